@@ -1,0 +1,55 @@
+# Every target sets up .venv by itself when it has to; `make help` lists them.
+
+.DEFAULT_GOAL := help
+.PHONY: help env play test test-all lint bench docs lock clean distclean
+
+PY := .venv/bin/python
+ARGS ?=
+
+# Set-up is done again when what is wanted, or where it stands, has changed.
+READY := .venv/.ready-$(shell { pwd; cat pyproject.toml requirements.lock; } | cksum | cut -d' ' -f1)
+
+# Other people's packages (a sourced ROS workspace, say) must not leak into the environment.
+unexport PYTHONPATH PYTHONHOME
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+env: $(READY)  ## set up .venv, nothing more (PYTHON=python3.12 picks the interpreter)
+
+$(READY):
+	@sh tools/env.sh $@
+
+play: env  ## the show: every capability on one stage, in the browser
+	@.venv/bin/bunraku play $(ARGS)
+
+test: lint  ## check style, types, layers; run the fast tests (ARGS="-k strings" selects)
+	@$(PY) -m pytest -n 2 $(ARGS)
+
+test-all: lint  ## the same with the slow tests
+	@$(PY) -m pytest -n 2 -m "" $(ARGS)
+
+lint: env  ## check style, types and layers only
+	@$(PY) -m ruff check
+	@$(PY) -m mypy
+	@.venv/bin/lint-imports
+
+bench: env  ## measure; print a table, write benchmarks/results.json (ARGS=kinematics selects)
+	@$(PY) -m benchmarks $(ARGS)
+
+docs: env  ## build the documentation into docs/_build/html
+	@$(PY) -m sphinx -W --keep-going -q docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+lock: env  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade takes the newest of everything)
+	@.venv/bin/uv pip compile --quiet --universal --all-extras --only-binary :all: --no-annotate \
+		--custom-compile-command "make lock" --output-file requirements.lock $(ARGS) pyproject.toml
+	@$(MAKE) --no-print-directory env
+
+clean:  ## remove caches and products
+	rm -rf build dist out docs/_build docs/gallery docs/reference benchmarks/results.json
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests benchmarks examples docs tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+distclean: clean  ## remove the environment too
+	rm -rf .venv .venv-tools .venv.lock
