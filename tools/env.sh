@@ -49,7 +49,9 @@ if ! suits .venv/bin/python || ! { has uv || .venv/bin/python -m pip --version >
 fi
 
 say "installing the packages of requirements.lock (some minutes the first time)"
-install --only-binary :all: --requirement requirements.lock
+quiet=--quiet
+if [ -t 2 ]; then quiet=; fi  # someone is watching: show progress
+install $quiet --only-binary :all: --requirement requirements.lock
 install --quiet --no-deps --no-build-isolation --editable .
 .venv/bin/python -c 'import bunraku'
 
