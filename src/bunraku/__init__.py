@@ -1,0 +1,37 @@
+"""bunraku brings articulated figures to life."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Where each public name lives. Nothing heavy is imported until it is asked for.
+_HOME = {
+    "BunrakuError": "errors",
+    "Figure": "figure",
+    "build": "figure.build",
+    "library": "figure.library",
+    "Motion": "motion",
+    "Scene": "scene",
+    "Pose": "kinematics",
+    "pose": "kinematics",
+    "load": "io",
+    "save": "io",
+}
+
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'bunraku' has no attribute {name!r}")
+    module = importlib.import_module(f"bunraku.{_HOME[name]}")
+    if name in ("build", "library"):
+        return module
+    return getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,14 @@
+"""What is there: figures, frozen."""
+
+from bunraku.figure.contact import Closure, Contact
+from bunraku.figure.figure import Figure
+from bunraku.figure.force import Effort, Force, Push, Spring
+from bunraku.figure.frame import WORLD, Frame, Joint, Point, Variable
+from bunraku.figure.mass import Body
+from bunraku.figure.shape import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from bunraku.figure.string import String, Wire
+
+__all__ = [
+    "WORLD", "Body", "Box", "Capsule", "Closure", "Contact", "Cylinder", "Effort", "Figure", "Force", "Frame", "Joint",
+    "Mesh", "Point", "Push", "Shape", "Sphere", "Spring", "String", "Variable", "Wire",
+]  # fmt: skip

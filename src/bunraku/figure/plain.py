@@ -1,0 +1,49 @@
+"""Forward kinematics in plain 4×4 matrices: slow, obvious, and the twin that the kernels are tested against."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.figure.frame import WORLD, Frame, Point
+from bunraku.figure.string import String
+from bunraku.spatial import se3, so3
+
+Array = NDArray[np.float64]
+
+
+def moved(frame: Frame, value: float) -> Array:
+    """X_PF of a frame whose variable has this value."""
+    X = se3.pose(frame.position, frame.rotation)
+    variable = frame.variable
+    if variable is None:
+        return X
+    Y = np.eye(4)
+    axis = np.array(variable.axis)
+    if variable.motion in ("rotate", "screw"):
+        Y[:3, :3] = so3.exp(axis * value)
+    if variable.motion == "translate":
+        Y[:3, 3] = axis * value
+    elif variable.motion == "screw":
+        Y[:3, 3] = axis * variable.pitch * value
+    return np.asarray(X @ Y)
+
+
+def poses(frames: tuple[Frame, ...], values: dict[str, float] | None = None) -> dict[str, Array]:
+    """X_WF of every frame; variables that are not given are at their start."""
+    X_W = {WORLD: np.eye(4)}
+    for frame in frames:
+        variable = frame.variable
+        value = 0.0 if variable is None else (values or {}).get(variable.name, variable.start)
+        X_W[frame.name] = X_W[frame.parent] @ moved(frame, value)
+    return X_W
+
+
+def point(X_W: dict[str, Array], at: Point) -> Array:
+    return se3.transform(X_W[at.frame], at.position)
+
+
+def path_length(X_W: dict[str, Array], string: String) -> float:
+    """Σ of the segments from hook to spindle [m]."""
+    points: ArrayLike = [point(X_W, at) for at in string.path]
+    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())

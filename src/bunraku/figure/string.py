@@ -1,0 +1,53 @@
+"""Strings pull; wires hold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from bunraku.errors import FigureError
+from bunraku.figure.frame import Point
+
+
+@dataclass(frozen=True)
+class String:
+    """Massless, pulls only: |hook → eyelets → spindle| ≤ length, tension ≥ 0.
+
+    The wound length [m] is `length + ratio · q[variable]`. A string of variable length usually has its own
+    kinematic variable with length 0 and ratio 1; one that is wound on a drum names the drum's variable.
+    """
+
+    name: str
+    hook: Point
+    spindle: Point
+    length: float = 0.0
+    variable: str | None = None
+    ratio: float = 1.0
+    eyelets: tuple[Point, ...] = ()
+
+    kind = "string"
+    pulls_only = True
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.length) or not math.isfinite(self.ratio):
+            raise FigureError(
+                "not a finite number", kind=self.kind, name=self.name, field="length", advice="lengths are in metres"
+            )
+        if self.variable is None and self.length <= 0.0:
+            raise FigureError(
+                f"a length of {self.length} m", kind=self.kind, name=self.name, field="length",
+                advice="give a positive length in metres, or the name of the variable that sets it",
+            )  # fmt: skip
+
+    @property
+    def path(self) -> tuple[Point, ...]:
+        """From the hook through the eyelets to the spindle."""
+        return (self.hook, *self.eyelets, self.spindle)
+
+
+@dataclass(frozen=True)
+class Wire(String):
+    """A rigid massless rod: the distance equals the length, and it pushes as well as pulls."""
+
+    kind = "wire"
+    pulls_only = False

@@ -1,0 +1,128 @@
+"""`kernel`, the one numba decorator: compile options, and a cache on disk that is never stale.
+
+Numba keys a cached function on its own file alone, so an edit in a module that it calls would go unseen. The
+cache therefore lies in the user's cache folder under a hash of *all* kernel sources and of the versions.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core import event
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    # No "nnan" or "ninf": a NaN must be seen, never optimised away.
+    "fastmath": {"contract", "reassoc", "nsz", "arcp"},
+}
+
+
+def user_cache() -> Path:
+    """The folder that this user's programs may fill and anyone may empty."""
+    if sys.platform == "darwin":
+        root = Path.home() / "Library" / "Caches"
+    elif sys.platform == "win32":
+        root = Path(os.environ.get("LOCALAPPDATA", Path.home()))
+    else:
+        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return root / "bunraku"
+
+
+def kernel_sources(package: Path) -> list[Path]:
+    """Every module of the package that holds a kernel, in a fixed order."""
+    return sorted(path for path in package.rglob("*.py") if "kernel" in path.read_text(encoding="utf-8"))
+
+
+def fingerprint(package: Path) -> str:
+    """Changes when any kernel source, or any version that the machine code depends on, changes."""
+    digest = hashlib.sha256()
+    versions = (sys.version, np.__version__, numba.__version__, llvmlite.__version__, platform.machine())
+    digest.update(repr(versions).encode())
+    for path in kernel_sources(package):
+        digest.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def cache_folder() -> str:
+    """Where compiled kernels are kept; a temporary folder where the user's cache cannot be written."""
+    name = f"kernels-{fingerprint(Path(__file__).parents[1])}"
+    for root in (user_cache(), Path(tempfile.gettempdir()) / f"bunraku-{os.environ.get('USER', 'user')}"):
+        folder = root / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError:
+            continue
+        _forget_old(root, keep=folder)
+        return str(folder)
+    return tempfile.mkdtemp(prefix="bunraku-kernels-")
+
+
+def _forget_old(root: Path, *, keep: Path, days: float = 30.0) -> None:
+    """Caches of sources that nobody has used for a month are only in the way."""
+    for folder in root.glob("kernels-*"):
+        if folder != keep and time.time() - folder.stat().st_mtime > days * 86400:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Announce(event.Listener):  # type: ignore[misc]
+    """Says once that kernels are being compiled, so that the first call does not look hung."""
+
+    def __init__(self) -> None:
+        self.said = False
+
+    def on_start(self, event: Any) -> None:
+        dispatcher = event.data.get("dispatcher")
+        if not self.said and getattr(dispatcher, "__module__", "").startswith("bunraku."):
+            self.said = True
+            print("bunraku: compiling kernels for this machine (once; under a minute) …", file=sys.stderr, flush=True)
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@functools.cache
+def _announce() -> None:
+    event.register("numba:compile", _Announce())
+
+
+def _compile(function: Function, **options: Any) -> Function:
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = cache_folder()
+    try:
+        return numba.njit(cache=True, **OPTIONS, **options)(function)  # type: ignore[no-any-return]
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def kernel(function: Function) -> Function:
+    """A compiled function that Python calls: built on first use, then loaded from disk."""
+    if numba.config.DISABLE_JIT:
+        return function
+    _announce()
+    return _compile(function)
+
+
+def inline(function: Function) -> Function:
+    """A compiled function that only kernels call; no wrapper for Python is built, which saves compile time."""
+    if numba.config.DISABLE_JIT:
+        return function
+    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -1,0 +1,36 @@
+"""Rigid motions as 4×4 matrices `X_AB` (the pose of B in A)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.spatial import so3
+
+Array = NDArray[np.float64]
+
+
+def pose(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike = so3.IDENTITY) -> Array:
+    """X of a position and a rotation (a quaternion or a matrix)."""
+    rotation = np.asarray(rotation, float)
+    X = np.eye(4)
+    X[:3, :3] = so3.matrix(rotation) if rotation.shape == (4,) else rotation
+    X[:3, 3] = position
+    return X
+
+
+def inverse(X: ArrayLike) -> Array:
+    """X_BA of X_AB, for stacks (…, 4, 4) too."""
+    X = np.asarray(X, float)
+    out = np.zeros_like(X)
+    R = np.swapaxes(X[..., :3, :3], -1, -2)
+    out[..., :3, :3] = R
+    out[..., :3, 3] = -(R @ X[..., :3, 3:])[..., 0]
+    out[..., 3, 3] = 1.0
+    return out
+
+
+def transform(X: ArrayLike, points: ArrayLike) -> Array:
+    """Points (…, 3) carried by X."""
+    X = np.asarray(X, float)
+    return np.asarray(np.asarray(points, float) @ np.swapaxes(X[..., :3, :3], -1, -2) + X[..., :3, 3])
