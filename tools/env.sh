@@ -10,7 +10,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 suits() { "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' >/dev/null 2>&1; }
 
 # A user's pip settings that make no sense inside an environment.
-export PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_DISABLE_PIP_VERSION_CHECK=1
+export PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 
 # Two at once would spoil each other's work.
 exec 9>.venv.lock

@@ -1,0 +1,15 @@
+"""Settings that every test shares."""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+
+os.environ["MPLBACKEND"] = "Agg"  # no window, no display
+
+# The first call of a kernel compiles it, so time says nothing about an example. Where others must be able to
+# repeat a failure, the examples are always the same.
+hypothesis.settings.register_profile("here", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")

@@ -1,0 +1,55 @@
+"""What the README and the pages of the documentation show is executed, page by page, in the order of reading.
+
+A page's ```python blocks share one namespace; `$ bunraku …` lines of its ```console blocks run in the same
+folder. What is shown in a ```sh block is not run.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    language: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    source = page.read_text(encoding="utf-8")
+    return [Block(m[1], m[2], source.count("\n", 0, m.start(2))) for m in FENCE.finditer(source)]
+
+
+def run_python(block: Block, page: Path, names: dict[str, Any]) -> None:
+    padded = "\n" * block.line + block.text  # a traceback then names the line of the page
+    exec(compile(padded, str(page), "exec"), names)
+
+
+def run_console(block: Block) -> None:
+    for line in block.text.splitlines():
+        if line.startswith("$ bunraku "):
+            command = [Path(sys.executable).with_name("bunraku"), *shlex.split(line)[2:]]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+def test_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": page.stem}
+    for block in blocks(page):
+        if block.language == "python":
+            run_python(block, page, names)
+        else:
+            run_console(block)
