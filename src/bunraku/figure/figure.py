@@ -129,6 +129,11 @@ class Figure:
             raise UnknownName("frame", name, tuple(self._frame)) from None
 
     @cached_property
+    def frame_index(self) -> dict[str, int]:
+        """Place of each frame in `frames`."""
+        return {frame.name: k for k, frame in enumerate(self.frames)}
+
+    @cached_property
     def joints(self) -> tuple[Joint, ...]:
         """Ball and free joints, and every other variable of the tree as a joint of its own, in tree order."""
         group = {frame: joint for joint in self.groups for frame in joint.frames}

@@ -1,0 +1,170 @@
+"""Pose: frames already computed for a configuration."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.errors import BunrakuError, NotFinite, UnknownName
+from bunraku.figure import WORLD, Figure
+from bunraku.kinematics import tree
+from bunraku.spatial import se3
+
+Array = NDArray[np.float64]
+ORIGIN = (0.0, 0.0, 0.0)
+_NONE = np.zeros((0, 0, 0)), np.zeros((0, 0, 0, 0))
+
+
+def configuration(figure: Figure, q: ArrayLike) -> Array:
+    """q as an array that kernels may trust: the right size, finite, and ours."""
+    q = np.array(q, float)
+    if q.shape != (figure.n_q,):
+        raise BunrakuError(f"{figure.name} has {figure.n_q} variables, but q has shape {q.shape}")
+    if not np.isfinite(q).all():
+        bad = ", ".join(figure.names[k] for k in np.flatnonzero(~np.isfinite(q))[:5])
+        raise NotFinite(f"{figure.name}: q is not finite at {bad}")
+    return q
+
+
+class Pose:
+    """Where everything is at q, and how it moves with q. World axes, SI.
+
+    Jacobians have a column for each variable, in the order of q; twists are (linear, angular).
+    """
+
+    def __init__(self, figure: Figure, q: ArrayLike) -> None:
+        self.figure = figure
+        self.q = configuration(figure, q)
+        joints = figure.compiled.tree.joints
+        n = len(joints)
+        self._R, self._p, self._S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
+        tree.forward(joints, self.q, self._R, self._p, self._S)
+
+    # -- frames --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def frames(self) -> Array:
+        """X_WF of every frame, in the figure's order, (n, 4, 4)."""
+        compiled = self.figure.compiled
+        out = np.empty((len(self.figure.frames), 4, 4))
+        tree.frames(self._R, self._p, compiled.frame_joint, compiled.frame_X, out)
+        return out
+
+    def _carrier(self, frame: str) -> tuple[int, Array]:
+        """The joint that carries a frame, and X_WF."""
+        if frame == WORLD:
+            return -1, np.eye(4)
+        f = self._frame_index(frame)
+        return int(self.figure.compiled.frame_joint[f]), self.frames[f]
+
+    def _frame_index(self, frame: str) -> int:
+        try:
+            return self.figure.frame_index[frame]
+        except KeyError:
+            raise UnknownName("frame", frame, tuple(self.figure.frame_index)) from None
+
+    def X(self, frame: str) -> Array:
+        """X_WF, (4, 4)."""
+        return self._carrier(frame)[1]
+
+    def point(self, frame: str, position: ArrayLike = ORIGIN) -> Array:
+        """Where a point of a frame is, (3,)."""
+        return se3.transform(self.X(frame), position)
+
+    # -- derivatives ---------------------------------------------------------------------------------------------
+
+    def _derivatives(self, frame: str, position: ArrayLike, order: int) -> tuple[Array, Array, Array]:
+        j, X = self._carrier(frame)
+        n = self.figure.n_q
+        first = np.zeros((3, n))
+        second = np.zeros((3, n, n)) if order > 1 else _NONE[0]
+        third = np.zeros((3, n, n, n)) if order > 2 else _NONE[1]
+        x = tuple(se3.transform(X, position).tolist())
+        compiled = self.figure.compiled.tree
+        tree.point_derivatives(compiled.joints, compiled.chain, self._S, j, x, n, first, second, third)
+        return first, second, third
+
+    def point_jacobian(self, frame: str, position: ArrayLike = ORIGIN) -> Array:
+        """∂x/∂q of a point, (3, n)."""
+        return self._derivatives(frame, position, 1)[0]
+
+    def point_dqdq(self, frame: str, position: ArrayLike = ORIGIN) -> Array:
+        """∂²x/∂q∂q of a point, (3, n, n)."""
+        return self._derivatives(frame, position, 2)[1]
+
+    def point_dqdqdq(self, frame: str, position: ArrayLike = ORIGIN) -> Array:
+        """∂³x/∂q∂q∂q of a point, (3, n, n, n)."""
+        return self._derivatives(frame, position, 3)[2]
+
+    def jacobian(self, frame: str) -> Array:
+        """Twist of a frame at its origin for each variable, rows (linear, angular), (6, n)."""
+        j, _ = self._carrier(frame)
+        J = np.zeros((6, self.figure.n_q))
+        J[:3] = self.point_jacobian(frame)
+        compiled = self.figure.compiled.tree
+        chain = compiled.chain[j, 1 : 1 + compiled.chain[j, 0]] if j >= 0 else []
+        J[3:, compiled.joints["q"][chain]] = self._S[chain, :3].T
+        return J
+
+    # -- mass ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _mass(self) -> tuple[float, Array, Array]:
+        joints = self.figure.compiled.tree.joints
+        mass, centre, J = tree.centre_of_mass(joints, self._R, self._p, self._S, self.figure.n_q)
+        if not mass > 0.0:
+            raise BunrakuError(f"{self.figure.name} has no moving mass, and so no centre of mass")
+        return mass, centre, J
+
+    @property
+    def com(self) -> Array:
+        """Centre of mass of everything that moves, (3,)."""
+        return self._mass[1]
+
+    @property
+    def com_jacobian(self) -> Array:
+        """∂com/∂q, (3, n)."""
+        return self._mass[2]
+
+    # -- strings -------------------------------------------------------------------------------------------------
+
+    def path(self, name: str) -> Array:
+        """The points that a string or wire runs through, hook first, (n, 3)."""
+        for string in (*self.figure.strings, *self.figure.wires):
+            if string.name == name:
+                return np.array([self.point(at.frame, at.position) for at in string.path])
+        raise UnknownName("string", name, tuple(s.name for s in (*self.figure.strings, *self.figure.wires)))
+
+    @cached_property
+    def gaps(self) -> Array:
+        """Distance − length of every string, then of every wire [m]; a string's is ≤ 0."""
+        out = []
+        for string in (*self.figure.strings, *self.figure.wires):
+            length = string.length
+            if string.variable is not None:
+                length += string.ratio * self.q[self.figure.index(string.variable)]
+            out.append(np.linalg.norm(np.diff(self.path(string.name), axis=0), axis=1).sum() - length)
+        return np.array(out)
+
+    def __repr__(self) -> str:
+        return f"<Pose of {self.figure.name}>"
+
+
+def pose(figure: Figure, q: ArrayLike | None = None) -> Pose:
+    """The pose of a figure at q, or at its start."""
+    return Pose(figure, figure.start if q is None else q)
+
+
+def frames_along(figure: Figure, Q: ArrayLike) -> Array:
+    """X_WF of every frame at every sample of Q (T, n): (T, n_frames, 4, 4)."""
+    Q = np.ascontiguousarray(Q, float)
+    if Q.ndim != 2 or Q.shape[1] != figure.n_q:
+        raise BunrakuError(f"{figure.name} has {figure.n_q} variables, but Q has shape {Q.shape}")
+    if not np.isfinite(Q).all():
+        raise NotFinite(f"{figure.name}: Q is not finite at sample {int(np.argwhere(~np.isfinite(Q))[0, 0])}")
+    compiled = figure.compiled
+    out = np.empty((len(Q), len(figure.frames), 4, 4))
+    tree.frames_of_samples(compiled.tree.joints, Q, compiled.frame_joint, compiled.frame_X, out)
+    return out

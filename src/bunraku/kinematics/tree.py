@@ -1,0 +1,185 @@
+"""The one recursion over the tree: where every joint is, and the screw that it moves by.
+
+Kernels speak world axes about an origin `o` that may lie anywhere: near the figure, numbers stay small even when
+the figure is a kilometre from home. `R[j, k]` is the direction of joint j's own axis k; `p[j]` is its place;
+`S[j]` = (ω, v) is ∂(motion of everything behind j)/∂q_j.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.spatial.algebra import cross, put3, put6
+from bunraku.spatial.kernel import inline, kernel
+
+
+@inline
+def place(joints, first, last, q, o, R, p, S):
+    """Places joints first … last−1, parents before children."""
+    for j in range(first, last):
+        joint = joints[j]
+        i, k, value, c = joint.parent, joint.kind, q[joint.q], joint.p
+        if i < 0:
+            x = (c[0] - o[0], c[1] - o[1], c[2] - o[2])
+            if joint.turned:
+                for a in range(3):
+                    for r in range(3):
+                        R[j, a, r] = joint.R[r, a]
+            else:
+                for a in range(3):
+                    for r in range(3):
+                        R[j, a, r] = 1.0 if a == r else 0.0
+        else:
+            x = (
+                p[i, 0] + R[i, 0, 0] * c[0] + R[i, 1, 0] * c[1] + R[i, 2, 0] * c[2],
+                p[i, 1] + R[i, 0, 1] * c[0] + R[i, 1, 1] * c[1] + R[i, 2, 1] * c[2],
+                p[i, 2] + R[i, 0, 2] * c[0] + R[i, 1, 2] * c[1] + R[i, 2, 2] * c[2],
+            )
+            if joint.turned:
+                for a in range(3):
+                    for r in range(3):
+                        R[j, a, r] = joint.R[0, a] * R[i, 0, r] + joint.R[1, a] * R[i, 1, r] + joint.R[2, a] * R[i, 2, r]
+            else:
+                for a in range(3):
+                    for r in range(3):
+                        R[j, a, r] = R[i, a, r]
+        if k < 3:
+            e = (R[j, k, 0], R[j, k, 1], R[j, k, 2])
+            m = cross(x, e)
+            h = joint.pitch
+            put6(S, j, (e[0], e[1], e[2], m[0] + h * e[0], m[1] + h * e[1], m[2] + h * e[2]))
+            cosine, sine = np.cos(value), np.sin(value)
+            a, b = (k + 1) % 3, (k + 2) % 3
+            for r in range(3):
+                ra, rb = R[j, a, r], R[j, b, r]
+                R[j, a, r] = cosine * ra + sine * rb
+                R[j, b, r] = cosine * rb - sine * ra
+            slide = h * value
+        else:
+            e = (R[j, k - 3, 0], R[j, k - 3, 1], R[j, k - 3, 2])
+            put6(S, j, (0.0, 0.0, 0.0, e[0], e[1], e[2]))
+            slide = value
+        put3(p, j, (x[0] + slide * e[0], x[1] + slide * e[1], x[2] + slide * e[2]))
+
+
+@inline
+def carry(R, p, o, j, x, w):
+    """Where the point x of joint j is (w = 1), or where its direction points (w = 0); joint −1 is the world."""
+    if j < 0:
+        return x[0] - w * o[0], x[1] - w * o[1], x[2] - w * o[2]
+    return (
+        w * p[j, 0] + R[j, 0, 0] * x[0] + R[j, 1, 0] * x[1] + R[j, 2, 0] * x[2],
+        w * p[j, 1] + R[j, 0, 1] * x[0] + R[j, 1, 1] * x[1] + R[j, 2, 1] * x[2],
+        w * p[j, 2] + R[j, 0, 2] * x[0] + R[j, 1, 2] * x[1] + R[j, 2, 2] * x[2],
+    )
+
+
+@kernel
+def forward(joints, q, R, p, S):
+    """Everything that forward kinematics and all Jacobians need, in one call."""
+    place(joints, 0, joints.shape[0], q, (0.0, 0.0, 0.0), R, p, S)
+
+
+@inline
+def _compose(R, p, j, Y, out):
+    """out = X_WJ · Y."""
+    for r in range(3):
+        for c in range(4):
+            x = R[j, 0, r] * Y[0, c] + R[j, 1, r] * Y[1, c] + R[j, 2, r] * Y[2, c]
+            out[r, c] = x + (p[j, r] if c == 3 else 0.0)
+    for c in range(4):
+        out[3, c] = Y[3, c]
+
+
+@kernel
+def frames(R, p, frame_joint, frame_X, out):
+    """X_WF of every named frame."""
+    for f in range(frame_joint.shape[0]):
+        j = frame_joint[f]
+        if j < 0:
+            for r in range(4):
+                for c in range(4):
+                    out[f, r, c] = frame_X[f, r, c]
+        else:
+            _compose(R, p, j, frame_X[f], out[f])
+
+
+@kernel
+def frames_of_samples(joints, Q, frame_joint, frame_X, out):
+    """X_WF of every named frame at every sample."""
+    n = joints.shape[0]
+    R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
+    for t in range(Q.shape[0]):
+        place(joints, 0, n, Q[t], (0.0, 0.0, 0.0), R, p, S)
+        for f in range(frame_joint.shape[0]):
+            j = frame_joint[f]
+            if j < 0:
+                for r in range(4):
+                    for c in range(4):
+                        out[t, f, r, c] = frame_X[f, r, c]
+            else:
+                _compose(R, p, j, frame_X[f], out[t, f])
+
+
+@kernel
+def centre_of_mass(joints, R, p, S, n_q):
+    """Mass, centre, and ∂centre/∂q: a subtree's first moment moves with the joint that carries it."""
+    n = joints.shape[0]
+    m, h, J = np.empty(n), np.empty((n, 3)), np.zeros((3, n_q))
+    for j in range(n):
+        m[j] = joints[j].mass
+        c = carry(R, p, (0.0, 0.0, 0.0), j, joints[j].com, 1.0)
+        put3(h, j, (m[j] * c[0], m[j] * c[1], m[j] * c[2]))
+    total, centre = 0.0, np.zeros(3)
+    for j in range(n - 1, -1, -1):
+        i = joints[j].parent
+        if i >= 0:
+            m[i] += m[j]
+            for r in range(3):
+                h[i, r] += h[j, r]
+        else:
+            total += m[j]
+            for r in range(3):
+                centre[r] += h[j, r]
+    for j in range(n):
+        k = joints[j].q
+        J[0, k] = S[j, 1] * h[j, 2] - S[j, 2] * h[j, 1] + m[j] * S[j, 3]
+        J[1, k] = S[j, 2] * h[j, 0] - S[j, 0] * h[j, 2] + m[j] * S[j, 4]
+        J[2, k] = S[j, 0] * h[j, 1] - S[j, 1] * h[j, 0] + m[j] * S[j, 5]
+    return total, centre / total, J / total
+
+
+@kernel
+def point_derivatives(joints, chain, S, j, x, n_q, first, second, third):
+    """Derivatives of a point of joint j that is at x: each is a bracket of screws.
+
+    With i an ancestor of, or equal to, j and so on down to k: x_k = ω_k × x + v_k, x_jk = ω_j × x_k, x_ijk = ω_i × x_jk.
+    Arrays of size zero are left out.
+    """
+    if j < 0:
+        return
+    for a in range(1, chain[j, 0] + 1):
+        k = chain[j, a]
+        qk = joints[k].q
+        w = (S[k, 0], S[k, 1], S[k, 2])
+        y = cross(w, x)
+        y = (y[0] + S[k, 3], y[1] + S[k, 4], y[2] + S[k, 5])
+        for r in range(3):
+            first[r, qk] = y[r]
+        if second.size == 0:
+            continue
+        for b in range(a, chain[j, 0] + 1):
+            l = chain[j, b]
+            ql = joints[l].q
+            z = cross((S[l, 0], S[l, 1], S[l, 2]), y)
+            for r in range(3):
+                second[r, qk, ql] = second[r, ql, qk] = z[r]
+            if third.size == 0:
+                continue
+            for c in range(b, chain[j, 0] + 1):
+                i = chain[j, c]
+                qi = joints[i].q
+                u = cross((S[i, 0], S[i, 1], S[i, 2]), z)
+                for r in range(3):
+                    third[r, qk, ql, qi] = third[r, qk, qi, ql] = third[r, ql, qk, qi] = u[r]
+                    third[r, ql, qi, qk] = third[r, qi, qk, ql] = third[r, qi, ql, qk] = u[r]
