@@ -1,0 +1,125 @@
+"""Geometries as triangles, for pictures and for files."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.errors import FileError
+from bunraku.figure.shape import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+
+Array = NDArray[np.float64]
+_MESHES = "a mesh is an STL, OBJ, GLB, PLY or DAE file with at least one triangle"
+
+
+class Triangles(NamedTuple):
+    """Vertices (n, 3) [m], their unit normals (n, 3), and faces (m, 3), counterclockwise from outside."""
+
+    vertices: Array
+    normals: Array
+    faces: NDArray[np.int64]
+
+
+@functools.lru_cache(maxsize=1024)
+def triangles(geometry: Geometry, segments: int = 24) -> Triangles:
+    """The surface of a geometry in its own axes; round ones have `segments` sides."""
+    match geometry:
+        case Sphere(radius):
+            out = _lathe(*_arc(radius, 0.0, -math.pi / 2, math.pi / 2, segments // 2), segments)
+        case Capsule(radius, length):
+            low = _arc(radius, -length / 2, -math.pi / 2, 0.0, segments // 4)
+            high = _arc(radius, length / 2, 0.0, math.pi / 2, segments // 4)
+            out = _lathe(np.vstack([low[0], high[0]]), np.vstack([low[1], high[1]]), segments)
+        case Cylinder(radius, length):
+            out = _cylinder(radius, length, segments)
+        case Box(size):
+            out = _box(size)
+        case Mesh():
+            out = _mesh(geometry)
+        case _:
+            raise TypeError(f"no triangles for {geometry!r}")
+    for part in out:
+        part.setflags(write=False)
+    return out
+
+
+def _arc(radius: float, z: float, start: float, end: float, steps: int) -> tuple[Array, Array]:
+    """Points (distance from the axis, height) and normals along a circle round (0, z)."""
+    angle = np.linspace(start, end, max(steps, 2) + 1)
+    normal = np.stack([np.cos(angle), np.sin(angle)], 1)
+    return radius * normal + (0.0, z), normal
+
+
+def _lathe(profile: Array, normals: Array, segments: int) -> Triangles:
+    """A profile (k, 2) of (distance, height), from low to high, turned about z."""
+    angle = np.linspace(0.0, 2 * math.pi, segments, endpoint=False)
+    turn = np.stack([np.cos(angle), np.sin(angle)], 1)
+
+    def around(rows: Array) -> Array:
+        flat = np.empty((len(rows), segments, 3))
+        flat[..., :2] = rows[:, :1, None] * turn
+        flat[..., 2] = rows[:, 1:]
+        return flat.reshape(-1, 3)
+
+    ring, step = np.arange(segments), np.arange(len(profile) - 1)[:, None] * segments
+    a, b = step + ring, step + (ring + 1) % segments
+    lower, upper = np.stack([a, b, b + segments], -1), np.stack([a, b + segments, a + segments], -1)
+    faces = np.concatenate([lower, upper]).reshape(-1, 3)
+    vertices = around(profile)
+    return Triangles(vertices, around(normals), _with_area(vertices, faces))
+
+
+def _with_area(vertices: Array, faces: NDArray[np.int64]) -> NDArray[np.int64]:
+    """At the poles of a lathe every second triangle has collapsed."""
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    twice = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    whole: NDArray[np.int64] = faces[twice > 1e-9 * float(twice.max(initial=0.0))]
+    return whole
+
+
+def _cylinder(radius: float, length: float, segments: int) -> Triangles:
+    # Each edge has two normals, so the profile passes it twice; the step between them has no area.
+    h = length / 2
+    profile = np.array([[0.0, -h], [radius, -h], [radius, -h], [radius, h], [radius, h], [0.0, h]])
+    normals = np.array([[0.0, -1.0], [0.0, -1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    return _lathe(profile, normals, segments)
+
+
+def _box(size: tuple[float, float, float]) -> Triangles:
+    vertices: list[Array] = []
+    normals: list[Array] = []
+    faces: list[tuple[int, int, int]] = []
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            n, u = np.zeros(3), np.zeros(3)
+            n[axis], u[(axis + 1) % 3] = sign, 1.0
+            v = np.cross(n, u)
+            first = len(vertices)
+            vertices += [(n + su * u + sv * v) * size / 2 for su, sv in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+            normals += [n] * 4
+            faces += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
+    return Triangles(np.array(vertices), np.array(normals), np.array(faces, np.int64))
+
+
+def _mesh(geometry: Mesh) -> Triangles:
+    import trimesh
+
+    try:
+        loaded: Any = trimesh.load(geometry.file, force="mesh", process=False)
+        vertices, normals = (np.array(x, np.float64) for x in (loaded.vertices, loaded.vertex_normals))
+        faces = np.array(loaded.faces, np.int64)
+    except Exception as error:  # noqa: BLE001 - the readers of trimesh fail in many ways
+        raise FileError(f"cannot be read: {error}", path=geometry.file, advice=_MESHES) from None
+    if not len(faces) or not np.isfinite(vertices).all():
+        raise FileError("has no triangles, or is not finite", path=geometry.file, advice=_MESHES)
+    scale = np.array(geometry.scale)
+    if np.prod(scale) < 0:  # a mirrored mesh is inside out
+        faces = faces[:, ::-1].copy()
+    normals /= scale
+    size = np.linalg.norm(normals, axis=1, keepdims=True)
+    normals = np.where(size > 0, normals / np.where(size > 0, size, 1.0), (0.0, 0.0, 1.0))
+    return Triangles(vertices * scale, normals, faces)
