@@ -21,6 +21,14 @@ class FigureError(BunrakuError):
         super().__init__(f"{text}\n  advice: {advice}" if advice else text)
 
 
+class MotionError(BunrakuError):
+    """A motion contradicts itself, or cannot be changed in the way asked for."""
+
+    def __init__(self, message: str, *, advice: str = "") -> None:
+        self.message, self.advice = message, advice
+        super().__init__(f"{message}\n  advice: {advice}" if advice else message)
+
+
 class UnknownName(FigureError, KeyError):
     """A name that the figure does not have; the message lists those that come close."""
 

@@ -50,7 +50,12 @@ def test_keeps_links_and_rights(tmp_path: Path) -> None:
 
 
 def test_refuses_what_is_no_file(tmp_path: Path) -> None:
-    for path, message in ((tmp_path, "not a file"), (tmp_path / "no" / "a.txt", "folder"), (Path(os.devnull), "not a file")):
+    cases = [
+        (tmp_path, "not a file"),
+        (tmp_path / "no" / "a.txt", "folder"),
+        (Path(os.devnull), "not a file"),
+    ]
+    for path, message in cases:
         with pytest.raises(FileError, match=message), writing(path):
             pass
 

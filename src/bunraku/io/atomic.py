@@ -14,7 +14,7 @@ from bunraku.errors import FileError
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path in the same folder; renamed to `path` when the block ends well, deleted when it does not.
+    """A temporary path in the same folder: renamed to `path` when the block ends well, deleted otherwise.
 
         with writing("motion.npz") as temporary:
             temporary.write_bytes(data)
@@ -25,18 +25,19 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
     if target.is_symlink():  # the file behind a link is replaced, not the link
         target = target.resolve()
     if target.exists() and not target.is_file():
-        raise FileError("not a file", path=str(path), advice="give the name of a file, not of a folder or device")
+        raise FileError("not a file", path=str(path), advice="give the name of a file")
     if not target.parent.is_dir():
-        raise FileError("the folder does not exist", path=str(path), advice=f"make the folder {target.parent} first")
+        raise FileError("the folder does not exist", path=str(path), advice=f"make {target.parent} first")
     temporary = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(4)}.part{target.suffix}")
     try:
         yield temporary
         _flush(temporary)
         if target.exists():
             shutil.copymode(target, temporary)
-        os.replace(temporary, target)
+        temporary.replace(target)
     except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror or error}", path=str(path), advice="check space and rights") from error
+        why = f"cannot be written: {error.strerror or error}"
+        raise FileError(why, path=str(path), advice="check space and rights") from error
     finally:
         temporary.unlink(missing_ok=True)
 
