@@ -1,0 +1,28 @@
+"""Ready-made figures: `library.marionette22()`, or by name, `library.named("chain7")`."""
+
+from __future__ import annotations
+
+import re
+
+from bunraku.errors import UnknownName
+from bunraku.figure.figure import Figure
+from bunraku.figure.library.arms import arm2d, arm3d
+from bunraku.figure.library.marionettes import marionette22, marionette25
+from bunraku.figure.library.pendulums import cart_pendulum, chain, double_pendulum, pendulum
+
+_MAKERS = {
+    maker.__name__: maker
+    for maker in (pendulum, double_pendulum, chain, cart_pendulum, arm2d, arm3d, marionette22, marionette25)
+}
+NAMES = tuple(_MAKERS)
+__all__ = ["NAMES", "named", *NAMES]  # noqa: PLE0604 - the names of the makers
+
+
+def named(name: str) -> Figure:
+    """The figure of this name as it comes; "chain7" is a chain of seven."""
+    links = re.fullmatch(r"chain(\d{1,4})", name)
+    if links and int(links[1]) > 0:
+        return chain(int(links[1]))
+    if name not in _MAKERS:
+        raise UnknownName("figure of the library", name, NAMES)
+    return _MAKERS[name]()

@@ -1,0 +1,102 @@
+"""Puppet arms on one string: in a plane (*marionettes*, Fig. 2) and in space (Fig. 4)."""
+
+from __future__ import annotations
+
+from bunraku.figure.build import (
+    Attached,
+    ball,
+    box,
+    capsule,
+    cylinder,
+    figure,
+    fixed,
+    rotate,
+    rx,
+    sphere,
+    spindle,
+    string,
+)
+from bunraku.figure.figure import Figure
+from bunraku.figure.frame import Vector
+from bunraku.figure.library.costume import spool
+from bunraku.figure.shape import WOOD
+
+SLEEVE, CUFF, SKIN, DARK = (0.66, 0.16, 0.18), (0.93, 0.88, 0.78), (0.87, 0.7, 0.53), (0.24, 0.21, 0.2)
+TOWARD_X = (0.0, -1.0, 0.0)
+
+
+def _upper(length: float, mass: float) -> list[Attached]:
+    return [
+        sphere(0.034, color=WOOD, name="shoulder"),
+        capsule(0.027, to=(0, 0, -length), mass=mass, color=SLEEVE, name="upper_arm"),
+    ]
+
+
+def _lower(length: float, mass: float) -> list[Attached]:
+    return [
+        sphere(0.029, color=WOOD, name="elbow"),
+        capsule(0.022, to=(0, 0, -length), mass=mass, color=SLEEVE, name="forearm"),
+        cylinder(0.027, start=(0, 0, -0.86 * length), to=(0, 0, -0.97 * length), color=CUFF, name="cuff"),
+        sphere(0.03, at=(0, 0, -length - 0.01), color=SKIN, name="palm"),
+        capsule(0.018, start=(0, 0, -length), to=(0.012, 0, -length - 0.055), color=SKIN, name="fingers"),
+        capsule(0.01, start=(0, 0.02, -length), to=(0.012, 0.035, -length - 0.03), color=SKIN, name="thumb"),
+    ]
+
+
+def _post(height: float) -> list[Attached]:
+    return [
+        box((0.05, 0.05, height), at=(0, -0.07, 0.02 - height / 2), color=DARK, name="post"),
+        box((0.26, 0.2, 0.02), at=(0, -0.07, 0.03 - height), color=DARK, name="foot"),
+        cylinder(0.018, start=(0, -0.07, 0), to=(0, 0.0, 0), color=WOOD, name="peg"),
+    ]
+
+
+def arm2d(
+    *, lengths: tuple[float, float] = (0.3, 0.3), masses: tuple[float, float] = (0.4, 0.3),
+    height: float = 0.8, start: tuple[float, float] = (0.35, 0.9), damping: float = 0.0,
+) -> Figure:  # fmt: skip
+    """Two links in a plane; the string from the wrist is wound by a spindle that moves along x.
+
+    Dynamic: shoulder, elbow. Kinematic: hand_x, hand_length. Both links hang down at zero.
+    """
+    upper, lower = lengths
+    return figure(
+        "arm2d",
+        fixed("post", *_post(0.75)),
+        rotate(
+            TOWARD_X, "shoulder", *_upper(upper, masses[0]),
+            rotate(
+                TOWARD_X, "elbow", *_lower(lower, masses[1]), fixed("tip", at=(0, 0, -lower)),
+                at=(0, 0, -upper), start=start[1],
+            ),
+            start=start[0],
+        ),
+        spindle("hand", *spool(), at=(0.32, 0, height), moves="x"),
+        strings=[string("hand", "tip", "hand_spindle")], damping=damping,
+    )  # fmt: skip
+
+
+def arm3d(
+    *, lengths: tuple[float, float] = (0.3, 0.28), masses: tuple[float, float] = (0.4, 0.3),
+    height: float = 0.8, start: Vector = (0.0, 0.15, 0.5), bend: float = 0.9, damping: float = 0.02,
+) -> Figure:  # fmt: skip
+    """A ball shoulder and an elbow; the string from the wrist is wound by a spindle that moves in a plane.
+
+    Dynamic: shoulder_rz, shoulder_ry, shoulder_rx, elbow. Kinematic: hand_x, hand_y, hand_length. A bent arm
+    reaches toward +y.
+    """
+    upper, lower = lengths
+    return figure(
+        "arm3d",
+        fixed("post", *_post(0.75)),
+        ball(
+            "shoulder", *_upper(upper, masses[0]),
+            rx(
+                "elbow", *_lower(lower, masses[1]), fixed("tip", at=(0, 0, -lower)),
+                at=(0, 0, -upper), start=bend, limits=(0.0, 2.6),
+            ),
+            start=start,
+        ),
+        spindle("hand", *spool(), at=(-0.05, 0.42, height)),
+        strings=[string("hand", "tip", "hand_spindle")], damping=damping,
+    )  # fmt: skip

@@ -1,0 +1,133 @@
+"""Pendulum, double pendulum, chain, cart with pendulum: the figures whose answers everybody knows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bunraku.figure.build import (
+    Attached,
+    body,
+    box,
+    capsule,
+    cylinder,
+    effort,
+    figure,
+    fixed,
+    rotate,
+    rx,
+    sphere,
+    tx,
+)
+from bunraku.figure.figure import Figure
+
+STEEL, DARK = (0.62, 0.65, 0.7), (0.2, 0.21, 0.24)
+BRASS, RED, BLUE = (0.83, 0.66, 0.3), (0.78, 0.2, 0.16), (0.2, 0.38, 0.62)
+# A positive angle swings what hangs toward +x, as one draws it.
+TOWARD_X = (0.0, -1.0, 0.0)
+
+
+def _bracket(size: float = 1.0) -> Attached:
+    return box((0.16 * size, 0.12 * size, 0.05 * size), at=(0, 0, 0.045 * size), color=DARK, name="bracket")
+
+
+def pendulum(
+    *, length: float = 1.0, mass: float = 1.0, damping: float = 0.0, start: float = 0.7, gravity: float = 9.81
+) -> Figure:
+    """A point mass on a rod without mass."""
+    return figure(
+        "pendulum",
+        fixed("bracket", _bracket()),
+        rotate(
+            TOWARD_X, "angle",
+            cylinder(0.035, start=(0, -0.045, 0), to=(0, 0.045, 0), color=STEEL, name="axle"),
+            capsule(0.012, to=(0, 0, -length), color=STEEL, name="rod"),
+            sphere(0.09, at=(0, 0, -length), color=BRASS, name="bob"),
+            body(mass, (0, 0, -length), name="bob"),
+            fixed("tip", at=(0, 0, -length)), start=start, damping=damping,
+        ),
+        gravity=(0, 0, -gravity),
+    )  # fmt: skip
+
+
+def double_pendulum(
+    *, lengths: tuple[float, float] = (1.0, 1.0), masses: tuple[float, float] = (1.0, 1.0),
+    damping: float = 0.0, start: tuple[float, float] = (2.0, 0.8), gravity: float = 9.81,
+) -> Figure:  # fmt: skip
+    """Two point masses on rods without mass: regular when it swings a little, chaotic when a lot."""
+    upper, lower = lengths
+    return figure(
+        "double_pendulum",
+        fixed("bracket", _bracket()),
+        rotate(
+            TOWARD_X, "upper",
+            cylinder(0.035, start=(0, -0.045, 0), to=(0, 0.045, 0), color=STEEL, name="axle"),
+            capsule(0.014, to=(0, 0, -upper), color=STEEL, name="upper_rod"),
+            sphere(0.085, at=(0, 0, -upper), color=RED, name="upper_bob"),
+            body(masses[0], (0, 0, -upper), name="upper_bob"),
+            rotate(
+                TOWARD_X, "lower",
+                capsule(0.014, to=(0, 0, -lower), color=STEEL, name="lower_rod"),
+                sphere(0.085, at=(0, 0, -lower), color=BRASS, name="lower_bob"),
+                body(masses[1], (0, 0, -lower), name="lower_bob"),
+                fixed("tip", at=(0, 0, -lower)), at=(0, 0, -upper), start=start[1],
+            ),
+            start=start[0],
+        ),
+        damping=damping, gravity=(0, 0, -gravity),
+    )  # fmt: skip
+
+
+def chain(
+    n: int = 5, *, length: float = 1.0, mass: float = 1.0, inertia: Sequence[float] | None = None,
+    damping: float = 0.0, start: Sequence[float] | None = None, gravity: float = 9.8,
+) -> Figure:  # fmt: skip
+    """n equal rods that hang from each other and turn about x; variables q0, q1, …
+
+    `length` and `mass` are those of one rod; without `inertia` it is that of a thin one.
+    """
+    across, along = mass * length**2 / 12, 1e-3 * mass * length**2
+    moments = (across, across, along) if inertia is None else inertia
+    bend = start if start is not None else [0.5, *(0.3 * math.cos(k + 1) for k in range(1, n))]
+    r = 0.035 * length
+    link = fixed("tip", at=(0, 0, -length))
+    for k in reversed(range(n)):
+        color = BRASS if k % 2 else BLUE
+        link = rx(
+            f"q{k}",
+            capsule(r, start=(0, 0, -r), to=(0, 0, r - length), color=color, name=f"link{k}"),
+            cylinder(1.5 * r, start=(-1.3 * r, 0, 0), to=(1.3 * r, 0, 0), color=STEEL, name=f"pin{k}"),
+            body(mass, (0, 0, -length / 2), moments, name=f"link{k}"),
+            link, at=(0, 0, -length if k else 0), start=float(bend[k]), damping=damping,
+        )  # fmt: skip
+    return figure(f"chain{n}", fixed("bracket", _bracket(1.5 * length)), link, gravity=(0, 0, -gravity))
+
+
+def cart_pendulum(
+    *, length: float = 1.0, cart: float = 10.0, mass: float = 1.0, damping: float = 0.01,
+    start: tuple[float, float] = (0.1, 2.0), gravity: float = 9.8,
+) -> Figure:  # fmt: skip
+    """A point mass on a rod that hangs from a cart, which a force pushes along x: variables x, theta."""
+    return figure(
+        "cart_pendulum",
+        fixed("rail", capsule(0.02, start=(-2.2, 0, -0.135), to=(2.2, 0, -0.135), color=STEEL, name="rail")),
+        tx(
+            "x",
+            box((0.44, 0.2, 0.14), color=BLUE, name="cart"),
+            *(
+                cylinder(0.055, start=(a, b, -0.075), to=(a, 1.35 * b, -0.075), color=DARK, name="wheel")
+                for a in (-0.14, 0.14) for b in (-0.1, 0.1)
+            ),
+            body(cart, name="cart"),
+            rotate(
+                TOWARD_X, "theta",
+                cylinder(0.03, start=(0, -0.15, 0), to=(0, 0.15, 0), color=STEEL, name="axle"),
+                capsule(0.014, start=(0, -0.15, 0), to=(0, -0.15, -length), color=STEEL, name="rod"),
+                sphere(0.08, at=(0, -0.15, -length), color=RED, name="bob"),
+                body(mass, (0, 0, -length), name="bob"),
+                fixed("tip", at=(0, 0, -length)), start=start[1],
+            ),
+            start=start[0],
+        ),
+        forces=[effort("x", "x_force")], damping=damping, gravity=(0, 0, -gravity),
+    )  # fmt: skip
