@@ -74,3 +74,7 @@ class MissingExtra(BunrakuError):
 
 class NotFinite(BunrakuError):
     """A NaN or an infinity was handed in, or came out."""
+
+
+class BunrakuWarning(UserWarning):
+    """Something in a file was left out or mended. One warning for a file names everything."""

@@ -83,6 +83,8 @@ class Shape:
     color: Color = WOOD
     name: str = ""
     collides: bool = True
+    visible: bool = True
+    """Robots often have one set of shapes to look at and a simpler one to collide."""
 
     def __post_init__(self) -> None:
         if not self.name:

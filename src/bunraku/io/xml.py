@@ -1,0 +1,243 @@
+"""XML that says where it is wrong: every element knows its line, and every error points at it.
+
+Documents with a DOCTYPE are refused, so no entity can grow, and nothing outside the file is read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+from bunraku.errors import FigureError, FileError
+
+MOST_BYTES = 20_000_000
+MOST_ELEMENTS = 200_000
+MOST_DEPTH = 400  # a chain of bodies nests
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE | re.ASCII)
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The UTF-8 bytes of a file, in which errors point at a place."""
+
+    data: bytes
+    path: str = ""
+
+    def error(self, message: str, index: int, *, advice: str = "") -> FileError:
+        """The error at a byte."""
+        start = self.data.rfind(b"\n", 0, index) + 1
+        end = self.data.find(b"\n", index)
+        before = self.data[start:index].decode(errors="replace")
+        after = self.data[index : end if end >= 0 else None][:400].decode(errors="replace")
+        if len(before) > 120:  # a file in one line: show the part that matters
+            before = "…" + before[-60:]
+        line, column = self.data.count(b"\n", 0, index) + 1, len(before) + 1
+        shown = before + after
+        return FileError(message, path=self.path, line=line, column=column, source=shown, advice=advice)
+
+    def error_in_line(self, message: str, line: int, *, advice: str = "") -> FileError:
+        """The error somewhere in a line, counted from 1."""
+        index = 0
+        for _ in range(line - 1):
+            index = self.data.find(b"\n", index) + 1
+        blank = re.compile(rb"[ \t]*").match(self.data, index)
+        return self.error(message, blank.end() if blank else index, advice=advice)
+
+
+@dataclass(eq=False)
+class Element:
+    """A tag with its attributes and children, and where it begins in the source."""
+
+    tag: str
+    attributes: dict[str, str]
+    source: Source = field(repr=False)
+    index: int
+    children: list[Element] = field(default_factory=list, repr=False)
+
+    # -- what is inside --------------------------------------------------------------------------------------
+
+    def all(self, tag: str) -> list[Element]:
+        return [child for child in self.children if child.tag == tag]
+
+    def child(self, tag: str) -> Element | None:
+        """The only child with this tag, if there is one."""
+        found = self.all(tag)
+        if len(found) > 1:
+            raise found[1].error(f"a second <{tag}>", advice=f"one <{self.tag}> has one <{tag}>")
+        return found[0] if found else None
+
+    def needed(self, tag: str, *, advice: str = "") -> Element:
+        found = self.child(tag)
+        if found is None:
+            raise self.error(f"<{self.tag}> has no <{tag}>", advice=advice or f"add <{tag} …/>")
+        return found
+
+    def word(self, name: str, default: str | None = None) -> str:
+        """An attribute's text; without a default it must be there and not be empty."""
+        text = self.attributes.get(name, default)
+        if text is None or (default is None and not text.strip()):
+            raise self.error(f"<{self.tag}> has no {name}", advice=f'write <{self.tag} {name}="…">')
+        return text
+
+    def number(self, name: str, default: float | None = None) -> float:
+        return self.numbers(name, 1, None if default is None else (default,))[0]
+
+    def numbers(self, name: str, count: int, default: Sequence[float] | None = None) -> tuple[float, ...]:
+        """An attribute of so many finite numbers, separated by blanks."""
+        if name not in self.attributes and default is not None:
+            return tuple(default)
+        words = self.word(name).split()
+        advice = "write a number" if count == 1 else f"write {count} numbers separated by blanks"
+        if len(words) != count:
+            raise self.error(f"{name} holds {len(words)} words where {count} belong", name, advice=advice)
+        for word in words:
+            if not _NUMBER.fullmatch(word):
+                hint = "the decimal point is a point" if "," in word else advice
+                raise self.error(f"{name}: {word[:40]!r} is not a number", name, advice=hint)
+            if not math.isfinite(float(word)):
+                raise self.error(f"{name}: {word[:40]} is not finite", name, advice=advice)
+        return tuple(float(word) for word in words)
+
+    # -- what is wrong ---------------------------------------------------------------------------------------
+
+    def error(self, message: str, attribute: str = "", *, advice: str = "") -> FileError:
+        """An error that points at this tag, or at one of its attributes."""
+        index = self.index
+        if attribute:
+            tag = self.source.data[index : self.source.data.find(b">", index) + 1]
+            if found := re.search(rb"\s(" + re.escape(attribute).encode() + rb")\s*=", tag):
+                index += found.start(1)
+        return self.source.error(message, index, advice=advice)
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """What contradicts itself in the block was said here."""
+        try:
+            yield
+        except FigureError as error:
+            place = f"{error.kind} {error.name!r}: {error.field}: ".replace(": : ", ": ")
+            raise self.error(place + error.message, advice=error.advice) from None
+
+
+def named(root: Element, tag: str) -> dict[str, Element]:
+    """The root's children with this tag, by name."""
+    out: dict[str, Element] = {}
+    for element in root.all(tag):
+        name = element.word("name")
+        if name in out:
+            hint = f"every {tag} has a name of its own"
+            raise element.error(f"a second {tag} called {name[:80]!r}", "name", advice=hint)
+        out[name] = element
+    return out
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """Advice for a word that is not known."""
+    known = list(known)
+    close = difflib.get_close_matches(word[:80], known, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(known[:12])}"
+
+
+# -- reading -------------------------------------------------------------------------------------------------
+
+
+def read(path: str | os.PathLike[str], *, root: str = "") -> Element:
+    """The root element of a file; `root` is the tag that it must have."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        why = getattr(error, "strerror", None) or error
+        raise FileError(f"cannot be read: {why}", path=str(path), advice="check name and rights") from None
+    return parse(data, path=str(path), root=root)
+
+
+def parse(text: str | bytes, *, path: str = "", root: str = "") -> Element:
+    """The root element of a text."""
+    if len(text) > MOST_BYTES:
+        raise FileError("too large", path=path, advice=f"at most {MOST_BYTES // 10**6} MB are read")
+    source = Source(_utf8(text if isinstance(text, str) else _decode(text, path), path), path)
+    element = _Builder(source).build()
+    if root and element.tag != root:
+        raise element.error(f"the file is a <{element.tag[:40]}>", advice=f"a <{root}> was expected")
+    return element
+
+
+def _decode(data: bytes, path: str) -> str:
+    """By its mark, by what it declares, or as UTF-8."""
+    declared = _ENCODING.match(data[:400])
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), None)
+    encoding = encoding or (declared[1].decode() if declared else "utf-8")
+    try:
+        if not codecs.lookup(encoding)._is_text_encoding:
+            raise LookupError
+        return data.decode(encoding)
+    except LookupError:
+        message = f"the encoding {encoding!r} is not known"
+        raise Source(data, path).error(message, 0, advice="save it as UTF-8") from None
+    except UnicodeError as error:
+        index = getattr(error, "start", 0)
+        message, advice = f"not {encoding} text", "save it as UTF-8; is it an XML file?"
+        raise Source(data, path).error(message, index, advice=advice) from None
+
+
+def _utf8(text: str, path: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise FileError("half a character", path=path, line=line, advice="save it as UTF-8") from None
+
+
+class _Builder:
+    """Turns expat's events into elements."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.parser = expat.ParserCreate("utf-8")
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.StartDoctypeDeclHandler = self.doctype
+        self.root: Element | None = None
+        self.stack: list[Element] = []
+        self.count = 0
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        element = Element(tag, attributes, self.source, self.parser.CurrentByteIndex)
+        self.count += 1
+        if self.count > MOST_ELEMENTS:
+            raise element.error(f"more than {MOST_ELEMENTS} elements", advice="split the file")
+        if len(self.stack) >= MOST_DEPTH:
+            raise element.error(f"nested more than {MOST_DEPTH} deep", advice="is a closing tag missing?")
+        if self.stack:
+            self.stack[-1].children.append(element)
+        else:
+            self.root = element
+        self.stack.append(element)
+
+    def end(self, _tag: str) -> None:
+        self.stack.pop()
+
+    def doctype(self, *_: object) -> None:
+        index = self.parser.CurrentByteIndex
+        raise self.source.error("a DOCTYPE, which may hide entities", index, advice="remove it")
+
+    def build(self) -> Element:
+        try:
+            self.parser.Parse(self.source.data, True)
+        except expat.ExpatError as error:
+            hint = f"<{self.stack[-1].tag[:40]}> is still open" if self.stack else "is it an XML file?"
+            index = min(max(self.parser.ErrorByteIndex, 0), len(self.source.data))
+            raise self.source.error(f"not XML: {expat.ErrorString(error.code)}", index, advice=hint) from None
+        assert self.root is not None
+        return self.root
