@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from types import ModuleType
 
 import hypothesis
+import pytest
 
 os.environ["MPLBACKEND"] = "Agg"  # no window, no display
 
@@ -13,3 +15,9 @@ os.environ["MPLBACKEND"] = "Agg"  # no window, no display
 hypothesis.settings.register_profile("here", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+@pytest.fixture(scope="session")
+def pinocchio() -> ModuleType:
+    """An independent answer. Skips where it cannot be imported, and says why."""
+    return pytest.importorskip("pinocchio", exc_type=ImportError)  # type: ignore[no-any-return]

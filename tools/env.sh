@@ -9,6 +9,11 @@ fail() { say "$1"; shift; for line; do echo "  $line" >&2; done; exit 1; }
 has() { command -v "$1" >/dev/null 2>&1; }
 suits() { "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' >/dev/null 2>&1; }
 has_pip() { "$1" -m pip --version >/dev/null 2>&1; }
+apt_install() {  # in a bare container
+    [ "$(id -u)" = 0 ] && has apt-get && say "installing the Debian package $1" &&
+        { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$1"; } \
+            >/dev/null </dev/null
+}
 
 # Settings of a user's pip that make no sense inside an environment.
 export PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
@@ -18,7 +23,7 @@ exec 9>.venv.lock
 if has flock; then flock 9; fi
 if [ -e "$ready" ]; then exit 0; fi
 
-# -- an environment --------------------------------------------------------------------------------------------
+# -- an environment ------------------------------------------------------------------------------------------
 
 python=
 for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.14 python}; do
@@ -28,27 +33,24 @@ done
     "Install one (Debian, Ubuntu: apt install python3 python3-venv; macOS: brew install python@3.13)" \
     "or name one: make env PYTHON=python3.12"
 
-with_venv() { rm -rf .venv && "$python" -m venv .venv >/dev/null 2>&1; }
+with_venv() { rm -rf .venv && { "$python" -m venv .venv >/dev/null 2>&1 || { rm -rf .venv; false; }; }; }
 with_uv() { has uv && uv venv --quiet --clear --python "$python" .venv; }
 with_virtualenv() {  # Debian without python3-venv
     has_pip "$python" && "$python" -m pip install --quiet --upgrade --target .venv-tools virtualenv &&
         rm -rf .venv && PYTHONPATH=.venv-tools "$python" -m virtualenv --quiet .venv
 }
-with_apt() {  # a bare container
-    [ "$(id -u)" = 0 ] && has apt-get || return 1
-    say "this Python has neither venv nor pip: installing the Debian package python3-venv"
-    { apt-get update && apt-get install --yes --no-install-recommends python3-venv; } >/dev/null </dev/null &&
-        with_venv
-}
+with_apt() { say "$python has neither venv nor pip" && apt_install python3-venv && with_venv; }
 
-if ! suits .venv/bin/python; then
+usable() { suits .venv/bin/python && { has uv || has .venv/bin/uv || has_pip .venv/bin/python; }; }
+
+if ! usable; then
     say "making .venv with $("$python" --version)"
     with_venv || with_uv || with_virtualenv || with_apt || fail \
         "$python can make no environment: it lacks venv and pip, and uv is not installed" \
         "Debian, Ubuntu: apt install python3-venv" "elsewhere: install pip or uv"
 fi
 
-# -- what belongs in it ----------------------------------------------------------------------------------------
+# -- what belongs in it --------------------------------------------------------------------------------------
 
 quiet=--quiet
 if [ -t 2 ]; then quiet=; fi  # someone is watching: show progress
@@ -59,13 +61,22 @@ with_pip() { .venv/bin/python -m pip install $quiet "$@"; }
 uv=uv
 if ! has uv; then uv=.venv/bin/uv; fi
 if ! has $uv; then with_pip --only-binary :all: "$(grep '^uv==' requirements.lock)" || true; fi
-with_fast() { has $uv && { $uv pip install $quiet --python .venv/bin/python "$@" || { say "uv failed: trying pip"; false; }; }; }
-install() { with_fast "$@" || with_pip "$@"; }
+install() {
+    if has $uv; then
+        $uv pip install $quiet --python .venv/bin/python "$@" && return
+        say "uv failed: trying pip"
+    fi
+    with_pip "$@"
+}
 
 say "installing the packages of requirements.lock (some minutes the first time)"
 install --only-binary :all: --requirement requirements.lock
 install --no-deps --no-build-isolation --editable .
 .venv/bin/python -c 'import bunraku'
+
+# Pinocchio, with which tests compare, needs a runtime library that bare machines lack.
+.venv/bin/python -c 'import pinocchio' >/dev/null 2>&1 || apt_install libgomp1 ||
+    say "note: Pinocchio cannot be imported (on Debian: apt install libgomp1); tests that need it will skip"
 
 rm -rf .venv/.ready-* .venv-tools
 touch "$ready"
