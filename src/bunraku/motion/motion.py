@@ -1,90 +1,23 @@
-"""Motion, its tracks and its marks: frozen, finite, and of matching sizes."""
+"""Motion: samples over time, frozen, finite, and of matching sizes; every change returns a new one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.errors import MotionError, NotFinite, UnknownName
+from bunraku.errors import MotionError, UnknownName
 from bunraku.figure.figure import Figure
+from bunraku.motion.interpolate import sampled, unwrapped
+from bunraku.motion.orientation import continuous, turns
+from bunraku.motion.seam import appended, faded
+from bunraku.motion.symmetry import symmetry
+from bunraku.motion.track import Mark, Track, frozen
 
 Array = NDArray[np.float64]
-OPTIONAL = ("v", "tension", "contact")
-
-
-@dataclass(frozen=True, eq=False)
-class Track:
-    """One figure's part in a motion: a row for each sample."""
-
-    figure: Figure
-    q: Array
-    v: Array | None = None
-    """Rates of q [rad/s or m/s]."""
-    tension: Array | None = None
-    """Of the figure's strings, then of its wires [N]."""
-    contact: Array | None = None
-    """Normal force on each of the figure's contacts [N]."""
-    name: str = ""
-    """The figure's name, where none is given."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "name", self.name or self.figure.name)
-        rows: int | None = None
-        for field, columns in self._columns().items():
-            if getattr(self, field) is None:
-                continue
-            values = _frozen(getattr(self, field), f"{self.name}.{field}")
-            if values.ndim != 2 or values.shape[1] != columns or rows not in (None, len(values)):
-                samples = "samples" if rows is None else rows
-                raise MotionError(
-                    f"{self.name}.{field} has shape {values.shape}, expected ({samples}, {columns})",
-                    advice=f"one row for each sample; {_meaning(field, self.figure)}",
-                )
-            rows = len(values)
-            object.__setattr__(self, field, values)
-
-    def _columns(self) -> dict[str, int]:
-        figure = self.figure
-        ropes = len(figure.strings) + len(figure.wires)
-        return {"q": figure.n_q, "v": figure.n_q, "tension": ropes, "contact": len(figure.contacts)}
-
-    def __len__(self) -> int:
-        return len(self.q)
-
-    def column(self, variable: str) -> Array:
-        """One variable over time."""
-        return self.q[:, self.figure.index(variable)]
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Track)
-            and self.name == other.name
-            and all(_same(getattr(self, f), getattr(other, f)) for f in ("q", *OPTIONAL))
-            and self.figure == other.figure
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.name, self.q.tobytes()))
-
-    def __repr__(self) -> str:
-        more = [field for field in OPTIONAL if getattr(self, field) is not None]
-        return f"<Track {self.name}: {len(self)} samples of {', '.join(['q', *more])}>"
-
-
-@dataclass(frozen=True)
-class Mark:
-    """Something worth pointing at on the time line: a cue, a string that tightens, a footfall."""
-
-    t: float
-    text: str
-    kind: str = "mark"
-
-    def __post_init__(self) -> None:
-        if not np.isfinite(self.t):
-            raise NotFinite(f"the mark {self.text!r} is at t = {self.t}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +29,7 @@ class Motion:
     marks: tuple[Mark, ...] = ()
 
     def __post_init__(self) -> None:
-        t = _frozen(self.t, "t")
+        t = frozen(self.t, "t")
         if t.ndim != 1 or len(t) == 0:
             raise MotionError(
                 f"t has shape {t.shape}", advice="give the times as one row of at least one number"
@@ -129,7 +62,8 @@ class Motion:
     @classmethod
     def of(
         cls, figure: Figure, t: ArrayLike, q: ArrayLike, *, v: ArrayLike | None = None,
-        tension: ArrayLike | None = None, contact: ArrayLike | None = None, marks: tuple[Mark, ...] = (), name: str = "",
+        tension: ArrayLike | None = None, contact: ArrayLike | None = None, marks: tuple[Mark, ...] = (),
+        name: str = "",
     ) -> Motion:  # fmt: skip
         """The motion of one figure."""
         arrays = cast(tuple[Array, Any, Any, Any], (q, v, tension, contact))  # Track makes arrays of them
@@ -190,9 +124,111 @@ class Motion:
         """One variable over time, of a motion that has one track."""
         return self.only.column(variable)
 
+    def orientation(self, joint: str) -> Array:
+        """Quaternions (T, 4) of a ball or free joint, or any three rotations about a point, in its parent.
+
+        The sign does not jump from sample to sample.
+        """
+        known = {turn.name: turn for turn in turns(self.figure)}
+        if joint not in known:
+            raise UnknownName("joint with an orientation", joint, tuple(known))
+        return continuous(known[joint].quaternion(self.q))
+
+    def sample(self, t: ArrayLike) -> Array:
+        """q at one time (n_q,) or at several (k, n_q); it holds still before its start and after its end."""
+        times = frozen(t, "t")
+        q = sampled(self.only, self.t, np.atleast_1d(times)).q
+        return q[0] if times.ndim == 0 else q
+
+    # -- changing --------------------------------------------------------------------------------------------
+
     def replace(self, **changes: Any) -> Motion:
         """A copy with some fields changed, checked anew."""
         return replace(self, **changes)
+
+    def resample(self, dt: float | None = None, *, times: ArrayLike | None = None) -> Motion:
+        """At other times, or every `dt` seconds from the first sample on, as far as the last."""
+        if (dt is None) == (times is None):
+            raise MotionError("resample takes dt or times", advice="motion.resample(1 / 60)")
+        if times is None:
+            assert dt is not None
+            if not 0.0 < dt < np.inf or self.duration / dt > 1e8:
+                raise MotionError(f"dt = {dt} s", advice="give a positive number of seconds")
+            times = self.t[0] + dt * np.arange(int(self.duration / dt * (1.0 + 1e-12) + 1e-9) + 1)
+        at = frozen(times, "times")
+        tracks = (sampled(track, self.t, np.atleast_1d(at)) for track in self.tracks)
+        return Motion(at, tuple(tracks), self.marks)
+
+    def slice(self, start: float | None = None, end: float | None = None) -> Motion:
+        """From one time to another, with a sample at each end."""
+        first = self.t[0] if start is None else float(start)
+        last = self.t[-1] if end is None else float(end)
+        if not self.t[0] <= first <= last <= self.t[-1]:
+            raise MotionError(
+                f"no samples from {first:.9g} s to {last:.9g} s",
+                advice=f"the motion goes from {self.t[0]:.9g} s to {self.t[-1]:.9g} s",
+            )
+        inside = self.t[(self.t > first) & (self.t < last)]
+        times = np.unique(np.concatenate([[first], inside, [last]]))
+        marks = tuple(mark for mark in self.marks if first <= mark.t <= last)
+        return self.resample(times=times).replace(marks=marks)
+
+    def shift(self, by: float) -> Motion:
+        """Later by some seconds."""
+        return self.replace(t=self.t + by, marks=tuple(replace(mark, t=mark.t + by) for mark in self.marks))
+
+    def retime(self, to: float | Callable[[Array], ArrayLike]) -> Motion:
+        """Faster by a factor, or with each time t at the new time to(t), which must increase.
+
+        Rates follow. Tensions and contact forces are left out: another speed takes other forces.
+        """
+        if callable(to):
+            new = frozen(to(self.t), "the new times")
+        elif 0.0 < to < np.inf:
+            new = self.t[0] + (self.t - self.t[0]) / to
+        else:
+            raise MotionError(f"a speed of {to}", advice="give a positive factor: 2 is twice as fast")
+        if new.shape != self.t.shape or np.any(np.diff(new) <= 0.0):
+            raise MotionError("the new times do not increase", advice="give a map that increases")
+        slope = np.gradient(new, self.t)[:, None] if len(new) > 1 else 1.0
+        tracks = (
+            replace(track, v=None if track.v is None else track.v / slope, tension=None, contact=None)
+            for track in self.tracks
+        )
+        marks = (replace(mark, t=float(np.interp(mark.t, self.t, new))) for mark in self.marks)
+        return Motion(new, tuple(tracks), tuple(marks))
+
+    def mirror(self, axis: str | None = None, *, tolerance: float = 1e-6) -> Motion:
+        """Left for right, through the plane across x, y or z; the first that fits, if none is given.
+
+        Joints may be `tolerance` metres off the mirror image of their partners: people are not symmetric.
+        """
+        mirrored = (symmetry(track.figure, axis, tolerance).mirrored(track) for track in self.tracks)
+        return self.replace(tracks=tuple(mirrored))
+
+    def unwrap(self) -> Motion:
+        """Without the jumps of a whole turn that files leave behind."""
+        return self.replace(tracks=tuple(unwrapped(track) for track in self.tracks))
+
+    def join(self, other: Motion, *, blend: float = 0.0) -> Motion:
+        """This motion and then the other, moved in time.
+
+        Without a blend, the other's first sample comes one of its steps after our last, or is our last where
+        they agree. With one, our last `blend` seconds fade into the other's first.
+        """
+        if [(x.name, x.figure) for x in self.tracks] != [(x.name, x.figure) for x in other.tracks]:
+            raise MotionError(
+                f"{', '.join(self.names)} cannot go on as {', '.join(other.names)}",
+                advice="join motions of the same figures",
+            )
+        longest = min(self.duration, other.duration)
+        if not 0.0 <= blend <= longest:
+            raise MotionError(f"a blend of {blend} s", advice=f"0 to {longest:.3g} s: both must last so long")
+        parts = self.t, self.tracks, other.t, other.tracks
+        seam = faded(*parts, blend) if blend else appended(*parts)
+        return Motion(seam.t, seam.tracks, (*self.marks, *other.shift(seam.shift).marks))
+
+    # -- comparing -------------------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -210,25 +246,11 @@ class Motion:
         return f"<Motion of {', '.join(self.names)}: {len(self)} samples over {self.duration:.3g} s{marks}>"
 
 
-def _frozen(values: ArrayLike, name: str) -> Array:
-    """A float copy that nobody can write into, with every number finite."""
-    try:
-        out = np.array(values, float)
-    except (TypeError, ValueError):
-        raise MotionError(
-            f"{name} is not an array of numbers", advice="give numbers in rows of equal length"
-        ) from None
-    if not np.isfinite(out).all():
-        first = tuple(int(k) for k in np.argwhere(~np.isfinite(out))[0])
-        raise NotFinite(f"{name}{list(first)} is {out[first]}\n  advice: a motion holds finite numbers only")
-    out.setflags(write=False)
-    return out
-
-
-def _same(a: Array | None, b: Array | None) -> bool:
-    return a is b or (a is not None and b is not None and np.array_equal(a, b))
-
-
-def _meaning(field: str, figure: Figure) -> str:
-    what = {"tension": "string and wire", "contact": "contact"}.get(field, "variable")
-    return f"one column for each {what} of {figure.name}"
+def together(*motions: Motion) -> Motion:
+    """Several motions side by side, at the first one's times, while all last."""
+    start, end = max(m.t[0] for m in motions), min(m.t[-1] for m in motions)
+    t = motions[0].t[(motions[0].t >= start) & (motions[0].t <= end)]
+    if not len(t):
+        raise MotionError("the motions share no time", advice="move one with shift")
+    tracks = (sampled(track, motion.t, t) for motion in motions for track in motion.tracks)
+    return Motion(t, tuple(tracks), tuple({mark: None for motion in motions for mark in motion.marks}))

@@ -1,0 +1,73 @@
+"""Between samples: numbers go straight, orientations the shortest way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.figure.figure import Figure
+from bunraku.motion.orientation import turns
+from bunraku.motion.track import Track
+from bunraku.spatial import so3
+
+Array = NDArray[np.float64]
+
+
+def between(figure: Figure, a: Array, b: Array, s: Array) -> Array:
+    """Configurations (k, n_q) on the way from a (s = 0) to b (s = 1), both (k, n_q), with s (k,)."""
+    q = straight(a, b, s)
+    inside = (s > 0.0) & (s < 1.0)
+    for turn in turns(figure):
+        start, end = turn.quaternion(a[inside]), turn.quaternion(b[inside])
+        R = so3.matrix(so3.slerp(start, end, s[inside]))
+        # The branch nearest to the straight way joins up with the samples on both sides.
+        q[np.ix_(inside, turn.columns)] = turn.angles(R, q[np.ix_(inside, turn.columns)])
+    return q
+
+
+def straight(a: Array, b: Array, s: Array) -> Array:
+    """a + s (b − a), and exactly b at s = 1."""
+    s = s[:, None]
+    return np.where(s == 1.0, b, a + s * (b - a))
+
+
+def sampled(track: Track, t: Array, times: Array) -> Track:
+    """The track, with samples at t, at other times; it holds still before its start and after its end."""
+    if len(t) == 1:
+        before, after, s = np.zeros(len(times), int), np.zeros(len(times), int), np.zeros(len(times))
+    else:
+        before = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 2)
+        after = before + 1
+        s = np.clip((times - t[before]) / (t[after] - t[before]), 0.0, 1.0)
+
+    def linear(values: Array | None) -> Array | None:
+        return None if values is None else straight(values[before], values[after], s)
+
+    q = between(track.figure, track.q[before], track.q[after], s)
+    v, tension, contact = (linear(values) for values in (track.v, track.tension, track.contact))
+    return replace(track, q=q, v=v, tension=tension, contact=contact)
+
+
+def blended(a: Track, b: Track, s: Array, s_dt: Array) -> Track:
+    """Tracks of equal times that change from a to b as s goes from 0 to 1 at the rate s_dt.
+
+    Forces belong to the physics of one motion or the other, and are left out.
+    """
+    v = None
+    if a.v is not None and b.v is not None:
+        v = straight(a.v, b.v, s) + s_dt[:, None] * (b.q - a.q)
+    return replace(b, q=between(b.figure, a.q, b.q, s), v=v, tension=None, contact=None)
+
+
+def unwrapped(track: Track) -> Track:
+    """Without the jumps of a whole turn that files leave behind; rotations with limits stay within them."""
+    q = np.array(track.q)
+    turning = [(k, v) for k, v in enumerate(track.figure.variables) if v.motion == "rotate"]
+    endless = [k for k, v in turning if np.isinf([v.lower, v.upper]).all()]
+    q[:, endless] = np.unwrap(q[:, endless], axis=0)
+    for turn in turns(track.figure):
+        if set(turn.columns.tolist()) <= set(endless):
+            q[:, turn.columns] = turn.along(so3.matrix(turn.quaternion(q)), q[0, turn.columns])
+    return replace(track, q=q)

@@ -1,0 +1,157 @@
+"""Left and right: which variables a mirror exchanges, and with which signs.
+
+At q = 0 every joint is a screw ξ, and a frame is exp(ξ₁q₁) exp(ξ₂q₂) … X₀. A reflection S turns exp(ξq) into
+exp(SξS q), so a figure whose screws come in mirrored pairs is mirrored by exchanging each pair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.errors import MotionError
+from bunraku.figure import plain
+from bunraku.figure.figure import Figure
+from bunraku.figure.frame import WORLD
+from bunraku.motion.track import Track
+from bunraku.spatial import se3
+
+Array = NDArray[np.float64]
+_SWAP = {"left": "right", "right": "left", "l": "r", "r": "l"}
+
+
+@dataclass(frozen=True, eq=False)
+class Symmetry:
+    """Mirrored q = signs · q[order]; the same for strings (and wires) and contacts, which have no signs."""
+
+    order: NDArray[np.int64]
+    signs: Array
+    strings: NDArray[np.int64]
+    contacts: NDArray[np.int64]
+
+    def mirrored(self, track: Track) -> Track:
+        def exchange(values: Array | None, order: NDArray[np.int64], signs: Any = 1.0) -> Array | None:
+            return None if values is None else values[:, order] * signs
+
+        return replace(
+            track,
+            q=track.q[:, self.order] * self.signs,
+            v=exchange(track.v, self.order, self.signs),
+            tension=exchange(track.tension, self.strings),
+            contact=exchange(track.contact, self.contacts),
+        )
+
+
+def partner(name: str, known: Iterable[str]) -> str:
+    """The name on the other side (lhip, rhip; LeftArm, RightArm; foot_l, foot_r), or else the name itself."""
+    known = set(known)
+    return next((other for other in _swapped(name) if other in known), name)
+
+
+def _swapped(name: str) -> Iterator[str]:
+    """Candidates, the clearest first: a word left or right, then a letter at the start or end of a part."""
+    for pattern in (r"left|right", r"(?<![a-z])[lr](?![a-z])", r"(?<![A-Za-z])[lr]", r"[lr](?![A-Za-z])"):
+        for match in re.finditer(pattern, name, re.IGNORECASE):
+            yield name[: match.start()] + _like(_SWAP[match[0].lower()], match[0]) + name[match.end() :]
+
+
+def _like(word: str, model: str) -> str:
+    if model.isupper():
+        return word.upper()
+    return word.capitalize() if model[0].isupper() else word
+
+
+def symmetry(figure: Figure, axis: str | None, tolerance: float) -> Symmetry:
+    """About the plane through the origin across `axis`; without one, the first of x, y, z that fits."""
+    reasons = []
+    for letter in (axis,) if axis is not None else "xyz":
+        try:
+            return _about(figure, "xyz".index(letter), tolerance)
+        except MotionError as error:
+            reasons.append(f"across {letter}: {error.message}")
+    raise MotionError(
+        f"{figure.name} has no left and right: {'; '.join(reasons)}",
+        advice="name both sides alike (lhip, rhip), or allow a larger tolerance [m]",
+    )
+
+
+def _about(figure: Figure, axis: int, tolerance: float) -> Symmetry:
+    S = np.where(np.arange(3) == axis, -1.0, 1.0)
+    screws = _screws(figure)
+    order, signs = np.arange(figure.n_q), np.ones(figure.n_q)
+    for name, screw in screws.items():
+        other = partner(name, screws)
+        if partner(other, screws) != name:
+            raise MotionError(f"{name!r} has no clear partner")
+        order[figure.index(other)] = figure.index(name)
+        signs[figure.index(other)] = _sign(name, screw, other, screws[other], S, tolerance)
+        before = screw.before and partner(screw.before, screws)
+        if screws[other].before != before:
+            raise MotionError(f"{name!r} and {other!r} hang on parts that are no pair")
+    lengths = [v.name for v in figure.lengths]
+    for name in lengths:
+        order[figure.index(partner(name, lengths))] = figure.index(name)
+    contacts = [contact.name for contact in figure.contacts]
+    return Symmetry(order, signs, _string_order(figure, S, tolerance), _order(contacts))
+
+
+@dataclass(frozen=True, eq=False)
+class _Screw:
+    motion: str
+    pitch: float
+    point: Array
+    direction: Array
+    before: str
+    """The variable that it hangs on."""
+
+
+def _screws(figure: Figure) -> dict[str, _Screw]:
+    """Of every variable of the tree at q = 0, in the world."""
+    X_W = plain.poses(figure.frames, dict.fromkeys(figure.names, 0.0))
+    carrier = {WORLD: ""}
+    out = {}
+    for frame in figure.frames:
+        variable = frame.variable
+        carrier[frame.name] = variable.name if variable is not None else carrier[frame.parent]
+        if variable is not None:
+            X = X_W[frame.parent] @ se3.pose(frame.position, frame.rotation)
+            direction = X[:3, :3] @ variable.axis
+            before = carrier[frame.parent]
+            out[variable.name] = _Screw(variable.motion, variable.pitch, X[:3, 3], direction, before)
+    return out
+
+
+def _sign(name: str, a: _Screw, other: str, b: _Screw, S: Array, tolerance: float) -> float:
+    """Of the partner's variable; a rotation about the mirrored axis goes the other way round."""
+    along = float(np.sign((S * a.direction) @ b.direction))
+    turned = -along if b.motion in ("rotate", "screw") else along
+    same = a.motion == b.motion and a.pitch == -b.pitch
+    off = S * a.point - b.point
+    if b.motion == "translate":
+        off = np.zeros(3)  # a slide is the same wherever it stands
+    else:
+        off = off - (off @ b.direction) * b.direction
+    tilt = float(np.linalg.norm(S * a.direction - along * b.direction))
+    if not same or tilt > max(tolerance, 1e-6) or float(np.linalg.norm(off)) > tolerance:
+        raise MotionError(f"{other!r} is not the mirror image of {name!r}")
+    return turned
+
+
+def _string_order(figure: Figure, S: Array, tolerance: float) -> NDArray[np.int64]:
+    X_W = plain.poses(figure.frames, dict.fromkeys(figure.names, 0.0))
+    ropes = {rope.name: rope for rope in (*figure.strings, *figure.wires)}
+    for name, rope in ropes.items():
+        other = ropes[partner(name, ropes)]
+        ends = [plain.point(X_W, at) * S for at in rope.path], [plain.point(X_W, at) for at in other.path]
+        if len(ends[0]) != len(ends[1]) or np.max(np.abs(np.subtract(*ends))) > tolerance:
+            raise MotionError(f"the string {other.name!r} is not the mirror image of {name!r}")
+    return _order(tuple(ropes))
+
+
+def _order(names: Sequence[str]) -> NDArray[np.int64]:
+    return np.array([names.index(partner(name, names)) for name in names], np.int64)
