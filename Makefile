@@ -32,7 +32,7 @@ test-all: lint  ## the same with the slow tests
 lint: env  ## check style, types and layers only
 	@$(PY) -m ruff check
 	@$(PY) -m mypy
-	@.venv/bin/lint-imports
+	@.venv/bin/lint-imports --no-logo
 
 bench: env  ## measure; print a table, write benchmarks/results.json (ARGS=kinematics selects)
 	@$(PY) -m benchmarks $(ARGS)
