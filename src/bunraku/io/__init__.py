@@ -1,0 +1,51 @@
+"""Files: `load` reads any that bunraku knows, `save` writes any that it can, by the suffix of the name.
+
+A kind of file is one line in `LOADERS` (function of a path) or `SAVERS` (function of a thing and a path); its module is
+imported when the first such file is met.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from bunraku.errors import FileError
+
+__all__ = ["LOADERS", "SAVERS", "load", "save"]
+
+LOADERS = {
+    ".yaml": "bunraku.io.documents:load_yaml",
+    ".yml": "bunraku.io.documents:load_yaml",
+}
+
+SAVERS = {
+    ".yaml": "bunraku.io.documents:save_yaml",
+    ".yml": "bunraku.io.documents:save_yaml",
+}
+
+
+def load(path: str | os.PathLike[str], **options: Any) -> Any:
+    """The figure, scene or motion in a file; `options` are those of its loader."""
+    return _function(LOADERS, path, "read")(path, **options)
+
+
+def save(thing: Any, path: str | os.PathLike[str], **options: Any) -> None:
+    """Writes a figure, scene or motion; the suffix says how, and `options` are those of its saver."""
+    _function(SAVERS, path, "written")(thing, path, **options)
+
+
+def _function(table: dict[str, str], path: str | os.PathLike[str], done: str) -> Callable[..., Any]:
+    suffix = Path(path).suffix.lower()
+    if suffix not in table:
+        what = f"files ending in {suffix!r} cannot be {done}" if suffix else "the name has no suffix"
+        raise FileError(what, path=str(path), advice=f"there are: {_listed(table)}")
+    module, _, function = table[suffix].partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return found
+
+
+def _listed(suffixes: Iterable[str]) -> str:
+    return ", ".join(sorted(suffixes))
