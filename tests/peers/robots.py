@@ -109,7 +109,8 @@ class Twin:
             if joint.nv == 6:
                 z, y, x = q[3:6]
                 to_body = Rotation.from_euler("ZYX", [z, y, x]).inv().as_matrix()
-                Rx, Ry = Rotation.from_euler("X", x).inv().as_matrix(), Rotation.from_euler("Y", y).inv().as_matrix()
+                Rx = Rotation.from_euler("X", x).inv().as_matrix()
+                Ry = Rotation.from_euler("Y", y).inv().as_matrix()
                 out[joint.idx_v : joint.idx_v + 3, :3] = to_body
                 out[joint.idx_v + 3 : joint.idx_v + 6, 3] = Rx @ Ry @ [0, 0, 1]
                 out[joint.idx_v + 3 : joint.idx_v + 6, 4] = Rx @ [0, 1, 0]
