@@ -11,6 +11,7 @@ from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,12 +41,12 @@ LINK = np.dtype(  # one scalar equation or inequality between points, or a sprin
     ],
     align=True,
 )  # fmt: skip
-FORCE = np.dtype([("joint", "i8"), ("first", "i8"), ("gain", "f8")], align=True)
+FORCE = np.dtype([("joint", "i8"), ("link", "i8"), ("turns", "i8"), ("gain", "f8")], align=True)  # an effort or a push
 LENGTH, PLANE = 0, 1  # kinds of link
 
 # What kernels take. `shape` is (dynamic variables, variables, massive joints, links).
 Tree = namedtuple(
-    "Tree", "shape gravity joints chain points links support elimination springs spring_support forces force_support balls"
+    "Tree", "shape gravity joints chain points links support elimination springs spring_support forces balls"
 )
 
 
@@ -155,6 +156,11 @@ def _steiner(c: Array) -> Array:
     return np.asarray(float(c @ c) * np.eye(3) - np.outer(c, c))
 
 
+def _records(array: NDArray[np.void]) -> NDArray[np.void]:
+    """Fields as attributes. Kernels have that anyway, and take a plain structured array faster than a record array."""
+    return array.view(np.recarray) if numba.config.DISABLE_JIT else array
+
+
 def _rows(lists: Sequence[Sequence[int]]) -> Ints:
     """Lists of different lengths as padded rows: the count first."""
     widest = max((len(row) for row in lists), default=0)
@@ -209,10 +215,12 @@ def compile_figure(figure: Figure) -> Compiled:
         match force:
             case Effort(_, variable, gain):
                 j = int(np.flatnonzero(joints["q"] == figure.index(variable))[0])
-                forces[k] = j, -1, gain
+                forces[k] = j, -1, 0, gain
             case Push(_, at, direction, turns):
-                forces[k] = -1, len(points), 1.0
-                points += [fold.point(at), fold.direction(at.frame if turns else WORLD, direction)]
+                # A push along e is the gradient of e·x: a plane through nowhere.
+                forces[k] = -1, len(springs), turns, 1.0
+                nowhere = (-1, 0.0, np.zeros(3))
+                springs.append(link(PLANE, [fold.point(at), nowhere, fold.direction(at.frame if turns else WORLD, direction)]))
 
     point_array = np.zeros(len(points), POINT)
     for k, (j, w, x) in enumerate(points):
@@ -226,29 +234,24 @@ def compile_figure(figure: Figure) -> Compiled:
     link_array = np.array(links, LINK) if links else np.zeros(0, LINK)
     spring_array = np.array(springs, LINK) if springs else np.zeros(0, LINK)
     supports = [support(l["first"], l["count"]) for l in link_array]
-    # A tree-sparse elimination: a dynamic variable meets only its dynamic ancestors and the links that it moves.
-    elimination: list[list[int]] = [[] for _ in range(n_dynamic)]
-    for j, joint in enumerate(joints):
-        d = int(joint["q"])
-        if d < n_dynamic:
-            above = [int(joints["q"][i]) for i in chain[j][1:] if joints["q"][i] < n_dynamic]
-            own_links = [
-                n_dynamic + c for c, s in enumerate(supports) if j in s or int(link_array["variable"][c]) == d
-            ]
-            elimination[d] = above + own_links
+    spring_supports = [support(s["first"], s["count"]) for s in spring_array]
+    moved = [
+        {int(joints["q"][j]) for j in s} | {int(l["variable"])} for s, l in zip(supports, link_array, strict=True)
+    ]
+    joined = [{int(joints["q"][j]) for j in s} for s in spring_supports]
+    above = {int(joints["q"][j]): [int(joints["q"][i]) for i in chain[j][1:]] for j in range(len(joints))}
     tree = Tree(
         shape=np.array([n_dynamic, figure.n_q, fold.n_massive, len(link_array)], np.int64),
         gravity=np.array(figure.gravity, float),
-        joints=joints.view(np.recarray),
+        joints=_records(joints),
         chain=_rows(chain),
-        points=point_array.view(np.recarray),
-        links=link_array.view(np.recarray),
+        points=_records(point_array),
+        links=_records(link_array),
         support=_rows(supports),
-        elimination=_rows(elimination),
-        springs=spring_array.view(np.recarray),
-        spring_support=_rows([support(s["first"], s["count"]) for s in spring_array]),
-        forces=forces.view(np.recarray),
-        force_support=_rows([support(f["first"], 2) if f["first"] >= 0 else [int(f["joint"])] for f in forces]),
+        elimination=_rows(_elimination(n_dynamic, above, moved, joined)),
+        springs=_records(spring_array),
+        spring_support=_rows(spring_supports),
+        forces=_records(forces),
         balls=np.array([fold.number[j.frames[-3]] for j in figure.groups if j.kind in ("ball", "free")], np.int64),
     )
     return Compiled(
@@ -258,6 +261,23 @@ def compile_figure(figure: Figure) -> Compiled:
         joint_frame=tuple(fold.order),
         link_names=tuple(names),
     )
+
+
+def _elimination(n: int, above: dict[int, list[int]], moved: list[set[int]], joined: list[set[int]]) -> list[list[int]]:
+    """What each dynamic variable meets when it is eliminated, leaves first: its ancestors, the links that it moves, and
+    whatever a spring couples it to; then what those make of each other."""
+    meets: list[set[int]] = [{a for a in above.get(d, []) if a < n} for d in range(n)]
+    for group in joined:
+        for d in group:
+            if d < n:
+                meets[d] |= {k for k in group if k < d}
+    for d in range(n):
+        meets[d] |= {n + c for c, variables in enumerate(moved) if d in variables}
+    for d in range(n - 1, -1, -1):
+        for k in meets[d]:
+            if k < n:
+                meets[k] |= {i for i in meets[d] if i < k or i >= n}
+    return [sorted(row, key=lambda k: (k >= n, -k if k < n else k)) for row in meets]
 
 
 def _chain(joints: NDArray[np.void], j: int) -> list[int]:

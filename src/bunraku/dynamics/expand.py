@@ -1,0 +1,296 @@
+"""Exact derivatives of a step: first, and the second contracted with any number of covectors.
+
+Outputs are (q1, λ, p1) of the dynamic variables and links, inputs x = (q0, p0, k1): all variables at the start, the
+momentum, and the kinematic variables at the end. A force input enters like momentum (`forced`). With N the inverse of
+the step's system and E = [N; ∂p1/∂q1 N], the first derivative is −E ∂(r, gap)/∂x plus what x does to p1 directly.
+
+For a covector z of the outputs let μ = −Eᵀ z. Then z·D²(outputs) is the second derivative along x of the scalar
+μ·(r, gap) + z_p·p1 in which q1 and λ follow x. Of L_d this is the derivative of L along (a, b) with a = dt/2 (z_p + μ_r),
+b = z_p − μ_r, so one tangent of the recursion gives all of it. One row of weights serves optimal control; the identity
+gives the full tensor.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from bunraku.dynamics.kkt import factor, inverse
+from bunraku.dynamics.lagrangian import columns, tangent
+from bunraku.dynamics.springs import spring_forces, spring_tangent
+from bunraku.dynamics.variational import midpoint, workspace
+from bunraku.kinematics.gaps import add_hessian, add_third, gaps, hessian, tangent_screws
+from bunraku.kinematics.tree import place
+from bunraku.spatial.algebra import dot3, dot6, get6
+from bunraku.spatial.kernel import inline, kernel
+
+# The links at one end of the step: screws, points, pulls, segments, gradients.
+End = namedtuple("End", "S x f n A")
+Expansion = namedtuple("Expansion", "start end E D C0")
+
+
+@inline
+def _end(tree, w, o, q):
+    nj, npt, nc, nq = tree.joints.shape[0], tree.points.shape[0], tree.shape[3], tree.shape[1]
+    end = End(np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt, 4)), np.zeros((nc, nq)))
+    if nc > 0:
+        place(tree.joints, 0, nj, q, o, w.R, w.p, end.S)
+        gaps(tree, q, w.R, w.p, end.S, o, end.x, end.f, end.n, w.h, end.A)
+    return end
+
+
+@inline
+def linearise(tree, w, o, q0, q1, lam, u, dt, share):
+    """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack."""
+    n, nq, nm, nc = tree.shape
+    ny, nk, joints, E_ = n + nc, nq - n, tree.joints, tree.elimination
+    nx = nq + n + nk
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    start = _end(tree, w, o, q0)
+    C0 = np.zeros((nq, nq))
+    if nc > 0:
+        hessian(tree, lam, start.S, start.x, start.f, start.n, w.d, w.e, C0)
+    end = _end(tree, w, o, q1)
+    midpoint(tree, w, o, q0, q1, u, dt)
+    K = w.K
+    # rows are dynamic variables, columns all variables: r and p1 by q0 and by q1
+    r0, p0, r1, p1 = np.zeros((n, nq)), np.zeros((n, nq)), np.zeros((n, nk)), np.zeros((n, nq))
+    springs = tree.springs.shape[0] > 0
+    if springs:
+        for j in range(n):
+            for s in range(1, E_[j, 0] + 1):
+                K[j, E_[j, s]] = K[E_[j, s], j] = 0.0
+    S, T = w.S, w.T
+    for j in range(nm):
+        F, G, gamma = columns(j, g, S, T, w.I, w.P)
+        qj = joints[j].q
+        i = j
+        while i >= 0:
+            qi = joints[i].q
+            if qi < n or qj < n:
+                s, t = get6(S, i), get6(T, i)
+                qq, mm = 0.25 * dt * (dot6(t, G) + dot3(s, gamma)), dot6(s, F) / dt
+                qv, vq = 0.5 * dot6(t, F), 0.5 * dot6(s, G)
+                bl, br = 0.0, 0.0
+                if i == j:
+                    qq -= 0.25 * dt * joints[j].stiffness
+                    mm += joints[j].armature / dt
+                    bl, br = share * joints[j].damping, (1.0 - share) * joints[j].damping
+                if qi < n:
+                    r0[qi, qj] = qq + mm - qv - vq + bl
+                    p0[qi, qj] = qq - mm - qv + vq + br
+                    p1[qi, qj] = qq + mm + qv + vq - br
+                    if qj < n:
+                        K[qi, qj] = qq - mm + qv - vq - bl
+                    else:
+                        r1[qi, qj - n] = qq - mm + qv - vq
+                if qj < n and i != j:
+                    r0[qj, qi] = qq + mm - qv - vq
+                    p0[qj, qi] = qq - mm + qv - vq
+                    p1[qj, qi] = qq + mm + qv + vq
+                    if qi < n:
+                        K[qj, qi] = qq - mm - qv + vq
+                    else:
+                        r1[qj, qi - n] = qq - mm - qv + vq
+            i = joints[i].parent
+    if springs:
+        spring_forces(tree, w.qm, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.d, w.e, w.As, w.Lqq, w.Fq, w.Fv)
+        for i in range(n):
+            for j in range(nq):
+                even, fq, fv = 0.25 * dt * w.Lqq[i, j], 0.5 * dt * w.Fq[i, j], w.Fv[i, j]
+                r0[i, j] += even + share * (fq - fv)
+                p0[i, j] += even + (1.0 - share) * (fq - fv)
+                p1[i, j] += even + (1.0 - share) * (fq + fv)
+                if j < n:
+                    K[i, j] += even + share * (fq + fv)
+                else:
+                    r1[i, j - n] += even + share * (fq + fv)
+    for c in range(nc):
+        for k in range(nc):
+            K[n + c, n + k] = 0.0
+    for j in range(n):
+        for s in range(1, E_[j, 0] + 1):
+            k = E_[j, s]
+            if k >= n:
+                K[j, k] = -start.A[k - n, j]
+                K[k, j] = end.A[k - n, j]
+    rank = factor(E_, K, n, w.rows, w.cols, w.alive)
+    E = np.empty((ny + n, ny))
+    inverse(E_, K, n, w.rows, w.cols, rank, E[:ny])
+    np.dot(np.ascontiguousarray(p1[:, :n]), E[:n], E[ny:])
+    # D = −E [∂r/∂x; ∂gap/∂x]
+    D = np.zeros((ny + n, nx))
+    minus = np.empty((ny + n, n))
+    for a in range(ny + n):
+        for i in range(n):
+            minus[a, i] = -E[a, i]
+            D[a, nq + i] = -E[a, i]
+    for i in range(n):
+        for j in range(nq):
+            r0[i, j] -= C0[i, j]
+    by_q0 = np.dot(minus, r0)
+    for a in range(ny + n):
+        for j in range(nq):
+            D[a, j] = by_q0[a, j]
+    for i in range(n):
+        for j in range(nq):
+            D[ny + i, j] += p0[i, j]
+        for k in range(nk):
+            D[ny + i, nq + n + k] += p1[i, n + k]
+    if nm > n or springs:
+        by_k1 = np.dot(minus, r1)
+        for a in range(ny + n):
+            for k in range(nk):
+                D[a, nq + n + k] += by_k1[a, k]
+    for c in range(nc):
+        if not w.alive[c]:
+            continue
+        for s in range(1, tree.support[c, 0] + 1):
+            k = joints[tree.support[c, s]].q
+            if k >= n:
+                x = end.A[c, k]
+                for a in range(ny + n):
+                    D[a, nq + k] -= x * E[a, n + c]
+        k = tree.links[c].variable
+        if k >= n and not _in_support(tree, c, k):
+            x = end.A[c, k]
+            for a in range(ny + n):
+                D[a, nq + k] -= x * E[a, n + c]
+    return Expansion(start, end, E, D, C0)
+
+
+@inline
+def _in_support(tree, c, q):
+    for s in range(1, tree.support[c, 0] + 1):
+        if tree.joints[tree.support[c, s]].q == q:
+            return True
+    return False
+
+
+Tangents = namedtuple("Tangents", "a b W dS dV dT dI dP Lqq Lqv Lvv H0 H1 Wj dSj dx df dd de slope aq wq S11 C Q")
+
+
+@inline
+def _tangents(tree):
+    n, nq, nm, nc = tree.shape
+    nj, npt = tree.joints.shape[0], tree.points.shape[0]
+    nx = 2 * nq
+    return Tangents(
+        np.zeros(nm), np.zeros(nm), np.empty((nm, 6)), np.empty((nm, 6)), np.empty((nm, 6)), np.empty((nm, 6)),
+        np.empty((nm, 10)), np.empty((nm, 6)), np.zeros((nm, nm)), np.zeros((nm, nm)), np.zeros((nm, nm)),
+        np.zeros((nq, nq)), np.zeros((nq, nq)), np.empty((nj, 6)), np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)),
+        np.empty((nj, 3)), np.empty((nj, 3)), np.zeros((nc, nq)), np.zeros(nq), np.zeros(nq), np.zeros((nm, nm)),
+        np.empty((nm, nx)), np.zeros((nm, nx)),
+    )  # fmt: skip
+
+
+@inline
+def follow(tree, D, Q):
+    """Q = ∂q1/∂x of every joint with mass: from D where it is dynamic, the identity where it is kinematic."""
+    n, nq, nm = tree.shape[0], tree.shape[1], tree.shape[2]
+    for j in range(nm):
+        k = tree.joints[j].q
+        for x in range(D.shape[1]):
+            Q[j, x] = D[k, x] if k < n else 0.0
+        if k >= n:
+            Q[j, nq + k] = 1.0
+
+
+@inline
+def curvature(tree, w, o, lam, u, dt, share, X, t, z, H):
+    """H = Σ z_o D²(output o), over x."""
+    n, nq, nm, nc = tree.shape
+    ny, joints, D, E = n + nc, tree.joints, X.D, X.E
+    nx = D.shape[1]
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    mu = -np.dot(z, E)
+    for j in range(nm):
+        k = joints[j].q
+        if k < n:
+            t.a[j] = 0.5 * dt * (z[ny + k] + mu[k])
+            t.b[j] = z[ny + k] - mu[k]
+    tangent(joints, nm, g, w.v, t.a, t.b, w.S, w.V, w.T, w.B, w.I, w.P, t.W, t.dS, t.dV, t.dT, t.dI, t.dP, t.Lqq, t.Lqv, t.Lvv)
+    i2, i1 = 1.0 / (dt * dt), 0.5 / dt
+    S11, C, Q = t.S11, t.C, t.Q
+    springs = tree.springs.shape[0] > 0
+    if springs:
+        for k in range(n):
+            t.aq[k] = 0.5 * dt * (z[ny + k] + mu[k])
+            t.wq[k] = dt * (share * mu[k] + (1.0 - share) * z[ny + k])
+        spring_tangent(tree, w, o, u, t)
+    if nc > 0:
+        for k in range(n):
+            t.aq[k] = mu[k]
+        tangent_screws(joints, t.aq, X.start.S, t.Wj, t.dSj)
+        for i in range(nq):
+            for j in range(nq):
+                t.H0[i, j] = t.H1[i, j] = 0.0
+        for c in range(nc):
+            if w.alive[c]:
+                s, e, link, support = X.start, X.end, tree.links[c], tree.support[c]
+                add_third(
+                    lam[c], link, tree.points, joints, tree.chain, support, s.S, t.Wj, t.dSj, s.x, s.f, s.n, t.dx, t.df,
+                    w.d, w.e, t.dd, t.de, t.H0, t.slope[c],
+                )  # fmt: skip
+                add_hessian(
+                    mu[n + c], link, tree.points, joints, tree.chain, support, e.S, e.x, e.f, e.n, w.d, w.e, t.H1
+                )
+    for i in range(nm):
+        qi = joints[i].q
+        for j in range(nm):
+            qj = joints[j].q
+            x = 0.25 * t.Lqq[i, j] + i1 * (t.Lqv[i, j] + t.Lqv[j, i]) + i2 * t.Lvv[i, j]
+            if nc > 0 and qi < n and qj < n:
+                x += t.H1[qi, qj]
+            S11[i, j] = 0.5 * x
+    np.dot(S11, Q, C)  # C = S11 Q / 2 + S10 on q0 + gap_qk on k1
+    for i in range(nm):
+        qi = joints[i].q
+        for j in range(nm):
+            C[i, joints[j].q] += 0.25 * t.Lqq[i, j] + i1 * (t.Lqv[j, i] - t.Lqv[i, j]) - i2 * t.Lvv[i, j]
+        if nc > 0 and qi < n:
+            for k in range(n, nq):
+                C[i, nq + k] += t.H1[qi, k]
+    Z = np.dot(Q.T, C)
+    for c in range(nc):
+        if w.alive[c]:
+            for s in range(1, tree.support[c, 0] + 1):
+                i = joints[tree.support[c, s]].q
+                x = t.slope[c, i]
+                for y in range(nx):
+                    Z[i, y] -= x * D[n + c, y]
+    for x in range(nx):
+        for y in range(x + 1):
+            f = Z[x, y] + Z[y, x]
+            H[x, y] = f
+            H[y, x] = f
+    for i in range(nm):
+        for j in range(nm):
+            f = 0.25 * t.Lqq[i, j] - i1 * (t.Lqv[i, j] + t.Lqv[j, i]) + i2 * t.Lvv[i, j]
+            H[joints[i].q, joints[j].q] += f
+    if nc > 0:
+        for i in range(nq):
+            for j in range(nq):
+                H[i, j] -= t.H0[i, j]
+        for k in range(n, nq):
+            for l in range(n, nq):
+                H[nq + k, nq + l] += t.H1[k, l]
+
+
+@kernel
+def expand(tree, alive, q0, q1, lam, u, dt, share, weights, D, H):
+    """D (outputs × inputs) and H[r] = Σ_o weights[r, o] D²(output o). No rows: the first derivative alone."""
+    w = workspace(tree)
+    o = (0.0, 0.0, 0.0)
+    for c in range(alive.shape[0]):
+        w.alive[c] = alive[c]
+    X = linearise(tree, w, o, q0, q1, lam, u, dt, share)
+    for i in range(D.shape[0]):
+        for j in range(D.shape[1]):
+            D[i, j] = X.D[i, j]
+    if weights.shape[0] > 0:
+        t = _tangents(tree)
+        follow(tree, X.D, t.Q)
+        for r in range(weights.shape[0]):
+            curvature(tree, w, o, lam, u, dt, share, X, t, weights[r], H[r])

@@ -1,0 +1,227 @@
+"""One step of the midpoint variational integrator (*trep*, eq. 10–11), with strings that pull only.
+
+Given (q0, p0) and the next kinematic variables, find q1 and the link impulses λ = tension·dt with
+
+    r = p0 + D1 L_d(q0, q1) + F⁻ − A(q0)ᵀ λ = 0         L_d = dt · L((q0 + q1)/2, (q1 − q0)/dt)
+    gap(q1) ≤ 0,  λ ≥ 0,  λ·gap(q1) = 0                 (gap(q1) = 0 for wires and closures)
+    p1 = D2 L_d(q0, q1) + F⁺
+
+F⁻ = share·dt·F and F⁺ = (1 − share)·dt·F at the midpoint: share ½ is second order, share 1 is trep's rule. The
+complementarity is solved inside the step by a semismooth Newton method, so every step end is admissible, whatever
+happened within it. Convention: λ > 0 pulls the hook toward the spindle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+
+import numpy as np
+
+from bunraku.dynamics.kkt import factor, solve
+from bunraku.dynamics.lagrangian import columns, momenta, slopes
+from bunraku.dynamics.springs import spring_forces, spring_slopes
+from bunraku.kinematics.gaps import gaps
+from bunraku.kinematics.tree import place
+from bunraku.spatial.algebra import dot3, dot6, get6
+from bunraku.spatial.kernel import inline
+
+Work = namedtuple(
+    "Work",
+    "R p S V T B I P "  # the tree, placed and moving
+    "x f n d e "  # the points of links
+    "h A0 A1 As "  # gaps, their gradients at q0 and q1; gradients of springs
+    "qm v vq Lq F r y K D22 rows cols alive Lqq Fq Fv",
+)
+
+
+@inline
+def workspace(tree):
+    """Scratch for steps of this figure; nothing in it is a result."""
+    n, nq, nm, nc = tree.shape
+    nj, ns, npt = tree.joints.shape[0], tree.springs.shape[0], tree.points.shape[0]
+    nx = nq if ns > 0 else 0
+    return Work(
+        np.empty((nj, 3, 3)), np.empty((nj, 3)), np.empty((nj, 6)), np.empty((nm, 6)), np.empty((nm, 6)),
+        np.empty((nm, 10)), np.empty((nm, 10)), np.empty((nm, 6)),
+        np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt, 4)), np.empty((nj, 3)), np.empty((nj, 3)),
+        np.empty(nc), np.zeros((nc, nq)), np.zeros((nc, nq)), np.zeros((ns, nq)),
+        np.empty(nq), np.empty(nm), np.empty(nq), np.zeros(nq), np.zeros(nq), np.empty(n + nc), np.empty(nc),
+        np.zeros((n + nc, n + nc)), np.zeros((nm, nm)), np.empty(nc, np.int64), np.empty(nc, np.int64),
+        np.ones(nc, np.bool_), np.zeros((nx, nx)), np.zeros((nx, nx)), np.zeros((nx, nx)),
+    )  # fmt: skip
+
+
+@inline
+def begin(tree, w, o, q0):
+    """Gradients of the gaps at the start of the step."""
+    if tree.links.shape[0] > 0:
+        place(tree.joints, 0, tree.joints.shape[0], q0, o, w.R, w.p, w.S)
+        gaps(tree, q0, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A0)
+
+
+@inline
+def midpoint(tree, w, o, q0, q1, u, dt):
+    """Places the tree half-way, with its momenta, spring slopes and forces."""
+    nm, joints = tree.shape[2], tree.joints
+    for i in range(q0.shape[0]):
+        w.qm[i] = 0.5 * (q0[i] + q1[i])
+        w.vq[i] = (q1[i] - q0[i]) / dt
+    for j in range(nm):
+        w.v[j] = w.vq[joints[j].q]
+    springs = tree.springs.shape[0] > 0
+    place(joints, 0, joints.shape[0] if springs else nm, w.qm, o, w.R, w.p, w.S)
+    momenta(joints, nm, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
+    for j in range(nm):
+        k = joints[j].q
+        w.Lq[k] = 0.0
+        w.F[k] = -joints[j].damping * w.v[j]
+    for k in range(tree.forces.shape[0]):
+        if tree.forces[k].joint >= 0:
+            w.F[joints[tree.forces[k].joint].q] += tree.forces[k].gain * u[k]
+    if springs:
+        spring_slopes(tree, w.qm, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.As, w.Lq, w.F)
+
+
+@inline
+def residual(tree, w, q0, p0, dt, share, lam, p1):
+    """r of the dynamic variables from the midpoint, and p1 beside it. Returns the largest |r|."""
+    n, nm, nc, joints = tree.shape[0], tree.shape[2], tree.shape[3], tree.joints
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    worst = 0.0
+    for j in range(nm):
+        i = joints[j].q
+        if i >= n:
+            continue
+        Lq, Lv = slopes(joints[j], j, g, w.qm[i], w.v[j], w.S, w.T, w.I, w.P)
+        half = 0.5 * dt * (Lq + w.Lq[i])
+        x = p0[i] + half - Lv + share * dt * w.F[i]
+        p1[i] = half + Lv + (1.0 - share) * dt * w.F[i]
+        for c in range(nc):
+            x -= w.A0[c, i] * lam[c]
+        w.r[i] = x
+        worst = max(worst, abs(x))
+    return worst
+
+
+@inline
+def assemble(tree, w, dt, share, u, soft, o):
+    """K = ∂(r, gap)/∂(q1, λ) from the midpoint, and D22 = ∂p1/∂q1 for the correction of p1."""
+    n, nm, nc, joints = tree.shape[0], tree.shape[2], tree.shape[3], tree.joints
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    K, D22, S, T, E = w.K, w.D22, w.S, w.T, tree.elimination
+    springs = tree.springs.shape[0] > 0
+    if springs:
+        for j in range(n):
+            for s in range(1, E[j, 0] + 1):
+                K[j, E[j, s]] = K[E[j, s], j] = 0.0
+    for j in range(nm):
+        F, G, gamma = columns(j, g, S, T, w.I, w.P)
+        qj = joints[j].q
+        i = j
+        while i >= 0:
+            qi = joints[i].q
+            if qi < n and qj < n:
+                s, t = get6(S, i), get6(T, i)
+                qq, mm = 0.25 * dt * (dot6(t, G) + dot3(s, gamma)), dot6(s, F) / dt
+                qv, vq = 0.5 * dot6(t, F), 0.5 * dot6(s, G)
+                if i == j:
+                    qq -= 0.25 * dt * joints[j].stiffness
+                    mm += joints[j].armature / dt
+                    b = joints[j].damping
+                    K[qj, qj] = qq - mm - share * b
+                    D22[qj, qj] = qq + mm + qv + vq - (1.0 - share) * b
+                else:
+                    K[qi, qj] = qq - mm + qv - vq
+                    K[qj, qi] = qq - mm - qv + vq
+                    D22[qi, qj] = D22[qj, qi] = qq + mm + qv + vq
+            i = joints[i].parent
+    if springs:
+        spring_forces(tree, w.qm, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.d, w.e, w.As, w.Lqq, w.Fq, w.Fv)
+        for i in range(n):
+            for j in range(n):
+                even, force = 0.25 * dt * w.Lqq[i, j], 0.5 * dt * w.Fq[i, j] + w.Fv[i, j]
+                K[i, j] += even + share * force
+                D22[i, j] += even + (1.0 - share) * force
+    for c in range(nc):
+        for k in range(nc):
+            K[n + c, n + k] = 0.0
+        if w.alive[c]:
+            K[n + c, n + c] = -soft
+    for j in range(n):
+        for s in range(1, E[j, 0] + 1):
+            k = E[j, s]
+            if k >= n:
+                K[j, k] = -w.A0[k - n, j]
+                K[k, j] = w.A1[k - n, j]
+
+
+@inline
+def choose(tree, w, lam, kappa, first):
+    """Which links act: a wire always, a string where λ + κ·gap > 0. Returns whether the set has changed.
+
+    A guess knows gaps less well than the last step's set, so at first only new ones are added.
+    """
+    changed = False
+    for c in range(tree.links.shape[0]):
+        on = tree.links[c].pulls == 0 or lam[c] + kappa * w.h[c] > 0.0 or (first and w.alive[c])
+        if on != w.alive[c]:
+            w.alive[c] = on
+            changed = True
+        if not on:
+            lam[c] = 0.0
+    return changed
+
+
+@inline
+def step(tree, w, o, q0, p0, u, dt, share, soft, q1, lam, p1, tolerance, most):
+    """Solves one step; q1 (kinematic part given, dynamic part a guess) and λ hold the guess on entry.
+
+    `begin` must have been called for q0. Returns the Newton iterations used, or −1 where it did not converge.
+    """
+    n, nc, joints, E = tree.shape[0], tree.shape[3], tree.joints, tree.elimination
+    kappa = 1.0 / dt  # [kg/s] for a figure of about a kilogramme; only its sign of a balance matters
+    last, rank, factored = math.inf, 0, False
+    for iteration in range(most):
+        if nc > 0:
+            place(joints, 0, joints.shape[0], q1, o, w.R, w.p, w.S)
+            gaps(tree, q1, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+        midpoint(tree, w, o, q0, q1, u, dt)
+        if choose(tree, w, lam, kappa, iteration == 0):
+            factored = False
+        residual(tree, w, q0, p0, dt, share, lam, p1)
+        if not factored:
+            assemble(tree, w, dt, share, u, soft, o)
+            rank = factor(E, w.K, n, w.rows, w.cols, w.alive)
+            factored = True
+            fresh = True
+        else:
+            fresh = False
+        for c in range(nc):
+            w.r[n + c] = w.h[c] - soft * lam[c] if w.alive[c] else 0.0
+        solve(E, w.K, n, w.rows, w.cols, rank, w.r, w.y)
+        size = 0.0
+        for i in range(n):
+            size = max(size, abs(w.r[i]))
+            q1[i] -= w.r[i]
+        for c in range(nc):
+            lam[c] -= w.r[n + c]
+        if not size < 1e6:
+            return -1
+        # A chord step shrinks the error by about size/last; stop when what is left is below the tolerance.
+        if size < tolerance or (not fresh and size * size / last < tolerance):
+            admissible = True
+            for c in range(nc):
+                if tree.links[c].pulls and (w.alive[c] and lam[c] < -1e-12):
+                    admissible = False
+            if admissible:
+                for j in range(n):  # p1 of the corrected q1, to second order in the last correction
+                    x = 0.0
+                    for i in range(n):
+                        x += w.D22[j, i] * w.r[i]
+                    p1[j] -= x
+                return iteration + 1
+        if size > 0.1 * last:
+            factored = False  # the chord no longer pays: a new Jacobian
+        last = size
+    return -1
