@@ -57,7 +57,10 @@ class FileError(BunrakuError):
             place += f":{line}" + (f":{column}" if column is not None else "")
         text = f"{place}: {message}"
         if source and line is not None:
-            shown, mark = source.rstrip("\n")[:160].replace("\t", " "), max((column or 1) - 1, 0)
+            shown, mark = source.rstrip("\n").replace("\t", " "), max((column or 1) - 1, 0)
+            if mark > 120:  # a long line: show the part that matters
+                shown, mark = "…" + shown[mark - 60 :], 61
+            shown = shown[:160]
             if mark < len(shown) + 1:
                 text += f"\n  {line} | {shown}\n  {' ' * len(str(line))} | {' ' * mark}^"
         if advice:

@@ -37,12 +37,13 @@ from bunraku.spatial.so3 import IDENTITY, Quaternion
 PointLike = str | Point | tuple[str, Sequence[float]]
 __all__ = [
     "ball", "body", "box", "capsule", "closure", "contact", "cylinder", "effort", "figure", "fixed", "free", "mesh", "push",
-    "rotate", "rx", "ry", "rz", "screw", "sphere", "spindle", "spring", "string", "translate", "tx", "ty", "tz", "wire",
+    "rotate", "rx", "ry", "rz", "screw", "sphere", "spindle", "spring", "string", "translate", "tx", "ty", "tz", "under",
+    "wire",
 ]  # fmt: skip
 
 
 class VariableWords(TypedDict, total=False):
-    """Keyword words of a moving node."""
+    """Keyword words of a moving node; those of a ball or free joint may be lists, one value for each variable."""
 
     kinematic: bool
     start: float
@@ -55,6 +56,13 @@ class VariableWords(TypedDict, total=False):
     armature: float
 
 
+class MovingWords(VariableWords, total=False):
+    """Those of a node with one variable."""
+
+    variable: str
+    """The name of the variable, where that is not the frame's."""
+
+
 @dataclass(frozen=True)
 class Node:
     """A frame, or the frames of one joint, with its children."""
@@ -62,6 +70,7 @@ class Node:
     frames: tuple[Frame, ...]
     children: tuple[Item, ...] = ()
     kind: str = ""
+    parent: str = WORLD
 
 
 @dataclass(frozen=True)
@@ -70,9 +79,15 @@ class Attached:
 
     bodies: tuple[Body, ...] = ()
     shapes: tuple[Shape, ...] = ()
+    parent: str = WORLD
 
 
 Item = Node | Attached
+
+
+def under(parent: str, item: Item) -> Item:
+    """An item that is listed beside its parent, not nested in it."""
+    return replace(item, parent=parent)
 
 
 # -- frames ------------------------------------------------------------------------------------------------------
@@ -95,7 +110,7 @@ def _rotation(rpy: Sequence[float] | None, quaternion: Sequence[float] | None) -
 
 def variable(name: str, motion: str, axis: Vector, pitch: float = 0.0, **words: Unpack[VariableWords]) -> Variable:
     lower, upper = words.pop("limits", (-math.inf, math.inf))
-    return Variable(name, motion, axis, pitch, lower=float(lower), upper=float(upper), **words)  # type: ignore[arg-type]
+    return Variable(name, motion, axis, pitch, lower=float(lower), upper=float(upper), **words)  # type: ignore[arg-type, misc]
 
 
 def fixed(
@@ -108,17 +123,17 @@ def fixed(
 
 def _moving(
     motion: str, axis: str | Sequence[float], name: str, children: tuple[Item, ...], at: Sequence[float],
-    rpy: Sequence[float] | None, quaternion: Sequence[float] | None, pitch: float, words: VariableWords,
+    rpy: Sequence[float] | None, quaternion: Sequence[float] | None, pitch: float, words: MovingWords,
 ) -> Node:  # fmt: skip
     direction = AXES[axis] if isinstance(axis, str) else _vector(axis)
-    return Node(
-        (Frame(name, WORLD, _vector(at), _rotation(rpy, quaternion), variable(name, motion, direction, pitch, **words)),), children
-    )
+    called = words.pop("variable", name)
+    moves = variable(called, motion, direction, pitch, **words)  # type: ignore[misc]
+    return Node((Frame(name, WORLD, _vector(at), _rotation(rpy, quaternion), moves),), children)
 
 
 def rotate(
     axis: str | Sequence[float], name: str, *children: Item, at: Sequence[float] = ORIGIN,
-    rpy: Sequence[float] | None = None, quaternion: Sequence[float] | None = None, **words: Unpack[VariableWords],
+    rpy: Sequence[float] | None = None, quaternion: Sequence[float] | None = None, **words: Unpack[MovingWords],
 ) -> Node:  # fmt: skip
     """A frame that turns about an axis [rad]."""
     return _moving("rotate", axis, name, children, at, rpy, quaternion, 0.0, words)
@@ -126,7 +141,7 @@ def rotate(
 
 def translate(
     axis: str | Sequence[float], name: str, *children: Item, at: Sequence[float] = ORIGIN,
-    rpy: Sequence[float] | None = None, quaternion: Sequence[float] | None = None, **words: Unpack[VariableWords],
+    rpy: Sequence[float] | None = None, quaternion: Sequence[float] | None = None, **words: Unpack[MovingWords],
 ) -> Node:  # fmt: skip
     """A frame that slides along an axis [m]."""
     return _moving("translate", axis, name, children, at, rpy, quaternion, 0.0, words)
@@ -134,7 +149,7 @@ def translate(
 
 def screw(
     axis: str | Sequence[float], pitch: float, name: str, *children: Item, at: Sequence[float] = ORIGIN,
-    rpy: Sequence[float] | None = None, quaternion: Sequence[float] | None = None, **words: Unpack[VariableWords],
+    rpy: Sequence[float] | None = None, quaternion: Sequence[float] | None = None, **words: Unpack[MovingWords],
 ) -> Node:  # fmt: skip
     """A frame that turns about an axis and advances `pitch` metres a radian."""
     return _moving("screw", axis, name, children, at, rpy, quaternion, pitch, words)
@@ -166,23 +181,17 @@ def tz(name: str, *children: Item, **words: Any) -> Node:
 
 def _several(
     kind: str, letters: Sequence[str], name: str, children: tuple[Item, ...], at: Sequence[float],
-    rotation: Quaternion, start: Sequence[float], words: VariableWords,
+    rotation: Quaternion, start: Sequence[float], words: dict[str, Any],
 ) -> Node:  # fmt: skip
     """The chain of one-variable frames of a ball, free or spindle joint; the last one carries the joint's name."""
     frames = []
-    limits: Any = words.pop("limits", None)
-    per_axis = limits is not None and np.ndim(limits) == 2
     for k, letter in enumerate(letters):
         motion = "rotate" if letter[0] == "r" else "translate"
-        own: VariableWords = {**words, "start": float(start[k])}
-        if limits is not None:
-            own["limits"] = limits[k] if per_axis else limits
+        own = {word: value[k] if np.ndim(value) > (word == "limits") else value for word, value in words.items()}
+        own["start"] = float(start[k])
         moves = variable(f"{name}_{letter}", motion, AXES[letter[1]], **own)
-        last = k == len(letters) - 1
-        first = k == 0
-        frames.append(
-            Frame(name if last else f"{name}_{letter}", WORLD, _vector(at) if first else ORIGIN, rotation if first else IDENTITY, moves)
-        )
+        place = (_vector(at), rotation) if k == 0 else (ORIGIN, IDENTITY)
+        frames.append(Frame(name if k == len(letters) - 1 else f"{name}_{letter}", WORLD, *place, moves))
     return Node(tuple(frames), children, kind)
 
 
@@ -208,9 +217,10 @@ def spindle(name: str, *children: Item, at: Sequence[float] = ORIGIN, moves: str
     frames = []
     position = [0.0 if axis in moves else float(c) for axis, c in zip("xyz", at, strict=True)]
     for k, axis in enumerate(moves):
-        own = variable(f"{name}_{axis}", "translate", AXES[axis], **{"kinematic": True, "start": float(at["xyz".index(axis)]), **words})
+        own: Any = {"kinematic": True, "start": float(at["xyz".index(axis)]), **words}
         frame = f"{name}_spindle" if k == len(moves) - 1 else f"{name}_{axis}"
-        frames.append(Frame(frame, WORLD, _vector(position) if k == 0 else ORIGIN, variable=own))
+        moving = variable(f"{name}_{axis}", "translate", AXES[axis], **own)
+        frames.append(Frame(frame, WORLD, _vector(position) if k == 0 else ORIGIN, variable=moving))
     return Node(tuple(frames) or (Frame(f"{name}_spindle", WORLD, _vector(at)),), children)
 
 
@@ -318,39 +328,46 @@ class StringSpec:
 
 
 def _stringlike(
-    make: type[String], name: str, hook: PointLike, spindle: PointLike, length: float | str | None, through: Iterable[PointLike],
-    ratio: float, start: float | None, limits: tuple[float, float], speed: float,
+    make: type[String], name: str, hook: PointLike, spindle: PointLike, length: float | str | None,
+    through: Iterable[PointLike], variable: str | None, ratio: float, start: float | None,
+    limits: tuple[float, float], speed: float,
 ) -> StringSpec:  # fmt: skip
     path = (at_point(hook), at_point(spindle))
     eyelets = tuple(at_point(p) for p in through)
+    if variable is not None and not isinstance(length, str):
+        return StringSpec(make(name, *path, float(length or 0.0), variable, ratio, eyelets))
     if isinstance(length, int | float):
         return StringSpec(make(name, *path, float(length), None, ratio, eyelets))
     if isinstance(length, str) and start is None:
         return StringSpec(make(name, *path, 0.0, length, ratio, eyelets))
     own = Variable(
-        length or f"{name}_length", "length", kinematic=True, start=start or 0.0, lower=limits[0], upper=limits[1], speed=speed
-    )
+        length or f"{name}_length", "length", kinematic=True, start=start or 0.0, lower=limits[0], upper=limits[1],
+        speed=speed,
+    )  # fmt: skip
     return StringSpec(make(name, *path, 0.0, own.name, 1.0, eyelets), own, taut=start is None)
 
 
 def string(
     name: str, hook: PointLike, spindle: PointLike, length: float | str | None = None, *, through: Iterable[PointLike] = (),
-    ratio: float = 1.0, start: float | None = None, limits: tuple[float, float] = (0.0, math.inf), speed: float = math.inf,
+    variable: str | None = None, ratio: float = 1.0, start: float | None = None,
+    limits: tuple[float, float] = (0.0, math.inf), speed: float = math.inf,
 ) -> StringSpec:  # fmt: skip
     """A string from hook to spindle, through eyelets on its way.
 
     `length` is a number of metres, or the name of the variable that winds it, or nothing: then the string has its
-    own kinematic variable name_length, and is just taut at the start (or `start` metres long).
+    own kinematic variable name_length, and is just taut at the start (or `start` metres long). With `variable`, the
+    string is `length + ratio · variable` long: wound on a drum, or paid out by a carriage.
     """
-    return _stringlike(String, name, hook, spindle, length, through, ratio, start, limits, speed)
+    return _stringlike(String, name, hook, spindle, length, through, variable, ratio, start, limits, speed)
 
 
 def wire(
     name: str, hook: PointLike, spindle: PointLike, length: float | str | None = None, *, through: Iterable[PointLike] = (),
-    ratio: float = 1.0, start: float | None = None, limits: tuple[float, float] = (0.0, math.inf), speed: float = math.inf,
+    variable: str | None = None, ratio: float = 1.0, start: float | None = None,
+    limits: tuple[float, float] = (0.0, math.inf), speed: float = math.inf,
 ) -> StringSpec:  # fmt: skip
     """Like a string, but rigid."""
-    return _stringlike(Wire, name, hook, spindle, length, through, ratio, start, limits, speed)
+    return _stringlike(Wire, name, hook, spindle, length, through, variable, ratio, start, limits, speed)
 
 
 def spring(name: str, a: PointLike, b: PointLike, stiffness: float, length: float = 0.0, damping: float = 0.0) -> Spring:
@@ -381,25 +398,29 @@ def closure(name: str, a: PointLike, b: PointLike, kind: str = "point") -> Closu
 
 
 def figure(
-    name: str, *nodes: Item, strings: Iterable[StringSpec] = (), springs: Iterable[Spring] = (), forces: Iterable[Force] = (),
-    contacts: Iterable[Contact] = (), closures: Iterable[Closure] = (), allowed: Iterable[tuple[str, str]] = (),
-    gravity: Sequence[float] = (0.0, 0.0, -9.81), damping: float | None = None,
+    name: str, *nodes: Item, strings: Iterable[StringSpec] = (), springs: Iterable[Spring] = (),
+    forces: Iterable[Force] = (), contacts: Iterable[Contact] = (), closures: Iterable[Closure] = (),
+    allowed: Iterable[tuple[str, str]] = (),
+    lengths: Iterable[Variable] = (), joints: Iterable[Joint] = (), gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    damping: float | None = None,
 ) -> Figure:  # fmt: skip
-    """A figure of nested nodes. `damping` is that of every dynamic variable which has none of its own."""
+    """A figure of nested nodes. `damping` is that of every dynamic variable which has none of its own.
+
+    `lengths` are variables that wind strings, besides those that strings have of their own; `joints` are balls and free
+    joints whose frames were listed one by one.
+    """
     frames: list[Frame] = []
     bodies: list[Body] = []
     shapes: list[Shape] = []
     groups: list[Joint] = []
 
     # An explicit stack, not recursion: a chain may be thousands of frames deep.
-    stack: list[tuple[Item, str]] = [(node, WORLD) for node in reversed(nodes)]
+    stack: list[tuple[Item, str]] = [(node, node.parent) for node in reversed(nodes)]
     while stack:
         item, parent = stack.pop()
         if isinstance(item, Attached):
-            for part in item.bodies:
-                bodies.append(replace(part, frame=parent, name=part.name if part.name != WORLD else parent))
-            for shape in item.shapes:
-                shapes.append(replace(shape, frame=parent, name=shape.name if shape.name != WORLD else parent))
+            bodies += [replace(b, frame=parent, name=b.name if b.name != WORLD else parent) for b in item.bodies]
+            shapes += [replace(s, frame=parent, name=s.name if s.name != WORLD else parent) for s in item.shapes]
             continue
         for frame in item.frames:
             frames.append(replace(frame, parent=parent))
@@ -415,18 +436,22 @@ def figure(
             else f
             for f in frames
         ]
-    ropes, lengths = _with_lengths(tuple(frames), tuple(strings))
+    ropes, own = _with_lengths(tuple(frames), tuple(strings))
     return Figure(
         name, tuple(frames), tuple(bodies), tuple(s for s in ropes if s.pulls_only),
-        tuple(s for s in ropes if isinstance(s, Wire)), lengths, tuple(springs), tuple(forces), tuple(contacts),
-        tuple(closures), tuple(shapes), tuple(groups), tuple(allowed), _vector(gravity),
+        tuple(s for s in ropes if isinstance(s, Wire)), (*lengths, *own), tuple(springs), tuple(forces), tuple(contacts),
+        tuple(closures), tuple(shapes), (*groups, *joints), tuple(allowed), _vector(gravity),
     )  # fmt: skip
 
 
 def _with_lengths(frames: tuple[Frame, ...], specs: tuple[StringSpec, ...]) -> tuple[list[String], tuple[Variable, ...]]:
     """Strings, and the variables of their own lengths; a string that is to start taut gets the distance there."""
-    known = {frame.name for frame in frames} | {WORLD}
-    X_W = plain.poses(frames) if all(frame.parent in known for frame in frames) else {}
+    known = {WORLD}
+    for frame in frames:
+        if frame.parent not in known:  # which the figure itself will refuse
+            return [spec.string for spec in specs], tuple(spec.own for spec in specs if spec.own is not None)
+        known.add(frame.name)
+    X_W = plain.poses(frames)
     lengths = []
     for spec in specs:
         if spec.own is None:

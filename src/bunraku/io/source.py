@@ -1,0 +1,103 @@
+"""The text of a file, in which errors point at a line and a column."""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from bunraku.errors import FileError
+
+MOST_BYTES = 256_000
+"""Figures, scenes and shows are written by people; this is some five thousand lines."""
+
+_BREAK = re.compile(r"\r\n|\n|\r")
+# What no text file holds: control characters, halves of characters, and breaks that some editors do not show.
+_JUNK = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text and the name of the file that it comes from."""
+
+    text: str
+    path: str = ""
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return _BREAK.split(self.text)
+
+    def error(self, message: str, line: int, column: int, *, advice: str = "") -> FileError:
+        """The error at a place; lines and columns count from 1."""
+        shown = self.lines[line - 1] if line <= len(self.lines) else ""
+        shown = "".join(c if c.isprintable() or c == "\t" else "·" for c in shown) or " "
+        return FileError(message, path=self.path, line=line, column=column, source=shown, advice=advice)
+
+    def error_at(self, message: str, index: int, *, advice: str = "") -> FileError:
+        """The error at a character of the text."""
+        before = _BREAK.split(self.text[:index])
+        return self.error(message, len(before), len(before[-1]) + 1, advice=advice)
+
+
+def read(path: str | os.PathLike[str]) -> Source:
+    """The text of a file, which must be UTF-8 and not huge."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        why = getattr(error, "strerror", None) or str(error)
+        raise FileError(f"cannot be read: {why}", path=str(path), advice=_neighbours(path)) from None
+    return decode(data, str(path))
+
+
+def decode(data: str | bytes, path: str = "") -> Source:
+    """The text that these bytes hold."""
+    if len(data) > MOST_BYTES:
+        text = data if isinstance(data, str) else data.decode("utf-8", errors="replace")
+        size, advice = f"the file is larger than {MOST_BYTES // 1000} kB", "keep large tables in files of their own"
+        raise Source(text, path).error_at(size, min(len(text), MOST_BYTES), advice=advice)
+    text = data if isinstance(data, str) else _utf8(data, path)
+    source = Source(text.removeprefix("\ufeff"), path)
+    if junk := _JUNK.search(source.text):
+        what = f"the character U+{ord(junk[0]):04X} does not belong in a text file"
+        raise source.error_at(what, junk.start(), advice="remove it; is this really a YAML file?")
+    return source
+
+
+def _utf8(data: bytes, path: str) -> str:
+    def refuse(message: str, index: int) -> FileError:
+        good = data[:index].decode("utf-8", errors="replace")
+        bad = data[index : index + 200].decode("latin-1")  # which shows any byte as one character
+        return Source(good + bad, path).error_at(message, len(good), advice="save it as UTF-8 text")
+
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise refuse("the file is in UTF-16", 0)
+    if b"\0" in data:
+        raise refuse("binary data, not text", data.index(0))
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise refuse(f"the byte 0x{data[error.start]:02x} is not UTF-8", error.start) from None
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """Advice for a word that is not known."""
+    listed = list(known)
+    close = difflib.get_close_matches(word[:80], listed[:1000], n=3, cutoff=0.6)  # of more, it would take too long
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    return f"there are: {', '.join(listed[:16])}{' …' if len(listed) > 16 else ''}" if listed else "there are none"
+
+
+def _neighbours(path: str | os.PathLike[str]) -> str:
+    """What the folder holds that sounds like it."""
+    try:
+        names = [p.name for p in Path(path).absolute().parent.iterdir() if p.suffix == Path(path).suffix]
+    except (OSError, ValueError):
+        return "check the name of the folder"
+    return near(Path(path).name, sorted(names)) if names else "check the name"
