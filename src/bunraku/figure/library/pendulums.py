@@ -52,7 +52,7 @@ def pendulum(
 
 def double_pendulum(
     *, lengths: tuple[float, float] = (1.0, 1.0), masses: tuple[float, float] = (1.0, 1.0),
-    damping: float = 0.0, start: tuple[float, float] = (2.0, 0.8), gravity: float = 9.81,
+    damping: float = 0.0, start: tuple[float, float] = (1.1, 0.9), gravity: float = 9.81,
 ) -> Figure:  # fmt: skip
     """Two point masses on rods without mass: regular when it swings a little, chaotic when a lot."""
     upper, lower = lengths

@@ -1,0 +1,63 @@
+"""Where a picture is taken from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.errors import NotFinite
+from bunraku.figure.frame import Vector
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Camera:
+    """An eye that looks at a target; `field` is the vertical angle of view [rad]."""
+
+    eye: Vector
+    target: Vector
+    up: Vector = (0.0, 0.0, 1.0)
+    field: float = 0.5
+
+    @property
+    def axes(self) -> Array:
+        """Right, up and back as rows."""
+        back = np.subtract(self.eye, self.target)
+        back = back / np.linalg.norm(back)
+        right = np.cross(self.up, back)
+        size = float(np.linalg.norm(right))
+        right = np.array([0.0, 1.0, 0.0]) if size < 1e-9 else right / size  # straight up or down
+        return np.array([right, np.cross(back, right), back])
+
+    @staticmethod
+    def around(
+        points: ArrayLike, *, azimuth: float = 0.9, elevation: float = 0.2, field: float = 0.5, aspect: float = 4 / 3,
+        margin: float = 1.12,
+    ) -> Camera:  # fmt: skip
+        """Sees all points; the eye stands at `azimuth` from +x toward +y, and `elevation` above them [rad]."""
+        points = np.asarray(points, float).reshape(-1, 3)
+        if not len(points) or not np.isfinite(points).all():
+            raise NotFinite("a camera needs points that are finite to look at")
+        level = math.cos(elevation)
+        back = np.array([level * math.cos(azimuth), level * math.sin(azimuth), math.sin(elevation)])
+        axes = Camera(tuple(back), (0.0, 0.0, 0.0)).axes
+        seen = points @ axes.T
+        tall = math.tan(field / 2) / margin
+        centre = (seen.min(0) + seen.max(0)) / 2
+        distance = 0.0
+        for _ in range(8):  # what is near looks larger, so the middle of the picture is not that of the points
+            away = seen - centre
+            needed = np.maximum(np.abs(away[:, 0]) / aspect, np.abs(away[:, 1])) / tall + away[:, 2]
+            distance = max(float(needed.max()), 1e-2)
+            flat = away[:, :2] / (distance - away[:, 2:])
+            centre[:2] += (flat.min(0) + flat.max(0)) / 2 * distance
+        target = axes.T @ centre
+        return Camera(vector(target + distance * back), vector(target), field=field)
+
+
+def vector(x: Array) -> Vector:
+    return (float(x[0]), float(x[1]), float(x[2]))
