@@ -31,9 +31,7 @@ class Motion:
     def __post_init__(self) -> None:
         t = frozen(self.t, "t")
         if t.ndim != 1 or len(t) == 0:
-            raise MotionError(
-                f"t has shape {t.shape}", advice="give the times as one row of at least one number"
-            )
+            raise MotionError(f"t has shape {t.shape}", advice="give the times as one row of at least one number")
         late = np.flatnonzero(np.diff(t) <= 0.0)
         if len(late):
             k = int(late[0])

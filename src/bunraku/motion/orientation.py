@@ -47,16 +47,8 @@ class Turn:
 
     def along(self, R: ArrayLike, near: ArrayLike) -> Array:
         """The angles (T, 3) that give R (T, 3, 3) and change least from one to the next, from `near` on."""
-        zyx = so3.angles_zyx(self.C.T @ np.asarray(R, float) @ self.C)
         flip = np.array([1.0, 1.0, self.sign])
-        zyx[0] = _nearest(zyx[0], np.asarray(near, float) * flip)
-        # Of each sample's two triples, stay with the one that is nearer to the last sample's.
-        stay = np.sum(_wrap(np.diff(zyx, axis=0)) ** 2, -1)
-        change = np.sum(_wrap(_other(zyx[1:]) - zyx[:-1]) ** 2, -1)
-        swapped = np.concatenate([[False], np.logical_xor.accumulate(change < stay)])
-        zyx = np.unwrap(np.where(swapped[:, None], _other(zyx), zyx), axis=0)
-        for k in np.flatnonzero(_singular(zyx)):
-            zyx[k] = _nearest(zyx[k], zyx[max(int(k) - 1, 0)])
+        zyx = zyx_along(self.C.T @ np.asarray(R, float) @ self.C, np.asarray(near, float) * flip)
         return np.asarray(zyx * flip)
 
 
@@ -76,6 +68,20 @@ def turns(figure: Figure) -> tuple[Turn, ...]:
             taken |= {first.name, middle.name, last.name}
             out.append(_turn(figure, (first, middle, last)))
     return tuple(out)
+
+
+def zyx_along(R: ArrayLike, near: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+    """Angles (T, 3) with Rz Ry Rx = R (T, 3, 3) that change least from one to the next, from `near` on."""
+    zyx = so3.angles_zyx(R)
+    zyx[0] = _nearest(zyx[0], np.asarray(near, float))
+    # Of each sample's two triples, stay with the one that is nearer to the last sample's.
+    stay = np.sum(_wrap(np.diff(zyx, axis=0)) ** 2, -1)
+    change = np.sum(_wrap(_other(zyx[1:]) - zyx[:-1]) ** 2, -1)
+    swapped = np.concatenate([[False], np.logical_xor.accumulate(change < stay)])
+    zyx = np.unwrap(np.where(swapped[:, None], _other(zyx), zyx), axis=0)
+    for k in np.flatnonzero(_singular(zyx)):
+        zyx[k] = _nearest(zyx[k], zyx[max(int(k) - 1, 0)])
+    return zyx
 
 
 def product(a: ArrayLike, b: ArrayLike) -> Array:

@@ -91,9 +91,7 @@ def frozen(values: ArrayLike, name: str) -> Array:
     try:
         out = np.array(values, float)
     except (TypeError, ValueError):
-        raise MotionError(
-            f"{name} is not an array of numbers", advice="give numbers in rows of equal length"
-        ) from None
+        raise MotionError(f"{name} is not an array of numbers", advice="give numbers in rows of equal length") from None
     if not np.isfinite(out).all():
         first = tuple(int(k) for k in np.argwhere(~np.isfinite(out))[0])
         raise NotFinite(f"{name}{list(first)} is {out[first]}\n  advice: a motion holds finite numbers only")
