@@ -78,7 +78,7 @@ def _segments(geometry: Geometry) -> int:
     """Small things need fewer sides."""
     match geometry:
         case Sphere(radius) | Capsule(radius, _) | Cylinder(radius, _):
-            return 28 if radius > 0.03 else 20
+            return 28 if radius > 0.03 else 20 if radius > 0.012 else 12
         case Box() | Mesh():
             return 0
 
@@ -133,7 +133,9 @@ def image(
     width, height = size
     if camera is None:
         points = np.concatenate([outline(f, X) for f, X in zip(several, stands, strict=True)] or [np.zeros((1, 3))])
-        camera = Camera.around(points, aspect=width / height)
+        wide, tall = np.ptp(points[:, :2], 0).max(), np.ptp(points[:, 2])
+        elevation = min(max(0.12 * wide / max(tall, 1e-9), 0.2), 0.6)  # flat things are seen from higher up
+        camera = Camera.around(points, elevation=float(elevation), aspect=width / height)
     return _picture(several, stands, scene, camera, (width, height), drawn, samples)
 
 
