@@ -17,11 +17,16 @@ from bunraku.errors import FileError
 __all__ = ["LOADERS", "SAVERS", "load", "save"]
 
 LOADERS = {
+    ".mjcf": "bunraku.io.mjcf:load",
+    ".urdf": "bunraku.io.urdf:load",
+    ".xml": "bunraku.io.mjcf:load",
     ".yaml": "bunraku.io.documents:load_yaml",
     ".yml": "bunraku.io.documents:load_yaml",
 }
 
 SAVERS = {
+    ".mjcf": "bunraku.io.mjcf:save",
+    ".xml": "bunraku.io.mjcf:save",
     ".yaml": "bunraku.io.documents:save_yaml",
     ".yml": "bunraku.io.documents:save_yaml",
 }

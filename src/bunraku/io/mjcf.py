@@ -3,14 +3,59 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from typing import Any
 
 from numpy.typing import ArrayLike
 
+from bunraku.errors import FileError
 from bunraku.figure import Figure
+from bunraku.figure.frame import Vector
+from bunraku.io import xml
 from bunraku.io.atomic import writing
 from bunraku.io.leftovers import Leftovers
+from bunraku.io.mjcf_compile import compiled
+from bunraku.io.mjcf_parts import Parts
+from bunraku.io.mjcf_read import Tree
 from bunraku.io.mjcf_write import Kinematic, to_xml
 from bunraku.kinematics.forward import configuration
+
+NO_GRAVITY = 1 << 6  # a disable flag of MuJoCo
+
+
+def load(path: str | os.PathLike[str]) -> Figure:
+    """The figure of an MJCF file, read with the package mujoco.
+
+    It starts where the first keyframe says. What a figure cannot hold is left out and named in one warning.
+    """
+    root = xml.read(path, root="mujoco")
+    return _figure(root, Path(path), *compiled(root, path))
+
+
+def parse(text: str | bytes, *, path: str | os.PathLike[str] = "") -> Figure:
+    """The figure of MJCF text, as if it were in the file `path`; it cannot include other files."""
+    root = xml.parse(text, path=str(path), root="mujoco")
+    return _figure(root, Path(path), *compiled(root, None))
+
+
+def _figure(root: xml.Element, path: Path, spec: Any, model: Any) -> Figure:
+    leftovers = Leftovers(root.source.path)
+    gravity: Vector = tuple(model.opt.gravity.tolist())
+    if model.opt.disableflags & NO_GRAVITY:
+        gravity = (0.0, 0.0, 0.0)
+    with root.blamed():
+        tree = Tree(model, leftovers)
+        parts = Parts(spec, model, tree, path.parent, leftovers)
+        figure = Figure(
+            str(spec.modelname).strip() or path.stem or "figure", tuple(tree.frames), tuple(tree.bodies),
+            tuple(parts.strings), tuple(parts.wires), tuple(parts.lengths), tuple(parts.springs), tuple(parts.forces),
+            tuple(parts.contacts), tuple(parts.closures), tuple(parts.shapes), tuple(tree.groups), parts.allowed, gravity,
+        )  # fmt: skip
+    for word, count in (("flex", model.nflex), ("plugin", model.nplugin)):
+        if count:
+            leftovers.add("elements left out", word)
+    leftovers.warn(stacklevel=3)
+    return figure
 
 
 def dumps(
@@ -33,6 +78,9 @@ def save(
     meshes: bool = True,
 ) -> None:  # fmt: skip
     """Writes a figure as MJCF; see `dumps`."""
+    if not isinstance(figure, Figure):  # io.save takes anything
+        what = f"MJCF holds a figure, not a {type(figure).__name__}"  # type: ignore[unreachable]
+        raise FileError(what, path=str(path), advice="save the figure of the motion")
     out = dumps(figure, q=q, kinematic=kinematic, meshes=meshes, path=str(path))
     with writing(path) as temporary:
         temporary.write_text(out, encoding="utf-8")

@@ -68,6 +68,7 @@ class Attachments:
     # -- shapes --------------------------------------------------------------------------------------------
 
     def shape(self, shape: Shape, *, meshes: bool) -> None:
+        """A geom that is affine to none, and so touches none, whatever its type."""
         size: object = None
         kind, asset = type(shape.geometry).__name__.lower(), None
         match shape.geometry:
@@ -83,7 +84,7 @@ class Attachments:
                     return
         tag(
             self.bodies[shape.frame], "geom", type=kind, size=size, mesh=asset, pos=shape.position, quat=shape.rotation,
-            rgba=(*shape.color, 1.0), mass=0.0, contype=0, conaffinity=0, group=1 if shape.visible else 3,
+            rgba=(*shape.color, 1.0), mass=0.0, contype=int(shape.collides), conaffinity=0, group=1 if shape.visible else 3,
         )  # fmt: skip
 
     def mesh(self, mesh: Mesh) -> str | None:

@@ -13,9 +13,10 @@ from pathlib import Path
 from bunraku.figure import WORLD, Body, Figure, Frame, Joint, Shape
 from bunraku.io import xml
 from bunraku.io.leftovers import Leftovers
+from bunraku.io.source import near
 from bunraku.io.urdf_joint import base_frames, joint_frames
 from bunraku.io.urdf_link import Links
-from bunraku.io.xml import Element, near
+from bunraku.io.xml import Element
 
 PathLike = str | os.PathLike[str]
 

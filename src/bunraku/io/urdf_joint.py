@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from bunraku.figure import WORLD, Frame, Joint, Variable
 from bunraku.figure.frame import AXES, ORIGIN, Vector
 from bunraku.io.leftovers import Leftovers
+from bunraku.io.source import near
 from bunraku.io.urdf_link import placement
-from bunraku.io.xml import Element, near
+from bunraku.io.xml import Element
 from bunraku.spatial import so3
 from bunraku.spatial.so3 import IDENTITY, Quaternion
 

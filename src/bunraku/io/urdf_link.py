@@ -15,7 +15,8 @@ from bunraku.figure.mass import inertia_tuple
 from bunraku.figure.shape import Color, Geometry
 from bunraku.io import xml
 from bunraku.io.leftovers import Leftovers
-from bunraku.io.xml import Element, near
+from bunraku.io.source import near
+from bunraku.io.xml import Element
 from bunraku.spatial import so3
 from bunraku.spatial.so3 import IDENTITY, Quaternion
 

@@ -6,11 +6,10 @@ Documents with a DOCTYPE are refused, so no entity can grow, and nothing outside
 from __future__ import annotations
 
 import codecs
-import difflib
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,8 +38,6 @@ class Source:
         end = self.data.find(b"\n", index)
         before = self.data[start:index].decode(errors="replace")
         after = self.data[index : end if end >= 0 else None][:400].decode(errors="replace")
-        if len(before) > 120:  # a file in one line: show the part that matters
-            before = "…" + before[-60:]
         line, column = self.data.count(b"\n", 0, index) + 1, len(before) + 1
         shown = before + after
         return FileError(message, path=self.path, line=line, column=column, source=shown, advice=advice)
@@ -139,13 +136,6 @@ def named(root: Element, tag: str) -> dict[str, Element]:
             raise element.error(f"a second {tag} called {name[:80]!r}", "name", advice=hint)
         out[name] = element
     return out
-
-
-def near(word: str, known: Iterable[str]) -> str:
-    """Advice for a word that is not known."""
-    known = list(known)
-    close = difflib.get_close_matches(word[:80], known, n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(known[:12])}"
 
 
 # -- reading -------------------------------------------------------------------------------------------------
