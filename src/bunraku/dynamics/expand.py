@@ -16,35 +16,38 @@ from collections import namedtuple
 
 import numpy as np
 
-from bunraku.dynamics.kkt import factor, inverse
-from bunraku.dynamics.lagrangian import columns, tangent
+from bunraku.dynamics.friction import slip_rows, slip_turn, slips
+from bunraku.dynamics.kkt import factor, inverse, only_alive
+from bunraku.dynamics.lagrangian import columns, tangent, total_mass
 from bunraku.dynamics.springs import spring_forces, spring_tangent
 from bunraku.dynamics.variational import midpoint, workspace
+from bunraku.figure.compiled import SLIP
 from bunraku.kinematics.gaps import add_hessian, add_third, gaps, hessian, tangent_screws
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import dot3, dot6, get6
 from bunraku.spatial.kernel import inline, kernel
 
 # The links at one end of the step: screws, points, pulls, segments, gradients.
-End = namedtuple("End", "S x f n A")
-Expansion = namedtuple("Expansion", "start end E D C0")
+End = namedtuple("End", "S x f n h A")
+Expansion = namedtuple("Expansion", "start end E D")
 
 
 @inline
 def _end(tree, w, o, q):
     nj, npt, nc, nq = tree.joints.shape[0], tree.points.shape[0], tree.shape[3], tree.shape[1]
-    end = End(np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt, 4)), np.zeros((nc, nq)))
+    end = End(np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt, 4)), np.zeros(nc), np.zeros((nc, nq)))
     if nc > 0:
         place(tree.joints, 0, nj, q, o, w.R, w.p, end.S)
-        gaps(tree, q, w.R, w.p, end.S, o, end.x, end.f, end.n, w.h, end.A)
+        gaps(tree, q, w.R, w.p, end.S, o, end.x, end.f, end.n, end.h, end.A)
     return end
 
 
 @inline
-def linearise(tree, w, o, q0, q1, lam, u, dt, share):
+def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa):
     """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack."""
     n, nq, nm, nc = tree.shape
-    ny, nk, joints, E_ = n + nc, nq - n, tree.joints, tree.elimination
+    ny, nk, joints, E_ = n + nc, nq - n, tree.joints, w.E
+    only_alive(tree.elimination, n, w.alive, E_)
     nx = nq + n + nk
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     start = _end(tree, w, o, q0)
@@ -115,6 +118,9 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share):
             if k >= n:
                 K[j, k] = -start.A[k - n, j]
                 K[k, j] = end.A[k - n, j]
+    for c in range(nc):
+        if w.slides[c] and tree.links[c].normal == c - 1:
+            slip_rows(tree.links[c].friction, kappa, c - 1, lam, start.h, end.h, end.A, n, K)
     rank = factor(E_, K, n, w.rows, w.cols, w.alive)
     E = np.empty((ny + n, ny))
     inverse(E_, K, n, w.rows, w.cols, rank, E[:ny])
@@ -146,26 +152,34 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share):
     for c in range(nc):
         if not w.alive[c]:
             continue
-        for s in range(1, tree.support[c, 0] + 1):
-            k = joints[tree.support[c, s]].q
-            if k >= n:
-                x = end.A[c, k]
+        if tree.links[c].kind == SLIP:
+            a1, a2 = _slip_weights(tree, w, kappa, c, lam, start.h, end.h)
+            first = tree.links[c].normal + 1
+            for k in range(nq):
+                at_end = a1 * end.A[first, k] + a2 * end.A[first + 1, k]
+                at_start = a1 * start.A[first, k] + a2 * start.A[first + 1, k]
+                for a in range(ny + n):
+                    D[a, k] += at_start * E[a, n + c]
+                    if k >= n:
+                        D[a, nq + k] -= at_end * E[a, n + c]
+            continue
+        for k in range(n, nq):
+            x = end.A[c, k]
+            if x != 0.0:
                 for a in range(ny + n):
                     D[a, nq + k] -= x * E[a, n + c]
-        k = tree.links[c].variable
-        if k >= n and not _in_support(tree, c, k):
-            x = end.A[c, k]
-            for a in range(ny + n):
-                D[a, nq + k] -= x * E[a, n + c]
-    return Expansion(start, end, E, D, C0)
+    return Expansion(start, end, E, D)
 
 
 @inline
-def _in_support(tree, c, q):
-    for s in range(1, tree.support[c, 0] + 1):
-        if tree.joints[tree.support[c, s]].q == q:
-            return True
-    return False
+def _slip_weights(tree, w, kappa, c, lam, h0, h):
+    """The row of slip c moves by a₁ δs₁ + a₂ δs₂ with the slips s of its contact."""
+    normal = tree.links[c].normal
+    if not w.slides[c]:
+        return (1.0, 0.0) if c == normal + 1 else (0.0, 1.0)
+    _, y1, y2, size, radius = slips(tree.links[c].friction, kappa, normal, lam, h0, h)
+    m11, m12, m22 = slip_turn(y1, y2, size, radius)
+    return (-kappa * m11, -kappa * m12) if c == normal + 1 else (-kappa * m12, -kappa * m22)
 
 
 Tangents = namedtuple("Tangents", "a b W dS dV dT dI dP Lqq Lqv Lvv H0 H1 Wj dSj dx df dd de slope aq wq S11 C Q")
@@ -198,7 +212,7 @@ def follow(tree, D, Q):
 
 
 @inline
-def curvature(tree, w, o, lam, u, dt, share, X, t, z, H):
+def curvature(tree, w, o, lam, u, dt, share, kappa, X, t, z, H):
     """H = Σ z_o D²(output o), over x."""
     n, nq, nm, nc = tree.shape
     ny, joints, D, E = n + nc, tree.joints, X.D, X.E
@@ -233,9 +247,14 @@ def curvature(tree, w, o, lam, u, dt, share, X, t, z, H):
                     lam[c], link, tree.points, joints, tree.chain, support, s.S, t.Wj, t.dSj, s.x, s.f, s.n, t.dx, t.df,
                     w.d, w.e, t.dd, t.de, t.H0, t.slope[c],
                 )  # fmt: skip
-                add_hessian(
-                    mu[n + c], link, tree.points, joints, tree.chain, support, e.S, e.x, e.f, e.n, w.d, w.e, t.H1
-                )
+                weight = mu[n + c]
+                if link.kind == SLIP:
+                    a1, a2 = _slip_weights(tree, w, kappa, link.normal + 1, lam, s.h, e.h)
+                    b1, b2 = _slip_weights(tree, w, kappa, link.normal + 2, lam, s.h, e.h)
+                    m1, m2 = mu[n + link.normal + 1], mu[n + link.normal + 2]
+                    weight = a1 * m1 + b1 * m2 if c == link.normal + 1 else a2 * m1 + b2 * m2
+                    add_hessian(weight, link, tree.points, joints, tree.chain, support, s.S, s.x, s.f, s.n, w.d, w.e, t.H0)
+                add_hessian(weight, link, tree.points, joints, tree.chain, support, e.S, e.x, e.f, e.n, w.d, w.e, t.H1)
     for i in range(nm):
         qi = joints[i].q
         for j in range(nm):
@@ -276,16 +295,58 @@ def curvature(tree, w, o, lam, u, dt, share, X, t, z, H):
         for k in range(n, nq):
             for l in range(n, nq):
                 H[nq + k, nq + l] += t.H1[k, l]
+    for c in range(nc):
+        if w.slides[c] and tree.links[c].normal == c - 1:
+            _add_slide(tree, kappa, c - 1, lam, X, mu[n + c], mu[n + c + 1], H)
+
+
+@inline
+def _add_slide(tree, kappa, normal, lam, X, m1, m2, H):
+    """The curvature of −μ λ_n y/|y| itself, weighted with (m1, m2), for a sliding contact."""
+    n, nq = tree.shape[0], tree.shape[1]
+    D, nx, a, b = X.D, X.D.shape[1], normal + 1, normal + 2
+    friction = tree.links[a].friction
+    _, y1, y2, size, radius = slips(friction, kappa, normal, lam, X.start.h, X.end.h)
+    u1, u2 = y1 / size, y2 / size
+    P11, P12, P22 = u2 * u2, -u1 * u2, u1 * u1
+    # Σ m_i ∂²(y_i/|y|) = −(u ⊗ Pm + Pm ⊗ u + (m·u) P)/|y|²
+    v1, v2, along = P11 * m1 + P12 * m2, P12 * m1 + P22 * m2, m1 * u1 + m2 * u2
+    f = radius / (size * size)
+    g11, g12, g22 = f * (2.0 * u1 * v1 + along * P11), f * (u1 * v2 + u2 * v1 + along * P12), f * (2.0 * u2 * v2 + along * P22)
+    h1, h2 = -friction * v1 / size, -friction * v2 / size  # with λ_n
+    Y = np.empty((2, nx))
+    for x in range(nx):
+        for s in range(2):
+            c = a + s
+            y = D[n + c, x]
+            for k in range(n):
+                y += kappa * X.end.A[c, k] * D[k, x]
+            if x < nq:
+                y -= kappa * X.start.A[c, x]
+            elif x >= nq + n:
+                y += kappa * X.end.A[c, x - nq]
+            Y[s, x] = y
+    for x in range(nx):
+        g1, g2 = g11 * Y[0, x] + g12 * Y[1, x], g12 * Y[0, x] + g22 * Y[1, x]
+        hx = h1 * Y[0, x] + h2 * Y[1, x]
+        for y in range(nx):
+            H[x, y] += g1 * Y[0, y] + g2 * Y[1, y] + hx * D[n + normal, y]
+            H[y, x] += hx * D[n + normal, y]
 
 
 @kernel
-def expand(tree, alive, q0, q1, lam, u, dt, share, weights, D, H):
-    """D (outputs × inputs) and H[r] = Σ_o weights[r, o] D²(output o). No rows: the first derivative alone."""
+def expand(tree, states, q0, q1, lam, u, dt, share, weights, D, H):
+    """D (outputs × inputs) and H[r] = Σ_o weights[r, o] D²(output o). No rows: the first derivative alone.
+
+    `states` are those of the links at the end of the step: 0 slack, 1 acting, 2 sliding.
+    """
     w = workspace(tree)
     o = (0.0, 0.0, 0.0)
-    for c in range(alive.shape[0]):
-        w.alive[c] = alive[c]
-    X = linearise(tree, w, o, q0, q1, lam, u, dt, share)
+    for c in range(states.shape[0]):
+        w.alive[c] = states[c] > 0
+        w.slides[c] = states[c] > 1
+    kappa = total_mass(tree.joints) / dt
+    X = linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa)
     for i in range(D.shape[0]):
         for j in range(D.shape[1]):
             D[i, j] = X.D[i, j]
@@ -293,4 +354,4 @@ def expand(tree, alive, q0, q1, lam, u, dt, share, weights, D, H):
         t = _tangents(tree)
         follow(tree, X.D, t.Q)
         for r in range(weights.shape[0]):
-            curvature(tree, w, o, lam, u, dt, share, X, t, weights[r], H[r])
+            curvature(tree, w, o, lam, u, dt, share, kappa, X, t, weights[r], H[r])

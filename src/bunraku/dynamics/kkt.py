@@ -13,10 +13,23 @@ RANK = 1e-11  # of the largest pivot
 
 
 @inline
+def only_alive(elimination, n, alive, out):
+    """The elimination lists without the links that do not act."""
+    for j in range(n):
+        count = 0
+        for s in range(1, elimination[j, 0] + 1):
+            k = elimination[j, s]
+            if k < n or alive[k - n]:
+                count += 1
+                out[j, count] = k
+        out[j, 0] = count
+
+
+@inline
 def factor(elimination, K, n, rows, cols, alive):
     """In place; `rows` and `cols` take the pivot order of the small block. Returns its rank.
 
-    Only links with alive[c] take part; the others keep their multiplier.
+    Only links with alive[c] take part (`only_alive`); the others keep their multiplier.
     """
     for j in range(n - 1, -1, -1):
         inverse = 1.0 / K[j, j]

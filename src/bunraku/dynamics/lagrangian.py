@@ -61,6 +61,15 @@ def has_body(joint):
 
 
 @inline
+def total_mass(joints):
+    """Of all bodies and rotors: the scale by which gaps are weighed against impulses."""
+    m = 0.0
+    for j in range(joints.shape[0]):
+        m += joints[j].mass + joints[j].armature
+    return m
+
+
+@inline
 def momenta(joints, n, v, R, p, S, V, T, B, I, P):
     """V, T, the body inertias B, and the sums I and P, of the first n joints at rates v (one a joint)."""
     for j in range(n):

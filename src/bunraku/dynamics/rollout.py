@@ -1,37 +1,250 @@
-"""Whole rollouts in one compiled call."""
+"""Whole rollouts in one compiled call: steps that never fail, charts that never turn singular.
+
+A step that Newton's method cannot solve is tried again from rest, then with strings that give a little, which always has a
+solution; what they gave is taken out of the kinematic variables, so that the puppeteer is *held* at what can be reached.
+What then is still too fast for one step is done in 2, 4, … 64 parts.
+"""
+
 from __future__ import annotations
 
 import numpy as np
 
+from bunraku.dynamics.charts import apply_chart, outside, recentre
+from bunraku.dynamics.lagrangian import energies, momenta, total_mass
 from bunraku.dynamics.variational import begin, step, workspace
-from bunraku.spatial.kernel import kernel
+from bunraku.figure.compiled import LENGTH, SLIP, Tree
+from bunraku.kinematics.gaps import gap_of, gaps
+from bunraku.kinematics.tree import place
+from bunraku.spatial.kernel import inline, kernel
+
+# What happened in a step, as bits.
+PLAIN, RETRIED, HELD, DIVIDED, FROZEN, RECHARTED = 0, 1, 2, 4, 8, 16
+PARTS = 64
 
 
-@kernel
-def rollout(tree, q, p, lam, K, U, dt, share, tolerance, Q, P, L, iterations):
+@inline
+def with_joints(tree, joints):
+    """The same figure with joints of its own, whose charts may move."""
+    return Tree(
+        tree.shape, tree.gravity, joints, tree.chain, tree.points, tree.links, tree.support, tree.elimination, tree.springs,
+        tree.spring_support, tree.forces, tree.balls,
+    )  # fmt: skip
+
+
+@inline
+def hold(tree, w, o, q1, lam):
+    """Moves the kinematic variables by as little as closes the gaps that strings gave. Returns whether it could."""
     n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
-    w = workspace(tree)
-    o = (0.0, 0.0, 0.0)
-    for i in range(nq):
-        Q[0, i] = q[i]
-    for i in range(n):
-        P[0, i] = p[i]
-    for c in range(nc):
-        L[0, c] = lam[c]
-    for k in range(K.shape[0]):
-        for i in range(n):
-            if k >= 2:
-                Q[k + 1, i] = 3.0 * (Q[k, i] - Q[k - 1, i]) + Q[k - 2, i]
-            elif k == 1:
-                Q[k + 1, i] = 2.0 * Q[k, i] - Q[k - 1, i]
-            else:
-                Q[k + 1, i] = Q[k, i]
-        for i in range(n, nq):
-            Q[k + 1, i] = K[k, i - n]
+    G, e, rows = np.empty((nc, nc)), np.empty(nc), np.empty(nc, np.int64)
+    for _ in range(20):
+        place(tree.joints, 0, tree.joints.shape[0], q1, o, w.R, w.p, w.S)
+        gaps(tree, q1, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+        m = 0
         for c in range(nc):
-            L[k + 1, c] = L[k, c]
-        begin(tree, w, o, Q[k])
-        iterations[k] = step(tree, w, o, Q[k], P[k], U[k], dt, share, 0.0, Q[k + 1], L[k + 1], P[k + 1], tolerance, 30)
-        if iterations[k] < 0:
-            return k
-    return K.shape[0]
+            wide = abs(w.h[c]) if w.alive[c] and tree.links[c].pulls == 0 else w.h[c]
+            if wide > 1e-13 and tree.links[c].kind != SLIP:
+                rows[m] = c
+                m += 1
+        if m == 0:
+            return True
+        for a in range(m):
+            e[a] = -w.h[rows[a]]
+            for b in range(m):
+                x = 1e-14 if a == b else 0.0
+                for k in range(n, nq):
+                    x += w.A1[rows[a], k] * w.A1[rows[b], k]
+                G[a, b] = x
+        for a in range(m):  # Gauss; G is symmetric and at least 1e-14 of definite
+            for b in range(a + 1, m):
+                f = G[b, a] / G[a, a]
+                for k in range(a, m):
+                    G[b, k] -= f * G[a, k]
+                e[b] -= f * e[a]
+        for a in range(m - 1, -1, -1):
+            for b in range(a + 1, m):
+                e[a] -= G[a, b] * e[b]
+            e[a] /= G[a, a]
+        for k in range(n, nq):
+            x = 0.0
+            for a in range(m):
+                x += w.A1[rows[a], k] * e[a]
+            if not abs(x) < 1e3:
+                return False
+            q1[k] += x
+    return False
+
+
+@inline
+def attempt(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
+    """One step by all means short of dividing it, after `begin`. Returns bits, or −1."""
+    n, nc = tree.shape[0], tree.shape[3]
+    if step(tree, w, o, q0, p0, u, dt, share, 0.0, kappa, q1, lam, p1, tolerance, 12) >= 0:
+        return PLAIN
+    for i in range(n):
+        q1[i] = q0[i]
+    for c in range(nc):
+        lam[c] = 0.0
+        w.alive[c] = False
+    if step(tree, w, o, q0, p0, u, dt, share, 0.0, kappa, q1, lam, p1, tolerance, 40) >= 0:
+        return RETRIED
+    if nc == 0:
+        return -1
+    for i in range(n):
+        q1[i] = q0[i]
+    for c in range(nc):
+        lam[c] = 0.0
+        w.alive[c] = False
+    soft = 1.0 / (kappa * 1e3)  # a string gives a thousandth of what its figure would move
+    if step(tree, w, o, q0, p0, u, dt, share, soft, kappa, q1, lam, p1, tolerance, 60) >= 0:
+        hold(tree, w, o, q1, lam)
+        return HELD
+    return -1
+
+
+@inline
+def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
+    """A step that always ends somewhere admissible, after `begin`. Returns what happened, as bits."""
+    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    demanded = q1[n:].copy()
+    bits = attempt(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance)
+    if bits >= 0:
+        return bits
+    qa, pa, pb, sums = np.empty(nq), np.empty(n), np.empty(n), np.zeros(nc)
+    parts = 2
+    while parts <= PARTS:
+        for i in range(nq):
+            qa[i] = q0[i]
+        for i in range(n):
+            pa[i] = p0[i]
+        for c in range(nc):
+            sums[c] = 0.0
+            lam[c] = 0.0
+            w.alive[c] = False
+        bits = DIVIDED
+        for part in range(parts):
+            for i in range(n):
+                q1[i] = qa[i]
+            for k in range(n, nq):
+                q1[k] = q0[k] + (demanded[k - n] - q0[k]) * (part + 1) / parts
+            begin(tree, w, o, qa)
+            got = attempt(tree, w, o, qa, pa, u, dt / parts, share, kappa * parts, q1, lam, pb, tolerance)
+            if got < 0:
+                bits = -1
+                break
+            bits |= got
+            for c in range(nc):
+                sums[c] += lam[c]
+            for i in range(nq):
+                qa[i] = q1[i]
+            for i in range(n):
+                pa[i] = pb[i]
+        if bits >= 0:
+            for i in range(n):
+                p1[i] = pa[i]
+            for c in range(nc):
+                lam[c] = sums[c]
+            return bits
+        parts *= 2
+    begin(tree, w, o, q0)
+    for i in range(nq):  # nothing moves; what speed there was is lost
+        q1[i] = q0[i]
+    for i in range(n):
+        p1[i] = 0.0
+    for c in range(nc):
+        lam[c] = 0.0
+        w.alive[c] = w.h0[c] > -1e-12
+    return FROZEN
+
+
+@inline
+def energy(tree, w, o, q, v):
+    """(kinetic, potential) at q with rates v, springs between points included."""
+    nm, joints = tree.shape[2], tree.joints
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    place(joints, 0, joints.shape[0], q, o, w.R, w.p, w.S)
+    for j in range(nm):
+        w.v[j] = v[joints[j].q]
+    momenta(joints, nm, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
+    T, V = energies(joints, nm, g, q, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
+    for s in range(tree.springs.shape[0]):
+        if tree.springs[s].kind == LENGTH:
+            h = gap_of(tree.springs[s], tree.points, q, w.R, w.p, o, w.x, w.f, w.n)
+            V += 0.5 * tree.springs[s].stiffness * h * h
+    mass = 0.0
+    for j in range(nm):
+        mass += joints[j].mass
+    return T, V - mass * (g[0] * o[0] + g[1] * o[1] + g[2] * o[2])
+
+
+# Where a rollout stands, and may go on: configuration and two before it, momentum, impulses, charts, acting links.
+@kernel
+def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L, G, En, states, bits):
+    """Steps through all rows of K (next kinematic variables) and U (force inputs).
+
+    q (3 × variables: now and two before), p, lam, charts, alive are the state, updated in place. Q, P (inside the charts),
+    L (impulses), G (gaps), En (kinetic and potential energy at the midpoints), states of the links and bits have a row a
+    step; G and En of no rows are left out.
+    """
+    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    home = tree.joints
+    own = with_joints(tree, home.copy())
+    for k in range(tree.balls.shape[0]):
+        apply_chart(own, home, charts, k)
+    w = workspace(own)
+    for c in range(nc):
+        w.alive[c] = alive[c]
+    kappa = total_mass(home) / dt
+    p1, seen, out = np.empty(n), np.empty(nq), np.empty(nq)
+    outside(own, charts, q[0], q[0], seen)
+    q1 = np.empty(nq)
+    origin = (0.0, 0.0, 0.0)
+    for k in range(K.shape[0]):
+        if k % 64 == 0 and nq > 0:  # an origin near the figure keeps numbers small however far from home it is
+            place(own.joints, 0, own.joints.shape[0], q[0], (0.0, 0.0, 0.0), w.R, w.p, w.S)
+            last = max(tree.shape[2] - 1, 0)
+            origin = (w.p[last, 0], w.p[last, 1], w.p[last, 2])
+        for i in range(n):
+            q1[i] = 3.0 * (q[0, i] - q[1, i]) + q[2, i]
+        for i in range(n, nq):
+            q1[i] = K[k, i - n]
+        begin(own, w, origin, q[0])
+        if k > 0:
+            _record(w.h0, G, k - 1)
+        got = advance(own, w, origin, q[0], p, U[k], dt, share, kappa, q1, lam, p1, tolerance)
+        for i in range(nq):
+            w.vq[i] = (q1[i] - q[0, i]) / dt
+            w.qm[i] = 0.5 * (q1[i] + q[0, i])
+        if En.shape[0] > 0:
+            En[k, 0], En[k, 1] = energy(own, w, origin, w.qm, w.vq)
+        for c in range(nc):
+            L[k, c] = lam[c]
+        for i in range(nq):
+            q[2, i] = q[1, i]
+            q[1, i] = q[0, i]
+            q[0, i] = q1[i]
+        for i in range(n):
+            p[i] = p1[i]
+        if got & (DIVIDED | FROZEN | HELD):  # the past no longer tells the future
+            for i in range(nq):
+                q[1, i] = q[2, i] = q[0, i]
+        if recentre(own, home, charts, q[0], p, q[1:]) > 0:
+            got |= RECHARTED
+        outside(own, charts, q[0], seen, out)
+        for i in range(nq):
+            seen[i] = Q[k, i] = out[i]
+        for i in range(n):
+            P[k, i] = p[i]
+        bits[k] = got
+        for c in range(nc):
+            states[k, c] = w.alive[c] + w.slides[c]
+    begin(own, w, origin, q[0])
+    _record(w.h0, G, K.shape[0] - 1)
+    for c in range(nc):
+        alive[c] = w.alive[c]
+
+
+@inline
+def _record(h, G, row):
+    if G.shape[0] > 0:
+        for c in range(h.shape[0]):
+            G[row, c] = h[c]

@@ -18,9 +18,11 @@ from collections import namedtuple
 
 import numpy as np
 
-from bunraku.dynamics.kkt import factor, solve
+from bunraku.dynamics.friction import slip_row, slip_rows, slips
+from bunraku.dynamics.kkt import factor, only_alive, solve
 from bunraku.dynamics.lagrangian import columns, momenta, slopes
 from bunraku.dynamics.springs import spring_forces, spring_slopes
+from bunraku.figure.compiled import SLIP
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import dot3, dot6, get6
@@ -30,9 +32,11 @@ Work = namedtuple(
     "Work",
     "R p S V T B I P "  # the tree, placed and moving
     "x f n d e "  # the points of links
-    "h A0 A1 As "  # gaps, their gradients at q0 and q1; gradients of springs
-    "qm v vq Lq F r y K D22 rows cols alive Lqq Fq Fv",
+    "h0 h A0 A1 As "  # gaps and their gradients at q0 and q1; gradients of springs
+    "alive slides "  # which links act, and which contacts slide
+    "qm v vq Lq F r y K D22 rows cols E Lqq Fq Fv",
 )
+LARGEST = 0.7  # [rad or m] of one Newton correction
 
 
 @inline
@@ -45,19 +49,20 @@ def workspace(tree):
         np.empty((nj, 3, 3)), np.empty((nj, 3)), np.empty((nj, 6)), np.empty((nm, 6)), np.empty((nm, 6)),
         np.empty((nm, 10)), np.empty((nm, 10)), np.empty((nm, 6)),
         np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt, 4)), np.empty((nj, 3)), np.empty((nj, 3)),
-        np.empty(nc), np.zeros((nc, nq)), np.zeros((nc, nq)), np.zeros((ns, nq)),
+        np.zeros(nc), np.zeros(nc), np.zeros((nc, nq)), np.zeros((nc, nq)), np.zeros((ns, nq)),
+        np.zeros(nc, np.bool_), np.zeros(nc, np.bool_),
         np.empty(nq), np.empty(nm), np.empty(nq), np.zeros(nq), np.zeros(nq), np.empty(n + nc), np.empty(nc),
-        np.zeros((n + nc, n + nc)), np.zeros((nm, nm)), np.empty(nc, np.int64), np.empty(nc, np.int64),
-        np.ones(nc, np.bool_), np.zeros((nx, nx)), np.zeros((nx, nx)), np.zeros((nx, nx)),
+        np.zeros((n + nc, n + nc)), np.zeros((n, n)), np.empty(nc, np.int64), np.empty(nc, np.int64),
+        tree.elimination.copy(), np.zeros((nx, nx)), np.zeros((nx, nx)), np.zeros((nx, nx)),
     )  # fmt: skip
 
 
 @inline
 def begin(tree, w, o, q0):
-    """Gradients of the gaps at the start of the step."""
+    """Gaps and their gradients at the start of the step."""
     if tree.links.shape[0] > 0:
         place(tree.joints, 0, tree.joints.shape[0], q0, o, w.R, w.p, w.S)
-        gaps(tree, q0, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A0)
+        gaps(tree, q0, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h0, w.A0)
 
 
 @inline
@@ -105,11 +110,11 @@ def residual(tree, w, q0, p0, dt, share, lam, p1):
 
 
 @inline
-def assemble(tree, w, dt, share, u, soft, o):
+def assemble(tree, w, dt, share, u, soft, kappa, lam, o):
     """K = ∂(r, gap)/∂(q1, λ) from the midpoint, and D22 = ∂p1/∂q1 for the correction of p1."""
     n, nm, nc, joints = tree.shape[0], tree.shape[2], tree.shape[3], tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
-    K, D22, S, T, E = w.K, w.D22, w.S, w.T, tree.elimination
+    K, D22, S, T, E = w.K, w.D22, w.S, w.T, w.E
     springs = tree.springs.shape[0] > 0
     if springs:
         for j in range(n):
@@ -143,79 +148,100 @@ def assemble(tree, w, dt, share, u, soft, o):
                 even, force = 0.25 * dt * w.Lqq[i, j], 0.5 * dt * w.Fq[i, j] + w.Fv[i, j]
                 K[i, j] += even + share * force
                 D22[i, j] += even + (1.0 - share) * force
-    for c in range(nc):
-        for k in range(nc):
-            K[n + c, n + k] = 0.0
-        if w.alive[c]:
-            K[n + c, n + c] = -soft
     for j in range(n):
         for s in range(1, E[j, 0] + 1):
             k = E[j, s]
             if k >= n:
                 K[j, k] = -w.A0[k - n, j]
                 K[k, j] = w.A1[k - n, j]
+    for c in range(nc):
+        for k in range(nc):
+            K[n + c, n + k] = 0.0
+        if w.alive[c] and tree.links[c].kind != SLIP:
+            K[n + c, n + c] = -soft
+    for c in range(nc):
+        if w.slides[c] and tree.links[c].normal == c - 1:
+            slip_rows(tree.links[c].friction, kappa, c - 1, lam, w.h0, w.h, w.A1, n, K)
 
 
 @inline
 def choose(tree, w, lam, kappa, first):
-    """Which links act: a wire always, a string where λ + κ·gap > 0. Returns whether the set has changed.
+    """Which links act: a wire always, a string where λ + κ·gap > 0, friction where its normal does.
 
-    A guess knows gaps less well than the last step's set, so at first only new ones are added.
+    Returns whether the set has changed. A guess knows gaps less well than the last step's set, so at first links are
+    only added.
     """
     changed = False
     for c in range(tree.links.shape[0]):
-        on = tree.links[c].pulls == 0 or lam[c] + kappa * w.h[c] > 0.0 or (first and w.alive[c])
-        if on != w.alive[c]:
-            w.alive[c] = on
-            changed = True
+        link = tree.links[c]
+        if link.kind == SLIP:
+            on, sliding = w.alive[link.normal], False
+            if on:
+                sliding = slips(link.friction, kappa, link.normal, lam, w.h0, w.h)[0]
+            changed |= sliding or sliding != w.slides[c]  # a sliding row is never linear: a new Jacobian each time
+            w.slides[c] = sliding
+        else:
+            on = link.pulls == 0 or lam[c] + kappa * w.h[c] > 0.0 or (first and w.alive[c])
+        changed |= on != w.alive[c]
+        w.alive[c] = on
         if not on:
             lam[c] = 0.0
     return changed
 
 
 @inline
-def step(tree, w, o, q0, p0, u, dt, share, soft, q1, lam, p1, tolerance, most):
+def equations(tree, w, lam, soft, kappa):
+    """What the links in w.alive must make zero, behind the dynamic variables in w.r."""
+    n = tree.shape[0]
+    for c in range(tree.links.shape[0]):
+        if not w.alive[c]:
+            w.r[n + c] = 0.0
+        elif tree.links[c].kind != SLIP:
+            w.r[n + c] = w.h[c] - soft * lam[c]
+        elif w.slides[c]:
+            w.r[n + c] = slip_row(tree.links[c].friction, kappa, tree.links[c].normal, c, lam, w.h0, w.h)
+        else:
+            w.r[n + c] = w.h[c] - w.h0[c]
+
+
+@inline
+def step(tree, w, o, q0, p0, u, dt, share, soft, kappa, q1, lam, p1, tolerance, most):
     """Solves one step; q1 (kinematic part given, dynamic part a guess) and λ hold the guess on entry.
 
-    `begin` must have been called for q0. Returns the Newton iterations used, or −1 where it did not converge.
+    `begin` must have been called for q0; w.alive holds the links that acted last. κ [kg/s] weighs gaps against impulses
+    where the set of acting links is chosen. Returns the Newton iterations used, or −1 where it did not converge.
     """
-    n, nc, joints, E = tree.shape[0], tree.shape[3], tree.joints, tree.elimination
-    kappa = 1.0 / dt  # [kg/s] for a figure of about a kilogramme; only its sign of a balance matters
+    n, nc, joints = tree.shape[0], tree.shape[3], tree.joints
     last, rank, factored = math.inf, 0, False
     for iteration in range(most):
         if nc > 0:
             place(joints, 0, joints.shape[0], q1, o, w.R, w.p, w.S)
             gaps(tree, q1, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
         midpoint(tree, w, o, q0, q1, u, dt)
-        if choose(tree, w, lam, kappa, iteration == 0):
-            factored = False
+        changed = choose(tree, w, lam, kappa, iteration == 0)
+        fresh = changed or not factored
         residual(tree, w, q0, p0, dt, share, lam, p1)
-        if not factored:
-            assemble(tree, w, dt, share, u, soft, o)
-            rank = factor(E, w.K, n, w.rows, w.cols, w.alive)
+        if fresh:
+            only_alive(tree.elimination, n, w.alive, w.E)
+            assemble(tree, w, dt, share, u, soft, kappa, lam, o)
+            rank = factor(w.E, w.K, n, w.rows, w.cols, w.alive)
             factored = True
-            fresh = True
-        else:
-            fresh = False
-        for c in range(nc):
-            w.r[n + c] = w.h[c] - soft * lam[c] if w.alive[c] else 0.0
-        solve(E, w.K, n, w.rows, w.cols, rank, w.r, w.y)
+        equations(tree, w, lam, soft, kappa)
+        solve(w.E, w.K, n, w.rows, w.cols, rank, w.r, w.y)
         size = 0.0
         for i in range(n):
             size = max(size, abs(w.r[i]))
-            q1[i] -= w.r[i]
-        for c in range(nc):
-            lam[c] -= w.r[n + c]
         if not size < 1e6:
             return -1
+        part = 1.0 if size < LARGEST else LARGEST / size
+        for i in range(n):
+            q1[i] -= part * w.r[i]
+        for c in range(nc):
+            lam[c] -= part * w.r[n + c]
         # A chord step shrinks the error by about size/last; stop when what is left is below the tolerance.
-        if size < tolerance or (not fresh and size * size / last < tolerance):
-            admissible = True
-            for c in range(nc):
-                if tree.links[c].pulls and (w.alive[c] and lam[c] < -1e-12):
-                    admissible = False
-            if admissible:
-                for j in range(n):  # p1 of the corrected q1, to second order in the last correction
+        if size < tolerance or (not changed and not fresh and size * size < tolerance * last):
+            if admissible(tree, w, lam):
+                for j in range(n):  # p1 of the corrected q1
                     x = 0.0
                     for i in range(n):
                         x += w.D22[j, i] * w.r[i]
@@ -225,3 +251,12 @@ def step(tree, w, o, q0, p0, u, dt, share, soft, q1, lam, p1, tolerance, most):
             factored = False  # the chord no longer pays: a new Jacobian
         last = size
     return -1
+
+
+@inline
+def admissible(tree, w, lam):
+    """No string pushes."""
+    for c in range(tree.links.shape[0]):
+        if tree.links[c].pulls and w.alive[c] and lam[c] < 0.0:
+            return False
+    return True

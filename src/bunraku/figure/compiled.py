@@ -36,13 +36,13 @@ JOINT = np.dtype(
 POINT = np.dtype([("joint", "i8"), ("w", "f8"), ("x", "f8", 3)], align=True)  # w = 0: a direction, not a point
 LINK = np.dtype(  # one scalar equation or inequality between points, or a spring along the way between them
     [
-        ("kind", "i8"), ("first", "i8"), ("count", "i8"), ("pulls", "i8"), ("variable", "i8"), ("length", "f8"), ("ratio", "f8"),
-        ("friction", "f8"), ("stiffness", "f8"), ("damping", "f8"),
+        ("kind", "i8"), ("first", "i8"), ("count", "i8"), ("pulls", "i8"), ("variable", "i8"), ("normal", "i8"),
+        ("length", "f8"), ("ratio", "f8"), ("friction", "f8"), ("stiffness", "f8"), ("damping", "f8"),
     ],
     align=True,
 )  # fmt: skip
 FORCE = np.dtype([("joint", "i8"), ("link", "i8"), ("turns", "i8"), ("gain", "f8")], align=True)  # an effort or a push
-LENGTH, PLANE = 0, 1  # kinds of link
+LENGTH, PLANE, SLIP = 0, 1, 2  # kinds of link; a slip is a displacement along a plane, held by friction at its `normal`
 
 # What kernels take. `shape` is (dynamic variables, variables, massive joints, links).
 Tree = namedtuple(
@@ -62,11 +62,7 @@ class Compiled:
     joint_frame: tuple[str, ...]
     """The frame that each joint stands for."""
     link_names: tuple[str, ...]
-    """Strings, then wires, then contacts, then the rows of closures."""
-
-    @property
-    def n_strings(self) -> int:
-        return int(np.sum(self.tree.links["kind"] == LENGTH))
+    """Strings, then wires, then contacts with their slips, then the rows of closures, then the stops of joints."""
 
 
 def _onto_axis(axis: Vector) -> tuple[int, Array]:
@@ -179,7 +175,7 @@ def compile_figure(figure: Figure) -> Compiled:
 
     def link(kind: int, own: Sequence[tuple[int, float, Array]], **fields: float) -> np.void:
         row = np.zeros((), LINK)
-        row["kind"], row["first"], row["count"], row["variable"], row["ratio"] = kind, len(points), len(own), -1, 1.0
+        row["kind"], row["first"], row["count"], row["variable"], row["normal"], row["ratio"] = kind, len(points), len(own), -1, -1, 1.0
         for field, value in fields.items():
             row[field] = value
         points.extend(own)
@@ -200,12 +196,29 @@ def compile_figure(figure: Figure) -> Compiled:
         own = [fold.point(contact.point), fold.point(contact.plane), normal]
         # The gap of every link is ≤ 0 where it is open, so a point above its plane has gap −height.
         own[2] = (normal[0], normal[1], -normal[2])
-        links.append(link(PLANE, own, pulls=True, friction=contact.friction))
+        links.append(link(PLANE, own, pulls=True))
         names.append(contact.name)
+        if contact.friction > 0.0:
+            normal_row = len(links) - 1
+            across = so3.onto_z(contact.normal)
+            for k in range(2):
+                along = [fold.point(contact.point), fold.point(contact.plane), fold.direction(contact.plane.frame, across[:, k])]
+                links.append(link(SLIP, along, normal=normal_row, friction=contact.friction))
+                names.append(f"{contact.name}.slip{k + 1}")
     for closure in figure.closures:
         for suffix, own in _closure_rows(fold, closure):
             links.append(link(PLANE, own))
             names.append(f"{closure.name}.{suffix}")
+    inside_balls = {frame for group in figure.groups for frame in group.frames}
+    for frame in figure.frames:
+        v = frame.variable
+        if v is None or v.kinematic or frame.name in inside_balls:
+            continue  # a ball's three angles are a chart, and their limits no stops
+        # A stop is a string of no points: gap = 0 − (length + ratio·q).
+        for side, bound, ratio in (("upper", v.upper, -1.0), ("lower", -v.lower, 1.0)):
+            if np.isfinite(bound):
+                links.append(link(LENGTH, [], pulls=True, variable=figure.index(v.name), length=bound, ratio=ratio))
+                names.append(f"{v.name}.{side}")
     springs = [
         link(LENGTH, [fold.point(s.a), fold.point(s.b)], length=s.length, stiffness=s.stiffness, damping=s.damping)
         for s in figure.springs
@@ -222,6 +235,7 @@ def compile_figure(figure: Figure) -> Compiled:
                 nowhere = (-1, 0.0, np.zeros(3))
                 springs.append(link(PLANE, [fold.point(at), nowhere, fold.direction(at.frame if turns else WORLD, direction)]))
 
+    dynamic = {f.name for f in figure.frames if f.variable is not None and not f.variable.kinematic}
     point_array = np.zeros(len(points), POINT)
     for k, (j, w, x) in enumerate(points):
         point_array[k] = j, w, x
@@ -252,7 +266,7 @@ def compile_figure(figure: Figure) -> Compiled:
         springs=_records(spring_array),
         spring_support=_rows(spring_supports),
         forces=_records(forces),
-        balls=np.array([fold.number[j.frames[-3]] for j in figure.groups if j.kind in ("ball", "free")], np.int64),
+        balls=np.array([fold.number[g.frames[-3]] for g in figure.groups if g.frames[-1] in dynamic], np.int64),
     )
     return Compiled(
         tree=tree,

@@ -258,7 +258,9 @@ def _check_group(figure: Figure, joint: Joint) -> None:
         variable = figure.frame(name).variable
         axis = "" if variable is None else {(1, 0, 0): "x", (0, 1, 0): "y", (0, 0, 1): "z"}.get(variable.axis, "?")
         got.append("" if variable is None else variable.motion[0] + axis)
-    chained = all(figure.frame(b).parent == a for a, b in zip(joint.frames, joint.frames[1:], strict=False))
+    first = figure.frame_index[joint.frames[0]]
+    row = tuple(f.name for f in figure.frames[first : first + len(joint.frames)])
+    chained = row == joint.frames and all(figure.frame(b).parent == a for a, b in zip(row, row[1:], strict=False))
     plain = all(
         figure.frame(n).position == (0.0, 0.0, 0.0) and figure.frame(n).rotation == (1.0, 0.0, 0.0, 0.0)
         for n in joint.frames[1:]

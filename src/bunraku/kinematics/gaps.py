@@ -55,6 +55,8 @@ def pulls(link, x, f, n):
         put3(f, first + 2, d)
         return dot3(direction, d)
     total = 0.0
+    if link.count == 0:  # the stop of a joint
+        return total
     put3(f, first, (0.0, 0.0, 0.0))
     for k in range(first, first + link.count - 1):
         d = sub3(get3(x, k), get3(x, k + 1))
