@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from bunraku.errors import FigureError, FileError
 from bunraku.io.source import Source, near
@@ -121,6 +122,10 @@ class Node:
     def get(self, word: str) -> Node | None:
         return self.value.get(word) if isinstance(self.value, dict) else None
 
+    def given(self, **readers: Callable[[Node], Any]) -> dict[str, Any]:
+        """The values of those words that are there, each read by its function."""
+        return {word: read(found) for word, read in readers.items() if (found := self.get(word)) is not None}
+
     def head(self, kinds: Iterable[str], what: str) -> tuple[str, Node]:
         """The one word that says what a mapping describes, and its value."""
         kinds = list(kinds)
@@ -148,6 +153,10 @@ class Node:
 
     def numbers(self, count: int | None = None, quantity: Quantity = NUMBER) -> tuple[float, ...]:
         return tuple(item.number(quantity) for item in self.items("numbers", count))
+
+    def lengths(self) -> tuple[float, float, float]:
+        """A position or a size [m]."""
+        return self.vector(LENGTH)
 
     def vector(self, quantity: Quantity = NUMBER) -> tuple[float, float, float]:
         x, y, z = self.numbers(3, quantity)
@@ -192,7 +201,10 @@ class Node:
                 raise self.error(f"{unit} measures a {other.name}; {wanted} is wanted here", advice=hint)
         raise self.error(f"unknown unit {unit[:40]!r}", advice=_units(quantity) or plain)
 
-    def name(self, what: str) -> str:
+    def length(self) -> float:
+        return self.number(LENGTH)
+
+    def name(self, what: str = "something") -> str:
         """A name: any printable text that YAML does not take for something else."""
         text = self.scalar(f"the name of {what}")
         if self.plain and not is_text(text):

@@ -44,23 +44,23 @@ class Source:
         return self.error(message, len(before), len(before[-1]) + 1, advice=advice)
 
 
-def read(path: str | os.PathLike[str]) -> Source:
+def read(path: str | os.PathLike[str], *, most: int = MOST_BYTES) -> Source:
     """The text of a file, which must be UTF-8 and not huge."""
     try:
         with Path(path).open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(most + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         why = getattr(error, "strerror", None) or str(error)
         raise FileError(f"cannot be read: {why}", path=str(path), advice=_neighbours(path)) from None
-    return decode(data, str(path))
+    return decode(data, str(path), most=most)
 
 
-def decode(data: str | bytes, path: str = "") -> Source:
+def decode(data: str | bytes, path: str = "", *, most: int = MOST_BYTES) -> Source:
     """The text that these bytes hold."""
-    if len(data) > MOST_BYTES:
+    if len(data) > most:
         text = data if isinstance(data, str) else data.decode("utf-8", errors="replace")
-        size, advice = f"the file is larger than {MOST_BYTES // 1000} kB", "keep large tables in files of their own"
-        raise Source(text, path).error_at(size, min(len(text), MOST_BYTES), advice=advice)
+        size, advice = f"the file is larger than {most // 1000} kB", "keep large tables in files of their own"
+        raise Source(text, path).error_at(size, min(len(text), most), advice=advice)
     text = data if isinstance(data, str) else _utf8(data, path)
     source = Source(text.removeprefix("\ufeff"), path)
     if junk := _JUNK.search(source.text):

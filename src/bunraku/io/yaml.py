@@ -26,7 +26,7 @@ from ruamel.yaml.events import (
     SequenceStartEvent,
 )
 
-from bunraku.errors import FileError
+from bunraku.errors import BunrakuError, FileError
 from bunraku.io import source as sources
 from bunraku.io.explained import PUNCTUATION, explained
 from bunraku.io.node import Node, is_text
@@ -214,7 +214,18 @@ Tree = dict[str, Any] | list[Any] | tuple[Any, ...] | str | float | bool
 
 def dump(tree: Tree) -> str:
     """YAML text of nested dicts and lists: what is short and flat in one line, the rest in blocks."""
-    return "\n".join(_block(tree, "")) + "\n"
+    text = "\n".join(_block(tree, "")) + "\n"
+    if len(text.encode()) > sources.MOST_BYTES or _size(tree) > MOST_NODES:
+        limits = f"{sources.MOST_BYTES // 1000} kB and {MOST_NODES} values"
+        raise BunrakuError(f"too large for a YAML file\n  advice: keep it under {limits}, or keep it in Python")
+    return text
+
+
+def _size(tree: Tree) -> int:
+    """How many nodes the tree has when it is read again."""
+    if isinstance(tree, dict):
+        return 1 + len(tree) + sum(_size(value) for value in tree.values())
+    return 1 + (sum(_size(item) for item in tree) if isinstance(tree, list | tuple) else 0)
 
 
 def _block(tree: Tree, indent: str) -> list[str]:
@@ -259,7 +270,8 @@ def scalar(value: str | float | bool) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return value if _PLAIN.fullmatch(value) and is_text(value) else json.dumps(value, ensure_ascii=not value.isprintable())
+        plain = _PLAIN.fullmatch(value) and is_text(value)
+        return value if plain else json.dumps(value, ensure_ascii=not value.isprintable())
     if math.isinf(value):
         return ".inf" if value > 0 else "-.inf"
     return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))

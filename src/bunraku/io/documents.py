@@ -1,0 +1,33 @@
+"""YAML files: their first word says what they are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from bunraku.errors import BunrakuError
+from bunraku.figure import Figure
+from bunraku.io import yaml
+from bunraku.io.figure_file import figure_of, save_figure
+from bunraku.io.scene_file import save_scene, scene_of
+from bunraku.scene import Scene
+
+READERS = {"figure": figure_of, "scene": scene_of}
+
+
+def load_yaml(path: str | os.PathLike[str]) -> Any:
+    """The figure or the scene in a file."""
+    root = yaml.read(path)
+    kind, _ = root.head(READERS, "the file")
+    return READERS[kind](root, Path(path).parent)
+
+
+def save_yaml(thing: Any, path: str | os.PathLike[str]) -> None:
+    if isinstance(thing, Figure):
+        save_figure(thing, path)
+    elif isinstance(thing, Scene):
+        save_scene(thing, path)
+    else:
+        advice = "YAML files hold figures and scenes; give another suffix"
+        raise BunrakuError(f"a {type(thing).__name__} is not written as YAML\n  advice: {advice}")
