@@ -56,10 +56,11 @@ class Attachments:
             self.closure(closure)
         for force in self.figure.forces:
             match force:
-                case Effort(name, variable, gain):
-                    tag(self.sections["actuator"], "motor", name=name, joint=variable, gear=gain)
+                case Effort():
+                    self.effort(force)
                 case Push():
                     self.push(force)
+        self.limits()
 
     def site(self, name: str, at: Point, **placed: object) -> str:
         tag(self.bodies[at.frame], "site", name=name, pos=at.position, size=0.004, group=4, **placed)
@@ -189,6 +190,22 @@ class Attachments:
         if closure.kind == "hinge":  # two points on the axis
             ends = [self.site(f"{name}:{s}z", Point(p.frame, _above(p.position))) for s, p in (("a", a), ("b", b))]
             tag(equality, "connect", name=f"{name}:axis", site1=ends[0], site2=ends[1])
+
+    def effort(self, effort: Effort) -> None:
+        most = self.figure.variables[self.figure.index(effort.variable)].effort / (abs(effort.gain) or 1.0)
+        limit = (-most, most) if math.isfinite(most) else None
+        attributes = {"joint": effort.variable, "gear": effort.gain, "forcerange": limit}
+        tag(self.sections["actuator"], "motor", name=effort.name, **attributes)
+
+    def limits(self) -> None:
+        """Largest efforts of joints without a motor: MuJoCo would count what strings and pushes do there too."""
+        motors = {force.variable for force in self.figure.forces if isinstance(force, Effort)}
+        if self.figure.lengths or len(motors) < len(self.figure.forces):
+            return
+        for joint in self.sections["worldbody"].iter("joint"):
+            most = self.figure.variables[self.figure.index(joint.attrib["name"])].effort
+            if joint.attrib["name"] not in motors and math.isfinite(most):
+                joint.attrib["actuatorfrcrange"] = text((-most, most))
 
     def push(self, push: Push) -> None:
         """Along axes that turn with the frame, or along the world's."""

@@ -42,10 +42,10 @@ class Parts:
         points = {g for p in range(model.npair) for g in self._contact(p)}
         self.shapes = [shape for g in range(model.ngeom) if g not in points and (shape := self._shape(g))]
         held = {int(model.eq_obj1id[e]): e for e in range(model.neq) if self._is_wire(e)}
-        wound = {int(model.actuator_trnid[a, 0]): a for a in range(model.nu) if self._is_winding(a)}
+        wound = {int(model.actuator_trnid[a, 0]): a for a in range(model.nactuator) if self._is_winding(a)}
         for t in range(model.ntendon):
             self._tendon(t, held.get(t), wound.get(t))
-        for a in set(range(model.nu)) - set(wound.values()):
+        for a in set(range(model.nactuator)) - set(wound.values()):
             self._force(a)
         for e in set(range(model.neq)) - set(held.values()):
             self._closure(e)
@@ -137,7 +137,7 @@ class Parts:
         model = self.model
         servo = model.actuator_gaintype[a] == 0 and model.actuator_biastype[a] == 1 and model.actuator_dyntype[a] == 0
         pulls = model.actuator_forcelimited[a] and model.actuator_forcerange[a, 1] <= 0.0
-        straight = model.actuator_gear[a, 0] == 1.0 and model.actuator_biasprm[a, 1] < 0.0
+        straight = model.actuator_gear[model.actuator_outadr[a], 0] == 1.0 and model.actuator_biasprm[a, 1] < 0.0
         return bool(model.actuator_trntype[a] == TENDON and servo and pulls and straight)
 
     def _tendon(self, t: int, held: int | None, wound: int | None) -> None:
@@ -181,9 +181,11 @@ class Parts:
 
     def _force(self, a: int) -> None:
         model, name = self.model, self._name("actuator", a)
-        gear, gain = model.actuator_gear[a], float(model.actuator_gainprm[a, 0])
+        gear, gain = model.actuator_gear[model.actuator_outadr[a]], float(model.actuator_gainprm[a, 0])
         plain = not (model.actuator_gaintype[a] or model.actuator_biastype[a] or model.actuator_dyntype[a])
         on, (first, second) = int(model.actuator_trntype[a]), (int(k) for k in model.actuator_trnid[a, :2])
+        if model.actuator_armature[a] or model.actuator_damping[a]:
+            self.leftovers.add("rotors and dampers of actuators left out", name)
         if plain and on == JOINT and model.jnt_type[first] not in (FREE, BALL):
             self.forces.append(Effort(name, self.tree.joint_variable[first], float(gear[0]) * gain))
             self._limit(a, first, abs(float(gear[0])))
@@ -199,9 +201,10 @@ class Parts:
         """The effort that a motor can give, where the joint does not say."""
         model = self.model
         most = math.inf
-        if model.actuator_ctrllimited[a]:
-            control = model.actuator_ctrlrange[a if len(model.actuator_ctrlrange) == model.nu else 0]
-            most = float(np.abs(control).max()) * abs(float(model.actuator_gainprm[a, 0])) * gear
+        control = model.actuator_ctrladr[a]
+        if model.actuator_ctrllimited[control]:
+            reach = float(np.abs(model.actuator_ctrlrange[control]).max())
+            most = reach * abs(float(model.actuator_gainprm[a, 0])) * gear
         if model.actuator_forcelimited[a]:
             most = min(most, float(np.abs(model.actuator_forcerange[a]).max()) * gear)
         name = self.tree.joint_variable[joint]

@@ -121,7 +121,6 @@ def _joint(body: Element, variable: Variable) -> None:
     tag(
         body, "joint", name=variable.name, type="hinge" if variable.motion == "rotate" else "slide", axis=variable.axis,
         range=(max(variable.lower, -1e9), min(variable.upper, 1e9)) if limited else None,
-        actuatorfrcrange=(-variable.effort, variable.effort) if math.isfinite(variable.effort) else None,
         stiffness=variable.stiffness or None, springref=variable.rest or None, damping=variable.damping or None,
         armature=(variable.armature + (ROTOR if variable.kinematic else 0.0)) or None,
     )  # fmt: skip
