@@ -15,7 +15,7 @@ from bunraku.dynamics.variational import begin, step, workspace
 from bunraku.figure.compiled import LENGTH, SLIP, Tree
 from bunraku.kinematics.gaps import gap_of, gaps
 from bunraku.kinematics.tree import place
-from bunraku.spatial.kernel import inline, kernel
+from bunraku.spatial.kernel import borrow, inline, keep, kernel
 
 # What happened in a step, as bits.
 PLAIN, RETRIED, HELD, DIVIDED, FROZEN, RECHARTED = 0, 1, 2, 4, 8, 16
@@ -187,10 +187,12 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
     """
     n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
     home = tree.joints
-    own = with_joints(tree, home.copy())
+    owned = with_joints(tree, home.copy())
+    own = borrow(owned)
     for k in range(tree.balls.shape[0]):
         apply_chart(own, home, charts, k)
-    w = workspace(own)
+    lent = workspace(own)
+    w = borrow(lent)
     for c in range(nc):
         w.alive[c] = alive[c]
     kappa = total_mass(home) / dt
@@ -241,6 +243,8 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
     _record(w.h0, G, K.shape[0] - 1)
     for c in range(nc):
         alive[c] = w.alive[c]
+    keep(owned)
+    keep(lent)
 
 
 @inline
