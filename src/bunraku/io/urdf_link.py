@@ -169,9 +169,12 @@ def possible(I: Array) -> Array:
     moments, axes = np.linalg.eigh(I)
     if moments[0] >= 0.0 and moments[0] + moments[1] >= moments[2]:
         return I
-    moments = np.maximum(moments, 0.0)
-    excess = max(moments[2] - moments[0] - moments[1], 0.0)
-    return np.asarray(axes @ np.diag(moments + excess / 3.0 * np.array([1.0, 1.0, -1.0])) @ axes.T)
+    from scipy.optimize import nnls
+
+    # The moments are sums of two of ∫ x² dm, ∫ y² dm, ∫ z² dm, and just these cannot be negative.
+    sums = 1.0 - np.eye(3)
+    spread, _ = nnls(sums, moments)
+    return np.asarray(axes @ np.diag(sums @ spread) @ axes.T)
 
 
 class MeshFinder:

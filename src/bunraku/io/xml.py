@@ -18,7 +18,7 @@ from xml.parsers import expat
 from bunraku.errors import FigureError, FileError
 
 MOST_BYTES = 20_000_000
-MOST_ELEMENTS = 200_000
+MOST_ELEMENTS = 50_000
 MOST_DEPTH = 400  # a chain of bodies nests
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE | re.ASCII)
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
