@@ -1,0 +1,261 @@
+"""One figure's motion on another, by names and proportions.
+
+Both figures are seen against their rest, turned to face the same way. Each part of the target takes the world
+orientation of the same part of the source, corrected by what their bones differ at rest; joints with fewer than
+three rotations come as near as they can. The root goes the source's way, scaled by the length of the legs.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.errors import BunrakuWarning, MotionError
+from bunraku.figure.figure import Figure
+from bunraku.figure.frame import WORLD
+from bunraku.kinematics.aim import nearest_angles, shortest, turned
+from bunraku.kinematics.anatomy import BELOW, HIPS, Anatomy, Part, anatomy
+from bunraku.kinematics.forward import frames_along
+from bunraku.kinematics.stance import Stance
+from bunraku.motion import Motion
+from bunraku.motion.orientation import turns
+from bunraku.spatial import so3
+
+Array = NDArray[np.float64]
+HEAD, NECK = Part("", "head"), Part("", "neck")
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """Which frame of the source moves which of the target."""
+
+    pairs: dict[str, str]
+    """Target's frame: source's frame, in the target's order."""
+    source_only: tuple[str, ...]
+    target_only: tuple[str, ...]
+    """Joints that nothing moves: they stay where they start."""
+
+
+def match(source: Figure, target: Figure, names: Mapping[str, str] | None = None) -> Match:
+    """Pairs by names. `names` adds or overrules some: {source frame: target frame}."""
+    a, b = anatomy(source), anatomy(target)
+    found = {b.carrier(part): a.carrier(twin) for part in b.joints if (twin := _twin(a, b, part)) is not None}
+    found |= {target.frame(y).name: source.frame(x).name for x, y in (names or {}).items()}
+    pairs = {frame.name: found[frame.name] for frame in target.frames if frame.name in found}
+    moved = {frame for y in pairs for frame in _chain(target, b, y)}
+    used = {frame for x in pairs.values() for frame in _chain(source, a, x)}
+    return Match(pairs, _others(source, used), _others(target, moved))
+
+
+def retarget(motion: Motion, onto: Figure, names: Mapping[str, str] | None = None) -> Motion:
+    """The motion of one figure as another can follow it within its joint limits.
+
+    Warns of joints of the target that nothing moves; `match` shows all pairs. Spindles walk along above their
+    hooks, and strings stay taut.
+    """
+    source = motion.figure
+    found = match(source, onto, names)
+    if not found.pairs:
+        raise MotionError(
+            f"{source.name} and {onto.name} share no names", advice="give pairs: names={'LeftArm': 'lshoulder', …}"
+        )
+    if found.target_only:
+        listed = ", ".join(found.target_only)
+        warnings.warn(f"nothing in {source.name} moves {listed} of {onto.name}", BunrakuWarning, stacklevel=2)
+    following = _Following(motion, onto, found.pairs)
+    return Motion.of(onto, motion.t, _with_strings(onto, following.q()), marks=motion.marks)
+
+
+# -- names -----------------------------------------------------------------------------------------------------
+
+
+def _twin(a: Anatomy, b: Anatomy, part: Part) -> Part | None:
+    """The part of the source that moves a part of the target."""
+    twin = part
+    if part in b.spine and a.spine:
+        k, n, m = b.spine.index(part), len(b.spine), len(a.spine)
+        twin = a.spine[max(round((k + 1) / n * m), 1) - 1]  # the top moves the top
+    elif part == NECK and HEAD not in b.joints and HEAD in a.joints:
+        twin = HEAD  # a neck that carries the head looks where the head looks
+    return twin if twin in a.joints else None
+
+
+def _chain(figure: Figure, parts: Anatomy, carrier: str) -> tuple[str, ...]:
+    """The rotating frames of the joint that ends with a frame."""
+    for frames in parts.joints.values():
+        if frames[-1] == carrier:
+            return frames
+    for joint in figure.joints:
+        if joint.frames[-1] == carrier:
+            return joint.frames[3:] if joint.kind == "free" else joint.frames
+    return ()
+
+
+def _others(figure: Figure, taken: set[str]) -> tuple[str, ...]:
+    """Joints that turn and are not taken."""
+    last = ((joint.name, joint.frames[-1], figure.frame(joint.frames[-1]).variable) for joint in figure.joints)
+    return tuple(name for name, frame, v in last if frame not in taken and v is not None and v.motion == "rotate")
+
+
+# -- following -------------------------------------------------------------------------------------------------
+
+
+class _Following:
+    """The target's q, from the root outward: a joint makes up for what those before it could not do."""
+
+    def __init__(self, motion: Motion, onto: Figure, pairs: dict[str, str]) -> None:
+        self.figure, self.pairs = onto, pairs
+        self.a, self.b = Stance(anatomy(motion.figure)), Stance(anatomy(onto))
+        self.X = frames_along(motion.figure, motion.q)
+        self.front = self.b.axes @ self.a.axes.T  # from the source's way of facing to ours
+        self.out = np.tile(onto.start, (len(motion), 1))
+        self.part = {self.b.anatomy.carrier(part): part for part in self.b.anatomy.joints}
+        self.turn = {turn.name: turn for turn in turns(onto)}
+        self.chain = {y: _chain(onto, self.b.anatomy, y) for y in pairs}
+        self.carrier = {frames[0]: y for y, frames in self.chain.items() if frames}
+        self.R: dict[str, Array] = {WORLD: np.broadcast_to(np.eye(3), (len(motion), 3, 3))}
+
+    def q(self) -> Array:
+        for frame in self.figure.frames:
+            if frame.name in self.carrier:
+                self._solve(self.carrier[frame.name])
+            R = self.R[frame.parent] @ so3.matrix(frame.rotation)
+            if frame.variable is not None and frame.variable.motion in ("rotate", "screw"):
+                R = R @ turned(frame.variable.axis, self.out[:, self.figure.index(frame.variable.name)])
+            self.R[frame.name] = R
+        self._move_root()
+        return self.out
+
+    def _solve(self, name: str) -> None:
+        frames = [self.figure.frame(frame) for frame in self.chain[name]]
+        variables = [frame.variable for frame in frames if frame.variable is not None]
+        columns = self.figure.indices(v.name for v in variables)
+        axes, between = np.array([v.axis for v in variables]), so3.matrix([frame.rotation for frame in frames])
+        limits = self.figure.limits[0][columns], self.figure.limits[1][columns]
+        local = self.R[frames[0].parent].swapaxes(1, 2) @ self._with_bend(name, self._desired(name))
+        angles = self.out[:, columns]
+        turn = self.turn.get(name)
+        outside = np.ones(len(angles), bool)
+        if turn is not None and np.array_equal(turn.columns, columns):
+            angles = turn.along(between[0].T @ local, angles[0])
+            outside = np.any((angles < limits[0]) | (angles > limits[1]), axis=1)
+        angles[outside] = nearest_angles(axes, between, self._weighed(name, local[outside]), angles[outside], limits)
+        self.out[:, columns] = angles
+
+    def _weighed(self, name: str, R: Array) -> Array:
+        """Where not all can be had, the direction of the bone matters more than the twist about it."""
+        part = self.part.get(name)
+        bone = None if part is None else self.b.bone(part)
+        if bone is None:
+            return R
+        own = self.b.X(name)[:3, :3].T @ bone / np.linalg.norm(bone)
+        return np.asarray(R @ (0.2 * np.eye(3) + np.outer(own, own)))
+
+    def _desired(self, name: str) -> Array:
+        """The source's turn since its rest, seen from our front, on our rest with its bones laid along theirs."""
+        k = self.a.figure.frame_index[self.pairs[name]]
+        since = self.X[:, k, :3, :3] @ self.a.frames[k, :3, :3].T
+        return np.asarray(self.front @ since @ self.front.T @ self._laid(name) @ self.b.X(name)[:3, :3])
+
+    def _laid(self, name: str) -> Array:
+        """Takes our bone's direction at rest to the source's; as the part above, where one has no bone."""
+        part = self.part.get(name)
+        if part is None or not part.side:
+            return np.eye(3)
+        ours, theirs = self.b.bone(part), self.a.bone(part)
+        if ours is not None and theirs is not None:
+            return shortest(ours, self.front @ theirs)
+        above = next((Part(part.side, p) for p, below in BELOW.items() if below == part.name), None)
+        if part.name == "foot" or above not in self.b.anatomy.joints:
+            return np.eye(3)
+        return self._laid(self.b.anatomy.carrier(above))
+
+    def _with_bend(self, name: str, desired: Array) -> Array:
+        """Twisted about its bone so that the hinge below (elbow, knee) bends in the plane that the source's does."""
+        part = self.part.get(name)
+        below = None if part is None else Part(part.side, BELOW.get(part.name, ""))
+        hinge = self.b.anatomy.joints.get(below) if below is not None else None
+        if part is None or below is None or hinge is None or len(hinge) != 1 or hinge[0] not in self.pairs:
+            return desired
+        bone, next_bone, variable = self.b.bone(part), self.b.bone(below), self.figure.frame(hinge[0]).variable
+        if bone is None or next_bone is None or variable is None:
+            return desired
+        now = desired @ self.b.X(name)[:3, :3].T
+        u = now @ (bone / np.linalg.norm(bone))
+        axis = now @ (self.b.X(hinge[0])[:3, :3] @ variable.axis)
+        axis = axis - np.sum(axis * u, 1, keepdims=True) * u
+        f = self._desired(hinge[0]) @ self.b.X(hinge[0])[:3, :3].T @ (next_bone / np.linalg.norm(next_bone))
+        normal = np.cross(u, f)
+        bend = np.linalg.norm(normal, axis=1, keepdims=True)
+        one_way = variable.upper + variable.lower
+        sign = np.sign(one_way if np.isfinite(one_way) and one_way else np.sum(normal * axis)) or 1.0
+        # A straight limb has no plane: there the twist stays the source's.
+        sure = np.clip(bend / 0.4, 0.0, 1.0) ** 2
+        wanted = sure * sign * normal / np.maximum(bend, 1e-9) + (1.0 - sure) * axis
+        angle = np.arctan2(np.sum(u * np.cross(axis, wanted), 1), np.sum(axis * wanted, 1))
+        return np.asarray(turned(u, angle) @ desired)
+
+    def _move_root(self) -> None:
+        """The hips go the source's way, in proportion to the legs."""
+        root = self.b.anatomy.joints.get(HIPS)
+        slides = [] if root is None else _slides(self.figure, self.figure.frame(root[0]).parent)
+        if root is None or HIPS not in self.a.anatomy.joints or not slides:
+            return
+        theirs, ours = self.a.hips(self.X), self.b.hips(self.b.frames)
+        if theirs is None or ours is None:
+            theirs = self.X[:, self.a.figure.frame_index[self.a.anatomy.carrier(HIPS)], :3, 3]
+            ours = self.b.X(root[-1])[:3, 3]
+        sizes = (self.b.leg, self.a.leg) if self.b.leg and self.a.leg else (self.b.height, self.a.height)
+        scale = sizes[0] / sizes[1] if sizes[1] else 1.0
+        X = self.b.X(root[-1])
+        hips = X[:3, :3].T @ (ours - X[:3, 3])  # in the root's own axes
+        place = scale * theirs @ self.front.T - self.R[root[-1]] @ hips
+        for name in slides:
+            variable = self.figure.frame(name).variable
+            assert variable is not None
+            axis = self.b.X(name)[:3, :3] @ variable.axis
+            self.out[:, self.figure.index(variable.name)] = variable.start + (place - X[:3, 3]) @ axis
+
+
+def _slides(figure: Figure, name: str) -> list[str]:
+    """The translations that move a frame, as far as the world."""
+    out = []
+    while name != WORLD:
+        frame = figure.frame(name)
+        if frame.variable is not None and frame.variable.motion == "translate":
+            out.append(name)
+        name = frame.parent
+    return out
+
+
+def _with_strings(figure: Figure, q: Array) -> Array:
+    """Spindles that the puppeteer moves go with their hooks; lengths of strings are what reaches from end to end."""
+    place = figure.frame_index | {WORLD: len(figure.frames)}
+
+    def ends(q: Array) -> dict[str, Array]:
+        X = frames_along(figure, q)
+        X = np.concatenate([X, np.broadcast_to(np.eye(4), (len(q), 1, 4, 4))], 1)
+        carried = {
+            rope.name: [X[:, place[at.frame], :3, :3] @ at.position + X[:, place[at.frame], :3, 3] for at in rope.path]
+            for rope in (*figure.strings, *figure.wires)
+        }
+        return {name: np.array(points) for name, points in carried.items()}
+
+    start, now = ends(figure.start[None]), ends(q)
+    for rope in figure.strings:
+        moved = now[rope.name][0] - start[rope.name][0]
+        for name in _slides(figure, rope.spindle.frame):
+            variable = figure.frame(name).variable
+            if variable is not None and variable.kinematic:
+                q[:, figure.index(variable.name)] = variable.start + moved @ variable.axis
+    now = ends(q)
+    own = {variable.name for variable in figure.lengths}
+    for rope in figure.strings:
+        if rope.variable in own:
+            reach = np.linalg.norm(np.diff(now[rope.name], axis=0), axis=-1).sum(0)
+            q[:, figure.index(rope.variable)] = (reach - rope.length) / rope.ratio
+    return q
