@@ -46,17 +46,15 @@ class Camera:
         back = np.array([level * math.cos(azimuth), level * math.sin(azimuth), math.sin(elevation)])
         axes = Camera(tuple(back), (0.0, 0.0, 0.0)).axes
         seen = points @ axes.T
+        # Each side of the view is a plane that all points lie within: the eye is where the tightest ones meet.
+        x, y, z = seen.T
         tall = math.tan(field / 2) / margin
-        centre = (seen.min(0) + seen.max(0)) / 2
-        distance = 0.0
-        for _ in range(8):  # what is near looks larger, so the middle of the picture is not that of the points
-            away = seen - centre
-            needed = np.maximum(np.abs(away[:, 0]) / aspect, np.abs(away[:, 1])) / tall + away[:, 2]
-            distance = max(float(needed.max()), 1e-2)
-            flat = away[:, :2] / (distance - away[:, 2:])
-            centre[:2] += (flat.min(0) + flat.max(0)) / 2 * distance
-        target = axes.T @ centre
-        return Camera(vector(target + distance * back), vector(target), field=field)
+        wide = aspect * tall
+        right, left = np.max(x + wide * z), np.max(wide * z - x)
+        high, low = np.max(y + tall * z), np.max(tall * z - y)
+        away = max((right + left) / (2 * wide), (high + low) / (2 * tall), z.max() + 0.01)
+        eye = np.array([(right - left) / 2, (high - low) / 2, away]) @ axes
+        return Camera(vector(eye), vector(eye - (away - (z.min() + z.max()) / 2) * back), field=field)
 
 
 def vector(x: Array) -> Vector:

@@ -8,103 +8,45 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure.figure import Figure
-from bunraku.figure.frame import WORLD
-from bunraku.figure.shape import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
-from bunraku.io import raster
+from bunraku.io import light, raster
 from bunraku.io.camera import Camera, vector
+from bunraku.io.heap import carriers, corners, heap, obstacles_of, shapes_of
 from bunraku.io.strands import Strand, color, hanging, strands
-from bunraku.io.triangles import triangles
 from bunraku.kinematics import pose
-from bunraku.spatial import se3
-
-if TYPE_CHECKING:
-    from bunraku.scene import Scene
+from bunraku.scene import Scene
 
 __all__ = ["Camera", "Strand", "image", "outline", "strands"]
 Array = NDArray[np.float64]
 Pixels = NDArray[np.uint8]
+Result = TypeVar("Result")
 
 SUN, COARSE = 768, 256  # samples across the sun's view, and across the shadow on the floor
 _SKY = np.array([[0.60, 0.68, 0.76], [0.93, 0.93, 0.92], [0.86, 0.84, 0.80], [1.0, 0.96, 0.88], [0.42, 0.45, 0.50]])
 
 
-# -- shapes as one heap of triangles -----------------------------------------------------------------------------
-
-
-class _Heap(NamedTuple):
-    vertices: Array
-    normals: Array
-    owner: NDArray[np.int64]
-    faces: NDArray[np.int64]
-    places: Array
-    """X_FS of every shape."""
-    colors: Array
-    corners: Array
-    """Eight corners of the box round every shape, (shapes, 8, 3), in the shape's frame."""
-
-
-@functools.lru_cache(maxsize=64)
-def _heap(shapes: tuple[Shape, ...]) -> _Heap:
-    parts = [triangles(shape.geometry, _segments(shape.geometry)) for shape in shapes]
-    first = np.cumsum([0, *(len(part.vertices) for part in parts)])
-    places = np.array([se3.pose(shape.position, shape.rotation) for shape in shapes]).reshape(-1, 4, 4)
-    cube = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
-    boxes = [np.where(cube, part.vertices.max(0), part.vertices.min(0)) for part in parts]
-    return _Heap(
-        _stacked([part.vertices for part in parts]),
-        _stacked([part.normals for part in parts]),
-        np.repeat(np.arange(len(parts)), [len(part.vertices) for part in parts]),
-        _stacked([part.faces + start for part, start in zip(parts, first, strict=False)]).astype(np.int64),
-        places,
-        np.clip(np.array([shape.color for shape in shapes]).reshape(-1, 3), 0.0, 1.0) ** 2.2,
-        np.array([se3.transform(X, box) for X, box in zip(places, boxes, strict=True)]).reshape(-1, 8, 3),
-    )
-
-
-def _stacked(parts: list[Array]) -> Array:
-    return np.concatenate(parts) if parts else np.zeros((0, 3))
-
-
-def _segments(geometry: Geometry) -> int:
-    """Small things need fewer sides."""
-    match geometry:
-        case Sphere(radius) | Capsule(radius, _) | Cylinder(radius, _):
-            return 28 if radius > 0.03 else 20 if radius > 0.012 else 12
-        case Box() | Mesh():
-            return 0
-
-
-def _in_world(figure: Figure, frames: Array) -> Array:
-    """X_WF of the frame of every shape."""
-    index = {frame.name: k for k, frame in enumerate(figure.frames)}
-    chosen = [index.get(shape.frame, len(index)) for shape in figure.shapes]
-    return np.concatenate([frames, np.eye(4)[None]])[chosen]
-
-
 def outline(figure: Figure, frames: Array) -> Array:
     """Points (n, 3) that hold the whole figure between them, strings included: what a camera should see."""
-    corners = _heap(figure.shapes).corners
-    X = _in_world(figure, frames)
-    shapes = np.einsum("sab,skb->ska", X[:, :3, :3], corners) + X[:, None, :3, 3]
-    ropes = [strand.points for strand in strands(figure, frames)]
-    return np.concatenate([shapes.reshape(-1, 3), *ropes, *([frames[:, :3, 3]] if not figure.shapes else [])])
+    solids = heap(shapes_of(figure.shapes))
+    X_WS = carriers(figure, frames) @ solids.places
+    bare = [] if figure.shapes else [frames[:, :3, 3]]
+    return np.concatenate([corners(solids.boxes, X_WS), *(s.points for s in strands(figure, frames)), *bare])
 
 
 @functools.lru_cache(maxsize=64)
-def _lowest(shapes: tuple[Shape, ...], figure: Figure) -> float:
+def _lowest(figure: Figure) -> float:
     return float(outline(figure, pose(figure, figure.start).frames)[:, 2].min(initial=0.0))
-
-
-# -- the picture -------------------------------------------------------------------------------------------------
 
 
 def image(
@@ -144,34 +86,50 @@ def _picture(
     drawn: Sequence[Strand], samples: int,
 ) -> Pixels:  # fmt: skip
     width, height = size
-    still = () if scene is None else tuple(
-        Shape(WORLD, o.geometry, o.position, o.rotation, o.color) for o in scene.obstacles
-    )  # fmt: skip
-    heap = _heap((*(shape for figure in figures for shape in figure.shapes), *still))
-    X_WF = [_in_world(f, X) for f, X in zip(figures, stands, strict=True)]
-    X_WS = np.concatenate([*X_WF, np.broadcast_to(np.eye(4), (len(still), 4, 4))]) @ heap.places
-    points, directions = np.empty_like(heap.vertices), np.empty_like(heap.vertices)
-    raster.placed(heap.vertices, heap.normals, heap.owner, X_WS, points, directions)
+    still = () if scene is None else obstacles_of(scene)
+    all_ = heap((*(solid for figure in figures for solid in shapes_of(figure.shapes)), *still))
+    moving = [carriers(figure, X) for figure, X in zip(figures, stands, strict=True)]
+    X_WS = np.concatenate([*moving, np.broadcast_to(np.eye(4), (len(still), 4, 4))]) @ all_.places
+    points, directions = np.empty_like(all_.vertices), np.empty_like(all_.vertices)
+    raster.placed(all_.vertices, all_.normals, all_.owner, X_WS, points, directions)
 
-    view = _view(camera, width * samples, height * samples)
-    screen, closeness, nearest = _covered(points, heap.faces, view, (height * samples, width * samples))
-    sun = _sun(camera, points)
-    _, depths, shaded = _covered(points, heap.faces, sun, (SUN, SUN))
+    stage = corners(all_.boxes, X_WS)[: -8 * len(still) or None]  # what the sun and the floor are centred on
+    view, sun = _view(camera, width * samples, height * samples), _sun(camera, stage)
+    seen, sunny = _at_once(
+        lambda: _covered(points, all_.faces, view, (height * samples, width * samples)),
+        lambda: _covered(points, all_.faces, sun, (SUN, SUN)),
+    )
+    screen, closeness, nearest = seen
     mask, scratch = np.empty((2, COARSE, COARSE), np.float32)
-    raster.blurred(shaded, 2, mask, scratch)
-
+    ground = _ground(figures, scene, camera, stage)
+    raster.blurred(sunny[1], sun, float(ground[0]), 2, mask, scratch)
     linear = np.empty((height, width, 3), np.float32)
-    ground = _ground(figures, scene, camera, points)
-    raster.lit(
-        nearest, screen, points, directions, heap.faces, heap.owner, heap.colors, view, sun, depths, mask, ground,
-        _SKY**2.2, samples, linear,
-    )  # fmt: skip
+
+    def band(first: int, last: int) -> None:
+        light.lit(
+            closeness, nearest, screen, points, directions, all_.faces, all_.owner, all_.colors, view, sun, sunny[1],
+            mask, ground, _SKY**2.2, samples, first, last, linear,
+        )  # fmt: skip
+
+    edges = np.linspace(0, height, 9).astype(int).tolist()
+    _at_once(*(functools.partial(band, a, b) for a, b in itertools.pairwise(edges)))
     if drawn:
         ends, colors, widths = _pieces(drawn, view, height)
         raster.stroke(ends, colors, widths, closeness, samples, linear)
     out = np.empty((height, width, 3), np.uint8)
     raster.finished(linear, out)
     return out
+
+
+@functools.cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Kernels release the interpreter, so that threads light bands of the picture side by side."""
+    return ThreadPoolExecutor(min(4, os.cpu_count() or 1), thread_name_prefix="bunraku-picture")
+
+
+def _at_once(*jobs: Callable[[], Result]) -> list[Result]:
+    pool = _pool(os.getpid())  # a forked process has no threads of its parent's
+    return [future.result() for future in [pool.submit(job) for job in jobs]]
 
 
 def _view(camera: Camera, width: int, height: int) -> Array:
@@ -204,7 +162,7 @@ def _sun(camera: Camera, points: Array) -> Array:
 
 def _ground(figures: tuple[Figure, ...], scene: Scene | None, camera: Camera, points: Array) -> Array:
     """Height, centre, fading radius, spacing of the grid, and whether there is a floor."""
-    height: float | None = scene.floor if scene is not None else min((_lowest(f.shapes, f) for f in figures), default=0.0)
+    height: float | None = scene.floor if scene is not None else min((_lowest(f) for f in figures), default=0.0)
     if scene is None and height is not None and height > -0.02:
         height = 0.0
     middle = (points.min(0) + points.max(0)) / 2 if len(points) else np.zeros(3)

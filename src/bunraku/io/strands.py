@@ -64,7 +64,7 @@ def color(strand: Strand, slack: bool, most: float) -> Color:
 
 
 def hanging(strand: Strand) -> tuple[Array, bool]:
-    """The path, with the spare length of a slack string hanging down in its longest segment (a parabola)."""
+    """The path of a string and whether it is slack: then its longest segment takes the spare length and sags."""
     path = np.asarray(strand.points, float)
     steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
     spare = 0.0 if strand.length is None else strand.length - float(steps.sum())
@@ -72,13 +72,24 @@ def hanging(strand: Strand) -> tuple[Array, bool]:
     if pulled or spare <= 1e-4 * max(strand.length or 0.0, 1e-9):
         return path, False
     k = int(np.argmax(steps))
-    a, b = path[k], path[k + 1]
-    across = float(np.hypot(*(b - a)[:2]))
-    # Arc length of a parabola of sag s over a span d is about d + 8 s² / 3 d; a vertical one just folds down.
-    sag = min(math.sqrt(3.0 / 8.0 * max(steps[k], 1e-6) * spare), spare / 2 + 0.25 * across)
-    t = np.linspace(0.0, 1.0, 25)[:, None]
-    curve = a + t * (b - a) - 4 * t * (1 - t) * np.array([0.0, 0.0, sag])
-    if across < 0.3 * sag:  # a loop that hangs straight would hide behind itself
-        side = np.array([-(b - a)[1], (b - a)[0], 0.0]) if across > 1e-9 else np.array([1.0, 0.0, 0.0])
-        curve = curve + 0.25 * sag * np.sin(2 * np.pi * t) * side / np.linalg.norm(side)
+    curve = catenary(path[k], path[k + 1], float(steps[k]) + spare)
     return np.concatenate([path[:k], curve, path[k + 2 :]]), True
+
+
+def catenary(a: Array, b: Array, length: float, pieces: int = 32) -> Array:
+    """A string of this length that hangs between two points which are less far apart, as points (pieces + 1, 3)."""
+    along = np.array([b[0] - a[0], b[1] - a[1], 0.0])
+    across, up = max(float(np.linalg.norm(along)), 1e-3 * length), float(b[2] - a[2])
+    along = along / across if along.any() else np.array([1.0, 0.0, 0.0])
+    # sinh(x)/x = √(length² − up²)/across gives the size of the curve; from above, Newton comes down without fail.
+    ratio = max(math.sqrt(max(length**2 - up**2, 0.0)) / across, 1.0 + 1e-9)
+    x = math.sqrt(6.0 * (ratio - 1.0)) if ratio < 3.0 else 2.0 * math.log(2.0 * ratio)
+    for _ in range(50):
+        x -= (math.sinh(x) - ratio * x) / (math.cosh(x) - ratio)
+    size = across / (2.0 * x)
+    lowest = length / 2 - size * math.sinh(math.atanh(up / length)) * math.cosh(x)
+    arc = np.linspace(0.0, length, pieces + 1) - lowest
+    level, height = size * np.arcsinh(arc / size), np.hypot(size, arc)
+    # The ends are where they are, whatever the rounding above.
+    curve = a + np.outer(level - level[0], along) + np.outer(height - height[0], (0.0, 0.0, 1.0))
+    return np.asarray(curve + np.outer(np.linspace(0.0, 1.0, pieces + 1), b - curve[-1]))

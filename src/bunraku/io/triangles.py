@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.errors import FileError
-from bunraku.figure.shape import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from bunraku.figure.shape import Box, Capsule, Cylinder, Mesh, Sphere
+from bunraku.scene import Heightfield, Plane, Surface
+from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 _MESHES = "a mesh is an STL, OBJ, GLB, PLY or DAE file with at least one triangle"
@@ -25,8 +27,8 @@ class Triangles(NamedTuple):
 
 
 @functools.lru_cache(maxsize=1024)
-def triangles(geometry: Geometry, segments: int = 24) -> Triangles:
-    """The surface of a geometry in its own axes; round ones have `segments` sides."""
+def triangles(geometry: Surface, segments: int = 24) -> Triangles:
+    """The surface of a geometry in its own axes; round ones have `segments` sides, a plane is a part of it."""
     match geometry:
         case Sphere(radius):
             out = _lathe(*_arc(radius, 0.0, -math.pi / 2, math.pi / 2, segments // 2), segments)
@@ -40,8 +42,10 @@ def triangles(geometry: Geometry, segments: int = 24) -> Triangles:
             out = _box(size)
         case Mesh():
             out = _mesh(geometry)
-        case _:
-            raise TypeError(f"no triangles for {geometry!r}")
+        case Heightfield():
+            out = _smooth(geometry.vertices.copy(), geometry.faces.copy())
+        case Plane(normal):
+            out = _plane(normal)
     for part in out:
         part.setflags(write=False)
     return out
@@ -103,6 +107,26 @@ def _box(size: tuple[float, float, float]) -> Triangles:
             normals += [n] * 4
             faces += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
     return Triangles(np.array(vertices), np.array(normals), np.array(faces, np.int64))
+
+
+def _smooth(vertices: Array, faces: NDArray[np.int64]) -> Triangles:
+    """Normals that are the mean of the faces round a vertex, the larger faces counting more."""
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    normals = np.zeros_like(vertices)
+    for k in range(3):
+        np.add.at(normals, faces[:, k], np.cross(b - a, c - a))
+    return Triangles(vertices, normals / np.linalg.norm(normals, axis=1, keepdims=True), faces)
+
+
+def _plane(normal: tuple[float, float, float], half: float = 4.0, cells: int = 16) -> Triangles:
+    """A square of it, in pieces, so that the part behind an eye can be left out."""
+    across = np.linspace(-half, half, cells + 1)
+    flat = np.stack(np.meshgrid(across, across), -1).reshape(-1, 2)
+    corner = np.arange((cells + 1) ** 2).reshape(cells + 1, cells + 1)
+    a, b, c, d = (x.reshape(-1) for x in (corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]))
+    vertices = flat @ so3.onto_z(normal)[:, :2].T
+    faces = np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])
+    return Triangles(vertices, np.tile(normal, (len(vertices), 1)), faces)
 
 
 def _mesh(geometry: Mesh) -> Triangles:
