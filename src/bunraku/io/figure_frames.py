@@ -42,7 +42,10 @@ def section(node: Node, word: str) -> Sequence[Node]:
 def frame(node: Node, names: Names, folder: Path, *, top: bool = False) -> Item:
     """A frame with what hangs on it; one at the top may name its parent."""
     kind, head = node.head(KINDS, "a frame")
-    node.words((kind, *KINDS[kind], *PARTS, *(("parent",) if top else ())), "a frame")
+    node.words((kind, *KINDS[kind], *PARTS, "parent"), "a frame")
+    if not top and "parent" in node.keys:
+        advice = "remove it: the frame hangs on the one that it is nested in"
+        raise node.keys["parent"].error("a nested frame has its parent already", advice=advice)
     name = head.name("a frame")
     parent = WORLD if node.get("parent") is None else _parent(node, name, names)
     with node.blamed({"motion": "axis"}):
@@ -50,7 +53,7 @@ def frame(node: Node, names: Names, folder: Path, *, top: bool = False) -> Item:
     for part in made.frames:
         names.take("frame", part.name, node)
         if part.variable is not None:
-            names.take("variable", part.variable.name, node)
+            names.take("variable", part.variable.name, node, "variable")
     items: list[Item] = [body(n) for n in section(node, "bodies")]
     items += [shape(n, folder, words=("mass", "collides")) for n in section(node, "shapes")]
     items += [frame(n, names, folder) for n in section(node, "frames")]

@@ -26,7 +26,7 @@ def string(node: Node, names: Names, kind: str) -> StringSpec:
     with node.blamed(WORD_OF):
         spec = (build.string if kind == "string" else build.wire)(name, **words)
     if spec.own is not None:
-        names.take("variable", spec.own.name, node)
+        names.take("variable", spec.own.name, node, "length")
     return spec
 
 
@@ -74,7 +74,7 @@ def force(node: Node, names: Names) -> Force:
     if kind == "effort":
         node.words(("effort", "name", "gain"), "an effort")
         made = build.effort(names.known("variable", head), **node.given(name=Node.name, gain=Node.number))
-        names.take("force", made.name, node)
+        names.take("force", made.name, node, "name")
         return made
     node.words(("push", "at", "direction", "turns"), "a push")
     name = names.take("force", head.name("a force"), node)

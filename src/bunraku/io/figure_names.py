@@ -25,12 +25,13 @@ class Names:
     def of(self, kind: str) -> list[str]:
         return [name for what, name in self.places if what == kind]
 
-    def take(self, kind: str, name: str, node: Node) -> str:
-        """A new name, in the mapping that says it."""
+    def take(self, kind: str, name: str, node: Node, word: str = "") -> str:
+        """A new name, in the mapping that says it: by this word, or by its first."""
         first = self.places.get((kind, name), self.root if (kind, name) == ("frame", WORLD) else None)
         if first is not None:
             where = "" if first is self.root else f"first used in line {first.line}; "
-            at = next(iter(node.value.values())) if isinstance(node.value, dict) else node
+            words = node.value if isinstance(node.value, dict) else {}
+            at = words.get(word) or next(iter(words.values()), node)
             raise at.error(f"the name {name!r} is taken", advice=f"{where}every {kind} has a name of its own")
         self.places[kind, name] = node
         return name
@@ -59,4 +60,4 @@ class Names:
         node = self.places.get((error.kind, error.name), self.root)
         place = node.place_of(WORD_OF.get(error.field, error.field))
         about = f"{error.kind} {error.name!r}: " if error.name else ""
-        return place.error(about + error.message, advice=error.advice)
+        return place.error(about + error.message, advice=error.advice or "correct this entry")

@@ -35,6 +35,9 @@ class Quantity:
     unit: str
     others: Mapping[str, float] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        return f"{'an' if self.name[0] in 'aeiou' else 'a'} {self.name}"
+
     def factor(self, unit: str) -> float | None:
         return 1.0 if unit == self.unit else self.others.get(unit)
 
@@ -97,7 +100,7 @@ class Node:
             yield
         except FigureError as error:
             place = self.place_of((words or {}).get(error.field, error.field))
-            raise place.error(error.message, advice=error.advice) from None
+            raise place.error(error.message, advice=error.advice or "correct this entry") from None
 
     # -- mappings ------------------------------------------------------------------------------------------------
 
@@ -138,7 +141,7 @@ class Node:
             second = max((self.keys[kind] for kind in found), key=lambda key: (key.line, key.column))
             raise second.error(f"{what} is one of {' and '.join(found)}, not both", advice="make it two entries")
         first = next(iter(self.keys.values()), self)
-        raise first.error(f"{what} must say what it is", advice=f"begin it with one of: {', '.join(kinds)}")
+        raise first.error(f"{what} must say what it is", advice=near(str(first.value), kinds))
 
     # -- lists ---------------------------------------------------------------------------------------------------
 
@@ -146,9 +149,12 @@ class Node:
         """The entries of a list."""
         if not isinstance(self.value, tuple):
             hint = "begin each entry with '- '" if isinstance(self.value, dict) else "write [ … ]"
+            hint = "write some, or remove the word" if self.is_nothing else hint
             raise self.unwanted(f"a list of {what}", advice=hint)
         if count is not None and len(self.value) != count:
-            raise self.error(f"{len(self.value)} {what} where {count} belong", advice=f"give exactly {count}")
+            only = self.value[0].value if len(self.value) == 1 else ""
+            hint = "separate them by commas" if isinstance(only, str) and " " in only else f"give exactly {count}"
+            raise self.error(f"{len(self.value)} {what} where {count} belong", advice=hint)
         return self.value
 
     def numbers(self, count: int | None = None, quantity: Quantity = NUMBER) -> tuple[float, ...]:
@@ -193,12 +199,12 @@ class Node:
         factor = quantity.factor(unit)
         if factor is not None:
             return factor
-        plain = f"write {digits}" + (f"; a {quantity.name} is in {quantity.unit}" if quantity.unit else " without a unit")
+        plain = f"write {digits}" + (f"; {quantity} is in {quantity.unit}" if quantity.unit else " without a unit")
         for other in _QUANTITIES:
             if other.factor(unit) is not None:
-                wanted = f"a {quantity.name}" if quantity.unit else "a plain number"
+                wanted = str(quantity) if quantity.unit else "a plain number"
                 hint = _units(quantity) or plain
-                raise self.error(f"{unit} measures a {other.name}; {wanted} is wanted here", advice=hint)
+                raise self.error(f"{unit} measures {other}; {wanted} is wanted here", advice=hint)
         raise self.error(f"unknown unit {unit[:40]!r}", advice=_units(quantity) or plain)
 
     def length(self) -> float:
@@ -246,4 +252,4 @@ def _units(quantity: Quantity) -> str:
     if not quantity.others:
         return ""
     listed = " or ".join(quantity.others)
-    return f"write a {quantity.name} in {quantity.unit} with no unit, or followed by {listed}"
+    return f"write {quantity} in {quantity.unit} with no unit, or followed by {listed}"

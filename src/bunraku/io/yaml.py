@@ -11,7 +11,7 @@ import math
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -32,7 +32,7 @@ from bunraku.io.explained import PUNCTUATION, explained
 from bunraku.io.node import Node, is_text
 from bunraku.io.source import Source
 
-MOST_NODES = 16_000
+MOST_NODES = 12_000
 MOST_DEPTH = 100
 _PLAIN = re.compile(r"[^\W\d][\w.+/-]*")
 
@@ -144,6 +144,8 @@ class _Builder:
             into.key = self._checked_key(into, node)
         else:
             word = str(into.key.value)
+            if node.is_nothing:  # its own place is wherever the next thing begins
+                node = replace(node, line=into.key.line, column=into.key.column)
             into.keys[word], into.values[word], into.key = into.key, node, None
 
     def _checked_key(self, into: _Open, key: Node) -> Node:
@@ -193,11 +195,15 @@ class _Builder:
 
     def _check_one_line(self, event: Any, node: Node) -> None:
         """Text may run over lines in quotes or after '|'; without, it is nearly always an accident."""
-        if node.plain and event.end_mark.line != event.start_mark.line:
-            line = next(k for k in range(node.line + 1, event.end_mark.line + 2) if self.source.lines[k - 1].strip())
-            column = 1 + len(self.source.lines[line - 1]) - len(self.source.lines[line - 1].lstrip())
-            message = f"this line continues the text of line {node.line}"
-            raise self.source.error(message, line, column, advice="check its indentation, or put the text in quotes")
+        if not node.plain or event.end_mark.line == event.start_mark.line:
+            return
+        if self.stack and self.stack[-1].start.flow_style:
+            advice = f"a ',' or a closing bracket is missing before line {event.end_mark.line + 1}"
+            raise self._error(self.stack[-1].start, "a bracket that is never closed", advice)
+        line = next(k for k in range(node.line + 1, event.end_mark.line + 2) if self.source.lines[k - 1].strip())
+        column = 1 + len(self.source.lines[line - 1]) - len(self.source.lines[line - 1].lstrip())
+        message = f"this line continues the text of line {node.line}"
+        raise self.source.error(message, line, column, advice="check its indentation, or put the text in quotes")
 
     def _check_document(self, event: Any) -> None:
         if self.root is not None:
