@@ -17,6 +17,9 @@ _HOME = {
     "Scene": "scene",
     "Pose": "kinematics",
     "pose": "kinematics",
+    "Simulation": "dynamics",
+    "settle": "dynamics",
+    "simulate": "dynamics",
     "load": "io",
     "save": "io",
 }

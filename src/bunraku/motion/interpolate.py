@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bunraku.figure.figure import Figure
 from bunraku.motion.orientation import turns
-from bunraku.motion.track import Track
+from bunraku.motion.track import FORCES, OPTIONAL, Track
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
@@ -46,8 +46,7 @@ def sampled(track: Track, t: Array, times: Array) -> Track:
         return None if values is None else straight(values[before], values[after], s)
 
     q = between(track.figure, track.q[before], track.q[after], s)
-    v, tension, contact = (linear(values) for values in (track.v, track.tension, track.contact))
-    return replace(track, q=q, v=v, tension=tension, contact=contact)
+    return replace(track, q=q, **{field: linear(getattr(track, field)) for field in OPTIONAL})  # type: ignore[arg-type]
 
 
 def blended(a: Track, b: Track, s: Array, s_dt: Array) -> Track:
@@ -58,7 +57,7 @@ def blended(a: Track, b: Track, s: Array, s_dt: Array) -> Track:
     v = None
     if a.v is not None and b.v is not None:
         v = straight(a.v, b.v, s) + s_dt[:, None] * (b.q - a.q)
-    return replace(b, q=between(b.figure, a.q, b.q, s), v=v, tension=None, contact=None)
+    return replace(b, q=between(b.figure, a.q, b.q, s), v=v, gap=None, **dict.fromkeys(FORCES))  # type: ignore[arg-type]
 
 
 def unwrapped(track: Track) -> Track:

@@ -15,7 +15,7 @@ from bunraku.motion.interpolate import sampled, unwrapped
 from bunraku.motion.orientation import continuous, turns
 from bunraku.motion.seam import appended, faded
 from bunraku.motion.symmetry import symmetry
-from bunraku.motion.track import Mark, Track, frozen
+from bunraku.motion.track import FORCES, Mark, Track, frozen
 
 Array = NDArray[np.float64]
 
@@ -60,11 +60,11 @@ class Motion:
     @classmethod
     def of(
         cls, figure: Figure, t: ArrayLike, q: ArrayLike, *, v: ArrayLike | None = None,
-        tension: ArrayLike | None = None, contact: ArrayLike | None = None, marks: tuple[Mark, ...] = (),
-        name: str = "",
+        tension: ArrayLike | None = None, contact: ArrayLike | None = None, gap: ArrayLike | None = None,
+        energy: ArrayLike | None = None, marks: tuple[Mark, ...] = (), name: str = "",
     ) -> Motion:  # fmt: skip
         """The motion of one figure."""
-        arrays = cast(tuple[Array, Any, Any, Any], (q, v, tension, contact))  # Track makes arrays of them
+        arrays = cast(tuple[Array, Any, Any, Any, Any, Any], (q, v, tension, contact, gap, energy))  # Track makes arrays of them
         return cls(cast(Array, t), (Track(figure, *arrays, name),), marks)
 
     # -- reading ---------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ class Motion:
             raise MotionError("the new times do not increase", advice="give a map that increases")
         slope = np.gradient(new, self.t)[:, None] if len(new) > 1 else 1.0
         tracks = (
-            replace(track, v=None if track.v is None else track.v / slope, tension=None, contact=None)
+            replace(track, v=None if track.v is None else track.v / slope, **dict.fromkeys(FORCES))  # type: ignore[arg-type]
             for track in self.tracks
         )
         marks = (replace(mark, t=float(np.interp(mark.t, self.t, new))) for mark in self.marks)

@@ -43,6 +43,7 @@ class Symmetry:
             q=track.q[:, self.order] * self.signs,
             v=exchange(track.v, self.order, self.signs),
             tension=exchange(track.tension, self.strings),
+            gap=exchange(track.gap, self.strings),
             contact=exchange(track.contact, self.contacts),
         )
 

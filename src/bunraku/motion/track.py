@@ -11,7 +11,8 @@ from bunraku.errors import MotionError, NotFinite
 from bunraku.figure.figure import Figure
 
 Array = NDArray[np.float64]
-OPTIONAL = ("v", "tension", "contact")
+FORCES = ("tension", "contact", "energy")  # of one motion's physics: another speed takes others
+OPTIONAL = ("v", "gap", *FORCES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,10 @@ class Track:
     """Of the figure's strings, then of its wires [N]."""
     contact: Array | None = None
     """Normal force on each of the figure's contacts [N]."""
+    gap: Array | None = None
+    """Distance − length of the figure's strings, then of its wires [m]."""
+    energy: Array | None = None
+    """Kinetic and potential [J]."""
     name: str = ""
     """The figure's name, where none is given."""
 
@@ -48,7 +53,7 @@ class Track:
     def _columns(self) -> dict[str, int]:
         figure = self.figure
         ropes = len(figure.strings) + len(figure.wires)
-        return {"q": figure.n_q, "v": figure.n_q, "tension": ropes, "contact": len(figure.contacts)}
+        return {"q": figure.n_q, "v": figure.n_q, "tension": ropes, "contact": len(figure.contacts), "gap": ropes, "energy": 2}
 
     def __len__(self) -> int:
         return len(self.q)
@@ -104,5 +109,7 @@ def _same(a: Array | None, b: Array | None) -> bool:
 
 
 def _meaning(field: str, figure: Figure) -> str:
-    what = {"tension": "string and wire", "contact": "contact"}.get(field, "variable")
+    if field == "energy":
+        return "two columns, kinetic and potential"
+    what = {"tension": "string and wire", "gap": "string and wire", "contact": "contact"}.get(field, "variable")
     return f"one column for each {what} of {figure.name}"

@@ -1,0 +1,136 @@
+"""linearize: exact A and B along a motion; controllability of what they describe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.dynamics.expand import expand
+from bunraku.dynamics.simulation import SHARE, Simulation
+from bunraku.errors import BunrakuError
+from bunraku.figure import Effort, Figure
+from bunraku.kinematics.forward import configuration
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Step1:
+    """First derivative of one step. Outputs (q1, λ, p1), inputs (q0, p0, k1, u)."""
+
+    D: Array
+    n: int
+    n_q: int
+    n_links: int
+
+    @property
+    def A(self) -> Array:
+        """∂(q, p)₁/∂(q, p)₀, kinematic variables included: they forget their past."""
+        n, nq = self.n, self.n_q
+        A = np.zeros((nq + n, nq + n))
+        A[:n] = self.D[:n, : nq + n]
+        A[nq:] = self.D[n + self.n_links :, : nq + n]
+        return A
+
+    @property
+    def B(self) -> Array:
+        """∂(q, p)₁/∂(k1, u)."""
+        n, nq = self.n, self.n_q
+        B = np.zeros((nq + n, self.D.shape[1] - nq - n))
+        B[:n] = self.D[:n, nq + n :]
+        B[n:nq, : nq - n] = np.eye(nq - n)
+        B[nq:] = self.D[n + self.n_links :, nq + n :]
+        return B
+
+
+def effort_matrix(figure: Figure) -> Array:
+    """∂F/∂u of efforts, (n_dynamic, inputs)."""
+    B = np.zeros((figure.n_dynamic, len(figure.forces)))
+    for k, force in enumerate(figure.forces):
+        if isinstance(force, Effort):
+            B[figure.index(force.variable), k] = force.gain
+    return B
+
+
+def step_derivative(
+    figure: Figure, q0: ArrayLike, q1: ArrayLike, impulse: ArrayLike, states: ArrayLike, *, dt: float, forces: ArrayLike | None = None,
+    share: float = SHARE,
+) -> Step1:  # fmt: skip
+    """Derivative of the step from q0 to q1 with these impulses and states of the links."""
+    tree = figure.compiled.tree
+    n, nq, nc = figure.n_dynamic, figure.n_q, len(tree.links)
+    u = np.zeros(len(figure.forces)) if forces is None else np.ascontiguousarray(forces, float)
+    D = np.empty((2 * n + nc, 2 * nq))
+    none = np.zeros((0, 2 * n + nc)), np.zeros((0, 2 * nq, 2 * nq))
+    expand(
+        tree, np.ascontiguousarray(states, np.int8), configuration(figure, q0), configuration(figure, q1),
+        np.ascontiguousarray(impulse, float), u, dt, share, none[0], D, none[1],
+    )  # fmt: skip
+    if not np.isfinite(D).all():
+        raise BunrakuError(f"{figure.name}: the step has no derivative here")
+    E = dt * effort_matrix(figure)
+    by_force = share * D[:, nq : nq + n] @ E
+    by_force[n + nc :] += (1.0 - share) * E
+    return Step1(np.concatenate([D, by_force], 1), n, nq, nc)
+
+
+@dataclass(frozen=True)
+class Control:
+    """Whether small inputs can steer every small disturbance away."""
+
+    controllable: bool
+    reachable: int
+    """Dimension of what inputs reach."""
+    needed: int
+    """Dimension of what disturbances persist."""
+    weakest: float
+    """Smallest singular value of what inputs do to a persisting disturbance; 0 where one is out of reach."""
+
+    def __str__(self) -> str:
+        verdict = "locally controllable" if self.controllable else "not locally controllable"
+        return f"{verdict}: inputs reach {self.reachable} dimensions, {self.needed} persist"
+
+
+def controllability(A: Array, B: Array, *, rank: float = 1e-9) -> Control:
+    """Of x₁ = A x + B u at a fixed point.
+
+    Strings that are taut, and kinematic variables, wipe out part of a disturbance by themselves (A is singular there): what
+    must be reached is the range of a high power of A.
+    """
+    n = len(A)
+    reach = _orthonormal(B, rank)
+    while True:
+        wider = _orthonormal(np.concatenate([reach, A @ reach], 1), rank)
+        if wider.shape[1] == reach.shape[1]:
+            break
+        reach = wider
+    persisting = np.eye(n)
+    for _ in range(n):
+        smaller = _orthonormal(A @ persisting, rank)
+        if smaller.shape[1] == persisting.shape[1]:
+            persisting = smaller
+            break
+        persisting = smaller
+    seen = np.linalg.svd(reach.T @ persisting, compute_uv=False) if persisting.size and reach.size else np.zeros(1)
+    weakest = float(seen[-1]) if reach.shape[1] >= persisting.shape[1] else 0.0
+    return Control(weakest > 1e-6, reach.shape[1], persisting.shape[1], weakest)
+
+
+def observability(A: Array, C: Array, *, rank: float = 1e-9) -> Control:
+    """Whether the outputs C x tell every state that persists: controllability of the transposed system."""
+    return controllability(A.T, C.T, rank=rank)
+
+
+def _orthonormal(M: Array, rank: float) -> Array:
+    U, s, _ = np.linalg.svd(M / np.maximum(np.linalg.norm(M, axis=0), 1e-300), full_matrices=False)
+    return np.asarray(U[:, s > rank * max(s[0] if len(s) else 0.0, 1e-300)])
+
+
+def linearize_at_rest(figure: Figure, q: ArrayLike, *, dt: float = 0.01, forces: ArrayLike | None = None) -> Step1:
+    """The step at a pose of rest (see settle), where it goes nowhere."""
+    simulation = Simulation(figure, q, dt=dt)
+    u = None if forces is None else np.asarray(forces, float)
+    steps = simulation.step(forces=u)
+    return step_derivative(figure, q, steps.q[0], steps.impulse[0], steps.states[0], dt=dt, forces=u)

@@ -1,0 +1,76 @@
+"""Mass matrix, momentum and energy of a figure at (q, v)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.dynamics.lagrangian import columns, momenta, slopes
+from bunraku.dynamics.rollout import energy as energy_at
+from bunraku.dynamics.variational import workspace
+from bunraku.figure import Figure
+from bunraku.kinematics.forward import configuration
+from bunraku.kinematics.tree import place
+from bunraku.spatial.algebra import dot6, get6
+from bunraku.spatial.kernel import kernel
+
+Array = NDArray[np.float64]
+HERE = (0.0, 0.0, 0.0)
+
+
+@kernel
+def _momentum(tree, q, v, p):
+    w = workspace(tree)
+    joints, nm = tree.joints, tree.shape[2]
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    place(joints, 0, joints.shape[0], q, (0.0, 0.0, 0.0), w.R, w.p, w.S)
+    for j in range(nm):
+        w.v[j] = v[joints[j].q]
+    momenta(joints, nm, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
+    for j in range(nm):
+        if joints[j].q < tree.shape[0]:
+            p[joints[j].q] = slopes(joints[j], j, g, 0.0, w.v[j], w.S, w.T, w.I, w.P)[1]
+
+
+@kernel
+def _mass_matrix(tree, q, M):
+    w = workspace(tree)
+    joints, nm = tree.joints, tree.shape[2]
+    place(joints, 0, joints.shape[0], q, (0.0, 0.0, 0.0), w.R, w.p, w.S)
+    for j in range(nm):
+        w.v[j] = 0.0
+    momenta(joints, nm, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
+    for j in range(nm):
+        F, G, gamma = columns(j, (0.0, 0.0, 0.0), w.S, w.T, w.I, w.P)
+        i = j
+        while i >= 0:
+            x = dot6(get6(w.S, i), F) + (joints[j].armature if i == j else 0.0)
+            M[joints[i].q, joints[j].q] = x
+            M[joints[j].q, joints[i].q] = x
+            i = joints[i].parent
+
+
+@kernel
+def _energy(tree, q, v):
+    w = workspace(tree)
+    return energy_at(tree, w, (0.0, 0.0, 0.0), q, v)
+
+
+def momentum(figure: Figure, q: ArrayLike, v: ArrayLike) -> Array:
+    """∂L/∂v of the dynamic variables."""
+    p = np.zeros(figure.n_dynamic)
+    _momentum(figure.compiled.tree, configuration(figure, q), configuration(figure, v), p)
+    return p
+
+
+def mass_matrix(figure: Figure, q: ArrayLike) -> Array:
+    """∂²L/∂v∂v of all variables; zero where a variable moves no mass."""
+    M = np.zeros((figure.n_q, figure.n_q))
+    _mass_matrix(figure.compiled.tree, configuration(figure, q), M)
+    return M
+
+
+def energy(figure: Figure, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
+    """Kinetic and potential energy [J]; heights from z = 0."""
+    kinetic, potential = _energy(figure.compiled.tree, configuration(figure, q), configuration(figure, v))
+    return float(kinetic), float(potential)

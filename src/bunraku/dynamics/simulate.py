@@ -1,0 +1,114 @@
+"""simulate: figure + puppeteer + initial state → Motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
+from bunraku.dynamics.rollout import FROZEN
+from bunraku.dynamics.simulation import Simulation, Steps, slip_free
+from bunraku.errors import BunrakuError
+from bunraku.figure import Figure
+from bunraku.motion import Mark, Motion
+
+Array = NDArray[np.float64]
+CHUNK = 2000  # steps between two words of progress
+JERK = 1e-3  # [m] that a string must have hung through to be said to tighten
+
+
+def simulate(
+    figure: Figure, puppeteer: Puppeteer = None, *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
+    v: ArrayLike | None = None, forces: Puppeteer = None, progress: Callable[[float], None] | None = None,
+) -> Motion:  # fmt: skip
+    """The motion of a figure whose strings are pulled by a puppeteer, over `duration` seconds.
+
+    The puppeteer is a function of time, functions or numbers by variable name, a Motion, or rows; what it does not set stays
+    at rest. Tensions, gaps and energies come with the motion; marks say when a string tightens, slackens, or is held because
+    it was asked for what no configuration reaches. Ctrl-C returns what there is so far.
+    """
+    if not 0.0 < duration < np.inf:
+        raise BunrakuError(f"a duration of {duration} s\n  advice: give seconds, more than zero")
+    simulation = Simulation(figure, q, v, dt=dt)
+    steps = max(round(duration / dt), 1)
+    times = dt * np.arange(steps + 1)
+    start = simulation.q
+    K = kinematic_rows(figure, puppeteer, times[1:], start[figure.n_dynamic :])
+    U = force_rows(figure, forces, times[1:])
+    parts: list[Steps] = []
+    try:
+        for first in range(0, steps, CHUNK):
+            parts.append(simulation.run(K[first : first + CHUNK], U[first : first + CHUNK]))
+            if progress is not None:
+                progress(min((first + CHUNK) / steps, 1.0))
+    except KeyboardInterrupt:
+        if not parts:
+            raise
+    return motion_of(simulation, start, parts)
+
+
+def simulate_many(jobs: Iterable[Callable[[], Motion]], *, threads: int | None = None) -> list[Motion]:
+    """Several simulations side by side on threads: rollouts run outside Python's lock."""
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(lambda job: job(), jobs))
+
+
+def motion_of(simulation: Simulation, start: Array, parts: list[Steps]) -> Motion:
+    """The samples of a run, with the start in front."""
+    figure, dt = simulation.figure, simulation.dt
+    q = np.concatenate([start[None], *(part.q for part in parts)])
+    t = dt * np.arange(len(q))
+    ropes, contacts = len(figure.strings) + len(figure.wires), slip_free(figure)
+    impulse = np.concatenate([part.impulse for part in parts])
+    gap = np.concatenate([part.gap for part in parts])
+    energy = np.concatenate([part.energy for part in parts])
+    states = np.concatenate([part.states for part in parts])
+    # An impulse belongs to a whole step: a sample shows the one that led to it.
+    force = np.concatenate([impulse[:1], impulse]) / dt
+    middle = 0.5 * (energy[1:] + energy[:-1])
+    frozen_at = np.concatenate([part.bits & FROZEN for part in parts])
+    return Motion.of(
+        figure, t, q, v=np.gradient(q, t, axis=0) if len(q) > 1 else None, tension=force[:, :ropes], contact=force[:, contacts],
+        gap=np.concatenate([gap[:1], gap])[:, :ropes], energy=np.concatenate([energy[:1], middle, energy[-1:]]),
+        marks=(*string_marks(figure, dt, states, gap), *held_marks(simulation, parts), *still_marks(dt, frozen_at)),
+    )  # fmt: skip
+
+
+def string_marks(figure: Figure, dt: float, states: NDArray[np.int8], gap: Array) -> list[Mark]:
+    """When a string goes slack, and when one that has hung through catches."""
+    out = []
+    for c, string in enumerate(figure.strings):
+        change = np.flatnonzero(np.diff((states[:, c] > 0).astype(int))) + 1
+        runs = np.split(np.arange(len(states)), change)
+        for run in runs:
+            if states[run[0], c] > 0 or gap[run, c].min() > -JERK:
+                continue
+            if run[0] > 0:
+                out.append(Mark(dt * (run[0] + 1), f"{string.name} slack", "slack"))
+            if run[-1] + 1 < len(states):
+                out.append(Mark(dt * (run[-1] + 2), f"{string.name} catches", "impact"))
+    return out
+
+
+def held_marks(simulation: Simulation, parts: list[Steps]) -> list[Mark]:
+    """The start of every stretch in which a string was held back."""
+    out, offset = [], 0
+    for part in parts:
+        found = sorted(simulation.held(part), key=lambda item: (item[1], item[0]))
+        for name, group in groupby(found, key=lambda item: item[1]):
+            last = -10
+            for step, _, by in group:
+                if step > last + 5:
+                    out.append(Mark(simulation.dt * (offset + step + 1), f"{name} held back by {1e3 * by:.1f} mm", "held"))
+                last = step
+        offset += len(part.bits)
+    return out
+
+
+def still_marks(dt: float, frozen: NDArray[np.int64]) -> list[Mark]:
+    """Steps that found no solution at all, and were left out."""
+    return [Mark(dt * (int(k) + 1), "no step possible: everything held still", "frozen") for k in np.flatnonzero(frozen)]

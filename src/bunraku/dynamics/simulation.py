@@ -1,0 +1,169 @@
+"""Simulation: a figure in motion, stepped as long as somebody wants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.dynamics.quantities import momentum
+from bunraku.dynamics.rollout import FROZEN, HELD, rollout
+from bunraku.errors import BunrakuError, NotFinite
+from bunraku.figure import Figure
+from bunraku.figure.compiled import SLIP
+from bunraku.kinematics.forward import Pose, configuration
+
+Array = NDArray[np.float64]
+TOLERANCE = 1e-13  # [rad or m] of what Newton's method leaves behind in a step
+SHARE = 0.5  # of a force that enters a step on its left: second order
+CLOSED = 1e-6  # [m] that a string may be too short at the start
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a number of steps brought: a row each."""
+
+    q: Array
+    momentum: Array
+    """In the charts that the ball joints were in."""
+    impulse: Array
+    """Of every link: tension · dt [N·s]."""
+    gap: Array
+    energy: Array
+    """Kinetic and potential, at the middle of the step [J]."""
+    states: NDArray[np.int8]
+    """Of every link: 0 slack, 1 acting, 2 sliding."""
+    bits: NDArray[np.int64]
+    """What happened in the step: see bunraku.dynamics.rollout."""
+    asked: Array
+    """The kinematic variables that the puppeteer asked for."""
+
+
+class Simulation:
+    """State of a figure between steps: `q`, momentum, which strings are taut.
+
+    Strings that are too short for the configuration are refused here; pulled too short later, they hold the puppeteer back.
+    """
+
+    def __init__(
+        self, figure: Figure, q: ArrayLike | None = None, v: ArrayLike | None = None, *, dt: float = 0.01, share: float = SHARE
+    ) -> None:
+        if not 0.0 < dt < np.inf:
+            raise BunrakuError(f"a time step of {dt} s\n  advice: marionettes like 0.01 or less")
+        require_dynamic(figure)
+        self.figure, self.dt, self.share, self.t = figure, float(dt), float(share), 0.0
+        tree = figure.compiled.tree
+        start = configuration(figure, figure.start if q is None else q)
+        rates = np.zeros(figure.n_q) if v is None else configuration(figure, v)
+        _require_long_enough(figure, start)
+        n, nc = figure.n_dynamic, len(tree.links)
+        # The two configurations before the first, from which it is extrapolated.
+        self._q = np.stack([start, start - dt * rates, start - 2 * dt * rates])
+        self._q[1:, n:] = start[n:]
+        self._p = momentum(figure, start, rates)
+        self._lam = np.zeros(nc)
+        self._charts = np.repeat(np.eye(3)[None], len(tree.balls), 0)
+        self._alive = np.zeros(nc, np.bool_)
+        self._seen = start
+
+    @property
+    def q(self) -> Array:
+        """The configuration now; ball joints as seen from outside any chart."""
+        return self._seen.copy()
+
+    @property
+    def tension(self) -> Array:
+        """Of strings and wires in the last step [N]."""
+        ropes = len(self.figure.strings) + len(self.figure.wires)
+        return self._lam[:ropes] / self.dt
+
+    def run(self, kinematic: ArrayLike, forces: ArrayLike | None = None, *, energy: bool = True) -> Steps:
+        """As many steps as there are rows of kinematic variables (and of force inputs)."""
+        figure, tree = self.figure, self.figure.compiled.tree
+        K = np.ascontiguousarray(np.atleast_2d(np.asarray(kinematic, float)))
+        if K.ndim != 2 or K.shape[1] != figure.n_q - figure.n_dynamic:
+            raise BunrakuError(f"{figure.name} has {figure.n_q - figure.n_dynamic} kinematic variables, got shape {K.shape}")
+        N, n, nc = len(K), figure.n_dynamic, len(tree.links)
+        U = np.zeros((N, len(figure.forces))) if forces is None else np.ascontiguousarray(np.atleast_2d(np.asarray(forces, float)))
+        if U.shape != (N, len(figure.forces)):
+            raise BunrakuError(f"{figure.name} has {len(figure.forces)} force inputs, got shape {U.shape} for {N} steps")
+        if not (np.isfinite(K).all() and np.isfinite(U).all()):
+            raise NotFinite(f"{figure.name}: a kinematic variable or a force is not a finite number")
+        out = Steps(
+            np.empty((N, figure.n_q)), np.empty((N, n)), np.empty((N, nc)), np.empty((N, nc)), np.empty((N if energy else 0, 2)),
+            np.empty((N, nc), np.int8), np.empty(N, np.int64), K,
+        )  # fmt: skip
+        if N == 0:
+            return out
+        rollout(
+            tree, self._q, self._p, self._lam, self._charts, self._alive, K, U, self.dt, self.share, TOLERANCE,
+            out.q, out.momentum, out.impulse, out.gap, out.energy, out.states, out.bits,
+        )  # fmt: skip
+        self.t += N * self.dt
+        self._seen = out.q[-1]
+        return out
+
+    def step(self, kinematic: ArrayLike | None = None, forces: ArrayLike | None = None) -> Steps:
+        """One step, with the kinematic variables where they are or where they are told to go."""
+        n = self.figure.n_dynamic
+        return self.run((self._seen[n:] if kinematic is None else np.asarray(kinematic, float))[None], None if forces is None else [forces])
+
+    def copy(self) -> Simulation:
+        """Another one in the same state."""
+        other = object.__new__(Simulation)
+        other.__dict__.update(self.__dict__)
+        for name in ("_q", "_p", "_lam", "_charts", "_alive", "_seen"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
+
+    @cached_property
+    def _reach(self) -> list[NDArray[np.int64]]:
+        """The kinematic variables that each string depends on."""
+        tree, n = self.figure.compiled.tree, self.figure.n_dynamic
+        out = []
+        for c in range(len(self.figure.strings) + len(self.figure.wires)):
+            joints = tree.support[c, 1 : 1 + tree.support[c, 0]]
+            own = {int(k) for k in tree.joints["q"][joints] if k >= n} | {int(tree.links["variable"][c])}
+            out.append(np.array(sorted(k for k in own if k >= n), np.int64) - n)
+        return out
+
+    def held(self, steps: Steps) -> list[tuple[int, str, float]]:
+        """Where the puppeteer asked for too much: (step, string, by how much [m])."""
+        out = []
+        for k in np.flatnonzero(steps.bits & (HELD | FROZEN)):
+            off = np.abs(steps.q[k, self.figure.n_dynamic :] - steps.asked[k])
+            for rope, reach in zip((*self.figure.strings, *self.figure.wires), self._reach, strict=True):
+                if len(reach) and off[reach].max() > 1e-9:
+                    out.append((int(k), rope.name, float(off[reach].max())))
+        return out
+
+
+def require_dynamic(figure: Figure) -> None:
+    """Every dynamic variable must move some mass."""
+    tree = figure.compiled.tree
+    massless = [figure.names[int(q)] for q in tree.joints["q"][tree.shape[2] :] if q < figure.n_dynamic]
+    if massless:
+        raise BunrakuError(
+            f"{figure.name}: nothing with mass moves with {', '.join(massless[:4])}\n"
+            "  advice: give the frame, or one behind it, a body; or make the variable kinematic"
+        )
+
+
+def _require_long_enough(figure: Figure, q: Array) -> None:
+    gaps = Pose(figure, q).gaps
+    ropes = (*figure.strings, *figure.wires)
+    short = [f"{rope.name} by {gap:.3g} m" for rope, gap in zip(ropes, gaps, strict=True) if (gap if rope.pulls_only else abs(gap)) > CLOSED]
+    if short:
+        raise BunrakuError(
+            f"{figure.name}: at the start, strings do not reach: {', '.join(short[:4])}\n"
+            "  advice: lengthen them, or start from settle(figure)"
+        )
+
+
+def slip_free(figure: Figure) -> list[int]:
+    """The links that are contacts, without their slips."""
+    links = figure.compiled.tree.links
+    ropes = len(figure.strings) + len(figure.wires)
+    return [c for c in range(ropes, len(links)) if links["kind"][c] != SLIP][: len(figure.contacts)]
