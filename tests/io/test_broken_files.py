@@ -156,11 +156,11 @@ def test_random_bytes_and_text(data):
     _survives(data)
 
 
-WORDS = st.sampled_from(
-    "figure frames bodies shapes strings rx ball free spindle fixed sphere capsule box mass at limits start to hook length"
-    " variable world a b 0 1 -1 0.5 1e-3 .inf .nan true null ~ 30 deg - : , [ ] { } & * ! | > ' \" # % @ ` --- ...".split(" ")
-    + ["\n", "\n  ", "\n    ", "\n  - ", "\t", ": ", "- ", "&a ", "*a", "!!x "]
-)
+PIECES = """
+figure frames bodies shapes strings rx ball free spindle fixed sphere capsule box mass at limits start to hook length
+variable world a b 0 1 -1 0.5 1e-3 .inf .nan true null ~ 30 deg - : , [ ] { } & * ! | > ' " # % @ ` --- ... &a *a !!x
+"""
+WORDS = st.sampled_from([*PIECES.split(), "\n", "\n  ", "\n    ", "\n  - ", "\t", ": ", "- ", "&a ", "%YAML 1.1\n---"])
 
 
 @given(st.lists(WORDS, max_size=80).map(" ".join))

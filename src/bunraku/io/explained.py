@@ -7,6 +7,7 @@ import re
 from ruamel.yaml.error import MarkedYAMLError
 
 from bunraku.errors import FileError
+from bunraku.io.scanner import TOO_DEEP
 from bunraku.io.source import Source
 
 PUNCTUATION = "check brackets, quotes and indentation before this place"
@@ -22,6 +23,7 @@ _EXPLAINED = (
     (r"expected escape sequence", "half an escape in quotes", "write \\\\ for a backslash, or use single quotes"),
     (r"block (sequence|mapping) entries|mapping keys are not", "an entry where none can be", "begin a new line"),
     (r"undefined tag handle|tag", "tags (!…) are not allowed", "remove it, or put text that holds a '!' in quotes"),
+    (TOO_DEEP, "nested too deep", "write it flatter"),
     (r"cannot start any token", "a character that cannot begin a value", "put text that holds it in quotes"),
     (r"<document start>", "something after the end of the document", "indent it, or remove it"),
     (r"expected the node content", "a value is missing here", "write one, or remove what is around it"),

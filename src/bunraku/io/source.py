@@ -88,7 +88,7 @@ def _utf8(data: bytes, path: str) -> str:
 def near(word: str, known: Iterable[str]) -> str:
     """Advice for a word that is not known."""
     listed = list(known)
-    close = difflib.get_close_matches(word[:80], listed[:1000], n=3, cutoff=0.6)  # of more, it would take too long
+    close = difflib.get_close_matches(word[:80], listed[:300], n=3, cutoff=0.6)  # of more, it would take too long
     if close:
         return f"did you mean {' or '.join(close)}?"
     return f"there are: {', '.join(listed[:16])}{' …' if len(listed) > 16 else ''}" if listed else "there are none"

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import (
     AliasEvent,
@@ -30,10 +29,10 @@ from bunraku.errors import BunrakuError, FileError
 from bunraku.io import source as sources
 from bunraku.io.explained import PUNCTUATION, explained
 from bunraku.io.node import Node, is_text
+from bunraku.io.scanner import MOST_DEPTH, events
 from bunraku.io.source import Source
 
 MOST_NODES = 12_000
-MOST_DEPTH = 100
 _PLAIN = re.compile(r"[^\W\d][\w.+/-]*")
 
 
@@ -86,7 +85,7 @@ class _Builder:
 
     def _events(self) -> Iterator[Any]:
         try:
-            yield from YAML(typ="safe", pure=True).parse(self.source.text)
+            yield from events(self.source.text)
         except MarkedYAMLError as error:
             raise explained(self.source, error) from None
         except (YAMLError, ValueError, OverflowError):  # an escape that is no character, …
