@@ -91,11 +91,10 @@ def _tendon(name: str, route: Vector) -> StringSpec:
     """From the last phalanx along the palm side of the finger, over the palm, down to the motor."""
     first, second, third = (THUMB if name == "thumb" else FINGERS[name])[-1]
     through: list[PointLike] = [
-        (f"{name}_middle", (0.0095, 0, 0.8 * second)), (f"{name}_middle", (0.0095, 0, 0.25 * second)),
-        (f"{name}_base", (0.0105, 0, 0.8 * first)), (f"{name}_base", (0.0105, 0, 0.2 * first)),
+        (f"{name}_middle", (0.0095, 0, 0.5 * second)), (f"{name}_base", (0.0105, 0, 0.5 * first)),
         ("palm", route), ("palm", (0.026, 0.5 * DRUMS[name], -0.012)),
     ]  # fmt: skip
-    hook = (f"{name}_tip", (0.0085, 0, 0.35 * third))
+    hook = (f"{name}_tip", (0.0065, 0, 0.7 * third))
     return string(f"{name}_tendon", hook, ("palm", (0.036, DRUMS[name], -0.081)), through=through)
 
 
@@ -120,7 +119,7 @@ def hand(*, grip: Literal["closure", "contact"] = "closure") -> Figure:
     With grip "closure" the five pads stick to the ball at a point; with "contact" they press on it with friction.
     """
     routes: dict[str, Vector] = {name: (0.0115, 0.85 * y, 0.075) for name, (y, *_) in FINGERS.items()}
-    routes["thumb"] = (0.0135, 0.036, 0.012)
+    routes["thumb"] = (0.0135, 0.018, 0.04)
     ball = free(
         "ball", sphere(R_BALL, mass=0.06, color=RED, name="ball"),
         *(sphere(0.3 * R_BALL, at=tuple(0.735 * R_BALL * np.array(d)), color=WHITE, name="dot")

@@ -61,12 +61,12 @@ def _arm(side: str, s: int, mass: float) -> Node:
 def _leg(side: str, s: int, mass: float) -> Node:
     """Every joint a ball, as motion capture has it; the limits make a knee of the middle one."""
     foot = [
-        capsule(0.042, start=(-0.03, 0, -0.03), to=(0.09, 0, -0.033), mass=0.0107 * mass, color=SHOE, name="foot"),
+        capsule(0.042, start=(-0.03, 0, -0.033), to=(0.09, 0, -0.033), mass=0.0107 * mass, color=SHOE, name="foot"),
         cylinder(0.05, start=(0, 0, -0.02), to=(0, 0, 0.05), color=SHOE, name="boot"),
         box((0.19, 0.072, 0.02), at=(0.022, 0, 0.01 - ANKLE), color=SOLE, name="sole"),
     ]
     toe = [
-        capsule(0.036, start=(0.0, 0, -0.002), to=(0.035, 0, -0.004), mass=0.003 * mass, color=SHOE, name="toe"),
+        capsule(0.036, start=(0.0, 0, -0.004), to=(0.035, 0, -0.004), mass=0.003 * mass, color=SHOE, name="toe"),
         box((0.07, 0.07, 0.02), at=(0.02, 0, -0.03), color=SOLE, name="toe_sole"),
     ]
     ankle = ball(

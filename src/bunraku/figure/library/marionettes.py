@@ -92,38 +92,39 @@ def marionette22(*, damping: float = 0.2) -> Figure:
 # -- 25 dynamic + 21 kinematic variables ----------------------------------------------------------------
 
 _SIZE = 0.36  # of a person
+# The angles that it starts with are those at which it hangs still.
 
 
 def _leg25(side: str, x: float) -> Node:
-    upper, lower = 0.14, 0.145
+    upper, lower, s = 0.14, 0.145, 1 if side == "l" else -1
     return ball(
         f"{side}hip", *scaled(thigh(upper / _SIZE), _SIZE), rod(0.11, upper, 0.022),
         rx(
             f"{side}knee_rx", *scaled(shin(lower / _SIZE), _SIZE), rod(0.13, lower, 0.02),
-            fixed(f"{side}foot", at=(0, 0, -lower)), at=(0, 0, -upper), start=-0.3, limits=(-2.4, 0.0),
+            fixed(f"{side}foot", at=(0, 0, -lower)), at=(0, 0, -upper), start=-0.2962, limits=(-2.4, 0.0),
         ),
-        at=(x, 0, 0), start=(0, 0, 0.3), limits=((-0.6, 0.6), (-0.8, 0.8), (-0.7, 2.2)),
+        at=(x, 0, 0), start=(0.1251 * s, 0.0024 * s, 0.2774), limits=((-0.6, 0.6), (-0.8, 0.8), (-0.7, 2.2)),
     )  # fmt: skip
 
 
 def _arm25(side: str, x: float) -> Node:
-    upper, lower = 0.09, 0.095
+    upper, lower, s = 0.09, 0.095, 1 if side == "l" else -1
     return ball(
         f"{side}shoulder", *scaled(sleeve(upper / _SIZE), _SIZE), rod(0.055, upper, 0.015),
         rx(
             f"{side}elbow_rx", *scaled(forearm(lower / _SIZE), _SIZE), rod(0.06, lower, 0.013),
-            fixed(f"{side}hand", at=(0, 0, -lower)), at=(0, 0, -upper), start=1.2, limits=(0.0, 2.5),
+            fixed(f"{side}hand", at=(0, 0, -lower)), at=(0, 0, -upper), start=1.2664, limits=(0.0, 2.5),
         ),
-        at=(x, 0, 0.178), start=(0, 0, 0.1), limits=((-1.6, 1.6), (-1.5, 1.5), (-1.2, 3.0)),
+        at=(x, 0, 0.178), start=(0.5351 * s, 0.0096 * s, 0.0039), limits=((-1.6, 1.6), (-1.5, 1.5), (-1.2, 3.0)),
     )  # fmt: skip
 
 
 def marionette25(*, damping: float = 2e-3) -> Figure:
     """Wooden marionette 63 cm tall, as in *marionettes*, Fig. 3: 25 + 21 variables, 7 strings."""
     strings: dict[str, tuple[PointLike, tuple[float, float]]] = {  # hook, and the spindle's x and y in the plane z = 1.3
-        "head": ("crown", (0, 0)),
-        "left_shoulder": (("torso", (-0.055, 0, 0.2)), (-0.08, 0)),
-        "right_shoulder": (("torso", (0.055, 0, 0.2)), (0.08, 0)),
+        "head": ("crown", (0, 0.08)),
+        "left_shoulder": (("torso", (-0.055, 0, 0.2)), (-0.08, -0.06)),
+        "right_shoulder": (("torso", (0.055, 0, 0.2)), (0.08, -0.06)),
         "left_arm": (("lhand", (0, 0.012, 0)), (-0.13, 0.12)),
         "right_arm": (("rhand", (0, 0.012, 0)), (0.13, 0.12)),
         "left_leg": (("lhip", (0, 0.026, -0.125)), (-0.05, 0.12)),
@@ -137,10 +138,10 @@ def marionette25(*, damping: float = 2e-3) -> Figure:
             _leg25("l", -0.036), _leg25("r", 0.036), _arm25("l", -0.062), _arm25("r", 0.062),
             ball(
                 "neck", *scaled(face(), 0.42), body(0.16, (0, 0, 0.04), (1.2e-4, 1.2e-4, 1.2e-4)),
-                fixed("crown", at=(0, 0, 0.105)), at=(0, 0, 0.2),
+                fixed("crown", at=(0, 0, 0.105)), at=(0, 0, 0.2), start=(0, 0, -0.1293),
                 limits=((-1.0, 1.0), (-0.6, 0.6), (-0.7, 0.7)),
             ),
-            start=(0, 0, 0.33, 0, 0, 0),
+            start=(0, 0.0087, 0.33, 0, 0, 0.0189),
         ),
         *(spindle(name, *spool(0.8), at=(x, y, 1.3)) for name, (_, (x, y)) in strings.items()),
         strings=[string(name, hook, f"{name}_spindle") for name, (hook, _) in strings.items()],
