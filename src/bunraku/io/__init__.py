@@ -17,7 +17,10 @@ from bunraku.errors import FileError
 __all__ = ["LOADERS", "SAVERS", "load", "save"]
 
 LOADERS = {
+    ".bvh": "bunraku.io.bvh:load_bvh",
+    ".csv": "bunraku.io.table:load_csv",
     ".mjcf": "bunraku.io.mjcf:load",
+    ".npz": "bunraku.io.arrays:load_npz",
     ".urdf": "bunraku.io.urdf:load",
     ".xml": "bunraku.io.mjcf:load",
     ".yaml": "bunraku.io.documents:load_yaml",
@@ -25,7 +28,13 @@ LOADERS = {
 }
 
 SAVERS = {
+    ".bvh": "bunraku.io.bvh:save_bvh",
+    ".csv": "bunraku.io.table:save_csv",
+    ".glb": "bunraku.io.glb:save_glb",
     ".mjcf": "bunraku.io.mjcf:save",
+    ".mp4": "bunraku.io.video:save_mp4",
+    ".npz": "bunraku.io.arrays:save_npz",
+    ".png": "bunraku.io.video:save_png",
     ".xml": "bunraku.io.mjcf:save",
     ".yaml": "bunraku.io.documents:save_yaml",
     ".yml": "bunraku.io.documents:save_yaml",

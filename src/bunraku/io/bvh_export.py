@@ -17,6 +17,7 @@ from bunraku.errors import FileError
 from bunraku.figure import WORLD, Figure
 from bunraku.figure.frame import ORIGIN, Frame
 from bunraku.io.atomic import writing
+from bunraku.io.still import as_motion
 from bunraku.kinematics import frames_along
 from bunraku.motion import Motion, Track
 from bunraku.motion.orientation import zyx_along
@@ -39,12 +40,13 @@ class Node:
 
 
 def save_bvh(
-    motion: Motion, path: str | PathLike[str], *, scale: float = 0.01, up: str = "y", track: str | None = None
+    thing: Motion | Figure, path: str | PathLike[str], *, scale: float = 0.01, up: str = "y", track: str | None = None
 ) -> None:
     """One figure's motion as a BVH file in units of `scale` metres, with y (or z) up.
 
     BVH has even times: others are resampled to the average step.
     """
+    motion = as_motion(thing, path)
     if up not in ("y", "z") or not 0.0 < scale < math.inf:
         raise FileError(f"up = {up!r}, scale = {scale}", path=str(path), advice="up is y or z; 0.01 writes centimetres")
     if track is None and len(motion.tracks) > 1:

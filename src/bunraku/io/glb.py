@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.errors import FileError
-from bunraku.figure import WORLD, Frame, Shape
+from bunraku.figure import WORLD, Figure, Frame, Shape
 from bunraku.figure.shape import Color, Cylinder, Geometry
 from bunraku.io.atomic import writing
+from bunraku.io.still import as_motion
 from bunraku.io.strands import PLAIN
 from bunraku.io.triangles import triangles
 from bunraku.kinematics import frames_along
@@ -34,8 +35,9 @@ _Y_UP = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]  # x, y, z, w
 _STRING = Cylinder(0.0015, 1.0)
 
 
-def save_glb(motion: Motion, path: str | PathLike[str]) -> None:
+def save_glb(thing: Motion | Figure, path: str | PathLike[str]) -> None:
     """The motion of all its figures, with a node for each frame and an animation of all samples."""
+    motion = as_motion(thing, path)
     times = motion.t - motion.t[0]  # glTF's time starts at zero
     if len(times) > 1 and np.any(np.diff(times.astype(np.float32)) <= 0.0):
         raise FileError("samples too close together for GLB", path=str(path), advice="resample the motion first")

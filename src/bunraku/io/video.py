@@ -16,6 +16,7 @@ from bunraku.figure import Figure
 from bunraku.io.atomic import writing
 from bunraku.io.camera import Camera, vector
 from bunraku.io.render import Strand, image, outline, strands
+from bunraku.io.still import as_motion
 from bunraku.kinematics import frames_along
 from bunraku.motion import Motion
 from bunraku.scene import Scene
@@ -25,7 +26,7 @@ Pixels = NDArray[np.uint8]
 
 
 def save_mp4(
-    motion: Motion, path: str | PathLike[str], *, fps: float = 30.0, size: tuple[int, int] = (960, 720),
+    thing: Motion | Figure, path: str | PathLike[str], *, fps: float = 30.0, size: tuple[int, int] = (960, 720),
     camera: Camera | None = None, scene: Scene | None = None, follow: bool | None = None,
 ) -> None:  # fmt: skip
     """A film in real time. Ctrl-C ends it early and keeps what is done.
@@ -34,6 +35,7 @@ def save_mp4(
     """
     import imageio_ffmpeg
 
+    motion = as_motion(thing, path)
     width, height = (max(2, int(n) // 2 * 2) for n in size)  # the codec takes even sizes only
     shots = _Shots(motion.resample(1.0 / fps), (width, height), camera, scene, follow)
     stopped: KeyboardInterrupt | None = None
@@ -68,10 +70,11 @@ def save_png(
     if isinstance(thing, Figure):
         _save_pixels(image(thing, size=(2 * size[0], 2 * size[1]), scene=scene, camera=camera), path)
         return
+    motion = as_motion(thing, path)
     if samples < 1:
         raise FileError(f"{samples} samples", path=str(path), advice="ask for one or more")
-    count = min(samples, len(thing)) if thing.duration == 0.0 else samples
-    few = thing.resample(times=np.linspace(thing.t[0], thing.t[-1], count))
+    count = samples if len(motion) > 1 else 1
+    few = motion.resample(times=np.linspace(motion.t[0], motion.t[-1], count))
     shots = _Shots(few, size, camera, scene, follow)
     across = columns or _columns(count, size)
     _save_pixels(sheet(list(shots), across, [f"{t:.2f} s" for t in few.t]), path)
