@@ -1,8 +1,8 @@
 """The tree-sparse linear system of a step: [K, −A₀ᵀ; A₁, B], eliminated from the leaves to the root.
 
 A dynamic variable meets only its ancestors and the links that it moves (`elimination`), so there is no fill-in. What
-remains is a small dense block over the links, factored with complete pivoting: aligned or redundant strings make it
-singular, and a pivot of nothing then means that this multiplier is left as it is.
+remains is a small dense block over the links. A step solves it as a complementarity problem (`tension`); derivatives factor it
+with complete pivoting, since aligned or redundant strings make it singular: a link beyond the rank then has no say.
 """
 
 from __future__ import annotations
@@ -26,11 +26,8 @@ def only_alive(elimination, n, alive, out):
 
 
 @inline
-def factor(elimination, K, n, rows, cols, alive):
-    """In place; `rows` and `cols` take the pivot order of the small block. Returns its rank.
-
-    Only links with alive[c] take part (`only_alive`); the others keep their multiplier.
-    """
+def reduce(elimination, K, n):
+    """Eliminates the dynamic variables, leaves first, in place; the small block of the links is left as S."""
     for j in range(n - 1, -1, -1):
         inverse = 1.0 / K[j, j]
         K[j, j] = inverse
@@ -43,6 +40,37 @@ def factor(elimination, K, n, rows, cols, alive):
                 for t in range(1, count + 1):
                     k = elimination[j, t]
                     K[i, k] -= f * K[j, k]
+
+
+@inline
+def down(elimination, K, n, b):
+    """The same elimination of a right side: what reaches the links is behind the first n."""
+    for j in range(n - 1, -1, -1):
+        x = b[j]
+        if x != 0.0:
+            for s in range(1, elimination[j, 0] + 1):
+                i = elimination[j, s]
+                b[i] -= K[i, j] * x
+
+
+@inline
+def up(elimination, K, n, b):
+    """Back substitution: b holds the links' solution behind the first n, and takes that of the dynamic variables."""
+    for j in range(n):
+        x = b[j]
+        for s in range(1, elimination[j, 0] + 1):
+            k = elimination[j, s]
+            x -= K[j, k] * b[k]
+        b[j] = x * K[j, j]
+
+
+@inline
+def factor(elimination, K, n, rows, cols, alive):
+    """All of it, in place; `rows` and `cols` take the pivot order of the small block. Returns its rank.
+
+    Only links with alive[c] take part (`only_alive`).
+    """
+    reduce(elimination, K, n)
     total = 0
     for c in range(K.shape[0] - n):
         if alive[c]:
@@ -71,37 +99,6 @@ def factor(elimination, K, n, rows, cols, alive):
             for c in range(step + 1, total):
                 K[i, cols[c]] -= f * K[k, cols[c]]
     return total
-
-
-@inline
-def solve(elimination, K, n, rows, cols, rank, b, y):
-    """b (n + links) becomes K⁻¹ b; multipliers beyond the rank get 0. `y` is scratch over the links."""
-    for j in range(n - 1, -1, -1):
-        x = b[j]
-        if x != 0.0:
-            for s in range(1, elimination[j, 0] + 1):
-                i = elimination[j, s]
-                b[i] -= K[i, j] * x
-    for s in range(rank):
-        x = b[rows[s]]
-        for t in range(s):
-            x -= K[rows[s], cols[t]] * y[t]
-        y[s] = x
-    for s in range(rank - 1, -1, -1):
-        x = y[s]
-        for t in range(s + 1, rank):
-            x -= K[rows[s], cols[t]] * y[t]
-        y[s] = x * K[rows[s], cols[s]]
-    for c in range(n, K.shape[0]):
-        b[c] = 0.0
-    for s in range(rank):
-        b[cols[s]] = y[s]
-    for j in range(n):
-        x = b[j]
-        for s in range(1, elimination[j, 0] + 1):
-            k = elimination[j, s]
-            x -= K[j, k] * b[k]
-        b[j] = x * K[j, j]
 
 
 @inline

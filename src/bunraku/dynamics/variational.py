@@ -19,9 +19,10 @@ from collections import namedtuple
 import numpy as np
 
 from bunraku.dynamics.friction import slip_row, slip_rows, slips
-from bunraku.dynamics.kkt import factor, only_alive, solve
+from bunraku.dynamics.kkt import down, only_alive, reduce, up
 from bunraku.dynamics.lagrangian import columns, momenta, slopes
 from bunraku.dynamics.springs import spring_forces, spring_slopes
+from bunraku.dynamics.tension import complementarity
 from bunraku.figure.compiled import SLIP
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
@@ -33,10 +34,11 @@ Work = namedtuple(
     "R p S V T B I P "  # the tree, placed and moving
     "x f n d e "  # the points of links
     "h0 h A0 A1 As "  # gaps and their gradients at q0 and q1; gradients of springs
-    "alive slides "  # which links act, and which contacts slide
-    "qm v vq Lq F r y K D22 rows cols E Lqq Fq Fv",
+    "alive slides near "  # which links act, which contacts slide, and which may act in this step
+    "qm v vq Lq F r delta block K D22 rows cols E Lqq Fq Fv",
 )
 LARGEST = 0.7  # [rad or m] of one Newton correction
+NEAR = 1e-3  # [m] within which a slack string may tighten in a step
 
 
 @inline
@@ -50,8 +52,8 @@ def workspace(tree):
         np.empty((nm, 10)), np.empty((nm, 10)), np.empty((nm, 6)),
         np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt, 4)), np.empty((nj, 3)), np.empty((nj, 3)),
         np.zeros(nc), np.zeros(nc), np.zeros((nc, nq)), np.zeros((nc, nq)), np.zeros((ns, nq)),
-        np.zeros(nc, np.bool_), np.zeros(nc, np.bool_),
-        np.empty(nq), np.empty(nm), np.empty(nq), np.zeros(nq), np.zeros(nq), np.empty(n + nc), np.empty(nc),
+        np.zeros(nc, np.bool_), np.zeros(nc, np.bool_), np.zeros(nc, np.bool_),
+        np.empty(nq), np.empty(nm), np.empty(nq), np.zeros(nq), np.zeros(nq), np.empty(n + nc), np.zeros(nc), np.empty((nc, nc + 1)),
         np.zeros((n + nc, n + nc)), np.zeros((n, n)), np.empty(nc, np.int64), np.empty(nc, np.int64),
         tree.elimination.copy(), np.zeros((nx, nx)), np.zeros((nx, nx)), np.zeros((nx, nx)),
     )  # fmt: skip
@@ -157,7 +159,7 @@ def assemble(tree, w, dt, share, u, soft, kappa, lam, o):
     for c in range(nc):
         for k in range(nc):
             K[n + c, n + k] = 0.0
-        if w.alive[c] and tree.links[c].kind != SLIP:
+        if tree.links[c].kind != SLIP:
             K[n + c, n + c] = -soft
     for c in range(nc):
         if w.slides[c] and tree.links[c].normal == c - 1:
@@ -166,35 +168,35 @@ def assemble(tree, w, dt, share, u, soft, kappa, lam, o):
 
 @inline
 def choose(tree, w, lam, kappa, first):
-    """Which links act: a wire always, a string where λ + κ·gap > 0, friction where its normal does.
+    """Which links may act in this step, and which contacts slide. Returns whether either has changed.
 
-    Returns whether the set has changed. A guess knows gaps less well than the last step's set, so at first links are
-    only added.
+    A string that hangs through by more than it has moved within the step is left out: it costs nothing.
     """
     changed = False
     for c in range(tree.links.shape[0]):
         link = tree.links[c]
         if link.kind == SLIP:
-            on, sliding = w.alive[link.normal], False
-            if on:
+            on, sliding = w.near[link.normal], False
+            if w.alive[link.normal]:
                 sliding = slips(link.friction, kappa, link.normal, lam, w.h0, w.h)[0]
             changed |= sliding or sliding != w.slides[c]  # a sliding row is never linear: a new Jacobian each time
             w.slides[c] = sliding
         else:
-            on = link.pulls == 0 or lam[c] + kappa * w.h[c] > 0.0 or (first and w.alive[c])
-        changed |= on != w.alive[c]
-        w.alive[c] = on
+            on = link.pulls == 0 or w.alive[c] or w.h[c] + abs(w.h[c] - w.h0[c]) > -NEAR or (w.near[c] and not first)
+        changed |= on != w.near[c]
+        w.near[c] = on
         if not on:
             lam[c] = 0.0
+            w.alive[c] = False
     return changed
 
 
 @inline
 def equations(tree, w, lam, soft, kappa):
-    """What the links in w.alive must make zero, behind the dynamic variables in w.r."""
+    """What the links must make zero where they act, behind the dynamic variables in w.r."""
     n = tree.shape[0]
     for c in range(tree.links.shape[0]):
-        if not w.alive[c]:
+        if not w.near[c]:
             w.r[n + c] = 0.0
         elif tree.links[c].kind != SLIP:
             w.r[n + c] = w.h[c] - soft * lam[c]
@@ -208,26 +210,31 @@ def equations(tree, w, lam, soft, kappa):
 def step(tree, w, o, q0, p0, u, dt, share, soft, kappa, q1, lam, p1, tolerance, most):
     """Solves one step; q1 (kinematic part given, dynamic part a guess) and λ hold the guess on entry.
 
-    `begin` must have been called for q0; w.alive holds the links that acted last. κ [kg/s] weighs gaps against impulses
-    where the set of acting links is chosen. Returns the Newton iterations used, or −1 where it did not converge.
+    `begin` must have been called for q0; w.alive holds the links that acted last. κ [kg/s] weighs slips against impulses.
+    `soft` [m/(N·s)] is how much links give. Returns the Newton iterations used, or −1 where it did not converge.
     """
     n, nc, joints = tree.shape[0], tree.shape[3], tree.joints
-    last, rank, factored = math.inf, 0, False
+    last, factored = math.inf, False
     for iteration in range(most):
         if nc > 0:
             place(joints, 0, joints.shape[0], q1, o, w.R, w.p, w.S)
             gaps(tree, q1, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
         midpoint(tree, w, o, q0, q1, u, dt)
-        changed = choose(tree, w, lam, kappa, iteration == 0)
-        fresh = changed or not factored
+        fresh = choose(tree, w, lam, kappa, iteration == 0) or not factored
         residual(tree, w, q0, p0, dt, share, lam, p1)
         if fresh:
-            only_alive(tree.elimination, n, w.alive, w.E)
+            only_alive(tree.elimination, n, w.near, w.E)
             assemble(tree, w, dt, share, u, soft, kappa, lam, o)
-            rank = factor(w.E, w.K, n, w.rows, w.cols, w.alive)
+            reduce(w.E, w.K, n)
             factored = True
         equations(tree, w, lam, soft, kappa)
-        solve(w.E, w.K, n, w.rows, w.cols, rank, w.r, w.y)
+        down(w.E, w.K, n, w.r)
+        if nc > 0:
+            if not complementarity(tree.links, w.K[n:, n:], w.r[n:], lam, w.near, w.alive, w.delta, w.block, w.rows):
+                return -1
+            for c in range(nc):
+                w.r[n + c] = w.delta[c]
+        up(w.E, w.K, n, w.r)
         size = 0.0
         for i in range(n):
             size = max(size, abs(w.r[i]))
@@ -239,24 +246,14 @@ def step(tree, w, o, q0, p0, u, dt, share, soft, kappa, q1, lam, p1, tolerance, 
         for c in range(nc):
             lam[c] -= part * w.r[n + c]
         # A chord step shrinks the error by about size/last; stop when what is left is below the tolerance.
-        if size < tolerance or (not changed and not fresh and size * size < tolerance * last):
-            if admissible(tree, w, lam):
-                for j in range(n):  # p1 of the corrected q1
-                    x = 0.0
-                    for i in range(n):
-                        x += w.D22[j, i] * w.r[i]
-                    p1[j] -= x
-                return iteration + 1
+        if size < tolerance or (not fresh and size * size < tolerance * last):
+            for j in range(n):  # p1 of the corrected q1
+                x = 0.0
+                for i in range(n):
+                    x += w.D22[j, i] * w.r[i]
+                p1[j] -= x
+            return iteration + 1
         if size > 0.1 * last:
             factored = False  # the chord no longer pays: a new Jacobian
         last = size
     return -1
-
-
-@inline
-def admissible(tree, w, lam):
-    """No string pushes."""
-    for c in range(tree.links.shape[0]):
-        if tree.links[c].pulls and w.alive[c] and lam[c] < 0.0:
-            return False
-    return True
