@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bunraku.errors import MotionError, NotFinite, UnknownName
-from bunraku.figure import Figure, plain
+from bunraku.figure import Figure, library, plain
 from bunraku.figure.build import ball, capsule, contact, figure, fixed, free, rx, ry, rz, spindle, string
 from bunraku.motion import Mark, Motion, Track, together
 from bunraku.motion.orientation import turns
@@ -93,9 +93,7 @@ def test_equality_is_by_content() -> None:
     assert a != random_motion(4)
     assert a != a.replace(marks=())
     assert a != Motion.of(DOLL, a.t, a.q, v=a.v, tension=a.tension, marks=a.marks)
-    assert a != Motion.of(
-        DOLL, a.t, a.q, v=a.v, tension=a.tension, contact=a.contact, marks=a.marks, name="twin"
-    )
+    assert a != Motion.of(DOLL, a.t, a.q, v=a.v, tension=a.tension, contact=a.contact, marks=a.marks, name="twin")
 
 
 @pytest.mark.parametrize(
@@ -134,9 +132,7 @@ def test_bad_tracks_and_marks() -> None:
 
 def test_several_figures() -> None:
     t = np.array([0.0, 1.0])
-    twins = tuple(
-        Track(PENDULUM, np.full((2, 1), x), name=name) for x, name in ((1.0, "left"), (2.0, "right"))
-    )
+    twins = tuple(Track(PENDULUM, np.full((2, 1), x), name=name) for x, name in ((1.0, "left"), (2.0, "right")))
     motion = Motion(t, twins)
     assert motion.track("right").q[0, 0] == 2.0
     with pytest.raises(MotionError, match="2 tracks"):
@@ -328,9 +324,7 @@ def test_resample_keeps_the_last_sample_of_even_times() -> None:
     assert len(motion.resample(0.1)) == 11
 
 
-@pytest.mark.parametrize(
-    "wrong", [{}, {"dt": 0.1, "times": [0.0]}, {"dt": 0.0}, {"dt": -1.0}, {"dt": 1e-300}]
-)
+@pytest.mark.parametrize("wrong", [{}, {"dt": 0.1, "times": [0.0]}, {"dt": 0.0}, {"dt": -1.0}, {"dt": 1e-300}])
 def test_resample_refuses(wrong: Any) -> None:
     with pytest.raises(MotionError):
         random_motion(1).resample(**wrong)
@@ -407,6 +401,26 @@ def test_mirror_is_the_mirror_image(seed: int) -> None:
     assert motion.tension is not None
     assert mirrored.tension is not None
     assert np.array_equal(mirrored.tension, motion.tension[:, ::-1])
+
+
+@pytest.mark.parametrize("name", ["marionette22", "marionette25", "mannequin", "humanoid", "gecko"])
+def test_the_library_has_two_sides(name: str) -> None:
+    figure = library.named(name)
+    q = figure.start + 0.2 * np.random.default_rng(0).normal(size=(2, figure.n_q))
+    motion = Motion.of(figure, [0.0, 1.0], q)
+    mirrored = motion.mirror()
+    assert mirrored.mirror() == motion
+    assert mirrored != motion
+    axis = 0 if name.startswith("marionette") else 1
+    S = np.diag([-1.0 if k == axis else 1.0 for k in range(4)])
+    X, Y = (plain.poses(figure.frames, dict(zip(figure.names, m.q[1], strict=True))) for m in (motion, mirrored))
+    for shape in figure.shapes:
+        other = partner(shape.frame, X)
+        if "torso_spindle" not in shape.frame and "torso_y" not in shape.frame:
+            assert np.allclose((S @ X[shape.frame])[:3, 3], Y[other][:3, 3], atol=1e-6), shape.frame
+    for rope in figure.strings:  # which may be paired by where they run, not by name
+        reach = {s.name: plain.path_length(Y, s) for s in figure.strings}
+        assert any(abs(plain.path_length(X, rope) - length) < 1e-6 for length in reach.values())
 
 
 @given(seeds)

@@ -7,7 +7,7 @@ exp(SξS q), so a figure whose screws come in mirrored pairs is mirrored by exch
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -84,21 +84,19 @@ def symmetry(figure: Figure, axis: str | None, tolerance: float) -> Symmetry:
 def _about(figure: Figure, axis: int, tolerance: float) -> Symmetry:
     S = np.where(np.arange(3) == axis, -1.0, 1.0)
     screws = _screws(figure)
+    ropes = _rope_pairs(figure, S, tolerance)
+    pairs = {name: partner(name, figure.names) for name in figure.names} | _spindle_pairs(figure, ropes)
     order, signs = np.arange(figure.n_q), np.ones(figure.n_q)
-    for name, screw in screws.items():
-        other = partner(name, screws)
-        if partner(other, screws) != name:
+    for name, other in pairs.items():
+        if pairs[other] != name or (name in screws) != (other in screws):
             raise MotionError(f"{name!r} has no clear partner")
         order[figure.index(other)] = figure.index(name)
-        signs[figure.index(other)] = _sign(name, screw, other, screws[other], S, tolerance)
-        before = screw.before and partner(screw.before, screws)
-        if screws[other].before != before:
-            raise MotionError(f"{name!r} and {other!r} hang on parts that are no pair")
-    lengths = [v.name for v in figure.lengths]
-    for name in lengths:
-        order[figure.index(partner(name, lengths))] = figure.index(name)
+        if name in screws:
+            signs[figure.index(other)] = _sign(name, screws[name], other, screws[other], S, tolerance)
+            if screws[other].before != pairs.get(screws[name].before, ""):
+                raise MotionError(f"{name!r} and {other!r} hang on parts that are no pair")
     contacts = [contact.name for contact in figure.contacts]
-    return Symmetry(order, signs, _string_order(figure, S, tolerance), _order(contacts))
+    return Symmetry(order, signs, _order(ropes), _order({name: partner(name, contacts) for name in contacts}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,16 +141,38 @@ def _sign(name: str, a: _Screw, other: str, b: _Screw, S: Array, tolerance: floa
     return turned
 
 
-def _string_order(figure: Figure, S: Array, tolerance: float) -> NDArray[np.int64]:
+def _rope_pairs(figure: Figure, S: Array, tolerance: float) -> dict[str, str]:
+    """Each string's (or wire's) partner: by name, or else the one that runs where its mirror image does."""
     X_W = plain.poses(figure.frames, dict.fromkeys(figure.names, 0.0))
-    ropes = {rope.name: rope for rope in (*figure.strings, *figure.wires)}
-    for name, rope in ropes.items():
-        other = ropes[partner(name, ropes)]
-        ends = [plain.point(X_W, at) * S for at in rope.path], [plain.point(X_W, at) for at in other.path]
-        if len(ends[0]) != len(ends[1]) or np.max(np.abs(np.subtract(*ends))) > tolerance:
-            raise MotionError(f"the string {other.name!r} is not the mirror image of {name!r}")
-    return _order(tuple(ropes))
+    paths = {rope.name: np.array([plain.point(X_W, at) for at in rope.path]) for rope in (*figure.strings, *figure.wires)}
+
+    def mirrored(a: str, b: str) -> bool:
+        return paths[a].shape == paths[b].shape and float(np.max(np.abs(paths[a] * S - paths[b]))) <= tolerance
+
+    out = {}
+    for name in paths:
+        first = partner(name, paths)
+        other = next((b for b in (first, *paths) if mirrored(name, b)), None)
+        if other is None:
+            raise MotionError(f"the string {first!r} is not the mirror image of {name!r}")
+        out[name] = other
+    return out
 
 
-def _order(names: Sequence[str]) -> NDArray[np.int64]:
-    return np.array([names.index(partner(name, names)) for name in names], np.int64)
+def _spindle_pairs(figure: Figure, ropes: dict[str, str]) -> dict[str, str]:
+    """Variables that move or wind a string go over to those of its partner."""
+    own: dict[str, list[str]] = {}
+    for rope in (*figure.strings, *figure.wires):
+        own[rope.name] = [rope.variable] if rope.variable is not None else []
+        name = rope.spindle.frame
+        while name != WORLD:
+            frame = figure.frame(name)
+            if frame.variable is not None and frame.variable.kinematic:
+                own[rope.name].append(frame.variable.name)
+            name = frame.parent
+    return {a: b for rope, other in ropes.items() for a, b in zip(own[rope], own[other], strict=False)}
+
+
+def _order(pairs: dict[str, str]) -> NDArray[np.int64]:
+    names = list(pairs)
+    return np.array([names.index(other) for other in pairs.values()], np.int64)

@@ -53,7 +53,14 @@ class Track:
     def _columns(self) -> dict[str, int]:
         figure = self.figure
         ropes = len(figure.strings) + len(figure.wires)
-        return {"q": figure.n_q, "v": figure.n_q, "tension": ropes, "contact": len(figure.contacts), "gap": ropes, "energy": 2}
+        return {
+            "q": figure.n_q,
+            "v": figure.n_q,
+            "tension": ropes,
+            "contact": len(figure.contacts),
+            "gap": ropes,
+            "energy": 2,
+        }
 
     def __len__(self) -> int:
         return len(self.q)
