@@ -28,7 +28,7 @@ from bunraku.figure.contact import Closure, Contact
 from bunraku.figure.figure import Figure
 from bunraku.figure.force import Effort, Force, Push, Spring
 from bunraku.figure.frame import AXES, ORIGIN, WORLD, Frame, Joint, Point, Variable, Vector
-from bunraku.figure.mass import Body, Inertia
+from bunraku.figure.mass import Body, inertia_tuple
 from bunraku.figure.shape import WOOD, Box, Capsule, Color, Cylinder, Geometry, Mesh, Shape, Sphere
 from bunraku.figure.string import String, Wire
 from bunraku.spatial import so3
@@ -233,19 +233,6 @@ def body(mass: float, com: Sequence[float] = ORIGIN, inertia: Sequence[float] = 
     return Attached(bodies=(Body(WORLD, float(mass), _vector(com), full, name),))
 
 
-def _shape(
-    geometry: Geometry, at: Sequence[float], rotation: Quaternion, color: Color, mass: float, name: str, collides: bool
-) -> Attached:
-    shape = Shape(WORLD, geometry, _vector(at), rotation, color, name, collides)
-    if not mass or isinstance(geometry, Mesh):
-        return Attached(shapes=(shape,))
-    R = so3.matrix(rotation)
-    unit = np.diag(geometry.unit_inertia()[:3])
-    turned = mass * (R @ unit @ R.T)
-    inertia: Inertia = tuple(float(turned[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))  # type: ignore[assignment]
-    return Attached((Body(WORLD, float(mass), _vector(at), inertia, name),), (shape,))
-
-
 class ShapeWords(TypedDict, total=False):
     at: Sequence[float]
     rpy: Sequence[float]
@@ -254,14 +241,18 @@ class ShapeWords(TypedDict, total=False):
     mass: float
     name: str
     collides: bool
+    visible: bool
 
 
 def _placed(geometry: Geometry, words: ShapeWords) -> Attached:
-    rotation = _rotation(words.get("rpy"), words.get("quaternion"))
-    return _shape(
-        geometry, words.get("at", ORIGIN), rotation, words.get("color", WOOD), words.get("mass", 0.0), words.get("name", ""),
-        words.get("collides", True),
-    )  # fmt: skip
+    at, rotation = _vector(words.get("at", ORIGIN)), _rotation(words.get("rpy"), words.get("quaternion"))
+    mass, name, color = words.get("mass", 0.0), words.get("name", ""), words.get("color", WOOD)
+    shape = Shape(WORLD, geometry, at, rotation, color, name, words.get("collides", True), words.get("visible", True))
+    if not mass or isinstance(geometry, Mesh):
+        return Attached(shapes=(shape,))
+    R = so3.matrix(rotation)
+    turned = mass * (R @ np.diag(geometry.unit_inertia()[:3]) @ R.T)
+    return Attached((Body(WORLD, float(mass), at, inertia_tuple(turned), name),), (shape,))
 
 
 def sphere(radius: float, **words: Unpack[ShapeWords]) -> Attached:

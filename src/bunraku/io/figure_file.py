@@ -39,7 +39,7 @@ from bunraku.io.figure_frames import section
 from bunraku.io.figure_names import Names
 from bunraku.io.figure_writer import figure_tree
 from bunraku.io.node import Node
-from bunraku.io.shape_words import shape
+from bunraku.io.shape_words import SEEN, shape
 
 WORDS = (
     "figure", "gravity", "damping", "frames", "bodies", "shapes", "lengths", "joints", "strings", "wires", "springs",
@@ -77,15 +77,18 @@ def figure_of(root: Node, folder: Path) -> Figure:
     names = Names(root)
 
     def fixed_shape(node: Node) -> build.Attached:
-        return shape(node, folder, words=("mass", "collides", "frame"))
+        return shape(node, folder, words=("mass", "frame", *SEEN))
 
     def fixed_body(node: Node) -> build.Attached:
         return figure_frames.body(node, "frame")
 
-    # Frames first: all else refers to them, wherever it stands in the file.
-    items: list[Item] = [figure_frames.frame(n, names, folder, top=True) for n in section(root, "frames")]
-    items += [figure_frames.elsewhere(n, names, fixed_body) for n in section(root, "bodies")]
-    items += [figure_frames.elsewhere(n, names, fixed_shape) for n in section(root, "shapes")]
+    # Frames are read first, since all else refers to them; what is fixed keeps its place before or after them.
+    parts: dict[str, list[Item]] = {
+        "frames": [figure_frames.frame(n, names, folder, top=True) for n in section(root, "frames")],
+        "bodies": [figure_frames.elsewhere(n, names, fixed_body) for n in section(root, "bodies")],
+        "shapes": [figure_frames.elsewhere(n, names, fixed_shape) for n in section(root, "shapes")],
+    }
+    items = [item for word in root.keys if word in parts for item in parts[word]]
     words: dict[str, Any] = {
         "lengths": [figure_frames.length(n, names) for n in section(root, "lengths")],
         "joints": [figure_frames.joint(n, names) for n in section(root, "joints")],

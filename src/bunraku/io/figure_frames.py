@@ -11,7 +11,7 @@ from bunraku.figure.build import Attached, Item
 from bunraku.figure.frame import AXES
 from bunraku.io.figure_names import Names
 from bunraku.io.node import ANGLE, FORCE, LENGTH, MASS, NUMBER, SPEED, TORQUE, TURN, Node, Quantity
-from bunraku.io.shape_words import POSE, pose, shape
+from bunraku.io.shape_words import POSE, SEEN, pose, shape
 from bunraku.io.source import near
 
 VARIABLE = ("kinematic", "start", "limits", "speed", "effort", "stiffness", "rest", "damping", "armature")
@@ -55,7 +55,7 @@ def frame(node: Node, names: Names, folder: Path, *, top: bool = False) -> Item:
         if part.variable is not None:
             names.take("variable", part.variable.name, node, "variable")
     items: list[Item] = [body(n) for n in section(node, "bodies")]
-    items += [shape(n, folder, words=("mass", "collides")) for n in section(node, "shapes")]
+    items += [shape(n, folder, words=("mass", *SEEN)) for n in section(node, "shapes")]
     items += [frame(n, names, folder) for n in section(node, "frames")]
     return build.under(parent, build.Node(made.frames, tuple(items), made.kind))
 

@@ -48,36 +48,50 @@ def figure_tree(figure: Figure, folder: Path | None = None) -> Words:
     """What the file of a figure says; `folder` is where it will be."""
     damping = _common_damping(figure)
     entries, joints = _entries(figure, damping)
-    inside = {entry.name for entry in entries}
-    bodies, apart_bodies = _shared_out(figure.bodies, entries, inside)
-    shapes, apart_shapes = _shared_out(figure.shapes, entries, inside)
+    bodies, first_bodies, last_bodies = _shared_out(figure.bodies, entries)
+    shapes, first_shapes, last_shapes = _shared_out(figure.shapes, entries)
     for entry in entries:
         entry.words.update(attached_words(bodies.get(entry.name, []), shapes.get(entry.name, []), folder))
     tree: Words = {"figure": figure.name}
     tree |= {"gravity": figure.gravity} if figure.gravity != (0.0, 0.0, -9.81) else {}
     tree |= {"damping": damping} if damping else {}
-    tree |= {"frames": _nested(entries) if _is_nested(entries) else [_with_parent(entry) for entry in entries]}
-    tree |= {"bodies": [_apart(body.frame, body_words(body)) for body in apart_bodies]} if apart_bodies else {}
-    tree |= {"shapes": [_apart(s.frame, shape_words(s, folder)) for s in apart_shapes]} if apart_shapes else {}
+    tree |= _apart(first_bodies, first_shapes, folder)
+    tree |= {"frames": _nested(entries) if _is_nested(entries) else [_beside(e.parent, e.words) for e in entries]}
+    tree |= _apart(last_bodies, last_shapes, folder)
     tree |= {"joints": [{joint.kind: joint.name, "frames": joint.frames} for joint in joints]} if joints else {}
     return tree | joins_words(figure)
 
 
-def _apart(frame: str, words: Words) -> Words:
+def _apart(bodies: Sequence[Body], shapes: Sequence[Shape], folder: Path | None) -> Words:
+    """Parts that are listed outside of the frames that they are fixed in."""
+    out: Words = {"bodies": [_beside(b.frame, body_words(b), "frame") for b in bodies]} if bodies else {}
+    return out | ({"shapes": [_beside(s.frame, shape_words(s, folder), "frame") for s in shapes]} if shapes else {})
+
+
+def _beside(parent: str, words: Words, word: str = "parent") -> Words:
+    """An entry that names its parent, right after its own name."""
     head, *rest = words.items()
-    return dict([head, *([] if frame == WORLD else [("frame", frame)]), *rest])
+    return dict([head, *([] if parent == WORLD else [(word, parent)]), *rest])
 
 
 def _shared_out(
-    parts: Sequence[Part], entries: Sequence[Entry], inside: set[str]
-) -> tuple[dict[str, list[Part]], list[Part]]:
-    """Bodies or shapes by frame, and those listed apart: all of them, if sharing them out would change their order."""
+    parts: Sequence[Part], entries: Sequence[Entry]
+) -> tuple[dict[str, list[Part]], list[Part], list[Part]]:
+    """Bodies or shapes by frame, and those listed before and after the frames.
+
+    If sharing them out would change their order, all are listed after.
+    """
+    inside = {entry.name for entry in entries}
     by_frame: dict[str, list[Part]] = {}
     for part in parts:
         by_frame.setdefault(part.frame, []).append(part)
     within = [part for entry in entries for part in by_frame.get(entry.name, [])]
-    apart = [part for part in parts if part.frame not in inside]
-    return (by_frame, apart) if [*within, *apart] == list(parts) else ({}, list(parts))
+    outside = [part for part in parts if part.frame not in inside]
+    if [*within, *outside] == list(parts):
+        return by_frame, [], outside
+    if [*outside, *within] == list(parts):
+        return by_frame, outside, []
+    return {}, [], list(parts)
 
 
 # -- nested or flat --------------------------------------------------------------------------------------------------
@@ -101,11 +115,6 @@ def _nested(entries: Sequence[Entry]) -> list[Words]:
     for entry in entries:
         (top if entry.parent == WORLD else words[entry.parent].setdefault("frames", [])).append(entry.words)
     return top
-
-
-def _with_parent(entry: Entry) -> Words:
-    head, *rest = entry.words.items()
-    return dict([head, *([] if entry.parent == WORLD else [("parent", entry.parent)]), *rest])
 
 
 # -- frames ----------------------------------------------------------------------------------------------------------

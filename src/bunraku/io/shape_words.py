@@ -18,6 +18,7 @@ GEOMETRY = {
     "mesh": ("scale",),
 }
 LOOKS = ("color", "name")
+SEEN = {"collides": Node.flag, "visible": Node.flag}
 MESHES = (".stl", ".obj", ".glb", ".gltf", ".dae", ".ply", ".off")
 
 
@@ -49,7 +50,7 @@ def shape(node: Node, folder: Path, *, words: tuple[str, ...] = (), what: str = 
     """A geometry in its place; `words` are those that the caller reads on its own."""
     kind, size = node.head(GEOMETRY, what)
     node.words((kind, *GEOMETRY[kind], *POSE, *LOOKS, *words), what)
-    own = pose(node) | node.given(color=color, name=Node.name, collides=Node.flag, mass=lambda n: n.number(MASS))
+    own = pose(node) | node.given(color=color, name=Node.name, **SEEN, mass=lambda n: n.number(MASS))
     if "mass" in own and kind == "mesh":
         raise node.keys["mass"].error("how the mass of a mesh is spread is not known", advice="give it in bodies: …")
     fields = {"radius": kind, "size": kind, "length": "to" if node.get("to") is not None else "length"}

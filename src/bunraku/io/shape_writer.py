@@ -44,7 +44,8 @@ def shape_words(shape: Shape, folder: Path | None, *, color: Sequence[float] = W
     words = _geometry_words(shape, folder)
     words |= {} if tuple(shape.color) == tuple(color) else {"color": shape.color}
     words |= {} if shape.name == shape.frame else {"name": shape.name}
-    return words | ({} if shape.collides else {"collides": False})
+    words |= {} if shape.collides else {"collides": False}
+    return words | ({} if shape.visible else {"visible": False})
 
 
 def _geometry_words(shape: Shape, folder: Path | None) -> Words:
@@ -67,13 +68,11 @@ def _ends(shape: Shape) -> Words | None:
     """`start` and `to` of a capsule or cylinder, if they give it again to the last bit."""
     long = shape.geometry
     assert isinstance(long, Capsule | Cylinder)
-    if shape.rotation == IDENTITY:
-        return None
     make = build.capsule if isinstance(long, Capsule) else build.cylinder
     half = so3.matrix(shape.rotation)[:, 2] * long.length / 2
     for ends in rounded(np.concatenate([shape.position - half, shape.position + half])):
         start, to = ends[:3], ends[3:]
-        if start == to:
+        if start == to or (shape.rotation == IDENTITY and any(start)):  # along z, `length` says it better
             continue
         again = make(long.radius, start=start, to=to).shapes[0]
         if (again.geometry, again.position, again.rotation) == (long, shape.position, shape.rotation):

@@ -237,22 +237,22 @@ def _block(tree: Tree, indent: str) -> list[str]:
     lines = []
     if isinstance(tree, dict):
         for word, value in tree.items():
-            lines += _entry(f"{indent}{scalar(word)}:", value, indent + "  ")
-    else:
-        for item in tree if isinstance(tree, list | tuple) else [tree]:
-            if (short := _flow(item)) is not None and len(indent) + len(short) + 2 <= WIDTH:
-                lines.append(f"{indent}- {short}")
-            else:
-                inner = _block(item, indent + "  ")
-                lines += [f"{indent}- {inner[0].lstrip(' ')}", *inner[1:]]
+            start = f"{indent}{scalar(word)}:"
+            short = _short(value, len(start))
+            lines += [f"{start} {short}"] if short is not None else [start, *_block(value, indent + "  ")]
+    elif isinstance(tree, list | tuple):
+        for item in tree:
+            short = _short(item, len(indent) + 1)
+            inner = [indent + "  " + short] if short is not None else _block(item, indent + "  ")
+            lines += [f"{indent}- {inner[0][len(indent) + 2 :]}", *inner[1:]]
     return lines
 
 
-def _entry(start: str, value: Tree, indent: str) -> list[str]:
-    short = _flow(value)
-    if short is not None and len(start) + len(short) + 1 <= WIDTH:
-        return [f"{start} {short}"]
-    return [start, *_block(value, indent)]
+def _short(tree: Tree, column: int) -> str | None:
+    """The tree in one line, if it can be or must be."""
+    short = _flow(tree)
+    whole = not isinstance(tree, dict | list | tuple) or not tree
+    return short if whole or (short is not None and column + 1 + len(short) <= WIDTH) else None
 
 
 def _flow(tree: Tree) -> str | None:
@@ -275,8 +275,9 @@ def scalar(value: str | float | bool) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        plain = _PLAIN.fullmatch(value) and is_text(value)
-        return value if plain else json.dumps(value, ensure_ascii=not value.isprintable())
+        if _PLAIN.fullmatch(value) and is_text(value):
+            return value
+        return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in json.dumps(value, ensure_ascii=False))
     if math.isinf(value):
         return ".inf" if value > 0 else "-.inf"
     return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
