@@ -1,0 +1,77 @@
+"""Distances between things, one and many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.collision.flat import Flat
+from bunraku.collision.moves import gradients
+from bunraku.collision.rows import Rows
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Distance:
+    """Signed distance of two things [m]: negative is how far they overlap.
+
+    `p_A` and `p_B` are the points where they are nearest, or deepest in each other, in the world, and `normal` is the
+    direction in which B leaves A: p_B − p_A = value · normal.
+    """
+
+    value: float
+    a: str
+    b: str
+    p_A: Array
+    p_B: Array
+    normal: Array
+
+    def __repr__(self) -> str:
+        return f"<Distance {self.a} – {self.b}: {1000 * self.value:.3g} mm>"
+
+
+@dataclass(frozen=True, eq=False)
+class Clearances:
+    """Distances of m pairs, each as in `Distance`, and how they change with q."""
+
+    pairs: tuple[tuple[str, str], ...]
+    sample: NDArray[np.int64]
+    """Which sample each belongs to, (m,)."""
+    value: Array
+    p_A: Array
+    p_B: Array
+    normal: Array
+    gradient: Array
+    """∂value/∂q, (m, n_q)."""
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __getitem__(self, k: int) -> Distance:
+        return Distance(float(self.value[k]), *self.pairs[k], self.p_A[k], self.p_B[k], self.normal[k])
+
+    def __repr__(self) -> str:
+        least = f", least {1000 * self.value.min():.3g} mm" if len(self) else ""
+        return f"<Clearances: {len(self)} pairs{least}>"
+
+
+def distances(names: tuple[str, ...], found: Rows) -> tuple[Distance, ...]:
+    """As objects, nearest first."""
+    out = []
+    for row in np.argsort(found.value, kind="stable"):
+        _, i, j, _ = found.ints[row].tolist()
+        f = found.floats[row]
+        out.append(Distance(float(f[0]), names[i], names[j], f[1:4].copy(), f[4:7].copy(), f[7:10].copy()))
+    return tuple(out)
+
+
+def clearances(names: tuple[str, ...], flat: Flat, Q: Array, found: Rows) -> Clearances:
+    """As arrays, with gradients."""
+    G = np.zeros((len(found), Q.shape[1]))
+    gradients(flat, Q, found.ints, found.floats, G)
+    value, p_A, p_B, normal, _ = np.split(found.floats, (1, 4, 7, 10), axis=1)
+    pairs = tuple((names[i], names[j]) for i, j in found.ints[:, 1:3].tolist())
+    return Clearances(pairs, found.sample, value[:, 0], p_A, p_B, normal, G)

@@ -1,0 +1,85 @@
+"""Triangles of meshes, boxes and heightfields, as collision needs them: where, which way out, whether closed."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.errors import FileError
+from bunraku.figure.shape import Mesh
+from bunraku.scene import Heightfield
+
+Array = NDArray[np.float64]
+GROUND = 10.0  # [m]
+_MESHES = "a mesh is an STL, OBJ, GLB, PLY or DAE file with at least one triangle"
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Triangles: vertices (n, 3) [m] and faces (m, 3), counterclockwise from outside.
+
+    A solid is closed and knows its inside; a convex one is its own hull as well.
+    """
+
+    vertices: Array
+    faces: NDArray[np.int64]
+    solid: bool
+    convex: bool = False
+
+    def corners(self) -> Array:
+        """The three corners of each triangle, (m, 3, 3)."""
+        return self.vertices[self.faces]
+
+
+@functools.lru_cache(maxsize=256)
+def load(geometry: Mesh) -> Surface:
+    """The triangles of a file, scaled; corners that coincide are joined."""
+    import trimesh
+
+    try:
+        mesh: Any = trimesh.load(geometry.file, force="mesh", process=True)
+        mesh.merge_vertices(merge_tex=True, merge_norm=True)
+        vertices, faces = np.array(mesh.vertices, float), np.array(mesh.faces, np.int64)
+    except Exception as error:  # noqa: BLE001 - the readers of trimesh fail in many ways
+        raise FileError(f"cannot be read: {error}", path=geometry.file, advice=_MESHES) from None
+    if not len(faces) or not np.isfinite(vertices).all():
+        raise FileError("has no triangles, or is not finite", path=geometry.file, advice=_MESHES)
+    scale = np.array(geometry.scale)
+    if np.prod(scale) < 0:  # a mirrored mesh is inside out
+        faces = faces[:, ::-1].copy()
+    return of_triangles(vertices * scale, faces)
+
+
+def of_triangles(vertices: ArrayLike, faces: ArrayLike) -> Surface:
+    """A surface that finds out by itself whether it is closed and whether it is convex."""
+    import trimesh
+
+    mesh: Any = trimesh.Trimesh(vertices, faces, process=False)
+    solid = bool(mesh.is_watertight and mesh.is_winding_consistent)
+    # Only a closed surface of one piece can be its own hull.
+    convex = solid and mesh.body_count == 1 and bool(mesh.is_convex)
+    return Surface(np.array(mesh.vertices, float), np.array(mesh.faces, np.int64), solid, convex)
+
+
+def of_box(size: tuple[float, float, float]) -> Surface:
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = [(a, b, c) for a, b, c, _ in quads] + [(a, c, d) for a, _, c, d in quads]
+    return Surface(signs * np.array(size) / 2, np.array(faces, np.int64), solid=True, convex=True)
+
+
+def of_heights(field: Heightfield) -> Surface:
+    """The ground under a heightfield: a closed block that reaches `GROUND` below the lowest point."""
+    top, up = field.vertices, field.faces
+    bottom = top.copy()
+    bottom[:, 2] = top[:, 2].min() - GROUND
+    index = np.arange(len(top)).reshape(len(field.heights), -1)
+    # The rim, counterclockwise seen from above.
+    rim = np.concatenate([index[0], index[1:, -1], index[-1, -2::-1], index[-2:0:-1, 0]])
+    along, low = np.roll(rim, -1), len(top)
+    sides = np.concatenate([np.stack([rim, rim + low, along + low], 1), np.stack([rim, along + low, along], 1)])
+    return Surface(np.vstack([top, bottom]), np.concatenate([up, up[:, ::-1] + low, sides]), solid=True)

@@ -1,0 +1,246 @@
+"""The kernel under every query: which things come near each other at a configuration, and how near.
+
+Things are the shapes that move, by number, then the static ones. Every shape is, or lies within, a segment with a
+radius. Between round shapes, and from round shapes to planes, boxes and meshes, the answer is exact; for the others it
+is a bound, and coal decides. A row of answers is (sample, A, B, status) and (value, p_A, p_B, normal, margin), with
+p_B − p_A = value · normal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.collision import flat
+from bunraku.collision.boxtree import DEPTH, away, corners, inside, nearest, vertices
+from bunraku.collision.flat import BOUND, DEEP, EXACT, FIRST, HOME, NEAREST, end_of, start_of
+from bunraku.collision.moves import travels
+from bunraku.collision.segments import above_plane, between_segments, inverse_way, meets_box
+from bunraku.kinematics.tree import carry, place
+from bunraku.spatial.algebra import axpy3, cross, dot3, scale3, sub3
+from bunraku.spatial.kernel import inline, kernel
+
+OPEN, CONVEX, PLANE, ROUND, SURFACE = flat.OPEN, flat.CONVEX, flat.PLANE, flat.ROUND, flat.SURFACE
+
+
+@inline
+def _emit(out, count, who, status, value, x, y, n, margin):
+    """One more row, written if there is room. `who` is (sample, A, B)."""
+    ints, floats = out
+    if count < ints.shape[0]:
+        ints[count, 0], ints[count, 1], ints[count, 2], ints[count, 3] = who[0], who[1], who[2], status
+        floats[count, 0], floats[count, 10] = value, margin
+        for k in range(3):
+            floats[count, 1 + k], floats[count, 4 + k], floats[count, 7 + k] = x[k], y[k], n[k]
+    return count + 1
+
+
+@inline
+def _across(u, v):
+    """A unit vector square to u, and to v where it can be."""
+    n = cross(u, v)
+    size = dot3(n, n)
+    if size <= 1e-24 * dot3(u, u) * dot3(v, v) or size == 0.0:
+        w = u if dot3(u, u) >= dot3(v, v) else v
+        n = cross(w, (1.0, 0.0, 0.0) if abs(w[0]) <= max(abs(w[1]), abs(w[2])) else (0.0, 1.0, 0.0))
+        size = dot3(n, n)
+        if size == 0.0:
+            return 0.0, 0.0, 1.0
+    return scale3(1.0 / np.sqrt(size), n)
+
+
+@inline
+def _round(a, b, r, c, d, s):
+    """(value, p_A, p_B, normal) of two segments with radii."""
+    x, y = between_segments(a, b, c, d)
+    gap = sub3(y, x)
+    size = np.sqrt(dot3(gap, gap))
+    n = scale3(1.0 / size, gap) if size > 1e-12 else _across(sub3(b, a), sub3(d, c))
+    return size - r - s, axpy3(r, n, x), axpy3(-s, n, y), n
+
+
+@inline
+def _poked(world, root, solid, a, b, r, triangle, stack):
+    """(value, p_A, p_B, normal) of a segment with a radius that passes through a surface, or is inside of it.
+
+    A solid is left on the shortest way of the deeper end; an open surface, on the side of the shorter piece.
+    """
+    depth = -1.0
+    x = y = a
+    if solid:
+        for k in range(2):
+            end = a if k == 0 else b
+            if inside(world.ints, world.boxes, world.triangles, root, end, stack):
+                deep, _, out, _ = nearest(world.ints, world.boxes, world.triangles, root, end, end, np.inf, stack)
+                if deep > depth:
+                    depth, x, y = deep, end, out
+    if depth > 1e-12:
+        n = scale3(1.0 / depth, sub3(x, y))
+    else:
+        p0, p1, p2 = vertices(world.triangles, max(triangle, 0))
+        n = cross(sub3(p1, p0), sub3(p2, p0))
+        n = scale3(1.0 / np.sqrt(max(dot3(n, n), 1e-300)), n)
+        ha, hb = dot3(n, sub3(a, p0)), dot3(n, sub3(b, p0))
+        if depth >= 0.0:  # an end on the surface itself: outward
+            depth, n = 0.0, scale3(-1.0, n)
+        else:
+            if abs(ha) > abs(hb):
+                ha, a = hb, b
+            depth, x, y = abs(ha), a, axpy3(-ha, n, a)
+            n = n if ha > 0.0 else scale3(-1.0, n)
+    return -depth - r, axpy3(r, n, x), y, n
+
+
+@inline
+def _to_surface(world, s, a, b, r, exact, margin, stack):
+    """(status, or −1 where it is not near; value, p_A, p_B, normal) of a segment with a radius and static triangles."""
+    root, surface = world.root[s], world.surface[s]
+    # Where something else is already deeper than r, only what passes through can be deeper still.
+    bound = max(r + margin, 1e-9)
+    d, x, y, triangle = nearest(world.ints, world.boxes, world.triangles, root, a, b, bound, stack)
+    if d > 0.0:  # does not pass through; may still be wholly inside
+        middle = (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
+        within = (
+            surface != OPEN
+            and away(world.boxes, root, middle) == 0.0
+            and inside(world.ints, world.boxes, world.triangles, root, middle, stack)
+        )
+        if not within:
+            if triangle < 0 or d - r >= margin:
+                return -1, np.inf, x, y, HOME
+            n = scale3(1.0 / d, sub3(y, x))
+            return EXACT if exact else BOUND, d - r, axpy3(r, n, x), y, n
+    elif not exact:
+        return BOUND, -r, x, y, HOME
+    value, x, y, n = _poked(world, root, surface != OPEN, a, b, r, triangle, stack)
+    if surface == CONVEX:  # how deep, coal knows; at least this
+        return DEEP, -r, x, y, n
+    return EXACT if value < margin else -1, value, x, y, n
+
+
+@inline
+def _to_static(world, s, a, b, r, exact, margin, stack):
+    """The same for any static thing."""
+    kind, c, d, radius = world.kind[s], start_of(world.static_ends, s), end_of(world.static_ends, s), world.static_radius[s]
+    if kind == SURFACE:
+        return _to_surface(world, s, a, b, r, exact, margin, stack)
+    if kind == PLANE:
+        height, x = above_plane(a, b, c, radius)
+        value, n = height - r, scale3(-1.0, c)
+        x, y = axpy3(r, n, x), axpy3(height, n, x)
+    else:
+        value, x, y, n = _round(a, b, r, c, d, radius)
+        exact = exact and kind == ROUND
+    return (EXACT if exact else BOUND) if value < margin else -1, value, x, y, n
+
+
+@inline
+def _between_shapes(world, t, cutoff, mode, E, M, D, out, count):
+    """Pairs of moving shapes: (count, the new cutoff, whether to stop)."""
+    moving = D.shape[0] > 0
+    for pair in range(world.pairs.shape[0]):
+        i, j = world.pairs[pair, 0], world.pairs[pair, 1]
+        margin = cutoff
+        if moving:
+            margin += D[i, world.pairs[pair, 2]] + D[j, world.pairs[pair, 3]]
+        reach = max(world.ball[i] + world.ball[j] + margin, 0.0)
+        u, v, w = M[i, 0] - M[j, 0], M[i, 1] - M[j, 1], M[i, 2] - M[j, 2]
+        if u * u + v * v + w * w >= reach * reach:
+            continue
+        a, b, c, d = start_of(E, i), end_of(E, i), start_of(E, j), end_of(E, j)
+        value, x, y, n = _round(a, b, world.radius[i], c, d, world.radius[j])
+        if value < margin:
+            sure = world.round[i] and world.round[j]
+            count = _emit(out, count, (t, i, j), EXACT if sure else BOUND, value, x, y, n, margin)
+            if sure and mode == NEAREST:
+                cutoff = value
+            elif sure and mode == FIRST:
+                return count, cutoff, True
+    return count, cutoff, False
+
+
+@inline
+def _near_static(world, i, a, b, reach, stack, near):
+    """Puts the static things whose boxes a segment comes as near as `reach` into `near`; returns how many."""
+    count = 0
+    for k in range(world.planes.shape[0]):
+        near[count] = world.planes[k]
+        count += 1
+    if world.top_order.shape[0] == 0:
+        return count
+    inverse = inverse_way(a, b)
+    stack[0] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        lo, hi = corners(world.top_boxes, node)
+        if not meets_box(a, inverse, lo, hi, reach):
+            continue
+        if world.top_ints[node, 2] == 0:
+            stack[top], stack[top + 1] = world.top_ints[node, 0], node + 1
+            top += 2
+            continue
+        for k in range(world.top_ints[node, 1], world.top_ints[node, 1] + world.top_ints[node, 2]):
+            s = world.top_order[k]
+            lo, hi = corners(world.static_box, s)
+            if world.tested[i, s] and meets_box(a, inverse, lo, hi, reach):
+                near[count] = s
+                count += 1
+    return count
+
+
+@inline
+def _against_static(world, t, cutoff, mode, E, D, stack, near, out, count):
+    """Moving shapes against static things: (count, the new cutoff, whether to stop)."""
+    n = world.joint.shape[0]
+    for i in range(n):
+        a, b, r, exact = start_of(E, i), end_of(E, i), world.radius[i], world.round[i]
+        spare = D[i, world.chain[world.joint[i], 0]] if D.shape[0] > 0 else 0.0
+        for k in range(_near_static(world, i, a, b, max(r + cutoff + spare, 0.0), stack, near)):
+            s, margin = near[k], cutoff + spare
+            if not world.tested[i, s]:
+                continue
+            status, value, x, y, normal = _to_static(world, s, a, b, r, exact, margin, stack)
+            if status < 0:
+                continue
+            count = _emit(out, count, (t, i, n + s), status, value, x, y, normal, margin)
+            if status != BOUND and mode == NEAREST:
+                cutoff = min(cutoff, value)
+            elif status != BOUND and mode == FIRST:
+                return count, cutoff, True
+    return count, cutoff, False
+
+
+@kernel
+def near(world, Q, half, within, mode, ints, floats):
+    """Fills the rows of every sample of Q; returns how many there are, of which only as many as fit were written.
+
+    With `half` (T, n_q), a pair is near at q when it may come as near as `within` anywhere in the box q ± half.
+    """
+    n, n_joints, n_static = world.joint.shape[0], world.joints.shape[0], world.kind.shape[0]
+    R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
+    E, M, stack, candidates = np.empty((n, 6)), np.empty((n, 3)), np.empty(DEPTH, np.int64), np.empty(n_static, np.int64)
+    D = np.empty((n if half.shape[0] else 0, world.chain.shape[1]))
+    count = 0
+    for t in range(Q.shape[0]):
+        place(world.joints, 0, n_joints, Q[t], HOME, R, p, S)
+        for i in range(n):
+            a = carry(R, p, HOME, world.joint[i], start_of(world.ends, i), 1.0)
+            b = carry(R, p, HOME, world.joint[i], end_of(world.ends, i), 1.0)
+            for k in range(3):
+                E[i, k], E[i, 3 + k], M[i, k] = a[k], b[k], 0.5 * (a[k] + b[k])
+            if half.shape[0]:
+                travels(world.joints, world.chain, S, world.joint[i], a, b, world.radius[i], half[t], D[i])
+        count, cutoff, stop = _between_shapes(world, t, within, mode, E, M, D, (ints, floats), count)
+        if not stop:
+            count, cutoff, stop = _against_static(
+                world, t, cutoff, mode, E, D, stack, candidates, (ints, floats), count
+            )
+    return count
+
+
+@kernel
+def contains(world, s, x):
+    """Whether a point is inside of a static solid."""
+    stack = np.empty(DEPTH, np.int64)
+    return inside(world.ints, world.boxes, world.triangles, world.root[s], x, stack)

@@ -1,0 +1,176 @@
+"""World: figures and a scene, and every question about what touches what."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.collision.check import check
+from bunraku.collision.continuous import Passage, denser, passage
+from bunraku.collision.distance import Clearances, Distance, clearances, distances
+from bunraku.collision.flat import ALL, BOUND, FIRST, NEAREST
+from bunraku.collision.layout import flat
+from bunraku.collision.narrow import Narrow
+from bunraku.collision.report import Report
+from bunraku.collision.rows import Rows, nearest, rows, settled
+from bunraku.collision.things import Rules, things_of, unique
+from bunraku.errors import BunrakuError, MotionError, NotFinite
+from bunraku.figure import Figure
+from bunraku.motion import Motion
+from bunraku.scene import Scene
+
+Array = NDArray[np.float64]
+EMPTY = Scene("nothing", floor=None)
+
+
+class World:
+    """Figures and what is around them, built once; every question takes a configuration.
+
+    With several figures, q is theirs one after another. Shapes on one body, and on bodies that a joint connects, may
+    always touch; so may the pairs of frames that a figure allows, and the `allowed` pairs given here, by the names of
+    shapes, frames, figures, obstacles, or groups of obstacles.
+
+    Distances are exact between spheres and capsules, and from those to planes, boxes and meshes; coal's, to 1e-6 m,
+    between all others. A closed mesh is solid: what is wholly inside of it overlaps it.
+    """
+
+    def __init__(
+        self, figures: Figure | Sequence[Figure], scene: Scene = EMPTY, *, allowed: Iterable[tuple[str, str]] = ()
+    ) -> None:
+        self.figures = (figures,) if isinstance(figures, Figure) else tuple(figures)
+        if not self.figures:
+            raise BunrakuError("a world without figures\n  advice: World(figure, scene)")
+        self.scene = scene
+        self.allowed = tuple((a, b) for a, b in allowed)
+        moving, static = things_of(self.figures, scene)
+        self._flat = flat(self.figures, moving, static, Rules(self.figures, moving + static, self.allowed))
+        self._narrow = Narrow.of(self._flat, moving, static)
+        self.names = tuple(thing.name for thing in moving + static)
+        """Of the things that can touch: the shapes that move, then what does not."""
+        self.n_q = sum(figure.n_q for figure in self.figures)
+
+    def allowing(self, pairs: Iterable[tuple[str, str]]) -> World:
+        """The same world in which these pairs may touch as well."""
+        return World(self.figures, self.scene, allowed=(*self.allowed, *pairs))
+
+    @property
+    def start(self) -> Array:
+        """The configuration that the figures start in."""
+        return np.concatenate([figure.start for figure in self.figures])
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Every pair that is tested."""
+        n = len(self._flat.joint)
+        moving = self._flat.pairs[:, :2].tolist()
+        static = [(i, n + s) for i, s in np.argwhere(self._flat.tested).tolist()]
+        return tuple((self.names[i], self.names[j]) for i, j in [*moving, *static])
+
+    # -- one configuration -------------------------------------------------------------------------------------------
+
+    def collides(self, q: ArrayLike, *, margin: float = 0.0) -> bool:
+        """Whether any pair is nearer than `margin` [m]."""
+        Q = self._samples(q, 1)
+        found = rows(self._flat, Q, within=margin, mode=FIRST)
+        if not len(found):
+            return False
+        if (found.ints[:, 3] != BOUND).any():
+            return True
+        query = self._narrow.at(Q[0])
+        return any(query.collide(i, j, margin) for i, j in found.ints[:, 1:3].tolist())
+
+    def contacts(self, q: ArrayLike) -> tuple[Distance, ...]:
+        """The pairs that overlap, deepest first."""
+        return distances(self.names, self._near(self._samples(q, 1), 0.0))
+
+    def touching_at(self, q: ArrayLike | None = None) -> tuple[tuple[str, str], ...]:
+        """The pairs that overlap at q, or at the start, as `allowing` takes them."""
+        found = self.contacts(self.start if q is None else q)
+        return tuple(dict.fromkeys((contact.a, contact.b) for contact in found))
+
+    def distance(self, q: ArrayLike) -> Distance:
+        """The nearest pair; infinitely far where nothing can touch."""
+        Q = self._samples(q, 1)
+        found = nearest(self._narrow, Q, rows(self._flat, Q, within=math.inf, mode=NEAREST))
+        if not len(found):
+            return Distance(math.inf, "", "", np.zeros(3), np.zeros(3), np.zeros(3))
+        return distances(self.names, found)[0]
+
+    def clearances(self, q: ArrayLike, *, within: float) -> Clearances:
+        """Every pair nearer than `within` [m], with gradients."""
+        return self.clearances_along(self._samples(q, 1), within=within)
+
+    # -- many configurations -----------------------------------------------------------------------------------------
+
+    def clearances_along(self, motion: Motion | ArrayLike, *, within: float) -> Clearances:
+        """The same at every sample of a motion, or of Q (T, n_q)."""
+        Q = self._all_samples(motion)
+        return clearances(self.names, self._flat, Q, self._near(Q, within))
+
+    def check(self, motion: Motion | ArrayLike, *, between: bool = False) -> Report:
+        """Clearance and overlaps of a motion, or of Q (T, n_q); with `between`, also the ways from sample to sample."""
+        return check(self._narrow, self.names, self._all_samples(motion), between=between)
+
+    def denser(self, motion: Motion | ArrayLike, *, step: float = 0.005) -> Array:
+        """Q with samples put between, so that no point of a shape gets farther than `step` [m] from one to the next."""
+        if not 0.0 < step < math.inf:
+            raise BunrakuError(f"a step of {step} m\n  advice: give a positive length")
+        return denser(self._flat, self._all_samples(motion), step=step)[1]
+
+    # -- between two configurations ----------------------------------------------------------------------------------
+
+    def free_between(self, q_a: ArrayLike, q_b: ArrayLike, *, margin: float = 0.0, resolution: float = 1e-4) -> bool:
+        """Whether every configuration on the straight line keeps `margin` [m], for certain; see `between`."""
+        return self.between(q_a, q_b, margin=margin, resolution=resolution).free
+
+    def between(self, q_a: ArrayLike, q_b: ArrayLike, *, margin: float = 0.0, resolution: float = 1e-4) -> Passage:
+        """The straight line from q_a to q_b: free for certain, or where something comes nearer than `margin` [m].
+
+        Things that come nearer to the margin than about `resolution` [m] are not told apart from those that touch.
+        """
+        if not resolution > 0.0:
+            raise BunrakuError(f"a resolution of {resolution} m\n  advice: give a positive length")
+        (start,), (end,) = self._samples(q_a, 1), self._samples(q_b, 1)
+        return passage(self._narrow, self.names, start, end, margin=margin, resolution=resolution)
+
+    # -- what is handed in -------------------------------------------------------------------------------------------
+
+    def _near(self, Q: Array, within: float) -> Rows:
+        if math.isnan(within):
+            raise NotFinite("within is not a number")
+        return settled(self._narrow, Q, rows(self._flat, Q, within=within, mode=ALL))
+
+    def _samples(self, q: ArrayLike, dimensions: int = 2) -> Array:
+        Q = np.array(q, float)
+        if Q.ndim != dimensions or Q.shape[-1] != self.n_q:
+            who = " and ".join(figure.name for figure in self.figures)
+            raise BunrakuError(f"{who}: {self.n_q} variables, but q has shape {Q.shape}")
+        if not np.isfinite(Q).all():
+            names = [name for figure in self.figures for name in figure.names]
+            raise NotFinite(f"q is not finite at {names[int(np.argwhere(~np.isfinite(Q))[0, -1])]}")
+        return Q.reshape(-1, self.n_q)
+
+    def _all_samples(self, motion: Motion | ArrayLike) -> Array:
+        return self._samples(self._of_motion(motion) if isinstance(motion, Motion) else motion)
+
+    def _of_motion(self, motion: Motion) -> Array:
+        """The tracks of our figures, by name, or by order if there are as many."""
+        tracks = {track.name: track for track in motion.tracks}
+        wanted = unique(figure.name for figure in self.figures)
+        if all(name in tracks for name in wanted):
+            found = [tracks[name] for name in wanted]
+        elif len(motion.tracks) == len(wanted):
+            found = list(motion.tracks)
+        else:
+            raise MotionError(f"no tracks of {', '.join(wanted)}", advice=f"the motion has {', '.join(tracks)}")
+        for figure, track in zip(self.figures, found, strict=True):
+            if track.figure.names != figure.names:
+                raise MotionError(f"the track {track.name} is not of {figure.name}", advice="build the world of its figure")
+        return np.hstack([track.q for track in found])
+
+    def __repr__(self) -> str:
+        n, s = len(self._flat.joint), len(self._flat.kind)
+        return f"<World: {n} shapes that move, {s} that do not, {len(self._flat.triangles):,} triangles>"
