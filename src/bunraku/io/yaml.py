@@ -150,7 +150,7 @@ class _Builder:
     def _checked_key(self, into: _Open, key: Node) -> Node:
         if not isinstance(key.value, str):
             raise key.error(f"a word is wanted before the ':', not {key.described}", advice="write word: value")
-        if key.value == "<<":
+        if key.plain and key.value == "<<":
             raise key.error("'<<' (merge) is not known", advice="YAML 1.2 has no merge: repeat the words")
         if key.value in into.keys:
             first = into.keys[key.value].line
