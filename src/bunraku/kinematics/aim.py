@@ -20,7 +20,8 @@ def turned(axis: ArrayLike, angle: ArrayLike) -> Array:
 
 def shortest(a: ArrayLike, b: ArrayLike) -> Array:
     """The shortest turn that takes the direction a to b."""
-    a, b = (np.asarray(x, float) / np.linalg.norm(x) for x in (a, b))
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
     axis = np.cross(a, b)
     size = float(np.linalg.norm(axis))
     if size < 1e-9:
@@ -32,7 +33,8 @@ def shortest(a: ArrayLike, b: ArrayLike) -> Array:
 def twist(axis: Array, M: Array) -> Array:
     """Angles (T,) about an axis whose rotations R make tr(Mᵀ R) largest, for M (T, 3, 3)."""
     vee = np.stack([M[:, 2, 1] - M[:, 1, 2], M[:, 0, 2] - M[:, 2, 0], M[:, 1, 0] - M[:, 0, 1]], 1)
-    return np.arctan2(vee @ axis, np.trace(M, axis1=1, axis2=2) - np.einsum("i,tij,j->t", axis, M, axis))
+    along = np.einsum("i,tij,j->t", axis, M, axis)
+    return np.asarray(np.arctan2(vee @ axis, np.trace(M, axis1=1, axis2=2) - along))
 
 
 def nearest_angles(axes: Array, between: Array, M: Array, q: Array, limits: tuple[Array, Array]) -> Array:
