@@ -20,14 +20,13 @@ def turned(axis: ArrayLike, angle: ArrayLike) -> Array:
 
 def shortest(a: ArrayLike, b: ArrayLike) -> Array:
     """The shortest turn that takes the direction a to b."""
-    a, b = np.asarray(a, float), np.asarray(b, float)
-    a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
-    axis = np.cross(a, b)
-    size = float(np.linalg.norm(axis))
+    start, end = (np.asarray(x, float) / float(np.linalg.norm(np.asarray(x, float))) for x in (a, b))
+    axis = np.cross(start, end)
+    size, cosine = float(np.linalg.norm(axis)), float(start @ end)
     if size < 1e-9:
-        side = np.cross(a, [1.0, 0.0, 0.0] if abs(a[0]) < 0.9 else [0.0, 1.0, 0.0])
-        return np.eye(3) if a @ b > 0 else turned(side / np.linalg.norm(side), np.pi)
-    return turned(axis / size, np.arctan2(size, a @ b))
+        side = np.cross(start, [1.0, 0.0, 0.0] if abs(start[0]) < 0.9 else [0.0, 1.0, 0.0])
+        return np.eye(3) if cosine > 0.0 else turned(side / np.linalg.norm(side), np.pi)
+    return turned(axis / size, np.arctan2(size, cosine))
 
 
 def twist(axis: Array, M: Array) -> Array:
