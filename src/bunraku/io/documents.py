@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from bunraku.errors import BunrakuError
+from bunraku.errors import FileError
 from bunraku.figure import Figure
 from bunraku.io import yaml
 from bunraku.io.figure_file import figure_of, save_figure
@@ -30,4 +30,4 @@ def save_yaml(thing: Any, path: str | os.PathLike[str]) -> None:
         save_scene(thing, path)
     else:
         advice = "YAML files hold figures and scenes; give another suffix"
-        raise BunrakuError(f"a {type(thing).__name__} is not written as YAML\n  advice: {advice}")
+        raise FileError(f"a {type(thing).__name__} cannot be written into this file", path=str(path), advice=advice)
