@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
@@ -120,6 +120,7 @@ TURN = {"cart_pendulum": np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])}
 
 
 @pytest.mark.parametrize("name", REFERENCE)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_same_bodies_in_the_same_places(name: str, seed: int) -> None:
     model, figure = REFERENCE[name], library.named(name)

@@ -25,7 +25,7 @@ from bunraku.io.camera import Camera, vector
 from bunraku.io.heap import carriers, corners, heap, obstacles_of, shapes_of
 from bunraku.io.strands import Strand, color, hanging, strands
 from bunraku.kinematics import pose
-from bunraku.scene import Scene
+from bunraku.scene import Plane, Scene
 
 __all__ = ["Camera", "Strand", "image", "outline", "strands"]
 Array = NDArray[np.float64]
@@ -42,6 +42,12 @@ def outline(figure: Figure, frames: Array) -> Array:
     X_WS = carriers(figure, frames) @ solids.places
     bare = [] if figure.shapes else [frames[:, :3, 3]]
     return np.concatenate([corners(solids.boxes, X_WS), *(s.points for s in strands(figure, frames)), *bare])
+
+
+def _around(scene: Scene | None) -> Array:
+    """What a camera should see where there is no figure: the obstacles that end somewhere."""
+    solids = heap(tuple(solid for solid in obstacles_of(scene) if not isinstance(solid.geometry, Plane)) if scene else ())
+    return corners(solids.boxes, solids.places) if len(solids.boxes) else np.zeros((1, 3))
 
 
 @functools.lru_cache(maxsize=64)
@@ -74,7 +80,7 @@ def image(
             raise NotFinite(f"frames of {figure.name} are not finite")
     width, height = size
     if camera is None:
-        points = np.concatenate([outline(f, X) for f, X in zip(several, stands, strict=True)] or [np.zeros((1, 3))])
+        points = np.concatenate([outline(f, X) for f, X in zip(several, stands, strict=True)] or [_around(scene)])
         wide, tall = np.ptp(points[:, :2], 0).max(), np.ptp(points[:, 2])
         elevation = min(max(0.12 * wide / max(tall, 1e-9), 0.2), 0.6)  # flat things are seen from higher up
         camera = Camera.around(points, elevation=float(elevation), aspect=width / height)
@@ -93,7 +99,8 @@ def _picture(
     points, directions = np.empty_like(all_.vertices), np.empty_like(all_.vertices)
     raster.placed(all_.vertices, all_.normals, all_.owner, X_WS, points, directions)
 
-    stage = corners(all_.boxes, X_WS)[: -8 * len(still) or None]  # what the sun and the floor are centred on
+    n = len(X_WS) - len(still) if figures else len(X_WS)
+    stage = corners(all_.boxes[:n], X_WS[:n])  # what the sun and the floor are centred on: the figures, if any
     view, sun = _view(camera, width * samples, height * samples), _sun(camera, stage)
     seen, sunny = _at_once(
         lambda: _covered(points, all_.faces, view, (height * samples, width * samples)),

@@ -31,5 +31,5 @@ def named(name: str) -> Figure:
     if links and int(links[1]) > 0:
         return chain(int(links[1]))
     if name not in _MAKERS:
-        raise UnknownName("figure of the library", name, NAMES)
+        raise UnknownName("figure", name, NAMES)
     return _MAKERS[name]()

@@ -55,9 +55,10 @@ def arm2d(
     *, lengths: tuple[float, float] = (0.3, 0.3), masses: tuple[float, float] = (0.4, 0.3),
     height: float = 0.8, start: tuple[float, float] = (0.35, 0.9), damping: float = 0.0,
 ) -> Figure:  # fmt: skip
-    """Two links in a plane; the string from the wrist is wound by a spindle that moves along x.
+    """Puppet arm in a plane, on one string.
 
-    Dynamic: shoulder, elbow. Kinematic: hand_x, hand_length. Both links hang down at zero.
+    The string from the wrist is wound by a spindle that moves along x. Dynamic: shoulder, elbow. Kinematic:
+    hand_x, hand_length. Both links hang down at zero.
     """
     upper, lower = lengths
     return figure(
@@ -80,9 +81,10 @@ def arm3d(
     *, lengths: tuple[float, float] = (0.3, 0.28), masses: tuple[float, float] = (0.4, 0.3),
     height: float = 0.8, start: Vector = (0.0, 0.15, 0.5), bend: float = 0.9, damping: float = 0.02,
 ) -> Figure:  # fmt: skip
-    """A ball shoulder and an elbow; the string from the wrist is wound by a spindle that moves in a plane.
+    """Puppet arm in space, on one string.
 
-    Dynamic: shoulder_rz, shoulder_ry, shoulder_rx, elbow. Kinematic: hand_x, hand_y, hand_length. A bent arm
+    The string from the wrist is wound by a spindle that moves in a plane. Dynamic: shoulder_rz,
+    shoulder_ry, shoulder_rx, elbow. Kinematic: hand_x, hand_y, hand_length. A bent arm
     reaches toward +y.
     """
     upper, lower = lengths

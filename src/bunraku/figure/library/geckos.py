@@ -86,7 +86,7 @@ def _tail() -> list[Attached]:
 
 
 def gecko() -> Figure:
-    """Climbing gecko with a waist of 3 and legs of 7 variables, of which the feet's 3 are passive: 37, 19 active."""
+    """Climbing gecko with 19 motors: a waist of 3 variables, legs of 7, of which the feet's 3 are passive."""
     stance, lift, bend = 0.45, 0.2, 1.2
     height = FOOT - UPPER * math.sin(lift) - LOWER * math.sin(lift - bend)
     hind = ry(

@@ -114,7 +114,7 @@ def _palm() -> list[Attached]:
 
 
 def hand(*, grip: Literal["closure", "contact"] = "closure") -> Figure:
-    """Hand with four fingers and a thumb, each bent by one tendon, holding a ball: 26 + 5 variables.
+    """Hand with a tendon for every finger, holding a ball.
 
     With grip "closure" the five pads stick to the ball at a point; with "contact" they press on it with friction.
     """

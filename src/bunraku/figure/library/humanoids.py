@@ -88,9 +88,10 @@ def _arm(side: str, s: int) -> Node:
 
 
 def humanoid(*, bend: float = 0.35) -> Figure:
-    """Small robot that stands on the floor and faces +x: 20 actuated joints, 0.58 m, 6.5 kg, 8 contacts.
+    """Robot of 0.58 m with 20 motors, facing +x.
 
-    `bend` is how far the hips and ankles are bent at the start [rad]; the knees take twice that.
+    It stands on eight contacts, four to a sole. `bend` is how far the hips and ankles are bent at the start
+    [rad]; the knees take twice that.
     """
     head = [
         box((0.075, 0.085, 0.066), at=(0, 0, 0.044), mass=0.42, color=WHITE, name="head"),

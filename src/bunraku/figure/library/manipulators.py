@@ -12,7 +12,7 @@ GREY, DARK, STEEL = (0.86, 0.87, 0.88), (0.17, 0.18, 0.2), (0.6, 0.62, 0.66)
 
 
 def mobile_manipulator() -> Figure:
-    """Base that moves in the plane and turns, with a six-variable arm whose last three axes meet: 9 variables."""
+    """Arm of six variables, with a spherical wrist, on a base that rolls anywhere."""
     gripper = [
         cylinder(0.036, start=(0, 0, 0.02), to=(0, 0, 0.06), color=STEEL, name="flange", mass=0.6),
         box((0.05, 0.13, 0.025), at=(0, 0, 0.072), color=DARK, name="gripper"),

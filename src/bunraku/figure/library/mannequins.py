@@ -87,7 +87,7 @@ def _leg(side: str, s: int, mass: float) -> Node:
 
 
 def mannequin(*, mass: float = 75.0) -> Figure:
-    """Person of 1.75 m with arms of seven variables, who faces +x: 20 bodies, 18 joints, 53 variables."""
+    """Person of 1.75 m, facing +x, with arms of seven variables: 20 bodies, 18 joints."""
     spine = ball(
         "chest",
         capsule(0.1, start=(0, -0.055, 0.1), to=(0, 0.055, 0.1), mass=0.166 * mass, color=SHIRT, name="chest"),

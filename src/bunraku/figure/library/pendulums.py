@@ -34,7 +34,7 @@ def _bracket(size: float = 1.0) -> Attached:
 def pendulum(
     *, length: float = 1.0, mass: float = 1.0, damping: float = 0.0, start: float = 0.7, gravity: float = 9.81
 ) -> Figure:
-    """A point mass on a rod without mass."""
+    """Point mass on a rod without mass."""
     return figure(
         "pendulum",
         fixed("bracket", _bracket()),
@@ -54,7 +54,7 @@ def double_pendulum(
     *, lengths: tuple[float, float] = (1.0, 1.0), masses: tuple[float, float] = (1.0, 1.0),
     damping: float = 0.0, start: tuple[float, float] = (1.1, 0.9), gravity: float = 9.81,
 ) -> Figure:  # fmt: skip
-    """Two point masses on rods without mass: regular when it swings a little, chaotic when a lot."""
+    """Two point masses on rods without mass: chaotic when they swing far."""
     upper, lower = lengths
     return figure(
         "double_pendulum",
@@ -82,9 +82,10 @@ def chain(
     n: int = 5, *, length: float = 1.0, mass: float = 1.0, inertia: Sequence[float] | None = None,
     damping: float = 0.0, start: Sequence[float] | None = None, gravity: float = 9.8,
 ) -> Figure:  # fmt: skip
-    """n equal rods that hang from each other and turn about x; variables q0, q1, …
+    """Equal rods that hang from each other.
 
-    `length` and `mass` are those of one rod; without `inertia` it is that of a thin one.
+    They turn about x by the variables q0, q1, …; `length` and `mass` are those of one rod; without
+    `inertia` it is that of a thin one.
     """
     across, along = mass * length**2 / 12, 1e-3 * mass * length**2
     moments = (across, across, along) if inertia is None else inertia
@@ -107,7 +108,7 @@ def cart_pendulum(
     *, length: float = 1.0, cart: float = 10.0, mass: float = 1.0, damping: float = 0.01,
     start: tuple[float, float] = (0.1, 2.0), gravity: float = 9.8,
 ) -> Figure:  # fmt: skip
-    """A point mass on a rod that hangs from a cart, which a force pushes along x: variables x, theta."""
+    """Pendulum on a cart that a force pushes along x: variables x and theta."""
     return figure(
         "cart_pendulum",
         fixed("rail", capsule(0.02, start=(-2.2, 0, -0.135), to=(2.2, 0, -0.135), color=STEEL, name="rail")),

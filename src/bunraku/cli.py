@@ -1,0 +1,342 @@
+"""The command line: a function per verb. Heavy imports stand inside, so that `bunraku --help` answers at once.
+
+To add a verb, write a function with `@verb`: its signature is the command's, its docstring the help.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+
+from bunraku.errors import BunrakuError
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from bunraku.figure import Figure
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+EXAMPLES = """[bold]Try[/bold]
+
+[cyan]bunraku figures[/cyan]  what is there
+
+[cyan]bunraku show marionette25 --png puppet.png[/cyan]  a picture
+
+[cyan]bunraku convert marionette22 puppet.yaml[/cyan]  a figure as a file that you can edit
+
+[cyan]bunraku check puppet.yaml[/cyan]  is it still whole?
+
+[cyan]bunraku --install-completion[/cyan]  the Tab key completes verbs and names from then on
+"""
+
+app = typer.Typer(
+    name="bunraku", no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False, epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
+out, err = Console(), Console(stderr=True)
+
+
+def main() -> None:
+    """Entry point of the `bunraku` command."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    except BrokenPipeError:  # the reader of a pipe, such as `head`, has gone
+        sys.stderr.close()
+        raise SystemExit(141) from None
+
+
+def verb(function: Verb) -> Verb:
+    """A subcommand whose errors are told once, in red, without a traceback."""
+
+    @functools.wraps(function)
+    def guarded(*args: Any, **options: Any) -> None:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            try:
+                function(*args, **options)
+            except BunrakuError as error:
+                _say(str(error), style="red", to=err)
+                raise typer.Exit(1) from None
+            except KeyboardInterrupt:
+                _say("stopped", style="yellow", to=err)
+                raise typer.Exit(130) from None
+
+    app.command(no_args_is_help=function.__name__ != "figures")(guarded)
+    return function
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    _say(f"warning: {message}", style="yellow", to=err)
+
+
+def _say(text: str, *, style: str = "", to: Console = out) -> None:
+    """Text as it is: brackets in names are not markup, long lines are not broken."""
+    to.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)] = False,
+) -> None:
+    """Brings articulated figures to life: string marionettes, mannequins, humanoids, a climbing gecko."""
+    if version:
+        from bunraku import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+# -- what a name on the command line stands for ------------------------------------------------------------------
+
+
+def _complete(incomplete: str) -> Iterator[str]:
+    from bunraku.figure import library
+
+    yield from (name for name in library.NAMES if name.startswith(incomplete))
+    yield from (str(path) for path in sorted(Path().glob(f"{incomplete}*")) if not path.name.startswith("."))
+
+
+def _thing(name: str) -> Any:
+    """A figure of the library, or what is in a file."""
+    from bunraku import io
+    from bunraku.figure import library
+
+    if Path(name).suffix.lower() in io.LOADERS or Path(name).exists():
+        return io.load(name)
+    return library.named(name)
+
+
+Source = Annotated[
+    str,
+    typer.Argument(metavar="FIGURE", autocompletion=_complete, help="A name from [cyan]bunraku figures[/cyan], or a file."),
+]
+
+
+# -- verbs -------------------------------------------------------------------------------------------------------
+
+
+@verb
+def figures() -> None:
+    """List the figures that come with bunraku."""
+    from rich.table import Table
+
+    from bunraku.figure import library
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("name", style="cyan", no_wrap=True)
+    for column in ("variables", "bodies", "strings", "mass"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("")
+    for name in library.NAMES:
+        figure = library.named(name)
+        kinematic = len(figure.kinematic)
+        variables = f"{figure.n_dynamic} + {kinematic}" if kinematic else f"{figure.n_dynamic}"
+        about = (getattr(library, name).__doc__ or "").partition("\n")[0]
+        strings = str(len(figure.strings)) if figure.strings else ""
+        table.add_row(name, variables, str(len(figure.bodies)), strings, f"{figure.mass:.3g} kg", about)
+    out.print(table)
+    out.print("\nvariables: moved by physics + set by the puppeteer; chain12 has twelve rods", style="dim", highlight=False)
+
+
+@verb
+def show(
+    figure: Source,
+    png: Annotated[Path | None, typer.Option(help="Write a picture here; of a motion, a sheet of pictures.")] = None,
+    tree: Annotated[bool, typer.Option("--tree", help="Print frames, strings and inputs as a tree.")] = False,
+    size: Annotated[int, typer.Option(min=16, max=4096, help="Width and height of the picture in pixels.")] = 800,
+) -> None:
+    """Show a figure: its tree of frames, or a picture.
+
+    Works on motions and scenes too. Without options the tree is printed.
+    """
+    from bunraku.figure import Figure
+    from bunraku.motion import Motion
+
+    thing = _thing(figure)
+    if tree or png is None:
+        for one in thing.tracks if isinstance(thing, Motion) else (thing,):
+            shown = one.figure if isinstance(thing, Motion) else one
+            if isinstance(shown, Figure):
+                out.print(_tree(shown), highlight=False)
+            else:
+                _say(_summary(shown))
+    if png is not None:
+        _picture(thing, png, size)
+        _say(f"wrote {png}")
+
+
+@verb
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Figures, scenes or motions.")],
+) -> None:
+    """Read files and say what is in them, or the one thing that is wrong and where.
+
+    Ends with 1 if any file is broken.
+    """
+    from bunraku import io
+
+    broken = 0
+    for file in files:
+        try:
+            thing = io.load(file)
+        except BunrakuError as error:
+            broken += 1
+            _say(str(error), style="red", to=err)
+            continue
+        _say(f"✓ {file}: {_summary(thing)}", style="green")
+        for hint in _hints(thing):
+            _say(f"  {hint}", style="yellow")
+    if broken:
+        raise typer.Exit(1)
+
+
+@verb
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", autocompletion=_complete, help="A file, or a name of the library.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="The suffix says what to write.")],
+    force: Annotated[bool, typer.Option("--force", "-f", help="Write over a file that exists.")] = False,
+) -> None:
+    """Turn a figure, scene or motion into another kind of file.
+
+    Reads YAML, URDF, MJCF, BVH, CSV and NPZ; writes YAML, MJCF, BVH, CSV, NPZ, GLB (Blender, three.js), MP4 and PNG.
+    """
+    from bunraku import io
+    from bunraku.errors import FileError
+
+    if target.exists() and not force:
+        raise FileError("exists already", path=str(target), advice="choose another name, or say --force")
+    io.save(_thing(source), target)
+    _say(f"wrote {target}")
+
+
+# -- in words ----------------------------------------------------------------------------------------------------
+
+
+def _summary(thing: Any) -> str:
+    """One line on a figure, a scene or a motion."""
+    from bunraku.figure import Figure
+    from bunraku.motion import Motion
+    from bunraku.scene import Scene
+
+    match thing:
+        case Figure():
+            return f"figure {_counted(thing)}"
+        case Scene():
+            floor = "no floor" if thing.floor is None else f"floor at {thing.floor:g} m"
+            return f"scene {thing.name}: {_count(len(thing.obstacles), 'obstacle')}, {floor}"
+        case Motion():
+            who = "; ".join(_counted(track.figure) for track in thing.tracks)
+            return f"motion of {thing.duration:.3g} s in {_count(len(thing), 'sample')}: {who}"
+    return repr(thing)
+
+
+def _counted(figure: Figure) -> str:
+    kinematic = len(figure.kinematic)
+    parts = [f"{figure.n_dynamic} dynamic" + (f" + {kinematic} kinematic variables" if kinematic else " variables")]
+    groups = {"body": figure.bodies, "string": figure.strings, "wire": figure.wires, "contact": figure.contacts}
+    parts += [_count(len(group), word) for word, group in groups.items() if group]
+    return f"{figure.name}: {', '.join(parts)}, {figure.mass:.3g} kg"
+
+
+def _count(n: int, word: str) -> str:
+    many = "bodies" if word == "body" else f"{word}s"
+    return f"{n} {word if n == 1 else many}"
+
+
+def _hints(thing: Any) -> list[str]:
+    """What is allowed but hardly meant: a start outside the limits, strings that are too short at the start."""
+    from bunraku.figure import Figure, plain
+
+    if not isinstance(thing, Figure):
+        return []
+    found = [
+        f"{v.name} starts at {v.start:.4g}, outside its limits {v.lower:.4g} … {v.upper:.4g}"
+        for v in thing.variables if not v.lower <= v.start <= v.upper
+    ]  # fmt: skip
+    X_W = plain.poses(thing.frames)
+    for string in (*thing.strings, *thing.wires):
+        wound = 0.0 if string.variable is None else string.ratio * float(thing.start[thing.index(string.variable)])
+        missing = plain.path_length(X_W, string) - string.length - wound
+        if missing > 1e-6:
+            found.append(f"{string.kind} {string.name} is {1e3 * missing:.3g} mm too short at the start")
+    return found
+
+
+def _tree(figure: Figure) -> Tree:
+    """Frames as they hang on each other, with what is fixed in them, and then what joins them."""
+    from rich.markup import escape
+    from rich.tree import Tree
+
+    from bunraku.figure.frame import WORLD
+
+    root = Tree(escape(_counted(figure)), style="bold", guide_style="dim")
+    masses: dict[str, float] = {}
+    for body in figure.bodies:
+        masses[body.frame] = masses.get(body.frame, 0.0) + body.mass
+    joint = {joint.frames[-1]: joint for joint in figure.groups}
+    inner = {frame for group in figure.groups for frame in group.frames[:-1]}
+    branches = {WORLD: root}
+    for frame in figure.frames:
+        if frame.name in inner:  # the joint's last frame stands for all of them
+            branches[frame.name] = branches[frame.parent]
+            continue
+        moves = joint[frame.name].kind if frame.name in joint else _moves(frame)
+        weight = f"  {masses[frame.name]:.3g} kg" if frame.name in masses else ""
+        branches[frame.name] = branches[frame.parent].add(
+            f"[cyan]{escape(frame.name)}[/cyan]{moves and '  ' + moves}{weight}", style="not bold"
+        )
+    for title, lines in _joins(figure).items():
+        branch = root.add(f"[bold]{title}[/bold]")
+        for line in lines:
+            branch.add(escape(line), style="not bold")
+    return root
+
+
+def _moves(frame: Any) -> str:
+    variable = frame.variable
+    if variable is None:
+        return ""
+    axis = {(1.0, 0.0, 0.0): "x", (0.0, 1.0, 0.0): "y", (0.0, 0.0, 1.0): "z"}.get(variable.axis)
+    named = axis or "({:.3g}, {:.3g}, {:.3g})".format(*variable.axis)
+    words = {"rotate": "turns about", "translate": "slides along", "screw": "screws along"}[variable.motion]
+    return f"{'[yellow]kinematic[/yellow] ' if variable.kinematic else ''}{words} {named}"
+
+
+def _joins(figure: Figure) -> dict[str, list[str]]:
+    lines: dict[str, list[str]] = {}
+    for string in (*figure.strings, *figure.wires):
+        way = " → ".join(at.frame for at in string.path)
+        length = f"length {string.variable}" if string.variable else f"{string.length:.4g} m"
+        lines.setdefault(f"{string.kind}s", []).append(f"{string.name}  {way}  {length}")
+    others = {"springs": figure.springs, "inputs": figure.forces, "contacts": figure.contacts, "closures": figure.closures}
+    lines |= {title: [", ".join(one.name for one in group)] for title, group in others.items() if group}
+    return lines
+
+
+def _picture(thing: Any, path: Path, size: int) -> None:
+    """A figure or a scene by itself; a motion as a sheet of pictures."""
+    from bunraku import io
+    from bunraku.figure import Figure
+    from bunraku.io.atomic import writing
+    from bunraku.motion import Motion
+
+    if isinstance(thing, Motion):
+        io.save(thing, path)
+        return
+    from PIL import Image
+
+    from bunraku.io.render import image
+
+    pixels = image(thing, size=(size, size)) if isinstance(thing, Figure) else image([], scene=thing, size=(size, size))
+    with writing(path) as temporary:
+        Image.fromarray(pixels).save(temporary, format="PNG")
