@@ -54,6 +54,12 @@ def test_the_nearer_one_hides_the_other() -> None:
         assert (r > b) == (first > second)
 
 
+def test_hidden_shapes_are_not_drawn() -> None:
+    hidden = figure("b", fixed("f", sphere(0.5, color=RED, visible=False), sphere(0.1, color=BLUE)))
+    r, _, b = middle(image(hidden, scene=EMPTY, camera=AHEAD, size=SIZE))
+    assert b > r
+
+
 def test_shadow_falls_on_the_floor() -> None:
     camera = Camera((6.0, 0.0, 4.0), (0.0, 0.0, 0.0))
     high, none = (

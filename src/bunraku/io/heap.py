@@ -71,7 +71,8 @@ def _segments(geometry: Surface) -> int:
 
 @functools.lru_cache(maxsize=64)
 def shapes_of(shapes: tuple[Shape, ...]) -> tuple[Solid, ...]:
-    return tuple(Solid(shape.geometry, shape.position, shape.rotation, shape.color) for shape in shapes)
+    """Those that are to be seen."""
+    return tuple(Solid(s.geometry, s.position, s.rotation, s.color) for s in shapes if s.visible)
 
 
 def obstacles_of(scene: Scene) -> tuple[Solid, ...]:
@@ -79,9 +80,9 @@ def obstacles_of(scene: Scene) -> tuple[Solid, ...]:
 
 
 def carriers(figure: Figure, frames: Array) -> Array:
-    """X_WF of the frame of every shape."""
-    index = {frame.name: k for k, frame in enumerate(figure.frames)}
-    chosen = [index.get(shape.frame, len(index)) for shape in figure.shapes]
+    """X_WF of the frame of every shape that is to be seen."""
+    index = figure.frame_index
+    chosen = [index.get(shape.frame, len(index)) for shape in figure.shapes if shape.visible]
     return np.asarray(np.concatenate([frames, np.eye(4)[None]])[chosen])
 
 

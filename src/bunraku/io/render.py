@@ -40,7 +40,7 @@ def outline(figure: Figure, frames: Array) -> Array:
     """Points (n, 3) that hold the whole figure between them, strings included: what a camera should see."""
     solids = heap(shapes_of(figure.shapes))
     X_WS = carriers(figure, frames) @ solids.places
-    bare = [] if figure.shapes else [frames[:, :3, 3]]
+    bare = [] if len(solids.boxes) else [frames[:, :3, 3]]
     return np.concatenate([corners(solids.boxes, X_WS), *(s.points for s in strands(figure, frames)), *bare])
 
 

@@ -34,7 +34,7 @@ def strands(
     figure: Figure, frames: Array, q: ArrayLike | None = None, tension: ArrayLike | None = None
 ) -> tuple[Strand, ...]:
     """Strings and wires of a figure; with q slack strings sag, with tensions taut ones glow."""
-    index = {frame.name: k for k, frame in enumerate(figure.frames)}
+    index = figure.frame_index
 
     def place(at: Point) -> Array:
         return np.asarray(at.position, float) if at.frame == WORLD else se3.transform(frames[index[at.frame]], at.position)
