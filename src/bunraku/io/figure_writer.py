@@ -20,7 +20,7 @@ from bunraku.io.joins_writer import joins_words
 from bunraku.io.shape_writer import attached_words, body_words, pose_words, shape_words
 
 Words = dict[str, Any]
-Part = TypeVar("Part", Body, Shape)
+Part = TypeVar("Part", bound=Body | Shape)
 DEEPEST = 16
 """Frames nested deeper than this are hard to read, and are listed flat."""
 _LETTER = {axis: letter for letter, axis in AXES.items()}
@@ -85,8 +85,8 @@ def _shared_out(
     by_frame: dict[str, list[Part]] = {}
     for part in parts:
         by_frame.setdefault(part.frame, []).append(part)
-    within = [part for entry in entries for part in by_frame.get(entry.name, [])]
-    outside = [part for part in parts if part.frame not in inside]
+    within: list[Part] = [part for entry in entries for part in by_frame.get(entry.name, [])]
+    outside: list[Part] = [part for part in parts if part.frame not in inside]
     if [*within, *outside] == list(parts):
         return by_frame, [], outside
     if [*outside, *within] == list(parts):
