@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+import bunraku
+from bunraku.spatial import kernel as module
+
+PACKAGE = Path(bunraku.__file__).parent
+
+# A package of two kernel modules: one calls the other, which numba's own cache would not notice to have changed.
+INNER = """
+from bunraku.spatial.kernel import inline
+@inline
+def inner(x):
+    return x + 1.0
+"""
+OUTER = """
+import sys
+from bunraku.toys.inner import inner
+from bunraku.spatial.kernel import cache_folder, kernel
+@kernel
+def outer(x):
+    return 10.0 * inner(x)
+print(outer(2.0), cache_folder())
+"""
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Enough of the package to have kernels of one's own."""
+    root = tmp_path_factory.mktemp("copy") / "bunraku"
+    shutil.copytree(PACKAGE / "spatial", root / "spatial", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("__init__.py", "errors.py"):
+        shutil.copy(PACKAGE / name, root / name)
+    (root / "toys").mkdir()
+    (root / "toys" / "__init__.py").touch()
+    (root / "toys" / "inner.py").write_text(INNER)
+    (root / "toys" / "outer.py").write_text(OUTER)
+    return root
+
+
+def run(root: Path, cache: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    # The copy comes first on the path, before the package that is installed.
+    start = f"import sys; sys.path.insert(0, {str(root.parent)!r}); import bunraku.toys.outer"
+    own = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+    own |= {"XDG_CACHE_HOME": str(cache), "HOME": str(cache), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    return subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, env=own, timeout=120, check=False)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the cache folder is set by XDG_CACHE_HOME")
+def test_an_edit_in_one_module_recompiles_its_callers(copy: Path, tmp_path: Path) -> None:
+    first = run(copy, tmp_path)
+    assert first.returncode == 0, first.stderr
+    value, folder = first.stdout.split()
+    assert value == "30.0"
+    assert list(Path(folder).rglob("*.nbc"))
+    assert "compiling" in first.stderr
+    again = run(copy, tmp_path)
+    assert again.stdout == first.stdout
+    assert "compiling" not in again.stderr  # it came from the disk
+
+    inner = copy / "toys" / "inner.py"
+    inner.write_text(INNER.replace("+ 1.0", "+ 2.0"))
+    try:
+        changed = run(copy, tmp_path)
+    finally:
+        inner.write_text(INNER)
+    other_value, other_folder = changed.stdout.split()
+    assert other_value == "40.0"
+    assert other_folder != folder
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the cache folder is set by XDG_CACHE_HOME")
+def test_a_read_only_home_still_works(copy: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.write_text("not a folder: nothing can be made in it, not even by root")
+    spare = tmp_path / "spare"
+    spare.mkdir()
+    result = run(copy, home, TMPDIR=str(spare))
+    assert result.returncode == 0, result.stderr
+    value, folder = result.stdout.split()
+    assert value == "30.0"
+    assert Path(folder).is_relative_to(spare)
+
+
+def test_without_the_compiler_the_same_lines_run(copy: Path, tmp_path: Path) -> None:
+    result = run(copy, tmp_path, NUMBA_DISABLE_JIT="1")
+    assert result.stdout.split()[0] == "30.0"
+    assert "compiling" not in result.stderr
+
+
+def test_fingerprint_sees_kernels_and_nothing_else(copy: Path) -> None:
+    before = module.fingerprint(copy)
+    assert module.fingerprint(copy) == before
+    note = copy / "toys" / "note.py"
+    note.write_text("# nothing that is compiled\n")
+    assert module.fingerprint(copy) == before
+    note.write_text("from bunraku.spatial.kernel import kernel\n")
+    assert module.fingerprint(copy) != before
+    note.unlink()
+    assert module.fingerprint(copy) == before
+
+
+def test_every_module_with_a_kernel_counts() -> None:
+    sources = module.kernel_sources(PACKAGE)
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if "@kernel" in text or "@inline" in text:
+            assert path in sources
+
+
+def test_numbas_own_folder_is_left_as_it_was() -> None:
+    before = numba.config.CACHE_DIR
+
+    @module.kernel
+    def double(x: float) -> float:
+        return 2.0 * x
+
+    assert before == numba.config.CACHE_DIR
+    assert double(1.5) == 3.0
+    assert before == numba.config.CACHE_DIR
+
+
+def test_nan_is_not_optimised_away() -> None:
+    @module.kernel
+    def is_nan(x: float) -> bool:
+        return x != x
+
+    assert is_nan(np.nan)
+    assert not is_nan(np.inf)
+
+
+def test_old_caches_are_forgotten_and_young_ones_kept(tmp_path: Path) -> None:
+    old, young, mine, other = (tmp_path / name for name in ("kernels-old", "kernels-young", "kernels-mine", "settings"))
+    for folder in (old, young, mine, other):
+        folder.mkdir()
+    for folder in (old, mine, other):
+        os.utime(folder, (0, 0))
+    module._forget_old(tmp_path, keep=mine)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["kernels-mine", "kernels-young", "settings"]
+
+
+def test_importing_bunraku_compiles_nothing(tmp_path: Path) -> None:
+    code = "import bunraku; bunraku.library.marionette22(); import bunraku.kinematics, bunraku.io.render"
+    own = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    own.pop("NUMBA_CACHE_DIR", None)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=own, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    assert not list(tmp_path.rglob("*.nb[ic]"))
