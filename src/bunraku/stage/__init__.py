@@ -1,0 +1,18 @@
+"""The stage: figures come alive in the browser.
+
+    from bunraku.stage import Entry, Recorded, play
+
+    play([Entry("A swing", lambda: Recorded(motion))])
+"""
+
+from bunraku.stage.command import Serving, play, serve
+from bunraku.stage.commands import Command, Pull, Release, Reset, Sticks, Winch
+from bunraku.stage.entry import Entry, Recorded, Series, still
+from bunraku.stage.export import standalone
+from bunraku.stage.live import Live, Sample
+from bunraku.stage.posing import Posing
+
+__all__ = [
+    "Command", "Entry", "Live", "Posing", "Pull", "Recorded", "Release", "Reset", "Sample", "Series", "Serving", "Sticks",
+    "Winch", "play", "serve", "standalone", "still",
+]  # fmt: skip

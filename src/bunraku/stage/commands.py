@@ -1,0 +1,150 @@
+"""What a hand at the stage can ask of a live figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
+
+from bunraku.errors import BunrakuError
+
+Vector = tuple[float, float, float]
+Part = Literal["spindle", "hook", "body"]
+REACH = 1e4
+"""No drag goes farther than this [m], and no winch winds more."""
+
+
+class BadCommand(BunrakuError):
+    """A command that cannot be understood; it changes nothing."""
+
+
+@dataclass(frozen=True)
+class Pull:
+    """Drag a string's spindle or hook, or a point of a body's frame, to a point of the world.
+
+    `name` is the string's (spindle, hook) or the frame's (body); `at` is the point in the body's frame.
+    """
+
+    figure: int
+    part: Part
+    name: str
+    to: Vector
+    at: Vector = (0.0, 0.0, 0.0)
+
+    @property
+    def what(self) -> tuple[int, str, str]:
+        return (self.figure, self.part, self.name)
+
+
+@dataclass(frozen=True)
+class Release:
+    """Let go of what is pulled."""
+
+    figure: int
+    part: Part
+    name: str
+
+    @property
+    def what(self) -> tuple[int, str, str]:
+        return (self.figure, self.part, self.name)
+
+
+@dataclass(frozen=True)
+class Winch:
+    """Wind a string in (by < 0) or out (by > 0) [m]."""
+
+    figure: int
+    string: str
+    by: float
+
+
+@dataclass(frozen=True)
+class Sticks:
+    """Where the sticks are, each in [−1, 1] and in the order of `Live.sticks`; and which buttons are down."""
+
+    axes: tuple[float, ...]
+    buttons: tuple[bool, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reset:
+    """Back to the start."""
+
+
+Command = Pull | Release | Winch | Sticks | Reset
+KINDS: dict[str, type[Command]] = {c.__name__.lower(): c for c in get_args(Command)}
+
+
+def to_plain(command: Command) -> dict[str, Any]:
+    """A command as JSON: {"type": "pull", "figure": 0, …}."""
+    return {"type": type(command).__name__.lower(), **asdict(command)}
+
+
+def from_plain(message: dict[str, Any]) -> Command:
+    """The command that a JSON object stands for; anything odd is a BadCommand."""
+    kind = KINDS.get(str(message.get("type")))
+    if kind is None:
+        raise BadCommand(f"no command is called {str(message.get('type'))[:40]!r}; there are: {', '.join(KINDS)}")
+    known = {f.name for f in fields(kind)}
+    if unknown := set(message) - known - {"type"}:
+        raise BadCommand(f"{message['type']} has no {min(unknown)[:40]!r}")
+    try:
+        return kind(**{key: _READ[key](message[key]) for key in known & set(message)})
+    except TypeError:
+        missing = sorted(known - set(message) - {"at", "buttons"})
+        raise BadCommand(f"{message['type']} needs {', '.join(missing)}") from None
+
+
+def _number(value: Any, limit: float = REACH) -> float:
+    # `not … <=` refuses NaN as well
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= limit:
+        raise BadCommand(f"not a number within ±{limit:g}")
+    return float(value)
+
+
+def _vector(value: Any) -> Vector:
+    if not isinstance(value, list) or len(value) != 3:
+        raise BadCommand("a point is three numbers")
+    x, y, z = (_number(v) for v in value)
+    return (x, y, z)
+
+
+def _index(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10_000:
+        raise BadCommand("figures are counted from 0")
+    return value
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= 200:
+        raise BadCommand("a name is a text of 1 to 200 characters")
+    return value
+
+
+def _part(value: Any) -> Part:
+    if value not in get_args(Part):
+        raise BadCommand(f"part is one of {', '.join(get_args(Part))}")
+    return value  # type: ignore[no-any-return]
+
+
+def _some(value: Any, what: str) -> Iterable[Any]:
+    if not isinstance(value, list) or len(value) > 32:
+        raise BadCommand(f"{what} is a list of at most 32")
+    return value
+
+
+def _axes(value: Any) -> tuple[float, ...]:
+    return tuple(_number(v, 1.0) for v in _some(value, "axes"))
+
+
+def _buttons(value: Any) -> tuple[bool, ...]:
+    buttons = tuple(_some(value, "buttons"))
+    if not all(isinstance(b, bool) for b in buttons):
+        raise BadCommand("a button is true or false")
+    return buttons
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "figure": _index, "part": _part, "name": _name, "to": _vector, "at": _vector, "string": _name, "by": _number,
+    "axes": _axes, "buttons": _buttons,
+}  # fmt: skip

@@ -1,0 +1,63 @@
+"""What can be put on the stage: recorded motions and live figures, each an entry of the list at the side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.errors import MotionError
+from bunraku.figure import Figure
+from bunraku.motion import Motion
+from bunraku.scene import Scene
+from bunraku.stage.live import Live
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """A number over time, for the plots beside the view."""
+
+    name: str
+    unit: str
+    values: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """A motion, and what is shown with it."""
+
+    motion: Motion
+    scene: Scene = Scene("stage")
+    reference: Motion | None = None
+    """Drawn as a ghost; times are the motion's."""
+    series: tuple[Series, ...] = ()
+    """Besides what the stage finds by itself: energy and constraint error."""
+
+    def __post_init__(self) -> None:
+        for series in self.series:
+            if np.shape(series.values) != self.motion.t.shape or not np.isfinite(series.values).all():
+                raise MotionError(
+                    f"the series {series.name!r} does not fit the motion",
+                    advice=f"one finite number for each of the {len(self.motion)} samples",
+                )
+
+
+def still(figure: Figure, *, scene: Scene = Scene("stage")) -> Recorded:  # noqa: B008 (frozen)
+    """A figure that stands at its start."""
+    return Recorded(Motion.of(figure, [0.0], figure.start[None]), scene)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the list. `open` is called when somebody first wants to see it."""
+
+    title: str
+    open: Callable[[], Recorded | Live]
+    about: str = ""
+    group: str = ""
+    front: tuple[float, float] | None = None
+    """Where the audience sits, seen from the figure, in the plane of the floor; else where it sees most."""

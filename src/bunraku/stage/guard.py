@@ -1,0 +1,121 @@
+"""Who may talk to the stage: Host, Origin, token, cookie; and the headers that keep the page to itself."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+import socket
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+class Guard:
+    """What a request must show. A DNS name that somebody points at this machine is not one of its hosts."""
+
+    def __init__(self, host: str, port: int, *, names: tuple[str, ...] = ()) -> None:
+        self.token = secrets.token_urlsafe(32)
+        self._cookie = secrets.token_urlsafe(32)
+        self._cookie_name = f"bunraku_stage_{port}"  # cookies do not know ports
+        self._anywhere = host in ("0.0.0.0", "::", "")
+        own = (socket.gethostname(), *names) if self._anywhere else (host, *names)
+        self._hosts = {f"{name}:{port}".lower() for name in (*LOOPBACK, *own)}
+        self._port = port
+
+    def host(self, value: str) -> bool:
+        if value.lower() in self._hosts:
+            return True
+        name, _, port = value.rpartition(":")
+        # Bound to all interfaces, any of the machine's addresses may be what the visitor typed, but no name.
+        return self._anywhere and port == str(self._port) and _is_address(name.strip("[]"))
+
+    def origin(self, value: str | None, host: str) -> bool:
+        return value is not None and value.lower() == f"http://{host.lower()}"
+
+    def knows(self, headers: Headers) -> bool:
+        cookie = SimpleCookie()
+        try:
+            cookie.load(headers.get("cookie", ""))
+        except CookieError:
+            return False
+        given = cookie[self._cookie_name].value if self._cookie_name in cookie else ""
+        return hmac.compare_digest(given.encode(), self._cookie.encode())
+
+    def token_in(self, query: bytes) -> bool:
+        given = parse_qs(query.decode("latin-1")).get("token", [""])[0]
+        return hmac.compare_digest(given.encode(), self.token.encode())
+
+    @property
+    def set_cookie(self) -> str:
+        return f"{self._cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict"
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def headers_for(host: str) -> dict[str, str]:
+    policy = (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+        f"connect-src 'self' ws://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    return {
+        "Content-Security-Policy": policy,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-store",
+    }
+
+
+class Guarded:
+    """Middleware: nothing behind it runs for a request that does not belong here."""
+
+    def __init__(self, app: ASGIApp, guard: Guard) -> None:
+        self._app, self._guard = app, guard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers, guard = Headers(scope=scope), self._guard
+        host = headers.get("host", "")
+        problem, new = "", False
+        if not guard.host(host):
+            problem = "This host is not the stage's. Use the address that the stage printed."
+        elif _changes(scope) and not guard.origin(headers.get("origin"), host):
+            problem = "This origin is not the stage's own page."
+        elif not guard.knows(headers):
+            new = scope["type"] == "http" and scope["path"] == "/" and guard.token_in(scope["query_string"])
+            if not new:
+                problem = "Open the stage with the whole address that it printed: the token is part of it."
+        if problem:
+            await PlainTextResponse(problem, 403, {"X-Content-Type-Options": "nosniff"})(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                out = MutableHeaders(scope=message)
+                for name, value in headers_for(host).items():
+                    out.setdefault(name, value)
+                if new:
+                    out.append("Set-Cookie", guard.set_cookie)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+def _changes(scope: Scope) -> bool:
+    """Requests that a foreign page could send on a visitor's behalf to some effect."""
+    return scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")

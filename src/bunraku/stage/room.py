@@ -1,0 +1,162 @@
+"""A live entry with everybody who is in it: one drives, the others watch, and control can be handed over."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from bunraku.stage.live import Live
+from bunraku.stage.run import Run
+
+IN_FLIGHT = 8
+"""Samples on their way to a page that has not yet drawn them. Beyond this it is slow, and gets only the newest."""
+Plain = dict[str, Any]
+_numbers = itertools.count(1)
+
+
+class Visitor:
+    """One connected page. Lives in the event loop; what waits for it never grows: of each kind, the newest."""
+
+    def __init__(self) -> None:
+        self.name = f"visitor {next(_numbers)}"
+        self.room: Room | None = None
+        self.wake = asyncio.Event()
+        self._outbox: dict[str, Plain] = {}
+        self._sent = self._acked = 0
+        self._flights: list[int] = []
+
+    def tell(self, message: Plain, *, key: str = "") -> None:
+        """A message for the page; one that still waits under the same key is replaced."""
+        key = key or message["type"]
+        self._outbox.pop(key, None)
+        self._outbox[key] = message
+        if len(self._outbox) > 64:
+            self._outbox.pop(next(iter(self._outbox)))
+        self.wake.set()
+
+    def notice(self, text: str, *, level: str = "info") -> None:
+        self.tell({"type": "notice", "level": level, "text": text[:2000]}, key=f"notice {text}")
+
+    def acknowledge(self, number: int) -> None:
+        # An acknowledgement of something never sent counts for nothing.
+        if self._acked < number <= self._sent:
+            self._acked = number
+            self.wake.set()
+
+    def enter(self, room: Room | None) -> None:
+        """Numbers of samples start anew in each room."""
+        self.room, self._sent, self._acked, self._flights = room, 0, 0, []
+        self.wake.set()
+
+    def messages(self) -> list[Plain]:
+        out, self._outbox = list(self._outbox.values()), {}
+        return out
+
+    def sample(self) -> bytes | None:
+        """The newest sample that it has not had, unless too many are on their way."""
+        frame = self.room.run.latest if self.room is not None else None
+        if frame is None or frame.number <= self._sent or self._in_flight() >= IN_FLIGHT:
+            return None
+        self._sent = frame.number
+        self._flights.append(frame.number)
+        return frame.data
+
+    def _in_flight(self) -> int:
+        self._flights = [n for n in self._flights if n > self._acked]
+        return len(self._flights)
+
+
+class Room:
+    """Belongs to the event loop, except for the run's own thread, which comes in through `_from_run`."""
+
+    def __init__(self, entry: str, live: Live, *, on_take: Callable[[Live, list[Any]], None], fps: float) -> None:
+        self.entry, self.live = entry, live
+        self._loop = asyncio.get_running_loop()
+        self._on_take = on_take
+        self.visitors: list[Visitor] = []
+        self.driver: Visitor | None = None
+        self.asking: list[Visitor] = []
+        self._woken = False
+        self.run = Run(
+            live, fps=fps, on_frame=lambda: self._from_run(self._wake),
+            on_event=lambda kind, text: self._from_run(lambda: self._event(kind, text)),
+        )  # fmt: skip
+        self.run.start()
+
+    def _from_run(self, act: Callable[[], None]) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(act)
+
+    def _wake(self) -> None:
+        for visitor in self.visitors:
+            visitor.wake.set()
+
+    def _event(self, kind: str, text: str) -> None:
+        for visitor in self.visitors:
+            if kind == "notice":
+                visitor.notice(text, level="warning")
+            else:
+                visitor.tell(self.state())
+
+    def state(self) -> Plain:
+        return {"type": "state", "entry": self.entry, **asdict(self.run.state())}
+
+    # -- who is in it --------------------------------------------------------------------------------------------
+
+    def enter(self, visitor: Visitor) -> None:
+        self.visitors.append(visitor)
+        visitor.enter(self)
+        if self.driver is None:
+            self.driver = visitor
+        visitor.tell(self.state())
+        self.tell_control()
+
+    def leave(self, visitor: Visitor) -> None:
+        self.visitors.remove(visitor)
+        visitor.enter(None)
+        if visitor in self.asking:
+            self.asking.remove(visitor)
+        if self.driver is visitor:
+            self.run.let_go()
+            self.driver = self.asking.pop(0) if self.asking else None
+        self.tell_control()
+
+    def ask(self, visitor: Visitor) -> None:
+        """For control; where nobody has it, it is had at once."""
+        if self.driver is None:
+            self.driver = visitor
+        elif self.driver is not visitor and visitor not in self.asking:
+            self.asking.append(visitor)
+        self.tell_control()
+
+    def give(self, visitor: Visitor, to: str) -> None:
+        """To a visitor by name, or to nobody: then the next who asks has it."""
+        if self.driver is not visitor:
+            visitor.notice("You are not driving.")
+            return
+        heirs = [v for v in self.visitors if v.name == to]
+        self.run.let_go()
+        self.driver = heirs[0] if heirs else None
+        if self.driver in self.asking:
+            self.asking.remove(self.driver)
+        self.tell_control()
+
+    def tell_control(self) -> None:
+        for visitor in self.visitors:
+            visitor.tell(
+                {
+                    "type": "control", "you": visitor.name, "driver": None if self.driver is None else self.driver.name,
+                    "asking": [v.name for v in self.asking], "watching": len(self.visitors),
+                }
+            )  # fmt: skip
+
+    # -- recording -----------------------------------------------------------------------------------------------
+
+    def record(self, on: bool) -> None:
+        if on:
+            self.run.record(lambda samples: self._from_run(lambda: self._on_take(self.live, samples)))
+        else:
+            self.run.stop_recording()

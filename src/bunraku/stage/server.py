@@ -1,0 +1,234 @@
+"""The stage as an ASGI application: the page, its data, one websocket for each visitor."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from bunraku.errors import BunrakuError, UnknownName
+from bunraku.stage.export import export
+from bunraku.stage.guard import Guard, Guarded
+from bunraku.stage.room import Visitor
+from bunraku.stage.stage import Stage
+from bunraku.stage.uploads import unpack
+from bunraku.stage.wire import BROKEN, Ack, Inbox, Refusal, parse
+
+LOG = logging.getLogger("bunraku.stage")
+LARGEST_UPLOAD = 32 * 2**20
+TYPES = {
+    "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8",
+    "woff2": "font/woff2", "svg": "image/svg+xml", "txt": "text/plain; charset=utf-8",
+}  # fmt: skip
+
+
+def application(stage: Stage, guard: Guard) -> ASGIApp:
+    page = Page()
+    api = Api(stage)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        await stage.close()
+
+    routes = [
+        *(Route(path, page.file) for path in page.paths),
+        Route("/api/entries", api.entries),
+        Route("/api/entries/{key}", api.entry),
+        Route("/api/entries/{key}/samples", api.samples),
+        Route("/api/entries/{key}/inputs", api.inputs),
+        Route("/api/entries/{key}/inputs", api.replay, methods=["POST"]),
+        Route("/api/entries/{key}/export/{suffix}", api.export, methods=["POST"]),
+        Route("/api/takes/{key}", api.edit, methods=["POST"]),
+        Route("/api/meshes/{key}", api.mesh),
+        Route("/api/open", api.open, methods=["POST"]),
+        WebSocketRoute("/ws", lambda websocket: attend(websocket, stage)),
+    ]
+    return Guarded(Starlette(routes=routes, lifespan=lifespan), guard)
+
+
+class Page:
+    """The built page, in memory: a request names one of these files or nothing."""
+
+    def __init__(self) -> None:
+        folder = files("bunraku.stage") / "web"
+        built = {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in TYPES}
+        self._files = {f"/{name}": data for name, data in built.items()}
+        self._files["/"] = self._files.pop("/index.html")
+        texts = {path: data for path, data in self._files.items() if path.endswith((".js", ".css"))}
+        self._zipped = {path: gzip.compress(data, mtime=0) for path, data in texts.items()}
+        self.paths = tuple(self._files)
+
+    async def file(self, request: Request) -> Response:
+        path = request.url.path
+        suffix = path.rpartition(".")[2] if "." in path else "html"
+        headers = {"Cache-Control": "no-cache"}
+        if path in self._zipped and "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(self._zipped[path], media_type=TYPES[suffix], headers={**headers, "Content-Encoding": "gzip"})
+        return Response(self._files[path], media_type=TYPES[suffix], headers=headers)
+
+
+Handler = Callable[["Api", Request], Awaitable[Response]]
+
+
+def _told(handler: Handler) -> Handler:
+    """What is wrong with a request or a file is told in the words of the error."""
+
+    async def wrapped(self: Api, request: Request) -> Response:
+        try:
+            return await handler(self, request)
+        except UnknownName as problem:
+            return JSONResponse({"error": str(problem)}, 404)
+        except Refusal as problem:
+            return JSONResponse({"error": problem.reason}, problem.code - 4000)
+        except BunrakuError as problem:
+            return JSONResponse({"error": str(problem)}, 422)
+        except Exception:
+            LOG.exception("%s failed", request.url.path)
+            return JSONResponse({"error": "The stage failed at this; its log says more."}, 500)
+
+    return wrapped
+
+
+class Api:
+    """What the page fetches and posts."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._busy = asyncio.Semaphore(2)  # exports and uploads
+
+    @_told
+    async def entries(self, request: Request) -> Response:
+        stage = self._stage
+        return JSONResponse(
+            {"entries": stage.listed(), "exports": [*stage.exporters, "html"], "opens": stage.uploads.opener is not None}
+        )
+
+    @_told
+    async def entry(self, request: Request) -> Response:
+        plain, _ = await asyncio.to_thread(self._stage.described, request.path_params["key"])
+        return JSONResponse(plain)
+
+    @_told
+    async def samples(self, request: Request) -> Response:
+        _, samples = await asyncio.to_thread(self._stage.described, request.path_params["key"])
+        return Response(samples, media_type="application/octet-stream")
+
+    @_told
+    async def mesh(self, request: Request) -> Response:
+        data = self._stage.meshes.data.get(request.path_params["key"])
+        if data is None:
+            return JSONResponse({"error": "no such mesh"}, 404)
+        return Response(data, media_type="application/octet-stream")
+
+    @_told
+    async def inputs(self, request: Request) -> Response:
+        return Response(self._stage.input_log(request.path_params["key"]), media_type="application/json")
+
+    @_told
+    async def replay(self, request: Request) -> Response:
+        text = (await _body(request, LARGEST_UPLOAD)).decode(errors="replace")
+        self._stage.replay_log(request.path_params["key"], text)
+        return JSONResponse({})
+
+    @_told
+    async def open(self, request: Request) -> Response:
+        async with self._busy:
+            files = unpack(await _body(request, LARGEST_UPLOAD))
+            entries = await asyncio.to_thread(self._stage.uploads.open, files)
+        return JSONResponse({"opened": self._stage.add(entries)})
+
+    @_told
+    async def edit(self, request: Request) -> Response:
+        wish = parse((await _body(request, 4096)).decode(errors="replace"))
+        return JSONResponse({"take": self._stage.edit_take(request.path_params["key"], wish)})
+
+    @_told
+    async def export(self, request: Request) -> Response:
+        async with self._busy:
+            key, suffix = request.path_params["key"], request.path_params["suffix"]
+            name, data = await asyncio.to_thread(export, self._stage, key, suffix)
+        disposition = f'attachment; filename="{name}"'
+        return Response(data, media_type="application/octet-stream", headers={"Content-Disposition": disposition})
+
+
+async def _body(request: Request, largest: int) -> bytes:
+    """The body, if it is small enough: read no further than that."""
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > largest:
+            raise Refusal(4413, f"larger than {largest / 2**20:g} MB")
+    return bytes(data)
+
+
+# -- the websocket -----------------------------------------------------------------------------------------------
+
+
+async def attend(websocket: WebSocket, stage: Stage) -> None:
+    """One visitor, from the first message to the last."""
+    await websocket.accept()
+    visitor = Visitor()
+    sender = asyncio.create_task(_send(websocket, visitor))
+    try:
+        code, reason = await _listen(websocket, stage, visitor)
+    finally:
+        stage.goodbye(visitor)
+        sender.cancel()
+        await asyncio.gather(sender, return_exceptions=True)
+    if code:
+        try:
+            await websocket.close(code, reason)
+        except RuntimeError:
+            LOG.debug("closed meanwhile")
+
+
+async def _listen(websocket: WebSocket, stage: Stage, visitor: Visitor) -> tuple[int, str]:
+    """Code and reason to close with; 0 where the page has gone by itself."""
+    inbox = Inbox()
+    while True:
+        received = await websocket.receive()
+        if received["type"] == "websocket.disconnect":
+            return 0, ""
+        message: Any = received.get("text")
+        if message is None:
+            message = received.get("bytes") or b""
+        try:
+            read = inbox.read(message, time.monotonic())
+            if isinstance(read, Ack):
+                visitor.acknowledge(read.number)
+            else:
+                await stage.handle(visitor, read)
+        except Refusal as refusal:
+            return refusal.code, refusal.reason
+        except Exception:
+            LOG.exception("a message from %s failed", visitor.name)
+            return BROKEN, "The stage failed at this message; its log says more."
+
+
+async def _send(websocket: WebSocket, visitor: Visitor) -> None:
+    """Sends what waits, as fast as this page takes it; nobody else waits for it."""
+    while True:
+        await visitor.wake.wait()
+        visitor.wake.clear()
+        try:
+            for message in visitor.messages():
+                await websocket.send_text(json.dumps(message))
+            sample = visitor.sample()
+            if sample is not None:
+                await websocket.send_bytes(sample)
+        except (WebSocketDisconnect, RuntimeError):
+            return

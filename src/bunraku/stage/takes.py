@@ -1,0 +1,86 @@
+"""Takes: what was recorded live, as a Motion that can be trimmed, with every step back kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from bunraku.errors import MotionError
+from bunraku.motion import Motion, Track
+from bunraku.stage.entry import Recorded, Series
+from bunraku.stage.live import Live, Sample
+
+
+def recorded(live: Live, samples: Sequence[Sample]) -> Recorded:
+    """Samples of a live thing as a motion that starts at t = 0."""
+    if len(samples) < 2:
+        raise MotionError("the take is empty", advice="record for a moment longer")
+    names: dict[str, int] = {}
+    tracks = []
+    for k, figure in enumerate(live.figures):
+        names[figure.name] = names.get(figure.name, 0) + 1
+        copy = names[figure.name]
+        tension = np.array([s.tension[k] for s in samples]) if samples[0].tension else None
+        tracks.append(
+            Track(
+                figure, np.array([s.q[k] for s in samples]), tension=tension,
+                name=figure.name if copy == 1 else f"{figure.name} {copy}",
+            )
+        )  # fmt: skip
+    t = np.array([s.t for s in samples])
+    values = np.array([s.series for s in samples])
+    series = tuple(Series(name, unit, values[:, k]) for k, (name, unit) in enumerate(live.series))
+    return Recorded(Motion(t - t[0], tuple(tracks)), live.scene, series=series)
+
+
+def trimmed(piece: Recorded, start: float, stop: float) -> Recorded:
+    """The part between two times; it starts at t = 0."""
+    motion = piece.motion
+    rows = (motion.t >= start - 1e-9) & (motion.t <= stop + 1e-9)
+    if rows.sum() < 2:
+        raise MotionError(
+            f"nothing is left between {start:g} s and {stop:g} s", advice=f"the take lasts {motion.duration:.3g} s"
+        )
+
+    def cut(track: Track) -> Track:
+        fields = {f: getattr(track, f)[rows] for f in ("q", "v", "tension", "contact") if getattr(track, f) is not None}
+        return replace(track, **fields)
+
+    zero = float(motion.t[rows][0])
+    marks = tuple(replace(m, t=m.t - zero) for m in motion.marks if start <= m.t <= stop)
+    return replace(
+        piece, motion=Motion(motion.t[rows] - zero, tuple(cut(track) for track in motion.tracks), marks),
+        series=tuple(replace(s, values=s.values[rows]) for s in piece.series),
+    )  # fmt: skip
+
+
+class Take:
+    """A recorded piece with its history."""
+
+    def __init__(self, piece: Recorded) -> None:
+        self._versions = [piece]
+        self._at = 0
+
+    @property
+    def piece(self) -> Recorded:
+        return self._versions[self._at]
+
+    @property
+    def can_undo(self) -> bool:
+        return self._at > 0
+
+    @property
+    def can_redo(self) -> bool:
+        return self._at < len(self._versions) - 1
+
+    def trim(self, start: float, stop: float) -> None:
+        self._versions[self._at + 1 :] = [trimmed(self.piece, start, stop)]
+        self._at += 1
+
+    def undo(self) -> None:
+        self._at = max(self._at - 1, 0)
+
+    def redo(self) -> None:
+        self._at = min(self._at + 1, len(self._versions) - 1)

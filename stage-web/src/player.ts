@@ -1,0 +1,83 @@
+/** The clock of a recorded piece. */
+
+export const SPEEDS = [0.1, 0.25, 0.5, 1, 1.5, 2, 4]
+
+export class Player {
+  start = 0
+  stop = 0
+  time = 0
+  playing = false
+  loop = true
+  speed = 1
+  /** Sample times, for single steps. */
+  samples: ArrayLike<number> = [0]
+  onChange: () => void = () => undefined
+
+  load(samples: Float64Array): void {
+    this.samples = samples
+    this.start = samples[0]
+    this.stop = samples[samples.length - 1]
+    this.time = this.start
+    this.playing = this.stop > this.start
+    this.onChange()
+  }
+
+  get duration(): number {
+    return this.stop - this.start
+  }
+
+  /** Lets a span of real time pass [s]; true if anything moved. */
+  advance(seconds: number): boolean {
+    if (!this.playing) return false
+    let time = this.time + seconds * this.speed
+    if (time >= this.stop) {
+      if (this.loop && this.duration > 0) time = this.start + ((time - this.start) % this.duration)
+      else {
+        time = this.stop
+        this.playing = false
+        this.onChange()
+      }
+    }
+    this.time = time
+    return true
+  }
+
+  toggle(): void {
+    if (this.duration <= 0) return
+    if (!this.playing && this.time >= this.stop && !this.loop) this.time = this.start
+    this.playing = !this.playing
+    this.onChange()
+  }
+
+  pause(): void {
+    if (!this.playing) return
+    this.playing = false
+    this.onChange()
+  }
+
+  seek(time: number): void {
+    this.time = Math.min(Math.max(time, this.start), this.stop)
+    this.onChange()
+  }
+
+  /** To the next sample, or to the one before. */
+  step(by: 1 | -1): void {
+    this.playing = false
+    const t = this.samples
+    let k = 0
+    while (k < t.length - 1 && t[k + 1] <= this.time + 1e-9) k++
+    const between = this.time > t[k] + 1e-9
+    const next = by > 0 ? k + 1 : between ? k : k - 1
+    this.seek(t[Math.min(Math.max(next, 0), t.length - 1)])
+  }
+
+  faster(by: 1 | -1): void {
+    const k = SPEEDS.findIndex((s) => s >= this.speed - 1e-9)
+    this.setSpeed(SPEEDS[Math.min(Math.max((k < 0 ? SPEEDS.length - 1 : k) + by, 0), SPEEDS.length - 1)])
+  }
+
+  setSpeed(speed: number): void {
+    this.speed = Math.min(Math.max(speed, SPEEDS[0]), SPEEDS[SPEEDS.length - 1])
+    this.onChange()
+  }
+}

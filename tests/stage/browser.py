@@ -1,0 +1,153 @@
+"""Debian's chromium, headless, with an empty profile: what the end-to-end tests drive."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--use-gl=angle", "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-first-run", "--no-default-browser-check", "--disable-default-apps", "--disable-extensions", "--mute-audio",
+    "--hide-scrollbars", "--force-color-profile=srgb", "--disable-renderer-backgrounding",
+    "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
+)  # fmt: skip
+
+
+def missing() -> str:
+    """Why there is no browser; empty where there is one."""
+    if CHROMIUM is None or DRIVER is None:
+        return "chromium and chromedriver are not installed"
+    try:
+        import selenium  # noqa: F401
+    except ImportError:
+        return "selenium is not installed"
+    return ""
+
+
+class Browser:
+    """A page with its console, its requests, and hands that can drag."""
+
+    def __init__(self, folder: Path) -> None:
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM or ""
+        for flag in (*FLAGS, "about:blank", f"--user-data-dir={folder / 'profile'}"):
+            options.add_argument(flag)
+        options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.folder = folder
+        self.driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+        self.driver.set_script_timeout(30)
+        self.size(1280, 720)
+        self.requests()  # of the browser's own first page
+
+    def close(self) -> None:
+        self.driver.quit()
+
+    # -- looking -------------------------------------------------------------------------------------------------
+
+    def size(self, width: int, height: int, *, mobile: bool = False, ratio: float = 1.0) -> None:
+        metrics = {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": mobile}
+        self.cdp("Emulation.setDeviceMetricsOverride", **metrics)
+        self.cdp("Emulation.setTouchEmulationEnabled", enabled=mobile)
+
+    def scheme(self, name: str) -> None:
+        self.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+
+    def forget(self, origin: str) -> None:
+        """What the page has kept for next time."""
+        self.cdp("Storage.clearDataForOrigin", origin=origin, storageTypes="local_storage")
+
+    def cdp(self, method: str, **parameters: Any) -> Any:
+        return self.driver.execute_cdp_cmd(method, parameters)
+
+    def go(self, address: str, *, quality: int = 4) -> None:
+        self.driver.get(address)
+        self.wait("window.bunraku && bunraku.ready")
+        self.js(f"bunraku.fixQuality({quality})")  # a processor draws all this
+
+    def js(self, expression: str) -> Any:
+        return self.driver.execute_script(f"return ({expression})")
+
+    def wait(self, condition: str | Callable[[], Any], *, seconds: float = 15.0) -> Any:
+        deadline = time.monotonic() + seconds
+        while True:
+            value = self.js(condition) if isinstance(condition, str) else condition()
+            if value:
+                return value
+            assert time.monotonic() < deadline, f"never happened: {condition}; console: {self.console()}"
+            time.sleep(0.03)
+
+    def picture(self, path: Path) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.driver.save_screenshot(str(path))
+        return path
+
+    def console(self) -> list[str]:
+        """Warnings and errors since the last call."""
+        entries = self.driver.get_log("browser")
+        return [e["message"] for e in entries if e["level"] in ("WARNING", "SEVERE")]
+
+    def requests(self) -> list[str]:
+        """Addresses that the page has asked for since the last call, websockets included."""
+        out = []
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            document = message["params"].get("documentURL", "")
+            if document.startswith(("chrome:", "chrome-")):
+                continue  # the browser's own first page
+            if message["method"] == "Network.requestWillBeSent":
+                out.append(message["params"]["request"]["url"])
+            elif message["method"] == "Network.webSocketCreated":
+                out.append(message["params"]["url"])
+        return out
+
+    # -- acting --------------------------------------------------------------------------------------------------
+
+    def click(self, selector: str) -> None:
+        from selenium.webdriver.common.by import By
+
+        self.driver.find_element(By.CSS_SELECTOR, selector).click()
+
+    def box(self, selector: str) -> tuple[float, float, float, float]:
+        """x, y, width, height."""
+        x, y, w, h = self.js(
+            f"(r => [r.x, r.y, r.width, r.height])(document.querySelector({selector!r}).getBoundingClientRect())"
+        )
+        return x, y, w, h
+
+    def text(self, selector: str) -> str:
+        return str(self.js(f"document.querySelector({selector!r})?.textContent ?? ''"))
+
+    def key(self, key: str, *, code: str = "") -> None:
+        more = {"windowsVirtualKeyCode": 27} if key == "Escape" else {"text": key} if len(key) == 1 else {}
+        self.cdp("Input.dispatchKeyEvent", type="keyDown", key=key, code=code, **more)
+        self.cdp("Input.dispatchKeyEvent", type="keyUp", key=key, code=code)
+
+    def hold(self, key: str, *, down: bool) -> None:
+        self.cdp("Input.dispatchKeyEvent", type="keyDown" if down else "keyUp", key=key)
+
+    def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
+        held = kind != "mouseMoved" or more.pop("held", False)
+        self.cdp(
+            "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left" if held else "none",
+            buttons=1 if held and kind != "mouseReleased" else 0, clickCount=1 if held else 0, **more,
+        )  # fmt: skip
+
+    def drag(self, start: tuple[float, float], by: tuple[float, float], *, steps: int = 8, release: bool = True) -> None:
+        x, y = start
+        self.mouse("mouseMoved", x, y)
+        self.mouse("mousePressed", x, y)
+        for k in range(1, steps + 1):
+            self.mouse("mouseMoved", x + by[0] * k / steps, y + by[1] * k / steps, held=True)
+            time.sleep(0.02)
+        if release:
+            self.mouse("mouseReleased", x + by[0], y + by[1])

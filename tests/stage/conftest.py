@@ -1,0 +1,51 @@
+"""A stage that is served, and a browser to look at it, each started once for all tests that use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bunraku.errors import FileError
+from bunraku.stage import Entry, Posing, Recorded, Serving, serve, still
+from tests.stage import browser as browsers
+from tests.stage.toys import Swinging, puppet, recorded
+
+
+def opener(path: Path) -> list[Entry]:
+    """Stands in for the loaders: knows one kind of file."""
+    if path.suffix != ".puppet":
+        raise FileError("files of this kind cannot be read", path=str(path), advice="there is: .puppet")
+    lines = path.read_text(errors="replace").splitlines()
+    for number, line in enumerate(lines, 1):
+        if not line.startswith("name: "):
+            raise FileError("expected name", path=str(path), line=number, column=1, source=line, advice="name: my_puppet")
+    return [Entry(line[6:], lambda: still(puppet())) for line in lines]
+
+
+def npz(piece: Recorded, path: Path) -> None:
+    path.write_bytes(b"samples: %d" % len(piece.motion))
+
+
+def entries() -> list[Entry]:
+    return [
+        Entry("Waving", recorded, "recorded, with a ghost", "Recorded", (0.0, 1.0)),
+        Entry("Swinging", Swinging, "live", "Live", (0.0, 1.0)),
+        Entry("Posing", lambda: Posing(puppet()), "live: drag a hand", "Live", (0.0, 1.0)),
+    ]
+
+
+@pytest.fixture(scope="module")
+def serving() -> Iterator[Serving]:
+    with serve(entries(), opener=opener, exporters={"npz": npz}) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browsers.Browser]:
+    if reason := browsers.missing():
+        pytest.skip(reason)
+    started = browsers.Browser(tmp_path_factory.mktemp("browser"))
+    yield started
+    started.close()

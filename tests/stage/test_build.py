@@ -1,0 +1,69 @@
+"""The committed page is what its sources make."""
+
+from __future__ import annotations
+
+import filecmp
+import hashlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES, WEB = ROOT / "stage-web", ROOT / "src/bunraku/stage/web"
+PARTS = ("index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.js", "src")
+
+pytestmark = pytest.mark.skipif(not SOURCES.exists(), reason="the sources of the page are not here")
+
+
+def sources_hash() -> str:
+    """As vite.config.js computes it."""
+    files = [f for part in PARTS for f in ([SOURCES / part] if (SOURCES / part).is_file() else (SOURCES / part).rglob("*"))]
+    named = sorted((f.relative_to(SOURCES).as_posix(), f) for f in files if f.is_file())
+    whole = hashlib.sha256()
+    for name, file in named:
+        whole.update(f"{name}\n{hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def test_the_page_was_built_from_these_sources() -> None:
+    """Without Node: the build leaves a hash of its sources behind."""
+    stale = "the page is stale: cd stage-web && npm ci && npm run build"
+    assert (WEB / "sources.sha256").read_text().strip() == sources_hash(), stale
+
+
+def test_building_again_gives_the_same_page(tmp_path: Path) -> None:
+    node, vite = shutil.which("node"), SOURCES / "node_modules/vite/bin/vite.js"
+    if node is None or not vite.exists():
+        pytest.skip("Node or stage-web/node_modules is missing: cd stage-web && npm ci")
+    environment = {**os.environ, "STAGE_OUT": str(tmp_path / "web")}
+    done = subprocess.run(
+        [node, str(vite), "build"], cwd=SOURCES, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    built = sorted(p.name for p in (tmp_path / "web").iterdir())
+    assert built == sorted(p.name for p in WEB.iterdir())
+    _, different, wrong = filecmp.cmpfiles(tmp_path / "web", WEB, built, shallow=False)
+    assert not different + wrong
+
+
+def test_the_types_are_right() -> None:
+    node, tsc = shutil.which("node"), SOURCES / "node_modules/typescript/bin/tsc"
+    if node is None or not tsc.exists():
+        pytest.skip("Node or stage-web/node_modules is missing: cd stage-web && npm ci")
+    done = subprocess.run(
+        [node, str(tsc), "--noEmit"], cwd=SOURCES, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_page_is_small_and_names_no_other_host() -> None:
+    sizes = {p.name: p.stat().st_size for p in WEB.iterdir()}
+    assert sizes["stage.js"] < 800_000
+    assert sum(sizes.values()) < 1_000_000
+    for name in ("index.html", "stage.css"):
+        assert "http" not in (WEB / name).read_text().replace("http-equiv", "")
+    lock = (SOURCES / "package-lock.json").read_text()
+    assert '"resolved"' not in lock

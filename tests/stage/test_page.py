@@ -1,0 +1,243 @@
+"""The page in a real browser, end to end. Screenshots are kept in out/stage for whoever wants to look."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bunraku.kinematics import frames_along
+from bunraku.stage import Entry, Serving, standalone
+from tests.stage.browser import Browser
+from tests.stage.toys import recorded
+
+PICTURES = Path(__file__).parents[2] / "out" / "stage"
+# What a gamepad says, without a gamepad.
+PAD = """
+window.fake = {id: 'Fake pad', index: 0, connected: true, mapping: 'standard', axes: [0, 0, 0, 0], buttons: []};
+navigator.getGamepads = () => [window.fake];
+"""
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def page(browser: Browser, serving: Serving) -> Iterator[Browser]:
+    """The page, just opened; afterwards nothing may have complained."""
+    browser.size(1280, 720)
+    browser.scheme("light")
+    browser.requests()
+    browser.console()
+    browser.forget(serving.origin)
+    browser.go(serving.address)
+    yield browser
+    assert browser.console() == []
+    own = (serving.origin, f"ws://127.0.0.1:{serving.port}/", "blob:", "data:")
+    assert [u for u in browser.requests() if not u.startswith(own)] == []
+
+
+def test_it_loads_and_plays_at_once(page: Browser) -> None:
+    assert page.js("location.search") == ""  # the token is gone
+    first = page.wait("bunraku.playing && bunraku.time > 0.05 && bunraku.time")
+    page.wait(f"bunraku.time > {first}")
+    assert page.js("document.fonts.check('14px Inter')")
+
+
+def test_pause_step_scrub_speed_and_loop(page: Browser) -> None:
+    page.click("#play")
+    assert not page.js("bunraku.playing")
+    then = page.js("bunraku.time")
+    time.sleep(0.15)
+    assert page.js("bunraku.time") == then
+
+    page.key("Home")
+    page.key(".")
+    page.key(".")
+    assert page.js("bunraku.time") == pytest.approx(0.04)
+    page.key(",")
+    assert page.js("bunraku.time") == pytest.approx(0.02)
+
+    x, y, width, height = page.box("#bar")
+    page.drag((x + 0.25 * width, y + height / 2), (0.5 * width, 0))
+    assert page.js("bunraku.time") == pytest.approx(1.5, abs=0.02)
+    assert "1.5" in page.text("#clock")
+    assert not page.js("bunraku.playing")
+
+    page.key("[")
+    assert page.js("document.querySelector('#speed').value") == "0.5"
+    page.key(" ")
+    assert page.js("bunraku.playing")
+    page.key("l")  # no loop: it stops at the end
+    page.key("]")
+    page.key("]")
+    page.key("]")
+    page.wait("!bunraku.playing", seconds=5)
+    assert page.js("bunraku.time") == pytest.approx(2.0)
+
+
+def test_the_page_puts_frames_where_the_library_does(page: Browser) -> None:
+    piece = recorded()
+    f = piece.motion.figure
+    row = 37
+    page.js("bunraku.act('play')")
+    page.js(f"bunraku.seek({float(piece.motion.t[row])})")
+    shown = np.array(page.js("bunraku.frames(0)")).reshape(-1, 4, 4).transpose(0, 2, 1)
+    np.testing.assert_allclose(shown, frames_along(f, piece.motion.q[row : row + 1])[0], atol=2e-6)
+
+
+def test_a_slack_string_has_its_length(page: Browser) -> None:
+    for a, b, length in (
+        ((0, 0, 1), (1, 0, 2), 2.0), ((0, 0, 1), (0.5, 0.5, 1), 0.9), ((0, 0, 0), (0.001, 0, 1), 1.5),
+        ((0, 0, 2), (2, 0, 2), 2.001), ((0, 0, 0), (0.3, 0, 3), 30.0), ((0, 0, 0), (1, 1, 1), 1.0),
+    ):  # fmt: skip
+        points = np.array(page.js(f"bunraku.hang({list(a)}, {list(b)}, {length}, 2000)")).reshape(-1, 3)
+        np.testing.assert_allclose(points[0], a, atol=1e-9)
+        np.testing.assert_allclose(points[-1], b, atol=1e-9)
+        found = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
+        assert found == pytest.approx(max(length, float(np.linalg.norm(np.subtract(a, b)))), rel=2e-3)
+
+
+def test_views_layers_themes_plots_and_help(page: Browser) -> None:
+    for key in "1234fgtbjpmp":
+        page.key(key)
+    page.key("?", code="Slash")
+    assert page.js("document.querySelector('#help').open")
+    page.key("Escape")
+    page.wait("!document.querySelector('#help')")
+    assert page.js("document.documentElement.dataset.theme") == "dark"
+    page.key("m")
+    charts = page.js("[...document.querySelectorAll('.chart')].map(c => c.dataset.group)")
+    assert charts[:3] == ["Tension", "Energy", "Constraint error"]
+    # A click in a plot moves the cursor of the time line.
+    page.js("bunraku.act('play')")
+    x, y, w, h = page.box(".chart .box")
+    page.drag((x + 44 + (w - 54) / 2, y + h / 2), (0, 0), steps=1)
+    assert page.js("bunraku.time") == pytest.approx(1.0, abs=0.02)
+
+
+def test_dragging_a_spindle_moves_the_figure_and_the_tension(page: Browser) -> None:
+    page.click("[data-id='e1']")
+    page.wait("bunraku.entry == 'e1' && bunraku.driving && bunraku.samples > 5")
+    page.click("#reset")
+    page.wait("bunraku.time < 1")
+    before, place = page.js("bunraku.string('left')"), page.js("bunraku.place('left_spindle')")
+    elbow = page.js("bunraku.q()")
+    x, y = page.js("bunraku.screen('left', 'spindle')")
+    page.drag((x, y), (90, -10), release=False)
+    page.wait(f"Math.abs(bunraku.string('left').tension - {before['tension']}) > 0.5")
+    assert abs(page.js("bunraku.place('left_spindle')")[0] - place[0]) > 0.05
+    page.wait("bunraku.samples > 60")
+    assert np.abs(np.subtract(page.js("bunraku.q()"), elbow)).max() > 0.05
+    assert "left:" in page.text("#label")
+    # To where nothing reaches: it stays at its limit and says so.
+    page.mouse("mouseMoved", x + 380, y, held=True)
+    page.wait("bunraku.string('left').atLimit")
+    page.wait("document.querySelector('#warnings').textContent.includes('left')")
+    page.mouse("mouseReleased", x + 380, y)
+    # The wheel winds the string under it.
+    length = page.js("bunraku.string('right').length")
+    x, y = page.js("bunraku.screen('right', 'spindle')")
+    page.cdp("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=400)
+    page.wait(f"bunraku.string('right').length > {length} + 0.01")
+
+
+def test_dragging_a_hand_of_a_posed_figure(page: Browser) -> None:
+    page.click("[data-id='e2']")
+    page.wait("bunraku.entry == 'e2' && bunraku.driving && bunraku.samples > 3")
+    before = page.js("bunraku.place('right_hand')")
+    x, y = page.js("bunraku.screenOf('right_hand')")
+    page.drag((x, y), (60, -60), release=False)
+    page.wait(f"Math.abs(bunraku.place('right_hand')[2] - {before[2]}) > 0.05")
+    page.mouse("mouseReleased", x + 60, y - 60)
+
+
+def test_a_faked_gamepad_and_the_keyboard_drive(page: Browser, serving: Serving) -> None:
+    script = page.cdp("Page.addScriptToEvaluateOnNewDocument", source=PAD)["identifier"]
+    page.go(serving.address)
+    page.js("bunraku.open('e1')")
+    page.wait("bunraku.entry == 'e1' && bunraku.driving && bunraku.samples > 3")
+    page.click("#reset")
+    live: Any = serving.stage.opened("e1")
+    turn = live.figures[0].index("left_arm_rz")
+    page.js("fake.axes = [0, 0.05, 0, 0]")  # inside the dead zone
+    time.sleep(0.2)
+    page.click("#reset")
+    page.wait("bunraku.time < 1")
+    assert page.js(f"bunraku.q()[{turn}]") == 0
+    page.js("fake.axes = [0, -1, 0, 0]")  # up is forward
+    page.wait(f"bunraku.q()[{turn}] > 0.1")
+    page.click("#pad")
+    page.wait("document.querySelector('#gamepad p').textContent == 'Fake pad'")
+    page.picture(PICTURES / "gamepad.png")
+    page.key("Escape")
+    page.js("fake.axes = [0, 0, 0, 0]")
+    then = page.wait(f"bunraku.q()[{turn}]")
+    page.js("document.activeElement.blur()")
+    page.hold("s", down=True)
+    page.wait(f"bunraku.q()[{turn}] < {then} - 0.1")
+    page.hold("s", down=False)
+    page.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+
+def test_record_trim_undo_and_export(page: Browser, tmp_path: Path) -> None:
+    page.click("[data-id='e1']")
+    page.wait("bunraku.entry == 'e1' && bunraku.driving && bunraku.samples > 3")
+    page.click("#record")
+    page.wait("document.querySelector('#record').textContent == 'Stop'")
+    time.sleep(0.5)
+    page.key("r")
+    page.wait("bunraku.entry.startsWith('n')")  # the take opens by itself, and plays
+    page.wait("bunraku.playing")
+    page.click("#play")
+    whole = float(page.text("#clock").split("/")[1].split()[0])
+    assert whole > 0.3
+    page.click("#trim")
+    x, y, w, h = page.box(".grip.end")
+    width = page.box("#bar")[2]
+    page.drag((x + w / 2, y + h / 2), (-0.5 * width, 0))
+    page.click("#trim-apply")
+    page.wait(f"parseFloat(document.querySelector('#clock').textContent.split('/')[1]) < {0.7 * whole}")
+    page.click("#undo")
+    page.wait(f"parseFloat(document.querySelector('#clock').textContent.split('/')[1]) > {0.99 * whole}")
+    page.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    page.click("#export summary")
+    page.click("[data-format='npz']")
+    page.wait(lambda: [p for p in tmp_path.glob("take-*.npz") if p.stat().st_size])
+
+
+def test_a_bad_file_shows_the_loaders_own_words(page: Browser, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.puppet"
+    bad.write_text("name: Ada\nnoise\n")
+    good = tmp_path / "good.puppet"
+    good.write_text("name: Ada\n")
+    from selenium.webdriver.common.by import By
+
+    chooser = page.driver.find_element(By.CSS_SELECTOR, "#file")
+    chooser.send_keys(str(bad))
+    page.wait("document.querySelector('.notice.error')?.textContent.includes('bad.puppet:2:1: expected name')")
+    page.picture(PICTURES / "bad-file.png")
+    page.click(".notice.error button")
+    chooser.send_keys(str(good))
+    page.wait("document.querySelector('.now strong').textContent == 'Ada'")
+    # The browser itself reports the refused upload as a failed request: that one line is wanted.
+    assert [line for line in page.console() if "422" not in line] == []
+
+
+def test_an_exported_page_opens_from_disk_and_plays(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "waving.html"
+    file.write_text(standalone([Entry("Waving <b>", recorded, "offline"), Entry("Again", recorded)]))
+    browser.console()
+    browser.requests()
+    browser.go(file.as_uri())
+    first = browser.wait("bunraku.playing && bunraku.time > 0.05 && bunraku.time")
+    browser.wait(f"bunraku.time != {first}")
+    assert browser.text(".now strong") == "Waving <b>"
+    browser.picture(PICTURES / "standalone.png")
+    browser.click("[data-id='e1']")
+    browser.wait("bunraku.entry == 'e1'")
+    assert browser.console() == []
+    assert [u for u in browser.requests() if not u.startswith(("file:", "data:", "blob:"))] == []

@@ -1,0 +1,394 @@
+"""The stage over HTTP and websockets: who gets in, what is refused, who drives."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import struct
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from bunraku.stage import Serving, serve, wire
+from bunraku.stage.run import Run
+from tests.stage.conftest import entries
+
+LIVE = "e1"
+
+
+@pytest.fixture
+def client(serving: Serving) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=serving.origin, headers={"Origin": serving.origin}) as known:
+        assert known.get(serving.address).status_code == 200
+        yield known
+
+
+def cookie(serving: Serving) -> str:
+    return serving.guard.set_cookie.partition(";")[0]
+
+
+class Page:
+    """A websocket client that counts its messages."""
+
+    def __init__(self, serving: Serving, **headers: str) -> None:
+        sent = {"Origin": serving.origin, "Cookie": cookie(serving), **headers}
+        address = f"ws://127.0.0.1:{serving.port}/ws"
+        connection = connect(
+            address, additional_headers={k: v for k, v in sent.items() if v}, compression=None, max_size=None
+        )
+        self.socket: ClientConnection = connection.__enter__()
+        self.n = 0
+        self.samples: list[bytes] = []
+
+    def __enter__(self) -> Page:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def send(self, kind: str, **fields: Any) -> None:
+        self.n += 1
+        self.socket.send(json.dumps({"n": self.n, "type": kind, **fields}))
+
+    def hello(self) -> Page:
+        self.send("hello", version=wire.VERSION)
+        self.you = self.hear("welcome")["you"]
+        return self
+
+    def join(self, entry: str = LIVE) -> dict[str, Any]:
+        self.send("join", entry=entry)
+        return self.hear("control")
+
+    def hear(self, kind: str, condition: Callable[[dict[str, Any]], bool] = lambda m: True) -> dict[str, Any]:
+        """The next message of a kind; samples on the way are acknowledged and kept."""
+        deadline = time.monotonic() + 10.0
+        while time.monotonic() < deadline:
+            message = self.socket.recv(timeout=5.0)
+            if isinstance(message, bytes):
+                self.keep(message)
+            elif (plain := json.loads(message))["type"] == kind and condition(plain):
+                return plain  # type: ignore[no-any-return]
+        raise AssertionError(f"no {kind}")
+
+    def keep(self, message: bytes) -> None:
+        self.samples.append(message)
+        self.socket.send(struct.pack("<BI", wire.ACK, struct.unpack_from("<I", message, 4)[0]))
+
+    def sample(self) -> np.ndarray:
+        while isinstance(message := self.socket.recv(timeout=5.0), str):
+            pass
+        self.keep(message)
+        return np.frombuffer(message[16 : len(message) - len(message[16:]) % 4], "<f4")
+
+    def closing(self) -> tuple[int, str]:
+        """Code and reason with which the stage hangs up."""
+        try:
+            while True:
+                self.socket.recv(timeout=5.0)
+        except ConnectionClosed as closed:
+            frame = closed.rcvd
+        assert frame is not None
+        return frame.code, frame.reason
+
+
+# -- who gets in -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/", {}), ("/?token=guess", {}), ("/api/entries", {}), ("/stage.js", {}), ("/api/entries?token=TOKEN", {}),
+        ("/?token=TOKEN", {"Host": "evil.example"}), ("/?token=TOKEN", {"Host": "127.0.0.1:1"}),
+        ("/?token=TOKEN", {"Host": ""}),
+        ("/api/entries", {"Cookie": "bunraku_stage_PORT=guess"}), ("/api/entries", {"Cookie": "=;;\x01"}),
+    ],
+)  # fmt: skip
+def test_strangers_stay_outside(serving: Serving, path: str, headers: dict[str, str]) -> None:
+    filled = {k: v.replace("PORT", str(serving.port)) for k, v in headers.items()}
+    reply = httpx.get(serving.origin + path.replace("TOKEN", serving.guard.token), headers=filled)
+    assert reply.status_code in (400, 403)
+    assert "set-cookie" not in reply.headers
+
+
+def test_the_token_becomes_a_cookie(serving: Serving) -> None:
+    with httpx.Client(base_url=serving.origin) as visitor:
+        first = visitor.get(serving.address)
+        assert first.status_code == 200
+        assert "HttpOnly" in first.headers["set-cookie"]
+        assert "SameSite=Strict" in first.headers["set-cookie"]
+        assert serving.guard.token not in first.headers["set-cookie"]
+        assert visitor.get("/api/entries").status_code == 200
+
+
+def test_the_policy_allows_nothing_inline_and_nobody_else(client: httpx.Client, serving: Serving) -> None:
+    for path in ("/", "/stage.js", "/api/entries"):
+        headers = client.get(path).headers
+        policy = dict(part.strip().partition(" ")[::2] for part in headers["content-security-policy"].split(";"))
+        assert policy["default-src"] == "'none'"
+        assert policy["script-src"] == "'self'"
+        assert policy["style-src"] == "'self'"
+        assert policy["connect-src"] == f"'self' ws://127.0.0.1:{serving.port}"
+        assert policy["frame-ancestors"] == "'none'"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize("origin", ["", "http://evil.example", "http://127.0.0.1", "https://127.0.0.1:PORT", "null"])
+def test_a_foreign_page_cannot_act(serving: Serving, origin: str) -> None:
+    origin = origin.replace("PORT", str(serving.port))
+    headers = {"Cookie": cookie(serving), **({"Origin": origin} if origin else {})}
+    assert httpx.post(serving.origin + "/api/open", headers=headers, content=b"x").status_code == 403
+    with pytest.raises(InvalidStatus) as caught:
+        Page(serving, Origin=origin)
+    assert caught.value.response.status_code == 403
+
+
+@pytest.mark.parametrize("headers", [{"Cookie": ""}, {"Cookie": "a=b"}, {"Host": "evil.example"}])
+def test_a_websocket_needs_cookie_and_host(serving: Serving, headers: dict[str, str]) -> None:
+    if "Host" in headers:
+        reply = httpx.get(serving.origin + "/ws", headers={**headers, "Cookie": cookie(serving)})
+        assert reply.status_code == 403
+        return
+    with pytest.raises(InvalidStatus) as caught:
+        Page(serving, **headers)
+    assert caught.value.response.status_code == 403
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../../../etc/passwd", "/..%2f..%2fetc%2fpasswd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/sources.sha256",
+        "/index.html", "/web/stage.js", "/stage.js/../server.py", "/api/meshes/..%2f..%2fserver.py",
+        "/api/entries/..%2f..%2fsecret", "/api/entries/%00", "/server.py",
+    ],
+)  # fmt: skip
+def test_no_path_leads_out(client: httpx.Client, path: str, serving: Serving) -> None:
+    reply = client.get(httpx.URL(serving.origin, raw_path=path.encode()))
+    assert reply.status_code in (400, 404)
+    assert "root:" not in reply.text
+    assert "import" not in reply.text
+
+
+def test_it_binds_to_loopback_by_default_and_says_what_all_interfaces_mean() -> None:
+    with serve(entries()) as inner:
+        assert inner.address.startswith("http://127.0.0.1:")
+        assert inner._socket.getsockname()[0] == "127.0.0.1"
+    with serve(entries(), host="0.0.0.0") as outer:
+        for host, status in (("192.168.1.20", 200), ("evil.example", 403), ("[fe80::1]", 200), ("localhost", 200)):
+            reply = httpx.get(
+                f"http://127.0.0.1:{outer.port}/?token={outer.guard.token}", headers={"Host": f"{host}:{outer.port}"}
+            )
+            assert reply.status_code == status, host
+
+
+# -- entries -----------------------------------------------------------------------------------------------------
+
+
+def test_a_recorded_entry_comes_with_its_samples(client: httpx.Client) -> None:
+    plain = client.get("/api/entries/e0").json()
+    data = client.get("/api/entries/e0/samples").content
+    assert not plain["live"]
+    sizes = [b["rows"] * b["columns"] * (8 if b["type"] == "f8" else 4) for b in plain["blocks"]]
+    assert sum(sizes) == len(data)
+    t = np.frombuffer(data, "<f8", plain["blocks"][0]["rows"])
+    assert t[0] == 0.0
+    assert t[-1] == pytest.approx(2.0)
+    assert [t["ghost"] for t in plain["tracks"]] == [False, True]
+    assert {s["name"] for s in plain["series"]} >= {"total energy", "constraint error"}
+
+
+def test_an_unknown_entry_is_told_what_there_is(client: httpx.Client) -> None:
+    reply = client.get("/api/entries/nothing")
+    assert reply.status_code == 404
+    assert "e0" in reply.json()["error"]
+
+
+def bundle(*files: tuple[str, bytes]) -> bytes:
+    head = json.dumps([[name, len(data)] for name, data in files]).encode()
+    return struct.pack("<I", len(head)) + head + b"".join(data for _, data in files)
+
+
+def test_a_dropped_file_becomes_an_entry(client: httpx.Client) -> None:
+    reply = client.post("/api/open", content=bundle(("a.puppet", b"name: Ada\nname: Bob")))
+    assert reply.status_code == 200
+    opened = reply.json()["opened"]
+    listed = {e["id"]: e for e in client.get("/api/entries").json()["entries"]}
+    assert [listed[key]["title"] for key in opened] == ["Ada", "Bob"]
+    assert client.get(f"/api/entries/{opened[0]}").status_code == 200
+
+
+def test_a_bad_file_is_answered_in_the_loaders_words(client: httpx.Client) -> None:
+    reply = client.post("/api/open", content=bundle(("../../x/bad.puppet", b"name: Ada\nnoise")))
+    assert reply.status_code == 422
+    error = reply.json()["error"]
+    assert error.startswith("bad.puppet:2:1: expected name\n  2 | noise\n    | ^")
+    assert "/tmp" not in error
+
+
+@pytest.mark.parametrize("body", [b"", b"\0", b"\xff\xff\xff\xff", bundle(("a", b"x"))[:-1], bundle(), b"\x02\0\0\0[]"])
+def test_a_malformed_upload_is_refused(client: httpx.Client, body: bytes) -> None:
+    assert client.post("/api/open", content=body).status_code == 400
+
+
+def test_an_upload_that_is_too_large_is_refused_early(client: httpx.Client) -> None:
+    def endless() -> Iterator[bytes]:
+        for _ in range(64):
+            yield bytes(2**20)
+
+    with contextlib.suppress(httpx.WriteError):  # the stage may hang up in the middle: as good
+        assert client.post("/api/open", content=endless()).status_code == 413
+    assert client.get("/api/entries").status_code == 200
+
+
+def test_exports(client: httpx.Client) -> None:
+    reply = client.post("/api/entries/e0/export/npz")
+    assert reply.content == b"samples: 101"
+    assert reply.headers["content-disposition"] == 'attachment; filename="waving.npz"'
+    page = client.post("/api/entries/e0/export/html")
+    assert page.headers["content-disposition"].endswith('"waving.html"')
+    assert b"stage-data" in page.content
+    assert client.post("/api/entries/e0/export/exe").status_code == 422
+    assert client.post("/api/entries/e0/export/..%2fx").status_code in (404, 422)
+    assert "record a take" in client.post(f"/api/entries/{LIVE}/export/html").json()["error"]
+
+
+# -- live --------------------------------------------------------------------------------------------------------
+
+
+def test_a_drag_changes_the_samples(serving: Serving) -> None:
+    with Page(serving).hello() as page:
+        page.join()
+        page.send("reset")
+        before = page.sample()
+        page.send("pull", figure=0, part="spindle", name="left", to=[-0.4, 0.2, 1.8])
+        deadline = time.monotonic() + 5.0
+        while (now := page.sample())[8] == before[8] or not (np.abs(now - np.float32(-0.4)) == 0).any():
+            assert time.monotonic() < deadline
+
+
+def test_one_drives_and_hands_over(serving: Serving) -> None:
+    with Page(serving).hello() as first, Page(serving).hello() as second:
+        assert first.join()["driver"] == first.you
+        assert second.join()["driver"] == first.you
+        second.send("reset")
+        assert "ask for control" in second.hear("notice")["text"]
+        second.send("ask")
+        assert first.hear("control", lambda m: m["asking"] != [])["asking"] == [second.you]
+        first.send("give", to=second.you)
+        assert second.hear("control", lambda m: m["driver"] == second.you)["asking"] == []
+        second.socket.close()
+        first.hear("control", lambda m: m["driver"] is None)
+        first.send("ask")
+        first.hear("control", lambda m: m["driver"] == first.you)
+
+
+def test_a_driver_who_vanishes_lets_go(serving: Serving) -> None:
+    with Page(serving).hello() as watcher:
+        driver = Page(serving).hello()
+        driver.join()
+        watcher.join()
+        watcher.send("ask")
+        driver.send("sticks", axes=[1.0, 1.0])
+        driver.socket.close()
+        watcher.hear("control", lambda m: m["driver"] == watcher.you)
+        time.sleep(0.2)
+        watcher.samples.clear()
+        a, b = watcher.sample(), watcher.sample()
+        turn = serving.stage.opened(LIVE).figures[0].index("left_arm_rz")  # type: ignore[union-attr]
+        assert a[turn] == b[turn]
+
+
+def test_a_take_is_recorded_trimmed_and_undone(serving: Serving, client: httpx.Client) -> None:
+    with Page(serving).hello() as page:
+        page.join()
+        page.send("reset")
+        page.send("record", on=True)
+        page.hear("state", lambda m: m["recording"])
+        for _ in range(25):
+            page.sample()
+        page.send("record", on=False)
+        key = page.hear("taken")["entry"]
+    piece = client.get(f"/api/entries/{key}").json()
+    rows = piece["blocks"][0]["rows"]
+    assert rows > 20
+    edit = lambda **wish: client.post(f"/api/takes/{key}", content=json.dumps(wish))  # noqa: E731
+    assert edit(edit="trim", start=0.05, stop=0.15).json() == {"take": {"undo": True, "redo": False}}
+    assert client.get(f"/api/entries/{key}").json()["blocks"][0]["rows"] in (10, 11)
+    assert edit(edit="trim", start=5, stop=6).status_code == 422
+    assert edit(edit="undo").json() == {"take": {"undo": False, "redo": True}}
+    assert client.get(f"/api/entries/{key}").json()["blocks"][0]["rows"] == rows
+    assert edit(edit="cut").status_code == 400
+    assert client.post("/api/takes/e0", content=b'{"edit": "undo"}').status_code == 404
+
+
+def test_an_input_log_can_be_saved_and_replayed(serving: Serving, client: httpx.Client) -> None:
+    with Page(serving).hello() as page:
+        page.join()
+        page.send("reset")
+        page.send("winch", figure=0, string="left", by=-0.05)
+        for _ in range(10):
+            page.sample()
+        log = client.get(f"/api/entries/{LIVE}/inputs").text
+        assert [command["type"] for _, command in json.loads(log)["commands"]] == ["winch"]
+        assert client.post(f"/api/entries/{LIVE}/inputs", content=log).status_code == 200
+        page.hear("state", lambda m: m["replaying"] or True)
+        bad = client.post(f"/api/entries/{LIVE}/inputs", content="{}")
+        assert bad.status_code == 422
+        assert "not an input log" in bad.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ("nonsense", wire.MALFORMED), ('{"n": 5, "type": "ask"}', wire.OUT_OF_ORDER), ("x" * 9000, wire.TOO_LARGE),
+        (b"\x07", wire.MALFORMED), ('{"n": 2, "type": "ask"}', wire.OUT_OF_ORDER),
+        ('{"n": 2, "type": "winch", "figure": 0, "string": "left", "by": 1e9}', wire.MALFORMED),
+        ('{"n": 2, "type": "join"}', wire.MALFORMED), ('{"n": 2, "type": "join", "entry": "e1", "x": 1}', wire.MALFORMED),
+    ],
+)  # fmt: skip
+def test_a_bad_message_gets_a_clear_close(serving: Serving, message: str | bytes, code: int) -> None:
+    with Page(serving).hello() as page:
+        page.socket.send(message)
+        closed, reason = page.closing()
+    assert closed == code
+    assert reason
+
+
+def test_a_flood_gets_a_clear_close_and_changes_nothing(serving: Serving) -> None:
+    with Page(serving).hello() as page:
+        page.join()
+        with contextlib.suppress(ConnectionClosed):
+            for _ in range(3000):
+                page.send("sticks", axes=[0.0, 0.0])
+        assert page.closing()[0] == wire.TOO_FAST
+
+
+def test_a_message_larger_than_any_is_cut_off(serving: Serving) -> None:
+    with Page(serving).hello() as page:
+        page.socket.send(b"x" * 2**20)
+        code, _ = page.closing()
+        assert code in (1009, wire.TOO_LARGE)
+
+
+def test_the_house_can_be_full(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bunraku.stage.stage.MOST_VISITORS", 1)
+    with Page(serving).hello(), Page(serving) as second:
+        second.send("hello", version=wire.VERSION)
+        assert second.closing()[0] == wire.FULL
+
+
+def test_a_room_starts_again_after_everybody_left(serving: Serving) -> None:
+    for _ in range(3):
+        with Page(serving).hello() as page:
+            page.join()
+            page.sample()
+    deadline = time.monotonic() + 5.0
+    while any(isinstance(r, Run) and not r.stopping for r in (room.run for room in serving.stage._rooms.values())):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bunraku.errors import MotionError
+from bunraku.stage import Recorded, Series
+from bunraku.stage.takes import Take, recorded, trimmed
+from tests.stage.toys import Swinging, puppet, waving
+
+
+def test_samples_become_a_motion() -> None:
+    live = Swinging((puppet(), puppet()))
+    samples = [live.step() for _ in range(20)]
+    piece = recorded(live, samples)
+    assert piece.motion.names == ("puppet", "puppet 2")
+    assert piece.motion.t[0] == 0.0
+    np.testing.assert_allclose(np.diff(piece.motion.t), live.dt)
+    np.testing.assert_array_equal(piece.motion.tracks[1].q, [s.q[1] for s in samples])
+    np.testing.assert_array_equal(piece.motion.tracks[0].tension, [s.tension[0] for s in samples])  # type: ignore[arg-type]
+    assert [s.name for s in piece.series] == ["kinetic energy"]
+
+
+def test_a_take_needs_two_samples() -> None:
+    live = Swinging()
+    with pytest.raises(MotionError, match="empty"):
+        recorded(live, [live.step()])
+
+
+@given(st.floats(0.0, 2.0), st.floats(0.0, 2.0))
+def test_a_trim_keeps_what_is_between(a: float, b: float) -> None:
+    motion = waving(puppet())
+    piece = Recorded(motion, series=(Series("x", "m", motion.t),))
+    start, stop = min(a, b), max(a, b)
+    rows = np.flatnonzero((motion.t >= start - 1e-9) & (motion.t <= stop + 1e-9))
+    if len(rows) < 2:
+        with pytest.raises(MotionError, match="nothing is left"):
+            trimmed(piece, start, stop)
+        return
+    kept = trimmed(piece, start, stop)
+    np.testing.assert_array_equal(kept.motion.q, motion.q[rows])
+    np.testing.assert_allclose(kept.motion.t, motion.t[rows] - motion.t[rows[0]])
+    np.testing.assert_array_equal(kept.series[0].values, motion.t[rows])
+    assert [m.text for m in kept.motion.marks] == [m.text for m in motion.marks if start <= m.t <= stop]
+
+
+def test_history() -> None:
+    take = Take(Recorded(waving(puppet())))
+    assert not take.can_undo
+    take.trim(0.5, 1.5)
+    take.trim(0.2, 0.6)
+    assert take.piece.motion.duration == pytest.approx(0.4)
+    take.undo()
+    assert take.piece.motion.duration == pytest.approx(1.0)
+    assert take.can_redo
+    take.redo()
+    take.undo()
+    take.undo()
+    take.undo()
+    assert take.piece.motion.duration == pytest.approx(2.0)
+    take.trim(0.0, 1.0)
+    assert not take.can_redo
+
+
+def test_a_trim_that_leaves_nothing_changes_nothing() -> None:
+    take = Take(Recorded(waving(puppet())))
+    with pytest.raises(MotionError):
+        take.trim(5.0, 6.0)
+    assert not take.can_undo
+
+
+def test_series_must_fit() -> None:
+    motion = waving(puppet())
+    with pytest.raises(MotionError, match="does not fit"):
+        Recorded(motion, series=(Series("x", "m", np.zeros(3)),))
+    with pytest.raises(MotionError, match="does not fit"):
+        Recorded(motion, series=(Series("x", "m", np.full(len(motion), np.nan)),))
