@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.dynamics.expand import expand
-from bunraku.dynamics.simulation import SHARE, Simulation
+from bunraku.dynamics.rollout import rollout
+from bunraku.dynamics.simulation import SHARE, TOLERANCE, Simulation
 from bunraku.errors import BunrakuError
 from bunraku.figure import Effort, Figure
-from bunraku.kinematics.forward import configuration
+from bunraku.kinematics.forward import configuration, pose
 
 Array = NDArray[np.float64]
 
@@ -45,18 +46,57 @@ class Step1:
         return B
 
 
-def effort_matrix(figure: Figure) -> Array:
-    """∂F/∂u of efforts, (n_dynamic, inputs)."""
-    B = np.zeros((figure.n_dynamic, len(figure.forces)))
+def force_matrix(figure: Figure, q: ArrayLike) -> Array:
+    """∂F/∂u of efforts and pushes at q, (n_dynamic, inputs)."""
+    n, here = figure.n_dynamic, pose(figure, q)
+    B = np.zeros((n, len(figure.forces)))
     for k, force in enumerate(figure.forces):
         if isinstance(force, Effort):
             B[figure.index(force.variable), k] = force.gain
+        else:
+            e = here.X(force.at.frame)[:3, :3] @ force.direction if force.turns else np.array(force.direction)
+            B[:, k] = here.point_jacobian(force.at.frame, force.at.position)[:, :n].T @ e
     return B
 
 
+@dataclass(frozen=True)
+class Step0:
+    """Where one step leads."""
+
+    q: Array
+    momentum: Array
+    impulse: Array
+    """Of every link: tension · dt [N·s]."""
+    states: NDArray[np.int8]
+    """Of every link: 0 slack, 1 acting, 2 sliding."""
+    bits: int
+    """What happened: see bunraku.dynamics.rollout."""
+
+
+def step_once(
+    figure: Figure, q0: ArrayLike, p0: ArrayLike, k1: ArrayLike, *, dt: float, forces: ArrayLike | None = None,
+    share: float = SHARE, tolerance: float = TOLERANCE,
+) -> Step0:  # fmt: skip
+    """One step from (q0, p0) to the kinematic variables k1: the function whose derivative `step_derivative` is.
+
+    A ball joint that nears its singular angle leaves its momentum in another chart: `bits` then has RECHARTED.
+    """
+    tree = figure.compiled.tree
+    n, nq, nc = figure.n_dynamic, figure.n_q, len(tree.links)
+    u = np.zeros(len(figure.forces)) if forces is None else np.asarray(forces, float)
+    q, p, lam = np.repeat(configuration(figure, q0)[None], 3, 0), np.array(p0, float), np.zeros(nc)
+    out = np.empty((1, nq)), np.empty((1, n)), np.empty((1, nc)), np.empty((0, nc)), np.empty((0, 2))
+    states, bits = np.empty((1, nc), np.int8), np.empty(1, np.int64)
+    rollout(
+        tree, q, p, lam, np.repeat(np.eye(3)[None], len(tree.balls), 0), np.zeros(nc, np.bool_),
+        np.array(k1, float)[None], np.ascontiguousarray(u[None]), dt, share, tolerance, *out, states, bits,
+    )  # fmt: skip
+    return Step0(out[0][0], out[1][0], out[2][0], states[0], int(bits[0]))
+
+
 def step_derivative(
-    figure: Figure, q0: ArrayLike, q1: ArrayLike, impulse: ArrayLike, states: ArrayLike, *, dt: float, forces: ArrayLike | None = None,
-    share: float = SHARE,
+    figure: Figure, q0: ArrayLike, q1: ArrayLike, impulse: ArrayLike, states: ArrayLike, *, dt: float,
+    forces: ArrayLike | None = None, share: float = SHARE,
 ) -> Step1:  # fmt: skip
     """Derivative of the step from q0 to q1 with these impulses and states of the links."""
     tree = figure.compiled.tree
@@ -70,7 +110,7 @@ def step_derivative(
     )  # fmt: skip
     if not np.isfinite(D).all():
         raise BunrakuError(f"{figure.name}: the step has no derivative here")
-    E = dt * effort_matrix(figure)
+    E = dt * force_matrix(figure, 0.5 * (np.asarray(q0, float) + np.asarray(q1, float)))
     by_force = share * D[:, nq : nq + n] @ E
     by_force[n + nc :] += (1.0 - share) * E
     return Step1(np.concatenate([D, by_force], 1), n, nq, nc)
