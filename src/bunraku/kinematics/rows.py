@@ -1,6 +1,6 @@
 """Rows of tasks: the error of every task and its derivative, as flat arrays for kernels.
 
-A task speaks of a frame F on joint `joint`, seen from a frame B on joint `base` (world: −1): everything is measured in
+A task speaks of a frame F on joint `joint`, seen from a frame B on joint `viewer` (world: −1): everything is measured in
 B's axes, so a task between two moving frames costs no more thought than one in the world. With s_i the screw of
 variable i where it carries F, minus itself where it carries B (whatever carries both cancels),
 
@@ -29,7 +29,7 @@ AIM = 9  # numbers that a record is aimed by: a position, a direction, or a rota
 
 RECORD = np.dtype(
     [
-        ("kind", "i8"), ("joint", "i8"), ("base", "i8"), ("moved", "i8"),  # moved: B is not the world itself
+        ("kind", "i8"), ("joint", "i8"), ("viewer", "i8"), ("moved", "i8"),  # moved: B is not the world itself
         ("row", "i8"), ("axes", "i8"), ("index", "i8"),  # axes: a bit each for x, y, z; index: of a link or a variable
         ("x", "f8", 3), ("a", "f8", 3), ("R", "f8", (3, 3)), ("b", "f8", 3), ("B", "f8", (3, 3)),
     ],
@@ -122,7 +122,7 @@ def put_errors(e, row, axes, y):
 def _both(record, joints, chain, S, x, J, B):
     """Columns of a point (x in the world) as seen from B."""
     for side in range(2):
-        j = record.joint if side == 0 else record.base
+        j = record.joint if side == 0 else record.viewer
         if j >= 0:
             sign = 1.0 - 2.0 * side
             for k in range(1, chain[j, 0] + 1):
@@ -157,7 +157,7 @@ def turn_rows(record, aim, joints, chain, R, p, S, B, e, J):
     error = log_rotation(C)
     put_errors(e, record.row, record.axes, error)
     for side in range(2):
-        j = record.joint if side == 0 else record.base
+        j = record.joint if side == 0 else record.viewer
         if j >= 0:
             sign = 1.0 - 2.0 * side
             for k in range(1, chain[j, 0] + 1):
@@ -200,7 +200,7 @@ def axis_rows(record, aim, joints, chain, R, p, S, B, b, e, J):
     put_errors(e, record.row, record.axes, error)
     flipped = sine <= 1e-6 and cosine < 0.0
     for side in range(2):
-        j = record.joint if side == 0 else record.base
+        j = record.joint if side == 0 else record.viewer
         if j < 0:
             continue
         sign = 1.0 - 2.0 * side
@@ -253,9 +253,9 @@ def com_rows(record, aim, joints, chain, R, p, S, B, b, m, h, e, J):
             v = cross((s[0], s[1], s[2]), moved)
             v = (inverse * (v[0] + mass * s[3]), inverse * (v[1] + mass * s[4]), inverse * (v[2] + mass * s[5]))
             put_rows(J, record.row, record.axes, joints[j].q, seen(record.moved, B, v), 1.0)
-    if record.base >= 0:
-        for k in range(1, chain[record.base, 0] + 1):
-            i = chain[record.base, k]
+    if record.viewer >= 0:
+        for k in range(1, chain[record.viewer, 0] + 1):
+            i = chain[record.viewer, k]
             put_rows(J, record.row, record.axes, joints[i].q, seen(record.moved, B, move(get6(S, i), x)), -1.0)
 
 
@@ -284,8 +284,8 @@ def rows(records, joints, chain, points, links, aims, q, R, p, S, m, h, e, J):
             continue
         B, b = WORLD_AXES, (0.0, 0.0, 0.0)
         if record.moved:
-            B = carried_axes(R, p, record.base, record.B)
-            b = carry(R, p, (0.0, 0.0, 0.0), record.base, record.b, 1.0)
+            B = carried_axes(R, p, record.viewer, record.B)
+            b = carry(R, p, (0.0, 0.0, 0.0), record.viewer, record.b, 1.0)
         if kind == POINT:
             point_rows(record, aim, joints, chain, R, p, S, B, b, e, J)
         elif kind == TURN:
