@@ -1,6 +1,6 @@
 """The nested notation, in which a marionette fits a page.
 
-    from bunraku.build import ball, capsule, figure, fixed, rx, sphere, spindle, string
+    from bunraku.figure.build import ball, capsule, figure, fixed, rx, spindle, string
 
     figure(
         "arm",
