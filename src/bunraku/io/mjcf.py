@@ -6,21 +6,19 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.errors import FileError
+from bunraku.errors import FigureError, FileError
 from bunraku.figure import Figure
-from bunraku.figure.frame import Vector
 from bunraku.io import xml
 from bunraku.io.atomic import writing
 from bunraku.io.leftovers import Leftovers
-from bunraku.io.mjcf_compile import compiled
+from bunraku.io.mjcf_compile import compiled, gravity
 from bunraku.io.mjcf_parts import Parts
 from bunraku.io.mjcf_read import Tree
 from bunraku.io.mjcf_write import Kinematic, to_xml
 from bunraku.kinematics.forward import configuration
-
-NO_GRAVITY = 1 << 6  # a disable flag of MuJoCo
 
 
 def load(path: str | os.PathLike[str]) -> Figure:
@@ -40,22 +38,36 @@ def parse(text: str | bytes, *, path: str | os.PathLike[str] = "") -> Figure:
 
 def _figure(root: xml.Element, path: Path, spec: Any, model: Any) -> Figure:
     leftovers = Leftovers(root.source.path)
-    gravity: Vector = tuple(model.opt.gravity.tolist())
-    if model.opt.disableflags & NO_GRAVITY:
-        gravity = (0.0, 0.0, 0.0)
-    with root.blamed():
-        tree = Tree(model, leftovers)
-        parts = Parts(spec, model, tree, path.parent, leftovers)
+    try:
+        with np.errstate(all="ignore"):  # what is not finite is found by the figure, which says where
+            tree = Tree(model, leftovers)
+            parts = Parts(spec, model, tree, path.parent, leftovers)
         figure = Figure(
             str(spec.modelname).strip() or path.stem or "figure", tuple(tree.frames), tuple(tree.bodies),
             tuple(parts.strings), tuple(parts.wires), tuple(parts.lengths), tuple(parts.springs), tuple(parts.forces),
-            tuple(parts.contacts), tuple(parts.closures), tuple(parts.shapes), tuple(tree.groups), parts.allowed, gravity,
+            tuple(parts.contacts), tuple(parts.closures), tuple(parts.shapes), tuple(tree.groups), parts.allowed,
+            gravity(model),
         )  # fmt: skip
+    except FigureError as error:
+        with _culprit(root, error.name).blamed():
+            raise
     for word, count in (("flex", model.nflex), ("plugin", model.nplugin)):
         if count:
             leftovers.add("elements left out", word)
     leftovers.warn(stacklevel=3)
     return figure
+
+
+def _culprit(root: xml.Element, name: str) -> xml.Element:
+    """The element that a part of the figure comes from: called like it, or like its beginning."""
+    best, stack = root, [root]
+    while stack:
+        element = stack.pop()
+        own = element.attributes.get("name", "")
+        if own and name.startswith(own) and (best is root or len(own) >= len(best.attributes["name"])):
+            best = element
+        stack.extend(element.children)
+    return best
 
 
 def dumps(

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
+import warnings
+from pathlib import Path
 from typing import Any
 
 from bunraku.errors import FileError, MissingExtra
+from bunraku.figure.frame import Vector
+from bunraku.io import xml
 from bunraku.io.xml import Element
 
 # Elements that stand for many others: more than this is a slip of the finger.
 MOST_COPIES = 1000
+_NAN = re.compile(r"(^|\s)[+-]?nan\b", re.IGNORECASE)
 _LINE = re.compile(r"line (?:number=)?(\d+)", re.IGNORECASE)
 
 
@@ -20,28 +26,63 @@ def compiled(root: Element, path: str | os.PathLike[str] | None) -> tuple[Any, A
         import mujoco
     except ImportError:
         raise MissingExtra("mujoco", "mujoco", "reading MJCF") from None
-    _refuse_crowds(root)
+    _check(root, None if path is None else Path(path).parent)
     try:
-        if path is None:
-            spec = mujoco.MjSpec.from_string(root.source.data.decode())
-        else:
-            spec = mujoco.MjSpec.from_file(os.fspath(path))
-        _keep_only_mechanics(spec)
-        return spec, spec.compile()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns of what would be hard to simulate there
+            if path is None:
+                spec = mujoco.MjSpec.from_string(root.source.data.decode())
+            else:
+                spec = mujoco.MjSpec.from_file(os.fspath(path))
+            _keep_only_mechanics(spec)
+            return spec, spec.compile()
     except Exception as error:  # noqa: BLE001 - its parser raises many kinds for a file that is wrong
         raise _translated(root, str(error)) from None
 
 
-def _refuse_crowds(root: Element) -> None:
-    stack = [(root, 1.0)]
+def gravity(model: Any) -> Vector:
+    from mujoco import mjtDisableBit
+
+    if model.opt.disableflags & mjtDisableBit.mjDSBL_GRAVITY:
+        return (0.0, 0.0, 0.0)
+    x, y, z = model.opt.gravity.tolist()
+    return (x, y, z)
+
+
+def _check(root: Element, folder: Path | None) -> None:
+    """Refuses what MuJoCo would choke on, in this file and in those that it includes."""
+    stack, included = [(root, 1.0)], {""}
     while stack:
         element, copies = stack.pop()
+        for name, value in element.attributes.items():
+            if _NAN.search(value):  # it would write a log file, and at the second one wait for ever
+                raise element.error(f"{name}: not a number", name, advice="write a finite number")
         if element.tag in ("replicate", "composite", "flexcomp") and "count" in element.attributes:
-            for word in element.word("count").split():
-                copies *= abs(float(word)) if re.fullmatch(r"[+-]?\d{1,9}(\.\d*)?", word) else 1.0
-            if copies > MOST_COPIES:
+            copies *= math.prod(_size(word) for word in element.word("count").split())
+            if not copies <= MOST_COPIES:
                 raise element.error(f"{copies:.0f} copies", "count", advice=f"at most {MOST_COPIES}")
+        if element.tag == "include":
+            file = element.word("file")
+            if folder is None:
+                raise element.error("text cannot include a file", advice="load the file instead")
+            if file not in included and _is_file(folder / file):
+                included.add(file)
+                stack.append((xml.read(folder / file), copies))
         stack.extend((child, copies) for child in element.children)
+
+
+def _size(word: str) -> float:
+    try:
+        return max(abs(float(word)), 1.0)
+    except ValueError:
+        return 1.0  # MuJoCo will say that it is no number
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _keep_only_mechanics(spec: Any) -> None:
