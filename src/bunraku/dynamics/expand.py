@@ -35,7 +35,7 @@ Expansion = namedtuple("Expansion", "start end E D")
 @inline
 def _end(tree, w, o, q):
     nj, npt, nc, nq = tree.joints.shape[0], tree.points.shape[0], tree.shape[3], tree.shape[1]
-    end = End(np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt, 4)), np.zeros(nc), np.zeros((nc, nq)))
+    end = End(np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt + 1, 4)), np.zeros(nc), np.zeros((nc, nq)))
     if nc > 0:
         place(tree.joints, 0, nj, q, o, w.R, w.p, end.S)
         gaps(tree, q, w.R, w.p, end.S, o, end.x, end.f, end.n, end.h, end.A)

@@ -102,6 +102,27 @@ def factor(elimination, K, n, rows, cols, alive):
 
 
 @inline
+def solve(elimination, K, n, rows, cols, rank, b, y):
+    """b becomes K⁻¹ b from `factor`'s factors; links beyond the rank get 0. `y` is scratch over the links."""
+    down(elimination, K, n, b)
+    for s in range(rank):
+        x = b[rows[s]]
+        for t in range(s):
+            x -= K[rows[s], cols[t]] * y[t]
+        y[s] = x
+    for s in range(rank - 1, -1, -1):
+        x = y[s]
+        for t in range(s + 1, rank):
+            x -= K[rows[s], cols[t]] * y[t]
+        y[s] = x * K[rows[s], cols[s]]
+    for c in range(n, K.shape[0]):
+        b[c] = 0.0
+    for s in range(rank):
+        b[cols[s]] = y[s]
+    up(elimination, K, n, b)
+
+
+@inline
 def inverse(elimination, K, n, rows, cols, rank, N):
     """N = K⁻¹ by rows, from the factors. Rows and columns of links beyond the rank are zero."""
     m = K.shape[0]

@@ -12,7 +12,7 @@ A joint's own spring adds −k (q − rest) to L_q, its armature a·v to L_v.
 
 from __future__ import annotations
 
-from bunraku.kinematics.tree import carry
+from bunraku.kinematics.tree import on_joint
 from bunraku.spatial.algebra import (
     ZERO6,
     ZERO10,
@@ -31,6 +31,7 @@ from bunraku.spatial.algebra import (
     lever,
     put6,
     put10,
+    scale6,
     weight,
 )
 from bunraku.spatial.kernel import inline
@@ -40,7 +41,7 @@ from bunraku.spatial.kernel import inline
 def body_inertia(joint, R, p, j):
     """The body on joint j, about the origin, in world axes."""
     m, b, c = joint.mass, joint.inertia, joint.com
-    x, y, z = carry(R, p, ZERO6, j, c, 1.0)
+    x, y, z = on_joint(R, p, j, c)
     u0, u1, u2 = R[j, 0, 0], R[j, 0, 1], R[j, 0, 2]
     v0, v1, v2 = R[j, 1, 0], R[j, 1, 1], R[j, 1, 2]
     w0, w1, w2 = R[j, 2, 0], R[j, 2, 1], R[j, 2, 2]
@@ -75,7 +76,7 @@ def momenta(joints, n, v, R, p, S, V, T, B, I, P):
     for j in range(n):
         i = joints[j].parent
         s = get6(S, j)
-        U = axpy6(v[j], s, get6(V, i) if i >= 0 else ZERO6)
+        U = axpy6(v[j], s, get6(V, i)) if i >= 0 else scale6(v[j], s)
         put6(V, j, U)
         put6(T, j, bracket(U, s))
         if has_body(joints[j]):
@@ -137,7 +138,8 @@ def tangent(joints, n, g, v, a, b, S, V, T, B, I, P, W, dS, dV, dT, dI, dP, Lqq,
     for j in range(n):
         i = joints[j].parent
         s = get6(S, j)
-        w, y = (get6(W, i), get6(dV, i)) if i >= 0 else (ZERO6, ZERO6)
+        nothing = scale6(0.0, s)
+        w, y = (get6(W, i), get6(dV, i)) if i >= 0 else (nothing, nothing)
         ds = bracket(w, s)
         w = axpy6(a[j], s, w)
         y = axpy6(v[j], ds, axpy6(b[j], s, y))

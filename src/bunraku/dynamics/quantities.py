@@ -10,12 +10,12 @@ from bunraku.dynamics.rollout import energy as energy_at
 from bunraku.dynamics.variational import workspace
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import configuration
+from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import dot6, get6
 from bunraku.spatial.kernel import kernel
 
 Array = NDArray[np.float64]
-HERE = (0.0, 0.0, 0.0)
 
 
 @kernel
@@ -74,3 +74,18 @@ def energy(figure: Figure, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
     """Kinetic and potential energy [J]; heights from z = 0."""
     kinetic, potential = _energy(figure.compiled.tree, configuration(figure, q), configuration(figure, v))
     return float(kinetic), float(potential)
+
+
+@kernel
+def _gaps(tree, q, h, A):
+    w = workspace(tree)
+    place(tree.joints, 0, tree.joints.shape[0], q, (0.0, 0.0, 0.0), w.R, w.p, w.S)
+    gaps(tree, q, w.R, w.p, w.S, (0.0, 0.0, 0.0), w.x, w.f, w.n, h, A)
+
+
+def gap_derivatives(figure: Figure, q: ArrayLike) -> tuple[Array, Array]:
+    """Gaps of all links (see Compiled.link_names), and ∂gap/∂q."""
+    nc = len(figure.compiled.tree.links)
+    h, A = np.zeros(nc), np.zeros((nc, figure.n_q))
+    _gaps(figure.compiled.tree, configuration(figure, q), h, A)
+    return h, A

@@ -50,7 +50,7 @@ def workspace(tree):
     return Work(
         np.empty((nj, 3, 3)), np.empty((nj, 3)), np.empty((nj, 6)), np.empty((nm, 6)), np.empty((nm, 6)),
         np.empty((nm, 10)), np.empty((nm, 10)), np.empty((nm, 6)),
-        np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt, 4)), np.empty((nj, 3)), np.empty((nj, 3)),
+        np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt + 1, 4)), np.empty((nj, 3)), np.empty((nj, 3)),
         np.zeros(nc), np.zeros(nc), np.zeros((nc, nq)), np.zeros((nc, nq)), np.zeros((ns, nq)),
         np.zeros(nc, np.bool_), np.zeros(nc, np.bool_), np.zeros(nc, np.bool_),
         np.empty(nq), np.empty(nm), np.empty(nq), np.zeros(nq), np.zeros(nq), np.empty(n + nc), np.zeros(nc), np.empty((nc, nc + 1)),

@@ -11,14 +11,15 @@ with curvature (d_i·d_j − l_i l_j)/l of a segment d of length l, and n_i·d_j
 
 from __future__ import annotations
 
-import math
+import numpy as np
 
 from bunraku.figure.compiled import LENGTH
 from bunraku.kinematics.tree import carry
-from bunraku.spatial.algebra import ZERO6, add3, axpy6, bracket, cross, dot3, get3, get6, put3, put6, scale3, sub3
+from bunraku.spatial.algebra import add3, axpy6, bracket, cross, dot3, get3, get6, put3, put6, scale3, scale6, sub3
 from bunraku.spatial.kernel import inline
 
 TINY = 1e-12  # [m] a segment of no length has no direction; its tension then pulls nowhere
+HUGE = 1e300
 
 
 @inline
@@ -54,15 +55,15 @@ def pulls(link, x, f, n):
         put3(f, first + 1, scale3(-1.0, direction))
         put3(f, first + 2, d)
         return dot3(direction, d)
-    total = 0.0
+    total = 0.0 * n[0, 0]  # of the type of n
     if link.count == 0:  # the stop of a joint
         return total
     put3(f, first, (0.0, 0.0, 0.0))
     for k in range(first, first + link.count - 1):
         d = sub3(get3(x, k), get3(x, k + 1))
-        l = math.sqrt(dot3(d, d))
+        l = np.sqrt(dot3(d, d))
         total += l
-        inverse = 1.0 / l if l > TINY else 0.0
+        inverse = 1.0 / (l if abs(l) > TINY else l + HUGE)
         u = scale3(inverse, d)
         n[k, 0], n[k, 1], n[k, 2], n[k, 3] = u[0], u[1], u[2], inverse
         put3(f, k, add3(get3(f, k), u))
@@ -215,8 +216,8 @@ def tangent_screws(joints, direction, S, W, dS):
     """Along a direction in q, every joint moves by W and its screw changes by δS = [W of its parent, S]."""
     for j in range(joints.shape[0]):
         i = joints[j].parent
-        w = ZERO6 if i < 0 else get6(W, i)
         s = get6(S, j)
+        w = get6(W, i) if i >= 0 else scale6(0.0, s)
         put6(dS, j, bracket(w, s))
         put6(W, j, axpy6(direction[joints[j].q], s, w))
 
@@ -232,7 +233,9 @@ def add_third(
     first, last = link.first, link.first + link.count
     for k in range(first, last):
         j = points[k].joint
-        put3(dx, k, (0.0, 0.0, 0.0) if j < 0 else velocity(get6(W, j), get3(x, k), points[k].w))
+        put3(dx, k, (0.0, 0.0, 0.0))
+        if j >= 0:
+            put3(dx, k, velocity(get6(W, j), get3(x, k), points[k].w))
         put3(df, k, (0.0, 0.0, 0.0))
     if link.kind == LENGTH:
         for k in range(first, last - 1):

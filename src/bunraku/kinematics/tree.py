@@ -63,6 +63,16 @@ def place(joints, first, last, q, o, R, p, S):
 
 
 @inline
+def on_joint(R, p, j, x):
+    """Where the point x of joint j is."""
+    return (
+        p[j, 0] + R[j, 0, 0] * x[0] + R[j, 1, 0] * x[1] + R[j, 2, 0] * x[2],
+        p[j, 1] + R[j, 0, 1] * x[0] + R[j, 1, 1] * x[1] + R[j, 2, 1] * x[2],
+        p[j, 2] + R[j, 0, 2] * x[0] + R[j, 1, 2] * x[1] + R[j, 2, 2] * x[2],
+    )
+
+
+@inline
 def carry(R, p, o, j, x, w):
     """Where the point x of joint j is (w = 1), or where its direction points (w = 0); joint −1 is the world."""
     if j < 0:
@@ -128,7 +138,7 @@ def centre_of_mass(joints, R, p, S, n_q):
     m, h, J = np.empty(n), np.empty((n, 3)), np.zeros((3, n_q))
     for j in range(n):
         m[j] = joints[j].mass
-        c = carry(R, p, (0.0, 0.0, 0.0), j, joints[j].com, 1.0)
+        c = on_joint(R, p, j, joints[j].com)
         put3(h, j, (m[j] * c[0], m[j] * c[1], m[j] * c[2]))
     total, centre = 0.0, np.zeros(3)
     for j in range(n - 1, -1, -1):

@@ -91,6 +91,11 @@ def axpy6(s, a, b):
 
 
 @inline
+def scale6(s, a):
+    return s * a[0], s * a[1], s * a[2], s * a[3], s * a[4], s * a[5]
+
+
+@inline
 def bracket(a, b):
     """[a, b]: the rate of the motion b carried by a."""
     return (
