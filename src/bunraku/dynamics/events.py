@@ -65,7 +65,7 @@ def acting(figure: Figure, q: Array, v: Array, kinematic: Array, forces: Array |
 
 def _both_ways(figure: Figure) -> NDArray[np.bool_]:
     links = figure.compiled.tree.links
-    return (links["pulls"] == 0) & (links["kind"] != SLIP)
+    return np.asarray((links["pulls"] == 0) & (links["kind"] != SLIP))
 
 
 def _complementary(M: Array, A: Array, speed: Array, both: NDArray[np.bool_]) -> Array:
@@ -78,7 +78,7 @@ def _complementary(M: Array, A: Array, speed: Array, both: NDArray[np.bool_]) ->
     x, _ = nnls(signed, target)
     Λ = x[: len(A)].copy()
     Λ[both] -= x[len(A) :]
-    return Λ
+    return np.asarray(Λ)
 
 
 def integrate(
@@ -108,7 +108,8 @@ def integrate(
         return np.concatenate([x[:n], k]), np.concatenate([x[n:], k_v]), np.asarray(k_a, float)
 
     times = np.linspace(0.0, duration, max(round(duration * samples), 1) + 1)
-    Q, V, tension = np.empty((len(times), figure.n_q)), np.empty((len(times), figure.n_q)), np.zeros((len(times), len(figure.compiled.tree.links)))
+    Q, V = np.empty((len(times), figure.n_q)), np.empty((len(times), figure.n_q))
+    tension = np.zeros((len(times), len(figure.compiled.tree.links)))
     marks: list[Mark] = []
     x, t, row = np.concatenate([q0[:n], v0[:n]]), 0.0, 0
 
@@ -150,7 +151,9 @@ def integrate(
         name = figure.compiled.link_names[link]
         marks.append(Mark(t, f"{name} {'slack' if before[link] else 'catches'}", "slack" if before[link] else "impact"))
         if np.array_equal(states, before) and len(marks) > 20 and t - marks[-20].t < 1e-9:
-            raise BunrakuError(f"{figure.name}: {name} tightens and slackens without end at t = {t:.6g} s\n  advice: use simulate()")
+            raise BunrakuError(
+                f"{figure.name}: {name} tightens and slackens without end at t = {t:.6g} s\n  advice: use simulate()"
+            )
         if duration - t < 1e-9:
             break
     ropes = len(figure.strings) + len(figure.wires)

@@ -187,7 +187,7 @@ Tangents = namedtuple("Tangents", "a b W dS dV dT dI dP Lqq Lqv Lvv H0 H1 Wj dSj
 
 @inline
 def _tangents(tree):
-    n, nq, nm, nc = tree.shape
+    nq, nm, nc = tree.shape[1], tree.shape[2], tree.shape[3]
     nj, npt = tree.joints.shape[0], tree.points.shape[0]
     nx = 2 * nq
     return Tangents(
@@ -304,7 +304,7 @@ def curvature(tree, w, o, lam, u, dt, share, kappa, X, t, z, H):
 def _add_slide(tree, kappa, normal, lam, X, m1, m2, H):
     """The curvature of −μ λ_n y/|y| itself, weighted with (m1, m2), for a sliding contact."""
     n, nq = tree.shape[0], tree.shape[1]
-    D, nx, a, b = X.D, X.D.shape[1], normal + 1, normal + 2
+    D, nx, a = X.D, X.D.shape[1], normal + 1
     friction = tree.links[a].friction
     _, y1, y2, size, radius = slips(friction, kappa, normal, lam, X.start.h, X.end.h)
     u1, u2 = y1 / size, y2 / size

@@ -322,7 +322,8 @@ def acceleration_second_derivative(
     H = np.empty((rows, len(x), len(x)))
     for k in range(len(x)):
         x[k] += 1e-30j
-        mixed(tree, taut, *(np.ascontiguousarray(part) for part in np.split(x, cuts)), out, D)
+        q_, v_, ak, u = (np.ascontiguousarray(part) for part in np.split(x, cuts))
+        mixed(tree, taut, q_, v_, ak, u, out, D)
         H[:, :, k] = D.imag * 1e30
         x[k] = x[k].real
     return H

@@ -55,7 +55,9 @@ def _rows(what: str, names: Sequence[str], given: object, times: Array, rest: Ar
     elif given is not None:
         rows_ = np.asarray(given, float)
         if rows_.shape != out.shape:
-            raise BunrakuError(f"the {what} has shape {rows_.shape}, expected {out.shape}: a row a step, a column for each of {names}")
+            raise BunrakuError(
+                f"the {what} has shape {rows_.shape}, expected {out.shape}: a row a step, a column for each of {names}"
+            )
         out = np.array(rows_)
     if not np.isfinite(out).all():
         k, i = (int(x) for x in np.argwhere(~np.isfinite(out))[0])

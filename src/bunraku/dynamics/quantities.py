@@ -41,7 +41,7 @@ def _mass_matrix(tree, q, M):
         w.v[j] = 0.0
     momenta(joints, nm, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
     for j in range(nm):
-        F, G, gamma = columns(j, (0.0, 0.0, 0.0), w.S, w.T, w.I, w.P)
+        F, _, _ = columns(j, (0.0, 0.0, 0.0), w.S, w.T, w.I, w.P)
         i = j
         while i >= 0:
             x = dot6(get6(w.S, i), F) + (joints[j].armature if i == j else 0.0)

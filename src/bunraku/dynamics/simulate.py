@@ -35,7 +35,7 @@ def simulate(
         raise BunrakuError(f"a duration of {duration} s\n  advice: give seconds, more than zero")
     simulation = Simulation(figure, q, v, dt=dt)
     steps = max(round(duration / dt), 1)
-    times = dt * np.arange(steps + 1)
+    times: Array = dt * np.arange(steps + 1, dtype=float)
     start = simulation.q
     K = kinematic_rows(figure, puppeteer, times[1:], start[figure.n_dynamic :])
     U = force_rows(figure, forces, times[1:])

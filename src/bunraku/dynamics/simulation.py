@@ -108,7 +108,8 @@ class Simulation:
     def step(self, kinematic: ArrayLike | None = None, forces: ArrayLike | None = None) -> Steps:
         """One step, with the kinematic variables where they are or where they are told to go."""
         n = self.figure.n_dynamic
-        return self.run((self._seen[n:] if kinematic is None else np.asarray(kinematic, float))[None], None if forces is None else [forces])
+        hands = self._seen[n:] if kinematic is None else np.asarray(kinematic, float)
+        return self.run(hands[None], None if forces is None else np.asarray(forces, float)[None])
 
     def copy(self) -> Simulation:
         """Another one in the same state."""
@@ -154,7 +155,11 @@ def require_dynamic(figure: Figure) -> None:
 def _require_long_enough(figure: Figure, q: Array) -> None:
     gaps = Pose(figure, q).gaps
     ropes = (*figure.strings, *figure.wires)
-    short = [f"{rope.name} by {gap:.3g} m" for rope, gap in zip(ropes, gaps, strict=True) if (gap if rope.pulls_only else abs(gap)) > CLOSED]
+    short = [
+        f"{rope.name} by {gap:.3g} m"
+        for rope, gap in zip(ropes, gaps, strict=True)
+        if (gap if rope.pulls_only else abs(gap)) > CLOSED
+    ]
     if short:
         raise BunrakuError(
             f"{figure.name}: at the start, strings do not reach: {', '.join(short[:4])}\n"

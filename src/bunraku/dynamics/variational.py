@@ -53,7 +53,8 @@ def workspace(tree):
         np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt + 1, 4)), np.empty((nj, 3)), np.empty((nj, 3)),
         np.zeros(nc), np.zeros(nc), np.zeros((nc, nq)), np.zeros((nc, nq)), np.zeros((ns, nq)),
         np.zeros(nc, np.bool_), np.zeros(nc, np.bool_), np.zeros(nc, np.bool_),
-        np.empty(nq), np.empty(nm), np.empty(nq), np.zeros(nq), np.zeros(nq), np.empty(n + nc), np.zeros(nc), np.empty((nc, nc + 1)),
+        np.empty(nq), np.empty(nm), np.empty(nq), np.zeros(nq), np.zeros(nq), np.empty(n + nc), np.zeros(nc),
+        np.empty((nc, nc + 1)),
         np.zeros((n + nc, n + nc)), np.zeros((n, n)), np.empty(nc, np.int64), np.empty(nc, np.int64),
         tree.elimination.copy(), np.zeros((nx, nx)), np.zeros((nx, nx)), np.zeros((nx, nx)),
     )  # fmt: skip

@@ -11,7 +11,6 @@ from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +20,7 @@ from bunraku.figure.force import Effort, Push
 from bunraku.figure.frame import WORLD, Frame, Point, Vector
 from bunraku.figure.mass import inertia_matrix
 from bunraku.spatial import se3, so3
+from bunraku.spatial.kernel import INTERPRETED
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -154,7 +154,7 @@ def _steiner(c: Array) -> Array:
 
 def _records(array: NDArray[np.void]) -> NDArray[np.void]:
     """Fields as attributes. Kernels have that anyway, and take a plain structured array faster than a record array."""
-    return array.view(np.recarray) if numba.config.DISABLE_JIT else array
+    return array.view(np.recarray) if INTERPRETED else array
 
 
 def _rows(lists: Sequence[Sequence[int]]) -> Ints:
@@ -175,7 +175,8 @@ def compile_figure(figure: Figure) -> Compiled:
 
     def link(kind: int, own: Sequence[tuple[int, float, Array]], **fields: float) -> np.void:
         row = np.zeros((), LINK)
-        row["kind"], row["first"], row["count"], row["variable"], row["normal"], row["ratio"] = kind, len(points), len(own), -1, -1, 1.0
+        row["kind"], row["first"], row["count"] = kind, len(points), len(own)
+        row["variable"], row["normal"], row["ratio"] = -1, -1, 1.0
         for field, value in fields.items():
             row[field] = value
         points.extend(own)
@@ -186,9 +187,13 @@ def compile_figure(figure: Figure) -> Compiled:
         turn = -1 if string.variable is None else figure.index(string.variable)
         links.append(
             link(
-                LENGTH, [fold.point(p) for p in string.path], pulls=string.pulls_only, variable=turn, length=string.length,
+                LENGTH,
+                [fold.point(p) for p in string.path],
+                pulls=string.pulls_only,
+                variable=turn,
+                length=string.length,
                 ratio=string.ratio,
-            )  # fmt: skip
+            )
         )
         names.append(string.name)
     for contact in figure.contacts:
@@ -202,7 +207,8 @@ def compile_figure(figure: Figure) -> Compiled:
             normal_row = len(links) - 1
             across = so3.onto_z(contact.normal)
             for k in range(2):
-                along = [fold.point(contact.point), fold.point(contact.plane), fold.direction(contact.plane.frame, across[:, k])]
+                tangent = fold.direction(contact.plane.frame, across[:, k].tolist())
+                along = [fold.point(contact.point), fold.point(contact.plane), tangent]
                 links.append(link(SLIP, along, normal=normal_row, friction=contact.friction))
                 names.append(f"{contact.name}.slip{k + 1}")
     for closure in figure.closures:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from bunraku.errors import FigureError, UnknownName
 from bunraku.figure.contact import Closure, Contact
 from bunraku.figure.force import Effort, Force, Push, Spring
-from bunraku.figure.frame import WORLD, Frame, Joint, Variable, Vector
+from bunraku.figure.frame import AXES, WORLD, Frame, Joint, Variable, Vector
 from bunraku.figure.mass import Body
 from bunraku.figure.shape import Shape
 from bunraku.figure.string import String, Wire
@@ -195,9 +196,9 @@ def _check(figure: Figure) -> None:
     variables = figure.variables
     _unique("variable", (v.name for v in variables))
     names = {v.name: v for v in variables}
-    for variable in figure.lengths:
-        if variable.motion != "length" or not variable.kinematic:
-            raise FigureError("a length variable is kinematic", kind="variable", name=variable.name)
+    for own in figure.lengths:
+        if own.motion != "length" or not own.kinematic:
+            raise FigureError("a length variable is kinematic", kind="variable", name=own.name)
 
     def need_frame(kind: str, name: str, field: str, frame: str) -> None:
         if frame not in seen:
@@ -244,8 +245,8 @@ def _check(figure: Figure) -> None:
             need_frame("closure", closure.name, field, point.frame)
             _finite("closure", closure.name, field, point.position)
     for pair in figure.allowed:
-        for frame in pair:
-            need_frame("allowed pair", " ".join(pair), "allowed", frame)
+        for name in pair:
+            need_frame("allowed pair", " ".join(pair), "allowed", name)
     for joint in figure.groups:
         _check_group(figure, joint)
 
@@ -256,11 +257,11 @@ def _check_group(figure: Figure, joint: Joint) -> None:
     got = []
     for name in joint.frames:
         variable = figure.frame(name).variable
-        axis = "" if variable is None else {(1, 0, 0): "x", (0, 1, 0): "y", (0, 0, 1): "z"}.get(variable.axis, "?")
+        axis = "" if variable is None else {v: k for k, v in AXES.items()}.get(variable.axis, "?")
         got.append("" if variable is None else variable.motion[0] + axis)
     first = figure.frame_index[joint.frames[0]]
     row = tuple(f.name for f in figure.frames[first : first + len(joint.frames)])
-    chained = row == joint.frames and all(figure.frame(b).parent == a for a, b in zip(row, row[1:], strict=False))
+    chained = row == joint.frames and all(figure.frame(b).parent == a for a, b in pairwise(row))
     plain = all(
         figure.frame(n).position == (0.0, 0.0, 0.0) and figure.frame(n).rotation == (1.0, 0.0, 0.0, 0.0)
         for n in joint.frames[1:]

@@ -16,6 +16,8 @@ WOOD: Color = (0.72, 0.53, 0.34)
 
 @dataclass(frozen=True)
 class Sphere:
+    """About its centre."""
+
     radius: float
 
     def unit_inertia(self) -> Inertia:
@@ -54,6 +56,8 @@ class Cylinder:
 
 @dataclass(frozen=True)
 class Box:
+    """Full edge lengths along x, y, z."""
+
     size: Vector
 
     def unit_inertia(self) -> Inertia:
@@ -107,7 +111,7 @@ def check_geometry(geometry: Geometry, *, kind: str, name: str) -> None:
         case Mesh(_, scale):
             sizes = {"scale": tuple(scale)}
     for field, values in sizes.items():
-        if not all(math.isfinite(v) and (v > 0.0 or field == "scale" and v != 0.0) for v in values):
+        if not all(math.isfinite(v) and (v > 0.0 or (field == "scale" and v != 0.0)) for v in values):
             raise FigureError(
                 "must be positive and finite", kind=kind, name=name, field=field, advice=f"{field} is in metres"
             )

@@ -26,6 +26,9 @@ from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+config: Any = numba.config
+INTERPRETED = bool(config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1 runs the same lines in the interpreter
+
 OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
@@ -84,7 +87,7 @@ def _forget_old(root: Path, *, keep: Path, days: float = 30.0) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-class _Announce(event.Listener):  # type: ignore[misc]
+class _Announce(event.Listener):
     """Says once that kernels are being compiled, so that the first call does not look hung."""
 
     def __init__(self) -> None:
@@ -106,17 +109,17 @@ def _announce() -> None:
 
 
 def _compile(function: Function, **options: Any) -> Function:
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = cache_folder()
+    before = config.CACHE_DIR
+    config.CACHE_DIR = cache_folder()
     try:
         return numba.njit(cache=True, **OPTIONS, **options)(function)  # type: ignore[no-any-return]
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
 
 
 def kernel(function: Function) -> Function:
     """A compiled function that Python calls: built on first use, then loaded from disk."""
-    if numba.config.DISABLE_JIT:
+    if INTERPRETED:
         return function
     _announce()
     return _compile(function)
@@ -124,7 +127,7 @@ def kernel(function: Function) -> Function:
 
 def inline(function: Function) -> Function:
     """A compiled function that only kernels call; no wrapper for Python is built, which saves compile time."""
-    if numba.config.DISABLE_JIT:
+    if INTERPRETED:
         return function
     return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
@@ -149,7 +152,7 @@ def _borrow_compiled(_context: Any, arrays: Any) -> Any:
     return arrays(arrays), code
 
 
-borrow: Callable[[Any], Any] = _borrow if numba.config.DISABLE_JIT else intrinsic(_borrow_compiled)
+borrow: Any = _borrow if INTERPRETED else intrinsic(_borrow_compiled)
 """The same tuple of arrays, uncounted. Counting references, atomically, each time that forty arrays are handed to a function
 cost a small figure's step most of its time. The owner must be used again (`keep`) after the last use of what was borrowed."""
 

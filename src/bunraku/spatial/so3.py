@@ -45,7 +45,7 @@ def quaternion(R: ArrayLike) -> Array:
             out[k, 0] = (M[l, j] - M[j, l]) / s
             out[k, 1 + i], out[k, 1 + j], out[k, 1 + l] = s / 4, (M[j, i] + M[i, j]) / s, (M[l, i] + M[i, l]) / s
     out *= np.where(out[:, :1] < 0, -1.0, 1.0)
-    return (out / np.linalg.norm(out, axis=1, keepdims=True)).reshape((*R.shape[:-2], 4))
+    return np.asarray((out / np.linalg.norm(out, axis=1, keepdims=True)).reshape((*R.shape[:-2], 4)))
 
 
 def about(axis: int, angle: ArrayLike) -> Array:
