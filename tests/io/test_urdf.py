@@ -314,9 +314,9 @@ def outcome(text: str) -> Figure | FileError:
 @given(mutated(ROBOT))
 @example(ROBOT.replace('"tool"', '"base_tx"'))
 def test_mutations_give_a_figure_or_one_error(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     result = outcome(text)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert isinstance(result, Figure) or result.advice
 
 
@@ -330,10 +330,10 @@ def test_every_real_robot_loads() -> None:
     robots = [path for path in robots if path.name != "ur3.urdf"]  # which holds nothing
     assert len(robots) > 60
     for path in robots:
-        start = time.perf_counter()
+        start = time.process_time()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             figure = load(path)
-        assert time.perf_counter() - start < 1.0
+        assert time.process_time() - start < 1.0
         assert len(caught) <= 1
         assert figure.mass > 0.0

@@ -70,10 +70,10 @@ def test_figure_errors_are_given_a_place() -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_xml(data: str | bytes, message: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(FileError, match=message) as caught:
         xml.parse(data, root="a")
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert caught.value.advice
     assert caught.value.line or message in ("too large", "half a character")
 
