@@ -96,32 +96,33 @@ def test_margin_and_resolution():
     assert passage.value > 0.0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_what_is_called_free_is_free_everywhere(seed):
-    """Random lines of the mannequin, self-collision included; and what is not free comes near somewhere."""
+def test_what_is_called_free_is_free_everywhere():
+    """Random lines of the mannequin, self-collision included, with both ends free; what is not free comes near somewhere."""
     mannequin = library.named("mannequin")
     obstacles = (
-        Obstacle("post", Capsule(0.04, 2.0), (0.5, 0.3, 1.0)),
-        Obstacle("table", Box((0.5, 0.9, 0.04)), (0.7, -0.3, 0.8)),
+        Obstacle("post", Capsule(0.04, 2.0), (0.35, 0.3, 1.0)),
+        Obstacle("table", Box((0.5, 0.9, 0.04)), (0.5, -0.3, 0.9)),
     )
     world = World(mannequin, room(*obstacles))
     world = world.allowing(world.touching_at())
-    rng = np.random.default_rng(seed)
-    free = trouble = 0
-    for _ in range(6):
-        a = mannequin.start + rng.normal(0.0, 0.15, mannequin.n_q)
-        b = a + rng.normal(0.0, 0.15, mannequin.n_q)
-        Q = a + np.linspace(0.0, 1.0, 250)[:, None] * (b - a)
-        least = world.check(Q).least
+    rng = np.random.default_rng(0)
+    outcomes = []
+    for _ in range(150):
+        a = mannequin.start + rng.normal(0.0, 0.05, mannequin.n_q)
+        b = a + rng.normal(0.0, 0.08, mannequin.n_q)
+        b[0] += 1.2 * (rng.random() < 0.3)  # some walk on through the table
+        if world.collides(a) or world.collides(b):
+            continue
+        least = world.check(a + np.linspace(0.0, 1.0, 200)[:, None] * (b - a)).least
         passage = world.between(a, b)
+        outcomes.append(passage.free)
         if passage.free:
-            free += 1
             assert least > 0.0
         else:
-            trouble += 1
-            assert least < 2e-3
+            assert least < 1e-3
             assert world.distance(a + passage.s * (b - a)).value == pytest.approx(passage.value, abs=1e-9)
-    assert free + trouble == 6
+    assert outcomes.count(True) >= 10
+    assert outcomes.count(False) >= 1
 
 
 def test_edged_shapes_between_samples(tmp_path):

@@ -14,7 +14,7 @@ from bunraku.kinematics import pose
 from bunraku.scene import Heightfield, Obstacle, Plane
 from bunraku.spatial import so3
 from bunraku.spatial.differences import difference_quotient, relative_error
-from tests.collision.worlds import clutter, flying, geometries, room, saved, with_coal
+from tests.collision.worlds import clutter, flown, flying, geometries, room, saved, stood, with_coal
 
 KINDS = ("sphere", "capsule", "cylinder", "box", "pebble", "ring")
 ROUND = ("sphere", "capsule")
@@ -43,7 +43,7 @@ def test_agrees_with_coal(a, b, shapes):
     world = World(figure, room(obstacle))
     apart = deep = 0
     for q in around(np.random.default_rng(11), 100):
-        value = with_coal(figure, q, obstacle)
+        value = with_coal(flown(figure, q), stood(obstacle))
         own = world.distance(q)
         assert (own.a, own.b) == ("flyer", "thing")
         np.testing.assert_allclose(own.p_B - own.p_A, own.value * own.normal, atol=1e-9)
@@ -61,6 +61,29 @@ def test_agrees_with_coal(a, b, shapes):
                 assert own.value == pytest.approx(value, abs=COAL)
     assert apart >= 5
     assert deep >= 5
+
+
+@pytest.mark.parametrize(("a", "b"), list(itertools.combinations_with_replacement(KINDS, 2)))
+def test_two_that_move_agree_with_coal(a, b, shapes):
+    one, two = flying(shapes[a], "one"), flying(shapes[b], "two")
+    world = World([one, two])
+    hits = 0
+    rng = np.random.default_rng(12)
+    for q_a, q_b in zip(around(rng, 60), around(rng, 60), strict=True):
+        q_b[:3] = 0.5 * q_a[:3] + (0.05, -0.1, 0.15)
+        value = with_coal(flown(one, q_a), flown(two, q_b))
+        q = np.concatenate([q_a, q_b])
+        own = world.distance(q)
+        if value > COAL:
+            assert own.value == pytest.approx(value, abs=COAL)
+            for margin in (0.9 * value, 1.1 * value):
+                assert world.collides(q, margin=margin) == (margin > value)
+                assert len(world.clearances(q, within=margin)) == (margin > value)
+        else:
+            hits += 1
+            assert own.value < COAL
+            assert world.collides(q) == (own.value < 0.0)
+    assert 5 <= hits <= 55
 
 
 @pytest.mark.parametrize(
@@ -89,22 +112,22 @@ def test_gradients_of_the_whole_figure():
     figure = library.named("mannequin")
     obstacles = (
         Obstacle("table", Box((0.8, 1.2, 0.05)), (0.6, 0.0, 0.7)),
-        Obstacle("lamp", Sphere(0.12), (0.0, 0.5, 1.6)),
+        Obstacle("lamp", Sphere(0.12), (0.0, 0.35, 1.6)),
         Obstacle("bar", Capsule(0.03, 1.0), (0.3, -0.5, 1.0)),
-        Obstacle("wall", Plane((1.0, 0.0, 0.0)), (-0.6, 0.0, 0.0)),
+        Obstacle("wall", Plane((1.0, 0.0, 0.0)), (-0.3, 0.0, 0.0)),
     )
     world = World(figure, room(*obstacles, floor=0.0))
     rng = np.random.default_rng(3)
     q = figure.start + rng.uniform(-0.1, 0.1, figure.n_q)
-    near = world.clearances(q, within=0.4)
+    near = world.clearances(q, within=0.25)
     assert {"table", "lamp", "bar", "wall", "floor"} <= {b for _, b in near.pairs}
     edged = {shape.name for shape in figure.shapes if not isinstance(shape.geometry, Sphere | Capsule)}
     exact = [k for k, pair in enumerate(near.pairs) if not any(name.split(".")[-1] in edged for name in pair)]
-    keys = [key(world, near, k) for k in range(len(near))]
+    keys = list(map(tuple, near.things))
 
     def values(x: np.ndarray) -> np.ndarray:
-        there = world.clearances(x, within=0.5)
-        found = {key(world, there, k): there.value[k] for k in range(len(there))}
+        there = world.clearances(x, within=0.26)
+        found = dict(zip(map(tuple, there.things), there.value, strict=True))
         return np.array([found[k] for k in keys])
 
     quotient = difference_quotient(values, q, step=1e-5)
@@ -112,11 +135,6 @@ def test_gradients_of_the_whole_figure():
     assert len(errors) > 100
     assert np.median(errors) < 1e-8
     assert np.mean(errors < 1e-6) > 0.97  # the rest are kinks: parallel capsules, ends of segments
-
-
-def key(world: World, near, k: int):
-    """Names may repeat (two fingers); the pair with its rank among its namesakes does not."""
-    return near.pairs[k], sum(pair == near.pairs[k] for pair in near.pairs[:k])
 
 
 def test_gradient_is_that_of_the_witness_points():

@@ -54,7 +54,7 @@ def test_allowed_pairs():
     world = World(arm())
     assert world.collides(q)
     touching = world.touching_at(q)
-    assert sets(touching) == sets([("upper", "hand"), ("lower", "bench"), ("hand", "bench")])
+    assert sets(touching) == sets([("shoulder", "wrist"), ("elbow", "bench"), ("wrist", "bench")])
     assert not world.allowing(touching).collides(q)
     assert world.touching_at() == ()
 
@@ -127,6 +127,10 @@ def test_bad_input():
         world.distance([0, 0, np.nan, 0, 0, 0])
     with pytest.raises(NotFinite):
         world.clearances(np.zeros(6), within=np.nan)
+    with pytest.raises(BunrakuError, match="a margin of nan"):
+        world.collides(np.zeros(6), margin=np.nan)
+    with pytest.raises(BunrakuError, match="a margin of -1"):
+        world.free_between(np.zeros(6), np.ones(6), margin=-1)
     with pytest.raises(BunrakuError, match="without figures"):
         World([])
     with pytest.raises(BunrakuError, match="a step of 0"):

@@ -12,7 +12,7 @@ from bunraku.collision.solids import solid
 from bunraku.figure import Box, Capsule, Cylinder, Figure, Frame, Mesh, Shape, Sphere, Variable
 from bunraku.kinematics import pose
 from bunraku.scene import Obstacle, Scene
-from bunraku.spatial import so3
+from bunraku.spatial import se3, so3
 
 
 def saved(mesh: trimesh.Trimesh, folder: Path, name: str) -> Mesh:
@@ -49,16 +49,24 @@ def flying(geometry: object, name: str = "flyer") -> Figure:
     return Figure(name, tuple(frames), shapes=(shape,))
 
 
-def with_coal(figure: Figure, q: np.ndarray, obstacle: Obstacle) -> float:
-    """Distance of the figure's only shape and an obstacle, from coal alone."""
+Placed = tuple[object, coal.Transform3s]
+
+
+def flown(figure: Figure, q: np.ndarray) -> Placed:
+    """The figure's only shape, where it is at q."""
     shape = figure.shapes[0]
-    X = pose(figure, q).X(shape.frame)
-    R = X[:3, :3] @ so3.matrix(shape.rotation)
-    T = coal.Transform3s(R, X[:3, :3] @ np.array(shape.position) + X[:3, 3])
-    U = coal.Transform3s(so3.matrix(obstacle.rotation), np.array(obstacle.position))
-    result = coal.DistanceResult()
-    a, b = solid(shape.geometry).coal, solid(obstacle.geometry).coal
-    return float(coal.distance(a, T, b, U, coal.DistanceRequest(), result))
+    X = pose(figure, q).X(shape.frame) @ se3.pose(shape.position, shape.rotation)
+    return shape.geometry, coal.Transform3s(X[:3, :3], X[:3, 3])
+
+
+def stood(obstacle: Obstacle) -> Placed:
+    return obstacle.geometry, coal.Transform3s(so3.matrix(obstacle.rotation), np.array(obstacle.position))
+
+
+def with_coal(a: Placed, b: Placed) -> float:
+    """The distance, from coal alone."""
+    request, result = coal.DistanceRequest(), coal.DistanceResult()
+    return float(coal.distance(solid(a[0]).coal, a[1], solid(b[0]).coal, b[1], request, result))
 
 
 def clutter(triangles: int, *, seed: int = 0, size: float = 3.0) -> trimesh.Trimesh:

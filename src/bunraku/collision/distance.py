@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,10 @@ class Distance:
 class Clearances:
     """Distances of m pairs, each as in `Distance`, and how they change with q."""
 
-    pairs: tuple[tuple[str, str], ...]
+    names: tuple[str, ...]
+    """Of all things."""
+    things: NDArray[np.int64]
+    """Which two each is about, (m, 2)."""
     sample: NDArray[np.int64]
     """Which sample each belongs to, (m,)."""
     value: Array
@@ -46,6 +50,11 @@ class Clearances:
     normal: Array
     gradient: Array
     """∂value/∂q, (m, n_q)."""
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """By name."""
+        return tuple((self.names[i], self.names[j]) for i, j in self.things.tolist())
 
     def __len__(self) -> int:
         return len(self.value)
@@ -73,5 +82,4 @@ def clearances(names: tuple[str, ...], flat: Flat, Q: Array, found: Rows) -> Cle
     G = np.zeros((len(found), Q.shape[1]))
     gradients(flat, Q, found.ints, found.floats, G)
     value, p_A, p_B, normal, _ = np.split(found.floats, (1, 4, 7, 10), axis=1)
-    pairs = tuple((names[i], names[j]) for i, j in found.ints[:, 1:3].tolist())
-    return Clearances(pairs, found.sample, value[:, 0], p_A, p_B, normal, G)
+    return Clearances(names, found.ints[:, 1:3], found.sample, value[:, 0], p_A, p_B, normal, G)

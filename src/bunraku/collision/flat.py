@@ -18,7 +18,7 @@ HOME = (0.0, 0.0, 0.0)
 
 Flat = namedtuple(
     "Flat",
-    "joints chain joint pose ends radius ball round pairs "  # what moves, and its pairs: A, B, joints below their fork
+    "joints chain joint pose ends radius ball half round pairs "  # what moves, and its pairs: A, B, joints below their fork
     "kind static_ends static_radius root surface static_box tested planes "  # what does not
     "top_ints top_boxes top_order ints boxes triangles",  # the tree over static things, and those over triangles
 )

@@ -29,15 +29,15 @@ def travels(joints, chain, S, j, a, b, r, half, D):
 
 
 @kernel
-def shape_poses(world, q, out):
-    """X_WS of every moving shape, its rotation (3, 3) and then its place."""
-    n_joints = world.joints.shape[0]
+def shape_poses(joints, joint, pose, q, out):
+    """X_WS of every moving shape: the columns of its rotation, and then its place."""
+    n_joints = joints.shape[0]
     R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
-    place(world.joints, 0, n_joints, q, HOME, R, p, S)
-    for i in range(world.joint.shape[0]):
+    place(joints, 0, n_joints, q, HOME, R, p, S)
+    for i in range(joint.shape[0]):
         for c in range(4):
-            x = (world.pose[i, 0, c], world.pose[i, 1, c], world.pose[i, 2, c])
-            x = carry(R, p, HOME, world.joint[i], x, 1.0 if c == 3 else 0.0)
+            x = (pose[i, 0, c], pose[i, 1, c], pose[i, 2, c])
+            x = carry(R, p, HOME, joint[i], x, 1.0 if c == 3 else 0.0)
             for r in range(3):
                 out[i, c, r] = x[r]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -55,24 +56,34 @@ class Query:
 
     def __init__(self, narrow: Narrow, q: Array) -> None:
         self._narrow = narrow
-        n = len(narrow.flat.joint)
-        self._poses = np.empty((n, 4, 3))  # columns of the rotation, then the place
-        shape_poses(narrow.flat, q, self._poses)
-        self._places: dict[int, Any] = {n + s: place for s, place in enumerate(narrow.places)}
+        flat = narrow.flat
+        self._poses = np.empty((len(flat.joint), 4, 3))  # columns of the rotation, then the place
+        shape_poses(flat.joints, flat.joint, flat.pose, q, self._poses)
+        self._places: dict[int, Any] = {}
+
+    def _place(self, i: int) -> Any:
+        n = len(self._poses)
+        if i >= n:
+            return self._narrow.places[i - n]
+        if i not in self._places:
+            pose = self._poses[i]
+            self._places[i] = coal.Transform3s(pose[:3].T, pose[3])
+        return self._places[i]
 
     def _pair(self, i: int, j: int) -> tuple[Any, Any, Any, Any]:
-        for k in (i, j):
-            if k not in self._places:
-                pose = self._poses[k]
-                self._places[k] = coal.Transform3s(pose[:3].T, pose[3])
-        return self._narrow.geometries[i], self._places[i], self._narrow.geometries[j], self._places[j]
+        geometries = self._narrow.geometries
+        return geometries[i], self._place(i), geometries[j], self._place(j)
 
-    def collide(self, i: int, j: int, margin: float) -> bool:
-        """Whether two things are nearer than a margin."""
+    def any_nearer(self, pairs: Iterable[tuple[int, int]], margin: float) -> bool:
+        """Whether two things of any pair are nearer than a margin."""
         request, result = coal.CollisionRequest(), coal.CollisionResult()
         request.enable_contact = False
         request.security_margin = margin
-        return bool(coal.collide(*self._pair(i, j), request, result)) or self._swallowed(i, j)
+        for i, j in pairs:
+            result.clear()
+            if coal.collide(*self._pair(i, j), request, result) or self._swallowed(i, j):
+                return True
+        return False
 
     def distance(self, i: int, j: int, *, bound: float = math.inf) -> Witness | None:
         """The signed distance; None where it is not below the bound."""
@@ -96,7 +107,8 @@ class Query:
         n, solid = len(self._poses), self._narrow.things[j].solid
         if j < n or solid is None or solid.surface is None or solid.surface.convex or not solid.surface.solid:
             return False
-        return bool(contains(self._narrow.flat, j - n, tuple(self._point(i).tolist())))
+        flat = self._narrow.flat
+        return bool(contains(flat.ints, flat.boxes, flat.triangles, flat.root[j - n], self._point(i)))
 
     def _point(self, i: int) -> Array:
         """A point of a moving thing."""

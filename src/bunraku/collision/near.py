@@ -59,7 +59,7 @@ def _round(a, b, r, c, d, s):
 
 
 @inline
-def _poked(world, root, solid, a, b, r, triangle, stack):
+def _poked(ints, boxes, triangles, root, solid, a, b, r, triangle, stack):
     """(value, p_A, p_B, normal) of a segment with a radius that passes through a surface, or is inside of it.
 
     A solid is left on the shortest way of the deeper end; an open surface, on the side of the shorter piece.
@@ -69,14 +69,14 @@ def _poked(world, root, solid, a, b, r, triangle, stack):
     if solid:
         for k in range(2):
             end = a if k == 0 else b
-            if inside(world.ints, world.boxes, world.triangles, root, end, stack):
-                deep, _, out, _ = nearest(world.ints, world.boxes, world.triangles, root, end, end, np.inf, stack)
+            if inside(ints, boxes, triangles, root, end, stack):
+                deep, _, out, _ = nearest(ints, boxes, triangles, root, end, end, np.inf, stack)
                 if deep > depth:
                     depth, x, y = deep, end, out
     if depth > 1e-12:
         n = scale3(1.0 / depth, sub3(x, y))
     else:
-        p0, p1, p2 = vertices(world.triangles, max(triangle, 0))
+        p0, p1, p2 = vertices(triangles, max(triangle, 0))
         n = cross(sub3(p1, p0), sub3(p2, p0))
         n = scale3(1.0 / np.sqrt(max(dot3(n, n), 1e-300)), n)
         ha, hb = dot3(n, sub3(a, p0)), dot3(n, sub3(b, p0))
@@ -91,19 +91,18 @@ def _poked(world, root, solid, a, b, r, triangle, stack):
 
 
 @inline
-def _to_surface(world, s, a, b, r, exact, margin, stack):
+def _to_surface(ints, boxes, triangles, root, surface, a, b, r, exact, margin, mode, stack):
     """(status, or −1 where it is not near; value, p_A, p_B, normal) of a segment with a radius and static triangles."""
-    root, surface = world.root[s], world.surface[s]
     # Where something else is already deeper than r, only what passes through can be deeper still.
     bound = max(r + margin, 1e-9)
-    d, x, y, triangle = nearest(world.ints, world.boxes, world.triangles, root, a, b, bound, stack)
+    d, x, y, triangle = nearest(ints, boxes, triangles, root, a, b, bound, stack)
     if d > 0.0:  # does not pass through; may still be wholly inside
         middle = (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
         within = (
             surface != OPEN
-            and away(world.boxes, root, middle) == 0.0
-            and inside(world.ints, world.boxes, world.triangles, root, middle, stack)
-        )
+            and away(boxes, root, middle) == 0.0
+            and inside(ints, boxes, triangles, root, middle, stack)
+        )  # fmt: skip
         if not within:
             if triangle < 0 or d - r >= margin:
                 return -1, np.inf, x, y, HOME
@@ -111,30 +110,26 @@ def _to_surface(world, s, a, b, r, exact, margin, stack):
             return EXACT if exact else BOUND, d - r, axpy3(r, n, x), y, n
     elif not exact:
         return BOUND, -r, x, y, HOME
-    value, x, y, n = _poked(world, root, surface != OPEN, a, b, r, triangle, stack)
-    if surface == CONVEX:  # how deep, coal knows; at least this
-        return DEEP, -r, x, y, n
+    if mode == FIRST or surface == CONVEX:  # that it overlaps is enough; how deep in a convex thing, coal knows
+        return DEEP, -r, x, y, HOME
+    value, x, y, n = _poked(ints, boxes, triangles, root, surface != OPEN, a, b, r, triangle, stack)
     return EXACT if value < margin else -1, value, x, y, n
 
 
 @inline
-def _to_static(world, s, a, b, r, exact, margin, stack):
-    """The same for any static thing."""
-    kind, c, d, radius = world.kind[s], start_of(world.static_ends, s), end_of(world.static_ends, s), world.static_radius[s]
-    if kind == SURFACE:
-        return _to_surface(world, s, a, b, r, exact, margin, stack)
-    if kind == PLANE:
-        height, x = above_plane(a, b, c, radius)
-        value, n = height - r, scale3(-1.0, c)
-        x, y = axpy3(r, n, x), axpy3(height, n, x)
-    else:
-        value, x, y, n = _round(a, b, r, c, d, radius)
-        exact = exact and kind == ROUND
-    return (EXACT if exact else BOUND) if value < margin else -1, value, x, y, n
+def _misses(pose, half, R, p, j, i, M, a, b, reach):
+    """Whether a segment stays farther than `reach` from the box around shape i of joint j, in the axes of that box."""
+    x = carry(R, p, HOME, j, (pose[i, 0, 0], pose[i, 1, 0], pose[i, 2, 0]), 0.0)
+    y = carry(R, p, HOME, j, (pose[i, 0, 1], pose[i, 1, 1], pose[i, 2, 1]), 0.0)
+    z = cross(x, y)
+    middle, box = (M[i, 0], M[i, 1], M[i, 2]), (half[i, 0], half[i, 1], half[i, 2])
+    a, b = sub3(a, middle), sub3(b, middle)
+    a, b = (dot3(x, a), dot3(y, a), dot3(z, a)), (dot3(x, b), dot3(y, b), dot3(z, b))
+    return not meets_box(a, inverse_way(a, b), scale3(-1.0, box), box, reach)
 
 
 @inline
-def _between_shapes(world, t, cutoff, mode, E, M, D, out, count):
+def _between_shapes(world, t, cutoff, mode, R, p, E, M, D, out, count):
     """Pairs of moving shapes: (count, the new cutoff, whether to stop)."""
     moving = D.shape[0] > 0
     for pair in range(world.pairs.shape[0]):
@@ -150,6 +145,12 @@ def _between_shapes(world, t, cutoff, mode, E, M, D, out, count):
         value, x, y, n = _round(a, b, world.radius[i], c, d, world.radius[j])
         if value < margin:
             sure = world.round[i] and world.round[j]
+            if not sure:  # capsules are poor hulls of flat things: ask their boxes as well
+                r, s = world.radius[i] + margin, world.radius[j] + margin
+                if not world.round[i] and _misses(world.pose, world.half, R, p, world.joint[i], i, M, c, d, s):
+                    continue
+                if not world.round[j] and _misses(world.pose, world.half, R, p, world.joint[j], j, M, a, b, r):
+                    continue
             count = _emit(out, count, (t, i, j), EXACT if sure else BOUND, value, x, y, n, margin)
             if sure and mode == NEAREST:
                 cutoff = value
@@ -159,31 +160,25 @@ def _between_shapes(world, t, cutoff, mode, E, M, D, out, count):
 
 
 @inline
-def _near_static(world, i, a, b, reach, stack, near):
-    """Puts the static things whose boxes a segment comes as near as `reach` into `near`; returns how many."""
-    count = 0
-    for k in range(world.planes.shape[0]):
-        near[count] = world.planes[k]
-        count += 1
-    if world.top_order.shape[0] == 0:
-        return count
+def _near_boxes(top_ints, top_boxes, top_order, static_box, a, b, reach, stack, near, count):
+    """Adds the static things whose boxes a segment comes as near as `reach` to the `count` in `near`; returns how many."""
     inverse = inverse_way(a, b)
     stack[0] = 0
-    top = 1
+    top = 1 if top_order.shape[0] > 0 else 0
     while top > 0:
         top -= 1
         node = stack[top]
-        lo, hi = corners(world.top_boxes, node)
+        lo, hi = corners(top_boxes, node)
         if not meets_box(a, inverse, lo, hi, reach):
             continue
-        if world.top_ints[node, 2] == 0:
-            stack[top], stack[top + 1] = world.top_ints[node, 0], node + 1
+        if top_ints[node, 2] == 0:
+            stack[top], stack[top + 1] = top_ints[node, 0], node + 1
             top += 2
             continue
-        for k in range(world.top_ints[node, 1], world.top_ints[node, 1] + world.top_ints[node, 2]):
-            s = world.top_order[k]
-            lo, hi = corners(world.static_box, s)
-            if world.tested[i, s] and meets_box(a, inverse, lo, hi, reach):
+        for k in range(top_ints[node, 1], top_ints[node, 1] + top_ints[node, 2]):
+            s = top_order[k]
+            lo, hi = corners(static_box, s)
+            if meets_box(a, inverse, lo, hi, reach):
                 near[count] = s
                 count += 1
     return count
@@ -192,17 +187,39 @@ def _near_static(world, i, a, b, reach, stack, near):
 @inline
 def _against_static(world, t, cutoff, mode, E, D, stack, near, out, count):
     """Moving shapes against static things: (count, the new cutoff, whether to stop)."""
-    n = world.joint.shape[0]
+    n, n_planes = world.joint.shape[0], world.planes.shape[0]
+    near[:n_planes] = world.planes
     for i in range(n):
-        a, b, r, exact = start_of(E, i), end_of(E, i), world.radius[i], world.round[i]
+        a, b, r, round_ = start_of(E, i), end_of(E, i), world.radius[i], world.round[i]
         spare = D[i, world.chain[world.joint[i], 0]] if D.shape[0] > 0 else 0.0
-        for k in range(_near_static(world, i, a, b, max(r + cutoff + spare, 0.0), stack, near)):
-            s, margin = near[k], cutoff + spare
+        reach = max(r + cutoff + spare, 0.0)
+        # Few arrays at a time: handing over the whole world costs more than a plane.
+        n_near = _near_boxes(
+            world.top_ints, world.top_boxes, world.top_order, world.static_box, a, b, reach, stack, near, n_planes
+        )
+        for k in range(n_near):
+            s, margin, exact = near[k], cutoff + spare, round_
             if not world.tested[i, s]:
                 continue
-            status, value, x, y, normal = _to_static(world, s, a, b, r, exact, margin, stack)
-            if status < 0:
-                continue
+            kind, c, radius = world.kind[s], start_of(world.static_ends, s), world.static_radius[s]
+            if kind == SURFACE:
+                status, value, x, y, normal = _to_surface(
+                    world.ints, world.boxes, world.triangles, world.root[s], world.surface[s], a, b, r, exact, margin,
+                    mode, stack,
+                )  # fmt: skip
+                if status < 0:
+                    continue
+            else:
+                if kind == PLANE:
+                    height, x = above_plane(a, b, c, radius)
+                    value, normal = height - r, scale3(-1.0, c)
+                    x, y = axpy3(r, normal, x), axpy3(height, normal, x)
+                else:
+                    value, x, y, normal = _round(a, b, r, c, end_of(world.static_ends, s), radius)
+                    exact = exact and kind == ROUND
+                if value >= margin:
+                    continue
+                status = EXACT if exact else BOUND
             count = _emit(out, count, (t, i, n + s), status, value, x, y, normal, margin)
             if status != BOUND and mode == NEAREST:
                 cutoff = min(cutoff, value)
@@ -231,7 +248,7 @@ def near(world, Q, half, within, mode, ints, floats):
                 E[i, k], E[i, 3 + k], M[i, k] = a[k], b[k], 0.5 * (a[k] + b[k])
             if half.shape[0]:
                 travels(world.joints, world.chain, S, world.joint[i], a, b, world.radius[i], half[t], D[i])
-        count, cutoff, stop = _between_shapes(world, t, within, mode, E, M, D, (ints, floats), count)
+        count, cutoff, stop = _between_shapes(world, t, within, mode, R, p, E, M, D, (ints, floats), count)
         if not stop:
             count, cutoff, stop = _against_static(
                 world, t, cutoff, mode, E, D, stack, candidates, (ints, floats), count
@@ -240,7 +257,6 @@ def near(world, Q, half, within, mode, ints, floats):
 
 
 @kernel
-def contains(world, s, x):
-    """Whether a point is inside of a static solid."""
-    stack = np.empty(DEPTH, np.int64)
-    return inside(world.ints, world.boxes, world.triangles, world.root[s], x, stack)
+def contains(ints, boxes, triangles, root, x):
+    """Whether a point is inside of a solid."""
+    return inside(ints, boxes, triangles, root, (x[0], x[1], x[2]), np.empty(DEPTH, np.int64))

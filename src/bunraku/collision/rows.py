@@ -41,7 +41,7 @@ class Rows:
 
 def rows(flat: Flat, Q: Array, *, within: float, mode: int, half: Array = STILL) -> Rows:
     """What the kernel finds; BOUND and DEEP rows still want coal's answer."""
-    room = 64 + 16 * len(Q)
+    room = 64 + 64 * len(Q)
     while True:
         ints, floats = np.empty((room, 4), np.int64), np.empty((room, COLUMNS))
         count = near(flat, Q, half, float(within), mode, ints, floats)

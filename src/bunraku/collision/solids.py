@@ -26,6 +26,8 @@ class Solid:
     end: Array
     radius: float
     """Every point is within `radius` of the segment start–end."""
+    half: Array
+    """Every point is within the box ± half around the middle of the segment: tighter where it is flat."""
     round: bool = False
     """It *is* the segment with the radius."""
     surface: Surface | None = None
@@ -38,13 +40,14 @@ class Solid:
 def solid(geometry: Geometry) -> Solid:
     match geometry:
         case Sphere(radius):
-            return Solid(coal.Sphere(radius), np.zeros(3), np.zeros(3), radius, round=True)
+            return Solid(coal.Sphere(radius), np.zeros(3), np.zeros(3), radius, np.full(3, radius), round=True)
         case Capsule(radius, length):
             end = np.array([0.0, 0.0, length / 2])
-            return Solid(coal.Capsule(radius, length), -end, end, radius, round=True)
+            return Solid(coal.Capsule(radius, length), -end, end, radius, end + radius, round=True)
         case Cylinder(radius, length):
             tip, reach = _tip(np.array([[radius, length / 2]]))
-            return Solid(coal.Cylinder(radius, length), np.array([0, 0, -tip]), np.array([0, 0, tip]), reach)
+            half = np.array([radius, radius, length / 2])
+            return Solid(coal.Cylinder(radius, length), np.array([0, 0, -tip]), np.array([0, 0, tip]), reach, half)
         case Box(size):
             surface = meshes.of_box(size)
             return Solid(coal.Box(*size), *_hull(surface.vertices), surface=surface)
@@ -87,8 +90,8 @@ def _tip(profile: Array) -> tuple[float, float]:
     return float(tips[best]), float(reach[best])
 
 
-def _hull(points: Array) -> tuple[Array, Array, float]:
-    """A small capsule around points: along the principal axis for which it is smallest."""
+def _hull(points: Array) -> tuple[Array, Array, float, Array]:
+    """A small capsule around points, along the axis for which it is smallest; and half a box around its middle."""
     middle = (points.min(0) + points.max(0)) / 2
     _, _, axes = np.linalg.svd(points - points.mean(0), full_matrices=False)
     found = []
@@ -101,5 +104,6 @@ def _hull(points: Array) -> tuple[Array, Array, float]:
         tip, reach = _tip(np.stack([distance, np.abs(z)], 1))
         found.append((reach**2 * (2 * tip + 4 / 3 * reach), reach, centre - tip * axis, centre + tip * axis))
     _, reach, start, end = min(found, key=lambda item: item[0])
+    half = np.abs(points - (start + end) / 2).max(0)
     # Rounding must not let a corner stick out.
-    return start, end, reach * (1.0 + 1e-12) + 1e-15
+    return start, end, reach * (1.0 + 1e-12) + 1e-15, half * (1.0 + 1e-12) + 1e-15

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ class Thing:
     joint: int = -1
     """In the figure's own count; −1 does not move."""
     frame: str = ""
+    part: str = ""
+    """What it belongs to, by a name that allows: the frame, or the obstacle itself."""
 
 
 def things_of(figures: tuple[Figure, ...], scene: Scene) -> tuple[list[Thing], list[Thing]]:
@@ -68,22 +71,26 @@ def _shapes(figure: Figure, number: int, label: str, several: bool) -> Iterator[
         name = shape.name if count[shape.name] == 1 else full
         own = {shape.name, shape.frame, full}
         names = frozenset(own | {f"{label}.{name}" for name in own} | {label})
-        yield Thing(f"{label}.{name}" if several else name, names, solid(shape.geometry), X, number, joint, shape.frame)
+        prefix = f"{label}." if several else ""
+        yield Thing(
+            prefix + name, names, solid(shape.geometry), X, number, joint, shape.frame, prefix + shape.frame
+        )  # fmt: skip
 
 
 def _obstacles(scene: Scene) -> Iterator[Thing]:
     for obstacle in scene.obstacles:
         names = frozenset({obstacle.name} | ({obstacle.group} if obstacle.group else set()))
         X = se3.pose(obstacle.position, obstacle.rotation)
+        still = functools.partial(Thing, obstacle.name, names, part=obstacle.name)
         match obstacle.geometry:
             case Plane(normal):
-                yield Thing(obstacle.name, names, None, X @ se3.pose(rotation=so3.onto_z(normal)))
+                yield still(None, X @ se3.pose(rotation=so3.onto_z(normal)))
             case Heightfield():
-                yield Thing(obstacle.name, names, of_surface(of_heights(obstacle.geometry)), X)
+                yield still(of_surface(of_heights(obstacle.geometry)), X)
             case geometry:
-                yield Thing(obstacle.name, names, solid(geometry), X)
+                yield still(solid(geometry), X)
     if scene.floor is not None:
-        yield Thing("floor", frozenset({"floor"}), None, se3.pose((0.0, 0.0, scene.floor)))
+        yield Thing("floor", frozenset({"floor"}), None, se3.pose((0.0, 0.0, scene.floor)), part="floor")
 
 
 class Rules:
@@ -93,7 +100,9 @@ class Rules:
         carriers = [{thing.joint for thing in things if thing.figure == k} for k in range(len(figures))]
         self.neighbours = [_neighbours(figure, own) for figure, own in zip(figures, carriers, strict=True)]
         self.frames = [{frozenset(pair) for pair in figure.allowed} for figure in figures]
-        known = tuple(sorted(set().union(*(thing.names for thing in things))))
+        # A frame without shapes has nothing that could touch, but it is no misspelling.
+        frames = (figure.frame_index for figure in figures)
+        known = tuple(sorted(set().union(*(thing.names for thing in things), *frames)))
         for pair in allowed:
             for name in pair:
                 if name not in known:

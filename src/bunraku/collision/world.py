@@ -74,22 +74,22 @@ class World:
     def collides(self, q: ArrayLike, *, margin: float = 0.0) -> bool:
         """Whether any pair is nearer than `margin` [m]."""
         Q = self._samples(q, 1)
-        found = rows(self._flat, Q, within=margin, mode=FIRST)
+        found = rows(self._flat, Q, within=_positive(margin, "margin"), mode=FIRST)
         if not len(found):
             return False
         if (found.ints[:, 3] != BOUND).any():
             return True
-        query = self._narrow.at(Q[0])
-        return any(query.collide(i, j, margin) for i, j in found.ints[:, 1:3].tolist())
+        return self._narrow.at(Q[0]).any_nearer(found.ints[:, 1:3].tolist(), margin)
 
     def contacts(self, q: ArrayLike) -> tuple[Distance, ...]:
         """The pairs that overlap, deepest first."""
         return distances(self.names, self._near(self._samples(q, 1), 0.0))
 
     def touching_at(self, q: ArrayLike | None = None) -> tuple[tuple[str, str], ...]:
-        """The pairs that overlap at q, or at the start, as `allowing` takes them."""
-        found = self.contacts(self.start if q is None else q)
-        return tuple(dict.fromkeys((contact.a, contact.b) for contact in found))
+        """The frames and obstacles that overlap at q, or at the start, in pairs as `allowing` takes them."""
+        found = self._near(self._samples(self.start if q is None else q, 1), 0.0)
+        parts = [thing.part for thing in self._narrow.things]
+        return tuple(dict.fromkeys((parts[i], parts[j]) for i, j in found.ints[:, 1:3].tolist()))
 
     def distance(self, q: ArrayLike) -> Distance:
         """The nearest pair; infinitely far where nothing can touch."""
@@ -116,9 +116,7 @@ class World:
 
     def denser(self, motion: Motion | ArrayLike, *, step: float = 0.005) -> Array:
         """Q with samples put between, so that no point of a shape gets farther than `step` [m] from one to the next."""
-        if not 0.0 < step < math.inf:
-            raise BunrakuError(f"a step of {step} m\n  advice: give a positive length")
-        return denser(self._flat, self._all_samples(motion), step=step)[1]
+        return denser(self._flat, self._all_samples(motion), step=_positive(step, "step", zero=False))[1]
 
     # -- between two configurations ----------------------------------------------------------------------------------
 
@@ -131,8 +129,7 @@ class World:
 
         Things that come nearer to the margin than about `resolution` [m] are not told apart from those that touch.
         """
-        if not resolution > 0.0:
-            raise BunrakuError(f"a resolution of {resolution} m\n  advice: give a positive length")
+        margin, resolution = _positive(margin, "margin"), _positive(resolution, "resolution", zero=False)
         (start,), (end,) = self._samples(q_a, 1), self._samples(q_b, 1)
         return passage(self._narrow, self.names, start, end, margin=margin, resolution=resolution)
 
@@ -174,3 +171,11 @@ class World:
     def __repr__(self) -> str:
         n, s = len(self._flat.joint), len(self._flat.kind)
         return f"<World: {n} shapes that move, {s} that do not, {len(self._flat.triangles):,} triangles>"
+
+
+def _positive(length: float, what: str, *, zero: bool = True) -> float:
+    """A length that may be relied on."""
+    if not (0.0 < length < math.inf or (zero and length == 0.0)):
+        advice = "give metres, zero or more" if zero else "give a positive length in metres"
+        raise BunrakuError(f"a {what} of {length} m\n  advice: {advice}")
+    return float(length)
