@@ -34,17 +34,17 @@ SHELL, BRASS, DARK, PAD, RED, WHITE = (
     (0.88, 0.87, 0.84), (0.8, 0.62, 0.28), (0.2, 0.21, 0.24), (0.3, 0.32, 0.36), (0.82, 0.17, 0.13), (0.95, 0.94, 0.92),
 )  # fmt: skip
 R_BALL, R_TIP, STAND = 0.031, 0.0075, 0.13
-BALL: Vector = (0.05, 0.003, STAND + 0.072)
+BALL = (0.0494, 0.001, 0.1786, -0.0124, -0.007, -0.1144)  # where it is held: place, then turns z, y, x
 SPRING = {"stiffness": 0.05, "damping": 2e-3}
 # Across the palm, splay, three bends that close on the ball; lengths of the phalanges.
 FINGERS = {
-    "index": (0.0315, -0.0929, (1.1352, 0.415, 1.48), (0.045, 0.028, 0.02)),
-    "middle": (0.0105, -0.0175, (1.0173, 0.5264, 1.3059), (0.049, 0.031, 0.021)),
-    "ring": (-0.0105, 0.0344, (0.9993, 0.4138, 1.3609), (0.046, 0.029, 0.02)),
-    "little": (-0.0315, 0.1372, (1.1059, 0.371, 1.48), (0.037, 0.023, 0.018)),
+    "index": (0.0315, -0.0267, (1.3903, 0.7557, 0.8473), (0.045, 0.028, 0.02)),
+    "middle": (0.0105, 0.0298, (1.1455, 1.0842, 0.4716), (0.049, 0.031, 0.021)),
+    "ring": (-0.0105, 0.0399, (1.0567, 1.0996, 0.4971), (0.046, 0.029, 0.02)),
+    "little": (-0.0315, -0.0219, (1.2563, 0.8755, 0.8142), (0.037, 0.023, 0.018)),
 }
 DRUMS = {"thumb": 0.03, "index": 0.015, "middle": 0.0, "ring": -0.015, "little": -0.03}
-THUMB = (0.9646, (1.194, 1.28, 0.7811), (0.045, 0.034, 0.024))
+THUMB = (0.1143, (1.0436, 1.3, 0.9346), (0.045, 0.034, 0.024))
 
 
 def _phalanx(length: float, radius: float, mass: float, tip: bool = False) -> list[Attached]:
@@ -124,14 +124,14 @@ def hand(*, grip: Literal["closure", "contact"] = "closure") -> Figure:
         "ball", sphere(R_BALL, mass=0.06, color=RED, name="ball"),
         *(sphere(0.3 * R_BALL, at=tuple(0.735 * R_BALL * np.array(d)), color=WHITE, name="dot")
           for d in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))),
-        start=(*BALL, 0, 0, 0),
+        start=BALL,
     )  # fmt: skip
     nodes = (fixed("palm", *_palm(), *(_finger(name) for name in FINGERS), _thumb(), at=(0, 0, STAND)), ball)
     X_W = plain.poses(figure("hand", *nodes).frames)
     contacts: list[Contact] = []
     closures: list[Closure] = []
     for name in routes:
-        # Where the pad is at the start, seen from the ball; the ball starts unturned.
+        # Where the pad is at the start, seen from the ball.
         p = se3.transform(se3.inverse(X_W["ball"]), X_W[f"{name}_pad"][:3, 3]).tolist()
         if grip == "closure":
             closures.append(closure(f"{name}_grip", f"{name}_pad", ("ball", p)))
