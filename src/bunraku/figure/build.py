@@ -427,7 +427,7 @@ def figure(
             else f
             for f in frames
         ]
-    ropes, own = _with_lengths(tuple(frames), tuple(strings))
+    ropes, own = with_lengths(tuple(frames), tuple(strings))
     return Figure(
         name, tuple(frames), tuple(bodies), tuple(s for s in ropes if s.pulls_only),
         tuple(s for s in ropes if isinstance(s, Wire)), (*lengths, *own), tuple(springs), tuple(forces), tuple(contacts),
@@ -435,7 +435,7 @@ def figure(
     )  # fmt: skip
 
 
-def _with_lengths(frames: tuple[Frame, ...], specs: tuple[StringSpec, ...]) -> tuple[list[String], tuple[Variable, ...]]:
+def with_lengths(frames: tuple[Frame, ...], specs: tuple[StringSpec, ...]) -> tuple[list[String], tuple[Variable, ...]]:
     """Strings, and the variables of their own lengths; a string that is to start taut gets the distance there."""
     known = {WORLD}
     for frame in frames:

@@ -32,6 +32,7 @@ from typing import Any
 
 from bunraku.errors import FigureError
 from bunraku.figure import Figure, build
+from bunraku.figure.actuated import actuated
 from bunraku.figure.build import Item
 from bunraku.io import figure_frames, figure_joins, yaml
 from bunraku.io.atomic import writing
@@ -43,7 +44,7 @@ from bunraku.io.shape_words import SEEN, shape
 
 WORDS = (
     "figure", "gravity", "damping", "frames", "bodies", "shapes", "lengths", "joints", "strings", "wires", "springs",
-    "forces", "contacts", "closures", "allowed",
+    "forces", "contacts", "closures", "allowed", "actuators",
 )  # fmt: skip
 
 
@@ -100,7 +101,10 @@ def figure_of(root: Node, folder: Path) -> Figure:
         "allowed": [figure_joins.pair(n, names) for n in section(root, "allowed")],
     }
     words |= root.given(gravity=Node.vector, damping=Node.number)
+    word = root.get("actuators")
+    driven = word is not None and word.choice(("kinematic", "dynamic"), "actuators") == "dynamic"
     try:
-        return build.figure(name, *items, **words)
+        figure = build.figure(name, *items, **words)
+        return actuated(figure) if driven else figure
     except FigureError as error:
         raise names.located(error) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 import numpy as np
@@ -22,7 +23,7 @@ def configuration(figure: Figure, q: ArrayLike) -> Array:
     q = np.array(q, float)
     if q.shape != (figure.n_q,):
         raise BunrakuError(f"{figure.name} has {figure.n_q} variables, but q has shape {q.shape}")
-    if not np.isfinite(q).all():
+    if not math.isfinite(q.dot(q)) and not np.isfinite(q).all():  # the first is four times as fast
         bad = ", ".join(figure.names[k] for k in np.flatnonzero(~np.isfinite(q))[:5])
         raise NotFinite(f"{figure.name}: q is not finite at {bad}")
     return q
