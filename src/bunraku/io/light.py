@@ -158,7 +158,7 @@ def _surface(  # type: ignore[no-untyped-def]
     diffuse, shine = 0.0, 0.0
     if facing > 0.0:
         u, v, w = _seen(shade, p[0] + 2 * bias * n[0], p[1] + 2 * bias * n[1], p[2] + 2 * bias * n[2])
-        reach = _sunlit(depths, u, v, w + bias)
+        reach = _sunlit(depths, u, v, w + 2.5 * bias)
         half = add3(e, toward)
         cosine = max(dot3(n, half), 0.0) / math.sqrt(dot3(half, half) + 1e-30)
         eighth = cosine * cosine

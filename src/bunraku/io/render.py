@@ -52,7 +52,13 @@ def _around(scene: Scene | None) -> Array:
 
 @functools.lru_cache(maxsize=64)
 def _lowest(figure: Figure) -> float:
-    return float(outline(figure, pose(figure, figure.start).frames)[:, 2].min(initial=0.0))
+    """Height of a floor that the figure does not swing through: what hangs from the world hangs lowest at zero."""
+    lowest = outline(figure, pose(figure, figure.start).frames)[:, 2].min(initial=0.0)
+    if not any(joint.kind == "free" for joint in figure.groups):
+        swings = [v.name for v in figure.variables if v.motion == "rotate" and not v.kinematic]
+        hangs = figure.configuration(**dict.fromkeys(swings, 0.0))
+        lowest = min(lowest, outline(figure, pose(figure, hangs).frames)[:, 2].min())
+    return float(lowest)
 
 
 def image(

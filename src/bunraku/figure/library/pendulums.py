@@ -111,7 +111,11 @@ def cart_pendulum(
     """Pendulum on a cart that a force pushes along x: variables x and theta."""
     return figure(
         "cart_pendulum",
-        fixed("rail", capsule(0.02, start=(-2.2, 0, -0.135), to=(2.2, 0, -0.135), color=STEEL, name="rail")),
+        fixed(
+            "rail", capsule(0.02, start=(-2.2, 0, -0.15), to=(2.2, 0, -0.15), color=STEEL, name="rail"),
+            *(capsule(0.03, start=(x, 0, -0.15), to=(x, 0, -length - 0.3), color=DARK, name="post") for x in (-2.2, 2.2)),
+            *(box((0.3, 0.5, 0.04), at=(x, 0, -length - 0.31), color=DARK, name="foot") for x in (-2.2, 2.2)),
+        ),
         tx(
             "x",
             box((0.44, 0.2, 0.14), color=BLUE, name="cart"),
