@@ -34,6 +34,8 @@ EXAMPLES = """[bold]Try[/bold]
 
 [cyan]bunraku check puppet.yaml[/cyan]  is it still whole?
 
+[cyan]bunraku simulate dance.yaml -o dance.mp4[/cyan]  pull its strings
+
 [cyan]bunraku --install-completion[/cyan]  the Tab key completes verbs and names from then on
 """
 
@@ -217,6 +219,27 @@ def convert(
         raise FileError("exists already", path=str(target), advice="choose another name, or say --force")
     io.save(_thing(source), target)
     _say(f"wrote {target}")
+
+
+@verb
+def simulate(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A simulation file: figure, duration, puppeteer.")],
+    output: Annotated[
+        list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw curves over time into a PNG, SVG or PDF.")] = None,
+    curve: Annotated[
+        list[str] | None, typer.Option(help="What to draw: tension, elbow, v:elbow, torso_*. May be repeated.")
+    ] = None,
+) -> None:
+    """Simulate what a file says: a figure, and a puppeteer who pulls its strings.
+
+    Ctrl-C stops it and keeps what there is.
+    """
+    from bunraku.verbs.run import run_file
+
+    for title, text in run_file(file, output or (), plot, curve or (), console=err):
+        _say(f"{title:<12}{text}")
 
 
 # -- in words ----------------------------------------------------------------------------------------------------

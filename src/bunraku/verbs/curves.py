@@ -1,0 +1,58 @@
+"""Curves over time in a file: a number, a sine, or points with a smooth way through them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
+
+from bunraku.io.node import ANGLE, Node, Quantity
+
+Curve = Callable[[float], float]
+TIME = Quantity("time", "s", {"ms": 0.001})
+FREQUENCY = Quantity("frequency", "Hz")
+SINE = ("amplitude", "frequency", "phase", "offset")
+
+
+def curve(node: Node, quantity: Quantity, rest: float) -> Curve:
+    """What a node says of a variable that rests at `rest`."""
+    if isinstance(node.value, str):
+        constant = node.number(quantity)
+        return lambda t: constant
+    if isinstance(node.value, tuple):
+        return _through(node, quantity, 0.0)
+    kind, head = node.head(("amplitude", "by"), "a curve")
+    if kind == "by":
+        node.words(("by",), "a curve")
+        return _through(head, quantity, rest)
+    return _sine(node, quantity, rest)
+
+
+def _sine(node: Node, quantity: Quantity, rest: float) -> Curve:
+    """offset + amplitude · sin(2π · frequency · t + phase), about where the variable rests."""
+    node.words(SINE, "a sine")
+    amplitude = node.need("amplitude", "the sine").number(quantity)
+    rate = 2.0 * math.pi * node.need("frequency", "the sine").number(FREQUENCY)
+    words = node.given(phase=lambda n: n.number(ANGLE), offset=lambda n: n.number(quantity))
+    phase, offset = words.get("phase", 0.0), words.get("offset", rest)
+    return lambda t: offset + amplitude * math.sin(rate * t + phase)
+
+
+def _through(node: Node, quantity: Quantity, origin: float) -> Curve:
+    """Through points [time, value] without overshoot, at rest before the first and after the last."""
+    points = node.items("points [time, value]")
+    if len(points) < 2:
+        raise node.error(f"{len(points)} points do not make a curve", advice="give two or more, or a number alone")
+    times, values = [], []
+    for point in points:
+        time, value = point.items("numbers (time and value)", 2)
+        times.append(time.number(TIME))
+        values.append(origin + value.number(quantity))
+        if len(times) > 1 and times[-1] - times[-2] < 1e-9:
+            raise time.error(f"{times[-1]:g} s comes after {times[-2]:g} s", advice="list the points in the order of time")
+    slopes = PchipInterpolator(times, values).derivative()(times)
+    slopes[[0, -1]] = 0.0  # hands set out and arrive at rest
+    way = CubicHermiteSpline(times, values, slopes)
+    return lambda t: float(way(np.clip(t, times[0], times[-1])))

@@ -1,0 +1,178 @@
+"""Simulation files: what is simulated, who pulls which string how, and for how long.
+
+    simulate: marionette25        # a figure of the library, or a file beside this one
+    duration: 4 s
+    dt: 5 ms                      # 10 ms where it is not said
+    start: settle                 # hang at rest first; or `start`; or values: {elbow: 40 deg}
+    puppeteer:                    # kinematic variables; those that are not named stay where they are
+      left_arm_length: {by: [[0, 0], [1, -12 cm], [2, 0]]}               # wound in and let out again
+      right_leg_length: {amplitude: 5 cm, frequency: 0.5, phase: 90 deg}
+      head_x: [[0, 0], [4, 0.1]]  # points [time, value]
+    forces: {}                    # inputs of the figure, zero where they are not named
+    output: dance.glb             # or a list of files; `bunraku simulate -o` says it too
+
+A number is constant; a sine goes about where the variable rests, or about its `offset`; `by` counts from there; points are
+joined smoothly, at rest at both ends. The kinematic variables start where the puppeteer has them at t = 0.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.dynamics import Simulation, settle, simulate
+from bunraku.errors import BunrakuError, UnknownName
+from bunraku.figure import Effort, Figure, Force, library
+from bunraku.io import LOADERS, load, yaml
+from bunraku.io.node import ANGLE, FORCE, LENGTH, TORQUE, Node, Quantity
+from bunraku.io.shape_words import file_named
+from bunraku.io.source import near
+from bunraku.motion import Motion
+from bunraku.verbs.curves import TIME, Curve, curve
+
+Array = NDArray[np.float64]
+WORDS = ("simulate", "duration", "dt", "start", "puppeteer", "forces", "output")
+OUTPUTS = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png")
+MOST_STEPS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a simulation file says."""
+
+    figure: Figure
+    duration: float
+    dt: float
+    q: Array
+    puppeteer: Mapping[str, Curve]
+    forces: Mapping[str, Curve]
+    output: tuple[Path, ...] = ()
+
+    @property
+    def steps(self) -> int:
+        return max(round(self.duration / self.dt), 1)
+
+    def run(self, *, progress: Callable[[float], None] | None = None) -> Motion:
+        """The motion that comes of it. Ctrl-C returns what there is so far."""
+        return simulate(
+            self.figure, self.puppeteer, duration=self.duration, dt=self.dt, q=self.q, forces=self.forces, progress=progress
+        )
+
+
+def simulate_file(path: str | os.PathLike[str], *, progress: Callable[[float], None] | None = None) -> Motion:
+    """The motion that a simulation file orders; nothing is written."""
+    return load_recipe(path).run(progress=progress)
+
+
+def load_recipe(path: str | os.PathLike[str]) -> Recipe:
+    """What a simulation file orders, checked, with the figure settled where that is wanted."""
+    return recipe_of(yaml.read(path), Path(path).parent)
+
+
+def recipe_of(root: Node, folder: Path) -> Recipe:
+    """The recipe in a document; files are named from `folder`."""
+    root.words(WORDS, "a simulation")
+    figure = _figure(root.need("simulate", "the file"), folder)
+    duration = _positive(root.need("duration", "the simulation"))
+    dt = root.given(dt=_positive).get("dt", 0.01)
+    if duration / dt > MOST_STEPS:
+        raise root.place_of("duration").error(f"{duration / dt:.3g} steps are too many", advice="shorten it, or lengthen dt")
+    moved = dict(zip(figure.kinematic, figure.start[figure.n_dynamic :].tolist(), strict=True))
+    puppeteer = _curves(root.get("puppeteer"), _measures(figure, figure.kinematic), moved, "kinematic variable")
+    forces = {force.name: _effort(figure, force) for force in figure.forces}
+    q, output = _start(root, figure, puppeteer), root.get("output")
+    try:
+        Simulation(figure, q, dt=dt)
+    except BunrakuError as error:  # it cannot even begin: strings that do not reach, variables that move no mass
+        message, _, advice = str(error).partition("\n  advice: ")
+        advice = advice.replace("start from settle(figure)", "write start: settle")
+        raise root.place_of("start").error(message, advice=advice) from None
+    return Recipe(
+        figure, duration, dt, q, puppeteer,
+        _curves(root.get("forces"), forces, dict.fromkeys(forces, 0.0), "force input"),
+        () if output is None else _outputs(output, folder),
+    )  # fmt: skip
+
+
+def _figure(node: Node, folder: Path) -> Figure:
+    """A figure of the library by its name, or the one in a file."""
+    name = node.scalar("the name of a figure or of a file")
+    suffixes = tuple(suffix for suffix in LOADERS if suffix not in (".csv", ".npz", ".bvh"))
+    if Path(name).suffix.lower() in LOADERS:
+        thing = load(file_named(node, folder, suffixes, "a figure file"))
+        if not isinstance(thing, Figure):
+            raise node.error(f"a {type(thing).__name__.lower()} is in {name!r}, not a figure", advice="name a file that holds one")
+        return thing
+    try:
+        return library.named(name)
+    except UnknownName:
+        raise node.error(f"no figure is called {name[:40]!r}", advice=near(name, library.NAMES)) from None
+
+
+def _positive(node: Node) -> float:
+    value = node.number(TIME)
+    if not value > 0.0:
+        raise node.error(f"a time of {value:g} s", advice="give seconds, more than zero")
+    return value
+
+
+def _start(root: Node, figure: Figure, puppeteer: Mapping[str, Curve]) -> Array:
+    """Where it starts: the kinematic variables where the puppeteer has them, the others as the file says."""
+    node = root.get("start")
+    held = {name: way(0.0) for name, way in puppeteer.items()}
+    if node is None or node.value in ("start", "settle"):
+        q = figure.configuration(**held)
+        if node is None or node.value == "start":
+            return q
+        try:
+            return settle(figure, q)
+        except BunrakuError as error:
+            raise node.error(str(error).partition("\n")[0], advice="write start: start, or give values") from None
+    if not isinstance(node.value, dict):
+        raise node.unwanted("settle, start, or values by name", advice="write start: settle, or start: {elbow: 40 deg}")
+    node.words(figure.names, "the start")
+    for name, key in node.keys.items():
+        if name in held:
+            raise key.error(f"the puppeteer sets {name!r}", advice="say it there, at t = 0")
+    units = _measures(figure, figure.names)
+    return figure.configuration(**held, **{name: at.number(units[name]) for name, at in node.value.items()})
+
+
+def _curves(node: Node | None, known: Mapping[str, Quantity], rest: Mapping[str, float], what: str) -> dict[str, Curve]:
+    """Curves by name."""
+    if node is None:
+        return {}
+    if not isinstance(node.value, dict):
+        raise node.unwanted(f"a mapping of a {what} to its curve", advice=f"write name: curve; {near('', known)}")
+    out = {}
+    for name, key in node.keys.items():
+        if name not in known:
+            raise key.error(f"no {what} is called {name[:40]!r}", advice=near(name, known))
+        out[name] = curve(node.value[name], known[name], rest[name])
+    return out
+
+
+def _measures(figure: Figure, names: tuple[str, ...]) -> dict[str, Quantity]:
+    motions = {v.name: v.motion for v in figure.variables}
+    return {name: ANGLE if motions[name] in ("rotate", "screw") else LENGTH for name in names}
+
+
+def _effort(figure: Figure, force: Force) -> Quantity:
+    turns = isinstance(force, Effort) and figure.variables[figure.index(force.variable)].motion in ("rotate", "screw")
+    return TORQUE if turns else FORCE
+
+
+def _outputs(node: Node, folder: Path) -> tuple[Path, ...]:
+    """One file or several, of kinds that hold a motion; known before the work begins."""
+    out = []
+    for one in node.value if isinstance(node.value, tuple) else (node,):
+        name = one.scalar("the name of a file")
+        if Path(name).suffix.lower() not in OUTPUTS:
+            raise one.error(f"{name[:60]!r} cannot hold a motion", advice=f"end the name in {', '.join(OUTPUTS)}")
+        out.append(folder / name)
+    return tuple(out)

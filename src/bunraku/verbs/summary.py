@@ -1,0 +1,53 @@
+"""A motion in a few lines: how long, how fast, which strings slackened, caught or were held, and what it cost."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+
+from bunraku.motion import Motion, Track
+
+STORIES = {"slack": "slackened", "impact": "caught", "held": "held back", "frozen": "stood still"}
+"""Kinds of marks, and how they are told."""
+_ENDING = re.compile(r" (slack|catches|held back by .*)$")
+
+
+def summary(motion: Motion, seconds: float | None = None) -> list[tuple[str, str]]:
+    """Pairs of a title and a text; `seconds` is how long the simulation took."""
+    lines = [("motion", _length(motion, seconds))]
+    for track in motion.tracks:
+        lines += _tensions(motion, track) + _energies(track)
+    lines += [(told, _counted(motion, kind)) for kind, told in STORIES.items()]
+    return [(title, text) for title, text in lines if text]
+
+
+def _length(motion: Motion, seconds: float | None) -> str:
+    text = f"{motion.duration:.4g} s of {', '.join(motion.names)} in {len(motion) - 1} steps"
+    return text if seconds is None else f"{text}, {motion.duration / max(seconds, 1e-9):.3g}× real time"
+
+
+def _tensions(motion: Motion, track: Track) -> list[tuple[str, str]]:
+    if track.tension is None or not track.tension.size:
+        return []
+    ropes = (*track.figure.strings, *track.figure.wires)
+    sample, rope = np.unravel_index(int(np.abs(track.tension).argmax()), track.tension.shape)
+    most = f"at most {track.tension[sample, rope]:.3g} N, in {ropes[rope].name} at {motion.t[sample]:.3g} s"
+    return [("tension", f"{most}; at the end {np.abs(track.tension[-1]).sum():.3g} N in all")]
+
+
+def _energies(track: Track) -> list[tuple[str, str]]:
+    if track.energy is None:
+        return []
+    total, kinetic = track.energy.sum(1), track.energy[:, 0].max()
+    return [("energy", f"{total[0]:.4g} J at the start, {total[-1]:.4g} J at the end; kinetic at most {kinetic:.3g} J")]
+
+
+def _counted(motion: Motion, kind: str) -> str:
+    """Which strings, and how often."""
+    marks = [mark for mark in motion.marks if mark.kind == kind]
+    if kind == "frozen":
+        return f"{len(marks)} steps, first at {marks[0].t:.3g} s" if marks else ""
+    counts = Counter(_ENDING.sub("", mark.text) for mark in marks)
+    return ", ".join(f"{name} {count}×" if count > 1 else name for name, count in counts.items())
