@@ -25,40 +25,55 @@ from bunraku.figure.compiled import SLIP
 from bunraku.kinematics.gaps import add_hessian, add_third, gaps, hessian, tangent_screws
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import dot3, dot6, get6
-from bunraku.spatial.kernel import inline, kernel
+from bunraku.spatial.kernel import borrow, inline, keep, kernel
 
-# The links at one end of the step: screws, points, pulls, segments, gradients.
+# The links at one end of the step: screws, points, pulls, segments, gaps, gradients.
 End = namedtuple("End", "S x f n h A")
+# Matrices on the way to D: the response E to residuals, λ·gap_qq, and r and p1 by q0, r by k1, p1 by q1.
+Middle = namedtuple("Middle", "E C0 r0 p0 r1 p1 square minus product")
 Expansion = namedtuple("Expansion", "start end E D")
 
 
 @inline
-def _end(tree, w, o, q):
+def _end(tree):
     nj, npt, nc, nq = tree.joints.shape[0], tree.points.shape[0], tree.shape[3], tree.shape[1]
-    end = End(np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt + 1, 4)), np.zeros(nc), np.zeros((nc, nq)))
-    if nc > 0:
-        place(tree.joints, 0, nj, q, o, w.R, w.p, end.S)
-        gaps(tree, q, w.R, w.p, end.S, o, end.x, end.f, end.n, end.h, end.A)
-    return end
+    return End(
+        np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt + 1, 4)), np.zeros(nc), np.zeros((nc, nq))
+    )
 
 
 @inline
-def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa):
+def _middle(tree):
+    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    ny, nk = n + nc, nq - n
+    return Middle(
+        np.empty((ny + n, ny)), np.zeros((nq, nq)), np.zeros((n, nq)), np.zeros((n, nq)), np.zeros((n, nk)), np.zeros((n, nk)),
+        np.zeros((n, n)), np.empty((ny + n, n)), np.empty((ny + n, nq)),
+    )  # fmt: skip
+
+
+@inline
+def _look(tree, w, o, q, end):
+    if tree.links.shape[0] > 0:
+        place(tree.joints, 0, tree.joints.shape[0], q, o, w.R, w.p, end.S)
+        gaps(tree, q, w.R, w.p, end.S, o, end.x, end.f, end.n, end.h, end.A)
+
+
+@inline
+def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
     """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack."""
     n, nq, nm, nc = tree.shape
-    ny, nk, joints, E_ = n + nc, nq - n, tree.joints, w.E
+    ny, nk, joints, E_, E = n + nc, nq - n, tree.joints, w.E, m.E
     only_alive(tree.elimination, n, w.alive, E_)
-    nx = nq + n + nk
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
-    start = _end(tree, w, o, q0)
-    C0 = np.zeros((nq, nq))
+    _look(tree, w, o, q0, start)
     if nc > 0:
-        hessian(tree, lam, start.S, start.x, start.f, start.n, w.d, w.e, C0)
-    end = _end(tree, w, o, q1)
+        hessian(tree, lam, start.S, start.x, start.f, start.n, w.d, w.e, m.C0)
+    _look(tree, w, o, q1, end)
     midpoint(tree, w, o, q0, q1, u, dt)
     K = w.K
     # rows are dynamic variables, columns all variables: r and p1 by q0 and by q1
-    r0, p0, r1, p1 = np.zeros((n, nq)), np.zeros((n, nq)), np.zeros((n, nk)), np.zeros((n, nq))
+    r0, p0, r1, p1k, p1 = m.r0, m.p0, m.r1, m.p1, m.square
     springs = tree.springs.shape[0] > 0
     if springs:
         for j in range(n):
@@ -83,18 +98,20 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa):
                 if qi < n:
                     r0[qi, qj] = qq + mm - qv - vq + bl
                     p0[qi, qj] = qq - mm - qv + vq + br
-                    p1[qi, qj] = qq + mm + qv + vq - br
                     if qj < n:
+                        p1[qi, qj] = qq + mm + qv + vq - br
                         K[qi, qj] = qq - mm + qv - vq - bl
                     else:
+                        p1k[qi, qj - n] = qq + mm + qv + vq
                         r1[qi, qj - n] = qq - mm + qv - vq
                 if qj < n and i != j:
                     r0[qj, qi] = qq + mm - qv - vq
                     p0[qj, qi] = qq - mm + qv - vq
-                    p1[qj, qi] = qq + mm + qv + vq
                     if qi < n:
+                        p1[qj, qi] = qq + mm + qv + vq
                         K[qj, qi] = qq - mm - qv + vq
                     else:
+                        p1k[qj, qi - n] = qq + mm + qv + vq
                         r1[qj, qi - n] = qq - mm - qv + vq
             i = joints[i].parent
     if springs:
@@ -104,10 +121,11 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa):
                 even, fq, fv = 0.25 * dt * w.Lqq[i, j], 0.5 * dt * w.Fq[i, j], w.Fv[i, j]
                 r0[i, j] += even + share * (fq - fv)
                 p0[i, j] += even + (1.0 - share) * (fq - fv)
-                p1[i, j] += even + (1.0 - share) * (fq + fv)
                 if j < n:
+                    p1[i, j] += even + (1.0 - share) * (fq + fv)
                     K[i, j] += even + share * (fq + fv)
                 else:
+                    p1k[i, j - n] += even + (1.0 - share) * (fq + fv)
                     r1[i, j - n] += even + share * (fq + fv)
     for c in range(nc):
         for k in range(nc):
@@ -122,33 +140,34 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa):
         if w.slides[c] and tree.links[c].normal == c - 1:
             slip_rows(tree.links[c].friction, kappa, c - 1, lam, start.h, end.h, end.A, n, K)
     rank = factor(E_, K, n, w.rows, w.cols, w.alive)
-    E = np.empty((ny + n, ny))
     inverse(E_, K, n, w.rows, w.cols, rank, E[:ny])
-    np.dot(np.ascontiguousarray(p1[:, :n]), E[:n], E[ny:])
-    # D = −E [∂r/∂x; ∂gap/∂x]
-    D = np.zeros((ny + n, nx))
-    minus = np.empty((ny + n, n))
-    for a in range(ny + n):
-        for i in range(n):
-            minus[a, i] = -E[a, i]
-            D[a, nq + i] = -E[a, i]
+    np.dot(p1, E[:n], E[ny:])
+    # D = −E [∂r/∂x; ∂gap/∂x], and what x does to p1 directly
     for i in range(n):
         for j in range(nq):
-            r0[i, j] -= C0[i, j]
-    by_q0 = np.dot(minus, r0)
+            r0[i, j] -= m.C0[i, j]
+    for a in range(ny + n):
+        for i in range(n):
+            m.minus[a, i] = -E[a, i]
+    np.dot(m.minus, r0, m.product)
     for a in range(ny + n):
         for j in range(nq):
-            D[a, j] = by_q0[a, j]
+            D[a, j] = m.product[a, j]
+        for i in range(n):
+            D[a, nq + i] = m.minus[a, i]
+        for k in range(nk):
+            D[a, nq + n + k] = 0.0
     for i in range(n):
         for j in range(nq):
             D[ny + i, j] += p0[i, j]
-        for k in range(nk):
-            D[ny + i, nq + n + k] += p1[i, n + k]
     if nm > n or springs:
-        by_k1 = np.dot(minus, r1)
+        by_k1 = np.dot(m.minus, r1)
         for a in range(ny + n):
             for k in range(nk):
                 D[a, nq + n + k] += by_k1[a, k]
+        for i in range(n):
+            for k in range(nk):
+                D[ny + i, nq + n + k] += p1k[i, k]
     for c in range(nc):
         if not w.alive[c]:
             continue
@@ -168,7 +187,6 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa):
             if x != 0.0:
                 for a in range(ny + n):
                     D[a, nq + k] -= x * E[a, n + c]
-    return Expansion(start, end, E, D)
 
 
 @inline
@@ -340,18 +358,24 @@ def expand(tree, states, q0, q1, lam, u, dt, share, weights, D, H):
 
     `states` are those of the links at the end of the step: 0 slack, 1 acting, 2 sliding.
     """
-    w = workspace(tree)
+    figure, lent, first, last, rest = borrow(tree), workspace(tree), _end(tree), _end(tree), _middle(tree)
+    w, start, end, m = borrow(lent), borrow(first), borrow(last), borrow(rest)
     o = (0.0, 0.0, 0.0)
     for c in range(states.shape[0]):
         w.alive[c] = states[c] > 0
         w.slides[c] = states[c] > 1
-    kappa = total_mass(tree.joints) / dt
-    X = linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa)
-    for i in range(D.shape[0]):
-        for j in range(D.shape[1]):
-            D[i, j] = X.D[i, j]
+    kappa = total_mass(figure.joints) / dt
+    linearise(figure, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D)
     if weights.shape[0] > 0:
-        t = _tangents(tree)
-        follow(tree, X.D, t.Q)
+        tangents = _tangents(figure)
+        t = borrow(tangents)
+        X = Expansion(start, end, m.E, D)
+        follow(figure, D, t.Q)
         for r in range(weights.shape[0]):
-            curvature(tree, w, o, lam, u, dt, share, kappa, X, t, weights[r], H[r])
+            curvature(figure, w, o, lam, u, dt, share, kappa, X, t, weights[r], H[r])
+        keep(tangents)
+    keep(tree)
+    keep(lent)
+    keep(first)
+    keep(last)
+    keep(rest)

@@ -6,14 +6,23 @@ The point of a contact slips by s = (s₁, s₂) along its plane within the step
     λ_t = y                     |y| ≤ μ λ_n    (sticks: s = 0)
     λ_t = μ λ_n y/|y|           otherwise      (slides)
 
-(Alart and Curnier), piecewise smooth, and solved with the step. The two slips of a contact are the links behind its normal.
+(Alart and Curnier), piecewise smooth. A step linearises gaps and slips and leaves the rest, exactly as it is, to `frictional`.
+The two slips of a contact are the links behind its normal.
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from bunraku.dynamics.tension import REDUNDANT, gauss
+from bunraku.figure.compiled import SLIP
 from bunraku.spatial.kernel import inline
+
+SWEEPS = 100  # at most twice as many, all in all four times
+NEWTON = 10
+SETTLING = 1e-8  # relative: how firmly impulses that could be shared otherwise stay as they are
 
 
 @inline
@@ -23,13 +32,6 @@ def slips(friction, kappa, normal, lam, h0, h):
     y1, y2 = lam[a] + kappa * (h[a] - h0[a]), lam[b] + kappa * (h[b] - h0[b])
     size, radius = math.sqrt(y1 * y1 + y2 * y2), friction * max(lam[normal], 0.0)
     return size > radius, y1, y2, size, radius
-
-
-@inline
-def slip_row(friction, kappa, normal, c, lam, h0, h):
-    """λ_t − μ λ_n y/|y| of slip c of a sliding contact."""
-    _, y1, y2, size, radius = slips(friction, kappa, normal, lam, h0, h)
-    return lam[c] - radius * (y1 if c == normal + 1 else y2) / size
 
 
 @inline
@@ -54,3 +56,143 @@ def slip_rows(friction, kappa, normal, lam, h0, h, A, n, K):
     if lam[normal] > 0.0:
         K[n + a, n + normal] = -friction * y1 / size
         K[n + b, n + normal] = -friction * y2 / size
+
+
+@inline
+def frictional(links, S, g, lam, near, alive, slides, delta):
+    """δλ of a linearised step with friction (see `complementarity`); S and g of slips are those of their displacements.
+
+    Gauss and Seidel find out who sticks, slides and lets go; Newton, from there, finds the numbers. The points of one rigid foot
+    can share their load in many ways: what is found is near what it was. In the first iterations of a step the slips of such
+    points may contradict each other, and then the sweeps' answer is good enough.
+    """
+    nc, m = links.shape[0], 0
+    own = np.empty(nc, np.int64)
+    for c in range(nc):
+        if near[c]:
+            own[m] = c
+            m += 1
+        else:
+            delta[c], alive[c], slides[c] = lam[c], False, False
+    W, B = np.empty((m, m)), np.empty((m, m + 1))
+    x, y, rest, active, sliding = np.empty(m), np.empty(m), np.empty(m), np.zeros(m, np.bool_), np.zeros(m, np.bool_)
+    scale, wrong = 0.0, 0.0
+    for a in range(m):
+        x[a], rest[a] = lam[own[a]], g[own[a]]
+        for b in range(m):
+            W[a, b] = S[own[a], own[b]]
+        scale = max(scale, abs(W[a, a]))
+        wrong = max(wrong, abs(rest[a]))
+    for c in range(nc):
+        if not near[c] and lam[c] != 0.0:
+            for a in range(m):
+                rest[a] -= S[own[a], c] * lam[c]
+    sweeps = 8
+    while True:
+        _sweeps(links, own, W, rest, x, sweeps, scale)
+        for a in range(m):
+            y[a] = x[a]
+        exact = _newton(links, own, W, rest, y, active, sliding, B, scale, 1e-15 + 1e-10 * wrong)
+        if exact or sweeps > SWEEPS:
+            break
+        sweeps *= 2
+    for a in range(m):
+        c = own[a]
+        delta[c], alive[c], slides[c] = lam[c] - (y[a] if exact else x[a]), active[a], sliding[a]
+
+
+@inline
+def _add(W, rest, c, change):
+    """The gaps that are left after a change of impulse c."""
+    if change != 0.0:
+        for k in range(rest.shape[0]):
+            rest[k] += W[k, c] * change
+
+
+@inline
+def _sweeps(links, own, W, rest, x, count, scale):
+    for _ in range(count):
+        for c in range(x.shape[0]):
+            link = links[own[c]]
+            if not W[c, c] < -REDUNDANT * scale:
+                continue
+            if link.kind != SLIP:
+                value = x[c] - rest[c] / W[c, c]
+                if link.pulls:
+                    value = max(value, 0.0)
+                _add(W, rest, c, value - x[c])
+                x[c] = value
+            elif link.normal == own[c] - 1:
+                a, b, size = _trial(W, rest, x, c)
+                radius = link.friction * x[c - 1]
+                part = 1.0 if size <= radius else radius / size
+                _add(W, rest, c, part * a - x[c])
+                _add(W, rest, c + 1, part * b - x[c + 1])
+                x[c], x[c + 1] = part * a, part * b
+
+
+@inline
+def _trial(W, rest, x, c):
+    """(y₁, y₂, |y|) of the contact whose first slip is c, with the weight that suits W."""
+    weight = min(W[c, c], W[c + 1, c + 1])
+    a, b = x[c] - rest[c] / weight, x[c + 1] - rest[c + 1] / weight
+    return a, b, math.sqrt(a * a + b * b)
+
+
+@inline
+def _newton(links, own, W, before, x, active, sliding, B, scale, tolerance):
+    """Semismooth Newton from x, in place; `before` are the gaps there. Returns whether it came to an end."""
+    m = x.shape[0]
+    rest = before.copy()
+    for iteration in range(NEWTON):
+        changed, worst = iteration == 0, 0.0
+        for c in range(m):
+            link = links[own[c]]
+            was, slid = active[c], sliding[c]
+            if link.kind != SLIP:
+                sound = W[c, c] < -REDUNDANT * scale
+                active[c] = sound and (link.pulls == 0 or x[c] - rest[c] / W[c, c] > 0.0)
+            else:
+                active[c] = active[c - 1]
+                if link.normal == own[c] - 1:
+                    sliding[c] = active[c] and _trial(W, rest, x, c)[2] > link.friction * max(x[c - 1], 0.0)
+                else:
+                    sliding[c] = sliding[c - 1]
+            changed |= active[c] != was or sliding[c] != slid
+            for k in range(m):
+                B[c, k] = W[c, k] if active[c] else 0.0
+            B[c, c] += -SETTLING * scale if active[c] else 1.0
+            B[c, m] = -rest[c] if active[c] else -x[c]
+        for c in range(m):
+            if sliding[c] and links[own[c]].normal == own[c] - 1:
+                _slide(links[own[c]].friction, W, rest, x, c, B)
+        for c in range(m):
+            worst = max(worst, abs(B[c, m]) * (scale if sliding[c] or not active[c] else 1.0))
+        if not changed and worst <= tolerance:
+            return True
+        if not worst < math.inf or not gauss(B, m):
+            return False
+        for c in range(m):
+            x[c] += B[c, m]
+            _add(W, rest, c, B[c, m])
+    return False
+
+
+@inline
+def _slide(friction, W, rest, x, c, B):
+    """Rows c, c + 1 of B: λ_t = μ λ_n y/|y|, linearised, in place of s = 0."""
+    m = x.shape[0]
+    y1, y2, size = _trial(W, rest, x, c)
+    u1, u2, radius = y1 / size, y2 / size, friction * max(x[c - 1], 0.0)
+    m11, m12, m22 = slip_turn(y1, y2, size, radius)
+    weight = min(W[c, c], W[c + 1, c + 1])
+    for k in range(m):
+        d1, d2 = W[c, k] / weight, W[c + 1, k] / weight
+        B[c, k], B[c + 1, k] = m11 * d1 + m12 * d2, m12 * d1 + m22 * d2
+    B[c, c] += 1.0 - m11
+    B[c, c + 1] -= m12
+    B[c + 1, c] -= m12
+    B[c + 1, c + 1] += 1.0 - m22
+    B[c, c - 1] -= friction * u1
+    B[c + 1, c - 1] -= friction * u2
+    B[c, m], B[c + 1, m] = radius * u1 - x[c], radius * u2 - x[c + 1]

@@ -45,7 +45,7 @@ from bunraku.spatial.algebra import (
     sub3,
     weight,
 )
-from bunraku.spatial.kernel import inline, kernel
+from bunraku.spatial.kernel import borrow, inline, keep, kernel
 
 Array = NDArray[np.float64]
 
@@ -53,6 +53,8 @@ Array = NDArray[np.float64]
 @kernel
 def mixed(tree, states, q, v, ak, u, out, D):
     """out = (a, τ); D = ∂(a, τ)/∂(q, v, a_K, u) unless it has no rows. Complex q and v are welcome."""
+    lent = tree
+    tree = borrow(lent)
     n, nq, nm, nc = tree.shape
     nj, npt, ns, kind = tree.joints.shape[0], tree.points.shape[0], tree.springs.shape[0], q.dtype
     joints, zero = tree.joints, 0.0 * q[0]
@@ -144,6 +146,7 @@ def mixed(tree, states, q, v, ak, u, out, D):
     for k in range(n + nc):
         out[k] = b[k]
     if D.shape[0] == 0:
+        keep(lent)
         return
     N = np.empty((n + nc, n + nc), kind)
     inverse(E, K, n, rows, cols, rank, N)
@@ -239,6 +242,7 @@ def mixed(tree, states, q, v, ak, u, out, D):
             for k in range(n, nq):
                 J[n + c, 2 * nq + k - n] += A[c, k]
     D[:] = -np.dot(N, J)
+    keep(lent)
 
 
 @inline

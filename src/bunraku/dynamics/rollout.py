@@ -1,8 +1,7 @@
 """Whole rollouts in one compiled call: steps that never fail, charts that never turn singular.
 
-A step that Newton's method cannot solve is tried again from rest, then with strings that give a little, which always has a
-solution; what they gave is taken out of the kinematic variables, so that the puppeteer is *held* at what can be reached.
-What then is still too fast for one step is done in 2, 4, … 64 parts.
+A step that Newton's method cannot solve is tried again from rest, then, where it is too fast for one step, in 2, 4, … parts.
+What still has no solution gives way (`yielding`), and the puppeteer is *held* at what can be reached.
 """
 
 from __future__ import annotations
@@ -12,14 +11,15 @@ import numpy as np
 from bunraku.dynamics.charts import apply_chart, outside, recentre
 from bunraku.dynamics.lagrangian import energies, momenta, total_mass
 from bunraku.dynamics.variational import begin, step, workspace
-from bunraku.figure.compiled import LENGTH, SLIP, Tree
-from bunraku.kinematics.gaps import gap_of, gaps
+from bunraku.dynamics.yielding import yielding
+from bunraku.figure.compiled import LENGTH, Tree
+from bunraku.kinematics.gaps import gap_of
 from bunraku.kinematics.tree import place
 from bunraku.spatial.kernel import borrow, inline, keep, kernel
 
 # What happened in a step, as bits.
 PLAIN, RETRIED, HELD, DIVIDED, FROZEN, RECHARTED = 0, 1, 2, 4, 8, 16
-PARTS = 64
+PARTS = 8
 
 
 @inline
@@ -32,81 +32,26 @@ def with_joints(tree, joints):
 
 
 @inline
-def hold(tree, w, o, q1, lam):
-    """Moves the kinematic variables by as little as closes the gaps that strings gave. Returns whether it could."""
-    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
-    G, e, rows = np.empty((nc, nc)), np.empty(nc), np.empty(nc, np.int64)
-    for _ in range(20):
-        place(tree.joints, 0, tree.joints.shape[0], q1, o, w.R, w.p, w.S)
-        gaps(tree, q1, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
-        m = 0
-        for c in range(nc):
-            wide = abs(w.h[c]) if w.alive[c] and tree.links[c].pulls == 0 else w.h[c]
-            if wide > 1e-13 and tree.links[c].kind != SLIP:
-                rows[m] = c
-                m += 1
-        if m == 0:
-            return True
-        for a in range(m):
-            e[a] = -w.h[rows[a]]
-            for b in range(m):
-                x = 1e-14 if a == b else 0.0
-                for k in range(n, nq):
-                    x += w.A1[rows[a], k] * w.A1[rows[b], k]
-                G[a, b] = x
-        for a in range(m):  # Gauss; G is symmetric and at least 1e-14 of definite
-            for b in range(a + 1, m):
-                f = G[b, a] / G[a, a]
-                for k in range(a, m):
-                    G[b, k] -= f * G[a, k]
-                e[b] -= f * e[a]
-        for a in range(m - 1, -1, -1):
-            for b in range(a + 1, m):
-                e[a] -= G[a, b] * e[b]
-            e[a] /= G[a, a]
-        for k in range(n, nq):
-            x = 0.0
-            for a in range(m):
-                x += w.A1[rows[a], k] * e[a]
-            if not abs(x) < 1e3:
-                return False
-            q1[k] += x
-    return False
-
-
-@inline
-def attempt(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
-    """One step by all means short of dividing it, after `begin`. Returns bits, or −1."""
-    n, nc = tree.shape[0], tree.shape[3]
-    if step(tree, w, o, q0, p0, u, dt, share, 0.0, kappa, q1, lam, p1, tolerance, 12) >= 0:
+def attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance):
+    """One step by Newton's method, from the guess, then from rest; after `begin`. Returns bits, or −1."""
+    if step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, 12) >= 0:
         return PLAIN
-    for i in range(n):
+    for i in range(tree.shape[0]):
         q1[i] = q0[i]
-    for c in range(nc):
+    for c in range(tree.shape[3]):
         lam[c] = 0.0
         w.alive[c] = False
-    if step(tree, w, o, q0, p0, u, dt, share, 0.0, kappa, q1, lam, p1, tolerance, 40) >= 0:
+    if step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, 40) >= 0:
         return RETRIED
-    if nc == 0:
-        return -1
-    for i in range(n):
-        q1[i] = q0[i]
-    for c in range(nc):
-        lam[c] = 0.0
-        w.alive[c] = False
-    soft = 1.0 / (kappa * 1e3)  # a string gives a thousandth of what its figure would move
-    if step(tree, w, o, q0, p0, u, dt, share, soft, kappa, q1, lam, p1, tolerance, 60) >= 0:
-        hold(tree, w, o, q1, lam)
-        return HELD
     return -1
 
 
 @inline
 def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
-    """A step that always ends somewhere admissible, after `begin`. Returns what happened, as bits."""
+    """A step that always ends somewhere, after `begin`. Returns what happened, as bits."""
     n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
     demanded = q1[n:].copy()
-    bits = attempt(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance)
+    bits = attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance)
     if bits >= 0:
         return bits
     qa, pa, pb, sums = np.empty(nq), np.empty(n), np.empty(n), np.zeros(nc)
@@ -127,7 +72,7 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
             for k in range(n, nq):
                 q1[k] = q0[k] + (demanded[k - n] - q0[k]) * (part + 1) / parts
             begin(tree, w, o, qa)
-            got = attempt(tree, w, o, qa, pa, u, dt / parts, share, kappa * parts, q1, lam, pb, tolerance)
+            got = attempt(tree, w, o, qa, pa, u, dt / parts, share, q1, lam, pb, tolerance)
             if got < 0:
                 bits = -1
                 break
@@ -145,14 +90,23 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
                 lam[c] = sums[c]
             return bits
         parts *= 2
-    begin(tree, w, o, q0)
+    for k in range(n, nq):
+        q1[k] = demanded[k - n]
+    yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1)
+    total = 0.0
+    for i in range(nq):
+        total += q1[i]
+    for i in range(n):
+        total += p1[i]
+    if abs(total) < np.inf:
+        return HELD
     for i in range(nq):  # nothing moves; what speed there was is lost
         q1[i] = q0[i]
     for i in range(n):
         p1[i] = 0.0
     for c in range(nc):
         lam[c] = 0.0
-        w.alive[c] = w.h0[c] > -1e-12
+        w.alive[c] = False
     return FROZEN
 
 

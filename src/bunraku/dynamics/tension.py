@@ -47,7 +47,7 @@ def complementarity(links, S, g, lam, near, alive, delta, B, order):
                 B[a, b] = S[i, order[b]]
             if links[i].kind != SLIP:
                 B[a, a] -= REDUNDANT * scale
-        if not _gauss(B, m):
+        if not gauss(B, m):
             return False
         for a in range(m):
             delta[order[a]] = B[a, m]
@@ -73,7 +73,7 @@ def complementarity(links, S, g, lam, near, alive, delta, B, order):
 
 
 @inline
-def _gauss(B, m):
+def gauss(B, m):
     """Solves in place with partial pivoting; the right side is column m."""
     for a in range(m):
         best = a

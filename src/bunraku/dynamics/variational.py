@@ -18,7 +18,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from bunraku.dynamics.friction import slip_row, slip_rows, slips
+from bunraku.dynamics.friction import frictional
 from bunraku.dynamics.kkt import down, only_alive, reduce, up
 from bunraku.dynamics.lagrangian import columns, momenta, slopes
 from bunraku.dynamics.springs import spring_forces, spring_slopes
@@ -113,7 +113,7 @@ def residual(tree, w, q0, p0, dt, share, lam, p1):
 
 
 @inline
-def assemble(tree, w, dt, share, u, soft, kappa, lam, o):
+def assemble(tree, w, dt, share, u, o):
     """K = ∂(r, gap)/∂(q1, λ) from the midpoint, and D22 = ∂p1/∂q1 for the correction of p1."""
     n, nm, nc, joints = tree.shape[0], tree.shape[2], tree.shape[3], tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
@@ -160,59 +160,47 @@ def assemble(tree, w, dt, share, u, soft, kappa, lam, o):
     for c in range(nc):
         for k in range(nc):
             K[n + c, n + k] = 0.0
-        if tree.links[c].kind != SLIP:
-            K[n + c, n + c] = -soft
-    for c in range(nc):
-        if w.slides[c] and tree.links[c].normal == c - 1:
-            slip_rows(tree.links[c].friction, kappa, c - 1, lam, w.h0, w.h, w.A1, n, K)
 
 
 @inline
-def choose(tree, w, lam, kappa, first):
-    """Which links may act in this step, and which contacts slide. Returns whether either has changed.
+def choose(tree, w, lam, first):
+    """Which links may act in this step. Returns whether that has changed, and whether any of them rubs.
 
     A string that hangs through by more than it has moved within the step is left out: it costs nothing.
     """
-    changed = False
+    changed, rubs = False, False
     for c in range(tree.links.shape[0]):
         link = tree.links[c]
         if link.kind == SLIP:
-            on, sliding = w.near[link.normal], False
-            if w.alive[link.normal]:
-                sliding = slips(link.friction, kappa, link.normal, lam, w.h0, w.h)[0]
-            changed |= sliding or sliding != w.slides[c]  # a sliding row is never linear: a new Jacobian each time
-            w.slides[c] = sliding
+            on = w.near[link.normal]
+            rubs |= on
         else:
             on = link.pulls == 0 or w.alive[c] or w.h[c] + abs(w.h[c] - w.h0[c]) > -NEAR or (w.near[c] and not first)
         changed |= on != w.near[c]
         w.near[c] = on
         if not on:
             lam[c] = 0.0
-            w.alive[c] = False
-    return changed
+            w.alive[c] = w.slides[c] = False
+    return changed, rubs
 
 
 @inline
-def equations(tree, w, lam, soft, kappa):
-    """What the links must make zero where they act, behind the dynamic variables in w.r."""
+def equations(tree, w):
+    """Gaps, and slips since the start of the step, behind the dynamic variables in w.r."""
     n = tree.shape[0]
     for c in range(tree.links.shape[0]):
         if not w.near[c]:
             w.r[n + c] = 0.0
-        elif tree.links[c].kind != SLIP:
-            w.r[n + c] = w.h[c] - soft * lam[c]
-        elif w.slides[c]:
-            w.r[n + c] = slip_row(tree.links[c].friction, kappa, tree.links[c].normal, c, lam, w.h0, w.h)
         else:
-            w.r[n + c] = w.h[c] - w.h0[c]
+            w.r[n + c] = w.h[c] - (w.h0[c] if tree.links[c].kind == SLIP else 0.0)
 
 
 @inline
-def step(tree, w, o, q0, p0, u, dt, share, soft, kappa, q1, lam, p1, tolerance, most):
+def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
     """Solves one step; q1 (kinematic part given, dynamic part a guess) and λ hold the guess on entry.
 
-    `begin` must have been called for q0; w.alive holds the links that acted last. κ [kg/s] weighs slips against impulses.
-    `soft` [m/(N·s)] is how much links give. Returns the Newton iterations used, or −1 where it did not converge.
+    `begin` must have been called for q0; w.alive holds the links that acted last. Returns the Newton iterations used, or
+    −1 where it did not converge.
     """
     n, nc, joints = tree.shape[0], tree.shape[3], tree.joints
     last, factored = math.inf, False
@@ -221,17 +209,21 @@ def step(tree, w, o, q0, p0, u, dt, share, soft, kappa, q1, lam, p1, tolerance, 
             place(joints, 0, joints.shape[0], q1, o, w.R, w.p, w.S)
             gaps(tree, q1, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
         midpoint(tree, w, o, q0, q1, u, dt)
-        fresh = choose(tree, w, lam, kappa, iteration == 0) or not factored
+        changed, rubs = choose(tree, w, lam, iteration == 0)
+        fresh = changed or not factored
         residual(tree, w, q0, p0, dt, share, lam, p1)
         if fresh:
             only_alive(tree.elimination, n, w.near, w.E)
-            assemble(tree, w, dt, share, u, soft, kappa, lam, o)
+            assemble(tree, w, dt, share, u, o)
             reduce(w.E, w.K, n)
             factored = True
-        equations(tree, w, lam, soft, kappa)
+        equations(tree, w)
         down(w.E, w.K, n, w.r)
         if nc > 0:
-            if not complementarity(tree.links, w.K[n:, n:], w.r[n:], lam, w.near, w.alive, w.delta, w.block, w.rows):
+            S, g = w.K[n:, n:], w.r[n:]
+            if rubs:
+                frictional(tree.links, S, g, lam, w.near, w.alive, w.slides, w.delta)
+            elif not complementarity(tree.links, S, g, lam, w.near, w.alive, w.delta, w.block, w.rows):
                 return -1
             for c in range(nc):
                 w.r[n + c] = w.delta[c]

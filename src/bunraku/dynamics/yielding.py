@@ -1,0 +1,225 @@
+"""A step for the impossible: strings give way, and what they gave is taken back from the puppeteer.
+
+Where Newton's method finds no step, because no configuration reaches what the puppeteer asks for, the figure goes as near to it as
+it can. It would fly to q* within the step; over the links that are then too long, with a small compliance c,
+
+    (q − q*)ᵀ M (q − q*)/2dt + Σ gap²/2c
+
+is minimised by Gauss and Newton with a line search, which always ends somewhere. Links pull as they lie at the end of the step
+here, so nothing gains energy. Then the kinematic variables move, as little as closes the gaps: they are *held*.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bunraku.dynamics.lagrangian import columns, slopes
+from bunraku.dynamics.variational import midpoint
+from bunraku.figure.compiled import SLIP
+from bunraku.kinematics.gaps import gaps
+from bunraku.kinematics.tree import place
+from bunraku.spatial.algebra import dot6, get6
+from bunraku.spatial.kernel import inline
+
+STIFF = 1e3  # a link gives a thousandth of what its figure would move
+FURTHEST = 3.0  # [rad or m] that a figure flies in such a step; what is faster is lost
+LONGEST = 0.5  # [rad or m] of one correction
+
+
+@inline
+def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
+    """q1 (its kinematic part is what was asked for), λ and p1 of a step that gives way; w.alive are the links that act."""
+    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    M, H, aim, b = np.zeros((nq, nq)), np.empty((n, n)), np.empty(nq), np.empty(n)
+    _fly(tree, w, o, q0, p0, u, dt, M, H, aim)
+    for i in range(n):
+        q1[i] = q0[i]
+    stiffness = STIFF * kappa
+    merit = _merit(tree, w, o, q1, aim, M, dt, stiffness)
+    for _ in range(60):
+        for i in range(n):
+            b[i] = 0.0
+            for j in range(n):
+                H[i, j] = M[i, j] / dt
+                b[i] += H[i, j] * (q1[j] - aim[j])
+        for c in range(nc):
+            if w.alive[c]:
+                for i in range(n):
+                    f = stiffness * w.A1[c, i]
+                    if f != 0.0:
+                        b[i] += f * w.h[c]
+                        for j in range(n):
+                            H[i, j] += f * w.A1[c, j]
+        _cholesky(H)
+        _solve(H, b)
+        size = 0.0
+        for i in range(n):
+            size = max(size, abs(b[i]))
+        part = 1.0 if size < LONGEST else LONGEST / size
+        for i in range(n):
+            q1[i] -= part * b[i]
+        new = _merit(tree, w, o, q1, aim, M, dt, stiffness)
+        while not new < merit and part > 1e-9:
+            part *= 0.5
+            for i in range(n):
+                q1[i] += part * b[i]
+            new = _merit(tree, w, o, q1, aim, M, dt, stiffness)
+        if not new < merit or part * size < 1e-11:
+            break
+        merit = new
+    for c in range(nc):
+        lam[c] = stiffness * w.h[c] if w.alive[c] else 0.0
+        w.slides[c] = False
+    hold(tree, w, o, q1)
+    _mass(tree, w, o, q1, q1, u, dt, M)
+    for i in range(n):
+        p1[i] = 0.0
+        for j in range(nq):
+            p1[i] += M[i, j] * (q1[j] - q0[j]) / dt
+
+
+@inline
+def hold(tree, w, o, q1):
+    """Moves the kinematic variables by as little as closes the gaps that strings gave. Returns whether it could."""
+    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    G, e, rows = np.empty((nc, nc)), np.empty(nc), np.empty(nc, np.int64)
+    for _ in range(20):
+        place(tree.joints, 0, tree.joints.shape[0], q1, o, w.R, w.p, w.S)
+        gaps(tree, q1, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+        m = 0
+        for c in range(nc):
+            wide = abs(w.h[c]) if w.alive[c] and tree.links[c].pulls == 0 else w.h[c]
+            if wide > 1e-13 and tree.links[c].kind != SLIP:
+                rows[m] = c
+                m += 1
+        if m == 0:
+            return True
+        for a in range(m):
+            e[a] = -w.h[rows[a]]
+            for b in range(m):
+                x = 1e-14 if a == b else 0.0
+                for k in range(n, nq):
+                    x += w.A1[rows[a], k] * w.A1[rows[b], k]
+                G[a, b] = x
+        for a in range(m):  # Gauss; G is symmetric and at least 1e-14 of definite
+            for b in range(a + 1, m):
+                f = G[b, a] / G[a, a]
+                for k in range(a, m):
+                    G[b, k] -= f * G[a, k]
+                e[b] -= f * e[a]
+        for a in range(m - 1, -1, -1):
+            for b in range(a + 1, m):
+                e[a] -= G[a, b] * e[b]
+            e[a] /= G[a, a]
+        for k in range(n, nq):
+            x = 0.0
+            for a in range(m):
+                x += w.A1[rows[a], k] * e[a]
+            if not abs(x) < 1e3:
+                return False
+            q1[k] += x
+    return False
+
+
+@inline
+def _fly(tree, w, o, q0, p0, u, dt, M, L, aim):
+    """M, and where the dynamic variables would be at the end of the step if nothing pulled."""
+    n, nq, joints = tree.shape[0], tree.shape[1], tree.joints
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    for i in range(nq):
+        aim[i] = q0[i]
+    v, push = p0.copy(), np.zeros(n)
+    for half in range(2):
+        _mass(tree, w, o, q0, aim, u, dt, M)
+        for i in range(n):
+            for j in range(n):
+                L[i, j] = M[i, j]
+        _cholesky(L)
+        if half == 0:
+            _solve(L, v)
+            _limit(v, FURTHEST / dt)
+            for i in range(n):
+                aim[i] = q0[i] + dt * v[i]
+    for j in range(tree.shape[2]):
+        i = joints[j].q
+        if i < n:
+            push[i] = dt * (slopes(joints[j], j, g, w.qm[i], w.v[j], w.S, w.T, w.I, w.P)[0] + w.Lq[i] + w.F[i])
+    _solve(L, push)
+    for i in range(n):
+        v[i] += push[i]
+    _limit(v, FURTHEST / dt)
+    for i in range(n):
+        aim[i] = q0[i] + dt * v[i]
+
+
+@inline
+def _limit(v, most):
+    size = 0.0
+    for i in range(v.shape[0]):
+        size = max(size, abs(v[i]))
+    if not size <= most:
+        for i in range(v.shape[0]):
+            v[i] = v[i] * most / size if size < math.inf else 0.0
+
+
+@inline
+def _mass(tree, w, o, qa, qb, u, dt, M):
+    """The mass matrix half-way from qa to qb, over all variables."""
+    joints = tree.joints
+    midpoint(tree, w, o, qa, qb, u, dt)
+    for j in range(tree.shape[2]):
+        F, _, _ = columns(j, (0.0, 0.0, 0.0), w.S, w.T, w.I, w.P)
+        i = j
+        while i >= 0:
+            x = dot6(get6(w.S, i), F) + (joints[j].armature if i == j else 0.0)
+            M[joints[i].q, joints[j].q] = x
+            M[joints[j].q, joints[i].q] = x
+            i = joints[i].parent
+
+
+@inline
+def _merit(tree, w, o, q, aim, M, dt, stiffness):
+    """What is minimised; leaves gaps, their gradients, and in w.alive the links that are too long."""
+    n, joints = tree.shape[0], tree.joints
+    place(joints, 0, joints.shape[0], q, o, w.R, w.p, w.S)
+    gaps(tree, q, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+    total = 0.0
+    for i in range(n):
+        for j in range(n):
+            total += 0.5 * (q[i] - aim[i]) * M[i, j] * (q[j] - aim[j]) / dt
+    for c in range(tree.links.shape[0]):
+        w.alive[c] = tree.links[c].kind != SLIP and (w.h[c] > 0.0 or tree.links[c].pulls == 0)
+        if w.alive[c]:
+            total += 0.5 * stiffness * w.h[c] * w.h[c]
+    return total
+
+
+@inline
+def _cholesky(H):
+    """The lower factor, in place; the diagonal is inverted. A pivot that rounding has spent counts as little."""
+    for j in range(H.shape[0]):
+        x = H[j, j]
+        least = 1e-14 * x
+        for k in range(j):
+            x -= H[j, k] * H[j, k]
+        H[j, j] = 1.0 / math.sqrt(max(x, least, 1e-300))
+        for i in range(j + 1, H.shape[0]):
+            x = H[i, j]
+            for k in range(j):
+                x -= H[i, k] * H[j, k]
+            H[i, j] = x * H[j, j]
+
+
+@inline
+def _solve(L, b):
+    n = b.shape[0]
+    for i in range(n):
+        for k in range(i):
+            b[i] -= L[i, k] * b[k]
+        b[i] *= L[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            b[i] -= L[k, i] * b[k]
+        b[i] *= L[i, i]
