@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -153,7 +154,7 @@ def blocks(figure: Figure) -> tuple[list[slice], list[slice]]:
 
 def _slices(*sizes: int) -> list[slice]:
     ends = np.cumsum([0, *sizes])
-    return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True) if b > a]
+    return [slice(int(a), int(b)) for a, b in pairwise(ends) if b > a]
 
 
 def assert_close(ours: Array, theirs: Array, tolerance: float = 1e-8) -> None:
@@ -213,9 +214,8 @@ def test_one_row_of_weights_is_a_row_of_the_tensor() -> None:
 
 def test_step_derivative_is_the_same_matrix() -> None:
     figure, ref = library.cart_pendulum(), reference("cart_pendulum")
-    step = step_derivative(
-        figure, ref["q"][1], ref["q"][2], np.zeros(0), np.zeros(0, np.int8), dt=float(ref["dt"]), forces=ref["u"][100], share=1.0
-    )
+    none, dt = np.zeros(0), float(ref["dt"])
+    step = step_derivative(figure, ref["q"][1], ref["q"][2], none, none, dt=dt, forces=ref["u"][100], share=1.0)
     np.testing.assert_allclose(step.D, ref["d1"], rtol=1e-8, atol=1e-12)  # no kinematic variables: columns (q0, p0, u)
 
 
