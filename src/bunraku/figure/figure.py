@@ -76,11 +76,11 @@ class Figure:
     def kinematic(self) -> tuple[str, ...]:
         return tuple(v.name for v in self.variables if v.kinematic)
 
-    @property
+    @cached_property
     def n_q(self) -> int:
         return len(self.variables)
 
-    @property
+    @cached_property
     def n_dynamic(self) -> int:
         return len(self.dynamic)
 

@@ -37,11 +37,29 @@ class Pose:
 
     def __init__(self, figure: Figure, q: ArrayLike) -> None:
         self.figure = figure
-        self.q = configuration(figure, q)
+        self.q = np.array(q, float)
         joints = figure.compiled.tree.joints
-        n = len(joints)
-        self._R, self._p, self._S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
-        tree.forward(joints, self.q, self._R, self._p, self._S)
+        self._buffer = np.empty(18 * len(joints))
+        if self.q.shape != (figure.n_q,) or not tree.pose(joints, self.q, self._buffer):
+            configuration(figure, q)  # says what is wrong
+
+    @cached_property
+    def _R(self) -> Array:
+        """Axes of every joint, as rows."""
+        n = len(self._buffer) // 18
+        return self._buffer[: 9 * n].reshape(n, 3, 3)
+
+    @cached_property
+    def _p(self) -> Array:
+        """Place of every joint."""
+        n = len(self._buffer) // 18
+        return self._buffer[9 * n : 12 * n].reshape(n, 3)
+
+    @cached_property
+    def _S(self) -> Array:
+        """Screw (ω, v) of every joint."""
+        n = len(self._buffer) // 18
+        return self._buffer[12 * n :].reshape(n, 6)
 
     # -- frames --------------------------------------------------------------------------------------------------
 

@@ -90,6 +90,18 @@ def forward(joints, q, R, p, S):
     place(joints, 0, joints.shape[0], q, (0.0, 0.0, 0.0), R, p, S)
 
 
+@kernel
+def pose(joints, q, buffer):
+    """`forward` into one buffer: R, then p, then S. Returns whether q is finite."""
+    total = 0.0
+    for k in range(q.shape[0]):
+        total += 0.0 * q[k]  # NaN where q[k] is NaN or infinite
+    n = joints.shape[0]
+    R, p, S = buffer[: 9 * n].reshape((n, 3, 3)), buffer[9 * n : 12 * n].reshape((n, 3)), buffer[12 * n :].reshape((n, 6))
+    place(joints, 0, n, q, (0.0, 0.0, 0.0), R, p, S)
+    return total == 0.0
+
+
 @inline
 def _compose(R, p, j, Y, out):
     """out = X_WJ · Y."""
