@@ -45,7 +45,8 @@ def fourbar() -> Figure:
     return build.figure(
         "fourbar",
         build.ry("crank", build.capsule(0.01, to=(0, 0, 0.2), mass=0.2),
-            build.ball("coupler", build.capsule(0.01, to=(0.4, 0, 0), mass=0.4), build.fixed("end", at=(0.4, 0, 0)), at=(0, 0, 0.2))),
+            build.ball("coupler", build.capsule(0.01, to=(0.4, 0, 0), mass=0.4), build.fixed("end", at=(0.4, 0, 0)),
+                at=(0, 0, 0.2))),
         build.rotate((0.1, 1, 0.2), "rocker", build.capsule(0.01, to=(0, 0, 0.3), mass=0.3), build.fixed("top", at=(0, 0, 0.3)),
             at=(0.4, 0, 0), rpy=(0.1, 0.2, 0.3)),
         closures=[build.closure("pin", "end", "top"), build.closure("axle", "coupler", "rocker", kind="hinge")],

@@ -21,11 +21,12 @@ from bunraku.spatial.kernel import inline, kernel
 # How a step or a solve ended; the words are in `solution`.
 CONVERGED, STALLED, LIMITS, EXHAUSTED, NOT_FINITE, BEYOND = range(6)
 RELUCTANCE, POSTURE, LOWER, UPPER, SPEED = range(5)  # rows of `columns`, a column for each variable
+HELD, RELEASED = 1, 2  # of variables at a limit
 BY_ERROR = 0.1  # damping for a squared error of one
 
 Plan = namedtuple("Plan", "joints chain points links records balls weights levels columns")
 State = namedtuple("State", "R p S m h e J away")
-Scratch = namedtuple("Scratch", "K r scale prior y Q L A z size frozen")
+Scratch = namedtuple("Scratch", "K r scale prior y Q L A z size least damping frozen")
 
 
 @inline
@@ -45,7 +46,7 @@ def new_scratch(plan):
     return Scratch(
         np.empty((m, n)), np.empty(m), np.empty(n), np.empty(n), np.empty(n), np.empty((min(strict, n), n)),
         np.empty((strict, min(strict, n))), np.empty((small, small)), np.empty(large), np.empty(large),
-        np.zeros(n, np.bool_),
+        np.empty(m), np.empty(plan.levels.shape[0] - 1), np.zeros(n, np.int64),
     )  # fmt: skip
 
 
@@ -103,14 +104,14 @@ def retract(plan, q, dq, out):
 
 @inline
 def direction(plan, state, scratch, damping, gain, dq):
-    """The step dq that removes `gain` of the errors, level by level; frozen variables stay."""
+    """The step dq that removes `gain` of the errors, level by level, each damped; held variables stay."""
     m, n = state.J.shape
     columns, scale, prior, K = plan.columns, scratch.scale, scratch.prior, scratch.K
-    metric, count = 0.0, 0
+    metric, count, last = 0.0, 0, plan.levels.shape[0] - 2
     for k in range(n):
         scale[k] = prior[k] = 0.0
-        if columns[RELUCTANCE, k] > 0.0 and not scratch.frozen[k]:
-            D = columns[POSTURE, k] + damping * columns[RELUCTANCE, k]
+        if columns[RELUCTANCE, k] > 0.0 and scratch.frozen[k] != HELD:
+            D = columns[POSTURE, k] + damping[last] * columns[RELUCTANCE, k]
             scale[k] = 1.0 / math.sqrt(D)
             prior[k] = -gain * columns[POSTURE, k] * state.away[k] * scale[k]
             metric += D
@@ -120,10 +121,12 @@ def direction(plan, state, scratch, damping, gain, dq):
         scratch.r[i] = -gain * w * state.e[i]
         for k in range(n):
             K[i, k] = w * scale[k] * state.J[i, k]
-    ratio = damping * count / metric if metric > 0.0 else 1.0
+    for level in range(last):  # in the scale of the metric
+        scratch.damping[level] = damping[level] * count / metric if metric > 0.0 else 1.0
     hierarchy(
-        K, plan.levels, n, scratch.r, prior, ratio, scratch.y, scratch.Q, scratch.L, scratch.A, scratch.z, scratch.size
-    )
+        K, plan.levels, n, scratch.r, prior, scratch.damping, scratch.y, scratch.Q, scratch.L, scratch.A, scratch.z, scratch.size,
+        scratch.least,
+    )  # fmt: skip
     for k in range(n):
         dq[k] = scale[k] * scratch.y[k]
 
@@ -151,10 +154,13 @@ def step(plan, aims, given, q, damping, gain, dt, largest, out):
     state, scratch = new_state(plan), new_scratch(plan)
     evaluate(plan, aims, given, q, state)
     dq = np.empty(q.shape[0])
-    direction(plan, state, scratch, damping + by_error(plan, state.e), gain, dq)
+    damping += by_error(plan, state.e)
+    if not damping < math.inf:
+        return NOT_FINITE
+    direction(plan, state, scratch, np.full(plan.levels.shape[0] - 1, damping), gain, dq)
     status = CONVERGED
     for k in range(dq.shape[0]):
-        if not math.isfinite(dq[k] + q[k]):
+        if not abs(dq[k] + q[k]) < math.inf:  # isfinite of a sum would be optimised away
             return NOT_FINITE
         if plan.columns[RELUCTANCE, k] > 0.0:
             low, high = box(plan, q, k, dt, largest)

@@ -9,6 +9,7 @@ Tasks are compiled once; a step, a solve, or the solves for many targets are the
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -110,28 +111,34 @@ class Inverse:
         """
         q = self._trusted(q)
         aims = self.aims if aims is None else self._trusted_aims(aims)
+        if not self._compiled.bounds:
+            return self._stepped(q, aims, self._given, dt, gain, largest)
+        values = self._values(q)
+        given = np.where(values[:, -1:] < 0.0, values, 0.0)
+        while True:  # a bound that the step would break counts too: the worst one first
+            out = self._stepped(q, aims, given, dt, gain, largest)
+            after = np.where(given.any(axis=1), 0.0, values[:, -1] + values[:, :-1] @ (out - q))
+            if after.min() > -1e-9:
+                return out
+            given[after.argmin()] = values[after.argmin()]
+
+    def _stepped(self, q: Array, aims: Array, given: Array, dt: float, gain: float, largest: float) -> Array:
         out = np.empty(len(q))
-        given = self._outside(q)
         status = descent.BEYOND
         if not self.limits:
             status = self._step(self._compiled.plan, aims, given, q, self.damping, gain, dt, largest, out)
-        if status == descent.BEYOND:
-            out = self._bounded(q, aims, given, dt, gain, largest)
-        elif status == descent.NOT_FINITE:
+        if status == descent.NOT_FINITE:
             raise NotFinite(f"{self.figure.name}: q or a target is not finite")
-        return out
+        return self._bounded(q, aims, given, dt, gain, largest) if status == descent.BEYOND else out
 
-    def _outside(self, q: Array) -> Array:
-        """Rows of bounds among the tasks: those that are broken."""
-        if not self._compiled.bounds:
-            return self._given
-        given = np.zeros_like(self._given)
+    def _values(self, q: Array) -> Array:
+        """Rows of bounds among the tasks: derivatives (k, n), then the values."""
+        rows = np.zeros_like(self._given)
         for bound, first in self._compiled.bounds:
-            value, value_dq = bound.smallest(self.figure, q)
-            own = given[first : first + bound.count]
-            broken = value < 0.0
-            own[broken, :-1], own[broken, -1] = value_dq[broken], value[broken]
-        return given
+            own = rows[first : first + bound.count]
+            own[:, -1], own[:, :-1] = bound.smallest(self.figure, q)
+        rows[:, -1] = np.minimum(rows[:, -1], 1e9)
+        return rows
 
     def _bounded(self, q: Array, aims: Array, given: Array, dt: float, gain: float, largest: float) -> Array:
         plan = self._compiled.plan
@@ -159,11 +166,38 @@ class Inverse:
 
     def solve(
         self, q: ArrayLike | None = None, aims: Array | None = None, *, iterations: int = 100, tolerance: float = 1e-8,
-        still: float = 1e-6,
+        still: float = 1e-6, tries: int = 1, seed: int = 0,
     ) -> Solution:  # fmt: skip
-        """From q until every error is within `tolerance` and nothing moves by more than `still`, or nothing helps."""
+        """From q until every error is within `tolerance` and nothing moves by more than `still`, or nothing helps.
+
+        Where that ends short of the target, up to `tries` starts are made, the others at random within the limits;
+        the best solution counts.
+        """
         q = np.array(self._trusted(self.figure.start if q is None else q))
         aims = self.aims if aims is None else self._trusted_aims(aims)
+        best = self._solve_once(np.array(q), aims, iterations, tolerance, still)
+        random = np.random.default_rng(seed)
+        for _ in range(tries - 1):
+            if best.outcome is Outcome.CONVERGED:
+                break
+            other = self._solve_once(self._anywhere(q, random), aims, iterations, tolerance, still)
+            best = min(best, other, key=lambda solution: self._sizes(solution.q, aims))
+        return best
+
+    def _anywhere(self, q: Array, random: np.random.Generator) -> Array:
+        """Moving variables anywhere within their limits, or within π of q where there are none."""
+        columns = self._compiled.plan.columns
+        lower = np.where(np.isfinite(columns[descent.LOWER]), columns[descent.LOWER], q - np.pi)
+        upper = np.where(np.isfinite(columns[descent.UPPER]), columns[descent.UPPER], q + np.pi)
+        return np.where(columns[descent.RELUCTANCE] > 0.0, random.uniform(lower, upper), q)
+
+    def _sizes(self, q: Array, aims: Array) -> list[float]:
+        """Squared errors of the levels, highest first."""
+        plan = self._compiled.plan
+        squares = (plan.weights * self.linear(q, aims)[0]) ** 2
+        return [float(squares[a:b].sum()) for a, b in itertools.pairwise(plan.levels)]
+
+    def _solve_once(self, q: Array, aims: Array, iterations: int, tolerance: float, still: float) -> Solution:
         if self.limits or self._compiled.bounds:
             return self._solve_outside(q, aims, iterations, tolerance, still)
         status, count = np.empty(1, np.int64), np.empty(1, np.int64)
@@ -196,7 +230,7 @@ class Inverse:
             wanted = f"(n, {len(self.aims)})"
             raise BunrakuError(f"aims have shape {many.shape}, not {wanted}\n  advice: stack rows made by `aim`")
         start = np.asarray(self.figure.start if q is None else q, float)
-        Q = np.array(np.broadcast_to(start, (len(many), self.figure.n_q)))
+        Q = np.array(np.broadcast_to(start, (len(many), self.figure.n_q)), order="C")
         if self.limits or self._compiled.bounds:
             out: list[Solution] = []
             for k, row in enumerate(many):
@@ -219,8 +253,11 @@ class Inverse:
         Columns of ball joints that turn as rotations are about the joint's own axes x, y, z, in the places of
         its variables.
         """
-        q = self._trusted(q)
-        return self._linear(q, self.aims if aims is None else self._trusted_aims(aims), self._outside(q))[:3]
+        q, values = self._trusted(q), self._given
+        aims = self.aims if aims is None else self._trusted_aims(aims)
+        if self._compiled.bounds:
+            values = self._values(q)
+        return self._linear(q, aims, np.where(values[:, -1:] < 0.0, values, 0.0))[:3]
 
     def _linear(self, q: Array, aims: Array, given: Array) -> tuple[Array, Array, Array, float]:
         plan = self._compiled.plan

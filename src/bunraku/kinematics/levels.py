@@ -98,7 +98,7 @@ def project(row, n, Q, rank):
 
 
 @inline
-def strict_level(J, first, last, n, r, damping, Q, rank, y, L, A, z, size):
+def strict_level(J, first, last, n, r, damping, Q, rank, y, L, A, z, size, least):
     """One strict level: y takes its damped step within the null space of Q, and Q grows. Returns the new rank.
 
     The rows become J̃ = L Q_new; the step is Q_newᵀ c with c minimising |L c − (r − J y)|² + damping |c|².
@@ -107,36 +107,38 @@ def strict_level(J, first, last, n, r, damping, Q, rank, y, L, A, z, size):
     for i in range(m):
         row = J[first + i]
         z[i] = r[first + i] - dot(row, y, n)
-        size[i] = math.sqrt(dot(row, row, n))
+        least[i] = DEPENDENT**2 * dot(row, row, n)
         project(row, n, Q, rank)
         project(row, n, Q, rank)  # once more: what rounding left
+        left = dot(row, row, n)
+        size[i] = left if left > least[i] else -1.0  # squared length of what is left; −1: done
     base = rank
     for step in range(m):
-        pivot, best = -1, 0.0
+        pivot = -1
         for i in range(m):
-            if size[i] >= 0.0:
-                left = math.sqrt(dot(J[first + i], J[first + i], n))
-                if left > best and left > DEPENDENT * size[i]:
-                    pivot, best = i, left
+            if size[i] > 0.0 and (pivot < 0 or size[i] > size[pivot]):
+                pivot = i
         if pivot < 0 or rank == n:
             break
         q, row = Q[rank], J[first + pivot]
         for k in range(n):
-            q[k] = row[k] / best
+            q[k] = row[k]
         project(q, n, Q, rank)
         inverse = 1.0 / math.sqrt(dot(q, q, n))
         for k in range(n):
             q[k] *= inverse
         for i in range(m):
-            if size[i] < 0.0:
-                L[i, step] = 0.0
-                continue
-            row = J[first + i]
-            f = dot(row, q, n)
-            L[i, step] = f
-            for k in range(n):
-                row[k] -= f * q[k]
-        size[pivot] = -1.0  # done
+            L[i, step] = 0.0
+            if size[i] > 0.0:
+                row = J[first + i]
+                f = dot(row, q, n)
+                L[i, step] = f
+                for k in range(n):
+                    row[k] -= f * q[k]
+                size[i] = dot(row, row, n)
+                if size[i] <= least[i]:
+                    size[i] = -1.0
+        size[pivot] = -1.0
         rank += 1
     c = rank - base
     for i in range(c):
@@ -158,7 +160,7 @@ def strict_level(J, first, last, n, r, damping, Q, rank, y, L, A, z, size):
 
 
 @inline
-def hierarchy(J, levels, n, r, prior, damping, y, Q, L, A, z, size):
+def hierarchy(J, levels, n, r, prior, damping, y, Q, L, A, z, size, least):
     """The step y of all levels; `levels` holds the first row of each, and the end. J and r are used up."""
     last = levels.shape[0] - 2
     first, end = levels[last], levels[last + 1]
@@ -171,7 +173,7 @@ def hierarchy(J, levels, n, r, prior, damping, y, Q, L, A, z, size):
         y[k] = 0.0
     rank = 0
     for level in range(last):
-        rank = strict_level(J, levels[level], levels[level + 1], n, r, damping, Q, rank, y, L, A, z, size)
+        rank = strict_level(J, levels[level], levels[level + 1], n, r, damping[level], Q, rank, y, L, A, z, size, least)
     project(prior, n, Q, rank)
     for k in range(n):
         y[k] += prior[k]

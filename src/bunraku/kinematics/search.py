@@ -13,10 +13,12 @@ import numpy as np
 from bunraku.kinematics.descent import (
     CONVERGED,
     EXHAUSTED,
+    HELD,
     LIMITS,
     LOWER,
     NOT_FINITE,
     POSTURE,
+    RELEASED,
     RELUCTANCE,
     STALLED,
     UPPER,
@@ -30,7 +32,10 @@ from bunraku.kinematics.descent import (
 from bunraku.kinematics.levels import dot
 from bunraku.spatial.kernel import inline, kernel
 
-BEND = 1.0  # [m/rad²] a step of x may leave a strict level off by BEND x²
+NARROW = 0.05  # [m or rad] how far off a strict level may be for a while that was not so at first
+CONTENT = 1e-10  # of its squared error: a level that would gain less does not judge,
+ROUGHLY = 1e-4  # nor this little where several levels disturb each other
+PATIENCE = 8  # steps that change nothing
 STOPPED = 1e-10  # [rad or m] nothing moves any more
 LARGEST = 1.0  # [rad] of one iteration: beyond it, a first derivative says nothing
 
@@ -49,40 +54,97 @@ def sizes(plan, state, dq, E):
 
 
 @inline
-def trust(plan, old, predicted, new, moved):
-    """How much of the predicted gain was made by the first level that was to gain; negative: do not take the step.
+def judge(old, predicted, new, funnel):
+    """How much of its predicted gain the level that counts has made, and which that is; negative: do not take the step.
 
-    Levels above it were content. A step along the tangent of what they want leaves them off by second order, which
-    the next step mends, and which is what they are content with.
+    A step that serves a low level leaves the strict ones off by second order, which the next step mends. So each strict
+    level has a funnel: while its error is inside, the next level may judge. Where that one gains nothing, the strict
+    level judges, and a gain of its own narrows the funnel (Gould and Toint 2010).
     """
+    level = 0
+    while level < old.shape[0] - 1 and math.sqrt(new[level]) <= funnel[level]:
+        level += 1
     last = old.shape[0] - 1
+    content = CONTENT if last == 0 else ROUGHLY
+    for k in range(level, -1, -1):
+        gain = old[k] - predicted[k]
+        if gain > content * old[k]:
+            ratio = (old[k] - new[k]) / gain
+            if ratio > 0.01:
+                if k < level:
+                    after = math.sqrt(new[k])
+                    funnel[k] = max(0.5 * funnel[k], after + 0.5 * (math.sqrt(old[k]) - after))
+                return ratio, k
+            if k < level:
+                return -1.0, k
+    return (1.0 if level == last and new[last] <= (1.0 + content) * old[last] else -1.0), level
+
+
+@inline
+def no_hope(old, predicted):
+    """Not even the prediction gains anything that rounding would not hide."""
+    gain = 0.0
+    for level in range(old.shape[0]):
+        gain = max(gain, old[level] - predicted[level] - 1e-9 * old[level])
+    return gain == 0.0
+
+
+@inline
+def same(old, new, tolerance):
+    change = 0.0
+    for level in range(old.shape[0]):
+        change = max(change, abs(new[level] - old[level]) - 1e-6 * old[level] - tolerance**2)
+    return change == 0.0
+
+
+@inline
+def slope(plan, state, k, dq):
+    """Which way variable k wants, given the step of the others: −1, 1, or 0, by the first level that cares."""
+    n, last = dq.shape[0], plan.levels.shape[0] - 2
     for level in range(last + 1):
-        gain = old[level] - predicted[level]
-        slip = BEND * moved * moved * plan.weights[plan.levels[level]] if level < last else 0.0
-        if gain > 1e-4 * old[level] and (math.sqrt(old[level]) > slip):
-            ratio = (old[level] - new[level]) / gain
-            return ratio if ratio > 0.01 else -1.0
-        if level < last and not math.sqrt(new[level]) <= math.sqrt(old[level]) + slip:
-            return -1.0
-    return 1.0
+        wish = size = 0.0
+        for i in range(plan.levels[level], plan.levels[level + 1]):
+            f = plan.weights[i] ** 2 * state.J[i, k]
+            if f != 0.0:
+                left = state.e[i] + dot(state.J[i], dq, n)
+                wish -= f * left
+                size += abs(f * state.e[i])
+        if level == last:
+            wish -= plan.columns[POSTURE, k] * state.away[k]
+            size += plan.columns[POSTURE, k] * abs(state.away[k])
+        if abs(wish) > 1e-6 * size:
+            return 1 if wish > 0.0 else -1
+    return 0
 
 
 @inline
 def held_direction(plan, state, scratch, damping, q, dq):
-    """The step with those variables held that are at a limit and want beyond it. Returns how many are."""
-    held = 0
-    for k in range(q.shape[0]):
-        scratch.frozen[k] = False
+    """The step with those variables held that are at a limit and want beyond it. Returns how many are.
+
+    What is held is let go again, once, when it no longer wants beyond: the others may have changed its mind.
+    """
+    n, held = q.shape[0], 0
+    for k in range(n):
+        scratch.frozen[k] = 0
     while True:
         direction(plan, state, scratch, damping, 1.0, dq)
-        more = 0
-        for k in range(q.shape[0]):
+        changed = False
+        for k in range(n):
             out = q[k] <= plan.columns[LOWER, k] if dq[k] < 0.0 else q[k] >= plan.columns[UPPER, k] and dq[k] > 0.0
-            if out and not scratch.frozen[k]:
-                scratch.frozen[k] = True
-                more += 1
-        held += more
-        if more == 0:
+            if out and scratch.frozen[k] == 0:
+                scratch.frozen[k] = HELD
+                held += 1
+                changed = True
+        if changed:
+            continue
+        for k in range(n):
+            if scratch.frozen[k] == HELD:
+                wish = slope(plan, state, k, dq)
+                if (wish > 0 and q[k] < plan.columns[UPPER, k]) or (wish < 0 and q[k] > plan.columns[LOWER, k]):
+                    scratch.frozen[k] = RELEASED
+                    held -= 1
+                    changed = True
+        if not changed:
             return held
 
 
@@ -126,24 +188,27 @@ def descend(plan, aims, given, numbers, q, state, other, scratch):
     """
     least, tolerance, still = numbers[0], numbers[1], numbers[2]
     n, n_levels = q.shape[0], plan.levels.shape[0] - 1
-    dq, trial, E, P, F = np.empty(n), np.empty(n), np.empty(n_levels), np.empty(n_levels), np.empty(n_levels)
+    dq, trial, E, P = np.empty(n), np.empty(n), np.empty(n_levels), np.empty(n_levels)
+    F, funnel, damping = np.empty(n_levels), np.empty(n_levels), np.empty(n_levels)
     keep_limits(plan, q)
     evaluate(plan, aims, given, q, state)
     for k in range(n):
         dq[k] = 0.0
     sizes(plan, state, dq, E)
-    extra = by_error(plan, state.e)
-    worst, harder = 0.0, 4.0
+    for level in range(n_levels):
+        damping[level] = least + by_error(plan, state.e)
+        funnel[level] = max(1.5 * math.sqrt(E[level]), NARROW)
+    worst, harder, held, iteration, idle = 0.0, 4.0, 0, 0, 0
     for iteration in range(int(numbers[3]) + 1):
         worst = largest(state.e)
-        held = held_direction(plan, state, scratch, least + extra, q, dq)
+        held = held_direction(plan, state, scratch, damping, q, dq)
         most = shorten(plan, dq)
-        if not (math.isfinite(worst) and math.isfinite(most)):
+        if not worst + most < math.inf:
             return NOT_FINITE, iteration
-        if most <= STOPPED or (most <= still and (worst <= tolerance or extra <= least)):
-            return (CONVERGED if worst <= tolerance else LIMITS if held else STALLED), iteration
-        if iteration == int(numbers[3]):
+        if most <= STOPPED or (most <= still and worst <= tolerance) or (most <= tolerance and damping.max() <= 2.0 * least):
             break
+        if iteration == int(numbers[3]):
+            return (CONVERGED if worst <= tolerance else EXHAUSTED), iteration
         sizes(plan, state, dq, P)
         retract(plan, q, dq, trial)
         keep_limits(plan, trial)
@@ -151,18 +216,26 @@ def descend(plan, aims, given, numbers, q, state, other, scratch):
         for k in range(n):
             dq[k] = 0.0
         sizes(plan, other, dq, F)
-        ratio = trust(plan, E, P, F, most)
+        ratio, judged = judge(E, P, F, funnel)
         if ratio < 0.0:
-            extra = max(harder * extra, least)
+            if no_hope(E, P):
+                break
+            for level in range(n_levels):
+                damping[level] *= harder
             harder *= 2.0
             continue
+        idle = idle + 1 if same(E, F, tolerance) else 0
+        if idle == PATIENCE:
+            break
         for k in range(n):
             q[k] = trial[k]
         state, other = other, state
         E, F = F, E
-        extra *= max(0.1, 1.0 - (2.0 * min(ratio, 1.0) - 1.0) ** 3)
+        less = max(0.1, 1.0 - (2.0 * min(ratio, 1.0) - 1.0) ** 3)
+        for level in range(judged + 1):  # who is not asked stays careful
+            damping[level] = max(less * damping[level], least)
         harder = 4.0
-    return (CONVERGED if worst <= tolerance else EXHAUSTED), int(numbers[3])
+    return (CONVERGED if worst <= tolerance else LIMITS if held else STALLED), iteration
 
 
 @kernel
