@@ -242,6 +242,10 @@ def curvature(tree, w, o, lam, u, dt, share, kappa, X, t, z, H):
         if k < n:
             t.a[j] = 0.5 * dt * (z[ny + k] + mu[k])
             t.b[j] = z[ny + k] - mu[k]
+    if tree.springs.shape[0] > 0:  # which couple joints that the tree does not
+        for i in range(nm):
+            for j in range(nm):
+                t.Lqq[i, j] = t.Lqv[i, j] = 0.0
     tangent(joints, nm, g, w.v, t.a, t.b, w.S, w.V, w.T, w.B, w.I, w.P, t.W, t.dS, t.dV, t.dT, t.dI, t.dP, t.Lqq, t.Lqv, t.Lvv)
     i2, i1 = 1.0 / (dt * dt), 0.5 / dt
     S11, C, Q = t.S11, t.C, t.Q

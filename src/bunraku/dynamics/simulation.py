@@ -143,8 +143,12 @@ class Simulation:
 
 def require_dynamic(figure: Figure) -> None:
     """Every dynamic variable must move some mass."""
-    tree = figure.compiled.tree
-    massless = [figure.names[int(q)] for q in tree.joints["q"][tree.shape[2] :] if q < figure.n_dynamic]
+    joints = figure.compiled.tree.joints
+    behind = joints["mass"] + joints["inertia"][:, [0, 3, 5]].sum(1) + joints["armature"]
+    for j in range(len(joints) - 1, -1, -1):
+        if joints["parent"][j] >= 0:
+            behind[joints["parent"][j]] += behind[j]
+    massless = [figure.names[q] for q, m in zip(joints["q"], behind, strict=True) if q < figure.n_dynamic and not m > 0.0]
     if massless:
         raise BunrakuError(
             f"{figure.name}: nothing with mass moves with {', '.join(massless[:4])}\n"

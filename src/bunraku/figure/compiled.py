@@ -93,11 +93,14 @@ class _Folding:
         self.order = order
 
     def _massive_first(self, figure: Figure) -> list[str]:
-        """Frames that move, parents first, those with mass under them before the others."""
+        """Frames that move, parents first, those with mass (or a spring) under them before the others."""
         parent = {frame.name: frame.parent for frame in figure.frames}
         massive: set[str] = set()
         heavy = [body.frame for body in figure.bodies if body.mass > 0.0 or any(body.inertia)]
         heavy += [frame.name for frame in figure.frames if frame.variable is not None and frame.variable.armature > 0.0]
+        # What springs and pushes hold matters between two configurations, as mass does.
+        heavy += [at.frame for spring in figure.springs for at in (spring.a, spring.b)]
+        heavy += [force.at.frame for force in figure.forces if isinstance(force, Push)]
         for name in heavy:
             while name != WORLD and name not in massive:
                 massive.add(name)

@@ -1,0 +1,216 @@
+"""Derivatives of a step against difference quotients: every figure of the library, and what the library has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bunraku.dynamics import momentum
+from bunraku.dynamics.expand import expand
+from bunraku.dynamics.linearize import Step0, step_derivative, step_once
+from bunraku.dynamics.rollout import RETRIED
+from bunraku.figure import Figure, library
+from bunraku.kinematics import pose
+from bunraku.spatial.differences import difference_quotient
+from tests.dynamics import contraptions
+
+Array = NDArray[np.float64]
+NAMES = (*library.NAMES, "chain6")
+STEPS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One step: figure, start, inputs."""
+
+    figure: Figure
+    q0: Array
+    p0: Array
+    k1: Array
+    u: Array
+    dt: float = 0.01
+    share: float = 0.5
+
+    @property
+    def x(self) -> Array:
+        return np.concatenate([self.q0, self.p0, self.k1, self.u])
+
+    @property
+    def scale(self) -> Array:
+        """What counts as 1 of each input: rad and m, the figure's mass at 1 m/s, about its weight."""
+        n, nq, mass = self.figure.n_dynamic, self.figure.n_q, sum(body.mass for body in self.figure.bodies)
+        return np.repeat([1.0, mass, 1.0, 10.0 * mass], [nq, n, nq - n, len(self.figure.forces)])
+
+    def moved(self, dx: Array) -> Case:
+        f = self.figure
+        ends = np.cumsum([f.n_q, f.n_dynamic, f.n_q - f.n_dynamic])
+        x = self.x
+        x[: len(dx)] += self.scale[: len(dx)] * dx
+        q0, p0, k1, u = np.split(x, ends)
+        return replace(self, q0=q0, p0=p0, k1=k1, u=u)
+
+    def solve(self) -> Step0:
+        return step_once(
+            self.figure, self.q0, self.p0, self.k1, dt=self.dt, forces=self.u, share=self.share, tolerance=1e-14
+        )
+
+    def first(self, step: Step0) -> Array:
+        return step_derivative(
+            self.figure, self.q0, step.q, step.impulse, step.states, dt=self.dt, forces=self.u, share=self.share
+        ).D
+
+    def second(self, step: Step0, weights: Array) -> Array:
+        f = self.figure
+        nc, n, nq = len(step.impulse), f.n_dynamic, f.n_q
+        D, H = np.empty((2 * n + nc, 2 * nq)), np.empty((len(weights), 2 * nq, 2 * nq))
+        expand(
+            f.compiled.tree, step.states, self.q0, step.q, step.impulse, self.u.copy(), self.dt, self.share, weights, D, H
+        )
+        return H
+
+
+def outputs(step: Step0, n: int) -> Array:
+    return np.concatenate([step.q[:n], step.impulse, step.momentum])
+
+
+def slices(*sizes: int) -> list[slice]:
+    return [slice(int(a), int(b)) for a, b in pairwise(np.cumsum([0, *sizes])) if b > a]
+
+
+class Agreement:
+    """A block of an exact derivative agrees with some quotient: with long steps where rounding is the trouble, with short ones
+    where curvature is. A wrong derivative agrees with none."""
+
+    def __init__(self, exact: Array, rows: list[slice], columns: list[slice]) -> None:
+        self.exact = exact
+        self.blocks = {(r.start, c.start): (..., r, c) for r in rows for c in columns}
+        self.best = dict.fromkeys(self.blocks, np.inf)
+
+    def compare(self, quotient: Array) -> None:
+        for key, block in self.blocks.items():
+            size = np.abs(quotient[block]).max()
+            off = np.abs(self.exact[block] - quotient[block]).max()
+            self.best[key] = min(self.best[key], off / size if size > 1e-12 else off)
+
+    def check(self, tolerance: float) -> None:
+        assert max(self.best.values()) < tolerance, {key: f"{off:.1e}" for key, off in self.best.items()}
+
+
+def check(case: Case, *, rows: int = 3) -> Step0:
+    """First derivative, and the second contracted with a few covectors, against quotients."""
+    f, here = case.figure, case.solve()
+    assert not here.bits & ~RETRIED
+    n, nq, nu, nc = f.n_dynamic, f.n_q, len(f.forces), len(here.impulse)
+    z = np.random.default_rng(0).normal(size=(rows, 2 * n + nc))
+    z[:, n : n + nc] *= here.states > 0
+    first = Agreement(case.first(here), slices(n, nc, n), slices(nq, n, nq - n, nu))
+    second = Agreement(case.second(here, z), slices(nq, n, nq - n), slices(nq, n, nq - n))
+    used = 0
+    for step in STEPS:
+
+        def solve(dx: Array) -> tuple[Case, Step0]:
+            there = case.moved(dx)
+            taken = there.solve()
+            if taken.bits & ~RETRIED or (taken.states != here.states).any():
+                raise Switched
+            return there, taken
+
+        def slope(dx: Array) -> Array:
+            there, taken = solve(dx)
+            return np.asarray(z @ there.first(taken)[:, : 2 * nq])
+
+        try:
+            first.compare(difference_quotient(lambda dx: outputs(solve(dx)[1], n), np.zeros(2 * nq + nu), step=step) / case.scale)
+            second.compare(difference_quotient(slope, np.zeros(2 * nq), step=step) / case.scale[: 2 * nq])
+            used += 1
+        except Switched:
+            continue
+    assert used > 0
+    first.check(1e-7)
+    second.check(1e-6)
+    return here
+
+
+class Switched(Exception):
+    """Within this step of a quotient, some link has changed its state."""
+
+
+def random_case(figure: Figure, seed: int, *, taut: float = 1.0, pull: float = 0.01, stops: bool = False) -> Case:
+    """A state off the start, at some speed, with a share of the strings pulled and the others hanging through."""
+    rng = np.random.default_rng(seed)
+    n, dt, mass = figure.n_dynamic, 0.01, sum(body.mass for body in figure.bodies)
+    lower, upper = (np.clip(x, -2.0, 2.0) for x in figure.limits)
+    q0 = figure.start + rng.uniform(-0.02, 0.02, figure.n_q)
+    inside = upper - lower > 0.2
+    q0[inside] = np.clip(q0, lower + 0.05, upper - 0.05)[inside]
+    v = rng.uniform(-0.4, 0.4, figure.n_q)
+    if stops:
+        ends = [figure.index(name.removesuffix(".upper")) for name in figure.compiled.link_names if name.endswith(".upper")]
+        for i in rng.permutation(ends)[:3]:
+            q0[i], v[i] = figure.limits[1][i] - 1e-3, 1.0
+    k1 = (q0 + dt * v)[n:]
+    ahead = pose(figure, q0 + dt * v).gaps
+    for string, gap in zip(figure.strings, ahead, strict=False):
+        if string.variable is not None and figure.index(string.variable) >= n:
+            k1[figure.index(string.variable) - n] += (gap + (-pull if rng.random() < taut else 0.03)) / string.ratio
+    return Case(figure, q0, momentum(figure, q0, v), k1, 0.02 * mass * rng.normal(size=len(figure.forces)), dt)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_library(name: str) -> None:
+    check(random_case(library.named(name), 2))
+
+
+@pytest.mark.parametrize("name", ["arm2d", "arm3d", "marionette22", "marionette25", "hand"])
+def test_some_strings_slack(name: str) -> None:
+    figure = library.named(name)
+    step = check(random_case(figure, 5, taut=0.5 if len(figure.strings) > 1 else 0.0))
+    assert (step.states[: len(figure.strings)] == 0).any()
+
+
+@pytest.mark.parametrize("name", ["marionette22", "marionette25"])
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_forces_on_one_side(name: str, share: float) -> None:
+    check(replace(random_case(library.named(name), 2), share=share))
+
+
+@pytest.mark.parametrize("name", ["arm3d", "marionette25", "mobile_manipulator", "gecko"])
+def test_joints_at_their_stops(name: str) -> None:
+    figure = library.named(name)
+    step = check(random_case(figure, 2, taut=0.0, stops=True))
+    acting = {n for n, s in zip(figure.compiled.link_names, step.states, strict=True) if s and n.endswith((".upper", ".lower"))}
+    assert acting
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("make", contraptions.ALL, ids=lambda make: make.__name__)
+def test_contraptions(make: Callable[[], Figure], seed: int) -> None:
+    check(random_case(make(), seed))
+
+
+def test_eyelets_and_drums_taut() -> None:
+    step = check(random_case(contraptions.reeved(), 17, pull=0.0))
+    assert (step.states == 1).all()
+
+
+def test_contacts_stick_and_slide() -> None:
+    """One foot sticks while two slide; then all of them slide."""
+    slips = [k for k, name in enumerate(contraptions.sliding().compiled.link_names) if ".slip" in name]
+    some, all_ = (check(random_case(contraptions.sliding(), seed)).states[slips] for seed in (1, 6))
+    assert {1, 2} <= set(some)
+    assert (all_[:6] == 2).all()
+
+
+def test_the_hessian_of_every_row_stands_alone() -> None:
+    """What one row of weights leaves behind must not show in the next."""
+    case = random_case(contraptions.springy(), 1)
+    here = case.solve()
+    z = np.random.default_rng(0).normal(size=(4, 2 * case.figure.n_dynamic))
+    together = case.second(here, z)
+    for row, H in zip(z, together, strict=True):
+        np.testing.assert_array_equal(case.second(here, row[None])[0], H)
