@@ -29,8 +29,8 @@ from bunraku.spatial.kernel import borrow, inline, keep, kernel
 
 # The links at one end of the step: screws, points, pulls, segments, gaps, gradients.
 End = namedtuple("End", "S x f n h A")
-# Matrices on the way to D: the response E to residuals, λ·gap_qq, and r and p1 by q0, r by k1, p1 by q1.
-Middle = namedtuple("Middle", "E C0 r0 p0 r1 p1 square minus product")
+# Matrices on the way to D: the response E to residuals, λ·gap_qq at q0, J = ∂(r, gap)/∂(q0, k1), p1 by q0, by k1, by q1.
+Middle = namedtuple("Middle", "E C0 J p0 p1k p1 product")
 Expansion = namedtuple("Expansion", "start end E D")
 
 
@@ -47,8 +47,8 @@ def _middle(tree):
     n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
     ny, nk = n + nc, nq - n
     return Middle(
-        np.empty((ny + n, ny)), np.zeros((nq, nq)), np.zeros((n, nq)), np.zeros((n, nq)), np.zeros((n, nk)), np.zeros((n, nk)),
-        np.zeros((n, n)), np.empty((ny + n, n)), np.empty((ny + n, nq)),
+        np.empty((ny + n, ny)), np.zeros((nq, nq)), np.zeros((ny, nq + nk)), np.zeros((n, nq)), np.zeros((n, nk)),
+        np.zeros((n, n)), np.empty((ny + n, nq + nk)),
     )  # fmt: skip
 
 
@@ -61,24 +61,22 @@ def _look(tree, w, o, q, end):
 
 @inline
 def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
-    """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack."""
+    """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack; after a look at `start`."""
     n, nq, nm, nc = tree.shape
     ny, nk, joints, E_, E = n + nc, nq - n, tree.joints, w.E, m.E
     only_alive(tree.elimination, n, w.alive, E_)
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
-    _look(tree, w, o, q0, start)
-    if nc > 0:
-        hessian(tree, lam, start.S, start.x, start.f, start.n, w.d, w.e, m.C0)
     _look(tree, w, o, q1, end)
     midpoint(tree, w, o, q0, q1, u, dt)
-    K = w.K
-    # rows are dynamic variables, columns all variables: r and p1 by q0 and by q1
-    r0, p0, r1, p1k, p1 = m.r0, m.p0, m.r1, m.p1, m.square
+    K, J, p0, p1k, p1 = w.K, m.J, m.p0, m.p1k, m.p1
+    if nc > 0:
+        hessian(tree, lam, start.S, start.x, start.f, start.n, w.d, w.e, m.C0)
+    for i in range(n):
+        for j in range(nq):
+            J[i, j] = -m.C0[i, j]
     springs = tree.springs.shape[0] > 0
     if springs:
-        for j in range(n):
-            for s in range(1, E_[j, 0] + 1):
-                K[j, E_[j, s]] = K[E_[j, s], j] = 0.0
+        _clear(tree, w, m)
     S, T = w.S, w.T
     for j in range(nm):
         F, G, gamma = columns(j, g, S, T, w.I, w.P)
@@ -96,37 +94,37 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
                     mm += joints[j].armature / dt
                     bl, br = share * joints[j].damping, (1.0 - share) * joints[j].damping
                 if qi < n:
-                    r0[qi, qj] = qq + mm - qv - vq + bl
+                    J[qi, qj] += qq + mm - qv - vq + bl
                     p0[qi, qj] = qq - mm - qv + vq + br
                     if qj < n:
                         p1[qi, qj] = qq + mm + qv + vq - br
                         K[qi, qj] = qq - mm + qv - vq - bl
                     else:
                         p1k[qi, qj - n] = qq + mm + qv + vq
-                        r1[qi, qj - n] = qq - mm + qv - vq
+                        J[qi, nq + qj - n] = qq - mm + qv - vq
                 if qj < n and i != j:
-                    r0[qj, qi] = qq + mm - qv - vq
+                    J[qj, qi] += qq + mm - qv - vq
                     p0[qj, qi] = qq - mm + qv - vq
                     if qi < n:
                         p1[qj, qi] = qq + mm + qv + vq
                         K[qj, qi] = qq - mm - qv + vq
                     else:
                         p1k[qj, qi - n] = qq + mm + qv + vq
-                        r1[qj, qi - n] = qq - mm - qv + vq
+                        J[qj, nq + qi - n] = qq - mm - qv + vq
             i = joints[i].parent
     if springs:
         spring_forces(tree, w.qm, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.d, w.e, w.As, w.Lqq, w.Fq, w.Fv)
         for i in range(n):
             for j in range(nq):
                 even, fq, fv = 0.25 * dt * w.Lqq[i, j], 0.5 * dt * w.Fq[i, j], w.Fv[i, j]
-                r0[i, j] += even + share * (fq - fv)
+                J[i, j] += even + share * (fq - fv)
                 p0[i, j] += even + (1.0 - share) * (fq - fv)
                 if j < n:
                     p1[i, j] += even + (1.0 - share) * (fq + fv)
                     K[i, j] += even + share * (fq + fv)
                 else:
                     p1k[i, j - n] += even + (1.0 - share) * (fq + fv)
-                    r1[i, j - n] += even + share * (fq + fv)
+                    J[i, nq + j - n] += even + share * (fq + fv)
     for c in range(nc):
         for k in range(nc):
             K[n + c, n + k] = 0.0
@@ -142,51 +140,54 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
     rank = factor(E_, K, n, w.rows, w.cols, w.alive)
     inverse(E_, K, n, w.rows, w.cols, rank, E[:ny])
     np.dot(p1, E[:n], E[ny:])
-    # D = −E [∂r/∂x; ∂gap/∂x], and what x does to p1 directly
-    for i in range(n):
-        for j in range(nq):
-            r0[i, j] -= m.C0[i, j]
-    for a in range(ny + n):
-        for i in range(n):
-            m.minus[a, i] = -E[a, i]
-    np.dot(m.minus, r0, m.product)
+    for c in range(nc):
+        _gap_row(tree, w, kappa, c, lam, start, end, J)
+    # D = −E ∂(r, gap)/∂x, with p0 in r itself, and what x does to p1 directly
+    np.dot(E, J, m.product)
     for a in range(ny + n):
         for j in range(nq):
-            D[a, j] = m.product[a, j]
+            D[a, j] = -m.product[a, j]
         for i in range(n):
-            D[a, nq + i] = m.minus[a, i]
-        for k in range(nk):
-            D[a, nq + n + k] = 0.0
+            D[a, nq + i] = -E[a, i]
+        for k in range(nq, nq + nk):
+            D[a, n + k] = -m.product[a, k]
     for i in range(n):
         for j in range(nq):
             D[ny + i, j] += p0[i, j]
-    if nm > n or springs:
-        by_k1 = np.dot(m.minus, r1)
-        for a in range(ny + n):
-            for k in range(nk):
-                D[a, nq + n + k] += by_k1[a, k]
-        for i in range(n):
-            for k in range(nk):
-                D[ny + i, nq + n + k] += p1k[i, k]
-    for c in range(nc):
-        if not w.alive[c]:
-            continue
-        if tree.links[c].kind == SLIP:
-            a1, a2 = _slip_weights(tree, w, kappa, c, lam, start.h, end.h)
-            first = tree.links[c].normal + 1
-            for k in range(nq):
-                at_end = a1 * end.A[first, k] + a2 * end.A[first + 1, k]
-                at_start = a1 * start.A[first, k] + a2 * start.A[first + 1, k]
-                for a in range(ny + n):
-                    D[a, k] += at_start * E[a, n + c]
-                    if k >= n:
-                        D[a, nq + k] -= at_end * E[a, n + c]
-            continue
+        for k in range(nk):
+            D[ny + i, nq + n + k] += p1k[i, k]
+
+
+@inline
+def _clear(tree, w, m):
+    """Springs add to entries that no pair of joints writes."""
+    n, nq = tree.shape[0], tree.shape[1]
+    for j in range(n):
+        for s in range(1, w.E[j, 0] + 1):
+            w.K[j, w.E[j, s]] = w.K[w.E[j, s], j] = 0.0
+    for i in range(n):
+        for j in range(nq):
+            m.p0[i, j] = 0.0
+        for j in range(n):
+            m.p1[i, j] = 0.0
+        for k in range(nq - n):
+            m.p1k[i, k] = m.J[i, nq + k] = 0.0
+
+
+@inline
+def _gap_row(tree, w, kappa, c, lam, start, end, J):
+    """The row of link c in J: its gap by k1; a slip also forgets where it started."""
+    n, nq = tree.shape[0], tree.shape[1]
+    if tree.links[c].kind != SLIP:
         for k in range(n, nq):
-            x = end.A[c, k]
-            if x != 0.0:
-                for a in range(ny + n):
-                    D[a, nq + k] -= x * E[a, n + c]
+            J[n + c, nq + k - n] = end.A[c, k]
+    elif w.alive[c]:
+        a1, a2 = _slip_weights(tree, w, kappa, c, lam, start.h, end.h)
+        first = tree.links[c].normal + 1
+        for k in range(nq):
+            J[n + c, k] = -a1 * start.A[first, k] - a2 * start.A[first + 1, k]
+            if k >= n:
+                J[n + c, nq + k - n] = a1 * end.A[first, k] + a2 * end.A[first + 1, k]
 
 
 @inline
@@ -293,19 +294,15 @@ def curvature(tree, w, o, lam, u, dt, share, kappa, X, t, z, H):
         if nc > 0 and qi < n:
             for k in range(n, nq):
                 C[i, nq + k] += t.H1[qi, k]
-    Z = np.dot(Q.T, C)
+    np.dot(Q.T, C, H)
     for c in range(nc):
         if w.alive[c]:
             for s in range(1, tree.support[c, 0] + 1):
                 i = joints[tree.support[c, s]].q
                 x = t.slope[c, i]
                 for y in range(nx):
-                    Z[i, y] -= x * D[n + c, y]
-    for x in range(nx):
-        for y in range(x + 1):
-            f = Z[x, y] + Z[y, x]
-            H[x, y] = f
-            H[y, x] = f
+                    H[i, y] -= x * D[n + c, y]
+    add_transpose(H)
     for i in range(nm):
         for j in range(nm):
             f = 0.25 * t.Lqq[i, j] - i1 * (t.Lqv[i, j] + t.Lqv[j, i]) + i2 * t.Lvv[i, j]
@@ -320,6 +317,19 @@ def curvature(tree, w, o, lam, u, dt, share, kappa, X, t, z, H):
     for c in range(nc):
         if w.slides[c] and tree.links[c].normal == c - 1:
             _add_slide(tree, kappa, c - 1, lam, X, mu[n + c], mu[n + c + 1], H)
+
+
+@inline
+def add_transpose(H):
+    """H + Hᵀ in place, by small blocks that stay at hand."""
+    n = H.shape[0]
+    for a in range(0, n, 8):
+        for b in range(0, a + 1, 8):
+            for x in range(a, min(a + 8, n)):
+                for y in range(b, min(b + 8, x + 1)):
+                    f = H[x, y] + H[y, x]
+                    H[x, y] = f
+                    H[y, x] = f
 
 
 @inline
@@ -356,6 +366,13 @@ def _add_slide(tree, kappa, normal, lam, X, m1, m2, H):
             H[y, x] += hx * D[n + normal, y]
 
 
+@inline
+def _read_states(states, w):
+    for c in range(states.shape[0]):
+        w.alive[c] = states[c] > 0
+        w.slides[c] = states[c] > 1
+
+
 @kernel
 def expand(tree, states, q0, q1, lam, u, dt, share, weights, D, H):
     """D (outputs × inputs) and H[r] = Σ_o weights[r, o] D²(output o). No rows: the first derivative alone.
@@ -365,10 +382,9 @@ def expand(tree, states, q0, q1, lam, u, dt, share, weights, D, H):
     figure, lent, first, last, rest = borrow(tree), workspace(tree), _end(tree), _end(tree), _middle(tree)
     w, start, end, m = borrow(lent), borrow(first), borrow(last), borrow(rest)
     o = (0.0, 0.0, 0.0)
-    for c in range(states.shape[0]):
-        w.alive[c] = states[c] > 0
-        w.slides[c] = states[c] > 1
+    _read_states(states, w)
     kappa = total_mass(figure.joints) / dt
+    _look(figure, w, o, q0, start)
     linearise(figure, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D)
     if weights.shape[0] > 0:
         tangents = _tangents(figure)
@@ -383,3 +399,28 @@ def expand(tree, states, q0, q1, lam, u, dt, share, weights, D, H):
     keep(first)
     keep(last)
     keep(rest)
+
+
+@kernel
+def expand_along(tree, states, Q, L, U, dt, share, weights, D, H):
+    """D and, for a row of weights a step, H of every step k of a motion, from Q[k] to Q[k + 1] with impulses L[k]."""
+    figure, lent, rest, tangents = borrow(tree), workspace(tree), _middle(tree), _tangents(tree)
+    first, last = _end(tree), _end(tree)
+    w, start, end, m, t = borrow(lent), borrow(first), borrow(last), borrow(rest), borrow(tangents)
+    o = (0.0, 0.0, 0.0)
+    kappa = total_mass(figure.joints) / dt
+    _look(figure, w, o, Q[0], start)
+    for k in range(L.shape[0]):
+        _read_states(states[k], w)
+        linearise(figure, w, o, Q[k], Q[k + 1], L[k], U[k], dt, share, kappa, start, end, m, D[k])
+        if weights.shape[0] > 0:
+            X = Expansion(start, end, m.E, D[k])
+            follow(figure, D[k], t.Q)
+            curvature(figure, w, o, L[k], U[k], dt, share, kappa, X, t, weights[k], H[k])
+        start, end = end, start  # where one step ends, the next begins
+    keep(tree)
+    keep(lent)
+    keep(first)
+    keep(last)
+    keep(rest)
+    keep(tangents)
