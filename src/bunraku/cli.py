@@ -26,6 +26,8 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 EXAMPLES = """[bold]Try[/bold]
 
+[cyan]bunraku play[/cyan]  the show, in the browser
+
 [cyan]bunraku figures[/cyan]  what is there
 
 [cyan]bunraku show marionette25 --png puppet.png[/cyan]  a picture
@@ -73,7 +75,7 @@ def verb(function: Verb) -> Verb:
                 _say("stopped", style="yellow", to=err)
                 raise typer.Exit(130) from None
 
-    app.command(no_args_is_help=function.__name__ != "figures")(guarded)
+    app.command(no_args_is_help=function.__name__ not in ("figures", "play"))(guarded)
     return function
 
 
@@ -240,6 +242,34 @@ def simulate(
 
     for title, text in run_file(file, output or (), plot, curve or (), console=err):
         _say(f"{title:<12}{text}")
+
+
+@verb
+def play(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FIGURE]…", autocompletion=_complete, help="Files or names to show; without, the opening show."),
+    ] = None,
+    host: Annotated[str, typer.Option(help="0.0.0.0 lets others on the network in, with the whole address.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8360,
+    browser: Annotated[
+        bool | None, typer.Option("--browser/--no-browser", help="Open the page; without a display it is not.")
+    ] = None,
+    folder: Annotated[Path, typer.Option("--out", help="Where video and HTML go when there is no display.")] = Path("out"),
+) -> None:
+    """Open the stage in the browser: watch, pull strings, record, export.
+
+    Without a display the address is printed, and a video and an HTML page that plays offline are written.
+    """
+    from bunraku.stage.command import play as open_stage
+    from bunraku.teleop import opening_show
+    from bunraku.teleop.files import entries_of, exporters, shown
+
+    entries = [entry for name in sources or () for entry in shown(_thing(name), Path(name).stem)]
+    open_stage(
+        entries or opening_show(), host=host, port=port, opener=entries_of, exporters=exporters(), browser=browser, out=folder,
+        console=out,
+    )  # fmt: skip
 
 
 # -- in words ----------------------------------------------------------------------------------------------------

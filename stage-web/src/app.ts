@@ -34,6 +34,7 @@ export class App {
   opened: Opened | null = null
   exports: string[] = []
   private readonly stage = h('main', { class: 'stage', id: 'stage' })
+  private readonly patience = h('p', { class: 'patience' }, 'Preparing. The very first time, this machine compiles: up to a minute.')
   private before = 0
   private wanted = ''
   private frames = 0
@@ -45,7 +46,7 @@ export class App {
     )
     document.body.classList.toggle('wide', innerWidth > 1100)
     this.view = new View(this.stage, this.theme)
-    this.stage.append(this.bars.tools, this.bars.legend, this.bars.warnings, this.bars.label)
+    this.stage.append(this.bars.tools, this.bars.legend, this.bars.warnings, this.bars.label, this.patience)
     this.live = source.served ? new LiveDesk(this) : null
     this.takes = source.served ? new TakeDesk(this) : null
     this.player.onChange = () => this.seeked()
@@ -87,13 +88,18 @@ export class App {
     this.wanted = id
     this.list.mark(id)
     document.body.classList.add('loading')
+    const patience = setTimeout(() => this.patience.classList.add('shown'), 1500)
     try {
       const opened = await this.source.open(id)
       if (this.wanted === id) this.set(opened)
     } catch (problem) {
       this.fail(problem)
     } finally {
-      if (this.wanted === id) document.body.classList.remove('loading')
+      clearTimeout(patience)
+      if (this.wanted === id) {
+        document.body.classList.remove('loading')
+        this.patience.classList.remove('shown')
+      }
     }
     if (innerWidth <= 760) this.showList(false)
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import socket
@@ -121,6 +122,7 @@ def play(
             soft_wrap=True, highlight=False,
         )  # fmt: skip
     console.print("Ctrl-C ends it.")
+    threading.Thread(target=_prepare, args=(serving.stage,), daemon=True).start()
     if not seen and out is not None:
         threading.Thread(target=_write_offline, args=(serving.stage, out, console), daemon=True).start()
     elif seen:
@@ -132,6 +134,12 @@ def has_display() -> bool:
     if sys.platform in ("darwin", "win32"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _prepare(stage: Stage) -> None:
+    """The first entry, before anybody has opened the page."""
+    with contextlib.suppress(BunrakuError):  # whoever opens it will be told
+        stage.opened(next(iter(stage.entries)))
 
 
 def _write_offline(stage: Stage, out: Path, console: Console) -> None:

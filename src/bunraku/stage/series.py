@@ -1,4 +1,4 @@
-"""Energy and constraint error of a motion, from the poses that it shows."""
+"""Energy and constraint error of a motion: as it was recorded, or from the poses that it shows."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ def of(motion: Motion) -> tuple[Series, ...]:
             outer = slice(max(inner.start - 1, 0), min(inner.stop + 1, len(motion)))
             cut = slice(inner.start - outer.start, inner.stop - outer.start)
             X = frames_along(track.figure, track.q[outer])
-            k, p = _energy(track.figure, X, motion.t[outer])
-            p += _springs(track.figure, X, track.q[outer])
+            if track.energy is not None:
+                k, p = track.energy[outer].T
+            else:
+                k, p = _energy(track.figure, X, motion.t[outer])
+                p = p + _springs(track.figure, X, track.q[outer])
             kinetic[inner] += k[cut]
             potential[inner] += p[cut]
             error[inner] = np.maximum(error[inner], _error(track, X, outer)[cut])

@@ -46,6 +46,7 @@ class Stage:
         self._described: dict[str, tuple[Recorded, Plain, bytes]] = {}
         self._rooms: dict[str, Room] = {}
         self._opening = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
         self._numbers = itertools.count(1)
 
     # -- entries -------------------------------------------------------------------------------------------------
@@ -66,6 +67,8 @@ class Stage:
         if key not in self.entries:
             raise UnknownName("entry", key, tuple(self.entries))
         with self._opening:
+            own = self._locks.setdefault(key, threading.Lock())
+        with own:  # one that takes long keeps nobody from another
             if key not in self._things:
                 self._things[key] = self.entries[key].open()
             return self._things[key]

@@ -18,6 +18,11 @@ function label(value: number, step: number): string {
   return Math.abs(value) >= 1e5 ? value.toExponential(0) : value.toFixed(Math.min(digits, 4))
 }
 
+/** Three digits; what is nothing but rounding is nothing. */
+function short(value: number): string {
+  return Math.abs(value) < 1e-9 ? '0' : value.toPrecision(3)
+}
+
 class Chart {
   readonly element: HTMLElement
   private readonly curves = h('canvas')
@@ -210,7 +215,7 @@ class Chart {
     for (const chip of this.legend.querySelectorAll<HTMLElement>('.chip[data-k]')) {
       const k = Number(chip.dataset.k)
       const value = this.channels[k].values[i]
-      chip.querySelector('b')!.textContent = this.chosen.has(k) && value !== undefined ? value.toPrecision(3) : ''
+      chip.querySelector('b')!.textContent = this.chosen.has(k) && value !== undefined ? short(value) : ''
       if (this.chosen.has(k) && value !== undefined) {
         g.fillStyle = SERIES[k % SERIES.length]
         g.beginPath()
@@ -248,6 +253,7 @@ export class Plots {
   load(channels: Channels, seek: ((time: number) => void) | null): void {
     const groups = new Map<string, Channel[]>()
     for (const c of channels.all) groups.set(c.group, [...(groups.get(c.group) ?? []), c])
+    if (seek !== null && channels.t.length < 2) groups.clear() // one sample is no curve
     this.charts = [...groups].map(([group, members]) => new Chart(group, () => channels.t, members, seek))
     const nothing = h('p', { class: 'empty' }, 'Nothing to plot.')
     this.element.replaceChildren(...(this.charts.length > 0 ? this.charts.map((c) => c.element) : [nothing]))

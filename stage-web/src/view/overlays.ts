@@ -4,6 +4,7 @@ import {
   SpriteMaterial,
 } from 'three'
 import { centreOfMass, point } from '../kinematics'
+import type { At, Vec3 } from '../model'
 import { interpolate, sampleBefore, type Samples } from '../samples'
 import type { Palette } from '../theme'
 import type { Actor } from './actor'
@@ -12,6 +13,13 @@ import { Lines } from './lines'
 const TRAIL = 1.6 // s
 const DOTS = 80
 const MOST_TRAILS = 8
+
+/** What of a frame leaves a trail: the shape that is farthest out. */
+function tip(actor: Actor, frame: number): At {
+  const far = (p: Vec3) => Math.hypot(...p)
+  const places = actor.figure.shapes.filter((s) => s.frame === frame).map((s) => s.position)
+  return { frame, position: places.sort((a, b) => far(b) - far(a))[0] ?? [0, 0, 0] }
+}
 
 /** Frames whose ways are worth drawing: the ends of limbs. */
 export function extremities(actor: Actor): number[] {
@@ -35,19 +43,19 @@ function moves(actor: Actor, frame: number): boolean {
 
 /** The way that some frames have gone during the last seconds. */
 export class Trails {
-  readonly lines = new Lines(24 * DOTS, 2.2, { opacity: 0.85 })
+  readonly lines = new Lines(24 * (DOTS + 2), 2.2)
   private live: { t: number; points: Float64Array }[] = []
-  private readonly targets: { actor: Actor; frame: number }[] = []
+  private readonly targets: { actor: Actor; at: At }[] = []
 
   constructor(actors: Actor[]) {
     for (const actor of actors.filter((a) => !a.ghost)) {
-      for (const frame of extremities(actor)) if (this.targets.length < 24) this.targets.push({ actor, frame })
+      for (const frame of extremities(actor)) if (this.targets.length < 24) this.targets.push({ actor, at: tip(actor, frame) })
     }
   }
 
   private places(): Float64Array {
     const points = new Float64Array(3 * this.targets.length)
-    this.targets.forEach(({ actor, frame }, k) => point(actor.X, { frame, position: [0, 0, 0] }, points, 3 * k))
+    this.targets.forEach(({ actor, at }, k) => point(actor.X, at, points, 3 * k))
     return points
   }
 
@@ -80,7 +88,7 @@ export class Trails {
         interpolate(samples.tracks[actor.track].q, samples.t, samples.t[i], q.get(actor)!)
         actor.kinematics.forward(q.get(actor)!, X.get(actor)!)
       }
-      this.targets.forEach(({ actor, frame }, k) => point(X.get(actor)!, { frame, position: [0, 0, 0] }, points, 3 * k))
+      this.targets.forEach(({ actor, at }, k) => point(X.get(actor)!, at, points, 3 * k))
       dots.push(points)
     }
     this.draw(dots.concat([this.places()]), palette)

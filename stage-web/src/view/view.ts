@@ -44,6 +44,7 @@ export class View {
   private obstacles: Mesh[] = []
   private followed: { actor: Actor; frame: number } | null = null
   private time = 0
+  private usual = 0
   private stale = true
 
   constructor(readonly container: HTMLElement, private readonly theme: Theme) {
@@ -90,6 +91,7 @@ export class View {
 
   private clear(): void {
     this.followed = null
+    this.usual = 1
     this.seat.follow(null)
     for (const actor of this.actors) {
       this.world.remove(actor.group)
@@ -143,7 +145,9 @@ export class View {
     this.time = time
     let most = 0
     for (const actor of this.actors) for (const n of actor.moment.tension ?? []) most = Math.max(most, n)
-    if (this.ropes && most > this.ropes.most) this.ropes.scale(most)
+    // Rises slowly, so that a jerk does not spoil the scale.
+    this.usual += 0.02 * (most - this.usual)
+    if (this.ropes && (this.usual > this.ropes.most || this.usual < 0.1 * this.ropes.most)) this.ropes.scale(1.2 * this.usual)
     this.moved()
     this.trails?.remember(time)
   }
@@ -178,9 +182,10 @@ export class View {
   }
 
   private stretchScale(): void {
-    let most = 0
-    for (const track of this.samples?.tracks ?? []) for (const n of track.tension?.data ?? []) most = Math.max(most, n)
-    this.ropes!.scale(most > 0 ? most : 1)
+    // The jerk of a string that catches is many times what it carries: it may be off the scale.
+    const all = (this.samples?.tracks ?? []).flatMap((track) => (track.tension ? [track.tension.data.slice().sort()] : []))
+    const usual = Math.max(0, ...all.map((sorted) => sorted[Math.floor(0.98 * (sorted.length - 1))]))
+    this.ropes!.scale(usual > 0 ? usual : 1)
   }
 
   // -- eye -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bunraku import io
+from bunraku.errors import BunrakuError
+from bunraku.figure import library
+from bunraku.motion import Motion
+from bunraku.scene import Scene
+from bunraku.stage import Entry, Recorded
+from bunraku.stage.stage import Stage
+from bunraku.teleop import opening_show
+from bunraku.teleop.files import entries_of, exporters
+from bunraku.teleop.opening import ground
+
+SHOW = opening_show()
+
+
+@pytest.mark.parametrize("entry", SHOW, ids=[e.title for e in SHOW])
+def test_every_entry_can_be_shown(entry: Entry) -> None:
+    plain, samples = Stage([entry]).described("e0")
+    assert plain["figures"]
+    thing = entry.open()
+    if isinstance(thing, Recorded):
+        assert samples
+        assert thing.motion.duration > 1.0
+        assert np.ptp(thing.motion.tracks[0].q, axis=0).max() > 0.1  # something moves
+    else:
+        sample = thing.step()
+        assert all(np.isfinite(q).all() for q in sample.q)
+
+
+def test_there_is_something_recorded_and_something_live_and_every_figure() -> None:
+    titles = [entry.title for entry in SHOW]
+    assert len(set(titles)) >= len(titles) - len(library.NAMES)
+    assert {entry.group for entry in SHOW} == {"Strings", "Your hands", "Physics", "Library"}
+    assert len([e for e in SHOW if e.group == "Library"]) == len(library.NAMES)
+
+
+def test_the_floor_is_where_feet_are() -> None:
+    assert ground(library.named("mannequin")).floor == pytest.approx(0.0, abs=0.02)
+    assert -1.1 < (ground(library.named("marionette22")).floor or 0.0) < -0.5
+
+
+def motion() -> Motion:
+    figure = library.named("pendulum")
+    return Motion.of(figure, [0.0, 0.5, 1.0], [[0.1], [0.2], [0.3]])
+
+
+def test_files_become_entries(tmp_path: Path) -> None:
+    io.save(library.named("arm3d"), tmp_path / "arm.yaml")
+    io.save(Scene("room"), tmp_path / "room.yaml")
+    io.save(motion(), tmp_path / "swing.npz")
+    for name, count in (("arm.yaml", 2), ("room.yaml", 1), ("swing.npz", 1)):
+        entries = entries_of(tmp_path / name)
+        assert len(entries) == count
+        for key in (stage := Stage(entries)).entries:
+            stage.described(key)
+
+
+def test_a_broken_file_says_where(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("figure: arm\nframes: 3\n")
+    with pytest.raises(BunrakuError, match=r"bad\.yaml:\d+"):
+        entries_of(bad)
+
+
+@pytest.mark.parametrize("suffix", ["npz", "csv", "glb", "bvh", "mp4"])
+def test_exports_are_files_of_their_kind(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"swing.{suffix}"
+    exporters()[suffix](Recorded(motion()), file)
+    start = {"npz": b"PK", "glb": b"glTF", "bvh": b"HIERARCHY", "mp4": b"\0\0\0", "csv": b""}[suffix]
+    assert file.read_bytes().startswith(start)
+    assert file.stat().st_size > 30

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bunraku.figure import library
+from bunraku.kinematics import pose
+from bunraku.stage import Pull, Release, Sample, Sticks, Winch
+from bunraku.stage.inputs import InputLog, replay
+from bunraku.teleop import Simulated
+from bunraku.teleop.simulated import placed
+
+FIGURE = library.named("marionette25")
+NAMES = [s.name for s in FIGURE.strings]
+
+
+def run(live: Simulated, steps: int) -> Sample:
+    for _ in range(steps):
+        sample = live.step()
+    return sample
+
+
+def test_left_alone_it_hangs_still() -> None:
+    sample = run(Simulated(FIGURE), 200)
+    np.testing.assert_allclose(sample.q[0], FIGURE.start, atol=0.02)
+    assert sample.tension[0].sum() == pytest.approx(FIGURE.mass * 9.81, rel=0.05)
+    assert sample.at_limit == ()
+
+
+def test_a_spindle_goes_where_it_is_dragged_and_the_limb_follows() -> None:
+    live = Simulated(FIGURE)
+    before = run(live, 20)
+    start = pose(FIGURE, before.q[0])
+    string = next(s for s in FIGURE.strings if s.name == "right_arm")
+    at = start.point(string.spindle.frame, string.spindle.position)
+    live.apply(Pull(0, "spindle", "right_arm", (at[0] + 0.05, at[1] + 0.08, at[2])))
+    samples = [live.step() for _ in range(200)]
+    now = pose(FIGURE, samples[-1].q[0])
+    moved = now.point(string.spindle.frame, string.spindle.position) - at
+    np.testing.assert_allclose(moved, [0.05, 0.08, 0.0], atol=2e-3)
+    hand = [p.point(string.hook.frame, string.hook.position) for p in (start, now)]
+    assert np.linalg.norm(hand[1] - hand[0]) > 0.005
+    k = NAMES.index("right_arm")
+    assert np.ptp([s.tension[0][k] for s in samples]) > 0.05 * before.tension[0][k]
+
+
+def test_winding_lifts_the_hand() -> None:
+    live = Simulated(FIGURE)
+    hook = next(s for s in FIGURE.strings if s.name == "left_arm").hook
+    low = pose(FIGURE, live.reset().q[0]).point(hook.frame, hook.position)[2]
+    live.apply(Winch(0, "left_arm", -0.08))
+    assert pose(FIGURE, run(live, 300).q[0]).point(hook.frame, hook.position)[2] > low + 0.04
+
+
+def test_a_hook_is_drawn_toward_the_hand() -> None:
+    live = Simulated(FIGURE)
+    hook = next(s for s in FIGURE.strings if s.name == "left_leg").hook
+    at = pose(FIGURE, live.reset().q[0]).point(hook.frame, hook.position)
+    live.apply(Pull(0, "hook", "left_leg", (at[0], at[1] + 0.15, at[2] + 0.05)))
+    drawn = pose(FIGURE, run(live, 200).q[0]).point(hook.frame, hook.position)
+    assert drawn[1] > at[1] + 0.05
+    live.apply(Release(0, "hook", "left_leg"))
+    assert not live._puppets[0].bands
+
+
+def test_sticks_move_the_whole_controller() -> None:
+    live = Simulated(FIGURE)
+    com = pose(FIGURE, live.reset().q[0]).com
+    live.apply(Sticks((0.5, 0.0, 0.0, 0.0)))
+    assert pose(FIGURE, run(live, 200).q[0]).com[0] > com[0] + 0.1
+
+
+places = st.tuples(st.floats(-20, 20), st.floats(-20, 20), st.floats(-20, 20))
+commands = st.one_of(
+    st.builds(Pull, st.just(0), st.sampled_from(["spindle", "hook"]), st.sampled_from([*NAMES, "nobody"]), places),
+    st.builds(Winch, st.just(0), st.sampled_from(NAMES), st.floats(-3, 3)),
+    st.builds(Release, st.just(0), st.sampled_from(["spindle", "hook"]), st.sampled_from(NAMES)),
+    st.builds(Sticks, st.tuples(*[st.floats(-1, 1)] * 4)),
+    st.builds(Pull, st.just(7), st.just("spindle"), st.just("head"), places),
+)
+
+
+@settings(max_examples=15)
+@given(st.lists(commands, min_size=1, max_size=6))
+def test_no_pull_breaks_it(wild: list[object]) -> None:
+    """Whatever is asked for: numbers stay finite, strings stay whole, and it goes on living."""
+    live = Simulated(FIGURE, dt=0.01)
+    for command in wild:
+        live.apply(command)  # type: ignore[arg-type]
+        for _ in range(25):
+            sample = live.step()
+            assert np.isfinite(sample.q[0]).all()
+            assert np.isfinite(sample.tension[0]).all()
+            assert sample.series[3] < 0.1  # mm that a string is too short
+    assert sample.t == pytest.approx(0.25 * len(wild))
+
+
+def test_beyond_reach_it_is_held_and_says_so_and_comes_back() -> None:
+    live = Simulated(FIGURE)
+    live.apply(Pull(0, "spindle", "head", (5.0, 5.0, 1.3)))
+    held, told = set(), []
+    for _ in range(400):
+        sample = live.step()
+        held |= {name for _, name in sample.at_limit}
+        told += sample.notices
+    assert "head" in held
+    assert any("head is held" in text for text in told)
+    assert len(told) < 12
+    live.apply(Release(0, "spindle", "head"))
+    assert run(live, 400).at_limit == ()
+
+
+def test_reset_and_replay_are_exact() -> None:
+    live = Simulated(FIGURE)
+    drag = Pull(0, "spindle", "head", (0.1, 0.1, 1.5))
+    log = InputLog(live, [(3, drag), (40, Winch(0, "left_leg", -0.1)), (60, Sticks((0.2, 0.0, 1.0, 0.0)))])
+    first = replay(log, live, 120)
+    again = replay(log, live, 120)
+    other = replay(log, Simulated(FIGURE), 120)
+    for a, b, c in zip(first, again, other, strict=True):
+        assert a.q[0].tobytes() == b.q[0].tobytes() == c.q[0].tobytes()
+        assert a.tension[0].tobytes() == b.tension[0].tobytes()
+
+
+def test_placed_elsewhere_it_is_the_same() -> None:
+    there = placed(FIGURE, (1.0, 2.0, 0.5), name="other")
+    q = FIGURE.start + 0.01
+    np.testing.assert_allclose(pose(there, q).com, np.add(pose(FIGURE, q).com, (1.0, 2.0, 0.5)), atol=1e-12)
+    np.testing.assert_allclose(pose(there, q).gaps, pose(FIGURE, q).gaps, atol=1e-12)
+
+
+def test_a_troupe_is_moved_together_and_pulled_apart() -> None:
+    live = Simulated(FIGURE, placed(FIGURE, (1.0, 0.0, 0.0), name="second"), dt=0.01)
+    live.apply(Winch(1, "left_arm", -0.05))
+    sample = run(live, 50)
+    np.testing.assert_allclose(sample.q[0], FIGURE.start, atol=0.02)
+    assert np.abs(sample.q[1] - FIGURE.start).max() > 0.04
