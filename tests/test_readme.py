@@ -1,7 +1,7 @@
 """What the README and the pages of the documentation show is executed, page by page, in the order of reading.
 
 A page's ```python blocks share one namespace; `$ bunraku …` lines of its ```console blocks run in the same
-folder. What is shown in a ```sh block is not run.
+folder. ```yaml blocks are files that must load. What is shown in a ```sh block is not run.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import bunraku
+from bunraku.io import figure_file, figure_frames, scene_file, shape_words
+from bunraku.verbs import load_recipe, simulate
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(python|console|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Block(NamedTuple):
@@ -44,6 +48,20 @@ def run_console(block: Block) -> None:
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
 
 
+def test_readme_shows_python() -> None:
+    """Else nothing of it would be executed."""
+    shown = [block for block in blocks(ROOT / "README.md") if block.language == "python"]
+    assert any("bunraku.simulate(" in block.text for block in shown)
+    assert len(shown[0].text.splitlines()) <= 16
+
+
+def run_yaml(block: Block) -> None:
+    kind, name = block.text.partition("\n")[0].partition("#")[0].split(": ")
+    file = Path(f"{name.strip()}_{kind}.yaml")
+    file.write_text(block.text, encoding="utf-8")
+    (load_recipe if kind == "simulate" else bunraku.load)(file)
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
 def test_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -51,5 +69,15 @@ def test_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.
     for block in blocks(page):
         if block.language == "python":
             run_python(block, page, names)
+        elif block.language == "yaml":
+            run_yaml(block)
         else:
             run_console(block)
+
+
+def test_every_word_of_a_file_is_documented() -> None:
+    listed = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "files.md").read_text(encoding="utf-8")))
+    words = {*figure_file.WORDS, *figure_frames.KINDS, *(word for more in figure_frames.KINDS.values() for word in more)}
+    words |= {*shape_words.GEOMETRY, *(word for more in shape_words.GEOMETRY.values() for word in more), *shape_words.LOOKS}
+    words |= {*scene_file.WORDS, *scene_file.KINDS, *simulate.WORDS, *shape_words.SEEN}
+    assert words - listed == set()

@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 COLORS = ("#3b6ea5", "#c8553d", "#4f8a5b", "#8f5ea3", "#b58a2b", "#3a9a9a", "#a34a68", "#6b6b6b")
 MARKS = {"mark": "#777777", "cue": "#3b6ea5", "impact": "#c8553d"}
 SUFFIXES = (".png", ".svg", ".pdf")
+LETTER = 0.0095  # width of a letter of a mark's name, as part of the time line
 _STYLE: Any = {
     "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#999999",
     "axes.grid": True, "grid.color": "#e6e6e6", "axes.axisbelow": True, "xtick.color": "#555555",
@@ -144,9 +145,10 @@ def _panel(axes: Axes, motion: Motion, unit: str, group: list[Line], *, labels: 
     for mark in motion.marks:
         color = MARKS.get(mark.kind, MARKS["mark"])
         axes.axvline(mark.t, color=color, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1.5)
-        if labels and mark.t - last > 0.06 * motion.duration:  # names that would overlap are left out
+        half = 0.5 * LETTER * len(mark.text) * motion.duration
+        if labels and mark.t - half > last:  # names that would overlap are left out
             axes.annotate(
                 mark.text, (mark.t, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
                 ha="center", va="bottom", fontsize=7.5, color=color,
             )  # fmt: skip
-            last = mark.t
+            last = mark.t + half
