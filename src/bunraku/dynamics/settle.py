@@ -1,7 +1,8 @@
 """settle: the pose in which a figure hangs at rest.
 
 Steps from rest, each to its own midpoint: q ← (q0 + q1)/2 with p0 = 0 is an implicit step down the potential (modes shrink by
-1/(1 + ω²dt²/4)), with strings that pull only; growing steps turn it into Newton's method.
+1/(1 + ω²dt²/4)), with strings that pull only. A step that would go up is halved, so it ends at a minimum and no saddle; close
+to it Newton's method, which knows how taut strings stiffen a pose, does the rest.
 """
 
 from __future__ import annotations
@@ -9,47 +10,138 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.dynamics.lagrangian import total_mass
-from bunraku.dynamics.rollout import advance
+from bunraku.dynamics.charts import apply_chart, outside, recentre
+from bunraku.dynamics.lagrangian import columns, slopes, total_mass
+from bunraku.dynamics.quantities import gap_derivatives
+from bunraku.dynamics.rollout import advance, energy, with_joints
 from bunraku.dynamics.simulation import require_dynamic
-from bunraku.dynamics.variational import begin, workspace
+from bunraku.dynamics.springs import spring_forces
+from bunraku.dynamics.variational import begin, midpoint, workspace
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import configuration
-from bunraku.spatial.kernel import kernel
+from bunraku.kinematics.gaps import gaps, hessian
+from bunraku.kinematics.tree import place
+from bunraku.spatial.algebra import dot3, dot6, get6
+from bunraku.spatial.kernel import borrow, inline, keep, kernel
 
 Array = NDArray[np.float64]
+NEAR = 1e-6  # [rad or m] of a step, from where on potential energy is too flat to tell up from down
+
+
+@inline
+def _height(tree, w, o, q, still, tension):
+    """Potential energy, with what the strings that act would do over their gaps: it tells up from down along them."""
+    out = energy(tree, w, o, q, still)[1]
+    gaps(tree, q, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+    for c in range(tension.shape[0]):
+        out += tension[c] * w.h[c]
+    return out
 
 
 @kernel
-def _settle(tree, q, u, lam, tolerance, most):
-    """Returns the size of the last step; q and lam (tension) are updated in place."""
-    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
-    w = workspace(tree)
-    o, p0, p1, q1 = (0.0, 0.0, 0.0), np.zeros(n), np.empty(n), np.empty(nq)
+def _sink(tree, q, u, tension, tolerance, most):
+    """Returns the size of the last step; q and the tensions are updated in place."""
+    n, nq, nc, nb = tree.shape[0], tree.shape[1], tree.shape[3], tree.balls.shape[0]
+    owned = with_joints(tree, tree.joints.copy())
+    own = borrow(owned)
+    lent = workspace(own)
+    w = borrow(lent)
+    C, none, lam = np.zeros((nb, 3, 3)), np.empty((0, nq)), tension
+    for k in range(nb):
+        for a in range(3):
+            C[k, a, a] = 1.0
+        apply_chart(own, tree.joints, C, k)
+    o, p0, p1, q1, middle, still = (0.0, 0.0, 0.0), np.zeros(n), np.empty(n), np.empty(nq), np.empty(nq), np.zeros(nq)
     mass, dt, size = total_mass(tree.joints), 0.02, 1.0
     for _ in range(most):
         for i in range(nq):
             q1[i] = q[i]
         for c in range(nc):
             lam[c] *= dt
-        begin(tree, w, o, q)
-        advance(tree, w, o, q, p0, u, dt, 1.0, mass / dt, q1, lam, p1, 1e-13)
+        begin(own, w, o, q)
+        advance(own, w, o, q, p0, u, dt, 1.0, mass / dt, q1, lam, p1, 1e-13)
         for c in range(nc):
             lam[c] /= dt
         size = 0.0
         for i in range(n):
-            half = 0.5 * (q1[i] - q[i])
-            size = max(size, abs(half))
-            q[i] += half
+            middle[i] = 0.5 * (q[i] + q1[i])
+            size = max(size, abs(middle[i] - q[i]))
         for i in range(n, nq):
-            q[i] = q1[i]
-        if size < tolerance and dt > 0.5:
+            middle[i] = q1[i]
+        before = _height(own, w, o, q, still, lam)
+        rises = _height(own, w, o, middle, still, lam) > before and size > NEAR
+        if (rises or size > 0.3) and dt > 2e-3:
+            dt *= 0.5
+            continue
+        for i in range(nq):
+            q[i] = middle[i]
+        if size < tolerance and dt > 0.1:
             break
-        if size < 0.2:
-            dt = min(dt * 1.3, 1.0)
-        else:
-            dt = max(dt * 0.7, 0.01)
+        recentre(own, tree.joints, C, q, p0, none)
+        dt = min(dt * 1.3, 0.2)
+    outside(own, C, q.copy(), q.copy(), q)
+    keep(owned)
+    keep(lent)
+    return size
+
+
+@kernel
+def _statics(tree, q, u, tension, Lq, Lqq):
+    """L_q + F and its derivative at rest, less what links do with their tensions, over all variables."""
+    lent = workspace(tree)
+    w, o, joints, n = borrow(lent), (0.0, 0.0, 0.0), tree.joints, tree.shape[2]
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    midpoint(tree, w, o, q, q, u, 1.0)
+    place(joints, 0, joints.shape[0], q, o, w.R, w.p, w.S)
+    if tree.springs.shape[0] > 0:
+        spring_forces(tree, q, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.d, w.e, w.As, w.Lqq, w.Fq, w.Fv)
+    gaps(tree, q, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+    hessian(tree, tension, w.S, w.x, w.f, w.n, w.d, w.e, Lqq)
+    for i in range(Lqq.shape[0]):
+        for j in range(Lqq.shape[0]):
+            Lqq[i, j] = -Lqq[i, j]
+            if tree.springs.shape[0] > 0:
+                Lqq[i, j] += w.Lqq[i, j] + w.Fq[i, j]
+    for j in range(n):
+        k = joints[j].q
+        Lq[k] = slopes(joints[j], j, g, q[k], 0.0, w.S, w.T, w.I, w.P)[0] + w.Lq[k] + w.F[k]
+        Lqq[k, k] -= joints[j].stiffness
+        _, G, gamma = columns(j, g, w.S, w.T, w.I, w.P)
+        i = j
+        while i >= 0:
+            x = dot6(get6(w.T, i), G) + dot3(get6(w.S, i), gamma)
+            Lqq[joints[i].q, k] += x
+            if i != j:
+                Lqq[k, joints[i].q] += x
+            i = joints[i].parent
+    keep(lent)
+
+
+def _polish(figure: Figure, q: Array, u: Array, tension: Array, tolerance: float) -> float:
+    """Newton's method on L_q + F = Aᵀ τ with the gaps of taut links closed; geometric stiffness and all."""
+    tree, n, nq = figure.compiled.tree, figure.n_dynamic, figure.n_q
+    pulls = tree.links["pulls"] > 0
+    taut = (tension > 0.0) | ~pulls
+    size = np.inf
+    for _ in range(40):
+        Lq, Lqq = np.zeros(nq), np.zeros((nq, nq))
+        _statics(tree, q, u, np.where(taut, tension, 0.0), Lq, Lqq)
+        h, A = gap_derivatives(figure, q)
+        A = A[taut, :n]
+        m = len(A)
+        system = np.block([[Lqq[:n, :n], -A.T], [A, np.zeros((m, m))]])
+        x = np.linalg.lstsq(system, np.concatenate([-Lq[:n], -h[taut]]), rcond=1e-14)[0]
+        size = float(np.abs(x[:n]).max())
+        if not size < 0.1:
+            return size
+        q[:n] += x[:n]
+        tension[:] = 0.0
+        tension[taut] = x[n:]
+        change = (taut & pulls & (tension < 0.0)) | (~taut & (gap_derivatives(figure, q)[0] > tolerance))
+        taut = taut ^ change
+        if size < tolerance and not change.any():
+            break
     return size
 
 
@@ -63,8 +155,14 @@ def settle(figure: Figure, q: ArrayLike | None = None, *, forces: ArrayLike | No
     n = figure.n_dynamic
     out[:n] += 1e-4 * np.sin(1.0 + np.arange(n))
     u = np.zeros(len(figure.forces)) if forces is None else np.ascontiguousarray(forces, float)
-    lam = np.zeros(len(figure.compiled.tree.links))
-    size = _settle(figure.compiled.tree, out, u, lam, tolerance, 5000)
+    tension = np.zeros(len(figure.compiled.tree.links))
+    size, nearer = np.inf, 1e-4
+    while not size < tolerance and nearer > 1e-11:
+        _sink(figure.compiled.tree, out, u, tension, nearer, 3000)
+        trial = out.copy()
+        size = _polish(figure, trial, u, tension.copy(), tolerance)
+        nearer *= 0.03
+    out = trial
     if not size < tolerance:
         raise BunrakuError(
             f"{figure.name} has not come to rest: it still moves by {size:.2g} a step\n"
