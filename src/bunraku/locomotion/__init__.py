@@ -1,0 +1,1 @@
+"""Figures that go somewhere on their own feet."""

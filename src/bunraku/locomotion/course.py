@@ -1,0 +1,338 @@
+"""A course to climb: a ribbon of flat faces, unrolled along the way of the body.
+
+Everything is told in two coordinates: how far along, and how far to the left. `u` measures along the way of the body,
+`s` along the surface. In a concave corner the body takes the shorter way, so that the feet jump over a blank of
+2h·tan(θ/2); over a convex edge it takes the longer one, so that the feet make more steps on the same length
+(*gecko*, IV-A).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import maximum_filter1d
+
+from bunraku.errors import FigureError
+from bunraku.figure.shape import Box
+from bunraku.scene import STONE, Obstacle, Scene
+from bunraku.spatial import so3
+
+Array = NDArray[np.float64]
+EDGE, RISER = 0.012, 0.024  # how near feet come to an edge that they could slip off, and to one that toes would bump into [m]
+WIDTH, THICKNESS = 0.4, 0.02  # of the ribbon that is shown and collided with [m]
+RADIUS = 0.1  # within which a body feels an edge [m]
+FINE = 0.002  # spacing of the sampled way of the body [m]
+
+
+@dataclass(frozen=True)
+class Straight:
+    """Ahead by a length [m], along the way of the body."""
+
+    length: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A turn in the surface: radius [m], angle [rad], to the left where positive."""
+
+    radius: float
+    angle: float
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The surface rises (or, where negative, falls away) by an angle [rad] in [−π/2, π/2]: floor to wall is π/2."""
+
+    angle: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """The surface goes on higher, or lower, by a height [m]; an obstacle is a step up, a straight, a step down."""
+
+    height: float
+
+
+Segment = Straight | Curve | Slope | Step
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A stretch of one face, straight or an arc of constant curvature [1/m], from s on; X has columns ahead, left, normal."""
+
+    s: float
+    length: float
+    curvature: float
+    X: Array
+    face: int
+
+    def frame(self, ds: float, y: float) -> Array:
+        """X of the surface at a distance along, and to the left."""
+        local = np.eye(4)
+        turn = self.curvature * ds
+        local[:3, :3] = so3.about(2, turn)
+        if self.curvature:
+            local[0, 3], local[1, 3] = math.sin(turn) / self.curvature, (1.0 - math.cos(turn)) / self.curvature
+        else:
+            local[0, 3] = ds
+        local[:3, 3] += y * local[:3, 1]
+        return np.asarray(self.X @ local)
+
+
+def smooth_box(values: Array, width: int) -> Array:
+    """The mean over a window of an odd number of samples; the ends go on as they were going."""
+    half = np.arange(1, width // 2 + 1)
+    before = values[0] - (values[1] - values[0]) * half[::-1]
+    after = values[-1] + (values[-1] - values[-2]) * half
+    return np.convolve(np.concatenate([before, values, after]), np.ones(width) / width, "valid")
+
+
+class Course:
+    """Segments laid one after the other, with a stretch of floor before and after for the gecko to stand on.
+
+    `height` [m] is that of the body over the surface, `spread` [m] how far the feet are to the side of it.
+    """
+
+    def __init__(
+        self, segments: tuple[Segment, ...], *, height: float, spread: float = 0.106, stride: float = 0.06, before: float = 0.3,
+        after: float = 0.2, smoothing: float = 0.28,
+    ) -> None:  # fmt: skip
+        self.segments, self.height, self.spread, self.stride = tuple(segments), height, spread, stride
+        self.smoothing = smoothing
+        self.pieces: list[Piece] = []
+        self.convex: list[bool] = []  # of each crease between faces
+        self.starts: list[float] = []  # u where each segment starts
+        self._X, self._u, self._s, self._face = np.eye(4), -before, 0.0, 0
+        self._X[0, 3] = -before
+        self._feet: list[tuple[float, float]] = [(self._u, self._s)]
+        self._forbidden: list[tuple[float, float]] = []
+        self._way: list[tuple[float, Array]] = []
+        self._ahead(before, 0.0)
+        for index, segment in enumerate(self.segments):
+            self.starts.append(self._u)
+            self._lay(index, segment)
+        self.length = self._u
+        self._ahead(after, 0.0)
+
+    # -- laying ------------------------------------------------------------------------------------------------------
+
+    def _lay(self, index: int, segment: Segment) -> None:
+        def refuse(message: str, advice: str) -> None:
+            raise FigureError(message, kind="segment", name=str(index + 1), advice=advice)
+
+        if isinstance(segment, Straight):
+            if not 0.0 < segment.length < math.inf:
+                refuse(f"length {segment.length:g}", "a straight is longer than zero, in metres")
+            self._ahead(segment.length, 0.0)
+        elif isinstance(segment, Curve):
+            if not (0.0 < segment.radius < math.inf and 0.0 < abs(segment.angle) < math.inf):
+                refuse(f"radius {segment.radius:g} m, angle {segment.angle:g}", "a positive radius, and an angle that is not zero")
+            self._ahead(segment.radius * abs(segment.angle), math.copysign(1.0 / segment.radius, segment.angle))
+        elif isinstance(segment, Slope):
+            if not abs(segment.angle) <= math.pi / 2 + 1e-9:
+                refuse(f"an angle of {math.degrees(segment.angle):g}°", "a slope turns by −90° to 90°; sharper ones are two slopes")
+            self._slope(segment.angle)
+        else:
+            if not math.isfinite(segment.height):
+                refuse(f"height {segment.height:g}", "a height in metres")
+            self._step(segment.height)
+
+    def _mark(self) -> None:
+        raised = self._X.copy()
+        raised[:3, 3] += self.height * raised[:3, 2]
+        self._way.append((self._u, raised))
+
+    def _ground(self, length: float, curvature: float = 0.0) -> None:
+        """Surface, without any way of the body."""
+        piece = Piece(self._s, length, curvature, self._X, self._face)
+        self.pieces.append(piece)
+        self._s += length
+        self._X = piece.frame(length, 0.0)
+
+    def _crease(self, angle: float) -> None:
+        self._X = self._X.copy()
+        self._X[:3, :3] = self._X[:3, :3] @ so3.about(1, -angle)
+        self._face += 1
+        self.convex.append(angle < 0.0)
+
+    def _ahead(self, length: float, curvature: float) -> None:
+        count = max(math.ceil(length / FINE), 1) if curvature else 1
+        start, s, u = self._X, self._s, self._u
+        piece = Piece(s, length, curvature, start, self._face)
+        for k in range(count + 1):
+            self._X, self._u = piece.frame(length * k / count, 0.0), u + length * k / count
+            self._mark()
+        self.pieces.append(piece)
+        self._s = s + length
+        self._feet.append((self._u, self._s))
+
+    def _slope(self, angle: float) -> None:
+        gap = self.height * math.tan(abs(angle) / 2.0)
+        if angle >= 0.0:
+            self._ground(gap)
+            self._crease(angle)
+            self._ground(gap)
+            self._mark()
+            self._feet.append((self._u, self._s))
+            return
+        corner = self._X.copy()
+        corner[:3, 3] += self.height * corner[:3, 2] + gap * corner[:3, 0]
+        self._crease(angle)
+        self._way.append((self._u + gap, corner))
+        self._u += 2.0 * gap
+        self._mark()
+        self._feet.append((self._u, self._s))
+        self._forbidden.append((self._s - EDGE, self._s + EDGE))
+
+    def _step(self, height: float) -> None:
+        up = math.copysign(1.0, height)
+        low, high = (RISER, EDGE) if up > 0 else (EDGE, RISER)
+        start = self._s
+        self._crease(up * math.pi / 2.0)
+        self._ground(abs(height))
+        self._crease(-up * math.pi / 2.0)
+        self._mark()
+        self._feet.append((self._u, self._s))
+        self._forbidden.append((start - low, self._s + high))
+
+    # -- the feet ----------------------------------------------------------------------------------------------------
+
+    def along_surface(self, u: float) -> float:
+        """Where on the surface a foot is put for a place along the way of the body, away from edges."""
+        s = self._surface(u)
+        for low, high in self._forbidden:
+            if low < s < high:
+                return low if s - low <= high - s else high
+        return s
+
+    def _surface(self, u: float) -> float:
+        knots = self._spread_knots
+        for (u0, s0), (u1, s1) in itertools.pairwise(knots):
+            if u < u1:
+                return s0 + (s1 - s0) * (u - u0) / (u1 - u0)
+        return knots[-1][1]
+
+    @cached_property
+    def _spread_knots(self) -> list[tuple[float, float]]:
+        """Over a convex edge the stride gets shorter before and after it, rather than zero on it."""
+        out: list[tuple[float, float]] = []
+        knots = self._feet
+        for k, (u, s) in enumerate(knots):
+            stands = [j for j in (k, k + 1) if 0 < j < len(knots) and knots[j][1] == knots[j - 1][1]]
+            if not stands:
+                out.append((u, s))
+            elif stands[0] == k:  # the end of a stretch without surface
+                ahead = min(self.stride, (knots[k + 1][0] - u) / 2.0)
+                out.append((u + ahead, s + ahead))
+            else:
+                back = min(self.stride, (u - knots[k - 1][0]) / 2.0)
+                out.append((u - back, s - back))
+        return out
+
+    def surface(self, s: float, y: float) -> tuple[Array, int]:
+        """X of the surface (ahead, left, normal) at s and y, and the face that it is on."""
+        piece = next((p for p in reversed(self.pieces) if s >= p.s), self.pieces[0])
+        return piece.frame(s - piece.s, y), piece.face
+
+    def foot(self, u: float, y: float) -> tuple[Array, int]:
+        """X of the place for a foot."""
+        return self.surface(self.along_surface(u), y)
+
+    @cached_property
+    def faces(self) -> tuple[Array, ...]:
+        """X of one point of each face."""
+        found: dict[int, Array] = {}
+        for piece in self.pieces:
+            found.setdefault(piece.face, piece.X)
+        return tuple(found[k] for k in sorted(found))
+
+    def over(self, x: ArrayLike, faces: range) -> Array:
+        """How high points (…, 3) are over a run of faces [m]: a bound from below, exact away from creases."""
+        return self.nearest(x, faces)[0]
+
+    def nearest(self, x: ArrayLike, faces: range) -> tuple[Array, Array]:
+        """The same, and the normals (…, 3) of the faces that are nearest."""
+        x = np.asarray(x, float)
+        planes = [self.faces[k] for k in faces]
+        heights = [(x - X[:3, 3]) @ X[:3, 2] for X in planes]
+        height, normal = heights[0], np.broadcast_to(planes[0][:3, 2], x.shape)
+        for k, X, other in zip(faces[1:], planes[1:], heights[1:], strict=True):
+            takes = other > height if self.convex[k - 1] else other < height
+            height, normal = np.where(takes, other, height), np.where(takes[..., None], X[:3, 2], normal)
+        return height, normal
+
+    def faces_between(self, u: ArrayLike, behind: float, ahead: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """First and last face near a body at u (T,), that reaches so far behind and ahead [m]."""
+        return tuple(np.array([self.surface(self._surface(x + d), 0.0)[1] for x in np.asarray(u)]) for d in (-behind, ahead))  # type: ignore[return-value]
+
+    # -- the body ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _body(self) -> tuple[Array, Array, Array]:
+        """u, places and rotations of the way of the body, corners rounded off."""
+        knots = np.array([u for u, _ in self._way])
+        u = np.arange(knots[0], knots[-1] + FINE, FINE)
+        width = max(int(self.smoothing / FINE) // 2 * 2 + 1, 3)
+        raw = np.array([X for _, X in self._way])
+
+        def smooth(values: Array) -> Array:
+            return smooth_box(smooth_box(np.interp(u, knots, values), width), width)  # twice a box is a tent
+
+        p = np.stack([smooth(raw[:, i, 3]) for i in range(3)], 1)
+        ahead = np.stack([smooth(raw[:, i, 0]) for i in range(3)], 1)
+        normal = np.stack([smooth(raw[:, i, 2]) for i in range(3)], 1)
+        z = normal / np.linalg.norm(normal, axis=1, keepdims=True)
+        y = np.cross(z, ahead)
+        y /= np.linalg.norm(y, axis=1, keepdims=True)
+        p += (smooth_box(self._short(u, p, width), width) * z.T).T
+        return u, p, np.stack([np.cross(y, z), y, z], -1)
+
+    def _short(self, u: Array, p: Array, width: int) -> Array:
+        """By how much the rounded way is too low over edges and steps [m], the most within a window."""
+        first, last = self.faces_between(u, RADIUS, RADIUS)
+        over = np.full(len(u), np.inf)
+        for a, b in set(zip(first.tolist(), last.tolist(), strict=True)):
+            own = (first == a) & (last == b)
+            convex = any(self.convex[k] for k in range(a, b))
+            over[own] = self.over(p[own], range(a, b + 1)) - (EDGE if convex else 0.0)
+        return np.asarray(maximum_filter1d(np.maximum(self.height - over, 0.0), width, mode="nearest"))
+
+    def body(self, u: ArrayLike) -> tuple[Array, Array]:
+        """Places (T, 3) and rotations (T, 3, 3) of the body at u (T,)."""
+        grid, p, R = self._body
+        u = np.asarray(u, float)
+        k = np.clip(((u - grid[0]) / FINE).astype(int), 0, len(grid) - 2)
+        w = (u - grid[k]) / FINE
+        place = p[k] + w[:, None] * (p[k + 1] - p[k])
+        mixed = R[k] + w[:, None, None] * (R[k + 1] - R[k])
+        x, z = mixed[:, :, 0], mixed[:, :, 2]
+        z = z / np.linalg.norm(z, axis=1, keepdims=True)
+        y = np.cross(z, x)
+        y /= np.linalg.norm(y, axis=1, keepdims=True)
+        return place, np.stack([np.cross(y, z), y, z], -1)
+
+    # -- to see ------------------------------------------------------------------------------------------------------
+
+    def scene(self, name: str = "course") -> Scene:
+        """Slabs under every piece of the surface."""
+        slabs: list[Obstacle] = []
+        for piece in self.pieces:
+            count = max(math.ceil(abs(piece.curvature * piece.length) / math.radians(10.0)), 1)
+            for k in range(count if piece.length > 0.0 else 0):
+                length = piece.length / count
+                X = piece.frame(length * (k + 0.5), 0.0)
+                long = length * (1.0 + abs(piece.curvature) * WIDTH / 2.0)
+                slabs.append(self._slab(f"slab{len(slabs)}", X, long, f"face{piece.face}"))
+        return Scene(name, tuple(slabs), floor=None)
+
+    @staticmethod
+    def _slab(name: str, X: Array, length: float, group: str) -> Obstacle:
+        at: Any = tuple((X[:3, 3] - THICKNESS / 2.0 * X[:3, 2]).tolist())
+        turned: Any = tuple(so3.quaternion(X[:3, :3]).tolist())
+        return Obstacle(name, Box((length, WIDTH, THICKNESS)), at, turned, STONE, group)
