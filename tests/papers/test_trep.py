@@ -56,7 +56,7 @@ def replay(figure: Figure, ref: dict[str, Array]) -> Run:
         np.empty(N, np.int64),
     )  # fmt: skip
     rollout(
-        tree, np.repeat(ref["q"][:1], 3, 0), ref["p"][0].copy(), np.zeros(nc), np.repeat(np.eye(3)[None], nb, 0),
+        tree, np.repeat(ref["q"][:1], 4, 0), ref["p"][0].copy(), np.zeros(nc), np.repeat(np.eye(3)[None], nb, 0),
         np.zeros(nc, np.bool_), ref["k"], ref["u"], float(ref["dt"]), 1.0, TOLERANCE, run.q, run.p, run.impulse, run.gap,
         np.empty((0, 2)), run.states, run.bits,
     )  # fmt: skip

@@ -55,6 +55,12 @@ def angles_near(R, a0, b0, c0):
 
 
 @inline
+def lean(b):
+    """How near b is to ±90°, as an angle from 0 to 90°."""
+    return math.asin(min(abs(math.sin(b)), 1.0))
+
+
+@inline
 def moment(a, b, p1, p2, p3):
     """Π with Eᵀ Π = p, where E = [e_z, Rz e_y, Rz Ry e_x] and det E = cos b."""
     ca, sa, cb, sb = math.cos(a), math.sin(a), math.cos(b), math.sin(b)
@@ -95,7 +101,8 @@ def recentre(tree, home, C, q, p, history):
     for k in range(tree.balls.shape[0]):
         i = tree.joints[tree.balls[k]].q
         away = not centred(C, k)
-        if abs(q[i + 1]) < LIMIT and not away:
+        near_pole = lean(q[i + 1]) > LIMIT
+        if not near_pole and not away:
             continue
         rotation(q[i], q[i + 1], q[i + 2], R)
         _times(C[k], R, M)
@@ -104,7 +111,7 @@ def recentre(tree, home, C, q, p, history):
             for r in range(3):
                 for s in range(3):
                     to[r, s] = 1.0 if r == s else 0.0
-        elif abs(q[i + 1]) > LIMIT:
+        elif near_pole:
             a, b, c = 0.0, 0.0, 0.0
             for r in range(3):
                 for s in range(3):
@@ -130,6 +137,24 @@ def recentre(tree, home, C, q, p, history):
                 C[k, r, s] = to[r, s]
         apply_chart(tree, home, C, k)
     return moved
+
+
+@inline
+def unwind(tree, C, q, p, history, seen):
+    """Charts that have come home go on from the angles that were seen last: by whole turns, or on the other side of 90°."""
+    R = np.empty((3, 3))
+    for k in range(tree.balls.shape[0]):
+        if not centred(C, k):
+            continue
+        i = tree.joints[tree.balls[k]].q
+        rotation(q[i], q[i + 1], q[i + 2], R)
+        b = q[i + 1]
+        q[i], q[i + 1], q[i + 2] = angles_near(R, seen[i], seen[i + 1], seen[i + 2])
+        if math.cos(b) * math.cos(q[i + 1]) < 0.0:  # the second axis has turned round
+            p[i + 1] = -p[i + 1]
+        for row in range(history.shape[0]):
+            rotation(history[row, i], history[row, i + 1], history[row, i + 2], R)
+            history[row, i], history[row, i + 1], history[row, i + 2] = angles_near(R, q[i], q[i + 1], q[i + 2])
 
 
 @inline

@@ -84,7 +84,7 @@ def step_once(
     tree = figure.compiled.tree
     n, nq, nc = figure.n_dynamic, figure.n_q, len(tree.links)
     u = np.zeros(len(figure.forces)) if forces is None else np.asarray(forces, float)
-    q, p, lam = np.repeat(configuration(figure, q0)[None], 3, 0), np.array(p0, float), np.zeros(nc)
+    q, p, lam = np.repeat(configuration(figure, q0)[None], 4, 0), np.array(p0, float), np.zeros(nc)
     out = np.empty((1, nq)), np.empty((1, n)), np.empty((1, nc)), np.empty((0, nc)), np.empty((0, 2))
     states, bits = np.empty((1, nc), np.int8), np.empty(1, np.int64)
     rollout(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.dynamics.charts import apply_chart, outside, recentre
+from bunraku.dynamics.charts import apply_chart, outside, recentre, unwind
 from bunraku.dynamics.lagrangian import energies, momenta, total_mass
 from bunraku.dynamics.variational import begin, step, workspace
 from bunraku.dynamics.yielding import yielding
@@ -135,9 +135,9 @@ def energy(tree, w, o, q, v):
 def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L, G, En, states, bits):
     """Steps through all rows of K (next kinematic variables) and U (force inputs).
 
-    q (3 × variables: now and two before), p, lam, charts, alive are the state, updated in place. Q, P (inside the charts),
-    L (impulses), G (gaps), En (kinetic and potential energy at the midpoints), states of the links and bits have a row a
-    step; G and En of no rows are left out.
+    q (4 × variables: now, two before, and now as seen from outside), p, lam, charts, alive are the state, updated in place.
+    Q, P (inside the charts), L (impulses), G (gaps), En (kinetic and potential energy at the midpoints), states of the links
+    and bits have a row a step; G and En of no rows are left out.
     """
     n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
     home = tree.joints
@@ -151,7 +151,7 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
         w.alive[c] = alive[c]
     kappa = total_mass(home) / dt
     p1, seen, out = np.empty(n), np.empty(nq), np.empty(nq)
-    outside(own, charts, q[0], q[0], seen)
+    outside(own, charts, q[0], q[3], seen)
     q1 = np.empty(nq)
     origin = (0.0, 0.0, 0.0)
     for k in range(K.shape[0]):
@@ -183,11 +183,12 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
         if got & (DIVIDED | FROZEN | HELD):  # the past no longer tells the future
             for i in range(nq):
                 q[1, i] = q[2, i] = q[0, i]
-        if recentre(own, home, charts, q[0], p, q[1:]) > 0:
+        if recentre(own, home, charts, q[0], p, q[1:3]) > 0:
+            unwind(own, charts, q[0], p, q[1:3], seen)
             got |= RECHARTED
         outside(own, charts, q[0], seen, out)
         for i in range(nq):
-            seen[i] = Q[k, i] = out[i]
+            seen[i] = q[3, i] = Q[k, i] = out[i]
         for i in range(n):
             P[k, i] = p[i]
         bits[k] = got

@@ -1,0 +1,147 @@
+"""Ball joints turn through every orientation; nobody outside sees that a chart moved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
+
+from bunraku.dynamics import Simulation, momentum
+from bunraku.dynamics.rollout import RECHARTED
+from bunraku.figure import Figure
+from bunraku.figure.build import ball, body, capsule, figure, fixed, free, ry
+from bunraku.kinematics import pose
+
+Array = NDArray[np.float64]
+INERTIA = np.array([0.02, 0.03, 0.045])
+
+
+def top() -> Figure:
+    return figure("top", free("body", body(1.0, inertia=tuple(INERTIA))), gravity=(0, 0, 0))
+
+
+def angular_momentum(simulation: Simulation) -> Array:
+    """Of the free body, in the world, out of whatever chart it is in now."""
+    (a, b, _), C = simulation._q[0, 3:6], simulation._charts[0]
+    first, second = Rotation.from_euler("Z", a), Rotation.from_euler("ZY", [a, b])
+    axes = np.stack([[0.0, 0.0, 1.0], first.apply([0, 1, 0]), second.apply([1, 0, 0])])
+    return C @ np.linalg.solve(axes, simulation._p[3:6])
+
+
+def tumble(dt: float, steps: int, chunks: int = 100) -> tuple[Array, Array, Array, int]:
+    """Angular momenta, energies, heights of the body's own z axis, and how often a chart moved."""
+    simulation = Simulation(top(), v=[0.1, 0.2, -0.1, 0.1, 2.0, 0.3], dt=dt)
+    J, E, up, moved = [angular_momentum(simulation)], [], [], 0
+    for _ in range(chunks):
+        part = simulation.run(np.zeros((steps // chunks, 0)))
+        assert not (part.bits & ~RECHARTED).any()
+        assert np.abs(np.diff(part.q, axis=0)).max() < 3.5  # beside a pole angles turn by half a turn, never by whole ones
+        J.append(angular_momentum(simulation))
+        E.append(part.energy.sum(1))
+        up.append(Rotation.from_euler("ZYX", part.q[:, 3:6]).apply([0, 0, 1]))
+        moved += int(np.count_nonzero(part.bits & RECHARTED))
+    return np.array(J), np.concatenate(E), np.concatenate(up), moved
+
+
+def test_a_tumbling_body_feels_no_singular_orientation() -> None:
+    J, E, up, moved = tumble(0.01, 20_000)
+    assert moved > 50
+    assert up[:, 2].min() < -0.95
+    assert up[:, 2].max() > 0.95
+    assert np.ptp(E) < 5e-3 * E.mean()
+    assert np.abs(np.linalg.norm(J, axis=1) / np.linalg.norm(J[0]) - 1.0).max() < 5e-3
+
+
+def test_what_tumbling_does_to_the_invariants_is_of_second_order() -> None:
+    coarse, fine = tumble(0.01, 10_000), tumble(0.0025, 40_000)
+    assert np.ptp(coarse[1]) / np.ptp(fine[1]) > 10.0
+    assert np.abs(coarse[0] - coarse[0][0]).max() / np.abs(fine[0] - fine[0][0]).max() > 10.0
+
+
+@pytest.mark.slow
+def test_a_body_tumbles_for_a_hundred_thousand_steps() -> None:
+    J, E, _, moved = tumble(0.002, 100_000)
+    assert moved > 100
+    assert np.ptp(E) < 1e-4 * E.mean()
+    assert np.abs(J - J[0]).max() < 1e-3 * np.linalg.norm(J[0])
+
+
+def test_it_tumbles_as_euler_says() -> None:
+    """Against Euler's equations and the orientation that they drive, through several charts."""
+    w0 = np.array([0.05, 2.0, 0.02])  # about the middle axis: it flips
+    simulation = Simulation(top(), v=[0, 0, 0, w0[2], w0[1], w0[0]], dt=1e-3)
+    steps = simulation.run(np.zeros((8000, 0)))
+    assert np.count_nonzero(steps.bits & RECHARTED) > 3
+
+    def rate(_: float, y: Array) -> Array:
+        w, Q = y[:3], y[3:]
+        x, z = Q[1:], 0.5
+        return np.concatenate([np.cross(INERTIA * w, w) / INERTIA, [-z * x @ w], z * (Q[0] * w + np.cross(x, w))])
+
+    exact = solve_ivp(rate, (0.0, 8.0), [*w0, 1.0, 0, 0, 0], rtol=1e-11, atol=1e-12, dense_output=True)
+    for k in (999, 3999, 7999):
+        Q = exact.sol(1e-3 * (k + 1))[3:]
+        there, here = Rotation.from_quat([*Q[1:], Q[0]]), Rotation.from_euler("ZYX", steps.q[k, 3:6])
+        assert (there.inv() * here).magnitude() < 1e-4
+
+
+def leaning(turn: tuple[float, float, float]) -> Figure:
+    """A heavy arm on a ball joint whose zero is turned: the same arm, seen from another chart."""
+    back = tuple(Rotation.from_euler("xyz", turn).inv().as_euler("xyz"))
+    return figure(
+        "leaning",
+        fixed(
+            "mount",
+            ball("joint", fixed("arm", capsule(0.03, to=(0, 0, -0.4), mass=1.0),
+                 ry("flap", body(0.2, (0.05, 0, -0.1), (1e-3, 1e-3, 2e-3)), at=(0, 0, -0.4)), rpy=back)), rpy=turn,
+        ),
+    )  # fmt: skip
+
+
+def test_the_zero_of_a_ball_joint_does_not_matter() -> None:
+    """Two descriptions of one arm move alike, to second order, although they pass their singular angles at different times."""
+    away = []
+    for dt in (2e-3, 1e-3):
+        ends, moved = [], []
+        for turn in ((0.0, 0.0, 0.0), (1.2, 0.7, -0.4)):
+            fig = leaning(turn)
+            # the same spin in the world, whatever the angles are called
+            J = pose(fig).jacobian("arm")[3:, :3]
+            v = np.append(np.linalg.solve(J, [7.0, 5.0, 3.0]), 1.0)
+            simulation = Simulation(fig, v=v, dt=dt)
+            moved.append((simulation.run(np.zeros((round(0.8 / dt), 0))).bits & RECHARTED).any())
+            ends.append(pose(fig, simulation.q).X("flap"))
+        assert moved == [True, False]
+        away.append(np.abs(ends[1] - ends[0]).max())
+    assert away[0] < 5e-3
+    np.testing.assert_allclose(away[0] / away[1], 4.0, rtol=0.05)
+
+
+def test_a_chart_that_moves_changes_nothing_physical() -> None:
+    """Angles outside continue; energy, as charts see it half-way through a step, jumps by no more than their second order."""
+    fig, jumps = leaning((0.0, 0.0, 0.0)), []
+    for dt in (1e-3, 5e-4):
+        simulation = Simulation(fig, v=[3.0, 9.0, 2.0, 0.5], dt=dt)
+        steps = simulation.run(np.zeros((round(1.5 / dt), 0)))
+        moved = np.flatnonzero(steps.bits & RECHARTED)
+        assert len(moved) > 2
+        assert np.abs(np.diff(steps.q, axis=0))[moved[:-1]].max() < 0.2
+        jumps.append(np.abs(np.diff(steps.energy.sum(1))).max())
+    assert jumps[0] < 1e-3
+    assert jumps[0] / jumps[1] > 3.5
+
+
+def test_home_again() -> None:
+    """Back at small angles the momentum is that of the angles as they are named."""
+    fig = leaning((0.0, 0.0, 0.0)).replace(gravity=(0.0, 0.0, 0.0))
+    simulation = Simulation(fig, v=[0.0, 5.0, 0.0, 0.0], dt=1e-3)
+    for _ in range(3000):
+        steps = simulation.run(np.zeros((1, 0)))
+        q = simulation.q
+        if np.abs(np.sin(q[1])) < 0.1 and simulation.t > 0.5:
+            break
+    v = (simulation._q[0] - simulation._q[1]) / 1e-3
+    assert np.array_equal(simulation._charts[0], np.eye(3))
+    np.testing.assert_allclose(steps.momentum[0], momentum(fig, q, v), atol=2e-3)
