@@ -290,7 +290,8 @@ class Course:
         z = normal / np.linalg.norm(normal, axis=1, keepdims=True)
         y = np.cross(z, ahead)
         y /= np.linalg.norm(y, axis=1, keepdims=True)
-        p += (smooth_box(self._short(u, p, width), width) * z.T).T
+        for _ in range(4):  # the rounded normal is not that of a face, so that what is missing is not made up for at once
+            p += (smooth_box(self._short(u, p, width), width) * z.T).T
         return u, p, np.stack([np.cross(y, z), y, z], -1)
 
     def _short(self, u: Array, p: Array, width: int) -> Array:

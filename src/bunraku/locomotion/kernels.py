@@ -247,3 +247,34 @@ def add_rows(rows, ab, weight):
             for i in range(m):
                 for j in range(i, m):
                     ab[j - i, t * m + i] += w * rows[t, a, i] * rows[t, a, j]
+
+
+@kernel
+def pivot(table, basis, objective, columns):
+    """Simplex steps on a tableau, in place, until its row `objective` has no negative entry in the first columns."""
+    rows = basis.shape[0]
+    for step in range(500):
+        enter, least = -1, -1e-10
+        for c in range(columns):
+            if table[objective, c] < least:
+                enter, least = c, table[objective, c]
+                if step > 100:  # Bland: the first one, so that degenerate steps cannot go round for ever
+                    break
+        if enter < 0:
+            return True
+        leave, best = -1, math.inf
+        for r in range(rows):
+            if table[r, enter] > 1e-11:
+                ratio = table[r, table.shape[1] - 1] / table[r, enter]
+                if ratio < best or (ratio == best and basis[r] < basis[leave]):
+                    leave, best = r, ratio
+        if leave < 0:
+            return False
+        basis[leave] = enter
+        table[leave] /= table[leave, enter]
+        for r in range(table.shape[0]):
+            if r != leave:
+                share = table[r, enter]
+                if share != 0.0:
+                    table[r] -= share * table[leave]
+    return False
