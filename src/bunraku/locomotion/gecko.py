@@ -165,10 +165,13 @@ def stand(gecko: Gecko, course: Course, feet: FootPaths, want: Wish, *, steps: i
     p, R = course.body(np.zeros(1))
     q = gecko.start.copy()
     q[:3], q[3:6] = p[0], so3.angles_zyx(R[0])
+    start = q.copy()
     repeat = [np.repeat(a[:1], steps, 0) for a in (feet.p, want.normals, want.heights, want.joints)]
     Q, error = np.empty((steps, len(q))), np.full(steps, np.inf)
     feet_p, normals, heights, joints = repeat
     walk(gecko.body, q, feet_p, normals, heights, joints, ease(gecko), 0.5, 0.5, 0.05, gecko.measures["leg"], 1, Q, error)
+    if not np.isfinite(error[-1]):  # out of reach: as it stands by itself
+        return start, np.inf
     return Q[-1], float(error[-1])
 
 
