@@ -9,6 +9,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 
 import bunraku
@@ -23,8 +25,6 @@ version = release = bunraku.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
-    "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
 ]
@@ -34,6 +34,9 @@ suppress_warnings = ["config.cache"]
 
 html_theme = "furo"
 html_title = "bunraku"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+html_math_renderer = "mathml"
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -43,7 +46,6 @@ autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 autoclass_content = "class"
 python_use_unqualified_type_names = True
-napoleon_numpy_docstring = True
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -61,23 +63,40 @@ sphinx_gallery_conf = {
 
 # -- reference: one page for each room of the house that stands ----------------------------------------------
 
+MORE = {  # what a room offers besides the names at its door
+    "figure": ("build", "library", "actuated", "together"),
+    "kinematics": ("inverse", "tasks", "solution", "retarget"),
+    "dynamics": ("mixed", "events", "servo"),
+    "io": ("render", "video", "plots", "glb", "bvh", "arrays", "table", "urdf", "mjcf"),
+}
+UNSAID = {"build"}  # where names say it all
+INNER = {  # parts of those modules that only their neighbours need
+    "inverse": "entry",
+    "tasks": "Part, finite, unit, carrier, between, bits",
+    "mixed": "mixed",
+    "plots": "Line, lines",
+    "library": "NAMES",
+}
+
 
 def rooms() -> list[str]:
     """The rooms that stand, from the ground floor up."""
     settings = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))
     floors = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     stand = {found.name for found in pkgutil.iter_modules(bunraku.__path__)}
-    return [room for floor in reversed(floors) for room in re.findall(r"\w+", floor) if room in stand]
+    return [room for floor in reversed(floors) for room in re.findall(r"\w+", floor) if room in stand - {"cli"}]
 
 
 def page(room: str) -> list[str]:
     """The public names of a room; where it does not say which they are, those of each module in it."""
     module = importlib.import_module(f"bunraku.{room}")
     lines = [room, "=" * len(room), "", f".. automodule:: {module.__name__}"]
-    if not hasattr(module, "__all__") and hasattr(module, "__path__"):
-        for name in sorted(found.name for found in pkgutil.iter_modules(module.__path__)):
-            if not name.startswith("_"):
-                lines += ["", name, "-" * len(name), "", f".. automodule:: {module.__name__}.{name}"]
+    inside = {found.name for found in pkgutil.iter_modules(getattr(module, "__path__", ())) if not found.name.startswith("_")}
+    for name in MORE.get(room, () if hasattr(module, "__all__") else sorted(inside)):
+        if name in inside:
+            lines += ["", name, "-" * len(name), "", f".. automodule:: {module.__name__}.{name}"]
+            lines += ["   :undoc-members:"] if name in UNSAID else []
+            lines += [f"   :exclude-members: {INNER[name]}"] if name in INNER else []
     return lines
 
 
@@ -96,13 +115,38 @@ def write_reference(*_: object) -> None:
             file.write_text(text, encoding="utf-8")
 
 
-def escape_bars(*arguments: Any) -> None:
-    """In docstrings |x| is the size of x, not something to substitute."""
+def plain_words(*arguments: Any) -> None:
+    """In docstrings |x| is the size of x, not something to substitute, and `x`² needs no space."""
     lines: list[str] = arguments[-1]
-    lines[:] = [re.sub(r"(`[^`]*`)|\|", lambda found: found[1] or r"\|", line) for line in lines]
+    for k, line in enumerate(lines):
+        if not line.startswith("    "):
+            line = re.sub(r"(`[^`]*`)|\|", lambda found: found[1] or r"\|", line)
+            lines[k] = re.sub(r"(`[^`]*`)(?=[²³ᵀ\w])", r"\1\\ ", line)
+
+
+def literal_blocks(*arguments: Any) -> None:
+    """In docstrings, what stands indented by itself is code or a formula, shown as it is."""
+    lines: list[str] = arguments[-1]
+    out: list[str] = []
+    for line in lines:
+        outer = next((before for before in reversed(out) if before.strip()), "")
+        depth = len(line) - len(line.lstrip())
+        if line.strip() and out and not out[-1].strip() and depth >= len(outer) - len(outer.lstrip()) + 4:
+            out += ["::", ""]
+        out.append(line)
+    lines[:] = out
+
+
+def formula(writer: Any, node: Any) -> None:
+    """As MathML, which browsers draw by themselves, without the network."""
+    shown = "block" if isinstance(node, nodes.math_block) else "inline"
+    writer.body.append(convert(node.astext(), display=shown))
+    raise nodes.SkipNode
 
 
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
-    app.connect("autodoc-process-docstring", escape_bars)
+    app.add_html_math_renderer("mathml", (formula, None), (formula, None))
+    app.connect("autodoc-process-docstring", literal_blocks)
+    app.connect("autodoc-process-docstring", plain_words)
     app.connect("config-inited", write_reference)
