@@ -79,7 +79,7 @@ def test_a_hundred_cycles_do_not_drift_and_halves_mirror_each_other():
     np.testing.assert_allclose(late, sign * before[:, swap], atol=1e-4)
 
 
-def test_without_the_feedback_the_feet_are_off():
+def test_a_second_corrector_pass_puts_right_what_the_first_misses():
     """The first iteration alone leaves what the linearisation misses; the second puts it right."""
     _, _, _, once = walked((Straight(0.3),), correct=0)
     _, _, _, twice = walked((Straight(0.3),), correct=1)
