@@ -22,6 +22,8 @@ export class LiveDesk {
   private piece: Piece | null = null
   private channels: LiveChannels | null = null
   private newest: DataView | null = null
+  /** Says anew what is under the pointer: tensions change while it stays. */
+  private label: () => void = () => undefined
   private readonly who = h('span', { class: 'who', id: 'who' })
   private readonly asks = h('span', { class: 'asks' })
   private readonly controlButton: HTMLButtonElement
@@ -36,8 +38,11 @@ export class LiveDesk {
       pull: (figure, part, name, to, at) => this.link.send('pull', { figure, part, name, to, at }),
       release: (figure, part, name) => this.link.send('release', { figure, part, name }),
       winch: (figure, string, by) => this.link.send('winch', { figure, string, by }),
-      hover: (grip, rope, x, y) =>
-        app.bars.point(rope ? describeRope(rope) : grip?.part === 'body' ? grip.actor.figure.frames[grip.frame].name : '', x, y),
+      hover: (grip, rope, x, y) => {
+        const limb = grip?.part === 'body' ? grip.actor.figure.frames[grip.frame].name : ''
+        this.label = () => app.bars.point(rope ? describeRope(rope) : limb, x, y)
+        this.label()
+      },
       pick: (actor, frame) => {
         app.view.follow(actor, frame)
         app.bars.following = actor.figure.frames[frame].name
@@ -121,6 +126,8 @@ export class LiveDesk {
     this.control = null
     this.hands.allowed.clear()
     this.hands.drop()
+    this.label = () => undefined
+    this.app.bars.point('', 0, 0)
     this.sticks.forget()
     this.link.leave()
   }
@@ -192,6 +199,7 @@ export class LiveDesk {
     this.unpack(this.newest)
     this.newest = null
     this.app.view.showLive(this.time)
+    this.label()
     this.app.timeline.liveClock(this.time)
     if (this.samples % 3 === 0) {
       this.app.plots.redraw()

@@ -70,9 +70,9 @@ class Browser:
         return self.driver.execute_cdp_cmd(method, parameters)
 
     def go(self, address: str, *, quality: int = 4) -> None:
-        self.driver.get(address)
+        self.driver.get("about:blank")  # a new hash alone would not load anything
+        self.driver.get(f"{address}#quality={quality}")  # a processor draws all this
         self.wait("window.bunraku && bunraku.ready")
-        self.js(f"bunraku.fixQuality({quality})")  # a processor draws all this
 
     def js(self, expression: str) -> Any:
         return self.driver.execute_script(f"return ({expression})")

@@ -108,9 +108,9 @@ export class Bars {
   point(text: string, x: number, y: number): void {
     this.label.hidden = text === ''
     if (text === '') return
-    this.label.textContent = text
-    const { clientWidth } = this.app.view.canvas
-    this.label.style.transform = `translate(${Math.min(x + 14, clientWidth - 170)}px, ${Math.max(y - 34, 4)}px)`
+    if (this.label.textContent !== text) this.label.textContent = text
+    const room = this.app.view.canvas.clientWidth - this.label.offsetWidth - 4
+    this.label.style.transform = `translate(${Math.max(Math.min(x + 14, room), 4)}px, ${Math.max(y - 34, 4)}px)`
   }
 }
 

@@ -87,7 +87,7 @@ export class Actor {
         Object.assign(out, { polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 })
         Object.assign(out, { transparent: true, opacity: 0.34, depthWrite: false })
       }
-      if (warned) out.emissive.set(palette.warning).multiplyScalar(0.55)
+      if (warned) out.emissive.set(palette.warning).multiplyScalar(0.4)
       this.plain.set(key, out)
     }
     return out
