@@ -14,8 +14,9 @@ import numpy as np
 
 from bunraku.spatial.kernel import inline
 
-LIMIT = 1.05  # [rad] of |b|, where a chart moves away
-HOME = 0.7  # [rad] of |b| at home, where it comes back
+LIMIT = 1.05  # [rad] of |b|, where a chart leaves home
+AWAY = 0.2  # [rad] of |b|, where one that is away is centred again: the smaller the angles, the less a step depends on the chart
+HOME = 1.0  # [rad] of |b| at home, where it comes back: where it left, or what leaving did to a step's energy would add up
 
 
 @inline
@@ -101,7 +102,7 @@ def recentre(tree, home, C, q, p, history):
     for k in range(tree.balls.shape[0]):
         i = tree.joints[tree.balls[k]].q
         away = not centred(C, k)
-        near_pole = lean(q[i + 1]) > LIMIT
+        near_pole = lean(q[i + 1]) > (AWAY if away else LIMIT)
         if not near_pole and not away:
             continue
         rotation(q[i], q[i + 1], q[i + 2], R)
