@@ -111,13 +111,30 @@ def _complete(incomplete: str) -> Iterator[str]:
 
 
 def _thing(name: str) -> Any:
-    """A figure of the library, or what is in a file."""
+    """A figure of the library, what is in a file, or the motion that a simulation file orders."""
     from bunraku import io
     from bunraku.figure import library
 
+    if recipe := _recipe(name):
+        return recipe.run()
     if Path(name).suffix.lower() in io.LOADERS or Path(name).exists():
         return io.load(name)
     return library.named(name)
+
+
+def _recipe(name: str | Path) -> Any:
+    """What a simulation file orders; nothing for any other file."""
+    from bunraku.io import yaml
+
+    try:
+        ours = Path(name).suffix.lower() in (".yaml", ".yml") and yaml.read(name).get("simulate") is not None
+    except BunrakuError:  # whoever reads it next will say what is wrong
+        return None
+    if not ours:
+        return None
+    from bunraku.verbs import load_recipe
+
+    return load_recipe(name)
 
 
 Source = Annotated[
@@ -192,7 +209,7 @@ def check(
     broken = 0
     for file in files:
         try:
-            thing = io.load(file)
+            thing = _recipe(file) or io.load(file)
         except BunrakuError as error:
             broken += 1
             _say(str(error), style="red", to=err)
@@ -248,7 +265,7 @@ def simulate(
 def play(
     sources: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FIGURE]…", autocompletion=_complete, help="Files or names to show; without, the opening show."),
+        typer.Argument(metavar="FIGURE", autocompletion=_complete, help="Files or names to show; without, the opening show."),
     ] = None,
     host: Annotated[str, typer.Option(help="0.0.0.0 lets others on the network in, with the whole address.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8360,
@@ -290,7 +307,7 @@ def _summary(thing: Any) -> str:
         case Motion():
             who = "; ".join(_counted(track.figure) for track in thing.tracks)
             return f"motion of {thing.duration:.3g} s in {_count(len(thing), 'sample')}: {who}"
-    return repr(thing)
+    return str(thing)
 
 
 def _counted(figure: Figure) -> str:

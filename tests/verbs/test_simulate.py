@@ -186,3 +186,14 @@ def test_command_refuses_before_it_works(words: list[str], tmp_path: Path, monke
     assert done.exit_code == 1
     assert "end the name in" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["dance.yaml"]
+
+
+def test_other_commands_take_simulation_files_too(tmp_path: Path) -> None:
+    file, table = written(tmp_path, ARM), tmp_path / "arm.csv"
+    checked = CliRunner().invoke(cli.app, ["check", str(file)])
+    assert "simulation of arm2d: 0.4 s in 80 steps, moving hand_length, hand_x" in checked.stdout.replace("\n", " ")
+    assert CliRunner().invoke(cli.app, ["convert", str(file), str(table)]).exit_code == 0
+    np.testing.assert_allclose(io.load(table).q, simulate_file(file).q, atol=1e-9)
+    broken = CliRunner().invoke(cli.app, ["check", str(written(tmp_path, ARM + "durations: 3\n"))])
+    assert broken.exit_code == 1
+    assert "dance.yaml:7:1: unknown word 'durations'" in broken.stderr

@@ -57,6 +57,10 @@ class Recipe:
     def steps(self) -> int:
         return max(round(self.duration / self.dt), 1)
 
+    def __str__(self) -> str:
+        pulled = ", ".join((*self.puppeteer, *self.forces)) or "nothing"
+        return f"simulation of {self.figure.name}: {self.duration:g} s in {self.steps} steps, moving {pulled}"
+
     def run(self, *, progress: Callable[[float], None] | None = None) -> Motion:
         """The motion that comes of it. Ctrl-C returns what there is so far."""
         return simulate(
