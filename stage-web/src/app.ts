@@ -1,5 +1,6 @@
 /** The page: puts list, view, plots and time line together, and lets time pass. */
 import { recordedChannels } from './channels'
+import { type Grip, Hands } from './hands'
 import { SHORTCUTS, typing } from './keys'
 import { LiveDesk } from './livedesk'
 import type { Entry } from './model'
@@ -7,7 +8,7 @@ import { Player } from './player'
 import { remote } from './remote'
 import { type Opened, post, type Source, StageError } from './source'
 import { Theme } from './theme'
-import { Bars } from './ui/bars'
+import { Bars, describeRope } from './ui/bars'
 import { help, Notices } from './ui/dialogs'
 import { h, press } from './ui/dom'
 import { acceptDrops } from './ui/drop'
@@ -15,8 +16,10 @@ import { List } from './ui/list'
 import { Plots } from './ui/plots'
 import { TakeDesk } from './ui/takes'
 import { Timeline } from './ui/timeline'
+import type { Actor } from './view/actor'
 import type { Preset } from './view/camera'
 import { extremities } from './view/overlays'
+import type { DrawnRope } from './view/ropes'
 import { type Layers, View } from './view/view'
 
 export class App {
@@ -28,6 +31,7 @@ export class App {
   readonly list = new List((id) => void this.open(id))
   readonly view: View
   readonly bars: Bars
+  readonly hands: Hands
   readonly live: LiveDesk | null
   readonly takes: TakeDesk | null
   readonly remote: object
@@ -35,6 +39,8 @@ export class App {
   exports: string[] = []
   private readonly stage = h('main', { class: 'stage', id: 'stage' })
   private readonly patience = h('p', { class: 'patience' }, 'Preparing. The very first time, this machine compiles: up to a minute.')
+  /** Says anew what is under the pointer: tensions change while it stays. */
+  private label: () => void = () => undefined
   private before = 0
   private wanted = ''
   private frames = 0
@@ -47,10 +53,17 @@ export class App {
     document.body.classList.toggle('wide', innerWidth > 1100)
     this.view = new View(this.stage, this.theme)
     this.stage.append(this.bars.tools, this.bars.legend, this.bars.warnings, this.bars.label, this.patience)
+    this.hands = new Hands(this.view, {
+      hover: (grip, rope, x, y) => this.hovered(grip, rope, x, y),
+      pick: (actor, frame) => this.followFrame(actor, frame),
+    })
     this.live = source.served ? new LiveDesk(this) : null
     this.takes = source.served ? new TakeDesk(this) : null
     this.player.onChange = () => this.seeked()
-    this.view.onDraw = () => this.bars.update()
+    this.view.onDraw = () => {
+      this.bars.update()
+      this.label()
+    }
     this.theme.onChange(() => this.plots.redraw())
     this.showPlots(innerWidth > 1100)
     this.showList(source.served ? innerWidth > 760 : false)
@@ -108,6 +121,7 @@ export class App {
     const { piece, samples } = opened
     this.opened = opened
     this.live?.leave()
+    this.hovered(null, null, 0, 0)
     document.body.classList.toggle('live', piece.live)
     document.title = `${piece.title} · bunraku`
     this.view.set(piece, samples, (key) => opened.meshes.get(key))
@@ -158,6 +172,12 @@ export class App {
 
   // -- what buttons and keys do ----------------------------------------------------------------------------------
 
+  private hovered(grip: Grip | null, rope: DrawnRope | null, x: number, y: number): void {
+    const limb = grip?.part === 'body' ? grip.actor.figure.frames[grip.frame].name : ''
+    this.label = () => this.bars.point(rope ? describeRope(rope) : limb, x, y)
+    this.label()
+  }
+
   layer(name: keyof Layers, on = !this.view.layers[name]): void {
     this.view.layers[name] = on
     this.view.refresh()
@@ -165,8 +185,14 @@ export class App {
   }
 
   look(preset: Preset): void {
-    this.view.follow(null)
+    this.followFrame(null, 0)
     this.view.seat.look(preset)
+    this.bars.updateLayers()
+  }
+
+  private followFrame(actor: Actor | null, frame: number): void {
+    this.view.follow(actor, frame)
+    this.bars.following = actor === null ? null : (actor.figure.frames[frame]?.name ?? null)
     this.bars.updateLayers()
   }
 
@@ -175,15 +201,11 @@ export class App {
     const following = this.bars.following !== null
     const actor = this.view.actors.find((a) => !a.ghost)
     if (following || actor === undefined) {
-      this.view.follow(null)
-      this.bars.following = null
-    } else {
-      const heaviest = [...actor.figure.bodies].sort((a, b) => b.mass - a.mass)[0]
-      const frame = heaviest?.frame ?? extremities(actor)[0] ?? 0
-      this.view.follow(actor, frame)
-      this.bars.following = actor.figure.frames[frame]?.name ?? null
+      this.followFrame(null, 0)
+      return
     }
-    this.bars.updateLayers()
+    const heaviest = [...actor.figure.bodies].sort((a, b) => b.mass - a.mass)[0]
+    this.followFrame(actor, heaviest?.frame ?? extremities(actor)[0] ?? 0)
   }
 
   showPlots(on: boolean): void {

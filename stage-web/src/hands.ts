@@ -8,10 +8,12 @@ export type Grip =
   | { part: 'spindle' | 'hook'; rope: DrawnRope; at: Vector3 }
   | { part: 'body'; actor: Actor; frame: number; local: Vector3; at: Vector3 }
 
+/** Who hears commands: the link to the stage. */
+export interface Hearer {
+  send(type: string, fields: object): void
+}
+
 export interface HandEvents {
-  pull(figure: number, part: string, name: string, to: number[], at: number[]): void
-  release(figure: number, part: string, name: string): void
-  winch(figure: number, string: string, by: number): void
   hover(grip: Grip | null, rope: DrawnRope | null, x: number, y: number): void
   /** A tap on a body that is not dragged. */
   pick(actor: Actor, frame: number): void
@@ -24,7 +26,7 @@ export class Hands {
   allowed = new Set<string>()
   private readonly held = new Map<number, { grip: Grip; plane: Plane; offset: Vector3 }>()
   private readonly ray = new Raycaster()
-  private readonly wishes = new Map<string, () => void>()
+  private readonly wishes = new Map<string, { type: string; fields: object }>()
   private wheel = 0
   private wheeled: DrawnRope | null = null
 
@@ -140,7 +142,8 @@ export class Hands {
     if (hit === null) return
     const to = hit.add(held.offset).toArray()
     const [figure, name, at] = named(held.grip)
-    this.wishes.set(`${figure} ${held.grip.part} ${name}`, () => this.events.pull(figure, held.grip.part, name, to, at))
+    const { part } = held.grip
+    this.wishes.set(`${figure} ${part} ${name}`, { type: 'pull', fields: { figure, part, name, to, at } })
     this.hover(held.grip, held.grip.part === 'body' ? null : held.grip.rope, x, y)
   }
 
@@ -149,9 +152,9 @@ export class Hands {
     if (held === undefined) return
     event.stopImmediatePropagation()
     this.held.delete(event.pointerId)
-    this.flush()
     const [figure, name] = named(held.grip)
-    this.events.release(figure, held.grip.part, name)
+    const { part } = held.grip
+    this.wishes.set(`release ${figure} ${part} ${name}`, { type: 'release', fields: { figure, part, name } })
     if (this.held.size === 0) this.view.canvas.classList.remove('grabbing')
   }
 
@@ -199,11 +202,11 @@ export class Hands {
   }
 
   /** Once a picture: only the newest place of each drag is sent. */
-  flush(): void {
-    this.wishes.forEach((wish) => wish())
+  flush(to: Hearer): void {
+    this.wishes.forEach(({ type, fields }) => to.send(type, fields))
     this.wishes.clear()
     if (this.wheeled !== null && this.wheel !== 0) {
-      this.events.winch(this.wheeled.actor.track, this.wheeled.rope.name, this.wheel)
+      to.send('winch', { figure: this.wheeled.actor.track, string: this.wheeled.rope.name, by: this.wheel })
       this.wheel = 0
     }
   }

@@ -57,10 +57,19 @@ export class Link {
       // A refusal (4xxx) would be repeated; a lost connection may come back.
       const refused = event.code >= 4000
       this.events.connected(false, refused ? event.reason : '')
-      if (refused) return
-      this.timer = window.setTimeout(() => this.connect(), this.wait)
-      this.wait = Math.min(2 * this.wait, 8000)
+      if (!refused) void this.later()
     }
+  }
+
+  /** Tries again, unless the stage no longer knows this page. */
+  private async later(): Promise<void> {
+    const known = await fetch('/api/entries').then((r) => r.status !== 403, () => true)
+    if (!known) {
+      this.events.connected(false, 'it was started anew. Open the address that it printed.')
+      return
+    }
+    this.timer = window.setTimeout(() => this.connect(), this.wait)
+    this.wait = Math.min(2 * this.wait, 8000)
   }
 
   again(): void {

@@ -1,18 +1,15 @@
 /** A live figure on the page: who drives, samples as they come, drags and sticks as they go, recording. */
 import { type App, saveAs } from './app'
 import { LiveChannels } from './channels'
-import { Hands } from './hands'
 import { type Control, HEADER, Link, type RunState } from './link'
 import type { Piece } from './model'
 import { SPEEDS } from './player'
 import { checked, post } from './source'
 import { Sticks } from './sticks'
-import { describeRope } from './ui/bars'
 import { gamepad } from './ui/dialogs'
 import { button, h, press, setIcon } from './ui/dom'
 
 export class LiveDesk {
-  readonly hands: Hands
   readonly sticks = new Sticks()
   readonly link: Link
   control: Control | null = null
@@ -22,8 +19,6 @@ export class LiveDesk {
   private piece: Piece | null = null
   private channels: LiveChannels | null = null
   private newest: DataView | null = null
-  /** Says anew what is under the pointer: tensions change while it stays. */
-  private label: () => void = () => undefined
   private readonly who = h('span', { class: 'who', id: 'who' })
   private readonly asks = h('span', { class: 'asks' })
   private readonly controlButton: HTMLButtonElement
@@ -34,21 +29,6 @@ export class LiveDesk {
   private readonly pace = h('span', { class: 'muted', id: 'pace' })
 
   constructor(private readonly app: App) {
-    this.hands = new Hands(app.view, {
-      pull: (figure, part, name, to, at) => this.link.send('pull', { figure, part, name, to, at }),
-      release: (figure, part, name) => this.link.send('release', { figure, part, name }),
-      winch: (figure, string, by) => this.link.send('winch', { figure, string, by }),
-      hover: (grip, rope, x, y) => {
-        const limb = grip?.part === 'body' ? grip.actor.figure.frames[grip.frame].name : ''
-        this.label = () => app.bars.point(rope ? describeRope(rope) : limb, x, y)
-        this.label()
-      },
-      pick: (actor, frame) => {
-        app.view.follow(actor, frame)
-        app.bars.following = actor.figure.frames[frame].name
-        app.bars.updateLayers()
-      },
-    })
     this.controlButton = button('hand', 'Ask for control', () => this.takeOrGive(), { text: 'Drive', id: 'control' })
     app.bars.liveBar.append(this.who, this.asks, this.controlButton)
     this.recordButton = button('record', 'Record (R)', () => this.record(), { class: 'record', id: 'record', text: 'Record' })
@@ -124,10 +104,8 @@ export class LiveDesk {
     this.piece = null
     this.newest = null
     this.control = null
-    this.hands.allowed.clear()
-    this.hands.drop()
-    this.label = () => undefined
-    this.app.bars.point('', 0, 0)
+    this.app.hands.allowed.clear()
+    this.app.hands.drop()
     this.sticks.forget()
     this.link.leave()
   }
@@ -137,7 +115,7 @@ export class LiveDesk {
     if (!on && reason) this.app.notices.show(`The stage closed the connection: ${reason}`, 'error')
     if (!on && this.piece !== null) {
       this.control = null
-      this.hands.allowed.clear()
+      this.app.hands.allowed.clear()
       this.who.textContent = 'reconnecting …'
     }
   }
@@ -145,8 +123,8 @@ export class LiveDesk {
   private showControl(control: Control): void {
     this.control = control
     const mine = control.driver === control.you
-    this.hands.allowed = new Set(mine ? (this.piece?.pulls ?? []) : [])
-    if (!mine) this.hands.drop()
+    this.app.hands.allowed = new Set(mine ? (this.piece?.pulls ?? []) : [])
+    if (!mine) this.app.hands.drop()
     const others = control.watching - 1
     const watching = others > 0 ? `, ${others} more here` : ''
     this.who.textContent = mine ? `You drive${watching}` : control.driver === null ? 'Nobody drives' : `${control.driver} drives`
@@ -188,7 +166,7 @@ export class LiveDesk {
   /** Before each picture. */
   tick(): void {
     if (this.piece === null) return
-    this.hands.flush()
+    this.app.hands.flush(this.link)
     const names = this.piece.sticks ?? []
     if (names.length > 0) {
       this.sticks.poll(names.length)
@@ -199,7 +177,6 @@ export class LiveDesk {
     this.unpack(this.newest)
     this.newest = null
     this.app.view.showLive(this.time)
-    this.label()
     this.app.timeline.liveClock(this.time)
     if (this.samples % 3 === 0) {
       this.app.plots.redraw()

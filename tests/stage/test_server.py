@@ -15,9 +15,10 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from bunraku.stage import Serving, serve, wire
+from bunraku.stage import Entry, Serving, serve, wire
 from bunraku.stage.run import Run
 from tests.stage.conftest import entries
+from tests.stage.toys import Failing
 
 LIVE = "e1"
 
@@ -389,6 +390,16 @@ def test_a_room_starts_again_after_everybody_left(serving: Serving) -> None:
             page.join()
             page.sample()
     deadline = time.monotonic() + 5.0
-    while any(isinstance(r, Run) and not r.stopping for r in (room.run for room in serving.stage._rooms.values())):
+    while any(isinstance(r, Run) and not r.over for r in (room.run for room in serving.stage._rooms.values())):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_a_room_whose_figure_broke_can_be_opened_again() -> None:
+    with serve([Entry("breaks", lambda: Failing(ZeroDivisionError("inside")))]) as serving, Page(serving).hello() as page:
+        page.join("e0")
+        page.send("pull", figure=0, part="spindle", name="left", to=[0.0, 0.0, 0.0])
+        assert "ZeroDivisionError" in page.hear("notice")["text"]
+        page.send("leave")
+        page.join("e0")
+        page.sample()

@@ -112,7 +112,7 @@ def play(
     an HTML file that plays by a double click and, where there is an exporter for it, a video.
     """
     console = console or Console()
-    serving = serve(entries, host=host, port=port, opener=opener, exporters=exporters)
+    serving = _served(Stage(entries, opener=opener, exporters=exporters), host, port)
     seen = has_display() if browser is None else browser
     console.print(f"The stage is at  {serving.address}", soft_wrap=True, highlight=False)
     if host in ("0.0.0.0", "::"):
@@ -128,6 +128,16 @@ def play(
     elif seen:
         threading.Timer(0.6, webbrowser.open, (serving.address,)).start()
     serving.run()
+
+
+def _served(stage: Stage, host: str, port: int) -> Serving:
+    """At the wanted port; where nobody asked for the usual one and it is taken, at any."""
+    try:
+        return Serving(stage, host=host, port=port)
+    except BunrakuError:
+        if port != PORT:
+            raise
+        return Serving(stage, host=host, port=0)
 
 
 def has_display() -> bool:

@@ -18,7 +18,7 @@ from bunraku.stage.live import Live, Sample
 from bunraku.stage.wire import Packer
 
 LOG = logging.getLogger("bunraku.stage")
-LONGEST_TAKE = 600.0
+LONGEST_TAKE = 300.0
 """Seconds after which a recording stops by itself."""
 SLOWEST, FASTEST = 0.1, 4.0
 WAITING = 1000
@@ -80,8 +80,9 @@ class Run:
         self._thread.start()
 
     @property
-    def stopping(self) -> bool:
-        return self._stop.is_set()
+    def over(self) -> bool:
+        """Told to stop, or broken."""
+        return self._stop.is_set() or (self._thread is not None and not self._thread.is_alive())
 
     def stop_soon(self) -> None:
         self._stop.set()

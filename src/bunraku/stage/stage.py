@@ -165,12 +165,16 @@ class Stage:
             visitor.notice("This entry is recorded: it needs no driver.")
             return
         room = self._rooms.get(key)
-        if room is not None and room.run.stopping:
+        if room is not None and room.run.over:
             await asyncio.to_thread(room.run.stop)  # two threads must not step one figure
             if self._rooms.get(key) is room:
                 del self._rooms[key]
         if key not in self._rooms:
-            self._rooms[key] = Room(key, thing, on_take=self.keep_take, fps=self._fps)
+            try:
+                self._rooms[key] = Room(key, thing, on_take=self.keep_take, fps=self._fps)
+            except BunrakuError as problem:
+                visitor.notice(str(problem), level="error")
+                return
         if visitor in self.visitors:  # it may have gone while we waited
             self._rooms[key].enter(visitor)
         elif not self._rooms[key].visitors:
