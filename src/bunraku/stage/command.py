@@ -53,8 +53,9 @@ class Serving:
         self._thread: threading.Thread | None = None
 
     def run(self) -> None:
-        """Until interrupted."""
-        self._server.run(sockets=[self._socket])
+        """Until Ctrl-C, which is how it is meant to end."""
+        with contextlib.suppress(KeyboardInterrupt), self._socket:
+            self._server.run(sockets=[self._socket])
 
     def __enter__(self) -> Serving:
         self._thread = threading.Thread(target=self._in_thread, name="bunraku-stage", daemon=True)
