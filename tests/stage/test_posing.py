@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bunraku.figure import library
 from bunraku.kinematics import pose
 from bunraku.stage import Posing, Pull, Release, Reset, Winch
 from tests.stage.toys import puppet
@@ -63,3 +64,18 @@ def test_reset_brings_back_the_start_to_the_last_bit() -> None:
     live.step()
     live.apply(Reset())
     assert live.reset().q[0].tobytes() == first.q[0].tobytes()
+
+
+def test_a_limb_bends_before_the_figure_moves_and_the_trunk_takes_all_along() -> None:
+    f = library.named("mannequin")
+    hand, pelvis = f.bodies[-1].frame, next(j for j in f.groups if j.kind == "free").frames[-1]
+    for name, most in ((hand, 0.03), (pelvis, 1.0)):
+        live = Posing(f)
+        start = pose(f, live.reset().q[0])
+        x, y, z = start.point(name)
+        live.apply(Pull(0, "body", name, (x + 0.1, y, z + 0.05)))
+        for _ in range(60):
+            q = live.step().q[0]
+        now = pose(f, q)
+        np.testing.assert_allclose(now.point(name), [x + 0.1, y, z + 0.05], atol=0.01)
+        assert np.linalg.norm(now.point(pelvis) - start.point(pelvis)) < most

@@ -16,6 +16,8 @@ from bunraku.stage.live import Sample
 Array = NDArray[np.float64]
 DAMPING = 0.02
 """Of the least squares [m]: far reaches bend softly, and no singular configuration makes a limb jump."""
+ROOTED = 0.03
+"""How readily the whole figure comes along, against 1 for its limbs: only a pull beyond their reach moves it."""
 FASTEST = 1.2
 """Metres that a dragged point covers in a second at most: an impossible pull trails off instead of jerking."""
 
@@ -34,7 +36,14 @@ class Posing:
     _held: dict[tuple[int, str, str], Pull] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._base = self._free_variables()
         self.reset()
+
+    def _free_variables(self) -> NDArray[np.bool_]:
+        """Those that move the figure as a whole."""
+        frames = {frame for joint in self.figure.groups if joint.kind == "free" for frame in joint.frames}
+        moved = {v.name for f in self.figure.frames if f.name in frames and (v := f.variable) is not None}
+        return np.array([name in moved for name in self.figure.names])
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -73,13 +82,16 @@ class Posing:
     def _follow(self) -> None:
         now = pose(self.figure, self._q)
         rows, errors = [], []
+        ease = np.where(self._base, ROOTED, 1.0)
         for pull in self._held.values():
             frame, position = self._grip(pull)
             error = np.array(pull.to) - now.point(frame, position)
             size = float(np.linalg.norm(error))
             rows.append(now.point_jacobian(frame, position))
+            if not np.abs(rows[-1][:, ~self._base]).max(initial=0.0) > 1e-6:
+                ease[:] = 1.0  # the trunk itself is pulled
             errors.append(error * min(1.0, FASTEST * self.dt / max(size, 1e-12)))
-        self._q = self._q + self._bend(np.vstack(rows), np.concatenate(errors))
+        self._q = self._q + self._bend(np.vstack(rows), np.concatenate(errors), ease)
 
     def _grip(self, pull: Pull) -> tuple[str, tuple[float, float, float]]:
         if pull.part == "body":
@@ -87,14 +99,14 @@ class Posing:
         end = next(s for s in self.figure.strings if s.name == pull.name).spindle
         return end.frame, end.position
 
-    def _bend(self, J: Array, error: Array) -> Array:
-        """Least squares; variables that a limit stops are held, and the rest try again."""
+    def _bend(self, J: Array, error: Array, ease: Array) -> Array:
+        """Damped least squares; variables that a limit stops are held, and the rest try again."""
         lower, upper = self.figure.limits
         free = np.ones(len(self._q), bool)
         step = np.zeros(len(self._q))
         for _ in range(4):
-            A = J * free
-            step = A.T @ np.linalg.solve(A @ A.T + DAMPING**2 * np.eye(len(A)), error)
+            A = J * (ease * free)
+            step = A.T @ np.linalg.solve(A @ J.T + DAMPING**2 * np.eye(len(A)), error)
             beyond = free & ((self._q + step < lower) | (self._q + step > upper)) & (step != 0.0)
             if not beyond.any():
                 break
