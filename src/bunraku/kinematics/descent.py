@@ -12,7 +12,7 @@ from collections import namedtuple
 import numpy as np
 
 from bunraku.kinematics.balls import ball_angles, ball_rotation, exp_rotation, times, transposed
-from bunraku.kinematics.levels import hierarchy
+from bunraku.kinematics.levels import hierarchy, strict_level
 from bunraku.kinematics.rows import AIM, GIVEN, log_rotation, rows
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import cross, put6
@@ -21,7 +21,7 @@ from bunraku.spatial.kernel import inline, kernel
 # How a step or a solve ended; the words are in `solution`.
 CONVERGED, STALLED, LIMITS, EXHAUSTED, NOT_FINITE, BEYOND = range(6)
 RELUCTANCE, POSTURE, LOWER, UPPER, SPEED = range(5)  # rows of `columns`, a column for each variable
-HELD, RELEASED = 1, 2  # of variables at a limit
+RELEASED, HELD, FIXED = 1, 2, 3  # of variables at a limit; the last two do not move
 BY_ERROR = 0.1  # damping for a squared error of one
 
 Plan = namedtuple("Plan", "joints chain points links records balls weights levels columns")
@@ -110,7 +110,7 @@ def direction(plan, state, scratch, damping, gain, dq):
     metric, count, last = 0.0, 0, plan.levels.shape[0] - 2
     for k in range(n):
         scale[k] = prior[k] = 0.0
-        if columns[RELUCTANCE, k] > 0.0 and scratch.frozen[k] != HELD:
+        if columns[RELUCTANCE, k] > 0.0 and scratch.frozen[k] < HELD:
             D = columns[POSTURE, k] + damping[last] * columns[RELUCTANCE, k]
             scale[k] = 1.0 / math.sqrt(D)
             prior[k] = -gain * columns[POSTURE, k] * state.away[k] * scale[k]
@@ -176,6 +176,51 @@ def linearise(plan, aims, given, q, e, J, away):
     own = new_state(plan)
     evaluate(plan, aims, given, q, State(own.R, own.p, own.S, own.m, own.h, e, J, away))
     return by_error(plan, e)
+
+
+@kernel
+def programs(plan, aims, given, q, damping, gain, dt, largest, moves, H, f, low, high, basis, ranks):
+    """Each level as a quadratic program ½ dqᵀ H dq + f·dq over the moving variables, and the box that they may move in.
+
+    `basis[:ranks[k]]` are orthonormal directions that levels 0 … k − 1 settle.
+    """
+    state, scratch = new_state(plan), new_scratch(plan)
+    evaluate(plan, aims, given, q, state)
+    damping += by_error(plan, state.e)
+    n, last = moves.shape[0], plan.levels.shape[0] - 2
+    for i in range(state.e.shape[0]):
+        for a in range(n):
+            scratch.K[i, a] = plan.weights[i] * state.J[i, moves[a]]
+        scratch.r[i] = -gain * plan.weights[i] * state.e[i]
+    for a in range(n):
+        k = moves[a]
+        low[a], high[a] = box(plan, q, k, dt, largest)
+    ranks[0] = 0
+    for level in range(last + 1):
+        for a in range(n):
+            k = moves[a]
+            pull = plan.columns[POSTURE, k] if level == last else 0.0
+            f[level, a] = gain * pull * state.away[k]
+            for b in range(a + 1):
+                H[level, a, b] = 0.0
+            H[level, a, a] = damping * plan.columns[RELUCTANCE, k] + pull
+        for i in range(plan.levels[level], plan.levels[level + 1]):
+            row = scratch.K[i]
+            for a in range(n):
+                x = row[a]
+                if x != 0.0:
+                    f[level, a] -= x * scratch.r[i]
+                    for b in range(a + 1):
+                        H[level, a, b] += x * row[b]
+        for a in range(n):
+            for b in range(a):
+                H[level, b, a] = H[level, a, b]
+        if level < last:
+            ranks[level + 1] = strict_level(
+                scratch.K, plan.levels[level], plan.levels[level + 1], n, scratch.r, 1.0, basis, ranks[level], scratch.y,
+                scratch.L, scratch.A, scratch.z, scratch.size, scratch.least,
+            )  # fmt: skip
+    return by_error(plan, state.e) < math.inf
 
 
 @kernel

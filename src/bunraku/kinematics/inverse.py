@@ -13,14 +13,14 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.figure import Figure
 from bunraku.kinematics import descent, rows, search
-from bunraku.kinematics.bounded import bounded_step
+from bunraku.kinematics.bounded import Programs
+from bunraku.kinematics.entry import entry
 from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.plan import compile_tasks
 from bunraku.kinematics.solution import Outcome, Solution
@@ -75,6 +75,15 @@ class Inverse:
                 aims[rows.AIM * slot : rows.AIM * slot + len(numbers)] = numbers
         return aims
 
+    def view(self, title: str, aims: Array) -> tuple[Array, ...]:
+        """Where in `aims` a task's target stands, to be written into: a position or direction (3,), a rotation (3, 3),
+        both for a pose. For loops that cannot wait for `aim`; rotations are taken as they are."""
+        out = []
+        for slot in self._compiled.slots[self._task(title)]:
+            own = aims[rows.AIM * slot : rows.AIM * (slot + 1)]
+            out.append(own.reshape(3, 3) if self._compiled.plan.records["kind"][slot] == rows.TURN else own[:3])
+        return tuple(out)
+
     def _aim_posture(self, aims: Array, task: Posture, slots: tuple[int, ...], target: Any) -> None:
         wanted = task.wanted(self.figure, target)
         if not slots:  # soft: the wanted posture stands behind the records
@@ -122,6 +131,18 @@ class Inverse:
                 return out
             given[after.argmin()] = values[after.argmin()]
 
+    @functools.cached_property
+    def _moves(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self._compiled.plan.columns[descent.RELUCTANCE] > 0.0)
+
+    @functools.cached_property
+    def _programs(self) -> Callable[..., bool]:
+        row, matrix, ints = np.empty(0), np.empty((0, 0)), np.empty(0, np.int64)
+        return entry(
+            descent.programs, self._compiled.plan, row, matrix, row, 0.0, 0.0, 0.0, 0.0, ints, np.empty((0, 0, 0)), matrix, row,
+            row, matrix, ints,
+        )  # fmt: skip
+
     def _stepped(self, q: Array, aims: Array, given: Array, dt: float, gain: float, largest: float) -> Array:
         out = np.empty(len(q))
         status = descent.BEYOND
@@ -142,19 +163,22 @@ class Inverse:
 
     def _bounded(self, q: Array, aims: Array, given: Array, dt: float, gain: float, largest: float) -> Array:
         plan = self._compiled.plan
-        e, J, away, by_error = self._linear(q, aims, given)
-        far = np.minimum(plan.columns[descent.SPEED] * dt, largest)
-        box = [np.clip(plan.columns[side] - q, -far, far) for side in (descent.LOWER, descent.UPPER)]
-        found = [limit.smallest(self.figure, q) for limit in self.limits]
-        value = np.concatenate([np.zeros(0), *(v for v, _ in found)])
-        value_dq = np.concatenate([np.zeros((0, len(q))), *(d for _, d in found)])
-        known = np.isfinite(value)
-        bounds = value[known], value_dq[known]
-        dq = bounded_step(plan, e, J, away, (box[0], box[1]), bounds, damping=self.damping + by_error, gain=gain)
+        cascade = Programs.empty(len(plan.levels) - 1, int(plan.levels[-2]), len(self._moves))
+        known = self._programs(
+            plan, aims, given, q, self.damping, gain, dt, largest, self._moves, cascade.H, cascade.f, cascade.low, cascade.high,
+            cascade.basis, cascade.ranks,
+        )  # fmt: skip
+        if not known:
+            raise NotFinite(f"{self.figure.name}: q or a target is not finite")
+        value, value_dq = np.zeros(0), np.zeros((0, len(q)))
+        if self.limits:
+            found = [limit.smallest(self.figure, q) for limit in self.limits]
+            value, value_dq = np.concatenate([v for v, _ in found]), np.concatenate([d for _, d in found])
+            value, value_dq = value[np.isfinite(value)], value_dq[np.isfinite(value)]
+        dq = np.zeros(len(q))
+        dq[self._moves] = cascade.solve(value, value_dq[:, self._moves])
         out = np.empty(len(q))
         descent.moved(plan, q, dq, out)
-        if not np.isfinite(out).all():
-            raise NotFinite(f"{self.figure.name}: q or a target is not finite")
         return out
 
     # -- until it is there ---------------------------------------------------------------------------------------
@@ -257,13 +281,11 @@ class Inverse:
         aims = self.aims if aims is None else self._trusted_aims(aims)
         if self._compiled.bounds:
             values = self._values(q)
-        return self._linear(q, aims, np.where(values[:, -1:] < 0.0, values, 0.0))[:3]
-
-    def _linear(self, q: Array, aims: Array, given: Array) -> tuple[Array, Array, Array, float]:
-        plan = self._compiled.plan
-        m, n = len(plan.weights), len(q)
+        given = np.where(values[:, -1:] < 0.0, values, 0.0)
+        m, n = len(self._compiled.row_task), len(q)
         e, J, away = np.empty(m), np.empty((m, n)), np.empty(n)
-        return e, J, away, descent.linearise(plan, aims, given, q, e, J, away)
+        descent.linearise(self._compiled.plan, aims, given, q, e, J, away)
+        return e, J, away
 
     def errors(self, q: ArrayLike, aims: Array | None = None) -> dict[str, float]:
         """The size of each task's error [m or rad], by its title; postures of the lowest priority apart."""
@@ -285,15 +307,3 @@ class Inverse:
         if aims.shape != self.aims.shape:
             raise BunrakuError(f"aims have shape {aims.shape}, not {self.aims.shape}\n  advice: make them with `aim`")
         return aims
-
-
-def entry(kernel: Any, *examples: Any) -> Callable[..., Any]:
-    """The compiled code of a kernel for arguments like these.
-
-    Numba's own dispatch looks at every array of a tuple anew, which takes longer than a small solve.
-    """
-    if not hasattr(kernel, "get_overload"):  # run in the interpreter
-        return kernel  # type: ignore[no-any-return]
-    signature = tuple(numba.typeof(example) for example in examples)
-    kernel.compile(signature)
-    return kernel.get_overload(signature)  # type: ignore[no-any-return]

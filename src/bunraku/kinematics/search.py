@@ -13,6 +13,7 @@ import numpy as np
 from bunraku.kinematics.descent import (
     CONVERGED,
     EXHAUSTED,
+    FIXED,
     HELD,
     LIMITS,
     LOWER,
@@ -36,6 +37,7 @@ NARROW = 0.05  # [m or rad] how far off a strict level may be for a while that w
 CONTENT = 1e-10  # of its squared error: a level that would gain less does not judge,
 ROUGHLY = 1e-4  # nor this little where several levels disturb each other
 PATIENCE = 8  # steps that change nothing
+MENDING = 12
 STOPPED = 1e-10  # [rad or m] nothing moves any more
 LARGEST = 1.0  # [rad] of one iteration: beyond it, a first derivative says nothing
 
@@ -118,10 +120,10 @@ def slope(plan, state, k, dq):
 
 
 @inline
-def held_direction(plan, state, scratch, damping, q, dq):
+def held_direction(plan, state, scratch, damping, q, release, dq):
     """The step with those variables held that are at a limit and want beyond it. Returns how many are.
 
-    What is held is let go again, once, when it no longer wants beyond: the others may have changed its mind.
+    With `release`, what is held is let go again, once, when it no longer wants beyond: others may have changed its mind.
     """
     n, held = q.shape[0], 0
     for k in range(n):
@@ -131,14 +133,14 @@ def held_direction(plan, state, scratch, damping, q, dq):
         changed = False
         for k in range(n):
             out = q[k] <= plan.columns[LOWER, k] if dq[k] < 0.0 else q[k] >= plan.columns[UPPER, k] and dq[k] > 0.0
-            if out and scratch.frozen[k] == 0:
-                scratch.frozen[k] = HELD
+            if out and (scratch.frozen[k] == 0 or scratch.frozen[k] == RELEASED):
+                scratch.frozen[k] = HELD if scratch.frozen[k] == 0 else FIXED
                 held += 1
                 changed = True
         if changed:
             continue
         for k in range(n):
-            if scratch.frozen[k] == HELD:
+            if release and scratch.frozen[k] == HELD:
                 wish = slope(plan, state, k, dq)
                 if (wish > 0 and q[k] < plan.columns[UPPER, k]) or (wish < 0 and q[k] > plan.columns[LOWER, k]):
                     scratch.frozen[k] = RELEASED
@@ -201,7 +203,7 @@ def descend(plan, aims, given, numbers, q, state, other, scratch):
     worst, harder, held, iteration, idle = 0.0, 4.0, 0, 0, 0
     for iteration in range(int(numbers[3]) + 1):
         worst = largest(state.e)
-        held = held_direction(plan, state, scratch, damping, q, dq)
+        held = held_direction(plan, state, scratch, damping, q, True, dq)
         most = shorten(plan, dq)
         if not worst + most < math.inf:
             return NOT_FINITE, iteration
@@ -238,6 +240,23 @@ def descend(plan, aims, given, numbers, q, state, other, scratch):
     return (CONVERGED if worst <= tolerance else LIMITS if held else STALLED), iteration
 
 
+@inline
+def mend(plan, aims, given, least, tolerance, q, state, scratch):
+    """A search that ends in the middle may leave the highest level off by a little: a few steps for it alone."""
+    n, first = q.shape[0], plan.levels[1]
+    dq, damping = np.empty(n), np.full(plan.levels.shape[0] - 1, 1e9)
+    damping[0] = least
+    for _ in range(MENDING):
+        evaluate(plan, aims, given, q, state)
+        worst = largest(state.e[:first])
+        if not tolerance < worst <= NARROW:
+            return
+        held_direction(plan, state, scratch, damping, q, False, dq)
+        shorten(plan, dq)
+        retract(plan, q, dq, q)
+        keep_limits(plan, q)
+
+
 @kernel
 def solve(plan, aims, given, numbers, warm, Q, status, iterations):
     """A solve for every row of aims, from the row of Q, in place, or (warm) from the solution before it."""
@@ -247,3 +266,5 @@ def solve(plan, aims, given, numbers, warm, Q, status, iterations):
             for k in range(Q.shape[1]):
                 Q[t, k] = Q[t - 1, k]
         status[t], iterations[t] = descend(plan, aims[t], given, numbers, Q[t], state, other, scratch)
+        if status[t] != CONVERGED and status[t] != NOT_FINITE and plan.levels.shape[0] > 2:
+            mend(plan, aims[t], given, numbers[0], numbers[1], Q[t], state, scratch)

@@ -1,0 +1,21 @@
+"""The way into compiled code, without numba's dispatch.
+
+Numba's dispatch looks at every array of a tuple anew, 5 µs for the arrays of a figure: longer than a small solve. The
+price is that nothing is checked: who calls an entry hands over contiguous arrays of the types it was made for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+
+
+def entry(kernel: Any, *examples: Any) -> Callable[..., Any]:
+    """The compiled code of a kernel for arguments like these."""
+    if not hasattr(kernel, "get_overload"):  # run in the interpreter
+        return kernel  # type: ignore[no-any-return]
+    signature = tuple(numba.typeof(example) for example in examples)
+    kernel.compile(signature)
+    return kernel.get_overload(signature)  # type: ignore[no-any-return]
