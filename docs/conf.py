@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from sphinx.application import Sphinx
 import bunraku
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+import scraper  # noqa: E402
 
 project = "bunraku"
 author = "the bunraku authors"
@@ -48,6 +51,7 @@ autoclass_content = "class"
 python_use_unqualified_type_names = True
 
 sphinx_gallery_conf = {
+    "image_scrapers": (scraper.Pictures(), "matplotlib"),
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/\d\d_.*\.py",
