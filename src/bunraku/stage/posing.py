@@ -16,7 +16,7 @@ from bunraku.stage.live import Sample
 Array = NDArray[np.float64]
 DAMPING = 0.02
 """Of the least squares [m]: far reaches bend softly, and no singular configuration makes a limb jump."""
-ROOTED = 0.03
+ROOTED = 2e-5
 """How readily the whole figure comes along, against 1 for its limbs: only a pull beyond their reach moves it."""
 FASTEST = 1.2
 """Metres that a dragged point covers in a second at most: an impossible pull trails off instead of jerking."""
