@@ -122,7 +122,8 @@ def test_a_thousand_visits_leak_nothing() -> None:
         settle(serving.stage.visitors)
         assert not serving.stage.visitors
         assert open_files() <= files + 2
-        assert threading.active_count() <= threads + 1
+        # A pool of workers may grow by a few threads on a busy machine, but not with the visits.
+        assert threading.active_count() <= threads + 8
         assert count() <= objects + 2
 
 
