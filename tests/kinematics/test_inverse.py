@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -284,6 +285,29 @@ def test_loops_close_and_stay_closed_while_something_moves() -> None:
     assert all(s.errors["closing"] < 1e-9 for s in solutions)
     turned = [s.q[figure.index("crank")] for s in solutions]
     assert np.allclose(turned, np.linspace(0, 2 * np.pi, 60), atol=1e-4)  # a full turn of the crank (Grashof)
+
+
+def test_talos_does_four_tasks_at_once(pinocchio: ModuleType) -> None:
+    """A real humanoid of 50 variables; Pinocchio says where its frames are."""
+    from tests.peers.robots import Twin, path_of
+
+    twin = Twin.of(path_of("talos"), floating=True)
+    figure = twin.figure
+    bent = {f"leg_{side}_{k}_joint": a for side in ("left", "right") for k, a in ((3, -0.5), (4, 1.0), (5, -0.5))}
+    q = np.clip(figure.configuration(**bent, arm_left_4_joint=-1.2, arm_left_2_joint=0.4), *figure.limits)
+    feet, hand = ("left_sole_link", "right_sole_link"), "gripper_left_base_link"
+    tasks = [*map(FramePose, feet), CentreOfMass(priority=1), FramePose(hand, name="hand", priority=1), Posture()]
+    ik = Inverse(figure, tasks, start=q)
+    target = pose(figure, q).X(hand)
+    target[:3, 3] += (0.15, 0.1, 0.2)
+    solution = ik.solve(q, ik.aim(hand=target))
+    assert solution.outcome is Outcome.CONVERGED, solution.advice
+    model, data, there = twin.model, twin.data, twin.q(solution.q)
+    pinocchio.framesForwardKinematics(model, data, there)
+    assert np.allclose(data.oMf[model.getFrameId(hand)].homogeneous, target, atol=1e-8)
+    for foot in feet:
+        assert np.allclose(data.oMf[model.getFrameId(foot)].homogeneous, pose(figure, q).X(foot), atol=1e-8)
+    assert np.allclose(pinocchio.centerOfMass(model, data, there), pose(figure, q).com, atol=1e-6)
 
 
 # -- many targets ------------------------------------------------------------------------------------------------

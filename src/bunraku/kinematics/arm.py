@@ -21,7 +21,7 @@ from bunraku.errors import BunrakuError, FigureError, NotFinite
 from bunraku.figure import Figure
 from bunraku.kinematics import arm_kernels
 from bunraku.kinematics.forward import configuration, pose
-from bunraku.kinematics.tasks import carrier, finite
+from bunraku.kinematics.parts import carrier, finite
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]

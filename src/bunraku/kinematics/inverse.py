@@ -9,7 +9,6 @@ Tasks are compiled once; a step, a solve, or the solves for many targets are the
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -204,22 +203,9 @@ class Inverse:
         for _ in range(tries - 1):
             if best.outcome is Outcome.CONVERGED:
                 break
-            other = self._solve_once(self._anywhere(q, random), aims, iterations, tolerance, still)
-            best = min(best, other, key=lambda solution: self._sizes(solution.q, aims))
+            other = self._solve_once(self._compiled.anywhere(q, random), aims, iterations, tolerance, still)
+            best = min(best, other, key=lambda solution: self._compiled.sizes(self.linear(solution.q, aims)[0]))
         return best
-
-    def _anywhere(self, q: Array, random: np.random.Generator) -> Array:
-        """Moving variables anywhere within their limits, or within π of q where there are none."""
-        columns = self._compiled.plan.columns
-        lower = np.where(np.isfinite(columns[descent.LOWER]), columns[descent.LOWER], q - np.pi)
-        upper = np.where(np.isfinite(columns[descent.UPPER]), columns[descent.UPPER], q + np.pi)
-        return np.where(columns[descent.RELUCTANCE] > 0.0, random.uniform(lower, upper), q)
-
-    def _sizes(self, q: Array, aims: Array) -> list[float]:
-        """Squared errors of the levels, highest first."""
-        plan = self._compiled.plan
-        squares = (plan.weights * self.linear(q, aims)[0]) ** 2
-        return [float(squares[a:b].sum()) for a, b in itertools.pairwise(plan.levels)]
 
     def _solve_once(self, q: Array, aims: Array, iterations: int, tolerance: float, still: float) -> Solution:
         if self.limits or self._compiled.bounds:

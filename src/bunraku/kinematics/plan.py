@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,8 @@ from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics import rows, tree
 from bunraku.kinematics.descent import LOWER, POSTURE, RELUCTANCE, SPEED, UPPER, Plan
-from bunraku.kinematics.tasks import Bound, Part, Posture, Task
+from bunraku.kinematics.parts import Part
+from bunraku.kinematics.tasks import Bound, Posture, Task
 
 Array = NDArray[np.float64]
 
@@ -31,6 +33,18 @@ class Compiled:
     bounds: tuple[tuple[Bound, int], ...]
     """Tasks whose rows are given from outside, each with its first row among those."""
     n_given: int
+
+    def sizes(self, e: Array) -> list[float]:
+        """Σ (weight · error)² of the levels, highest first."""
+        squares = (self.plan.weights * e) ** 2
+        return [float(squares[a:b].sum()) for a, b in itertools.pairwise(self.plan.levels)]
+
+    def anywhere(self, q: Array, random: np.random.Generator) -> Array:
+        """Moving variables anywhere within their limits, or within π of q where there are none."""
+        columns = self.plan.columns
+        lower = np.where(np.isfinite(columns[LOWER]), columns[LOWER], q - np.pi)
+        upper = np.where(np.isfinite(columns[UPPER]), columns[UPPER], q + np.pi)
+        return np.where(columns[RELUCTANCE] > 0.0, random.uniform(lower, upper), q)
 
 
 def levels_of(tasks: Sequence[Task]) -> dict[int, int]:
