@@ -19,7 +19,8 @@ from bunraku.spatial.kernel import borrow, inline, keep, kernel
 
 # What happened in a step, as bits.
 PLAIN, RETRIED, HELD, DIVIDED, FROZEN, RECHARTED = 0, 1, 2, 4, 8, 16
-PARTS = 8
+PARTS = 16  # of a step, at most
+FURTHEST = 1.0  # [rad] that a joint may turn in a step, or a part of it
 
 
 @inline
@@ -32,18 +33,30 @@ def with_joints(tree, joints):
 
 
 @inline
-def attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance):
-    """One step by Newton's method, from the guess, then from rest; after `begin`. Returns bits, or −1."""
-    if step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, 12) >= 0:
+def attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, furthest):
+    """One step by Newton's method, from the guess, then from rest; after `begin`. Returns bits, or −1.
+
+    A joint that turns by more than `furthest` has not been followed: that is no step either.
+    """
+    if step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, 12) >= 0 and not _further(tree, q0, q1, furthest):
         return PLAIN
     for i in range(tree.shape[0]):
         q1[i] = q0[i]
     for c in range(tree.shape[3]):
         lam[c] = 0.0
         w.alive[c] = False
-    if step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, 40) >= 0:
+    if step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, 40) >= 0 and not _further(tree, q0, q1, furthest):
         return RETRIED
     return -1
+
+
+@inline
+def _further(tree, q0, q1, furthest):
+    for j in range(tree.shape[2]):
+        i = tree.joints[j].q
+        if i < tree.shape[0] and tree.joints[j].kind < 3 and abs(q1[i] - q0[i]) > furthest:
+            return True
+    return False
 
 
 @inline
@@ -51,7 +64,7 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
     """A step that always ends somewhere, after `begin`. Returns what happened, as bits."""
     n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
     demanded = q1[n:].copy()
-    bits = attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance)
+    bits = attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, FURTHEST)
     if bits >= 0:
         return bits
     qa, pa, pb, sums = np.empty(nq), np.empty(n), np.empty(n), np.zeros(nc)
@@ -72,7 +85,8 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
             for k in range(n, nq):
                 q1[k] = q0[k] + (demanded[k - n] - q0[k]) * (part + 1) / parts
             begin(tree, w, o, qa)
-            got = attempt(tree, w, o, qa, pa, u, dt / parts, share, q1, lam, pb, tolerance)
+            furthest = FURTHEST if parts < PARTS else np.inf
+            got = attempt(tree, w, o, qa, pa, u, dt / parts, share, q1, lam, pb, tolerance, furthest)
             if got < 0:
                 bits = -1
                 break

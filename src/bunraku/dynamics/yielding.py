@@ -1,9 +1,9 @@
 """A step for the impossible: strings give way, and what they gave is taken back from the puppeteer.
 
 Where Newton's method finds no step, because no configuration reaches what the puppeteer asks for, the figure goes as near to it as
-it can. It would fly to q* within the step; over the links that are then too long, with a small compliance c,
+it can. It would fly to q* within the step; over the links that are then too long, with a large stiffness k,
 
-    (q − q*)ᵀ M (q − q*)/2dt + Σ gap²/2c
+    (q − q*)ᵀ M (q − q*)/2dt + Σ k gap²/2
 
 is minimised by Gauss and Newton with a line search, which always ends somewhere. Links pull as they lie at the end of the step
 here, so nothing gains energy. Then the kinematic variables move, as little as closes the gaps: they are *held*.
@@ -23,21 +23,55 @@ from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import dot6, get6
 from bunraku.spatial.kernel import inline
 
-STIFF = 1e3  # a link gives a thousandth of what its figure would move
-FURTHEST = 3.0  # [rad or m] that a figure flies in such a step; what is faster is lost
+STIFF = 1e3  # a link gives a thousandth of what its figure would move,
+HARD = 1e6  # and a millionth where the puppeteer cannot give back what it gave
+ROUNDS = 5
+FURTHEST = 1.0  # [rad or m] that a figure flies in such a step; what is faster is lost
 LONGEST = 0.5  # [rad or m] of one correction
 
 
 @inline
 def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
-    """q1 (its kinematic part is what was asked for), λ and p1 of a step that gives way; w.alive are the links that act."""
+    """q1 (its kinematic part is what was asked for), λ and p1 of a step that gives way; w.alive are the links that act.
+
+    What the puppeteer asks for may be far from what can be; so it is held, and asked for again, until it is near enough.
+    """
     n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
-    M, H, aim, b = np.zeros((nq, nq)), np.empty((n, n)), np.empty(nq), np.empty(n)
-    _fly(tree, w, o, q0, p0, u, dt, M, H, aim)
+    M, aim, stiff = np.zeros((nq, nq)), np.empty(nq), np.empty(nc)
+    _fly(tree, w, o, q0, p0, u, dt, M, aim)
     for i in range(n):
         q1[i] = q0[i]
-    stiffness = STIFF * kappa
-    merit = _merit(tree, w, o, q1, aim, M, dt, stiffness)
+    _measure(tree, w, o, q1)
+    for c in range(nc):
+        stiff[c] = HARD * kappa
+        for k in range(n, nq):
+            if w.A1[c, k] != 0.0:
+                stiff[c] = STIFF * kappa
+    for _ in range(ROUNDS):
+        _approach(tree, w, o, aim, M, dt, stiff, q1)
+        worst = 0.0
+        for c in range(nc):
+            lam[c] = stiff[c] * w.h[c] if w.alive[c] else 0.0
+            if w.alive[c] and stiff[c] == HARD * kappa:
+                worst = max(worst, abs(w.h[c]))
+        hold(tree, w, o, q1, stiff, HARD * kappa)
+        if worst < 1e-9:
+            break
+    for c in range(nc):
+        w.alive[c], w.slides[c] = lam[c] != 0.0, False
+    _mass(tree, w, o, q1, q1, u, dt, M)
+    for i in range(n):
+        p1[i] = 0.0
+        for j in range(nq):
+            p1[i] += M[i, j] * (q1[j] - q0[j]) / dt
+
+
+@inline
+def _approach(tree, w, o, aim, M, dt, stiff, q1):
+    """Minimises over the dynamic variables from q1, in place."""
+    n, nc = tree.shape[0], tree.shape[3]
+    H, b = np.empty((n, n)), np.empty(n)
+    merit = _merit(tree, w, o, q1, aim, M, dt, stiff)
     for _ in range(60):
         for i in range(n):
             b[i] = 0.0
@@ -47,7 +81,7 @@ def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
         for c in range(nc):
             if w.alive[c]:
                 for i in range(n):
-                    f = stiffness * w.A1[c, i]
+                    f = stiff[c] * w.A1[c, i]
                     if f != 0.0:
                         b[i] += f * w.h[c]
                         for j in range(n):
@@ -60,38 +94,28 @@ def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
         part = 1.0 if size < LONGEST else LONGEST / size
         for i in range(n):
             q1[i] -= part * b[i]
-        new = _merit(tree, w, o, q1, aim, M, dt, stiffness)
+        new = _merit(tree, w, o, q1, aim, M, dt, stiff)
         while not new < merit and part > 1e-9:
             part *= 0.5
             for i in range(n):
                 q1[i] += part * b[i]
-            new = _merit(tree, w, o, q1, aim, M, dt, stiffness)
+            new = _merit(tree, w, o, q1, aim, M, dt, stiff)
         if not new < merit or part * size < 1e-11:
             break
         merit = new
-    for c in range(nc):
-        lam[c] = stiffness * w.h[c] if w.alive[c] else 0.0
-        w.slides[c] = False
-    hold(tree, w, o, q1)
-    _mass(tree, w, o, q1, q1, u, dt, M)
-    for i in range(n):
-        p1[i] = 0.0
-        for j in range(nq):
-            p1[i] += M[i, j] * (q1[j] - q0[j]) / dt
 
 
 @inline
-def hold(tree, w, o, q1):
+def hold(tree, w, o, q1, stiff, hard):
     """Moves the kinematic variables by as little as closes the gaps that strings gave. Returns whether it could."""
     n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
     G, e, rows = np.empty((nc, nc)), np.empty(nc), np.empty(nc, np.int64)
     for _ in range(20):
-        place(tree.joints, 0, tree.joints.shape[0], q1, o, w.R, w.p, w.S)
-        gaps(tree, q1, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+        _measure(tree, w, o, q1)
         m = 0
         for c in range(nc):
-            wide = abs(w.h[c]) if w.alive[c] and tree.links[c].pulls == 0 else w.h[c]
-            if wide > 1e-13 and tree.links[c].kind != SLIP:
+            wide = abs(w.h[c]) if tree.links[c].pulls == 0 else w.h[c]
+            if wide > 1e-13 and tree.links[c].kind != SLIP and stiff[c] < hard:
                 rows[m] = c
                 m += 1
         if m == 0:
@@ -124,9 +148,10 @@ def hold(tree, w, o, q1):
 
 
 @inline
-def _fly(tree, w, o, q0, p0, u, dt, M, L, aim):
+def _fly(tree, w, o, q0, p0, u, dt, M, aim):
     """M, and where the dynamic variables would be at the end of the step if nothing pulled."""
     n, nq, joints = tree.shape[0], tree.shape[1], tree.joints
+    L = np.empty((n, n))
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     for i in range(nq):
         aim[i] = q0[i]
@@ -180,11 +205,17 @@ def _mass(tree, w, o, qa, qb, u, dt, M):
 
 
 @inline
-def _merit(tree, w, o, q, aim, M, dt, stiffness):
-    """What is minimised; leaves gaps, their gradients, and in w.alive the links that are too long."""
-    n, joints = tree.shape[0], tree.joints
-    place(joints, 0, joints.shape[0], q, o, w.R, w.p, w.S)
+def _measure(tree, w, o, q):
+    """Gaps and their gradients at q."""
+    place(tree.joints, 0, tree.joints.shape[0], q, o, w.R, w.p, w.S)
     gaps(tree, q, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+
+
+@inline
+def _merit(tree, w, o, q, aim, M, dt, stiff):
+    """What is minimised; leaves gaps, their gradients, and in w.alive the links that are too long."""
+    n = tree.shape[0]
+    _measure(tree, w, o, q)
     total = 0.0
     for i in range(n):
         for j in range(n):
@@ -192,7 +223,7 @@ def _merit(tree, w, o, q, aim, M, dt, stiffness):
     for c in range(tree.links.shape[0]):
         w.alive[c] = tree.links[c].kind != SLIP and (w.h[c] > 0.0 or tree.links[c].pulls == 0)
         if w.alive[c]:
-            total += 0.5 * stiffness * w.h[c] * w.h[c]
+            total += 0.5 * stiff[c] * w.h[c] * w.h[c]
     return total
 
 
