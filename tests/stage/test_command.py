@@ -37,6 +37,7 @@ def test_without_a_display_it_prints_the_address_and_writes_files_until_ctrl_c(t
         stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "200"},
     )  # fmt: skip
     assert process.stdout is not None
+    assert process.stderr is not None
     try:
         address = re.search(r"http://\S+", process.stdout.readline())
         assert address is not None
@@ -48,7 +49,9 @@ def test_without_a_display_it_prints_the_address_and_writes_files_until_ctrl_c(t
         assert "stage-data" in (tmp_path / "out" / "show.html").read_text()
     finally:
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        # Not `communicate`, which would miss what `readline` has already taken in.
+        out, err = process.stdout.read(), process.stderr.read()
+        process.wait(timeout=20)
     assert process.returncode == 0
     assert "Traceback" not in err
     assert ("every network" in out) == (host == "0.0.0.0")
