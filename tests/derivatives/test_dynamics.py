@@ -169,7 +169,7 @@ def test_library(name: str) -> None:
 @pytest.mark.parametrize("name", ["arm2d", "arm3d", "marionette22", "marionette25", "hand"])
 def test_some_strings_slack(name: str) -> None:
     figure = library.named(name)
-    step = check(random_case(figure, 5, taut=0.5 if len(figure.strings) > 1 else 0.0))
+    step = check(random_case(figure, 5, taut=0.5 if len(figure.strings) > 1 else 0.0, pull=0.004))
     assert (step.states[: len(figure.strings)] == 0).any()
 
 

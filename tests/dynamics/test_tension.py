@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bunraku.dynamics import Simulation, mass_matrix, momentum, simulate
 from bunraku.dynamics.quantities import gap_derivatives
-from bunraku.dynamics.rollout import FROZEN, HELD
+from bunraku.dynamics.rollout import DIVIDED, FROZEN, HELD
 from bunraku.dynamics.tension import complementarity
 from bunraku.figure import Figure, library
 from bunraku.figure.build import body, figure, string, tx, ty, tz
@@ -120,7 +120,9 @@ def test_every_step_end_is_admissible(name: str) -> None:
     assert ((steps.states[:, :ropes] == 0).any(0)).all()
     assert impulse.min() >= 0.0
     assert gap.max() <= 1e-10
-    assert np.abs(impulse * gap).max() <= 1e-11
+    whole = (steps.bits & DIVIDED) == 0  # a string may pull in one part of a step and hang through in another
+    assert np.abs(impulse * gap)[whole].max() <= 1e-11
+    assert np.count_nonzero(whole) > 480
     # what was recorded is what is there
     for k in (100, 499):
         np.testing.assert_allclose(pose(fig, steps.q[k]).gaps, gap[k], atol=1e-12)
