@@ -37,6 +37,7 @@ Work = namedtuple(
     "alive slides near "  # which links act, which contacts slide, and which may act in this step
     "qm v vq Lq F r delta block K D22 rows cols E Lqq Fq Fv",
 )
+SUNK = 1e-11  # [m] that a contact may be beyond its plane
 LARGEST = 0.7  # [rad or m] of one Newton correction
 NEAR = 1e-3  # [m] within which a slack string may tighten in a step
 
@@ -196,6 +197,16 @@ def equations(tree, w):
 
 
 @inline
+def sunk(tree, w):
+    """Whether a contact was beyond its plane before the last correction."""
+    deepest = 0.0
+    for c in range(tree.links.shape[0]):
+        if tree.links[c].kind != SLIP and w.near[c]:
+            deepest = max(deepest, w.h[c])
+    return deepest > SUNK
+
+
+@inline
 def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
     """Solves one step; q1 (kinematic part given, dynamic part a guess) and λ hold the guess on entry.
 
@@ -239,7 +250,8 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
         for c in range(nc):
             lam[c] -= part * w.r[n + c]
         # A chord step shrinks the error by about size/last; stop when what is left is below the tolerance.
-        if size < tolerance or (not fresh and size * size < tolerance * last):
+        # Rubbing contacts are solved in sweeps that may end early: then their gaps decide.
+        if (size < tolerance or (not fresh and size * size < tolerance * last)) and not (rubs and sunk(tree, w)):
             for j in range(n):  # p1 of the corrected q1
                 x = 0.0
                 for i in range(n):

@@ -1,7 +1,8 @@
 """`kernel`, the one numba decorator: compile options, and a cache on disk that is never stale.
 
 Numba keys a cached function on its own file alone, so an edit in a module that it calls would go unseen. The
-cache therefore lies in the user's cache folder under a hash of *all* kernel sources and of the versions.
+machine code of a module therefore lies in the user's cache folder under a hash of its source, of all kernel sources
+that it imports, however far down, and of the versions.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import functools
 import hashlib
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -48,42 +50,74 @@ def user_cache() -> Path:
     return root / "bunraku"
 
 
-def kernel_sources(package: Path) -> list[Path]:
-    """Every module of the package that holds a kernel, in a fixed order."""
-    return sorted(path for path in package.rglob("*.py") if "kernel" in path.read_text(encoding="utf-8"))
+IMPORT = re.compile(r"^\s*from\s+(bunraku[\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 
-def fingerprint(package: Path) -> str:
-    """Changes when any kernel source, or any version that the machine code depends on, changes."""
+@functools.cache
+def _imports(package: Path, module: str) -> tuple[bytes, tuple[str, ...]]:
+    """The source of `module` and the modules of the package that it imports from."""
+    path = package.joinpath(*module.split(".")[1:])
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    if not path.is_file():
+        return b"", ()
+    source = path.read_bytes()
+    found = []
+    for origin, names in IMPORT.findall(source.decode("utf-8")):
+        found += [origin, *(f"{origin}.{name}" for name in re.findall(r"\w+", names))]
+    return source, tuple(found)
+
+
+def kernel_sources(package: Path, module: str) -> dict[str, bytes]:
+    """What the machine code of `module` depends on: all modules beneath it that hold a kernel, and what these import."""
+    seen, todo, chosen = {}, [module], {module}
+    while todo:
+        if (name := todo.pop()) not in seen:
+            seen[name], further = _imports(package, name)
+            todo += further
+            if b"kernel" in seen[name]:
+                chosen |= {name, *further}
+    return {name: seen[name] for name in sorted(chosen) if seen[name]}
+
+
+def fingerprint(package: Path, module: str) -> str:
+    """Changes when any kernel source beneath `module`, or any version that the machine code depends on, changes."""
     digest = hashlib.sha256()
     versions = (sys.version, np.__version__, numba.__version__, llvmlite.__version__, platform.machine())
     digest.update(repr(versions).encode())
-    for path in kernel_sources(package):
-        digest.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for name, source in kernel_sources(package, module).items():
+        digest.update(name.encode() + b"\0" + source + b"\0")
     return digest.hexdigest()[:16]
 
 
 @functools.cache
-def cache_folder() -> str:
+def cache_root() -> Path:
     """Where compiled kernels are kept; a temporary folder where the user's cache cannot be written."""
-    name = f"kernels-{fingerprint(Path(__file__).parents[1])}"
     for root in (user_cache(), Path(tempfile.gettempdir()) / f"bunraku-{os.environ.get('USER', 'user')}"):
-        folder = root / name
+        folder = root / "kernels"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError:
             continue
-        _forget_old(root, keep=folder)
-        return str(folder)
-    return tempfile.mkdtemp(prefix="bunraku-kernels-")
+        _forget_old(folder)
+        return folder
+    return Path(tempfile.mkdtemp(prefix="bunraku-kernels-"))
 
 
-def _forget_old(root: Path, *, keep: Path, days: float = 30.0) -> None:
-    """Caches of sources that nobody has used for a month are only in the way."""
-    for folder in root.glob("kernels-*"):
-        if folder != keep and time.time() - folder.stat().st_mtime > days * 86400:
+@functools.cache
+def cache_folder(module: str) -> str:
+    """The folder of one module's machine code."""
+    folder = cache_root() / f"{module.removeprefix('bunraku.')}-{fingerprint(Path(__file__).parents[1], module)}"
+    if folder.exists():
+        os.utime(folder)  # in use
+    return str(folder)
+
+
+def _forget_old(root: Path, *, days: float = 30.0) -> None:
+    """Code of sources that nobody has used for a month is only in the way."""
+    for folder in root.iterdir():
+        if time.time() - folder.stat().st_mtime > days * 86400:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -110,7 +144,7 @@ def _announce() -> None:
 
 def _compile(function: Function, **options: Any) -> Function:
     before = config.CACHE_DIR
-    config.CACHE_DIR = cache_folder()
+    config.CACHE_DIR = cache_folder(function.__module__)
     try:
         return numba.njit(cache=True, **OPTIONS, **options)(function)  # type: ignore[no-any-return]
     finally:
