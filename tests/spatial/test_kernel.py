@@ -129,16 +129,16 @@ def test_a_kernel_sees_all_modules_whose_kernels_it_can_reach() -> None:
                     assert thing.py_func.__module__ in sources, (name, thing)
 
 
-def test_numbas_own_folder_is_left_as_it_was() -> None:
-    before = numba.config.CACHE_DIR
+def test_numbas_own_cache_is_left_as_it_was() -> None:
+    before = numba.config.CACHE_LOCATOR_CLASSES
 
     @module.kernel
     def double(x: float) -> float:
         return 2.0 * x
 
-    assert before == numba.config.CACHE_DIR
+    assert before == numba.config.CACHE_LOCATOR_CLASSES
     assert double(1.5) == 3.0
-    assert before == numba.config.CACHE_DIR
+    assert before == numba.config.CACHE_LOCATOR_CLASSES
 
 
 def test_nan_is_not_optimised_away() -> None:

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import llvmlite
 import numba
 import numpy as np
-from numba.core import cgutils, event, types
+from numba.core import caching, cgutils, event, types
 from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -142,13 +142,33 @@ def _announce() -> None:
     event.register("numba:compile", _Announce())
 
 
+class Locator(caching._CacheLocator):
+    """Tells numba where machine code lies: under the fingerprint of its sources, wherever these are and however old."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    @classmethod
+    def from_function(cls, function: Any, _file: str) -> Locator:
+        return cls(function)
+
+    def get_cache_path(self) -> str:
+        return cache_folder(self.function.__module__)
+
+    def get_source_stamp(self) -> str:
+        return "the path has it"
+
+    def get_disambiguator(self) -> str:
+        return str(self.function.__code__.co_firstlineno)
+
+
 def _compile(function: Function, **options: Any) -> Function:
-    before = config.CACHE_DIR
-    config.CACHE_DIR = cache_folder(function.__module__)
+    before = config.CACHE_LOCATOR_CLASSES
+    config.CACHE_LOCATOR_CLASSES = f"{__name__}.{Locator.__name__}"
     try:
         return numba.njit(cache=True, **OPTIONS, **options)(function)  # type: ignore[no-any-return]
     finally:
-        config.CACHE_DIR = before
+        config.CACHE_LOCATOR_CLASSES = before
 
 
 def kernel(function: Function) -> Function:
