@@ -1,0 +1,1 @@
+"""Choreography: modes in time, and the times that suit them best."""

@@ -1,0 +1,81 @@
+"""Derivatives of a cost by switching times, exact for the discrete steps (trep, eq. 8 and 9).
+
+A switched system is a chain of steps x₊ = f(x, τ) with a cost ℓ(x, τ) at every sample; τ are the switching times. Put τ
+beside the state as something that stays: y = (x, τ). Then the cost to go, as a function of y, has a gradient ρ and a second
+derivative P with
+
+    ρ = Aᵀ ρ₊ + ℓ_y,        P = Aᵀ P₊ A + ℓ_yy + ρ₊ · f_yy,        A = ∂(f, τ)/∂(x, τ).
+
+One sweep gives all first derivatives by τ, one more all second ones: they are what ρ and P hold for τ at the start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Switched(Protocol):
+    """A chain of N steps that depends on m switching times."""
+
+    def run(self, times: Array, /) -> Array:
+        """The states x, (N + 1, n)."""
+        ...
+
+    def cost(self, times: Array, x: Array, /) -> float: ...
+
+    def first(self, times: Array, x: Array, /) -> tuple[Array, Array]:
+        """∂f/∂(x, τ) of every step, (N, n, n + m), and ∂ℓ/∂(x, τ) of every sample, (N + 1, n + m)."""
+        ...
+
+    def second(self, times: Array, x: Array, adjoint: Array, /) -> Array:
+        """ℓ_yy of every sample, (N + 1, n + m, n + m), each but the last with ρ₊ · f_yy of its step; `adjoint` is ρ₊, (N, n)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A cost and its derivatives by the switching times."""
+
+    cost: float
+    gradient: Array
+    hessian: Array
+    x: Array
+
+
+def first_sweep(F: Array, slope: Array) -> Array:
+    """ρ of every sample, (N + 1, n + m): eq. 8."""
+    N, n = F.shape[:2]
+    rho = np.empty_like(slope)
+    rho[N] = slope[N]
+    for k in range(N - 1, -1, -1):
+        rho[k] = slope[k] + F[k].T @ rho[k + 1, :n]
+        rho[k, n:] += rho[k + 1, n:]
+    return rho
+
+
+def second_sweep(F: Array, curvature: Array) -> Array:
+    """P at the first sample, (n + m, n + m): eq. 9."""
+    N, n, size = F.shape
+    A = np.eye(size)
+    P = curvature[N].copy()
+    for k in range(N - 1, -1, -1):
+        A[:n] = F[k]
+        P = A.T @ P @ A + curvature[k]
+        P = 0.5 * (P + P.T)
+    return P
+
+
+def expand(system: Switched, times: Array, *, second: bool = True) -> Expansion:
+    """The cost at these switching times, with its gradient and, if wanted, its second derivative."""
+    x = system.run(times)
+    F, slope = system.first(times, x)
+    n, m = F.shape[1], len(times)
+    rho = first_sweep(F, slope)
+    hessian = second_sweep(F, system.second(times, x, rho[1:, :n]))[n:, n:] if second else np.zeros((0, 0))
+    return Expansion(system.cost(times, x), rho[0, n : n + m], hessian, x)
