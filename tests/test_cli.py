@@ -57,6 +57,18 @@ def test_figures_lists_all() -> None:
     assert line.split()[1:8] == ["22", "+", "18", "10", "6", "18.8", "kg"]
 
 
+def test_figures_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.console import Console
+
+    monkeypatch.setattr(cli, "out", Console(width=80))
+    lines = run("figures").stdout.splitlines()
+    assert all(len(line.rstrip()) <= 78 for line in lines)
+    assert not any("*" in line for line in lines)
+    for name in library.NAMES:  # each on a line of its own, and what it is, unbroken, below
+        here = next(k for k, line in enumerate(lines) if line.startswith(f"{name} "))
+        assert lines[here + 1].strip() == library.about(name)
+
+
 def test_show_prints_the_tree() -> None:
     shown = run("show", "arm3d").stdout
     for text in ("shoulder  ball", "elbow  turns about x", "kinematic slides along y", "tip → hand_spindle"):

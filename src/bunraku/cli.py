@@ -149,23 +149,20 @@ Source = Annotated[
 @verb
 def figures() -> None:
     """List the figures that come with bunraku."""
-    from rich.table import Table
-
     from bunraku.figure import library
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("name", style="cyan", no_wrap=True)
-    for column in ("variables", "bodies", "strings", "mass"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("")
+    wide = out.width >= 116  # else what a figure is stands below its numbers
+    row = "{:<18}  {:>9}  {:>6}  {:>7}  {:>8}"
+    out.print(row.format("name", "variables", "bodies", "strings", "mass"), style="bold", highlight=False)
     for name in library.NAMES:
         figure = library.named(name)
         kinematic = len(figure.kinematic)
-        variables = f"{figure.n_dynamic} + {kinematic}" if kinematic else f"{figure.n_dynamic}"
-        about = (getattr(library, name).__doc__ or "").partition("\n")[0]
-        strings = str(len(figure.strings)) if figure.strings else ""
-        table.add_row(name, variables, str(len(figure.bodies)), strings, f"{figure.mass:.3g} kg", about)
-    out.print(table)
+        variables = f"{figure.n_dynamic} + {kinematic}" if kinematic else figure.n_dynamic
+        numbers = row.format(name, variables, len(figure.bodies), len(figure.strings) or "", f"{figure.mass:.3g} kg")
+        about = f"[dim]{library.about(name)}[/dim]"
+        out.print(f"[cyan]{name}[/cyan]{numbers[len(name):]}  {about if wide else ''}", highlight=False)
+        if not wide:
+            out.print(f"  {about}", highlight=False)
     out.print("\nvariables: moved by physics + set by the puppeteer; chain12 has twelve rods", style="dim", highlight=False)
 
 

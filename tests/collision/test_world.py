@@ -159,3 +159,19 @@ def test_questions_leave_the_configuration_alone():
     kept = pickle.dumps(q)
     world.collides(q), world.distance(q), world.clearances(q, within=1.0), world.free_between(q, q)
     assert pickle.dumps(q) == kept
+
+
+@pytest.mark.parametrize("name", library.NAMES)
+def test_no_figure_of_the_library_collides_with_itself_at_the_start(name):
+    figure = library.named(name)
+    world = World(figure)
+    assert world.contacts(figure.start) == ()
+    assert not world.collides(figure.start)
+
+
+def test_what_library_figures_allow_is_only_what_overlaps():
+    """Besides, a hand on the chest is a collision."""
+    figure = library.mannequin()
+    assert not {frozenset(("chest", "left_wrist")), frozenset(("chest", "left_elbow"))} & sets(figure.allowed)
+    q = figure.configuration(left_shoulder_rz=-1.2, left_elbow=-2.4)
+    assert any("left" in d.a + d.b for d in World(figure).contacts(q))

@@ -180,14 +180,19 @@ def test_shapes_take_the_name_and_place_they_are_given() -> None:
     rig = figure(
         "f",
         fixed("a", box((1, 2, 3), at=(1, 0, 0), rpy=(0, 0, math.pi / 2), color=(1, 0, 0), collides=False),
-              cylinder(0.1, 0.5, name="pin"), mesh("hull.stl", (2, 2, 2), mass=1.0)),
+              cylinder(0.1, 0.5, name="pin"), mesh("hull.stl", (2, 2, 2))),
     )  # fmt: skip
     crate, pin, hull = rig.shapes
     assert (crate.name, crate.frame, crate.position, crate.collides) == ("a", "a", (1.0, 0.0, 0.0), False)
     np.testing.assert_allclose(so3.matrix(crate.rotation) @ [1, 0, 0], [0, 1, 0], atol=1e-12)
     assert pin.name == "pin"
     assert hull.geometry.scale == (2.0, 2.0, 2.0)  # type: ignore[union-attr]
-    assert not rig.bodies  # a mesh has no mass that could be known
+    assert not rig.bodies
+
+
+def test_a_mesh_takes_no_mass_that_nobody_could_spread() -> None:
+    with pytest.raises(FigureError, match=r"mass: how the mass of a mesh is spread is not known\n  advice: put body\("):
+        mesh("hull.stl", mass=1.0)
 
 
 def test_bodies() -> None:

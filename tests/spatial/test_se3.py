@@ -43,3 +43,13 @@ def test_transform_keeps_distances_and_takes_many_points(X: np.ndarray, a: np.nd
     assert moved.shape == (1, 2, 3)
     np.testing.assert_allclose(moved[0, 0], (X @ [*a, 1.0])[:3], atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(moved[0, 1] - moved[0, 0]), np.linalg.norm(b - a), atol=1e-9)
+
+
+def test_a_stack_carries_each_point_by_its_own_transform() -> None:
+    rng = np.random.default_rng(0)
+    X = np.array([se3.pose(rng.normal(size=3), so3.exp(rng.normal(size=3))) for _ in range(3)])
+    points = rng.normal(size=(3, 3))  # as many as transforms: nothing but the numbers tells a wrong pairing
+    np.testing.assert_allclose(se3.transform(X, points), [(x @ [*p, 1.0])[:3] for x, p in zip(X, points, strict=True)], atol=1e-12)
+    np.testing.assert_allclose(se3.transform(X, points[0]), [(x @ [*points[0], 1.0])[:3] for x in X], atol=1e-12)
+    each = se3.transform(X[:, None], points)  # every point by every transform
+    np.testing.assert_allclose(each, [se3.transform(x, points) for x in X], atol=1e-12)

@@ -23,6 +23,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from bunraku.errors import FigureError
 from bunraku.figure import plain
 from bunraku.figure.contact import Closure, Contact
 from bunraku.figure.figure import Figure
@@ -248,8 +249,13 @@ def _placed(geometry: Geometry, words: ShapeWords) -> Attached:
     at, rotation = _vector(words.get("at", ORIGIN)), _rotation(words.get("rpy"), words.get("quaternion"))
     mass, name, color = words.get("mass", 0.0), words.get("name", ""), words.get("color", WOOD)
     shape = Shape(WORLD, geometry, at, rotation, color, name, words.get("collides", True), words.get("visible", True))
-    if not mass or isinstance(geometry, Mesh):
+    if not mass:
         return Attached(shapes=(shape,))
+    if isinstance(geometry, Mesh):
+        raise FigureError(
+            "how the mass of a mesh is spread is not known", kind="shape", name=name or geometry.file, field="mass",
+            advice="put body(mass, com, inertia) beside it",
+        )  # fmt: skip
     R = so3.matrix(rotation)
     turned = mass * (R @ np.diag(geometry.unit_inertia()[:3]) @ R.T)
     return Attached((Body(WORLD, float(mass), at, inertia_tuple(turned), name),), (shape,))

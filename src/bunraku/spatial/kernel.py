@@ -50,7 +50,9 @@ def user_cache() -> Path:
     return root / "bunraku"
 
 
-IMPORT = re.compile(r"^\s*from\s+(bunraku[\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+# At the margin only: what functions import, or types alone need, is no part of any machine code.
+IMPORT = re.compile(r"^from\s+(bunraku[\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+HOLDS = re.compile(rb"^@(kernel|inline)\b", re.MULTILINE)
 
 
 @functools.cache
@@ -68,13 +70,16 @@ def _imports(package: Path, module: str) -> tuple[bytes, tuple[str, ...]]:
 
 
 def kernel_sources(package: Path, module: str) -> dict[str, bytes]:
-    """What the machine code of `module` depends on: all modules beneath it that hold a kernel, and what these import."""
+    """What the machine code of `module` depends on: all modules beneath it that hold a kernel, and what these import.
+
+    Those that only speak of kernels do not count: an edit of a figure's class recompiles nothing.
+    """
     seen, todo, chosen = {}, [module], {module}
     while todo:
         if (name := todo.pop()) not in seen:
             seen[name], further = _imports(package, name)
             todo += further
-            if b"kernel" in seen[name]:
+            if HOLDS.search(seen[name]):
                 chosen |= {name, *further}
     return {name: seen[name] for name in sorted(chosen) if seen[name]}
 

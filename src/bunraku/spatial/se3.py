@@ -31,6 +31,8 @@ def inverse(X: ArrayLike) -> Array:
 
 
 def transform(X: ArrayLike, points: ArrayLike) -> Array:
-    """Points (…, 3) carried by X."""
-    X = np.asarray(X, float)
-    return np.asarray(np.asarray(points, float) @ np.swapaxes(X[..., :3, :3], -1, -2) + X[..., :3, 3])
+    """Points (…, 3) carried by one X; of a stack (…, 4, 4), each carries its own point, shapes broadcast."""
+    X, points = np.asarray(X, float), np.asarray(points, float)
+    if X.ndim == 2:
+        return np.asarray(points @ X[:3, :3].T + X[:3, 3])
+    return np.asarray((X[..., :3, :3] @ points[..., None])[..., 0] + X[..., :3, 3])

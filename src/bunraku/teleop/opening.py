@@ -136,9 +136,8 @@ def _troupe() -> Simulated:
 
 def _figures() -> list[Entry]:
     def entry(name: str) -> Entry:
-        about = (getattr(library, name).__doc__ or "").partition("\n")[0]
         front = FACE_Y if "marionette" in name else FROM_SIDE if "pendulum" in name or name in ("chain", "arm2d") else None
-        return Entry(name.replace("_", " ").capitalize(), lambda: at_hand(named(name)), about, "Library", front)
+        return Entry(name.replace("_", " ").capitalize(), lambda: at_hand(named(name)), library.about(name), "Library", front)
 
     return [entry(name) for name in library.NAMES]
 

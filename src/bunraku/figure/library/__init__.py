@@ -22,7 +22,12 @@ _FIGURES = (
 )  # fmt: skip
 _MAKERS: dict[str, Callable[[], Figure]] = {maker.__name__: maker for maker in _FIGURES}
 NAMES = tuple(_MAKERS)
-__all__ = ["NAMES", "named", *NAMES]  # noqa: PLE0604 - the names of the makers
+__all__ = ["NAMES", "about", "named", *NAMES]  # noqa: PLE0604 - the names of the makers
+
+
+def about(name: str) -> str:
+    """One sentence on a figure."""
+    return (_MAKERS[name].__doc__ or "").partition("\n")[0]
 
 
 def named(name: str) -> Figure:

@@ -86,7 +86,10 @@ def _tail() -> list[Attached]:
 
 
 def gecko() -> Figure:
-    """Climbing gecko with 19 motors: a waist of 3 variables, legs of 7, of which the feet's 3 are passive."""
+    """Climbing gecko with 19 motors and passive feet.
+
+    The waist has 3 variables and each leg 7, of which the foot's 3 are passive.
+    """
     stance, lift, bend = 0.45, 0.2, 1.2
     height = FOOT - UPPER * math.sin(lift) - LOWER * math.sin(lift - bend)
     hind = ry(

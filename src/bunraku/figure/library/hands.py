@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -114,7 +115,7 @@ def _palm() -> list[Attached]:
 
 
 def hand(*, grip: Literal["closure", "contact"] = "closure") -> Figure:
-    """Hand with a tendon for every finger, holding a ball.
+    """Hand with a tendon for each finger, holding a ball.
 
     With grip "closure" the five pads stick to the ball at a point; with "contact" they press on it with friction.
     """
@@ -138,4 +139,7 @@ def hand(*, grip: Literal["closure", "contact"] = "closure") -> Figure:
         else:
             contacts.append(contact(f"{name}_grip", f"{name}_pad", ("ball", p), p, friction=0.9))
     tendons = [_tendon(name, route) for name, route in routes.items()]
-    return figure("hand", *nodes, strings=tendons, contacts=contacts, closures=closures)
+    bases = [f"{name}_base" for name in FINGERS]
+    # Neighbours rub, and the ball is held.
+    allowed = [*pairwise(bases), *((f"{name}_tip", "ball") for name in routes)]
+    return figure("hand", *nodes, strings=tendons, contacts=contacts, closures=closures, allowed=allowed)

@@ -26,6 +26,11 @@ WHITE, GREY, DARK = (0.92, 0.93, 0.94), (0.62, 0.65, 0.69), (0.15, 0.16, 0.18)
 BLUE, CYAN = (0.12, 0.3, 0.66), (0.2, 0.8, 0.9)
 THIGH, SHIN, ANKLE = 0.12, 0.12, 0.038
 SOLE = (0.099, 0.072)
+# Motors that sit inside each other, or in the trunk.
+NESTED = (
+    ("hip_pitch", "hip_yaw"), ("hip_pitch", "trunk"), ("hip_roll", "trunk"), ("shoulder_pitch", "shoulder_yaw"),
+    ("shoulder_roll", "trunk"),
+)  # fmt: skip
 LEG = {"speed": 6.5, "effort": 4.5, "armature": 1e-3}
 ARM = {"speed": 6.5, "effort": 2.5, "armature": 5e-4}
 
@@ -125,4 +130,5 @@ def humanoid(*, bend: float = 0.35) -> Figure:
             contact(f"{side}_{corner}", (f"{side}_sole", (a * SOLE[0] / 2, b * SOLE[1] / 2, 0)), friction=0.7)
             for side in ("left", "right") for corner, (a, b) in corners.items()
         ],
+        allowed=[(f"{side}_{a}", b if b == "trunk" else f"{side}_{b}") for side in ("left", "right") for a, b in NESTED],
     )  # fmt: skip

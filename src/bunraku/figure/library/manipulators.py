@@ -12,7 +12,10 @@ GREY, DARK, STEEL = (0.86, 0.87, 0.88), (0.17, 0.18, 0.2), (0.6, 0.62, 0.66)
 
 
 def mobile_manipulator() -> Figure:
-    """Arm of six variables, with a spherical wrist, on a base that rolls anywhere."""
+    """Arm of six variables on a base that rolls anywhere.
+
+    Its wrist is spherical.
+    """
     gripper = [
         cylinder(0.036, start=(0, 0, 0.02), to=(0, 0, 0.06), color=STEEL, name="flange", mass=0.6),
         box((0.05, 0.13, 0.025), at=(0, 0, 0.072), color=DARK, name="gripper"),

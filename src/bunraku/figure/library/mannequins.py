@@ -87,7 +87,7 @@ def _leg(side: str, s: int, mass: float) -> Node:
 
 
 def mannequin(*, mass: float = 75.0) -> Figure:
-    """Person of 1.75 m, facing +x, with arms of seven variables: 20 bodies, 18 joints."""
+    """Person of 1.75 m, facing +x, with 18 joints."""
     spine = ball(
         "chest",
         capsule(0.1, start=(0, -0.055, 0.1), to=(0, 0.055, 0.1), mass=0.166 * mass, color=SHIRT, name="chest"),
@@ -112,4 +112,14 @@ def mannequin(*, mass: float = 75.0) -> Figure:
             ),
             _leg("left", 1, mass), _leg("right", -1, mass), start=(0, 0, 0.943, 0, 0, 0),
         ),
+        allowed=_soft(),
     )  # fmt: skip
+
+
+def _soft() -> list[tuple[str, str]]:
+    """Where flesh and cloth overlap beyond the next joint."""
+    sides = [
+        pair for side in ("left", "right")
+        for pair in (("chest", f"{side}_shoulder"), ("neck", f"{side}_clavicle"), ("waist", f"{side}_hip"))
+    ]  # fmt: skip
+    return [*sides, ("left_clavicle", "right_clavicle")]

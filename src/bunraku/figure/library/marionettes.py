@@ -62,7 +62,10 @@ def _arm22(side: str) -> Node:
 
 
 def marionette22(*, damping: float = 0.2) -> Figure:
-    """Marionette of the trep paper, as tall as a man, with 12 torques besides its strings."""
+    """Marionette of the trep paper, as tall as a man.
+
+    Besides its strings it has 12 torques.
+    """
     hooks = {
         "upper_torso": ("torso", (-0.1, 0, _SHOULDERS)),
         "lower_torso": ("torso", (0.1, 0, _SHOULDERS)),
@@ -120,7 +123,10 @@ def _arm25(side: str, x: float) -> Node:
 
 
 def marionette25(*, damping: float = 2e-3) -> Figure:
-    """Wooden marionette of 63 cm that starts hanging still (*marionettes*, Fig. 3)."""
+    """Wooden marionette of 63 cm that hangs still.
+
+    As in *marionettes*, Fig. 3.
+    """
     strings: dict[str, tuple[PointLike, tuple[float, float]]] = {  # hook, and the spindle's x and y in the plane z = 1.3
         "head": ("crown", (0, 0.08)),
         "left_shoulder": (("torso", (-0.055, 0, 0.2)), (-0.08, -0.06)),

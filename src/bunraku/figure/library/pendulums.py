@@ -54,7 +54,10 @@ def double_pendulum(
     *, lengths: tuple[float, float] = (1.0, 1.0), masses: tuple[float, float] = (1.0, 1.0),
     damping: float = 0.0, start: tuple[float, float] = (1.1, 0.9), gravity: float = 9.81,
 ) -> Figure:  # fmt: skip
-    """Two point masses on rods without mass: chaotic when they swing far."""
+    """Two point masses on rods: chaos.
+
+    The rods have no mass.
+    """
     upper, lower = lengths
     return figure(
         "double_pendulum",
@@ -108,7 +111,10 @@ def cart_pendulum(
     *, length: float = 1.0, cart: float = 10.0, mass: float = 1.0, damping: float = 0.01,
     start: tuple[float, float] = (0.1, 2.0), gravity: float = 9.8,
 ) -> Figure:  # fmt: skip
-    """Pendulum on a cart that a force pushes along x: variables x and theta."""
+    """Pendulum on a cart that a force pushes.
+
+    Along x; its variables are x and theta.
+    """
     return figure(
         "cart_pendulum",
         fixed(
