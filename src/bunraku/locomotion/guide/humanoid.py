@@ -1,0 +1,159 @@
+"""Humanoid: a figure with feet to stand on, a trunk and hands, and what it can be asked for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.errors import FigureError
+from bunraku.figure import Figure
+from bunraku.figure.library.humanoids import SOLE, humanoid
+from bunraku.kinematics import Pose, pose
+
+Array = NDArray[np.float64]
+SIDES = ("left", "right")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the guided points may be asked for. Lengths in metres, angles in radians, speeds in m/s and rad/s."""
+
+    forward: float
+    """How far a foot may be ahead of, or behind, the other."""
+    apart: tuple[float, float]
+    """Smallest and largest distance of the feet across."""
+    turn: tuple[float, float]
+    """How far a foot may be turned inward and outward against the other."""
+    rise: float
+    """Largest difference in height between the feet."""
+    lift: float
+    """How high a foot swings, and with a full throttle is held, above the ground."""
+    crouch: float
+    """How far the centre of mass may go down from its height at home."""
+    lean: float
+    """How far the trunk may lean."""
+    reach: float
+    """Largest distance between a hand and its shoulder before the body follows."""
+    foot_speed: float
+    hand_speed: float
+    trunk_speed: float
+    """Of turning."""
+
+
+@dataclass(frozen=True, eq=False)
+class Humanoid:
+    """A figure that stands in its `home` configuration, with the names of what is guided."""
+
+    figure: Figure
+    home: Array
+    feet: tuple[str, str]
+    hands: tuple[str, str]
+    trunk: str
+    shoulders: tuple[str, str]
+    sole: Array
+    """Corners of a sole in the axes of the foot's frame, (m, 2), counter-clockwise."""
+    limits: Limits
+
+    @cached_property
+    def pose(self) -> Pose:
+        """At home."""
+        return pose(self.figure, self.home)
+
+    @cached_property
+    def facing(self) -> Array:
+        """Axes of the trunk's frame at home: attitudes are told from here."""
+        return self.pose.X(self.trunk)[:3, :3].copy()
+
+    @cached_property
+    def foot_axes(self) -> Array:
+        """Axes of the feet's frames at home, without their yaw, (2, 3, 3)."""
+        out = []
+        for frame in self.feet:
+            R = self.pose.X(frame)[:3, :3]
+            if R[2, 2] < 0.99:
+                raise FigureError(
+                    f"{frame!r} does not stand flat at home", name=self.figure.name, field="feet",
+                    advice="name the frames of the soles, z up, and a home in which they lie on the floor",
+                )  # fmt: skip
+            out.append(R)
+        return np.array(out)
+
+    @cached_property
+    def height(self) -> float:
+        """Of the centre of mass above the soles, at home."""
+        return float(self.pose.com[2] - self.pose.point(self.feet[0])[2])
+
+    @cached_property
+    def home_hands(self) -> Array:
+        """Where the hands are at home, seen from the centre of mass, (2, 3)."""
+        return np.array([self.pose.point(hand) - self.pose.com for hand in self.hands])
+
+    @cached_property
+    def home_shoulders(self) -> Array:
+        """The same for the shoulders."""
+        return np.array([self.pose.point(shoulder) - self.pose.com for shoulder in self.shoulders])
+
+    @cached_property
+    def home_apart(self) -> float:
+        left, right = (self.pose.point(foot) for foot in self.feet)
+        return float(np.linalg.norm((left - right)[:2]))
+
+    @cached_property
+    def width(self) -> float:
+        """Radius of the trunk, shoulder to shoulder and a hand more."""
+        return float(np.abs(self.home_hands[:, 1]).max())
+
+    @cached_property
+    def legs(self) -> tuple[Array, float]:
+        """Hips seen from the centre of mass (2, 3), and the length of a straight leg from the hip to the sole's frame."""
+        figure, hips, lengths = self.figure, [], []
+        for foot in self.feet:
+            chain = self._chain(foot)
+            places = [self.pose.point(frame) for frame in chain]
+            hips.append(places[0] - self.pose.com)
+            lengths.append(sum(float(np.linalg.norm(b - a)) for a, b in pairwise(places)))
+        if not all(length > 0.0 for length in lengths):
+            raise FigureError("a leg has no length", name=figure.name, field="feet", advice="name the frames of the soles")
+        return np.array(hips), min(lengths)
+
+    def _chain(self, frame: str) -> list[str]:
+        """Frames from the first that moves against the trunk's tree to this one."""
+        out, at = [frame], self.figure.frame(frame)
+        free = {name for joint in self.figure.groups if joint.kind == "free" for name in joint.frames}
+        while at.parent in self.figure.frame_index and at.parent not in free:
+            at = self.figure.frame(at.parent)
+            out.append(at.name)
+        return out[::-1]
+
+
+def rectangle(length: float, width: float, at: tuple[float, float] = (0.0, 0.0)) -> Array:
+    """Corners of a sole."""
+    x, y = length / 2, width / 2
+    return np.array([[x, y], [-x, y], [-x, -y], [x, -y]]) + at
+
+
+def limits_of(leg: float, sole: Array, apart: float, arm: float) -> Limits:
+    """What a humanoid with legs of this length, such soles, feet so far apart at home and such arms may be asked for."""
+    width, size = float(np.ptp(sole[:, 1])), math.sqrt(leg / 9.81)
+    return Limits(
+        forward=0.42 * leg, apart=(min(width + 0.015 * leg, apart), apart + 0.3 * leg), turn=(0.2, 0.5), rise=0.12 * leg,
+        lift=0.12 * leg, crouch=0.15 * leg, lean=0.25, reach=0.93 * arm, foot_speed=0.35 * leg / size, hand_speed=0.3 * leg / size,
+        trunk_speed=0.25 / size,
+    )  # fmt: skip
+
+
+def small_humanoid() -> Humanoid:
+    """Our own: 20 joints, 580 mm, 6.5 kg."""
+    figure = humanoid()
+    home = np.array(figure.start)
+    hands, shoulders = (tuple(f"{side}_{part}" for side in SIDES) for part in ("hand", "shoulder_pitch"))
+    sole = rectangle(*SOLE)
+    return Humanoid(
+        figure, home, ("left_sole", "right_sole"), hands, "trunk", shoulders, sole,  # type: ignore[arg-type]
+        limits_of(0.278, sole, 0.077, 0.176),
+    )  # fmt: skip

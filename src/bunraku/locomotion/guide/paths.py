@@ -1,0 +1,57 @@
+"""Paths of the other points: quintics for hands and trunk, swings for feet. All of them end at rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+PEAK = 1.875
+"""Largest speed of a quintic from rest to rest, over its mean speed."""
+
+
+def eased(s: Array) -> Array:
+    """0 to 1 with no speed and no acceleration at the ends."""
+    s = np.clip(s, 0.0, 1.0)
+    return s * s * s * (10.0 + s * (6.0 * s - 15.0))
+
+
+def quintic(p: Array, v: Array, goal: Array, duration: float, n: int) -> Array:
+    """From p at velocity v to rest at the goal, at n + 1 moments."""
+    s = np.linspace(0.0, 1.0, n + 1).reshape(-1, *(1 for _ in np.shape(p)))
+    u, way = v * duration, goal - p
+    return np.asarray(p + s * (u + s * s * ((10.0 * way - 6.0 * u) + s * ((8.0 * u - 15.0 * way) + s * (6.0 * way - 3.0 * u)))))
+
+
+@dataclass(frozen=True)
+class Swing:
+    """Shares of a swing: going up ends, going along begins and ends, going down begins."""
+
+    up: float
+    along: tuple[float, float]
+    down: float
+
+    @property
+    def width(self) -> float:
+        return self.along[1] - self.along[0]
+
+
+LEVEL = Swing(0.5, (0.05, 0.95), 0.5)
+STAIRS = Swing(0.38, (0.2, 0.8), 0.62)
+"""Up before it goes along, and along before it goes down: no riser is clipped."""
+LIFTS = Swing(0.7, (0.25, 1.0), 1.0)
+LANDS = Swing(0.0, (0.0, 0.7), 0.35)
+
+
+def swung(start: Array, goal: Array, top: float, swing: Swing, s: Array) -> Array:
+    """A foot (x, y, z, yaw) along its swing, (n, 4). `top` is the height that it passes on its way."""
+    out = np.empty((len(s), 4))
+    along = eased((s - swing.along[0]) / swing.width)
+    for k in (0, 1, 3):
+        out[:, k] = start[k] + (goal[k] - start[k]) * along
+    rise = eased(s / swing.up) if swing.up > 0.0 else np.ones(len(s))
+    fall = eased((s - swing.down) / (1.0 - swing.down)) if swing.down < 1.0 else np.zeros(len(s))
+    out[:, 2] = start[2] + (top - start[2]) * rise + (goal[2] - top) * fall
+    return out

@@ -1,0 +1,88 @@
+"""Points: where all navigation points are, the guided one and the synergetic ones; and Subgoals: where they are wanted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.locomotion.guide.humanoid import Humanoid
+from bunraku.locomotion.guide.segment import State
+from bunraku.spatial import so3
+
+Array = NDArray[np.float64]
+NONE = -1
+"""No foot."""
+
+
+def heading(angle: float) -> Array:
+    """Rotation about the vertical, (3, 3)."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def attitude(trunk: Array) -> Array:
+    """Rotation of the trunk against its home, from roll, pitch and yaw."""
+    return so3.rpy(float(trunk[0]), float(trunk[1]), float(trunk[2]))
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The centre of mass, feet (2, 4) as (x, y, z, yaw), the trunk's (roll, pitch, yaw), and hands with their velocity (2, 3)."""
+
+    com: State
+    feet: Array
+    aloft: int
+    """The foot that is in the air: 0 left, 1 right, −1 none."""
+    trunk: Array
+    hands: Array
+    hand_speeds: Array
+    height: float
+    """At which the centre of mass is wanted, above the middle of the feet; legs that cannot reach hold it lower."""
+
+    @property
+    def yaw(self) -> float:
+        """Where the feet face together."""
+        return 0.5 * float(self.feet[0, 3] + self.feet[1, 3])
+
+    @property
+    def standing(self) -> Array:
+        """The feet on the ground, (k, 4)."""
+        return self.feet if self.aloft == NONE else self.feet[1 - self.aloft][None]
+
+
+@dataclass(frozen=True, eq=False)
+class Subgoals:
+    """Where every point shall be at the end of a segment: a consistent set (*guiding* eq. 1–2)."""
+
+    com: Array
+    feet: Array
+    swings: int
+    """The foot that moves: 0, 1, or −1."""
+    lands: bool
+    """Whether it stands at the end."""
+    trunk: Array
+    hands: tuple[tuple[bool, Array], tuple[bool, Array]]
+    """Of each hand: whether its goal is in the world, or else seen from the centre of mass in the trunk's axes; and the goal."""
+    height: float
+    guided: str = "trunk"
+    notice: str = ""
+    """Why it is not what the operator asked for, where it is not."""
+
+
+def standing_at(humanoid: Humanoid, *, x: float = 0.0, y: float = 0.0, z: float = 0.0, yaw: float = 0.0) -> Points:
+    """At home, at rest, with the middle of the feet here and facing there."""
+    home = humanoid.pose
+    feet = np.array([home.point(foot) for foot in humanoid.feet])
+    middle = feet.mean(0)
+    R = heading(yaw)
+    at = np.array([x, y, z])
+    placed = (feet - middle) @ R.T + at
+    com = at + np.array([0.0, 0.0, humanoid.height])
+    hands = com + humanoid.home_hands @ R.T
+    return Points(
+        State.at_rest(com), np.column_stack([placed, np.full(2, yaw)]), NONE, np.array([0.0, 0.0, yaw]), hands, np.zeros((2, 3)),
+        humanoid.height,
+    )  # fmt: skip

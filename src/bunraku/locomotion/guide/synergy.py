@@ -1,0 +1,253 @@
+"""Guiding and synergetic rules: from a command to a consistent set of subgoals (*guiding* II-B, eq. 3–7).
+
+Corrected: r_LH and r_RH are swapped in the paper's list; "left foot" before eq. 5 means the left hand; eq. 7 would move the height
+of the centre of mass without bound. Commands that leave what is possible are not discarded but brought to the nearest that is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.locomotion.guide.command import Command
+from bunraku.locomotion.guide.footing import bounded, clear_of_walls, foothold, side_by_side
+from bunraku.locomotion.guide.ground import Ground
+from bunraku.locomotion.guide.humanoid import Humanoid
+from bunraku.locomotion.guide.points import NONE, Points, Subgoals, attitude, heading
+from bunraku.locomotion.guide.support import region
+
+Array = NDArray[np.float64]
+STRETCH = 0.985
+"""Of a straight leg: beyond, the centre of mass is lowered."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """The rules for one humanoid on one ground."""
+
+    humanoid: Humanoid
+    ground: Ground
+    stand_on: float
+    """The stand-on region is the polygon of support shrunk by this [m] (Fig. 5)."""
+
+    def subgoals(self, points: Points, command: Command) -> Subgoals:
+        """Of the next segment."""
+        match command.guided:
+            case "left_foot" | "right_foot":
+                return self._foot(points, command, 0 if command.guided == "left_foot" else 1)
+            case _ if points.aloft != NONE:
+                return self.landing(points, command.guided)
+            case "trunk":
+                return self._trunk(points, command)
+            case _:
+                return self._hand(points, command, 0 if command.guided == "left_hand" else 1)
+
+    # -- foot ----------------------------------------------------------------------------------------------------
+
+    def _foot(self, points: Points, command: Command, foot: int) -> Subgoals:
+        if points.aloft == 1 - foot:
+            return self.landing(points, command.guided)
+        limits, now, stance = self.humanoid.limits, points.feet[foot], points.feet[1 - foot]
+        lift = command.lift[foot]
+        if command.idle and points.aloft == NONE and lift == 0.0:
+            return self._rest(points, command.guided)
+        wanted = now.copy()
+        wanted[:2] += (heading(float(stance[3])) @ np.array([command.move[0], command.move[1], 0.0]))[:2] * 0.6 * limits.forward
+        wanted[3] += command.turn[2] * limits.turn[1]
+        notice = ""
+        if lift > 0.0:
+            goal = bounded(self.humanoid, foot, wanted, stance)
+            below = max(self.ground.under(self.humanoid.sole, goal)[0], stance[2] - limits.rise)
+            if below - stance[2] > limits.rise:  # held in front of a wall, not in it
+                goal, notice = foothold(self.humanoid, self.ground, foot, wanted, stance, now)
+                below = goal[2]
+            goal[2] = below + lift * limits.lift
+        else:
+            goal, notice = foothold(self.humanoid, self.ground, foot, wanted, stance, now)
+        return self._stepped(points, foot, goal, lands=lift == 0.0, guided=command.guided, notice=notice)
+
+    def landing(self, points: Points, guided: str) -> Subgoals:
+        """The foot in the air is put down where it is, or as near as there is a place."""
+        foot = points.aloft
+        now, stance = points.feet[foot], points.feet[1 - foot]
+        goal, _ = foothold(self.humanoid, self.ground, foot, now, stance, now)
+        if goal[2] - stance[2] > self.humanoid.limits.rise or not self.ground.under(self.humanoid.sole, goal)[1]:
+            goal, _ = foothold(
+                self.humanoid, self.ground, foot, side_by_side(stance, foot, self.humanoid.home_apart), stance, now
+            )
+        return self._stepped(points, foot, goal, lands=True, guided=guided)
+
+    def _stepped(
+        self, points: Points, foot: int, goal: Array, *, lands: bool, guided: str, notice: str = "", trunk: Array | None = None
+    ) -> Subgoals:
+        """Eq. 3: above the stance foot, or above the middle of both where the foot is put down."""
+        feet = points.feet.copy()
+        feet[foot] = goal
+        place = feet[:, :3].mean(0) if lands else points.feet[1 - foot, :3]
+        com = np.array([place[0], place[1], place[2] + points.height if lands else points.com.p[2]])
+        turned = points.trunk.copy() if trunk is None else trunk
+        if trunk is None:
+            turned[2] = 0.5 * (feet[0, 3] + feet[1, 3])
+        com[2] = self._low_enough(com, feet, float(turned[2]), points)
+        return Subgoals(com, feet, foot, lands, turned, self._hands(points), points.height, guided, notice)
+
+    # -- trunk ---------------------------------------------------------------------------------------------------
+
+    def _trunk(self, points: Points, command: Command) -> Subgoals:
+        limits = self.humanoid.limits
+        if command.idle:
+            return replace(self._rest(points, "trunk"), hands=self._at_home())
+        along = 0.36 * limits.forward
+        by = heading(float(points.trunk[2])) @ np.array(command.move) * (along, along, limits.crouch / 3)
+        middle = points.feet[:, :2].mean(0)
+        com = points.com.p + by
+        com[2] = points.feet[:, 2].mean() + points.height + by[2]
+        if not (command.move[0] or command.move[1]):
+            com[:2] = middle if command.turn[2] else com[:2]
+        trunk = points.trunk.copy()
+        trunk[:2] = np.clip(trunk[:2] + np.array(command.turn[:2]) * limits.lean / 2, -limits.lean, limits.lean)
+        trunk[2] += command.turn[2] * 0.5 * limits.turn[1]
+        goals = self._carried(points, com, trunk, "trunk")
+        return replace(goals, hands=self._at_home())
+
+    def _carried(self, points: Points, com: Array, trunk: Array, guided: str) -> Subgoals:
+        """The centre of mass to a place: both feet stay where it is in the stand-on region, else one steps (Fig. 5)."""
+        humanoid, limits = self.humanoid, self.humanoid.limits
+        com, notice = clear_of_walls(humanoid, self.ground, com, points.com.p)
+        floor = float(points.feet[:, 2].mean())
+        height = min(max(float(com[2]) - floor, humanoid.height - limits.crouch), humanoid.height)
+        com[2] = floor + height
+        points = replace(points, height=height)
+        own = region(humanoid.sole, points.feet, com)
+        twist = float(trunk[2]) - points.yaw
+        if own.margin(com[:2]) >= self.stand_on and abs(twist) <= 0.6 * limits.turn[0]:
+            com[2] = self._low_enough(com, points.feet, float(trunk[2]), points)
+            return Subgoals(com, points.feet.copy(), NONE, True, trunk, self._hands(points), height, guided, notice)
+        options = [self._step_to(points, foot, com, trunk, guided) for foot in (0, 1)]
+        # The farther foot steps, unless that would cross the feet: then the one that brings the body nearer to its goal.
+        far = [float(np.linalg.norm(points.feet[foot, :2] - com[:2])) for foot in (0, 1)]
+        missed = [self._missed(option, com, trunk) for option in options]
+        first = 0 if far[0] > far[1] else 1
+        best = first if missed[first] <= missed[1 - first] + 0.1 * limits.forward else 1 - first
+        return replace(options[best], notice=notice or options[best].notice)
+
+    def _step_to(self, points: Points, foot: int, com: Array, trunk: Array, guided: str) -> Subgoals:
+        """Eq. 4: the middle of the feet comes below the goal; and half of the turn is the foot's."""
+        stance, now = points.feet[1 - foot], points.feet[foot]
+        place = 2.0 * com[:2] - stance[:2]
+        if np.array_equal(com[:2], points.feet[:, :2].mean(0)):  # a turn on the spot: each foot to its own side of it
+            place = com[:2] + (heading(float(trunk[2])) @ _across(foot, 0.5 * self.humanoid.home_apart))[:2]
+        wanted = np.array([*place, now[2], 2.0 * trunk[2] - stance[3]])
+        goal, notice = foothold(self.humanoid, self.ground, foot, wanted, stance, now)
+        turned = trunk.copy()
+        turned[2] = 0.5 * (goal[3] + stance[3])
+        return self._stepped(points, foot, goal, lands=True, guided=guided, notice=notice, trunk=turned)
+
+    def _missed(self, goals: Subgoals, com: Array, trunk: Array) -> float:
+        leg = self.humanoid.limits.forward
+        return float(np.linalg.norm(goals.com[:2] - com[:2])) + leg * abs(float(goals.trunk[2] - trunk[2]))
+
+    # -- hand ----------------------------------------------------------------------------------------------------
+
+    def _hand(self, points: Points, command: Command, hand: int) -> Subgoals:
+        limits, now = self.humanoid.limits, points.hands[hand]
+        if command.idle:
+            return self._rest(points, command.guided, hand)
+        by = heading(float(points.trunk[2])) @ np.array(command.move) * 0.35 * limits.reach
+        goal, notice = self._outside(now + by, now)
+        goal = self._not_through(points, goal, hand)
+        shoulder = points.com.p + attitude(points.trunk) @ self.humanoid.home_shoulders[hand]
+        away = goal - shoulder
+        l = float(np.linalg.norm(away))  # eq. 5
+        pull = max(l - limits.reach, 0.0) / max(l, 1e-9) * away  # eq. 6
+        com = points.com.p + pull  # eq. 7
+        com[2] = points.feet[:, 2].mean() + points.height + pull[2]
+        goals = self._carried(points, com, points.trunk.copy(), command.guided)
+        # Where the body cannot follow, neither can the hand.
+        moved = shoulder + (goals.com - points.com.p)
+        left = goal - moved
+        l = float(np.linalg.norm(left))
+        if l > limits.reach:
+            goal = moved + left * limits.reach / l
+        hands = list(goals.hands)
+        hands[hand] = (True, goal)
+        return replace(goals, hands=(hands[0], hands[1]), notice=notice or goals.notice)
+
+    def _outside(self, goal: Array, now: Array) -> tuple[Array, str]:
+        """As far toward the goal as the hand does not enter anything."""
+        radius = 0.06 * self.humanoid.height
+        least = max(self.ground.depth(now, radius), 0.0)
+        for k in range(11):
+            place = goal + 0.1 * k * (now - goal)
+            if self.ground.depth(place, radius) <= least:
+                return place, "something is in the way of the hand" if k else ""
+        return now, "something is in the way of the hand"
+
+    def _not_through(self, points: Points, goal: Array, hand: int) -> Array:
+        """On its own side, and not inside the trunk."""
+        R, side = heading(float(points.trunk[2])), 1.0 if hand == 0 else -1.0
+        seen = R.T @ (goal - points.com.p)
+        home = self.humanoid.home_hands[hand]
+        shoulder = self.humanoid.home_shoulders[hand]
+        across = side * seen[1]
+        inner = 0.25 * abs(home[1]) if seen[0] > 0.35 * self.humanoid.limits.reach else 0.85 * abs(home[1])
+        seen[1] = side * max(across, inner)
+        seen[0] = max(seen[0], shoulder[0] - 0.25 * self.humanoid.limits.reach)
+        seen[2] = max(seen[2], shoulder[2] - 1.05 * self.humanoid.limits.reach)
+        return np.asarray(points.com.p + R @ seen)
+
+    # -- the rest ------------------------------------------------------------------------------------------------
+
+    def _rest(self, points: Points, guided: str, hand: int = NONE) -> Subgoals:
+        """Nothing is asked for: come to rest where the capture point is, in the middle where it is not well inside."""
+        own = region(self.humanoid.sole, points.standing, points.com.p)
+        com = points.com.p.copy()
+        com[:2] = com[:2] + points.com.v[:2] * np.sqrt((com[2] - own.floor) / 9.81)
+        if own.margin(com[:2]) < self.stand_on:
+            middle = points.standing[:, :2].mean(0)
+            steps = [com[:2] + s * (middle - com[:2]) for s in (0.25, 0.5, 0.75, 1.0)]
+            com[:2] = next((place for place in steps if own.margin(place) >= self.stand_on), middle)
+        com[2] = points.feet[:, 2].mean() + points.height
+        com[2] = self._low_enough(com, points.feet, float(points.trunk[2]), points)
+        hands = list(self._hands(points))
+        if hand != NONE:
+            hands[hand] = (True, points.hands[hand])
+        return Subgoals(com, points.feet.copy(), NONE, True, points.trunk.copy(), (hands[0], hands[1]), points.height, guided)
+
+    def stopping(self, points: Points, goals: Subgoals) -> Subgoals:
+        """Everything stays where it is, and the centre of mass comes to rest."""
+        rest = self._rest(points, goals.guided)
+        com = np.array([rest.com[0], rest.com[1], points.com.p[2]])
+        aloft = points.aloft
+        notice = f"{goals.notice}; " if goals.notice else ""
+        return replace(rest, com=com, swings=aloft, lands=aloft == NONE, notice=f"{notice}that cannot be done from here")
+
+    def seen(self, points: Points, hand: int) -> Array:
+        """A hand from the centre of mass, in the trunk's axes."""
+        return np.asarray(attitude(points.trunk).T @ (points.hands[hand] - points.com.p))
+
+    def _hands(self, points: Points) -> tuple[tuple[bool, Array], tuple[bool, Array]]:
+        """Both as they are now, seen from the body."""
+        return (False, self.seen(points, 0)), (False, self.seen(points, 1))
+
+    def _at_home(self) -> tuple[tuple[bool, Array], tuple[bool, Array]]:
+        left, right = ((False, hand) for hand in self.humanoid.home_hands)
+        return left, right
+
+    def _low_enough(self, com: Array, feet: Array, yaw: float, points: Points) -> float:
+        """The height at which both legs reach their feet, before the step and after it."""
+        hips, leg = self.humanoid.legs
+        R, z = heading(yaw), float(com[2])
+        for foot in (0, 1):
+            for place in (feet[foot], points.feet[foot]):
+                hip = com + R @ hips[foot]
+                flat = float(np.hypot(*(hip - place[:3])[:2]))
+                most = float(np.sqrt(max((STRETCH * leg) ** 2 - flat**2, 0.01 * leg**2)))
+                z = min(z, float(place[2]) + most - float(hips[foot, 2]))
+        return max(z, float(feet[:, 2].mean()) + self.humanoid.height - 1.5 * self.humanoid.limits.crouch)
+
+
+def _across(foot: int, by: float) -> Array:
+    return np.array([0.0, by if foot == 0 else -by, 0.0])

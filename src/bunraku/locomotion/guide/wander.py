@@ -1,0 +1,95 @@
+"""Wander: a guide under random commands, and a tally of everything that must never happen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.locomotion.guide.command import GUIDED, Command
+from bunraku.locomotion.guide.comzmp import FLOOR
+from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.move import Move
+
+Array = NDArray[np.float64]
+REALISED = 0.005
+"""The centre of mass is where it was wanted when it ends within this [m]; feet and hands arrive exactly."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What happened in some time of random input."""
+
+    seconds: float
+    moves: int
+    steps: int
+    violations: int
+    """Ticks at which the ZMP was outside the polygon of support."""
+    least_margin: float
+    fallbacks: int
+    """Commands that no move could be planned for."""
+    join: float
+    """Largest jump of a position or velocity from one move to the next [m, m/s or rad]."""
+    zmp_jump: float
+    realised: float
+    """Share of the moves that ended where they were meant to."""
+
+
+def commands(seed: int) -> Iterator[Command]:
+    """A hand that cannot keep still: it switches what is guided, lets go, and holds on for a while."""
+    rng = np.random.default_rng(seed)
+    guided = GUIDED[2]
+    held = Command(guided)
+    while True:
+        if rng.random() < 0.3:
+            guided = GUIDED[int(rng.integers(5))]
+        if rng.random() < 0.6:
+            move, turn = rng.uniform(-1.0, 1.0, 3), rng.uniform(-1.0, 1.0, 3) * (rng.random() < 0.4)
+            left, right = rng.uniform(0.0, 1.0, 2) * (rng.random(2) < 0.5)
+            if rng.random() < 0.1:
+                move, turn = np.zeros(3), np.zeros(3)
+            held = Command(guided, tuple(move.tolist()), tuple(turn.tolist()), (float(left), float(right)))
+        yield Command(guided, held.move, held.turn, held.lift)
+
+
+def moves(guide: Guide, *, seconds: float, seed: int) -> Iterator[Move]:
+    """Moves that follow each other for so long."""
+    points, t = guide.start(), 0.0
+    for command in commands(seed):
+        move = guide.next(points, command)
+        yield move
+        points, t = move.end, t + move.segment.duration
+        if t >= seconds:
+            return
+
+
+def wander(guide: Guide, *, seconds: float, seed: int) -> Tally:
+    """So many seconds of random commands, each given when the move before it ends."""
+    before: Move | None = None
+    t, count, steps, violations, fallbacks, realised = 0.0, 0, 0, 0, 0, 0
+    least, join, jump = np.inf, 0.0, 0.0
+    for move in moves(guide, seconds=seconds, seed=seed):
+        segment = move.segment
+        margin = segment.margin
+        violations += int((margin < 0.0).sum())
+        least = min(least, float(margin.min()))
+        fallbacks += "cannot be done" in move.goals.notice
+        realised += segment.miss[0] <= REALISED
+        steps += move.goals.swings != -1
+        if before is not None:
+            a, b = before.segment.samples[-1], segment.samples[0]
+            join = max(join, float(np.abs(a[:6] - b[:6]).max()), seam(before, move))
+            jump = max(jump, float(np.linalg.norm(a[FLOOR:] - b[FLOOR:])))
+        t, count, before = t + segment.duration, count + 1, move
+    return Tally(t, count, steps, violations, least, fallbacks, join, jump, realised / max(count, 1))
+
+
+def seam(a: Move, b: Move) -> float:
+    """Largest jump of feet, trunk and hands, and of the hands' velocity, between two moves."""
+    places = max(
+        float(np.abs(x[-1] - y[0]).max()) for x, y in ((a.feet, b.feet), (a.trunk, b.trunk), (a.hands, b.hands))
+    )
+    ends = [np.zeros(3) if in_world else a.segment.samples[-1, 3:6] for in_world, _ in a.goals.hands]
+    return max(places, float(np.abs(np.array(ends) - b.start.hand_speeds).max()))
