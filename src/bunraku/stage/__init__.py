@@ -1,8 +1,8 @@
 """The stage: figures come alive in the browser.
 
-    from bunraku.stage import Entry, Recorded, play
+    from bunraku.stage import Entry, play
 
-    play([Entry("A swing", lambda: Recorded(motion))])
+    play([Entry("A swing", motion)])
 """
 
 from bunraku.stage.command import Serving, play, serve

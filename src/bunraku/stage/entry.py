@@ -51,13 +51,21 @@ def still(figure: Figure, *, scene: Scene = Scene("stage")) -> Recorded:  # noqa
     return Recorded(Motion.of(figure, [0.0], figure.start[None]), scene)
 
 
+Shown = Motion | Recorded | Live
+
+
 @dataclass(frozen=True)
 class Entry:
-    """A line of the list. `open` is called when somebody first wants to see it."""
+    """A line of the list: a motion, recorded or live, or a function that makes one when somebody first looks."""
 
     title: str
-    open: Callable[[], Recorded | Live]
+    shows: Shown | Callable[[], Shown]
     about: str = ""
     group: str = ""
     front: tuple[float, float] | None = None
     """Where the audience sits, seen from the figure, in the plane of the floor; else where it sees most."""
+
+    def open(self) -> Recorded | Live:
+        """What it shows, made anew if it is a function that makes it."""
+        thing = self.shows() if callable(self.shows) else self.shows
+        return Recorded(thing) if isinstance(thing, Motion) else thing

@@ -30,7 +30,7 @@ def export(stage: Stage, key: str, suffix: str) -> tuple[str, bytes]:
     entry = stage.entries[key]
     name = f"{safe_name(entry.title.lower().replace(' ', '-'))}.{suffix}"
     if suffix == "html":
-        return name, standalone([replace(entry, open=lambda: piece, group="")]).encode()
+        return name, standalone([replace(entry, shows=piece, group="")]).encode()
     if suffix not in stage.exporters:
         raise BunrakuError(f"no export to {suffix!r}\n  advice: there are: {', '.join([*stage.exporters, 'html'])}")
     with tempfile.TemporaryDirectory(prefix="bunraku-") as folder:

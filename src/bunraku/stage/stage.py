@@ -102,7 +102,7 @@ class Stage:
         number = len(self.takes) + 1
         try:
             about = f"{piece.motion.duration:.1f} s, {len(piece.motion)} samples"
-            (key,) = self.add([Entry(f"Take {number}", lambda: piece, about, "Takes")])
+            (key,) = self.add([Entry(f"Take {number}", piece, about, "Takes")])
         except BunrakuError as problem:
             self.notice_all(str(problem))
             return

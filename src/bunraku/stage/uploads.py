@@ -6,6 +6,7 @@ import json
 import struct
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ class Uploads:
                 raise FileError(
                     "the mesh was not dropped with the figure", path=Path(file).name, advice="drop both at once"
                 )
-        return Entry(entry.title, lambda: thing, entry.about, entry.group or "Opened", entry.front)
+        return replace(entry, shows=thing, group=entry.group or "Opened")
 
     def _new_folder(self) -> Path:
         if self._folder is None:

@@ -12,7 +12,7 @@ from bunraku.motion import Motion
 from bunraku.scene import Scene
 from bunraku.stage import Entry, Recorded, still
 from bunraku.stage.stage import Exporter
-from bunraku.teleop.opening import at_hand, standing
+from bunraku.teleop.places import at_hand, standing
 
 SAVED_AS = ("npz", "csv", "glb", "bvh", "mp4")
 
@@ -25,7 +25,7 @@ def entries_of(path: Path) -> list[Entry]:
 def shown(thing: Any, title: str) -> list[Entry]:
     match thing:
         case Motion():
-            return [Entry(title, lambda: Recorded(thing), "motion")]
+            return [Entry(title, thing, "motion")]
         case Scene():
             nobody = Figure("nobody", ())
             return [Entry(title, lambda: still(nobody, scene=thing), "scene")]

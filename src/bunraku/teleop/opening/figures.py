@@ -1,0 +1,20 @@
+"""Every figure of the library, to play with."""
+
+from __future__ import annotations
+
+from bunraku.figure import library
+from bunraku.figure.library import named
+from bunraku.stage import Entry
+from bunraku.teleop.places import FACE_Y, FROM_SIDE, at_hand
+
+TITLE = "Library"
+
+
+def entries() -> list[Entry]:
+    return [_entry(name) for name in library.NAMES]
+
+
+def _entry(name: str) -> Entry:
+    flat = "pendulum" in name or name in ("chain", "arm2d")
+    front = FACE_Y if "marionette" in name else FROM_SIDE if flat else None
+    return Entry(name.replace("_", " ").capitalize(), lambda: at_hand(named(name)), library.about(name), front=front)

@@ -1,0 +1,78 @@
+"""Marionettes, simulated: strings slacken and catch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from bunraku.dynamics import simulate
+from bunraku.figure import Figure
+from bunraku.figure.library import named
+from bunraku.stage import Entry, Recorded
+from bunraku.teleop.places import FACE_Y, FROM_SIDE, STAGE, ground
+
+TITLE = "Strings"
+
+
+def entries() -> list[Entry]:
+    return [
+        Entry("A marionette greets", _greets, "Seven strings, simulated: watch them slacken and catch", front=FACE_Y),
+        Entry("It walks on the spot", _walks, "Knees and hands in turn", front=FACE_Y),
+        Entry("Slack, then a jerk", _jerk, "A string paid out faster than the arm falls", front=FROM_SIDE),
+    ]
+
+
+def ramp(t: float, start: float, stop: float) -> float:
+    """0 before, 1 after, with no jump in speed."""
+    s = min(max((t - start) / (stop - start), 0.0), 1.0)
+    return s * s * (3.0 - 2.0 * s)
+
+
+def lifted(phase: float, size: float) -> Callable[[float], float]:
+    """Up and down in the first half of every 1.6 s, once it has warmed up."""
+    return lambda t: -size * ramp(t, 0.0, 2.0) * max(math.sin(2 * math.pi * (t / 1.6 + phase)), 0.0) ** 2
+
+
+def wound(figure: Figure, string: str, curve: Callable[[float], float]) -> dict[str, Callable[[float], float]]:
+    """A puppeteer who winds one string by `curve` [m] from where it starts."""
+    name = next(s.variable for s in figure.strings if s.name == string)
+    assert name is not None
+    rest = float(figure.start[figure.index(name)])
+    return {name: lambda t: rest + curve(t)}
+
+
+def _greets() -> Recorded:
+    """A wave with the right hand, a bow, a hop with both knees."""
+    f = named("marionette25")
+
+    def wave(t: float) -> float:
+        up = ramp(t, 0.5, 1.6) - ramp(t, 4.6, 5.6)
+        return -up * (0.24 + 0.04 * math.sin(8.0 * t))
+
+    def bow(t: float) -> float:
+        return 0.13 * (ramp(t, 5.8, 6.8) - ramp(t, 7.6, 8.8))
+
+    def hop(t: float) -> float:
+        return -0.12 * (ramp(t, 9.2, 9.6) - ramp(t, 9.9, 10.4))
+
+    plan = {"right_arm": wave, "head": bow, "left_leg": hop, "right_leg": hop}
+    hands: dict[str, Callable[[float], float]] = {}
+    for name, curve in plan.items():
+        hands |= wound(f, name, curve)
+    return Recorded(simulate(f, hands, duration=12.0), STAGE)
+
+
+def _walks() -> Recorded:
+    f = named("marionette25")
+    hands: dict[str, Callable[[float], float]] = {}
+    for name, phase in (("left_leg", 0.0), ("right_arm", 0.0), ("right_leg", 0.5), ("left_arm", 0.5)):
+        size = 0.14 if "leg" in name else 0.2
+        hands |= wound(f, name, lifted(phase, size))
+    return Recorded(simulate(f, hands, duration=10.0), STAGE)
+
+
+def _jerk() -> Recorded:
+    f = named("arm2d")
+    string = f.strings[0]
+    hands = wound(f, string.name, lambda t: 0.25 * (ramp(t % 4.0, 0.5, 0.75) - ramp(t % 4.0, 2.2, 3.6)))
+    return Recorded(simulate(f, hands, duration=8.0, dt=0.005), ground(f))
