@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import BSpline, make_interp_spline
 
 from bunraku.choreography.puppet import Puppet
 from bunraku.errors import UnknownName
@@ -81,10 +81,11 @@ class Piece:
         head, tail = off[:a], off[a:]
         return np.arange(len(head) + len(body) + len(tail)) * (t[1] - t[0]), np.concatenate([head, body, tail])
 
-    def curve(self, loops: int) -> CubicSpline:
-        """The deviation from rest over 0 … 1, at rest at both ends."""
+    def curve(self, loops: int) -> BSpline:
+        """The deviation from rest over 0 … 1; it sets out and arrives without speed and without acceleration."""
         t, off = self.unrolled(loops)
-        return CubicSpline(t / t[-1], off, bc_type="clamped")
+        still = [(1, np.zeros(off.shape[1])), (2, np.zeros(off.shape[1]))]
+        return make_interp_spline(t / t[-1], off, k=5, bc_type=(still, still))
 
 
 @dataclass(frozen=True, eq=False)
