@@ -72,6 +72,11 @@ ARM, ARMS, LEGS, ALL = ("right_arm",), ("left_arm", "right_arm"), ("left_leg", "
     "torso", "left_arm", "right_arm", "left_leg", "right_leg",
 )  # fmt: skip
 UP, OUT = right_arm(0.08, -0.05, 0.42), right_arm(0.20, -0.05, 0.42)
+HAT, AHEAD = right_arm(0.0, -0.08, 0.5), right_arm(0.05, 0.22, 0.3)
+OPEN = both(arm_length=-0.2, arm_x=0.14)
+LOW = torso(y=-0.06, length=0.10) | both(leg_length=0.05, arm_length=0.16, arm_y=0.06)
+DIP = torso(length=0.035)
+LEFT, RIGHT = leg("left", 0.16, 0.06), leg("right", 0.16, 0.06)
 
 GESTURES = {
     "rest": Gesture(((0, REST), (0.6, REST), (1.2, REST), (1.8, REST)), (), "hangs still", (0.6, 1.2)),
@@ -79,8 +84,8 @@ GESTURES = {
         ((0, REST), (1.0, UP), (1.32, OUT), (1.8, right_arm(-0.02, -0.05, 0.42)), (2.28, OUT), (2.6, UP), (3.6, REST)),
         ARM, "waves with the right hand", (1.32, 2.28),
     ),
-    "salute": Gesture(((0, REST), (0.8, right_arm(0.0, -0.08, 0.5)), (1.6, right_arm(0.0, -0.08, 0.5)), (2.4, REST)), ARM, "hand to the hat"),
-    "point": Gesture(((0, REST), (0.8, right_arm(0.05, 0.22, 0.3)), (1.8, right_arm(0.05, 0.22, 0.3)), (2.6, REST)), ARM, "points ahead"),
+    "salute": Gesture(((0, REST), (0.8, HAT), (1.6, HAT), (2.4, REST)), ARM, "hand to the hat"),
+    "point": Gesture(((0, REST), (0.8, AHEAD), (1.8, AHEAD), (2.6, REST)), ARM, "points ahead"),
     "beckon": Gesture(
         ((0, REST), (0.8, right_arm(0.0, 0.12, 0.3)), (1.2, right_arm(0.0, -0.02, 0.36)), (1.6, right_arm(0.0, 0.12, 0.3)),
          (2.4, REST)), ARM, "come here", (0.8, 1.6),
@@ -93,19 +98,15 @@ GESTURES = {
         ((0, REST), (0.6, both(arm_length=-0.15, arm_x=0.03)), (0.92, both(arm_length=-0.15, arm_x=-0.13)),
          (1.24, both(arm_length=-0.15, arm_x=0.03)), (2.0, REST)), ARMS, "claps its hands", (0.6, 1.24),
     ),
-    "shrug": Gesture(((0, REST), (0.5, both(arm_length=-0.2, arm_x=0.14)), (0.9, both(arm_length=-0.2, arm_x=0.14)), (1.6, REST)), ARMS, "who knows"),
-    "bow": Gesture(
-        ((0, REST), (1.0, torso(y=-0.06, length=0.10) | both(leg_length=0.05, arm_length=0.16, arm_y=0.06)),
-         (1.4, torso(y=-0.06, length=0.10) | both(leg_length=0.05, arm_length=0.16, arm_y=0.06)), (2.4, REST)), ALL, "a deep bow",
-    ),
-    "nod": Gesture(((0, REST), (0.5, torso(length=0.035)), (1.0, REST), (1.5, torso(length=0.035)), (2.0, REST)), ("torso",), "says yes"),
+    "shrug": Gesture(((0, REST), (0.5, OPEN), (0.9, OPEN), (1.6, REST)), ARMS, "who knows"),
+    "bow": Gesture(((0, REST), (1.0, LOW), (1.4, LOW), (2.4, REST)), ALL, "a deep bow"),
+    "nod": Gesture(((0, REST), (0.5, DIP), (1.0, REST), (1.5, DIP), (2.0, REST)), ("torso",), "says yes"),
     "kick": Gesture(((0, REST), (0.7, leg("right", 0.26, 0.32)), (1.6, REST)), ("right_leg",), "kicks a leg"),
     "march": Gesture(
-        ((0, REST), (0.48, leg("left", 0.16, 0.06)), (0.96, leg("right", 0.16, 0.06)), (1.44, leg("left", 0.16, 0.06)), (1.92, REST)),
-        LEGS, "steps on the spot", (0.48, 1.44),
+        ((0, REST), (0.48, LEFT), (0.96, RIGHT), (1.44, LEFT), (1.92, REST)), LEGS, "steps on the spot", (0.48, 1.44),
     ),
     "walk": Gesture(
-        ((0, REST), (0.48, leg("left", 0.13, 0.10)), (0.96, leg("right", 0.13, 0.10)), (1.44, leg("left", 0.13, 0.10)), (1.92, REST)),
+        ((0, REST), (0.48, leg("left", 0.13, 0.1)), (0.96, leg("right", 0.13, 0.1)), (1.44, leg("left", 0.13, 0.1)), (1.92, REST)),
         LEGS, "walks to a place", (0.48, 1.44), travels=True,
     ),
     "turn": Gesture(

@@ -64,7 +64,9 @@ def _moved(base: Jet, u: Jet, by: float) -> Jet:
     if by == 0.0:
         return base
     v = u.value
-    return base + u.through(by * v**3 * (10 - 15 * v + 6 * v * v), by * 30 * v**2 * (1 - v) ** 2, by * 60 * v * (1 - v) * (1 - 2 * v))
+    return base + u.through(
+        by * v**3 * (10 - 15 * v + 6 * v * v), by * 30 * v**2 * (1 - v) ** 2, by * 60 * v * (1 - v) * (1 - 2 * v)
+    )
 
 
 def placed(puppet: Puppet, local: Jet, x: Jet, y: Jet, turn: Jet) -> Jet:

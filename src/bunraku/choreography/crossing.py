@@ -32,7 +32,9 @@ def ends(figure: Figure, q: Array) -> tuple[Array, Array]:
     def at(which: str) -> Array:
         points = [getattr(string, which) for string in figure.strings]
         frames = X[:, [index[p.frame] for p in points]]
-        return np.asarray(np.einsum("tsij,sj->tsi", frames[..., :3, :3], np.array([p.position for p in points])) + frames[..., :3, 3])
+        return np.asarray(
+            np.einsum("tsij,sj->tsi", frames[..., :3, :3], np.array([p.position for p in points])) + frames[..., :3, 3]
+        )
 
     return at("hook"), at("spindle")
 
@@ -53,7 +55,7 @@ def nearest(tracks: dict[str, tuple[Figure, Array]]) -> Near | None:
 def between(a0: Array, a1: Array, b0: Array, b1: Array) -> Array:
     """Distances of segments a (T, m, 3) and b (T, n, 3): (T, m, n).
 
-    The nearest points of two lines, each then held to its segment, in the order that leaves no case out.
+    The nearest points of two lines, each then held to its segment.
     """
     u, v, w = (a1 - a0)[:, :, None], (b1 - b0)[:, None], a0[:, :, None] - b0[:, None]
     uu, vv, uv = (u * u).sum(-1), (v * v).sum(-1), (u * v).sum(-1)
@@ -61,7 +63,7 @@ def between(a0: Array, a1: Array, b0: Array, b1: Array) -> Array:
     slant = uu * vv - uv * uv
     safe = np.maximum(slant, 1e-12 * uu * vv + 1e-300)
     s = np.clip(np.where(slant > 1e-12 * uu * vv, (uv * vw - vv * uw) / safe, 0.0), 0.0, 1.0)
-    t = (uv * s + vw) / np.maximum(vv, 1e-300)
-    held = np.clip(t, 0.0, 1.0)
-    s = np.where(t == held, s, np.clip((uv * held - uw) / np.maximum(uu, 1e-300), 0.0, 1.0))
-    return np.asarray(np.linalg.norm(w + s[..., None] * u - held[..., None] * v, axis=-1))
+    for _ in range(2):  # each point the nearest to the other; the second round is for segments that are parallel
+        t = np.clip((uv * s + vw) / np.maximum(vv, 1e-300), 0.0, 1.0)
+        s = np.clip((uv * t - uw) / np.maximum(uu, 1e-300), 0.0, 1.0)
+    return np.asarray(np.linalg.norm(w + s[..., None] * u - t[..., None] * v, axis=-1))

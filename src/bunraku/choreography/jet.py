@@ -33,7 +33,10 @@ class Jet:
         return Jet(
             self.value * other.value,
             self.value[..., None] * other.first + other.value[..., None] * self.first,
-            self.value[..., None, None] * other.second + other.value[..., None, None] * self.second + cross + cross.swapaxes(-1, -2),
+            self.value[..., None, None] * other.second
+            + other.value[..., None, None] * self.second
+            + cross
+            + cross.swapaxes(-1, -2),
         )
 
     def through(self, f: Array, f1: Array, f2: Array) -> Jet:

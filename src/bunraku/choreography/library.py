@@ -34,7 +34,7 @@ def save_pieces(path: str | os.PathLike[str], pieces: Mapping[str, Piece]) -> No
     arrays: dict[str, Any] = {f"piece {name}": piece.motion.q.astype(np.float32) for name, piece in pieces.items()}
     arrays["words"] = np.frombuffer(json.dumps(words).encode(), np.uint8)
     arrays["rest"] = next(iter(pieces.values())).motion.q[0]
-    with writing(path) as temporary, open(temporary, "wb") as file:
+    with writing(path) as temporary, Path(temporary).open("wb") as file:
         np.savez_compressed(file, **arrays)
 
 

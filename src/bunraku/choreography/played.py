@@ -23,6 +23,7 @@ from bunraku.dynamics.expand import expand_along
 from bunraku.dynamics.rollout import FROZEN, HELD, RECHARTED
 from bunraku.dynamics.simulation import SHARE, Steps
 from bunraku.errors import BunrakuError
+from bunraku.figure import Figure
 
 Array = NDArray[np.float64]
 LOYAL = 1e-2  # [s] beside a radian
@@ -38,12 +39,12 @@ class Played:
     loyal: float = LOYAL
 
     @cached_property
-    def figure(self):  # type: ignore[no-untyped-def]
+    def figure(self) -> Figure:
         return self.score.script.role(self.role).figure
 
     @cached_property
     def t(self) -> Array:
-        return np.arange(round(self.score.counts * self.score.script.count / self.dt) + 1) * self.dt
+        return self.dt * np.arange(round(self.score.counts * self.score.script.count / self.dt) + 1, dtype=float)
 
     def wanted(self, shifts: Array) -> Jet:
         return reference(self.score, self.role, self.t, shifts)
@@ -54,7 +55,8 @@ class Played:
         if (steps.bits & (HELD | FROZEN | RECHARTED)).any():
             k = int(np.flatnonzero(steps.bits & (HELD | FROZEN | RECHARTED))[0])
             raise BunrakuError(
-                f"{self.role} cannot follow its strings {self.t[k + 1]:.2f} s into the show\n  advice: make the motion there smaller or slower"
+                f"{self.role} cannot follow its strings {self.t[k + 1]:.2f} s into the show\n"
+                "  advice: make the motion there smaller or slower"
             )
         return wanted, steps
 
@@ -83,7 +85,9 @@ class Played:
         F = np.empty((len(D), 2 * n, 2 * n + m))
         rows = self._rows()
         F[:, :, :n], F[:, :, n : 2 * n] = D[:, rows, :n], D[:, rows, self.figure.n_q : self.figure.n_q + n]
-        F[:, :, 2 * n :] = D[:, rows, n : self.figure.n_q] @ wanted.first[:-1, n:] + D[:, rows, self.figure.n_q + n :] @ wanted.first[1:, n:]
+        F[:, :, 2 * n :] = (
+            D[:, rows, n : self.figure.n_q] @ wanted.first[:-1, n:] + D[:, rows, self.figure.n_q + n :] @ wanted.first[1:, n:]
+        )
         slope = np.zeros((len(x), 2 * n + m))
         off = self._off(wanted, x)
         slope[:, :n] = self.dt * off
@@ -137,4 +141,3 @@ class Played:
             weights if len(weights) else np.zeros((0, 2 * n + nc)), D, H,
         )  # fmt: skip
         return D, H
-

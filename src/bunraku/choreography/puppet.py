@@ -40,7 +40,9 @@ class Puppet:
     def __post_init__(self) -> None:
         for name, found in (("string", self.figure.strings), ("free body to hang on them", self.root)):
             if len(found) == 0:
-                raise BunrakuError(f"{self.figure.name} is no marionette: it has no {name}\n  advice: try marionette22 or marionette25")
+                raise BunrakuError(
+                    f"{self.figure.name} is no marionette: it has no {name}\n  advice: try marionette22 or marionette25"
+                )
         _ = self.spindles
 
     @cached_property

@@ -163,7 +163,9 @@ class _Times:
         found = np.zeros(1 + len(self.flexible)) if not start.cue else self._find(self._called(start.cue), start.at_end).copy()
         found[0] += start.counts
         if found[0] < -CLOSE:
-            raise cue.where.place_of("wait").error(f"it would begin {-found[0]:g} counts before the show", advice="wait less before it")
+            raise cue.where.place_of("wait").error(
+                f"it would begin {-found[0]:g} counts before the show", advice="wait less before it"
+            )
         if cue.give > 0.0:
             found[1 + self.flexible.index(cue.name)] += 1.0
         return found
@@ -195,7 +197,9 @@ def _require_playable(script: Script, timed: Timed, seconds: float) -> None:
         fast = seconds < piece.duration
         most = math.floor(piece.longest / script.count + CLOSE) if math.isfinite(piece.longest) else 0
         advice = f"give it {least} counts or more at this tempo" if fast else f"give it at most {most} counts, or repeat it"
-        raise place.error(f"{cue.motion!r} in {timed.counts:g} counts ({seconds:.2g} s) is too {'fast' if fast else 'slow'}", advice=advice)
+        raise place.error(
+            f"{cue.motion!r} in {timed.counts:g} counts ({seconds:.2g} s) is too {'fast' if fast else 'slow'}", advice=advice
+        )
     way = math.dist(timed.origin[:2], timed.goal[:2])
     if way > SPEED * seconds + CLOSE:
         needed = math.ceil(way / SPEED / script.count)

@@ -1,35 +1,34 @@
 """Show files: a script as a puppeteer writes it.
 
-    show: The meeting
-    tempo: 90                              # counts a minute
-    stage: [5 m, 3 m]                      # its size along x and y; this is what it has where it is not said
-    places: {door: [-1.5, 0], table: [1, 0]}
-    figures:
-      anna: {figure: marionette22, at: door, facing: 20 deg}
-      bert: {figure: marionette22, at: table}
-    motions:
-      tango: {file: take.npz, parts: [left_leg, right_leg], loop: [1.0, 2.2]}     # one's own, beside the library's
-    script:
-      - anna: walk                         # a cue follows the one before it of the same figure
-        to: [-0.6, 0]
-        counts: 8
-        name: enters
-      - bert: wave
-        with: enters                       # begins when that begins; `after` when that ends; `wait` counts later
-        wait: 2
-        until: greets                      # goes on until that begins
-      - anna: bow
-        name: greets
-        give: 1                            # may come a count earlier or later, as it fits
-      - everyone: bow
-        at: 24                             # on this count exactly
-        size: 1.2                          # exaggerated
-        mirrored: true                     # left for right
+show: The meeting
+tempo: 90                              # counts a minute
+stage: [5 m, 3 m]                      # its size along x and y; this is what it has where it is not said
+places: {door: [-1.5, 0], table: [1, 0]}
+figures:
+  anna: {figure: marionette22, at: door, facing: 20 deg}
+  bert: {figure: marionette22, at: table}
+motions:
+  tango: {file: take.npz, parts: [left_leg, right_leg], loop: [1.0, 2.2]}     # one's own, beside the library's
+script:
+  - anna: walk                         # a cue follows the one before it of the same figure
+    to: [-0.6, 0]
+    counts: 8
+    name: enters
+  - bert: wave
+    with: enters                       # begins when that begins; `after` when that ends; `wait` counts later
+    wait: 2
+    until: greets                      # goes on until that begins
+  - anna: bow
+    name: greets
+    give: 1                            # may come a count earlier or later, as it fits
+  - everyone: bow
+    at: 24                             # on this count exactly
+    size: 1.2                          # exaggerated
+    mirrored: true                     # left for right
 """
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -87,7 +86,9 @@ def _size(node: Node | None) -> tuple[float, float]:
         return 5.0, 3.0
     width, depth = node.numbers(2, LENGTH)
     if not (0.0 < width <= 100.0 and 0.0 < depth <= 100.0):
-        raise node.error(f"a stage of {width:g} m by {depth:g} m", advice="give its width along x and its depth along y, at most 100 m")
+        raise node.error(
+            f"a stage of {width:g} m by {depth:g} m", advice="give its width along x and its depth along y, at most 100 m"
+        )
     return width, depth
 
 
@@ -101,7 +102,7 @@ def _place(node: Node, places: Places, size: tuple[float, float]) -> tuple[float
     if abs(x) > 0.5 * size[0] or abs(y) > 0.5 * size[1]:
         raise node.error(
             f"({x:g} m, {y:g} m) is off the stage",
-            advice=f"x within ±{0.5 * size[0]:g} m and y within ±{0.5 * size[1]:g} m, or write a larger stage: [{size[0]:g}, {size[1]:g}]",
+            advice=f"x within ±{0.5 * size[0]:g} m and y within ±{0.5 * size[1]:g} m, or give the stage a larger size",
         )
     return x, y
 
@@ -121,14 +122,14 @@ def _roles(node: Node, folder: Path, places: Places, size: tuple[float, float]) 
     for name, at in node.value.items():
         if name in (*CUE, EVERYONE):
             raise node.keys[name].error(f"{name!r} is a word of scripts", advice="call the figure something else")
-        words = at.words(ROLE, "a figure of the show") if isinstance(at.value, dict) else {"figure": at}
-        which = words.get("figure", at) if isinstance(at.value, dict) else at
-        figure = figure_named(at.need("figure", f"{name!r}") if isinstance(at.value, dict) else at, folder)
-        if figure.name not in known:
-            known[figure.name] = _repertoire(figure, which)
-        x, y = _place(words["at"], places, size) if "at" in words else (0.0, 0.0)
+        words = at.words(ROLE, "a figure of the show") if isinstance(at.value, dict) else {}
+        which = at.need("figure", f"{name!r}") if isinstance(at.value, dict) else at
+        called = which.scalar("the name of a figure or of a file")
+        if called not in known:
+            known[called] = _repertoire(figure_named(which, folder), which)
+        place = _place(words["at"], places, size) if "at" in words else (0.0, 0.0)
         facing = words["facing"].number(ANGLE) if "facing" in words else 0.0
-        roles.append(Role(name, figure, known[figure.name], (x, y), facing, node.keys[name]))
+        roles.append(Role(name, known[called].puppet.figure, known[called], place, facing, node.keys[name]))
     return tuple(roles)
 
 
@@ -185,7 +186,8 @@ def _from_rest(motion: Motion, puppet: Puppet, node: Node) -> Motion:
     off = abs(motion.q[-1] - motion.q[0]).max()
     if off > 0.05:
         raise node.error(
-            f"it does not end where it begins: a variable is {off:.2g} off", advice="trim or extend it so that both ends are the same rest"
+            f"it does not end where it begins: a variable is {off:.2g} off",
+            advice="trim or extend it so that both ends are the same rest",
         )
     return motion
 
@@ -205,7 +207,9 @@ def _cues(node: Node, roles: tuple[Role, ...], places: Places, size: tuple[float
         if (named := entry.get("name")) is not None:
             name = named.name("the cue")
             if name in names:
-                raise named.error(f"a second cue called {name!r}", advice=f"the first is on line {names[name].line}: rename one of them")
+                raise named.error(
+                    f"a second cue called {name!r}", advice=f"the first is on line {names[name].line}: rename one of them"
+                )
             names[name] = named
     cues: list[Cue] = []
     for number, entry in enumerate(entries, 1):
@@ -255,9 +259,9 @@ def _known(node: Node, names: Mapping[str, Node]) -> str:
 
 
 def _start(entry: Node, role: Role, before: list[Cue], names: Mapping[str, Node]) -> Start:
-    given = [word for word in ("at", "after", "with") if entry.get(word) is not None]
+    given = [word for word in entry.keys if word in ("at", "after", "with")]
     if len(given) > 1:
-        raise entry.place_of(given[1]).error(f"{given[0]!r} and {given[1]!r} both say when it begins", advice="keep one of them")
+        raise entry.keys[given[1]].error(f"{given[0]!r} and {given[1]!r} both say when it begins", advice="keep one of them")
     wait = entry.get("wait")
     counts = 0.0 if wait is None else _between(wait, -64.0, 1024.0, "counts to wait")
     if not given:
@@ -269,8 +273,3 @@ def _start(entry: Node, role: Role, before: list[Cue], names: Mapping[str, Node]
             raise wait.error("'at' says the count", advice=f"at: {node.number() + counts:g}")
         return Start(counts=_between(node, 0.0, 1e5, "counts into the show"))
     return Start(_known(node, names), given[0] == "after", counts)
-
-
-def whole_turn(angle: float) -> float:
-    """The same direction within ±π."""
-    return math.remainder(angle, 2.0 * math.pi)
