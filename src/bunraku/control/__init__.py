@@ -1,0 +1,21 @@
+"""The best inputs for a wish, and the feedback that holds a figure to them."""
+
+from bunraku.control.cost import (
+    Acceleration,
+    Centre,
+    Configuration,
+    CostToGo,
+    Forces,
+    Momentum,
+    PointAt,
+    Speed,
+    Tension,
+)
+from bunraku.control.descent import Iteration, Outcome
+from bunraku.control.optimize import Optimum, optimize
+from bunraku.control.system import Curve, Rollout, System
+
+__all__ = [
+    "Acceleration", "Centre", "Configuration", "CostToGo", "Curve", "Forces", "Iteration", "Momentum", "Optimum", "Outcome",
+    "PointAt", "Rollout", "Speed", "System", "Tension", "optimize",
+]  # fmt: skip

@@ -1,0 +1,274 @@
+"""Cost: what is wished of a motion, as a sum of weighted terms, and the sheet of arrays that it becomes.
+
+J = Σ dt ½ weight |thing − reference|² over samples, and `at_end` seconds' worth of it at the last one. A reference is a wish:
+nothing says that the figure can follow it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.control.sheet import Sheet
+from bunraku.control.system import System
+from bunraku.errors import BunrakuError, NotFinite, UnknownName
+from bunraku.motion import Motion
+
+Array = NDArray[np.float64]
+Weight = float | Mapping[str, float]
+Wish = Motion | Callable[[float], ArrayLike] | Mapping[str, Callable[[float], float] | float] | ArrayLike | None
+"""A Motion; a function of time; functions or numbers by name; one row for all samples, or a row a sample; or nothing."""
+
+
+class Term(Protocol):
+    """Something that adds to a sheet."""
+
+    def add(self, draft: Draft) -> None: ...
+
+
+@dataclass
+class Draft:
+    """A sheet while it is written: times of the samples, and where the motion starts."""
+
+    system: System
+    t: Array
+    start: Array
+    wx: Array = field(init=False)
+    rx: Array = field(init=False)
+    wu: Array = field(init=False)
+    ru: Array = field(init=False)
+    wl: Array = field(init=False)
+    rl: Array = field(init=False)
+    acceleration: Array = field(init=False)
+    points: list[tuple[int, Array, Array, Array]] = field(default_factory=list)
+    centre: tuple[Array, Array] | None = None
+    end: tuple[Array, Array] | None = None
+
+    def __post_init__(self) -> None:
+        s, N = self.system, len(self.t) - 1
+        forces = len(s.figure.forces)
+        self.wx, self.rx = np.zeros((N + 1, s.n_x)), np.repeat(self.start[None], N + 1, 0)
+        self.rx[:, s.n_q :] = 0.0
+        self.wu, self.ru = np.zeros((N, forces)), np.zeros((N, forces))
+        self.wl, self.rl = np.zeros((N, s.n_links)), np.zeros((N, s.n_links))
+        self.acceleration = np.zeros(s.n_kin)
+
+    def share(self, at_end: float) -> Array:
+        """What each sample counts for [s]."""
+        counts = np.full(len(self.t), self.system.dt)
+        counts[-1] += at_end
+        return counts
+
+    def sheet(self) -> Sheet:
+        k, N = len(self.points), len(self.t)
+        none = np.zeros((0, 0))
+        end, r_end = self.end if self.end is not None else (none, np.zeros(0))
+        wc, centre = self.centre if self.centre is not None else (np.zeros(0), np.zeros((0, 3)))
+        tension = bool(self.wl.any())
+        return Sheet(
+            self.wx, self.rx, self.wu, self.ru, self.wl if tension else none, self.rl if tension else none,
+            self.acceleration if self.acceleration.any() else np.zeros(0), end, r_end,
+            np.array([p[0] for p in self.points], np.int64), np.array([p[1] for p in self.points]).reshape(k, 3),
+            np.array([p[2] for p in self.points]).T.reshape(N, k).copy(),
+            np.array([p[3] for p in self.points]).reshape(k, N, 3).swapaxes(0, 1).copy(), wc, centre,
+        )  # fmt: skip
+
+
+def weights(weight: Weight, names: Sequence[str], what: str) -> Array:
+    """A number for all, or numbers by name; those that are not named count nothing."""
+    out = np.zeros(len(names))
+    if isinstance(weight, Mapping):
+        for name, value in weight.items():
+            if name not in names:
+                raise UnknownName(what, name, tuple(names))
+            out[list(names).index(name)] = value
+    else:
+        out[:] = weight
+    if not (np.isfinite(out).all() and (out >= 0.0).all()):
+        raise BunrakuError(f"a weight of a {what} is negative or not finite\n  advice: zero counts nothing, more counts more")
+    return out
+
+
+def rows(wish: Wish, names: Sequence[str], t: Array, rest: Array, what: str) -> Array:
+    """The reference at the times t; where nothing is wished, `rest`."""
+    out = np.repeat(np.asarray(rest, float)[None], len(t), 0)
+    if isinstance(wish, Motion):
+        track = wish.resample(times=t).only if len(wish) > 1 else wish.only
+        shared = [name for name in names if name in track.figure.names]
+        if not shared:
+            raise UnknownName(what, names[0], track.figure.names)
+        out[:, [list(names).index(name) for name in shared]] = track.q[:, track.figure.indices(shared)]
+    elif isinstance(wish, Mapping):
+        for name, way in wish.items():
+            if name not in names:
+                raise UnknownName(what, name, tuple(names))
+            out[:, list(names).index(name)] = [float(way(float(x))) for x in t] if callable(way) else float(way)
+    elif wish is not None:
+        given = np.array([wish(float(x)) for x in t], float) if callable(wish) else np.asarray(wish, float)
+        if given.shape not in ((len(t), len(names)), (len(names),)):
+            raise BunrakuError(
+                f"the reference of the {what} has shape {given.shape}\n  advice: a row of {len(names)} for each of {len(t)} samples, or one row"
+            )
+        out[:] = given
+    if not np.isfinite(out).all():
+        raise NotFinite(f"the reference of the {what} is not finite")
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Configuration:
+    """Variables near their reference; near where they start, without one."""
+
+    weight: Weight
+    reference: Wish = None
+    at_end: float = 0.0
+
+    def add(self, draft: Draft) -> None:
+        s = draft.system
+        w = weights(self.weight, s.figure.names, "variable")
+        _track(draft, w, rows(self.reference, s.figure.names, draft.t, draft.start[: s.n_q], "variable"), 0, self.at_end)
+
+
+@dataclass(frozen=True, eq=False)
+class Momentum:
+    """Momenta of dynamic variables near their reference; near zero, without one. A weight at the end alone: `running=False`."""
+
+    weight: Weight
+    reference: Wish = None
+    at_end: float = 0.0
+
+    def add(self, draft: Draft) -> None:
+        s = draft.system
+        w = weights(self.weight, s.figure.dynamic, "dynamic variable")
+        _track(draft, w, rows(self.reference, s.figure.dynamic, draft.t, np.zeros(s.n), "dynamic variable"), s.n_q, self.at_end)
+
+
+@dataclass(frozen=True, eq=False)
+class Speed:
+    """Rates of kinematic variables [1/s]: hands that do not hurry."""
+
+    weight: Weight = 1.0
+    reference: Wish = None
+    at_end: float = 0.0
+
+    def add(self, draft: Draft) -> None:
+        s = draft.system
+        w = weights(self.weight, s.figure.kinematic, "kinematic variable")
+        wish = rows(self.reference, s.figure.kinematic, draft.t, np.zeros(s.n_kin), "kinematic variable")
+        _track(draft, w, wish, s.n_q + s.n, self.at_end)
+
+
+@dataclass(frozen=True, eq=False)
+class Acceleration:
+    """Accelerations of kinematic variables: hands that do not jerk."""
+
+    weight: Weight = 1.0
+
+    def add(self, draft: Draft) -> None:
+        draft.acceleration += draft.system.dt * weights(self.weight, draft.system.figure.kinematic, "kinematic variable")
+
+
+@dataclass(frozen=True, eq=False)
+class Forces:
+    """Force inputs near their reference; small, without one."""
+
+    weight: Weight = 1.0
+    reference: Wish = None
+
+    def add(self, draft: Draft) -> None:
+        names = [force.name for force in draft.system.figure.forces]
+        w = draft.system.dt * weights(self.weight, names, "force")
+        _merge(draft.wu, draft.ru, w[None], rows(self.reference, names, draft.t[:-1], np.zeros(len(names)), "force"))
+
+
+@dataclass(frozen=True, eq=False)
+class Tension:
+    """Tensions of strings and wires [N] near their reference; small, without one."""
+
+    weight: Weight
+    reference: Wish = None
+
+    def add(self, draft: Draft) -> None:
+        figure, dt = draft.system.figure, draft.system.dt
+        names = [rope.name for rope in (*figure.strings, *figure.wires)]
+        w = weights(self.weight, names, "string") / dt  # of impulses: tension · dt
+        wish = dt * rows(self.reference, names, draft.t[:-1], np.zeros(len(names)), "string")
+        k = len(names)
+        _merge(draft.wl[:, :k], draft.rl[:, :k], w[None], wish)
+
+
+@dataclass(frozen=True, eq=False)
+class PointAt:
+    """A point of a frame near a place in the world: (3,), a row a sample, or a function of time."""
+
+    frame: str
+    reference: Wish
+    weight: float = 1.0
+    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    at_end: float = 0.0
+
+    def add(self, draft: Draft) -> None:
+        figure = draft.system.figure
+        if self.frame not in figure.frame_index:
+            raise UnknownName("frame", self.frame, tuple(figure.frame_index))
+        f = figure.frame_index[self.frame]
+        joint, X = int(figure.compiled.frame_joint[f]), figure.compiled.frame_X[f]
+        if joint < 0:
+            raise BunrakuError(f"the frame {self.frame} never moves\n  advice: name one that a joint carries")
+        w = weights(self.weight, ["point"], "point") * draft.share(self.at_end)
+        local = X[:3, :3] @ np.asarray(self.offset, float) + X[:3, 3]
+        draft.points.append((joint, local, w, rows(self.reference, "xyz", draft.t, np.zeros(3), "point")))
+
+
+@dataclass(frozen=True, eq=False)
+class Centre:
+    """The centre of mass near a place."""
+
+    reference: Wish
+    weight: float = 1.0
+    at_end: float = 0.0
+
+    def add(self, draft: Draft) -> None:
+        if draft.centre is not None:
+            raise BunrakuError("two terms want the centre of mass\n  advice: give one")
+        w = weights(self.weight, ["centre"], "centre") * draft.share(self.at_end)
+        draft.centre = w, rows(self.reference, "xyz", draft.t, np.zeros(3), "centre")
+
+
+@dataclass(frozen=True, eq=False)
+class CostToGo:
+    """½ (x − reference)ᵀ P (x − reference) at the end: what comes after the horizon."""
+
+    P: Array
+    reference: Array
+
+    def add(self, draft: Draft) -> None:
+        P, n = np.asarray(self.P, float), draft.system.n_x
+        if P.shape != (n, n):
+            raise BunrakuError(f"the matrix at the end has shape {P.shape}\n  advice: the state has {n} entries")
+        draft.end = np.ascontiguousarray(0.5 * (P + P.T)), np.ascontiguousarray(self.reference, float)
+
+
+def _track(draft: Draft, w: Array, wish: Array, first: int, at_end: float) -> None:
+    columns = slice(first, first + len(w))
+    _merge(draft.wx[:, columns], draft.rx[:, columns], draft.share(at_end)[:, None] * w, wish)
+
+
+def _merge(w: Array, r: Array, more: Array, wish: Array) -> None:
+    """Two squares about different centres are one square about their mean, and a constant that nobody misses."""
+    total = w + more
+    share = np.divide(more, total, out=np.zeros_like(total), where=total > 0.0)
+    r += share * (wish - r)
+    w[:] = total
+
+
+def sheet_of(terms: Sequence[Term], system: System, t: Array, start: Array) -> Sheet:
+    """The arrays of a cost over the samples at times t."""
+    draft = Draft(system, t, start)
+    for term in terms:
+        term.add(draft)
+    return draft.sheet()

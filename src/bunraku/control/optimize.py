@@ -1,0 +1,147 @@
+"""optimize: figure + what is wished → the best motion, its inputs, and the gains that hold the figure to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.control.cost import Term, sheet_of
+from bunraku.control.descent import Descent, Iteration, Method, Monitor, Outcome, descend
+from bunraku.control.problem import Broken, Expansion, Problem
+from bunraku.control.system import Curve, Rollout, System
+from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
+from bunraku.dynamics.rollout import DIVIDED, HELD
+from bunraku.errors import BunrakuError
+from bunraku.figure import Figure
+from bunraku.kinematics.forward import Pose
+from bunraku.motion import Motion
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """The best motion that was found."""
+
+    problem: Problem
+    run: Rollout
+    gains: Array
+    """u = ū − gains·(x − x̄), a matrix a step: the feedback that stabilises the motion."""
+    cost: float
+    history: tuple[Iteration, ...]
+    outcome: Outcome
+
+    @property
+    def system(self) -> System:
+        return self.problem.system
+
+    @property
+    def kinematic(self) -> Array:
+        """What the puppeteer does: a row a step."""
+        return self.run.u[:, : self.system.n_kin]
+
+    @property
+    def forces(self) -> Array:
+        """Force inputs: a row a step."""
+        return self.run.u[:, self.system.n_kin :]
+
+    @property
+    def motion(self) -> Motion:
+        return motion_of(self.system, self.run)
+
+    @property
+    def tail(self) -> tuple[float, ...]:
+        """Expected decrease over cost, iteration by iteration."""
+        return tuple(i.decrease / max(abs(i.cost), 1e-300) for i in self.history)
+
+    def __str__(self) -> str:
+        last = f", the last expecting {self.tail[-1]:.1e} of it" if self.history else ""
+        return f"{self.outcome.name.lower().replace('_', ' ')}: cost {self.cost:.6g} after {len(self.history)} iterations{last}"
+
+
+def motion_of(system: System, run: Rollout) -> Motion:
+    """The motion of a rollout, with tensions."""
+    q, dt = run.x[:, : system.n_q], system.dt
+    t = dt * np.arange(len(q))
+    ropes = len(system.figure.strings) + len(system.figure.wires)
+    tension = np.concatenate([run.impulse[:1], run.impulse])[:, :ropes] / dt
+    gap = np.array([Pose(system.figure, row).gaps[:ropes] for row in q]) if ropes else None
+    return Motion.of(system.figure, t, q, v=np.gradient(q, t, axis=0), tension=tension, gap=gap)
+
+
+def optimize(
+    figure: Figure, cost: Sequence[Term], *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
+    v: ArrayLike | None = None, inputs: Sequence[str] | None = None, guess: Optimum | Curve | Puppeteer = None,
+    forces: Puppeteer = None, method: Method = "newton", tolerance: float = 1e-12, iterations: int = 60, threads: int = 1,
+    monitor: Monitor | None = None,
+) -> Optimum:  # fmt: skip
+    """The motion of least cost from a configuration and rates, over `duration` seconds.
+
+    `inputs` names the kinematic variables and forces that may be chosen; all, where it is left out. `guess` is where the search
+    starts: an earlier optimum, a curve, or a puppeteer (see simulate) with `forces`; at rest, where nothing is given. Ctrl-C
+    returns the best so far.
+    """
+    system = System.of(figure, dt=dt, inputs=inputs)
+    problem = problem_of(system, cost, duration=duration, q=q, v=v)
+    run = first_run(problem, guess, forces)
+    work = Expansion(problem)
+    found = descend(
+        problem, run, method=method, tolerance=tolerance, iterations=iterations, threads=threads, monitor=monitor, expansion=work
+    )
+    return optimum_of(problem, found, work)
+
+
+def problem_of(
+    system: System, cost: Sequence[Term], *, duration: float, q: ArrayLike | None = None, v: ArrayLike | None = None
+) -> Problem:
+    """The problem over a duration, from a configuration and rates."""
+    if not 0.0 < duration < np.inf:
+        raise BunrakuError(f"a duration of {duration} s\n  advice: give seconds, more than zero")
+    start = system.state(q, v)
+    times: Array = system.dt * np.arange(max(round(duration / system.dt), 1) + 1, dtype=float)
+    return Problem(system, sheet_of(cost, system, times, start), start, np.zeros(system.n_links, np.int8))
+
+
+def first_run(problem: Problem, guess: Optimum | Curve | Puppeteer, forces: Puppeteer) -> Rollout:
+    """The motion that the search starts from."""
+    system, N = problem.system, problem.steps
+    gains = np.zeros((0, 0, 0))
+    if isinstance(guess, Optimum):
+        if len(guess.run) != N or guess.run.u.shape[1] != system.n_kin + len(system.figure.forces):
+            raise BunrakuError("the guess is of another figure or duration\n  advice: give one of the same number of steps")
+        curve: Curve = guess.run
+        gains = guess.gains if guess.system.inputs == system.inputs else gains
+    elif isinstance(guess, Curve):
+        curve = guess
+    else:
+        times: Array = system.dt * np.arange(1, N + 1, dtype=float)
+        rest = problem.start[system.n : system.n_q]
+        u = np.concatenate([kinematic_rows(system.figure, guess, times, rest), force_rows(system.figure, forces, times)], 1)
+        curve = Curve(np.repeat(problem.start[None], N + 1, 0), u)
+    if not np.array_equal(curve.x[0], problem.start):
+        curve = Curve(np.concatenate([problem.start[None], curve.x[1:]]), curve.u)
+    run = problem.project(curve, gains)
+    if isinstance(run, Broken):
+        raise BunrakuError(f"{system.figure.name}: {_why(run, system.dt)}\n  advice: start from a guess that the figure can make")
+    return run
+
+
+def _why(broken: Broken, dt: float) -> str:
+    at = f"at t = {dt * (broken.step + 1):.3g} s of the guess"
+    if broken.bits & HELD:
+        return f"strings are pulled beyond reach {at}"
+    if broken.bits & DIVIDED:
+        return f"a joint turns too fast for one step {at}"
+    return f"the motion runs away {at}"
+
+
+def optimum_of(problem: Problem, found: Descent, work: Expansion) -> Optimum:
+    """With the gains along what was found."""
+    work.at(found.run)
+    if work.gauss_newton() is None:
+        raise BunrakuError("no gains along the motion\n  advice: weigh every input")
+    return Optimum(problem, found.run, work.gains.copy(), found.cost, found.history, found.outcome)
+

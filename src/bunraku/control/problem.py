@@ -1,0 +1,147 @@
+"""Problem: a system, where it starts, and the sheet of what is wished; rollouts and expansions of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.control.projection import project
+from bunraku.control.riccati import Slopes, Steps1, adjoint, riccati, tangent
+from bunraku.control.sheet import Bounds, Sheet, slopes, value
+from bunraku.control.system import Curve, Rollout, System
+from bunraku.dynamics.expand import expand_along
+from bunraku.dynamics.simulation import TOLERANCE
+
+Array = NDArray[np.float64]
+NONE3: Array = np.zeros((0, 0, 0))
+
+
+def unbounded() -> Bounds:
+    """No bounds at all."""
+    row, table = np.zeros(0), np.zeros((0, 0))
+    return Bounds(*(row, row, table, table, row) * 3)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A rollout that ended early."""
+
+    step: int
+    bits: int
+    """What happened: see bunraku.dynamics.rollout."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is to be minimised, over motions from one state."""
+
+    system: System
+    sheet: Sheet
+    start: Array
+    taut: NDArray[np.int8]
+    """States of the links before the first step."""
+    bounds: Bounds = field(default_factory=unbounded)
+
+    @property
+    def steps(self) -> int:
+        return len(self.sheet.wx) - 1
+
+    def project(self, curve: Curve, gains: Array = NONE3) -> Rollout | Broken:
+        """P_d of the curve (*trep*, eq. 12); without gains, the inputs alone."""
+        s, N = self.system, len(curve)
+        x, u = np.empty((N + 1, s.n_x)), np.empty_like(curve.u)
+        impulse, states, bits = np.empty((N, s.n_links)), np.empty((N, s.n_links), np.int8), np.zeros(N, np.int64)
+        done = project(
+            s.tree, self.taut, curve.x, curve.u, gains, s.hands, s.thrusts, s.dt, s.share, TOLERANCE, x, u, impulse, states, bits
+        )
+        return Rollout(x, u, impulse, states) if done == N else Broken(done, int(bits[done]))
+
+    def cost(self, run: Rollout) -> tuple[float, float]:
+        """What is wished, and what bounds add to it."""
+        s = self.system
+        wished, beyond = value(s.tree, self.sheet, self.bounds, run.x, run.u, run.impulse, s.dt, s.n_kin)
+        return float(wished), float(beyond)
+
+
+class Expansion:
+    """First and second derivatives along a motion, in arrays that are used again and again."""
+
+    def __init__(self, problem: Problem) -> None:
+        s, sheet, N = problem.system, problem.sheet, problem.steps
+        self.problem = problem
+        bounded = len(problem.bounds.l_rho) > 0
+        blocks = len(sheet.joint) > 0 or len(sheet.wc) > 0
+        rows_q, rows_l = (N + 1 if blocks else 0), (N if len(sheet.wl) or bounded else 0)
+        self.slopes = Slopes(
+            np.zeros((N + 1, s.n_x)), np.zeros((N + 1, s.n_x)), np.zeros((N, s.n_u)), np.zeros((N, s.n_u)),
+            np.zeros((rows_l, s.n_links)), np.zeros((rows_l, s.n_links)), np.zeros((rows_q, s.n_q, s.n_q)),
+            np.zeros((rows_q, s.n_q, s.n_q)), sheet.acceleration, sheet.end,
+        )  # fmt: skip
+        D = np.zeros((N, 2 * s.n + s.n_links, 2 * s.n_q))
+        shape = (s.n, s.n_q, s.n_links)
+        self.steps = Steps1(D, s.impulse_of_force, s.hands, shape, s.dt, s.share)
+        self.gains, self.feed = np.zeros((N, s.n_u, s.n_x)), np.zeros((N, s.n_u))
+        self.newton_gains = np.zeros((N, s.n_u, s.n_x))
+        self.weights, self.gradient = np.zeros((N, 2 * s.n + s.n_links)), np.zeros((N, s.n_u))
+        self.first = np.zeros((s.n_x, s.n_x + 1))
+        self._H: Array | None = None
+
+    def at(self, run: Rollout) -> None:
+        """First derivatives of the steps; gradient and Gauss–Newton Hessian of the cost."""
+        s, p = self.problem.system, self.problem
+        self._steps(run, np.zeros((0, 0)), NONE3)
+        slopes(s.tree, p.sheet, p.bounds, run.x, run.u, run.impulse, s.dt, s.n_kin, s.hands, s.thrusts, self.slopes)
+
+    def _steps(self, run: Rollout, weights: Array, H: Array) -> None:
+        s = self.problem.system
+        Q, forces = np.ascontiguousarray(run.x[:, : s.n_q]), np.ascontiguousarray(run.u[:, s.n_kin :])
+        expand_along(s.tree, run.states, Q, run.impulse, forces, s.dt, s.share, weights, self.steps.D, H)
+
+    def gauss_newton(self, shift: float = 0.0) -> float | None:
+        """Gains and feedforward without curvature; the expected decrease, or nothing where no shift makes it convex."""
+        failed, decrease = riccati(self.steps, self.slopes, NONE3, 0.0, shift, self.gains, self.feed, self.first)
+        return float(decrease) if failed < 0 and np.isfinite(decrease) else None
+
+    def steepest(self) -> None:
+        """Feedforward and gains that know nothing of the cost's shape but its average diagonal (*trep*, eq. 5 with constant Q, R)."""
+        flat = [np.ascontiguousarray(np.broadcast_to(h.mean(0), h.shape)) for h in (self.slopes.hx, self.slopes.hu)]
+        none = np.zeros((0, 0))
+        metric = self.slopes._replace(hx=flat[0], hu=flat[1], Hq=NONE3, bend=NONE3, end=none)
+        riccati(self.steps, metric, NONE3, 0.0, 0.0, self.newton_gains, self.feed, self.first)
+
+    def bend_along(self, run: Rollout) -> None:
+        """Curvature of the steps, contracted with the adjoint under the gains at hand."""
+        s, N = self.problem.system, self.problem.steps
+        if self._H is None:
+            self._H = np.zeros((N, 2 * s.n_q, 2 * s.n_q))
+        adjoint(self.steps, self.slopes, self.gains, self.weights, self.gradient)
+        self._steps(run, self.weights, self._H)
+
+    def newton(self, mu: float = 0.0) -> float | None:
+        """Feedforward with the curvature; nothing where the Hessian is not positive definite."""
+        assert self._H is not None
+        failed, decrease = riccati(self.steps, self.slopes, self._H, mu, 0.0, self.newton_gains, self.feed, self.first)
+        return float(decrease) if failed < 0 and np.isfinite(decrease) else None
+
+    def direction(self, gains: Array) -> Curve:
+        """ζ: the change of states and chosen inputs that the feedforward and `gains` of a sweep lead to."""
+        s, N = self.problem.system, self.problem.steps
+        x, u = np.zeros((N + 1, s.n_x)), np.zeros((N, s.n_u))
+        tangent(self.steps, gains, np.zeros_like(x), -self.feed, x, u)
+        return Curve(x, u)
+
+    def slope(self, change: Curve) -> float:
+        """Dg·ζ."""
+        out = float(np.vdot(self.slopes.gx, change.x) + np.vdot(self.slopes.gu, change.u))
+        if len(self.slopes.gl):
+            out += float(np.vdot(self.slopes.gl, self._impulses(change)))
+        return out
+
+    def _impulses(self, change: Curve) -> Array:
+        s = self.problem.system
+        inner = np.concatenate([change.x[:-1, : s.n_q + s.n], np.zeros((len(change), s.n_kin))], 1)
+        inner[:, s.n_q + s.n + s.hands] = change.u[:, : len(s.hands)]
+        inner[:, s.n_q : s.n_q + s.n] += s.share * change.u[:, len(s.hands) :] @ s.impulse_of_force.T
+        return np.einsum("kij,kj->ki", self.steps.D[:, s.n : s.n + s.n_links], inner)

@@ -1,0 +1,88 @@
+"""The projection operator P_d (*trep*, eq. 12): whatever curve is wished for, a motion that the figure can make.
+
+x₀ = x̄₀,  x₊ = f(x, u),  u = ū − K(x − x̄): a rollout with feedback, one compiled call. It is a projection (Lemma 3.1; the
+lemma prints a plus before K, eq. 12 has the minus, which is right): a curve that is a motion already stays as it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.dynamics.lagrangian import total_mass
+from bunraku.dynamics.rollout import DIVIDED, FROZEN, HELD, advance
+from bunraku.dynamics.variational import begin, workspace
+from bunraku.kinematics.tree import place
+from bunraku.spatial.kernel import borrow, keep, kernel
+
+REFUSED = HELD | FROZEN | DIVIDED  # steps of which no derivative is known
+FARTHEST = 1e4  # [rad, m, or their momenta] beyond which a rollout has run away
+
+
+@kernel
+def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo, L, states, bits):
+    """The motion (Xo, Uo) that follows the curve (X, U) with gains K. Returns the number of steps that went well.
+
+    U has all kinematic variables and all forces; K corrects those in `hands` and `thrusts`. `states0` are the links' before.
+    """
+    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    nk, m, nh, nf = nq - n, nq + n, hands.shape[0], thrusts.shape[0]
+    nx = m + nk
+    figure, lent = borrow(tree), workspace(tree)
+    w = borrow(lent)
+    kappa = total_mass(figure.joints) / dt
+    q, q1, p1, lam, u, dx = np.empty((3, nq)), np.empty(nq), np.empty(n), np.zeros(nc), np.zeros(U.shape[1] - nk), np.empty(nx)
+    for c in range(nc):
+        w.alive[c] = states0[c] > 0
+    for i in range(nx):
+        Xo[0, i] = X[0, i]
+    for i in range(nq):
+        q[0, i] = q[1, i] = q[2, i] = X[0, i]
+    origin = (0.0, 0.0, 0.0)
+    done = 0
+    for k in range(U.shape[0]):
+        if k % 64 == 0:
+            place(figure.joints, 0, figure.joints.shape[0], q[0], (0.0, 0.0, 0.0), w.R, w.p, w.S)
+            last = max(tree.shape[2] - 1, 0)
+            origin = (w.p[last, 0], w.p[last, 1], w.p[last, 2])
+        for i in range(nx):
+            dx[i] = Xo[k, i] - X[k, i]
+        for i in range(U.shape[1]):
+            Uo[k, i] = U[k, i]
+        if K.shape[0] > 0:
+            for a in range(nh + nf):
+                x = 0.0
+                for i in range(nx):
+                    x += K[k, a, i] * dx[i]
+                Uo[k, hands[a] if a < nh else nk + thrusts[a - nh]] -= x
+        for i in range(u.shape[0]):
+            u[i] = Uo[k, nk + i]
+        for i in range(n):
+            q1[i] = 3.0 * (q[0, i] - q[1, i]) + q[2, i]
+        for i in range(nk):
+            q1[n + i] = Uo[k, i]
+        begin(figure, w, origin, q[0])
+        bits[k] = advance(figure, w, origin, q[0], Xo[k, nq:m], u, dt, share, kappa, q1, lam, p1, tolerance)
+        if bits[k] & REFUSED:
+            break
+        largest = 0.0
+        for i in range(nq):
+            Xo[k + 1, i] = q1[i]
+            largest = max(largest, abs(q1[i]))
+        for i in range(n):
+            Xo[k + 1, nq + i] = p1[i]
+            largest = max(largest, abs(p1[i]))
+        for i in range(nk):
+            Xo[k + 1, m + i] = (q1[n + i] - q[0, n + i]) / dt
+        for c in range(nc):
+            L[k, c] = lam[c]
+            states[k, c] = w.alive[c] + w.slides[c]
+        if not largest < FARTHEST:
+            break
+        for i in range(nq):
+            q[2, i] = q[1, i]
+            q[1, i] = q[0, i]
+            q[0, i] = q1[i]
+        done += 1
+    keep(tree)
+    keep(lent)
+    return done

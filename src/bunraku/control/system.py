@@ -1,0 +1,146 @@
+"""System: a figure as a discrete control system x₊ = f(x, u), and curves through its states and inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.dynamics import momentum
+from bunraku.dynamics.simulation import SHARE, require_dynamic
+from bunraku.errors import BunrakuError, NotFinite, UnknownName
+from bunraku.figure import Effort, Figure
+from bunraku.kinematics.forward import configuration
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """State x = (q, momentum, rates of the kinematic variables); inputs (next kinematic variables, forces).
+
+    `inputs` are the names of those that may be chosen; the others stay as they are given.
+    """
+
+    figure: Figure
+    dt: float
+    inputs: tuple[str, ...]
+
+    @classmethod
+    def of(cls, figure: Figure, *, dt: float, inputs: Sequence[str] | None = None) -> System:
+        """With some inputs to choose; with all kinematic variables and all efforts, where none are named."""
+        if not 0.0 < dt < np.inf:
+            raise BunrakuError(f"a time step of {dt} s\n  advice: marionettes like 0.01 or less")
+        require_dynamic(figure)
+        known = (*figure.kinematic, *(force.name for force in figure.forces))
+        chosen = known if inputs is None else tuple(inputs)
+        for name in chosen:
+            if name not in known:
+                raise UnknownName("input", name, known)
+        if not chosen:
+            raise BunrakuError(f"{figure.name} has no input to choose\n  advice: give it a string, or a force")
+        pushes = [f.name for f in figure.forces if f.name in chosen and not isinstance(f, Effort)]
+        if pushes:
+            raise BunrakuError(
+                f"{figure.name}: the force {pushes[0]} pushes at a point\n  advice: choose efforts along variables, or strings: inputs=[…]"
+            )
+        return cls(figure, float(dt), tuple(name for name in known if name in chosen))
+
+    @property
+    def share(self) -> float:
+        """Of a force that enters a step on its left."""
+        return SHARE
+
+    @property
+    def tree(self) -> Any:
+        return self.figure.compiled.tree
+
+    @property
+    def n(self) -> int:
+        return self.figure.n_dynamic
+
+    @property
+    def n_q(self) -> int:
+        return self.figure.n_q
+
+    @property
+    def n_kin(self) -> int:
+        return self.n_q - self.n
+
+    @property
+    def n_links(self) -> int:
+        return len(self.tree.links)
+
+    @property
+    def n_x(self) -> int:
+        return self.n_q + self.n + self.n_kin
+
+    @cached_property
+    def hands(self) -> NDArray[np.int64]:
+        """The kinematic variables that are chosen, counted from the first kinematic one."""
+        return np.array([k for k, name in enumerate(self.figure.kinematic) if name in self.inputs], np.int64)
+
+    @cached_property
+    def thrusts(self) -> NDArray[np.int64]:
+        """The forces that are chosen."""
+        return np.array([k for k, force in enumerate(self.figure.forces) if force.name in self.inputs], np.int64)
+
+    @property
+    def n_u(self) -> int:
+        """Of inputs that are chosen."""
+        return len(self.hands) + len(self.thrusts)
+
+    @cached_property
+    def chosen(self) -> NDArray[np.int64]:
+        """Columns of all inputs that are chosen."""
+        return np.concatenate([self.hands, self.n_kin + self.thrusts])
+
+    @cached_property
+    def impulse_of_force(self) -> Array:
+        """E = dt · ∂F/∂u of the chosen forces."""
+        E = np.zeros((self.n, len(self.thrusts)))
+        for f, k in enumerate(self.thrusts):
+            force = self.figure.forces[k]
+            assert isinstance(force, Effort)
+            E[self.figure.index(force.variable), f] = self.dt * force.gain
+        return E
+
+    def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> Array:
+        """x at a configuration and rates; at rest where none are given."""
+        at = configuration(self.figure, self.figure.start if q is None else q)
+        rates = np.zeros(self.n_q) if v is None else configuration(self.figure, v)
+        return np.concatenate([at, momentum(self.figure, at, rates), rates[self.n :]])
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        f = self.figure
+        return (*f.names, *(f"momentum of {name}" for name in f.dynamic), *(f"rate of {name}" for name in f.kinematic))
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """States (N+1 × n_x) and all inputs (N × kinematic variables and forces): maybe no motion that the figure can make."""
+
+    x: Array
+    u: Array
+
+    def __post_init__(self) -> None:
+        if len(self.x) != len(self.u) + 1:
+            raise BunrakuError(f"{len(self.x)} states do not go with {len(self.u)} inputs\n  advice: there is one state more")
+        if not (np.isfinite(self.x).all() and np.isfinite(self.u).all()):
+            raise NotFinite("a state or an input is not a finite number")
+
+    def __len__(self) -> int:
+        return len(self.u)
+
+
+@dataclass(frozen=True, eq=False)
+class Rollout(Curve):
+    """A curve that the figure can make, with the impulse and state of every link in every step."""
+
+    impulse: Array
+    states: NDArray[np.int8]
