@@ -65,7 +65,7 @@ def change_of(problem: Problem, seed: int = 1) -> Curve:
 def gains_of(problem: Problem, seed: int = 2) -> np.ndarray:
     """Gains of any kind; on rates, which are large, small ones."""
     s = problem.system
-    gains = 0.1 * np.random.default_rng(seed).normal(size=(problem.steps, s.n_u, s.n_x))
+    gains = 1.0 / s.n_x * np.random.default_rng(seed).normal(size=(problem.steps, s.n_u, s.n_x))
     gains[..., s.n_q + s.n :] *= s.dt
     return gains
 

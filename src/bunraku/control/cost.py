@@ -111,7 +111,8 @@ def rows(wish: Wish, names: Sequence[str], t: Array, rest: Array, what: str) -> 
         given = np.array([wish(float(x)) for x in t], float) if callable(wish) else np.asarray(wish, float)
         if given.shape not in ((len(t), len(names)), (len(names),)):
             raise BunrakuError(
-                f"the reference of the {what} has shape {given.shape}\n  advice: a row of {len(names)} for each of {len(t)} samples, or one row"
+                f"the reference of the {what} has shape {given.shape}\n"
+                f"  advice: a row of {len(names)} for each of {len(t)} samples, or one row"
             )
         out[:] = given
     if not np.isfinite(out).all():
@@ -135,7 +136,7 @@ class Configuration:
 
 @dataclass(frozen=True, eq=False)
 class Momentum:
-    """Momenta of dynamic variables near their reference; near zero, without one. A weight at the end alone: `running=False`."""
+    """Momenta of dynamic variables near their reference; near zero, without one."""
 
     weight: Weight
     reference: Wish = None

@@ -55,4 +55,5 @@ def _tangent_of(work: Expansion, k: int, one: Curve) -> Array:
     s = work.problem.system
     x, u = np.zeros((2, s.n_x)), np.zeros((1, s.n_u))
     tangent(work.steps._replace(D=work.steps.D[k : k + 1]), np.zeros((1, s.n_u, s.n_x)), one.x, one.u, x, u)
-    return x[1]
+    out: Array = x[1]
+    return out

@@ -20,8 +20,7 @@ NONE3: Array = np.zeros((0, 0, 0))
 
 def unbounded() -> Bounds:
     """No bounds at all."""
-    row, table = np.zeros(0), np.zeros((0, 0))
-    return Bounds(*(row, row, table, table, row) * 3)
+    return Bounds(*(np.zeros((2, 0)), np.zeros((2, 0, 0)), np.zeros(0)) * 3)
 
 
 @dataclass(frozen=True)
@@ -105,8 +104,8 @@ class Expansion:
         return float(decrease) if failed < 0 and np.isfinite(decrease) else None
 
     def steepest(self) -> None:
-        """Feedforward and gains that know nothing of the cost's shape but its average diagonal (*trep*, eq. 5 with constant Q, R)."""
-        flat = [np.ascontiguousarray(np.broadcast_to(h.mean(0), h.shape)) for h in (self.slopes.hx, self.slopes.hu)]
+        """Feedforward and gains that know nothing of the cost's shape: one weight for all states, one for all inputs."""
+        flat = [np.full_like(h, max(h.mean(), 1e-12)) for h in (self.slopes.hx, self.slopes.hu)]
         none = np.zeros((0, 0))
         metric = self.slopes._replace(hx=flat[0], hu=flat[1], Hq=NONE3, bend=NONE3, end=none)
         riccati(self.steps, metric, NONE3, 0.0, 0.0, self.newton_gains, self.feed, self.first)
@@ -144,4 +143,5 @@ class Expansion:
         inner = np.concatenate([change.x[:-1, : s.n_q + s.n], np.zeros((len(change), s.n_kin))], 1)
         inner[:, s.n_q + s.n + s.hands] = change.u[:, : len(s.hands)]
         inner[:, s.n_q : s.n_q + s.n] += s.share * change.u[:, len(s.hands) :] @ s.impulse_of_force.T
-        return np.einsum("kij,kj->ki", self.steps.D[:, s.n : s.n + s.n_links], inner)
+        out: Array = np.einsum("kij,kj->ki", self.steps.D[:, s.n : s.n + s.n_links], inner)
+        return out

@@ -17,16 +17,17 @@ from bunraku.spatial.kernel import inline, kernel
 # accelerations (or none); matrix and reference at the end (or none); points: joint, place on it, weights (N+1 × points),
 # targets; the centre of mass: weights (N+1, or none), targets.
 Sheet = namedtuple("Sheet", "wx rx wu ru wl rl acceleration end r_end joint local wp target wc centre")
-# Bounds of states, forces and impulses: lower, upper; multipliers of both, a row a sample; penalty of a column.
-Bounds = namedtuple("Bounds", "x_low x_high mx_low mx_high x_rho u_low u_high mu_low mu_high u_rho l_low l_high ml_low ml_high l_rho")
+# Bounds of states, forces and impulses: lower and upper (2 × n); multipliers of both (2 × rows × n); penalties (n, or none).
+Bounds = namedtuple("Bounds", "x x_m x_rho u u_m u_rho l l_m l_rho")
 
 
 @inline
-def _beyond(x, low, high, m_low, m_high, rho):
-    """Augmented Lagrangian of low ≤ x ≤ high: value, slope, curvature."""
-    value, slope, curvature = 0.0, 0.0, 0.0
+def _beyond(x, k, i, bounds, multipliers, penalty):
+    """Augmented Lagrangian of low ≤ x ≤ high, for column i of row k: value, slope, curvature."""
+    value, slope, curvature, rho = 0.0, 0.0, 0.0, penalty[i]
     if rho > 0.0:
-        a, b = x - high + m_high / rho, low - x + m_low / rho
+        m_low, m_high = multipliers[0, k, i], multipliers[1, k, i]
+        a, b = x - bounds[1, i] + m_high / rho, bounds[0, i] - x + m_low / rho
         value -= 0.5 * (m_high * m_high + m_low * m_low) / rho
         if a > 0.0:
             value += 0.5 * rho * a * a
@@ -71,25 +72,19 @@ def value(tree, sheet, bounds, X, U, L, dt, n_kin):
             e = X[k, i] - sheet.rx[k, i]
             J += 0.5 * sheet.wx[k, i] * e * e
             if bounded and k > 0:
-                penalty += _beyond(
-                    X[k, i], bounds.x_low[i], bounds.x_high[i], bounds.mx_low[k, i], bounds.mx_high[k, i], bounds.x_rho[i]
-                )[0]
+                penalty += _beyond(X[k, i], k, i, bounds.x, bounds.x_m, bounds.x_rho)[0]
         if k < N:
             for i in range(sheet.wu.shape[1]):
                 e = U[k, n_kin + i] - sheet.ru[k, i]
                 J += 0.5 * sheet.wu[k, i] * e * e
                 if bounded:
-                    penalty += _beyond(
-                        U[k, n_kin + i], bounds.u_low[i], bounds.u_high[i], bounds.mu_low[k, i], bounds.mu_high[k, i], bounds.u_rho[i]
-                    )[0]
+                    penalty += _beyond(U[k, n_kin + i], k, i, bounds.u, bounds.u_m, bounds.u_rho)[0]
             for c in range(L.shape[1]):
                 if sheet.wl.shape[0] > 0:
                     e = L[k, c] - sheet.rl[k, c]
                     J += 0.5 * sheet.wl[k, c] * e * e
                 if bounded:
-                    penalty += _beyond(
-                        L[k, c], bounds.l_low[c], bounds.l_high[c], bounds.ml_low[k, c], bounds.ml_high[k, c], bounds.l_rho[c]
-                    )[0]
+                    penalty += _beyond(L[k, c], k, c, bounds.l, bounds.l_m, bounds.l_rho)[0]
             for i in range(sheet.acceleration.shape[0]):
                 e = (X[k + 1, m + i] - X[k, m + i]) / dt
                 J += 0.5 * sheet.acceleration[i] * e * e
@@ -126,9 +121,7 @@ def slopes(tree, sheet, bounds, X, U, L, dt, n_kin, hands, thrusts, out):
             out.gx[k, i] = sheet.wx[k, i] * (X[k, i] - sheet.rx[k, i])
             out.hx[k, i] = sheet.wx[k, i]
             if bounded and k > 0:
-                _, s, c = _beyond(
-                    X[k, i], bounds.x_low[i], bounds.x_high[i], bounds.mx_low[k, i], bounds.mx_high[k, i], bounds.x_rho[i]
-                )
+                _, s, c = _beyond(X[k, i], k, i, bounds.x, bounds.x_m, bounds.x_rho)
                 out.gx[k, i] += s
                 out.hx[k, i] += c
         if k < N:
@@ -140,7 +133,7 @@ def slopes(tree, sheet, bounds, X, U, L, dt, n_kin, hands, thrusts, out):
                 out.gu[k, nh + f] = sheet.wu[k, i] * (u - sheet.ru[k, i])
                 out.hu[k, nh + f] = sheet.wu[k, i]
                 if bounded:
-                    _, s, c = _beyond(u, bounds.u_low[i], bounds.u_high[i], bounds.mu_low[k, i], bounds.mu_high[k, i], bounds.u_rho[i])
+                    _, s, c = _beyond(u, k, i, bounds.u, bounds.u_m, bounds.u_rho)
                     out.gu[k, nh + f] += s
                     out.hu[k, nh + f] += c
             if out.gl.shape[0] > 0:
@@ -149,9 +142,7 @@ def slopes(tree, sheet, bounds, X, U, L, dt, n_kin, hands, thrusts, out):
                     if sheet.wl.shape[0] > 0:
                         g, w = sheet.wl[k, c] * (L[k, c] - sheet.rl[k, c]), sheet.wl[k, c]
                     if bounded:
-                        _, s, b = _beyond(
-                            L[k, c], bounds.l_low[c], bounds.l_high[c], bounds.ml_low[k, c], bounds.ml_high[k, c], bounds.l_rho[c]
-                        )
+                        _, s, b = _beyond(L[k, c], k, c, bounds.l, bounds.l_m, bounds.l_rho)
                         g += s
                         w += b
                     out.gl[k, c] = g
@@ -173,7 +164,8 @@ def slopes(tree, sheet, bounds, X, U, L, dt, n_kin, hands, thrusts, out):
             place(joints, 0, nj, X[k], (0.0, 0.0, 0.0), R, p, S)
             for a in range(sheet.joint.shape[0]):
                 if sheet.wp[k, a] != 0.0:
-                    _point(joints, chain, sheet.joint[a], sheet.local[a], sheet.wp[k, a], sheet.target[k, a], R, p, S, y, out.gx[k], H, C)
+                    w, aim = sheet.wp[k, a], sheet.target[k, a]
+                    _point(joints, chain, sheet.joint[a], sheet.local[a], w, aim, R, p, S, y, out.gx[k], H, C)
             if sheet.wc.shape[0] > 0 and sheet.wc[k] != 0.0:
                 total = _moments(joints, R, p, mass, h)
                 _centre(joints, total, sheet.wc[k], sheet.centre[k], S, mass, h, y, out.gx[k], H, C)

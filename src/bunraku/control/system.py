@@ -46,7 +46,8 @@ class System:
         pushes = [f.name for f in figure.forces if f.name in chosen and not isinstance(f, Effort)]
         if pushes:
             raise BunrakuError(
-                f"{figure.name}: the force {pushes[0]} pushes at a point\n  advice: choose efforts along variables, or strings: inputs=[…]"
+                f"{figure.name}: the force {pushes[0]} pushes at a point\n"
+                "  advice: choose efforts along variables, or strings: inputs=[…]"
             )
         return cls(figure, float(dt), tuple(name for name in known if name in chosen))
 
