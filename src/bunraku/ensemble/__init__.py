@@ -1,0 +1,1 @@
+"""Several agents and an object."""

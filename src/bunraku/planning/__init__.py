@@ -1,0 +1,1 @@
+"""Plans: ways and motions from a start to a goal."""
