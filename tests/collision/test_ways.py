@@ -107,7 +107,8 @@ def test_a_sample_inside_of_a_solid_is_not_free(tmp_path):
 
 def test_pieces_of_a_mesh_that_moves(tmp_path):
     ring = saved(trimesh.creation.torus(0.3, 0.05), tmp_path, "ring")
-    world = World(figure("ring", tx("x", ty("y", mesh(ring.file)))), room(Obstacle("pole", Box((0.02, 0.02, 1.0)), (1.0, 0.0, 0.0))))
+    pole = Obstacle("pole", Box((0.02, 0.02, 1.0)), (1.0, 0.0, 0.0))
+    world = World(figure("ring", tx("x", ty("y", mesh(ring.file)))), room(pole))
     ways = Ways(world)
     assert ways.free([[1.0, 0.0]])[0], "the pole stands in the hole"
     assert ways.free_along(straight(np.array([0.95, 0.0]), np.array([1.05, 0.02])))

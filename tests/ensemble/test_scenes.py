@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 from bunraku.collision.meshes import load
 from bunraku.ensemble.scenes import factory
 
@@ -16,4 +18,4 @@ def test_a_door(tmp_path):
     wall = factory(tmp_path, door=0.95).obstacle("wall")
     y = load(wall.geometry).vertices[:, 1]
     gap = sorted({round(float(v), 6) for v in y})
-    assert any(abs(b - a - 0.95) < 1e-6 for a, b in zip(gap, gap[1:], strict=False))
+    assert any(abs(b - a - 0.95) < 1e-6 for a, b in itertools.pairwise(gap))

@@ -19,7 +19,8 @@ SLAB = Shape("world", Box((1.5, 0.8, 0.06)), name="slab")
 
 
 def person(name="person"):
-    return porter(name, *(hold(f"{side}_palm", (-0.72, y, -0.05), z=(-1, 0, 0), x=(0, 0, 1)) for side, y in (("left", 0.25), ("right", -0.25))))
+    places = {"left_palm": (-0.72, 0.25, -0.05), "right_palm": (-0.72, -0.25, -0.05)}
+    return porter(name, *(hold(palm, at, z=(-1, 0, 0), x=(0, 0, 1)) for palm, at in places.items()))
 
 
 def robot(name="robot", at=(0.7, 0.0, 0.04), **words):

@@ -6,6 +6,7 @@ import pytest
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.planning.connect import connect
 from bunraku.planning.find import find
+from bunraku.planning.freespace import FreeSpace
 from bunraku.planning.path import rounded, shortcut
 from bunraku.planning.steer import Bezier, Differential
 from bunraku.planning.way_outcome import WayOutcome
@@ -78,6 +79,4 @@ def test_bad_input_is_refused():
     with pytest.raises(BunrakuError, match="3 variables"):
         find(space(), [0.0], GOAL)
     with pytest.raises(BunrakuError, match="no bounds to search within"):
-        from bunraku.planning.freespace import FreeSpace
-
         FreeSpace(space().world)
