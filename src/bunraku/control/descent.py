@@ -23,10 +23,12 @@ from bunraku.control.system import Curve, Rollout
 from bunraku.errors import BunrakuError
 
 Array = NDArray[np.float64]
-Method = Literal["newton", "gauss-newton", "steepest"]
+Kind = Literal["newton", "gauss-newton", "steepest"]
+Method = Literal["auto"] | Kind
 ARMIJO = 1e-4
 ROUNDING = 1e-14  # of the cost: what summation leaves uncertain
-MU_FIRST, MU_MOST = 0.1, 1e4
+MU_FIRST, MU_RACE, MU_MOST = 0.1, 1.0, 1e4
+FAR = 1e-3  # of the cost: an expected decrease beyond which the optimum is not near
 
 
 class Outcome(Enum):
@@ -34,6 +36,7 @@ class Outcome(Enum):
 
     CONVERGED = "nothing better is near"
     OUT_OF_ITERATIONS = "raise iterations, or loosen tolerance"
+    AT_A_SWITCH = "nothing better is near, but strings switch between taut and slack there: the cost has a kink"
     STALLED = "no step along the descent direction lowers the cost: strings that switch between taut and slack may be why"
     STOPPED = "stopped by hand: the best so far"
 
@@ -43,7 +46,7 @@ class Iteration:
     """One step of a descent."""
 
     number: int
-    kind: Method
+    kind: Kind
     cost: float
     """Before the step."""
     decrease: float
@@ -120,7 +123,7 @@ class Search:
 
 
 def descend(
-    problem: Problem, run: Rollout, *, method: Method = "newton", tolerance: float = 1e-12, iterations: int = 60,
+    problem: Problem, run: Rollout, *, method: Method = "auto", tolerance: float = 1e-12, iterations: int = 60,
     threads: int = 1, monitor: Monitor | None = None, expansion: Expansion | None = None, mu: float = 0.0, first: int = 0,
 ) -> Descent:  # fmt: skip
     """From one motion to a better one, until the expected decrease is below `tolerance` of the cost."""
@@ -133,7 +136,7 @@ def descend(
         for number in range(first, first + iterations):
             begun = time.perf_counter()
             work.at(run)
-            found = _step(work, search, run, cost, method, mu)
+            found = _step(work, search, run, cost, method, mu, history[-1] if history else None)
             if found is None:
                 outcome = Outcome.STALLED
                 break
@@ -147,6 +150,9 @@ def descend(
             if found.decrease <= tolerance * max(abs(cost), floor):
                 outcome = Outcome.CONVERGED
                 break
+            if found.gamma == 0.0:
+                outcome = Outcome.AT_A_SWITCH
+                break
     except KeyboardInterrupt:
         outcome = Outcome.STOPPED
     finally:
@@ -158,14 +164,16 @@ def descend(
 class _Step:
     run: Rollout
     cost: float
-    kind: Method
+    kind: Kind
     decrease: float
     gamma: float
     mu: float
     next_mu: float
 
 
-def _step(work: Expansion, search: Search, run: Rollout, cost: float, method: Method, mu: float) -> _Step | None:
+def _step(
+    work: Expansion, search: Search, run: Rollout, cost: float, method: Method, mu: float, last: Iteration | None
+) -> _Step | None:
     """One iteration: the gains of the projection, a direction, a line search."""
     expected = work.gauss_newton()
     if expected is None:
@@ -173,8 +181,8 @@ def _step(work: Expansion, search: Search, run: Rollout, cost: float, method: Me
             f"{work.problem.system.figure.name}: the cost leaves an input free\n"
             "  advice: weigh every input: Forces(…) for forces, Speed(…) or Configuration(…) for kinematic variables"
         )
-    if method == "newton":
-        found = _newton(work, search, run, cost, mu)
+    if method == "newton" or (method == "auto" and not _safe_is_fast(expected, cost, last)):
+        found = _newton(work, search, run, cost, mu if expected > FAR * cost else min(mu, MU_FIRST))
         if found is not None:
             return found
         work.gauss_newton()
@@ -187,12 +195,21 @@ def _step(work: Expansion, search: Search, run: Rollout, cost: float, method: Me
         if -slope > 1e-9 * abs(cost):
             return None
         better = run, cost, 0.0  # nothing is left but rounding
-    kind: Method = "steepest" if method == "steepest" else "gauss-newton"
+    kind: Kind = "steepest" if method == "steepest" else "gauss-newton"
     return _Step(better[0], better[1], kind, -slope, better[2], 0.0, mu)
+
+
+def _safe_is_fast(expected: float, cost: float, last: Iteration | None) -> bool:
+    """Far from the optimum, as long as whole steps of Gauss and Newton shrink the expected decrease tenfold, curvature is
+    not worth its price."""
+    if last is None:
+        return True
+    return last.kind == "gauss-newton" and last.step == 1.0 and FAR * cost < expected < 0.1 * last.decrease
 
 
 def _newton(work: Expansion, search: Search, run: Rollout, cost: float, mu: float) -> _Step | None:
     """Newton's direction with the smallest μ at hand that makes the Hessian positive and the model true."""
+    safe = work.direction(work.gains)
     work.bend_along(run)
     while mu <= MU_MOST:
         if work.newton(mu) is None:
@@ -207,6 +224,10 @@ def _newton(work: Expansion, search: Search, run: Rollout, cost: float, mu: floa
             next_mu = _next_mu(mu, better[2], truth)
             if better[2] == 1.0 and truth > 1.3:
                 better = search.further(run, better, change, work.gains)
+            if mu > MU_RACE:  # the curvature had to be tamed so much that the safe direction may be the better one
+                rival = search.trial(run, safe, 1.0, work.gains)
+                if rival is not None and rival[1] < better[1]:
+                    return _Step(rival[0], rival[1], "gauss-newton", -work.slope(safe), 1.0, mu, mu)
             return _Step(better[0], better[1], "newton", -slope, better[2], mu, next_mu)
         if -slope <= 1e-9 * abs(cost):
             return _Step(run, cost, "newton", -slope, 0.0, mu, mu)
@@ -219,5 +240,6 @@ def _next_mu(mu: float, gamma: float, truth: float) -> float:
     if gamma <= 0.25 or truth < 0.25:
         return max(4.0 * mu, MU_FIRST)
     if gamma == 1.0 and truth > 0.6:
-        return mu / 4.0 if mu > 0.2 * MU_FIRST else 0.0
+        lower = mu / (10.0 if 0.8 < truth < 1.25 else 4.0)
+        return lower if lower > 0.1 * MU_FIRST else 0.0
     return mu

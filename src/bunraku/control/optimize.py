@@ -75,7 +75,7 @@ def motion_of(system: System, run: Rollout) -> Motion:
 def optimize(
     figure: Figure, cost: Sequence[Term], *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
     v: ArrayLike | None = None, inputs: Sequence[str] | None = None, guess: Optimum | Curve | Puppeteer = None,
-    forces: Puppeteer = None, method: Method = "newton", tolerance: float = 1e-12, iterations: int = 60, threads: int = 1,
+    forces: Puppeteer = None, method: Method = "auto", tolerance: float = 1e-12, iterations: int = 60, threads: int = 1,
     monitor: Monitor | None = None,
 ) -> Optimum:  # fmt: skip
     """The motion of least cost from a configuration and rates, over `duration` seconds.

@@ -67,7 +67,7 @@ def retarget(motion: Motion, onto: Figure, names: Mapping[str, str] | None = Non
         listed = ", ".join(found.target_only)
         warnings.warn(f"nothing in {source.name} moves {listed} of {onto.name}", BunrakuWarning, stacklevel=2)
     following = _Following(motion, onto, found.pairs)
-    return Motion.of(onto, motion.t, _with_strings(onto, following.q()), marks=motion.marks)
+    return Motion.of(onto, motion.t, with_strings(onto, following.q()), marks=motion.marks)
 
 
 # -- names -----------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def _slides(figure: Figure, name: str) -> list[str]:
     return out
 
 
-def _with_strings(figure: Figure, q: Array) -> Array:
+def with_strings(figure: Figure, q: Array) -> Array:
     """Spindles that the puppeteer moves go with their hooks; lengths of strings are what reaches from end to end."""
     place = figure.frame_index | {WORLD: len(figure.frames)}
 
