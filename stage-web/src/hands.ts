@@ -24,7 +24,7 @@ const CLICK = 200 // ms
 export class Hands {
   /** What may be dragged: parts that the live figure understands, none while only watching. */
   allowed = new Set<string>()
-  private readonly held = new Map<number, { grip: Grip; plane: Plane; offset: Vector3 }>()
+  private readonly held = new Map<number, { grip: Grip; plane: Plane; offset: Vector3; to: Vector3 }>()
   private readonly ray = new Raycaster()
   private readonly wishes = new Map<string, { type: string; fields: object }>()
   private wheel = 0
@@ -117,7 +117,7 @@ export class Hands {
     const plane = this.dragPlane(grip)
     this.aim(x, y)
     const hit = this.ray.ray.intersectPlane(plane, new Vector3()) ?? grip.at.clone()
-    this.held.set(event.pointerId, { grip, plane, offset: grip.at.clone().sub(hit) })
+    this.held.set(event.pointerId, { grip, plane, offset: grip.at.clone().sub(hit), to: grip.at.clone() })
     this.view.canvas.classList.add('grabbing')
   }
 
@@ -140,7 +140,8 @@ export class Hands {
     this.aim(x, y)
     const hit = this.ray.ray.intersectPlane(held.plane, new Vector3())
     if (hit === null) return
-    const to = hit.add(held.offset).toArray()
+    const to = held.to.copy(hit.add(held.offset)).toArray()
+    this.stretch()
     const [figure, name, at] = named(held.grip)
     const { part } = held.grip
     this.wishes.set(`${figure} ${part} ${name}`, { type: 'pull', fields: { figure, part, name, to, at } })
@@ -152,10 +153,18 @@ export class Hands {
     if (held === undefined) return
     event.stopImmediatePropagation()
     this.held.delete(event.pointerId)
+    this.stretch()
     const [figure, name] = named(held.grip)
     const { part } = held.grip
     this.wishes.set(`release ${figure} ${part} ${name}`, { type: 'release', fields: { figure, part, name } })
     if (this.held.size === 0) this.view.canvas.classList.remove('grabbing')
+  }
+
+  /** Rubber bands from what is held to the hands, drawn by the view; a spindle goes along and needs none. */
+  private stretch(): void {
+    const drawn = [...this.held.values()].filter(({ grip }) => grip.part !== 'spindle')
+    this.view.bands = drawn.map(({ grip, to }) => ({ from: () => where(grip), to }))
+    this.view.invalidate()
   }
 
   private maybeTap(event: PointerEvent): void {
@@ -214,6 +223,7 @@ export class Hands {
   /** Control was lost, or the piece has changed. */
   drop(): void {
     this.held.clear()
+    this.stretch()
     this.wishes.clear()
     this.wheeled = null
     this.view.canvas.classList.remove('grabbing', 'grabbable')
@@ -222,6 +232,12 @@ export class Hands {
   get busy(): boolean {
     return this.held.size > 0
   }
+}
+
+/** Where the held point is now. */
+function where(grip: Grip): Vector3 {
+  if (grip.part === 'body') return grip.local.clone().applyMatrix4(matrixOf(grip.actor.X, grip.frame))
+  return grip.rope[grip.part]
 }
 
 function named(grip: Grip): [number, string, number[]] {

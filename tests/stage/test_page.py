@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from bunraku.kinematics import frames_along
 from bunraku.stage import Entry, Serving, standalone
@@ -119,9 +120,29 @@ def test_views_layers_themes_plots_and_help(page: Browser) -> None:
     assert page.js("bunraku.time") == pytest.approx(1.0, abs=0.02)
 
 
+def test_the_ghost_of_the_reference_stands_beside_the_motion(page: Browser) -> None:
+    page.js("bunraku.act('play')")
+    page.js("bunraku.seek(0.7)")
+    assert np.abs(np.subtract(page.js("bunraku.frames(0)"), page.js("bunraku.frames(1)"))).max() > 0.05  # elsewhere
+    x, y, w, h = (int(v) for v in page.box("canvas"))
+
+    def look() -> np.ndarray:
+        time.sleep(0.3)
+        with Image.open(page.picture(PICTURES / "ghost.png")) as picture:
+            return np.asarray(picture.convert("RGB"), float)[y : y + h, x : x + w]
+
+    first = look()
+    page.key("g")
+    without = look()
+    page.key("g")
+    again = look()
+    assert np.mean(np.abs(first - without).max(2) > 12) > 0.002  # a part of the picture was the ghost
+    assert np.mean(np.abs(first - again).max(2) > 12) < 0.0005
+
+
 def test_dragging_a_spindle_moves_the_figure_and_the_tension(page: Browser) -> None:
     page.click("[data-id='e1']")
-    page.wait("bunraku.entry == 'e1' && bunraku.driving && bunraku.samples > 5")
+    page.wait("bunraku.entry == 'e1' && bunraku.driving && bunraku.string('left').tension !== null")
     page.click("#reset")
     page.wait("bunraku.time < 1")
     before, place = page.js("bunraku.string('left')"), page.js("bunraku.place('left_spindle')")

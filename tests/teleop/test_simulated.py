@@ -10,6 +10,7 @@ from bunraku.kinematics import pose
 from bunraku.stage import Pull, Release, Sample, Sticks, Winch
 from bunraku.stage.inputs import InputLog, replay
 from bunraku.teleop import Simulated
+from bunraku.teleop.bands import STIFFNESS
 from bunraku.teleop.simulated import placed
 
 FIGURE = library.named("marionette25")
@@ -62,7 +63,49 @@ def test_a_hook_is_drawn_toward_the_hand() -> None:
     drawn = pose(FIGURE, run(live, 200).q[0]).point(hook.frame, hook.position)
     assert drawn[1] > at[1] + 0.05
     live.apply(Release(0, "hook", "left_leg"))
-    assert not live._puppets[0].bands
+    assert len(live._puppets[0].bands) == 0
+
+
+def test_any_limb_is_drawn_toward_the_hand_and_swings_back() -> None:
+    """A point of the lower leg, where no string is hooked."""
+    live = Simulated(FIGURE)
+    before = run(live, 50)
+    frame, at = "lknee_rx", (0.0, 0.0, -0.06)
+    place = pose(FIGURE, before.q[0]).point(frame, at)
+    live.apply(Pull(0, "body", frame, (place[0], place[1] + 0.12, place[2] + 0.04), at))
+    drawn = pose(FIGURE, run(live, 200).q[0]).point(frame, at)
+    assert drawn[1] > place[1] + 0.05
+    live.apply(Release(0, "body", frame))
+    np.testing.assert_allclose(pose(FIGURE, run(live, 1600).q[0]).point(frame, at), place, atol=0.02)
+
+
+def test_a_band_is_a_force_like_any_other() -> None:
+    """Held by a band alone, a pendulum hangs where its weight and the stretch of the band balance."""
+    figure = library.pendulum(length=0.5, mass=2.0, damping=0.4, start=0.0)
+    live = Simulated(figure)
+    weight = 2.0 * 9.81
+    live.apply(Pull(0, "body", "tip", (0.3, 0.0, -0.4)))
+    end = pose(figure, run(live, 2000).q[0]).point("tip")
+    force = STIFFNESS * weight * (np.array([0.3, 0.0, -0.4]) - end) - np.array([0.0, 0.0, weight])
+    along = end / np.linalg.norm(end)
+    np.testing.assert_allclose(force - (force @ along) * along, 0.0, atol=1e-3 * weight)
+
+
+def test_without_hands_a_grasp_leaves_nothing_behind() -> None:
+    """The same steps to the last bit as if nobody had ever come, once a hand has let go before the first of them."""
+    alone, other = Simulated(FIGURE), Simulated(FIGURE)
+    other.apply(Pull(0, "body", "lknee_rx", (5.0, 5.0, 5.0)))
+    other.apply(Release(0, "body", "lknee_rx"))
+    assert run(alone, 50).q[0].tobytes() == run(other, 50).q[0].tobytes()
+
+
+def test_the_carriage_of_a_spindle_goes_with_the_hand() -> None:
+    live = Simulated(FIGURE)
+    string = next(s for s in FIGURE.strings if s.name == "right_arm")
+    at = pose(FIGURE).point(string.spindle.frame)
+    live.apply(Pull(0, "body", string.spindle.frame, (at[0] + 0.05, at[1], at[2])))
+    moved = pose(FIGURE, run(live, 200).q[0]).point(string.spindle.frame) - at
+    np.testing.assert_allclose(moved, [0.05, 0.0, 0.0], atol=2e-3)
 
 
 def test_sticks_move_the_whole_controller() -> None:
@@ -75,6 +118,7 @@ def test_sticks_move_the_whole_controller() -> None:
 places = st.tuples(st.floats(-20, 20), st.floats(-20, 20), st.floats(-20, 20))
 commands = st.one_of(
     st.builds(Pull, st.just(0), st.sampled_from(["spindle", "hook"]), st.sampled_from([*NAMES, "nobody"]), places),
+    st.builds(Pull, st.just(0), st.just("body"), st.sampled_from([*FIGURE.frame_index, "nowhere"]), places, places),
     st.builds(Winch, st.just(0), st.sampled_from(NAMES), st.floats(-3, 3)),
     st.builds(Release, st.just(0), st.sampled_from(["spindle", "hook"]), st.sampled_from(NAMES)),
     st.builds(Sticks, st.tuples(*[st.floats(-1, 1)] * 4)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bunraku.figure import Figure
+from bunraku.figure import Effort, Figure
 from bunraku.io.triangles import triangles
 from bunraku.kinematics import pose
 from bunraku.scene import Scene
@@ -32,6 +32,12 @@ def standing(figure: Figure) -> Recorded:
 
 
 def at_hand(figure: Figure) -> Live:
-    """A figure to play with: simulated where it has strings, posed by its limbs where it has none."""
+    """A figure to play with: simulated where it hangs, posed by its limbs where motors would hold it up."""
     scene = ground(figure)
-    return Simulated(figure, scene=scene) if figure.strings else Posing(figure, scene)
+    return Simulated(figure, scene=scene) if figure.strings or _hangs(figure) else Posing(figure, scene)
+
+
+def _hangs(figure: Figure) -> bool:
+    """Fixed somewhere, and moved by nothing but its weight, or little else."""
+    motors = sum(isinstance(force, Effort) for force in figure.forces)
+    return not any(joint.kind == "free" for joint in figure.groups) and 2 * motors <= figure.n_dynamic

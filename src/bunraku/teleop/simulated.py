@@ -1,7 +1,7 @@
 """Simulated figures whose strings are pulled live.
 
-A pulled spindle goes after the hand, no faster than a puppeteer's arm; a pulled hook is drawn by a rubber band, so that what
-cannot be reached only stretches the band; a string that is asked for what no configuration reaches is held at its limit.
+A pulled spindle goes after the hand, no faster than a puppeteer's arm; a pulled hook or limb is drawn by a rubber band, so that
+what cannot be reached only stretches the band; a string that is asked for what no configuration reaches is held at its limit.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.dynamics import Simulation, mass_matrix
+from bunraku.dynamics import Simulation
 from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import FROZEN
-from bunraku.figure import WORLD, Figure, Frame, Point, Push, String
+from bunraku.figure import WORLD, Figure, Frame, Point, String
 from bunraku.kinematics import pose
 from bunraku.scene import Scene
 from bunraku.stage import Command, Pull, Release, Sample, Sticks, Winch
+from bunraku.teleop.bands import Bands
 from bunraku.teleop.reach import reachable
 
 Array = NDArray[np.float64]
@@ -31,8 +32,6 @@ LAG = 0.04
 """Time constant with which a spindle goes after the hand [s]."""
 STRIDE = 0.5
 """Speed of the whole controller at full stick [m/s]."""
-PULLS = 1.5
-"""A rubber band pulls at most with so many times the figure's weight."""
 TIGHT = 8.0
 """To a string that pulls with so many times the weight, the hand gives way."""
 GIVE = 0.1
@@ -41,22 +40,22 @@ WARY, CREEP = 0.4, 0.05
 """After a string was held, the hand only creeps [m/s] and takes this long to forget [s]: it does not hammer at a limit."""
 
 
+STICKS = ("side to side", "forward and back", "rock", "up and down")
+
+
 class Puppet:
     """One simulated figure and what hands want of it."""
 
     def __init__(self, figure: Figure, dt: float) -> None:
-        # A force input along each axis at each hook, for the rubber bands.
-        bands = [Push(f"{s.name} band {axis}", s.hook, e) for s in figure.strings for axis, e in zip("xyz", _AXES, strict=True)]
-        self.figure = figure.replace(forces=(*figure.forces, *bands))
-        self._first = len(figure.forces)
+        self.figure = figure
+        self.bands = Bands(figure)
         self._ropes = [s.name for s in (*figure.strings, *figure.wires)]
         self._start = Simulation(self.figure, dt=dt)
         n = figure.n_dynamic
         self._lower, self._upper = (np.array(limit[n:]) for limit in figure.limits)
-        self._is_length = np.array([v.motion == "length" for v in figure.variables[n:]])
+        self._is_length = np.array([v.motion == "length" for v in figure.variables[n:]], bool)
         self._lower[self._is_length] = np.maximum(self._lower[self._is_length], 0.02)
-        self._speed = np.minimum([v.speed for v in figure.variables[n:]], ARM)
-        self.weight = figure.mass * math.hypot(*figure.gravity)
+        self._speed = np.minimum(np.array([v.speed for v in figure.variables[n:]], float), ARM)
         self._side = self._sides()
         # Which kinematic variables each string feels.
         self._moves = np.abs(gap_derivatives(figure, figure.start)[1][: len(self._ropes), n:]) > 1e-3
@@ -65,15 +64,11 @@ class Puppet:
     def reset(self) -> None:
         self.simulation = self._start.copy()
         self.wish = self.simulation.q[self.figure.n_dynamic :]
-        self.bands: dict[str, Pull] = {}
-        self.stretch: set[str] = set()
+        self.bands.clear()
         self._rate, self._wary = np.zeros((2, len(self.wish)))
-        self._place: dict[str, Array] = {}
-        """Where each band held its hook one step before."""
 
-    def let_go(self, name: str) -> None:
-        self.bands.pop(name, None)
-        self._place.pop(name, None)
+    def let_go(self, part: str, name: str) -> None:
+        self.bands.let_go(f"{part} {name}")
         # What was asked for beyond reach is asked for no longer.
         self.wish = self.simulation.q[self.figure.n_dynamic :]
 
@@ -83,13 +78,21 @@ class Puppet:
     # -- what hands want -----------------------------------------------------------------------------------------
 
     def pull(self, command: Pull) -> None:
-        string = self.string(command.name)
-        if string is None:
-            return
-        if command.part == "hook":
-            self.bands[command.name] = command
-        elif command.part == "spindle":
-            self._reach(string.spindle, np.array(command.to))
+        """Bands hold hooks and limbs; what the puppeteer moves by himself, a spindle or its carriage, goes there."""
+        to, string = np.array(command.to), self.string(command.name)
+        if command.part == "body" and command.name in self.figure.frame_index:
+            at = Point(command.name, command.at)
+            if self._is_moved_by_physics(command.name):
+                self.bands.hold(f"body {command.name}", at, to)
+            else:
+                self._reach(at, to)
+        elif command.part == "hook" and string is not None:
+            self.bands.hold(f"hook {command.name}", string.hook, to)
+        elif command.part == "spindle" and string is not None:
+            self._reach(string.spindle, to)
+
+    def _is_moved_by_physics(self, frame: str) -> bool:
+        return bool(np.any(pose(self.figure, self.simulation.q).jacobian(frame)[:, : self.figure.n_dynamic]))
 
     def _reach(self, spindle: Point, to: Array) -> None:
         """The kinematic variables that bring a spindle to a point, or as near as they can."""
@@ -140,7 +143,9 @@ class Puppet:
         """Energies, the largest violation of a string [m], and the strings that are held at their limit."""
         q, n = self.simulation.q, self.figure.n_dynamic
         go, held = self._move(q)
-        forces = self._band_forces()
+        self.simulation.figure = self.bands.figure
+        forces, full = self.bands.forces(q, self.simulation.dt)
+        held |= {name for part, _, name in (key.partition(" ") for key in full) if part == "hook"}
         before = self.simulation.copy() if go.any() else None
         steps = self.simulation.step(q[n:] + go, forces)
         if steps.bits[-1] & FROZEN and before is not None:
@@ -149,7 +154,7 @@ class Puppet:
             self.simulation = before
             steps = self.simulation.step(q[n:], forces)
         ropes = len(self._ropes)
-        return steps.energy[-1], float(np.maximum(steps.gap[-1, :ropes], 0.0).max(initial=0.0)), held | self.stretch
+        return steps.energy[-1], float(np.maximum(steps.gap[-1, :ropes], 0.0).max(initial=0.0)), held
 
     def _move(self, q: Array) -> tuple[Array, set[str]]:
         """How far the kinematic variables go in the next step, and the strings that let them go no farther."""
@@ -157,60 +162,28 @@ class Puppet:
         most = self._speed * (1.0 - self._wary) + CREEP * self._wary
         wanted = np.clip((self.wish - q[n:]) / (LAG + dt), -most, most)
         go = dt * np.sign(wanted) * np.minimum(np.abs(wanted), np.maximum(np.sign(wanted) * self._rate, 0.0) + JERK * dt)
-        tight = self.simulation.tension > TIGHT * self.weight
+        tight = self.simulation.tension > TIGHT * self.bands.weight
         if np.abs(go).max(initial=0.0) < 1e-7 and not tight.any():
             self._rate = np.zeros(len(go))
             return self._rate, set()
         done, held = reachable(self.figure, q, go, tight=tight, give=GIVE * dt)
         self._rate = done / dt
         self._wary = np.where(self._moves[held | tight].any(0), 1.0, self._wary * math.exp(-dt / WARY))
-        stuck = np.abs(self.wish - q[n:]).max() > 2e-3
+        stuck = np.abs(self.wish - q[n:]).max(initial=0.0) > 2e-3
         return done, {self._ropes[c] for c in np.flatnonzero(held)} if stuck else set()
-
-    def _band_forces(self) -> Array:
-        out = np.zeros(len(self.figure.forces))
-        self.stretch = set()
-        if not self.bands:
-            return out
-        now = pose(self.figure, self.simulation.q)
-        names = [s.name for s in self.figure.strings]
-        for name, pull in self.bands.items():
-            k = names.index(name)
-            hook = self.figure.strings[k].hook
-            J = now.point_jacobian(hook.frame, hook.position)
-            place = now.point(hook.frame, hook.position)
-            speed = (place - self._place.get(name, place)) / self.simulation.dt
-            self._place[name] = place
-            stretch = np.array(pull.to) - place
-            stiffness = 4.0 * self.weight  # a quarter of a metre lifts the whole figure
-            force = stiffness * stretch - math.sqrt(stiffness * self._felt_mass(J)) * speed
-            size = float(np.linalg.norm(force))
-            if size > PULLS * self.weight:
-                force *= PULLS * self.weight / size
-                self.stretch.add(name)
-            out[self._first + 3 * k : self._first + 3 * k + 3] = force
-        return out
-
-    def _felt_mass(self, J: Array) -> float:
-        """What a hand feels at a hook [kg]: the mean over the directions."""
-        n = self.figure.n_dynamic
-        M = mass_matrix(self.figure, self.simulation.q)[:n, :n] + 1e-9 * np.eye(n)
-        return 3.0 / float(np.trace(J[:, :n] @ np.linalg.solve(M, J[:, :n].T)) + 1e-9)
-
-
-_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 class Simulated:
     """A Live: figures stepped by the variational integrator while their strings are pulled."""
 
-    pulls = frozenset(("spindle", "hook"))
-    sticks = ("side to side", "forward and back", "rock", "up and down")
+    pulls = frozenset(("spindle", "hook", "body"))
     series = (("kinetic energy", "J"), ("potential energy", "J"), ("total energy", "J"), ("constraint error", "mm"))
 
     def __init__(self, *figures: Figure, scene: Scene = Scene("stage"), dt: float = 0.005) -> None:  # noqa: B008 (frozen)
         self._puppets = [Puppet(figure, dt) for figure in figures]
         self.figures = tuple(figures)
+        # Where the puppeteer holds nothing there is nothing to steer.
+        self.sticks = STICKS if any(figure.kinematic for figure in figures) else ()
         self.scene, self.dt = scene, dt
         self.reset()
 
@@ -226,8 +199,8 @@ class Simulated:
         match command:
             case Pull(figure) if figure < len(self._puppets):
                 self._puppets[figure].pull(command)
-            case Release(figure, _, name) if figure < len(self._puppets):
-                self._puppets[figure].let_go(name)
+            case Release(figure, part, name) if figure < len(self._puppets):
+                self._puppets[figure].let_go(part, name)
             case Winch(figure, name, by) if figure < len(self._puppets):
                 self._puppets[figure].winch(name, by)
             case Sticks(axes) if len(axes) == len(self.sticks):

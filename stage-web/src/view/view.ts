@@ -11,6 +11,7 @@ import { Actor, extent } from './actor'
 import { Seat } from './camera'
 import { Floor } from './floor'
 import { Governor } from './governor'
+import { Lines } from './lines'
 import { Balance, Trails } from './overlays'
 import { Ropes } from './ropes'
 import { type MeshData, Shapes } from './shapes'
@@ -29,6 +30,8 @@ export class View {
   actors: Actor[] = []
   ropes: Ropes | null = null
   balance: Balance | null = null
+  /** From what hands hold to where they want it. */
+  bands: { from: () => Vector3; to: Vector3 }[] = []
   onDraw: () => void = () => undefined
   piece: Piece | null = null
   private samples: Samples | null = null
@@ -41,6 +44,7 @@ export class View {
   private readonly governor: Governor
   private shapes: Shapes | null = null
   private trails: Trails | null = null
+  private readonly rubber = new Lines(16, 2.5, { depthTest: false, opacity: 0.85 })
   private obstacles: Mesh[] = []
   private followed: { actor: Actor; frame: number } | null = null
   private time = 0
@@ -60,7 +64,8 @@ export class View {
     this.key.shadow.bias = -0.0004
     this.key.shadow.normalBias = 0.01
     this.key.shadow.radius = 3
-    this.world.add(this.floor.group, this.key, this.key.target, this.rim, this.sky)
+    this.world.add(this.floor.group, this.key, this.key.target, this.rim, this.sky, this.rubber.object)
+    this.rubber.object.renderOrder = 6
     this.seat = new Seat(this.canvas, () => this.invalidate())
     this.dress()
     theme.onChange(() => this.dress())
@@ -91,6 +96,7 @@ export class View {
 
   private clear(): void {
     this.followed = null
+    this.bands = []
     this.usual = 1
     this.seat.follow(null)
     for (const actor of this.actors) {
@@ -175,6 +181,10 @@ export class View {
     if (this.layers.trails && this.samples !== null) this.trails?.drawRecorded(this.samples, this.time, palette)
     else if (this.layers.trails) this.trails?.drawLive(palette)
     else this.trails?.clear()
+    this.rubber.begin()
+    const color = new Color(palette.ghost)
+    for (const { from, to } of this.bands) this.rubber.segment([...from().toArray(), ...to.toArray()], 0, 3, color)
+    this.rubber.end()
     if (this.balance) {
       this.balance.group.visible = this.layers.balance
       this.balance.update(palette, floor)
