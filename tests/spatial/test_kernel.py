@@ -47,12 +47,51 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def run(root: Path, cache: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(root: Path, cache: Path, module: str = "outer", **environment: str) -> subprocess.CompletedProcess[str]:
     # The copy comes first on the path, before the package that is installed.
-    start = f"import sys; sys.path.insert(0, {str(root.parent)!r}); import bunraku.toys.outer"
+    start = f"import sys; sys.path.insert(0, {str(root.parent)!r}); import bunraku.toys.{module}"
     own = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     own |= {"XDG_CACHE_HOME": str(cache), "HOME": str(cache), "PYTHONDONTWRITEBYTECODE": "1", **environment}
     return subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, env=own, timeout=120, check=False)
+
+
+# Another clone has a module more, whose type has gone through a kernel that both have.
+GUEST = """
+from collections import namedtuple
+from bunraku.spatial.kernel import kernel
+from bunraku.toys.inner import inner
+Box = namedtuple("Box", "x")
+@kernel
+def guest(box):
+    return first(box) + inner(2.0)
+"""
+SHARED = """
+from bunraku.spatial.kernel import inline
+@inline
+def first(box):
+    return box[0]
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the cache folder is set by XDG_CACHE_HOME")
+def test_what_another_clone_has_left_does_no_harm(copy: Path, tmp_path: Path) -> None:
+    toys = copy / "toys"
+    (toys / "shared.py").write_text(SHARED)
+    (toys / "guest.py").write_text("from bunraku.toys.shared import first\n" + GUEST + "print(guest(Box(1.0)))\n")
+    start = run(copy, tmp_path, module="guest")
+    assert start.stdout.strip() == "4.0", start.stderr
+    (toys / "guest.py").unlink()
+    (toys / "host.py").write_text(
+        "from bunraku.toys.shared import first\nfrom bunraku.spatial.kernel import kernel\n"
+        "@kernel\ndef host(x):\n    return first((x, 2))\nprint(host(5.0))\n"
+    )
+    for _ in range(2):
+        here = run(copy, tmp_path, module="host")
+        assert here.stdout.strip() == "5.0", here.stderr
+    assert "compiling" not in here.stderr
+    broken = next(path for path in tmp_path.rglob("*.nbi") if "shared" in str(path))
+    broken.write_bytes(broken.read_bytes()[:-20])
+    assert run(copy, tmp_path, module="host").returncode == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the cache folder is set by XDG_CACHE_HOME")

@@ -239,10 +239,11 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
             for c in range(nc):
                 w.r[n + c] = w.delta[c]
         up(w.E, w.K, n, w.r)
-        size = 0.0
+        size, total = 0.0, 0.0
         for i in range(n):
             size = max(size, abs(w.r[i]))
-        if not size < 1e6:
+            total += w.r[i]  # a maximum passes over NaN, a sum does not
+        if not (size < 1e6 and abs(total) < math.inf):
             return -1
         part = 1.0 if size < LARGEST else LARGEST / size
         for i in range(n):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import pickle
 import platform
 import re
 import shutil
@@ -167,13 +168,34 @@ class Locator(caching._CacheLocator):
         return str(self.function.__code__.co_firstlineno)
 
 
+class Index(caching.IndexDataCacheFile):
+    """What of a function lies on disk. It may name types of modules that are not in this clone, or be broken: then it starts anew.
+
+    It starts with names that are not taken, since another process may be reading what lies there.
+    """
+
+    taken = 0
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return super()._load_index()  # type: ignore[no-any-return]
+        except (ImportError, AttributeError, EOFError, pickle.UnpicklingError):
+            self.taken = sum(1 for _ in Path(self._cache_path).glob(self._data_name_pattern.replace("{number:d}", "*")))
+            return {}
+
+    def _data_name(self, number: int) -> str:
+        return str(super()._data_name(number + self.taken))
+
+
 def _compile(function: Function, **options: Any) -> Function:
     before = config.CACHE_LOCATOR_CLASSES
     config.CACHE_LOCATOR_CLASSES = f"{__name__}.{Locator.__name__}"
     try:
-        return numba.njit(cache=True, **OPTIONS, **options)(function)  # type: ignore[no-any-return]
+        compiled = numba.njit(cache=True, **OPTIONS, **options)(function)
     finally:
         config.CACHE_LOCATOR_CLASSES = before
+    compiled._cache._cache_file.__class__ = Index
+    return compiled  # type: ignore[no-any-return]
 
 
 def kernel(function: Function) -> Function:

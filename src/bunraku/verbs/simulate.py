@@ -26,11 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.dynamics import Simulation, settle, simulate
-from bunraku.errors import BunrakuError, UnknownName
-from bunraku.figure import Effort, Figure, Force, library
-from bunraku.io import LOADERS, load, yaml
+from bunraku.errors import BunrakuError
+from bunraku.figure import Effort, Figure, Force
+from bunraku.io import yaml
+from bunraku.io.named import figure_named
 from bunraku.io.node import ANGLE, FORCE, LENGTH, TORQUE, Node, Quantity
-from bunraku.io.shape_words import file_named
 from bunraku.io.source import near
 from bunraku.motion import Motion
 from bunraku.verbs.curves import TIME, Curve, curve
@@ -81,7 +81,7 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
 def recipe_of(root: Node, folder: Path) -> Recipe:
     """The recipe in a document; files are named from `folder`."""
     root.words(WORDS, "a simulation")
-    figure = _figure(root.need("simulate", "the file"), folder)
+    figure = figure_named(root.need("simulate", "the file"), folder)
     duration = _positive(root.need("duration", "the simulation"))
     dt = root.given(dt=_positive).get("dt", 0.01)
     if duration / dt > MOST_STEPS:
@@ -101,21 +101,6 @@ def recipe_of(root: Node, folder: Path) -> Recipe:
         _curves(root.get("forces"), forces, dict.fromkeys(forces, 0.0), "force input"),
         () if output is None else _outputs(output, folder),
     )  # fmt: skip
-
-
-def _figure(node: Node, folder: Path) -> Figure:
-    """A figure of the library by its name, or the one in a file."""
-    name = node.scalar("the name of a figure or of a file")
-    suffixes = tuple(suffix for suffix in LOADERS if suffix not in (".csv", ".npz", ".bvh"))
-    if Path(name).suffix.lower() in LOADERS:
-        thing = load(file_named(node, folder, suffixes, "a figure file"))
-        if not isinstance(thing, Figure):
-            raise node.error(f"a {type(thing).__name__.lower()} is in {name!r}, not a figure", advice="name a file that holds one")
-        return thing
-    try:
-        return library.named(name)
-    except UnknownName:
-        raise node.error(f"no figure is called {name[:40]!r}", advice=near(name, library.NAMES)) from None
 
 
 def _positive(node: Node) -> float:

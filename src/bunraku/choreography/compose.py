@@ -1,0 +1,82 @@
+"""Compose: all cues of a puppet laid over each other into one reference, as a function of time and of the shifts.
+
+Each cue adds its piece's deviation from rest on the parts that it moves. Where cues take the puppet to another place,
+everything is carried along and turned with it. Shifts are carried as jets, so that timing has exact derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.choreography.jet import Jet
+from bunraku.choreography.puppet import Puppet
+from bunraku.choreography.score import Score, Timed
+
+Array = NDArray[np.float64]
+
+
+def reference(score: Score, role: str, t: Array, shifts: Array) -> Jet:
+    """The configurations of a puppet at the times t [s], (T, n_q), by the shifts [counts]."""
+    puppet, cues = score.script.role(role).repertoire.puppet, score.of(role)
+    m = len(shifts)
+    local = Jet.constant(np.repeat(puppet.rest[None], len(t), 0), m)
+    x, y, turn = (Jet.constant(np.full(len(t), at), m) for at in _origin(score, role))
+    for timed in cues:
+        u = phase(timed, t, shifts, score.script.count)
+        local = _layered(local, timed, u)
+        x, y, turn = (_moved(base, u, b - a) for base, a, b in zip((x, y, turn), timed.origin, timed.goal, strict=True))
+    return placed(puppet, local, x, y, turn)
+
+
+def _origin(score: Score, role: str) -> tuple[float, float, float]:
+    own = score.script.role(role)
+    return (*own.place, own.facing)
+
+
+def phase(timed: Timed, t: Array, shifts: Array, count: float) -> Jet:
+    """How far a cue has come, 0 … 1: u = (t − s)/d with s and d linear in the shifts."""
+    begin, length = timed.begin * count, (timed.end - timed.begin) * count
+    s, d = begin[0] + begin[1:] @ shifts, length[0] + length[1:] @ shifts
+    u = (t - s) / d
+    first = -(begin[1:] + u[:, None] * length[1:]) / d
+    cross = first[:, :, None] * length[1:][None, None, :]
+    second = -(cross + cross.swapaxes(1, 2)) / d
+    on = (u > 0.0) & (u < 1.0)
+    return Jet(np.clip(u, 0.0, 1.0), np.where(on[:, None], first, 0.0), np.where(on[:, None, None], second, 0.0))
+
+
+def _layered(local: Jet, timed: Timed, u: Jet) -> Jet:
+    known = timed.role.repertoire
+    piece = known.mirrored[timed.piece.name] if timed.cue.mirrored else timed.piece
+    if not piece.parts:
+        return local
+    own = np.zeros(local.value.shape[1])
+    own[known.puppet.variables(piece.parts)] = timed.cue.size
+    curve = piece.curve(timed.loops)
+    return local + u.through(*(curve(u.value, k) * own for k in range(3)))
+
+
+def _moved(base: Jet, u: Jet, by: float) -> Jet:
+    """Along a straight way, from rest to rest, with the least jerk: 10u³ − 15u⁴ + 6u⁵."""
+    if by == 0.0:
+        return base
+    v = u.value
+    return base + u.through(
+        by * v**3 * (10 - 15 * v + 6 * v * v), by * 30 * v**2 * (1 - v) ** 2, by * 60 * v * (1 - v) * (1 - 2 * v)
+    )
+
+
+def placed(puppet: Puppet, local: Jet, x: Jet, y: Jet, turn: Jet) -> Jet:
+    """As Puppet.placed, with derivatives."""
+    out = Jet(local.value.copy(), local.first.copy(), local.second.copy())
+    c, s = turn.cos(), turn.sin()
+    pairs: Sequence[Sequence[int]] = (puppet.root[:2], *puppet.spindles.tolist())
+    for i, j in pairs:
+        a, b = local.column(i), local.column(j)
+        out.put(i, x + c * a - s * b)
+        out.put(j, y + s * a + c * b)
+    out.put(puppet.root[3], local.column(puppet.root[3]) + turn)
+    return out

@@ -1,0 +1,111 @@
+"""Puppet: how a marionette hangs and what each of its strings is for, so that motions can be placed, mixed and turned.
+
+A puppet's strings belong to its *parts*: those that hook to the root body carry the torso, every other one moves the limb
+that it hooks to. Motions that use different parts can run at the same time. Every spindle has two kinematic variables
+that carry it along x and y, so the whole puppet can be taken across the stage and turned about the vertical.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.dynamics import settle
+from bunraku.errors import BunrakuError
+from bunraku.figure import Figure
+from bunraku.kinematics import pose
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+TORSO = "torso"
+AXES = np.eye(3)[:2]
+
+
+@dataclass(frozen=True, eq=False)
+class Puppet:
+    """A figure with its pose of rest at the middle of the stage, facing +y."""
+
+    figure: Figure
+    rest: Array
+
+    @classmethod
+    def hanging(cls, figure: Figure) -> Puppet:
+        """All strings as the figure starts."""
+        return cls(figure, settle(figure))
+
+    def __post_init__(self) -> None:
+        for name, found in (("string", self.figure.strings), ("free body to hang on them", self.root)):
+            if len(found) == 0:
+                raise BunrakuError(
+                    f"{self.figure.name} is no marionette: it has no {name}\n  advice: try marionette22 or marionette25"
+                )
+        _ = self.spindles
+
+    @cached_property
+    def root(self) -> tuple[int, ...]:
+        """The variables that place the root body: translations x, y, z and the turn about the vertical."""
+        figure, found = self.figure, []
+        for frame in figure.frames:
+            if frame.variable is None or frame.variable.name not in figure.names[: figure.n_dynamic]:
+                break
+            found.append(figure.index(frame.variable.name))
+        return tuple(found[:4]) if len(found) >= 6 else ()
+
+    @cached_property
+    def spindles(self) -> Index:
+        """Of every string the variables that carry its spindle along x and y, (strings, 2)."""
+        figure, n = self.figure, self.figure.n_dynamic
+        P, out = pose(figure, figure.start), []
+        for string in figure.strings:
+            J = P.point_jacobian(string.spindle.frame, string.spindle.position)
+            across = [np.flatnonzero(np.all(np.abs(J - axis[:, None]) < 1e-12, axis=0)) for axis in AXES]
+            if any(len(a) != 1 or a[0] < n for a in across):
+                raise BunrakuError(
+                    f"{figure.name}: the spindle of {string.name} does not move along x and y by kinematic variables of its own\n"
+                    "  advice: give every spindle a translation x and a translation y, as in marionette22"
+                )
+            out.append([int(a[0]) for a in across])
+        return np.array(out)
+
+    @cached_property
+    def parts(self) -> dict[str, Index]:
+        """The variables of every part, dynamic and kinematic: no variable belongs to two."""
+        figure, body = self.figure, self.figure.strings[0].hook.frame
+        chains = {frame.name: self._chain(frame.name) for frame in figure.frames}
+        trunk, parts = set(chains[body]), {TORSO: set(chains[body])}
+        for k, string in enumerate(figure.strings):
+            limb = [q for q in chains[string.hook.frame] if q not in trunk]
+            name = string.name if limb else TORSO
+            own = parts.setdefault(name, set())
+            own |= set(self.spindles[k].tolist())
+            own |= {figure.index(v) for v in figure.names if v == f"{string.name}_length"}
+            if limb:  # and whatever hangs on the limb
+                own |= {q for chain in chains.values() if limb[0] in chain for q in chain if q not in trunk}
+        return {name: np.array(sorted(own)) for name, own in parts.items()}
+
+    def _chain(self, frame: str) -> list[int]:
+        """The dynamic variables between the world and a frame."""
+        figure, found = self.figure, []
+        while frame != "world":
+            here = figure.frame(frame)
+            if here.variable is not None and (q := figure.index(here.variable.name)) < figure.n_dynamic:
+                found.append(q)
+            frame = here.parent
+        return found[::-1]
+
+    def variables(self, parts: Iterable[str]) -> Index:
+        return np.unique(np.concatenate([self.parts[part] for part in parts]))
+
+    def placed(self, q: Array, x: Array, y: Array, turn: Array) -> Array:
+        """Configurations (T, n_q) at the middle of the stage, carried to (x, y) and turned there about the vertical [rad]."""
+        out = np.array(q)
+        c, s = np.cos(turn), np.sin(turn)
+        for i, j in (self.root[:2], *self.spindles.tolist()):
+            out[:, i] = x + c * q[:, i] - s * q[:, j]
+            out[:, j] = y + s * q[:, i] + c * q[:, j]
+        out[:, self.root[3]] += turn
+        return out

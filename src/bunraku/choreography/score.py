@@ -1,0 +1,224 @@
+"""Score: when every cue of a script begins and ends, as far as that is settled, and whether it can be played.
+
+Times are in counts and depend linearly on the *shifts* of those cues that may come earlier or later (`give`). What hangs
+on such a cue shifts with it. All mistakes that can be seen without moving a puppet are told here, each at its line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.choreography.repertoire import FASTEST, SLOWEST, Piece
+from bunraku.choreography.script import Cue, Role, Script
+from bunraku.choreography.timing import Limits
+from bunraku.errors import FileError
+
+Array = NDArray[np.float64]
+SPEED = 0.7  # [m/s] that a puppet walks at most, on the average over a cue
+TURN = 1.8  # [rad/s] that it turns
+CLOSE = 1e-9  # counts
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """A cue with its times: `begin` and `end` are (1 + m) numbers, the count and how it depends on the m shifts."""
+
+    cue: Cue
+    role: Role
+    piece: Piece
+    begin: Array
+    end: Array
+    origin: tuple[float, float, float]
+    """Where it stands and faces before: x, y [m], turn [rad]."""
+    goal: tuple[float, float, float]
+    """… and after."""
+    loops: int = 1
+
+    @property
+    def counts(self) -> float:
+        return float(self.end[0] - self.begin[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A script whose times are known up to the shifts."""
+
+    script: Script
+    cues: tuple[Timed, ...]
+    give: Array
+    """By how many counts each shift may go either way."""
+
+    @property
+    def counts(self) -> float:
+        """The last count of the show, whatever the shifts."""
+        ends = (float(t.end[0] + np.abs(t.end[1:]) @ self.give) for t in self.cues)
+        return math.ceil(max(ends) - CLOSE)
+
+    def of(self, role: str) -> list[Timed]:
+        return sorted((t for t in self.cues if t.role.name == role), key=lambda t: t.begin[0])
+
+    @property
+    def limits(self) -> Limits:
+        """What the shifts must keep: their own bounds, nothing before the start, no overlap, nothing too fast or too slow."""
+        m = len(self.give)
+        rows, bound = [*np.eye(m), *-np.eye(m)], [*self.give, *self.give]
+        for a, b in self.pairs():
+            rows.append(a.end[1:] - b.begin[1:])
+            bound.append(float(b.begin[0] - a.end[0]))
+        for t in self.cues:
+            own, count = t.piece.natural(t.loops), self.script.count
+            length = t.end - t.begin
+            rows += [-t.begin[1:], -length[1:], length[1:]]
+            bound += [float(t.begin[0]), float(length[0]) - FASTEST * own / count, SLOWEST * own / count - float(length[0])]
+        kept = [k for k, row in enumerate(rows) if np.any(row)]
+        return Limits(np.array([rows[k] for k in kept]).reshape(-1, m), np.array([max(bound[k], 0.0) for k in kept]))
+
+    def pairs(self) -> Iterator[tuple[Timed, Timed]]:
+        """Cues of one puppet that need the same part of it: the first must end before the second begins."""
+        for role in self.script.roles:
+            cues = self.of(role.name)
+            for k, b in enumerate(cues):
+                for part in parts_of(b):
+                    before = [a for a in cues[:k] if part in parts_of(a)]
+                    if before:
+                        yield before[-1], b
+
+
+def parts_of(timed: Timed) -> tuple[str, ...]:
+    piece = timed.role.repertoire.mirrored[timed.piece.name] if timed.cue.mirrored else timed.piece
+    moves = timed.goal != timed.origin
+    return (*piece.parts, "torso") if moves and "torso" not in piece.parts else piece.parts
+
+
+def score(script: Script) -> Score:
+    """The times of a script, or one error that says which line cannot be played and why."""
+    flexible = [cue.name for cue in script.cues if cue.give > 0.0]
+    times = _Times(script, flexible)
+    timed = []
+    for role in script.roles:
+        stands = (*role.place, role.facing)
+        own = sorted((cue for cue in script.cues if cue.role == role.name), key=lambda cue: times.begin(cue)[0])
+        for cue in own:
+            begin, end = times.begin(cue), times.end(cue)
+            goal = _goal(cue, stands)
+            piece = role.repertoire[cue.motion]
+            seconds = float(end[0] - begin[0]) * script.count
+            timed.append(Timed(cue, role, piece, begin, end, stands, goal, piece.loops(seconds)))
+            _require_playable(script, timed[-1], seconds)
+            stands = goal
+    timed.sort(key=lambda t: script.cues.index(t.cue))
+    made = Score(script, tuple(timed), np.array([script.cue(name).give for name in flexible]))
+    for a, b in made.pairs():
+        if a.end[0] > b.begin[0] + CLOSE:
+            raise _overlap(a, b)
+    return made
+
+
+def _goal(cue: Cue, stands: tuple[float, float, float]) -> tuple[float, float, float]:
+    x, y = cue.to if cue.to is not None else stands[:2]
+    if cue.facing is None:
+        return x, y, stands[2]
+    return x, y, stands[2] + math.remainder(cue.facing - stands[2], 2.0 * math.pi)  # the short way round
+
+
+class _Times:
+    """Begin and end of every cue, found by following what it waits for."""
+
+    def __init__(self, script: Script, flexible: list[str]) -> None:
+        self.script, self.flexible = script, flexible
+        self.known: dict[tuple[str, bool], Array] = {}
+        self.asked: list[tuple[str, bool]] = []
+
+    def _called(self, name: str) -> Cue:
+        """The cue of this name; of a cue that everyone plays, the first one's."""
+        cues = self.script.cues
+        return next((c for c in cues if c.name == name), None) or next(c for c in cues if c.name.startswith(f"{name} ("))
+
+    def begin(self, cue: Cue) -> Array:
+        return self._find(cue, False)
+
+    def end(self, cue: Cue) -> Array:
+        return self._find(cue, True)
+
+    def _find(self, cue: Cue, end: bool) -> Array:
+        key = (cue.name, end)
+        if key in self.known:
+            return self.known[key]
+        if key in self.asked:
+            waits = " → ".join(name for name, _ in (*self.asked[self.asked.index(key) :], key))
+            raise cue.where.error(f"these cues wait for each other: {waits}", advice="let one of them begin at a count")
+        self.asked.append(key)
+        found = self._end(cue) if end else self._begin(cue)
+        self.asked.pop()
+        self.known[key] = found
+        return found
+
+    def _begin(self, cue: Cue) -> Array:
+        start = cue.start
+        found = np.zeros(1 + len(self.flexible)) if not start.cue else self._find(self._called(start.cue), start.at_end).copy()
+        found[0] += start.counts
+        if found[0] < -CLOSE:
+            raise cue.where.place_of("wait").error(
+                f"it would begin {-found[0]:g} counts before the show", advice="wait less before it"
+            )
+        if cue.give > 0.0:
+            found[1 + self.flexible.index(cue.name)] += 1.0
+        return found
+
+    def _end(self, cue: Cue) -> Array:
+        begin = self._find(cue, False)
+        if cue.until:
+            end = self._find(self._called(cue.until), False)
+            if end[0] <= begin[0] + CLOSE:
+                raise cue.where.place_of("until").error(
+                    f"{cue.until!r} begins at count {end[0]:g}, no later than this cue (count {begin[0]:g})",
+                    advice="let this one begin earlier, or that one later",
+                )
+            return end
+        piece = self.script.role(cue.role).repertoire[cue.motion]
+        natural = max(1.0, float(round(piece.duration / self.script.count)))
+        if natural * self.script.count < piece.shortest:
+            natural += 1.0
+        end = begin.copy()
+        end[0] += cue.counts if cue.counts is not None else natural
+        return end
+
+
+def _require_playable(script: Script, timed: Timed, seconds: float) -> None:
+    cue, piece = timed.cue, timed.piece
+    place = cue.where.place_of("counts" if cue.counts is not None else "until" if cue.until else timed.role.name)
+    least = math.ceil(piece.shortest / script.count - CLOSE)
+    if not piece.fits(seconds):
+        fast = seconds < piece.duration
+        most = math.floor(piece.longest / script.count + CLOSE) if math.isfinite(piece.longest) else 0
+        advice = f"give it {least} counts or more at this tempo" if fast else f"give it at most {most} counts, or repeat it"
+        raise place.error(
+            f"{cue.motion!r} in {timed.counts:g} counts ({seconds:.2g} s) is too {'fast' if fast else 'slow'}", advice=advice
+        )
+    way = math.dist(timed.origin[:2], timed.goal[:2])
+    if way > SPEED * seconds + CLOSE:
+        needed = math.ceil(way / SPEED / script.count)
+        raise cue.where.place_of("to").error(
+            f"{way:.2g} m in {timed.counts:g} counts ({seconds:.2g} s) is faster than a puppet walks",
+            advice=f"give it {needed} counts, or a nearer place",
+        )
+    turn = abs(timed.goal[2] - timed.origin[2])
+    if turn > TURN * seconds + CLOSE:
+        raise cue.where.place_of("facing").error(
+            f"{math.degrees(turn):.0f}° in {timed.counts:g} counts ({seconds:.2g} s) would tangle the strings",
+            advice=f"give it {math.ceil(turn / TURN / script.count)} counts",
+        )
+
+
+def _overlap(a: Timed, b: Timed) -> FileError:
+    shared = sorted(set(parts_of(a)) & set(parts_of(b)))
+    return b.cue.where.error(
+        f"{b.role.name} cannot begin {b.cue.motion!r} at count {b.begin[0]:g}: "
+        f"{a.cue.motion!r} (line {a.cue.where.line}) needs {', '.join(shared)} until count {a.end[0]:g}",
+        advice=f"begin it at count {a.end[0]:g} or later, or shorten the other",
+    )

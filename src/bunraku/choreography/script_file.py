@@ -1,0 +1,275 @@
+"""Show files: a script as a puppeteer writes it.
+
+show: The meeting
+tempo: 90                              # counts a minute
+stage: [5 m, 3 m]                      # its size along x and y; this is what it has where it is not said
+places: {door: [-1.5, 0], table: [1, 0]}
+figures:
+  anna: {figure: marionette22, at: door, facing: 20 deg}
+  bert: {figure: marionette22, at: table}
+motions:
+  tango: {file: take.npz, parts: [left_leg, right_leg], loop: [1.0, 2.2]}     # one's own, beside the library's
+script:
+  - anna: walk                         # a cue follows the one before it of the same figure
+    to: [-0.6, 0]
+    counts: 8
+    name: enters
+  - bert: wave
+    with: enters                       # begins when that begins; `after` when that ends; `wait` counts later
+    wait: 2
+    until: greets                      # goes on until that begins
+  - anna: bow
+    name: greets
+    give: 1                            # may come a count earlier or later, as it fits
+  - everyone: bow
+    at: 24                             # on this count exactly
+    size: 1.2                          # exaggerated
+    mirrored: true                     # left for right
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from bunraku.choreography.library import repertoire_of
+from bunraku.choreography.puppet import Puppet
+from bunraku.choreography.repertoire import Piece, Repertoire
+from bunraku.choreography.script import Cue, Role, Script, Start
+from bunraku.errors import BunrakuError
+from bunraku.figure import Figure
+from bunraku.io import load, yaml
+from bunraku.io.named import figure_named
+from bunraku.io.node import ANGLE, LENGTH, Node
+from bunraku.io.shape_words import file_named
+from bunraku.io.source import near
+from bunraku.motion import Motion
+
+WORDS = ("show", "tempo", "stage", "places", "figures", "motions", "script")
+ROLE = ("figure", "at", "facing")
+MOTION = ("file", "parts", "loop", "travels")
+CUE = ("name", "counts", "at", "after", "with", "wait", "until", "give", "to", "facing", "size", "mirrored")
+EVERYONE = "everyone"
+Places = Mapping[str, tuple[float, float]]
+
+
+def load_script(path: str | os.PathLike[str]) -> Script:
+    """The script in a show file, with every word of it understood; whether it can be played is for `score` to say."""
+    return script_of(yaml.read(path), Path(path).parent)
+
+
+def script_of(root: Node, folder: Path) -> Script:
+    root.words(WORDS, "a show")
+    title = root.need("show", "the file").name("the show")
+    tempo = _between(root.need("tempo", "the show"), 20.0, 300.0, "counts a minute")
+    size = _size(root.get("stage"))
+    places = _places(root.get("places"), size)
+    roles = _roles(root.need("figures", "the show"), folder, places, size)
+    roles = _with_motions(root.get("motions"), folder, roles)
+    return Script(title, tempo, size, roles, _cues(root.need("script", "the show"), roles, places, size))
+
+
+def _between(node: Node, low: float, high: float, what: str) -> float:
+    value = node.number()
+    if not low <= value <= high:
+        raise node.error(f"{value:g} {what}", advice=f"between {low:g} and {high:g}")
+    return value
+
+
+# -- who and where -----------------------------------------------------------------------------------------------------
+
+
+def _size(node: Node | None) -> tuple[float, float]:
+    if node is None:
+        return 5.0, 3.0
+    width, depth = node.numbers(2, LENGTH)
+    if not (0.0 < width <= 100.0 and 0.0 < depth <= 100.0):
+        raise node.error(
+            f"a stage of {width:g} m by {depth:g} m", advice="give its width along x and its depth along y, at most 100 m"
+        )
+    return width, depth
+
+
+def _place(node: Node, places: Places, size: tuple[float, float]) -> tuple[float, float]:
+    if isinstance(node.value, str):
+        name = node.scalar("a place")
+        if name not in places:
+            raise node.error(f"no place is called {name[:40]!r}", advice=near(name, places) if places else "write [x, y] in metres")
+        return places[name]
+    x, y = node.numbers(2, LENGTH)
+    if abs(x) > 0.5 * size[0] or abs(y) > 0.5 * size[1]:
+        raise node.error(
+            f"({x:g} m, {y:g} m) is off the stage",
+            advice=f"x within ±{0.5 * size[0]:g} m and y within ±{0.5 * size[1]:g} m, or give the stage a larger size",
+        )
+    return x, y
+
+
+def _places(node: Node | None, size: tuple[float, float]) -> Places:
+    if node is None:
+        return {}
+    if not isinstance(node.value, dict):
+        raise node.unwanted("a mapping of places", advice="write name: [x, y]")
+    return {name: _place(at, {}, size) for name, at in node.value.items()}
+
+
+def _roles(node: Node, folder: Path, places: Places, size: tuple[float, float]) -> tuple[Role, ...]:
+    if not isinstance(node.value, dict) or not node.value:
+        raise node.unwanted("a mapping of who plays", advice="write anna: marionette22")
+    roles, known = [], dict[str, Repertoire]()
+    for name, at in node.value.items():
+        if name in (*CUE, EVERYONE):
+            raise node.keys[name].error(f"{name!r} is a word of scripts", advice="call the figure something else")
+        words = at.words(ROLE, "a figure of the show") if isinstance(at.value, dict) else {}
+        which = at.need("figure", f"{name!r}") if isinstance(at.value, dict) else at
+        called = which.scalar("the name of a figure or of a file")
+        if called not in known:
+            known[called] = _repertoire(figure_named(which, folder), which)
+        place = _place(words["at"], places, size) if "at" in words else (0.0, 0.0)
+        facing = words["facing"].number(ANGLE) if "facing" in words else 0.0
+        roles.append(Role(name, known[called].puppet.figure, known[called], place, facing, node.keys[name]))
+    return tuple(roles)
+
+
+def _repertoire(figure: Figure, node: Node) -> Repertoire:
+    try:
+        return repertoire_of(figure)
+    except BunrakuError as error:
+        message, _, advice = str(error).partition("\n  advice: ")
+        raise node.error(message, advice=advice or "try marionette22") from None
+
+
+# -- motions of one's own ----------------------------------------------------------------------------------------------
+
+
+def _with_motions(node: Node | None, folder: Path, roles: tuple[Role, ...]) -> tuple[Role, ...]:
+    if node is None:
+        return roles
+    if not isinstance(node.value, dict):
+        raise node.unwanted("a mapping of motions", advice="write name: {file: take.npz}")
+    added: dict[str, dict[str, Piece]] = {role.figure.name: {} for role in roles}
+    for name, at in node.value.items():
+        piece = _piece(name, at, folder, roles)
+        added[piece.motion.figure.name][name] = piece
+    return tuple(
+        replace(role, repertoire=Repertoire(role.repertoire.puppet, {**role.repertoire.pieces, **added[role.figure.name]}))
+        for role in roles
+    )
+
+
+def _piece(name: str, node: Node, folder: Path, roles: tuple[Role, ...]) -> Piece:
+    words = node.words(MOTION, "a motion") if isinstance(node.value, dict) else {"file": node}
+    file = node.need("file", f"{name!r}") if isinstance(node.value, dict) else node
+    motion = load(file_named(file, folder, (".npz", ".csv", ".yaml"), "a motion file"))
+    if not isinstance(motion, Motion) or len(motion.tracks) != 1:
+        raise file.error("there is no motion of one figure in it", advice="record one with bunraku simulate or on the stage")
+    puppet = next((role.repertoire.puppet for role in roles if role.figure.name == motion.figure.name), None)
+    if puppet is None:
+        raise file.error(f"{motion.figure.name} does not play", advice=f"give figures a {motion.figure.name}")
+    parts = tuple(puppet.parts)
+    if "parts" in words:
+        parts = tuple(item.choice(puppet.parts, "part") for item in words["parts"].items("parts"))
+    loop = None
+    if "loop" in words:
+        begin, end = words["loop"].numbers(2)
+        if not 0.0 < begin < end < motion.duration:
+            raise words["loop"].error(
+                f"a loop from {begin:g} s to {end:g} s", advice=f"it must lie within the {motion.duration:g} s of the motion"
+            )
+        loop = (begin, end)
+    return Piece(name, _from_rest(motion, puppet, file), parts, loop, words["travels"].flag() if "travels" in words else False)
+
+
+def _from_rest(motion: Motion, puppet: Puppet, node: Node) -> Motion:
+    off = abs(motion.q[-1] - motion.q[0]).max()
+    if off > 0.05:
+        raise node.error(
+            f"it does not end where it begins: a variable is {off:.2g} off",
+            advice="trim or extend it so that both ends are the same rest",
+        )
+    return motion
+
+
+# -- cues --------------------------------------------------------------------------------------------------------------
+
+
+def _cues(node: Node, roles: tuple[Role, ...], places: Places, size: tuple[float, float]) -> tuple[Cue, ...]:
+    entries = node.items("cues")
+    if not entries:
+        raise node.error("a script without a cue", advice="- anna: wave")
+    by_name = {role.name: role for role in roles}
+    names: dict[str, Node] = {}
+    for entry in entries:
+        entry.head((*by_name, EVERYONE), "a cue")
+        entry.words((*by_name, EVERYONE, *CUE), "a cue")
+        if (named := entry.get("name")) is not None:
+            name = named.name("the cue")
+            if name in names:
+                raise named.error(
+                    f"a second cue called {name!r}", advice=f"the first is on line {names[name].line}: rename one of them"
+                )
+            names[name] = named
+    cues: list[Cue] = []
+    for number, entry in enumerate(entries, 1):
+        who, what = entry.head((*by_name, EVERYONE), "a cue")
+        for role in roles if who == EVERYONE else (by_name[who],):
+            cues.append(_cue(entry, what, role, who == EVERYONE, number, cues, names, places, size))
+    return tuple(cues)
+
+
+def _cue(
+    entry: Node, what: Node, role: Role, shared: bool, number: int, before: list[Cue], names: Mapping[str, Node], places: Places,
+    size: tuple[float, float],
+) -> Cue:  # fmt: skip
+    motion = what.scalar("the name of a motion")
+    if motion not in role.repertoire.pieces:
+        raise what.error(f"{role.name} knows no motion {motion[:40]!r}", advice=near(motion, role.repertoire.pieces))
+    piece = role.repertoire[motion]
+    words = entry.given(
+        to=lambda n: _place(n, places, size), facing=lambda n: n.number(ANGLE), mirrored=lambda n: n.flag(),
+        size=lambda n: _between(n, 0.1, 2.0, "times its size"), give=lambda n: _between(n, 0.0, 64.0, "counts to give"),
+        counts=lambda n: _between(n, 0.25, 1024.0, "counts"),
+    )  # fmt: skip
+    if "to" in words and not piece.travels:
+        going = [name for name, other in role.repertoire.pieces.items() if other.travels]
+        raise entry.place_of("to").error(f"nobody gets anywhere by {motion!r}", advice=f"use one of: {', '.join(going)}")
+    until = entry.get("until")
+    if until is not None:
+        if "counts" in words:
+            raise until.error("it lasts some counts, or until another cue begins, not both", advice="remove one of the words")
+        words["until"] = _known(until, names)
+    if motion == "turn" and "facing" not in words:
+        raise what.error("a turn to where?", advice="add facing: 90 deg")
+    called = entry.get("name")
+    name = called.name("the cue") if called is not None else f"cue {number}"
+    if shared:
+        name = f"{name} ({role.name})"
+    return Cue(name, role.name, motion, _start(entry, role, before, names), **words, where=entry)
+
+
+def _known(node: Node, names: Mapping[str, Node]) -> str:
+    name = node.scalar("the name of a cue")
+    if name not in names:
+        raise node.error(
+            f"no cue is called {name[:40]!r}", advice=near(name, names) if names else f"give that cue a name: {name[:40]}"
+        )
+    return name
+
+
+def _start(entry: Node, role: Role, before: list[Cue], names: Mapping[str, Node]) -> Start:
+    given = [word for word in entry.keys if word in ("at", "after", "with")]
+    if len(given) > 1:
+        raise entry.keys[given[1]].error(f"{given[0]!r} and {given[1]!r} both say when it begins", advice="keep one of them")
+    wait = entry.get("wait")
+    counts = 0.0 if wait is None else _between(wait, -64.0, 1024.0, "counts to wait")
+    if not given:
+        last = [cue for cue in before if cue.role == role.name]
+        return Start(last[-1].name, True, counts) if last else Start(counts=counts)
+    node = entry.place_of(given[0])
+    if given[0] == "at":
+        if wait is not None:
+            raise wait.error("'at' says the count", advice=f"at: {node.number() + counts:g}")
+        return Start(counts=_between(node, 0.0, 1e5, "counts into the show"))
+    return Start(_known(node, names), given[0] == "after", counts)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bunraku.choreography.library import repertoire_of
+from bunraku.choreography.repertoire import FASTEST, SLOWEST, Repertoire
+from bunraku.errors import UnknownName
+from bunraku.figure import library
+from bunraku.kinematics import pose
+
+
+@pytest.fixture(scope="module")
+def known() -> Repertoire:
+    return repertoire_of(library.marionette22())
+
+
+def test_there_are_at_least_twelve(known: Repertoire) -> None:
+    assert len(known.pieces) >= 12
+    assert {"wave", "walk", "bow", "point", "nod"} <= set(known.pieces)
+    with pytest.raises(UnknownName, match="wave"):
+        known["wawe"]
+
+
+def test_each_goes_from_rest_to_rest_on_strings_that_reach(known: Repertoire) -> None:
+    for piece in known.pieces.values():
+        q = piece.motion.q
+        assert np.abs(q[0] - known.puppet.rest).max() < 1e-5, piece.name
+        assert np.abs(q[-1] - q[0]).max() < 0.02, piece.name
+        assert max(pose(known.puppet.figure, row).gaps.max() for row in q[::5]) < 1e-3, piece.name
+        assert set(piece.parts) <= set(known.puppet.parts)
+
+
+def test_a_loop_is_played_as_often_as_time_allows(known: Repertoire) -> None:
+    wave = known["wave"]
+    assert wave.loops(wave.duration) == 1
+    assert wave.loops(wave.duration + 3 * wave.period) == 4
+    t, off = wave.unrolled(3)
+    np.testing.assert_allclose(t[-1], wave.natural(3))
+    steps, once = np.abs(np.diff(off, axis=0)).max(), np.abs(np.diff(wave.motion.q, axis=0)).max()
+    assert steps < 1.3 * once  # rounds join without a jump
+    np.testing.assert_allclose(off[-1], wave.motion.q[-1] - wave.motion.q[0])
+
+
+def test_what_fits_is_neither_too_fast_nor_too_slow(known: Repertoire) -> None:
+    salute, wave = known["salute"], known["wave"]
+    assert salute.fits(FASTEST * salute.duration)
+    assert not salute.fits(0.99 * FASTEST * salute.duration)
+    assert not salute.fits(1.01 * SLOWEST * salute.duration)
+    assert wave.fits(60.0)
+
+
+def test_a_curve_sets_out_and_arrives_gently(known: Repertoire) -> None:
+    for piece in known.pieces.values():
+        curve = piece.curve(2)
+        for k in (1, 2):
+            assert np.abs(curve([0.0, 1.0], k)).max() < 1e-6, piece.name
+        np.testing.assert_allclose(curve(0.0), 0.0, atol=1e-12)
+
+
+def test_left_for_right(known: Repertoire) -> None:
+    wave = known.mirrored["wave"]
+    assert wave.parts == ("left_arm",)
+    figure, k = known.puppet.figure, len(wave.motion) // 3
+    right, left = pose(figure, known["wave"].motion.q[k]).X("rhand"), pose(figure, wave.motion.q[k]).X("lhand")
+    np.testing.assert_allclose(left[:3, 3], right[:3, 3] * [-1, 1, 1], atol=1e-5)
+
+
+def test_a_figure_that_the_library_never_met_knows_nothing() -> None:
+    assert not repertoire_of(library.marionette25()).pieces

@@ -1,0 +1,175 @@
+"""Makes the library of motions of marionette22: python tools/motions.py [NAME …]
+
+A gesture is a few positions of the puppeteer's hands. Hung there slowly, the puppet follows from rest to rest: that is the
+reference. Played at full speed it would swing, so an optimal control is found that keeps the puppet as close to the
+reference as its strings allow; this is the motion that is kept, small, in src/bunraku/choreography/motions/.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
+
+from bunraku import Motion, library, settle
+from bunraku.choreography.library import FOLDER, RATE, save_pieces
+from bunraku.choreography.repertoire import Piece
+
+Array = NDArray[np.float64]
+Hands = dict[str, float]
+
+FIGURE = library.marionette22()
+# From where the figure starts, half seated, to where it stands: strings let out.
+STANCE = {
+    "left_leg_length": 0.12, "right_leg_length": 0.12, "left_leg_y": -0.12, "right_leg_y": -0.12,
+    "left_arm_length": 0.12, "right_arm_length": 0.12, "left_arm_y": -0.10, "right_arm_y": -0.10,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Gesture:
+    """Hands at times [s], as offsets from the stance; a loop that may be repeated; the parts that move; a line of text."""
+
+    keys: tuple[tuple[float, Hands], ...]
+    parts: tuple[str, ...]
+    text: str
+    loop: tuple[float, float] | None = None
+    travels: bool = False
+
+
+def both(**hands: float) -> Hands:
+    """The same for left and right; x is outward."""
+    out = {}
+    for name, value in hands.items():
+        out[f"left_{name}"] = -value if name.endswith("_x") else value
+        out[f"right_{name}"] = value
+    return out
+
+
+def torso(x: float = 0.0, y: float = 0.0, length: float = 0.0, turn: float = 0.0) -> Hands:
+    """Both strings of the torso, shifted, let out, and turned about the vertical [rad]."""
+    out = {}
+    for name, side in (("upper_torso", -0.1), ("lower_torso", 0.1)):
+        out[f"{name}_x"] = x + side * (np.cos(turn) - 1.0)
+        out[f"{name}_y"] = y + side * np.sin(turn)
+        out[f"{name}_length"] = length
+    return out
+
+
+def right_arm(x: float = 0.0, y: float = 0.0, up: float = 0.0) -> Hands:
+    return {"right_arm_x": x, "right_arm_y": y, "right_arm_length": -up}
+
+
+def leg(side: str, up: float, y: float = 0.0) -> Hands:
+    return {f"{side}_leg_length": -up, f"{side}_leg_y": y}
+
+
+REST: Hands = {}
+ARM, ARMS, LEGS, ALL = ("right_arm",), ("left_arm", "right_arm"), ("left_leg", "right_leg"), (
+    "torso", "left_arm", "right_arm", "left_leg", "right_leg",
+)  # fmt: skip
+UP, OUT = right_arm(0.08, -0.05, 0.42), right_arm(0.20, -0.05, 0.42)
+HAT, AHEAD = right_arm(0.0, -0.08, 0.5), right_arm(0.05, 0.22, 0.3)
+OPEN = both(arm_length=-0.2, arm_x=0.14)
+LOW = torso(y=-0.06, length=0.10) | both(leg_length=0.05, arm_length=0.16, arm_y=0.06)
+DIP = torso(length=0.035)
+LEFT, RIGHT = leg("left", 0.16, 0.06), leg("right", 0.16, 0.06)
+
+GESTURES = {
+    "rest": Gesture(((0, REST), (0.6, REST), (1.2, REST), (1.8, REST)), (), "hangs still", (0.6, 1.2)),
+    "wave": Gesture(
+        ((0, REST), (1.0, UP), (1.32, OUT), (1.8, right_arm(-0.02, -0.05, 0.42)), (2.28, OUT), (2.6, UP), (3.6, REST)),
+        ARM, "waves with the right hand", (1.32, 2.28),
+    ),
+    "salute": Gesture(((0, REST), (0.8, HAT), (1.6, HAT), (2.4, REST)), ARM, "hand to the hat"),
+    "point": Gesture(((0, REST), (0.8, AHEAD), (1.8, AHEAD), (2.6, REST)), ARM, "points ahead"),
+    "beckon": Gesture(
+        ((0, REST), (0.8, right_arm(0.0, 0.12, 0.3)), (1.2, right_arm(0.0, -0.02, 0.36)), (1.6, right_arm(0.0, 0.12, 0.3)),
+         (2.4, REST)), ARM, "come here", (0.8, 1.6),
+    ),
+    "cheer": Gesture(
+        ((0, REST), (0.8, both(arm_length=-0.42, arm_x=0.08)), (1.2, both(arm_length=-0.36, arm_x=0.18)),
+         (1.6, both(arm_length=-0.42, arm_x=0.08)), (2.6, REST)), ARMS, "both hands up", (0.8, 1.6),
+    ),
+    "clap": Gesture(
+        ((0, REST), (0.6, both(arm_length=-0.15, arm_x=0.03)), (0.92, both(arm_length=-0.15, arm_x=-0.13)),
+         (1.24, both(arm_length=-0.15, arm_x=0.03)), (2.0, REST)), ARMS, "claps its hands", (0.6, 1.24),
+    ),
+    "shrug": Gesture(((0, REST), (0.5, OPEN), (0.9, OPEN), (1.6, REST)), ARMS, "who knows"),
+    "bow": Gesture(((0, REST), (1.0, LOW), (1.4, LOW), (2.4, REST)), ALL, "a deep bow"),
+    "nod": Gesture(((0, REST), (0.5, DIP), (1.0, REST), (1.5, DIP), (2.0, REST)), ("torso",), "says yes"),
+    "kick": Gesture(((0, REST), (0.7, leg("right", 0.26, 0.32)), (1.6, REST)), ("right_leg",), "kicks a leg"),
+    "march": Gesture(
+        ((0, REST), (0.48, LEFT), (0.96, RIGHT), (1.44, LEFT), (1.92, REST)), LEGS, "steps on the spot", (0.48, 1.44),
+    ),
+    "walk": Gesture(
+        ((0, REST), (0.48, leg("left", 0.13, 0.1)), (0.96, leg("right", 0.13, 0.1)), (1.44, leg("left", 0.13, 0.1)), (1.92, REST)),
+        LEGS, "walks to a place", (0.48, 1.44), travels=True,
+    ),
+    "turn": Gesture(
+        ((0, REST), (0.4, leg("left", 0.07, 0.02)), (0.8, leg("right", 0.07, 0.02)), (1.2, leg("left", 0.07, 0.02)), (1.6, REST)),
+        LEGS, "turns to face another way", (0.4, 1.2), travels=True,
+    ),
+    "sway": Gesture(
+        ((0, REST), (0.72, torso(x=0.05)), (1.44, torso(x=-0.05)), (2.16, torso(x=0.05)), (2.88, REST)),
+        ("torso",), "sways from side to side", (0.72, 2.16),
+    ),
+    "twist": Gesture(
+        ((0, REST), (0.72, torso(turn=0.4)), (1.44, torso(turn=-0.4)), (2.16, torso(turn=0.4)), (2.88, REST)),
+        ("torso",), "turns its shoulders to and fro", (0.72, 2.16),
+    ),
+    "hop": Gesture(
+        ((0, REST), (0.32, torso(length=-0.08) | both(arm_length=-0.08, leg_length=-0.12)), (0.72, REST),
+         (1.04, torso(length=-0.08) | both(arm_length=-0.08, leg_length=-0.12)), (1.6, REST)), ALL, "hops twice",
+    ),
+    "polka": Gesture(
+        ((0, REST), (0.48, leg("left", 0.2, 0.1) | right_arm(0.05, 0.0, 0.25)),
+         (0.96, leg("right", 0.2, 0.1) | {"left_arm_length": -0.25, "left_arm_x": -0.05}),
+         (1.44, leg("left", 0.2, 0.1) | right_arm(0.05, 0.0, 0.25)), (1.92, REST)),
+        (*ARMS, *LEGS), "a dance step", (0.48, 1.44),
+    ),
+}  # fmt: skip
+
+
+def stance() -> Array:
+    return settle(FIGURE, _shifted(FIGURE.start, STANCE))
+
+
+def _shifted(q: Array, hands: Hands) -> Array:
+    out = q.copy()
+    for name, offset in hands.items():
+        out[FIGURE.index(name)] += offset
+    return out
+
+
+def reference(gesture: Gesture, rest: Array) -> Motion:
+    """The gesture done so slowly that nothing swings."""
+    n = FIGURE.n_dynamic
+    times = [t for t, _ in gesture.keys]
+    hands = np.array([_shifted(rest, at)[n:] for _, at in gesture.keys])
+    t = np.arange(round(times[-1] * RATE) + 1) / RATE
+    way = PchipInterpolator(times, hands)(t)
+    q, samples = rest, []
+    for k in way:
+        q = settle(FIGURE, np.concatenate([q[:n], k]), tolerance=1e-9)
+        samples.append(q)
+    return Motion.of(FIGURE, t, np.array(samples))
+
+
+def main(names: list[str]) -> None:
+    rest = stance()
+    FOLDER.mkdir(exist_ok=True)
+    made = {}
+    for name in names or GESTURES:
+        wanted = reference(GESTURES[name], rest)
+        jump = np.abs(np.diff(wanted.q, axis=0)).max()
+        print(f"{name:8} {wanted.duration:.2f} s, at most {jump * RATE:.2g} a second")
+        made[name] = Piece(name, wanted, GESTURES[name].parts, GESTURES[name].loop, GESTURES[name].travels, GESTURES[name].text)
+    save_pieces(FOLDER / f"{FIGURE.name}.npz", made)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
