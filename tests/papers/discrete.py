@@ -19,6 +19,11 @@ def cart_pendulum(q: Any, v: Any, *, cart: float = 10.0, mass: float = 1.0, leng
     return kinetic + mass * gravity * length * ca.cos(q[1])
 
 
+def pendulum(q: Any, v: Any, *, gravity: float = 9.81) -> Any:
+    """L of a point mass on a rod of 1 m."""
+    return 0.5 * v[0] ** 2 + gravity * ca.cos(q[0])
+
+
 def double_pendulum(q: Any, v: Any, *, gravity: float = 9.81) -> Any:
     """L of two point masses on rods of 1 m; the second angle is relative to the first."""
     a, b = q[0], q[0] + q[1]
@@ -54,3 +59,53 @@ class Steps:
         found = solver(x0=np.concatenate([x0.ravel(), u0.ravel()]), lbg=0, ubg=0)
         assert solver.stats()["success"]
         return float(found["f"]), np.array(found["x"]).ravel()[: x0.size].reshape(x0.shape)[:, :n]
+
+
+def arm_minimum(figure: Any, sheet: Any, dt: float, damping: float, x0: Array, u0: Array, impulse: Array) -> float:
+    """The planar arm on its string: two links of the figure's masses, and gap(q₁) = 0 with a multiplier at every step.
+
+    States are (q, momentum, rates of the hands) and inputs the hands' next places, as in the sheet.
+    """
+    (m1, c1, i1), (m2, c2, i2) = ((b.mass, b.com[2], b.inertia[1]) for b in figure.bodies)
+    upper = -figure.frame("elbow").position[2]
+    lower, height = -figure.frame("tip").position[2], figure.frame("hand_spindle").position[2]
+    g = -figure.gravity[2]
+    q0, q1, k = ca.SX.sym("q0", 2), ca.SX.sym("q1", 2), ca.SX.sym("k", 2)
+
+    def place(q: Any, along: float) -> Any:  # x and z of a point of the lower link; angles swing toward +x
+        a, b = q[0], q[0] + q[1]
+        return ca.vertcat(upper * ca.sin(a) + along * ca.sin(b), -upper * ca.cos(a) - along * ca.cos(b))
+
+    def lagrangian(q: Any, v: Any) -> Any:
+        second = ca.jtimes(place(q, -c2), q, v)
+        kinetic = 0.5 * (m1 * c1**2 + i1) * v[0] ** 2 + 0.5 * i2 * (v[0] + v[1]) ** 2 + 0.5 * m2 * ca.dot(second, second)
+        return kinetic - m1 * g * c1 * ca.cos(q[0]) - m2 * g * place(q, -c2)[1]
+
+    q, v = ca.SX.sym("q", 2), ca.SX.sym("v", 2)
+    L = ca.Function("L", [q, v], [lagrangian(q, v)])
+    Ld = dt * L((q0 + q1) / 2, (q1 - q0) / dt)
+    F = -0.5 * damping * (q1 - q0)
+    left = ca.Function("left", [q0, q1], [ca.gradient(Ld, q0) + F])
+    right = ca.Function("right", [q0, q1], [ca.gradient(Ld, q1) + F])
+    distance = ca.norm_2(place(q, lower) - ca.vertcat(k[0], height))
+    gap = ca.Function("gap", [q, k], [distance - k[1]])
+    gap_q = ca.Function("gap_q", [q, k], [ca.gradient(distance, q)])
+    N = len(u0)
+    X, K, S = ca.SX.sym("X", 4, N + 1), ca.SX.sym("K", 2, N + 1), ca.SX.sym("S", 1, N)
+    J, rows = 0, [X[:, 0] - x0[0, [0, 1, 4, 5]], K[:, 0] - x0[0, 2:4]]
+    rate = [ca.DM(x0[0, 6:])] + [(K[:, k + 1] - K[:, k]) / dt for k in range(N)]
+    for j in range(N + 1):
+        x = ca.vertcat(X[:2, j], K[:, j], X[2:, j], rate[j])
+        J += 0.5 * ca.dot(sheet.wx[j], (x - sheet.rx[j]) ** 2)
+    for j in range(N):
+        J += 0.5 * ca.dot(sheet.acceleration, ((rate[j + 1] - rate[j]) / dt) ** 2)
+        a, b = X[:2, j], X[:2, j + 1]
+        rows += [
+            X[2:, j] + left(a, b) - gap_q(a, K[:, j]) * S[j], X[2:, j + 1] - right(a, b), gap(b, K[:, j + 1])
+        ]  # fmt: skip
+    z = ca.vertcat(ca.vec(X), ca.vec(K), ca.vec(S))
+    solver = ca.nlpsol("s", "ipopt", {"x": z, "f": J, "g": ca.vertcat(*rows)}, SILENT | {"ipopt.max_iter": 20})
+    guess = np.concatenate([x0[:, [0, 1, 4, 5]].ravel(), x0[:, 2:4].ravel(), impulse.ravel()])
+    found = solver(x0=guess, lbg=0, ubg=0)
+    assert solver.stats()["success"]
+    return float(found["f"])
