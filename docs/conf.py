@@ -69,7 +69,7 @@ sphinx_gallery_conf = {
 
 MORE = {  # what a room offers besides the names at its door
     "figure": ("build", "library", "actuated", "together"),
-    "kinematics": ("inverse", "tasks", "solution", "retarget"),
+    "kinematics": ("inverse", "tasks", "solution", "pin", "arm", "balance", "retarget"),
     "dynamics": ("mixed", "events", "servo"),
     "io": ("render", "video", "plots", "glb", "bvh", "arrays", "table", "urdf", "mjcf"),
 }

@@ -17,7 +17,8 @@ import pytest
 from rich.console import Console
 
 from bunraku.errors import BunrakuError
-from bunraku.stage import command, serve
+from bunraku.stage import Entry, Recorded, command, serve
+from bunraku.stage.stage import Stage
 from tests.stage.conftest import entries
 
 ROOT = Path(__file__).parents[2]
@@ -32,29 +33,44 @@ play(entries(), host=sys.argv[2], port=0, browser=False, out=Path(sys.argv[1]), 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_without_a_display_it_prints_the_address_and_writes_files_until_ctrl_c(tmp_path: Path, host: str) -> None:
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(tmp_path / "out"), host], cwd=ROOT, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "200"},
-    )  # fmt: skip
-    assert process.stdout is not None
-    assert process.stderr is not None
-    try:
-        address = re.search(r"http://\S+", process.stdout.readline())
-        assert address is not None
-        deadline = time.monotonic() + 60.0
-        while not (tmp_path / "out" / "show.mp4").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        assert httpx.get(address[0]).status_code == 200
-        assert "stage-data" in (tmp_path / "out" / "show.html").read_text()
-    finally:
-        process.send_signal(signal.SIGINT)
-        # Not `communicate`, which would miss what `readline` has already taken in.
-        out, err = process.stdout.read(), process.stderr.read()
-        process.wait(timeout=20)
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            address = re.search(r"http://\S+", process.stdout.readline())
+            assert address is not None
+            deadline = time.monotonic() + 60.0
+            while not (tmp_path / "out" / "show.mp4").exists():
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            assert httpx.get(address[0]).status_code == 200  # and it is still there
+            assert "stage-data" in (tmp_path / "out" / "show.html").read_text()
+        finally:
+            process.send_signal(signal.SIGINT)
+            # Not `communicate`, which would miss what `readline` has already taken in.
+            out, err = process.stdout.read(), process.stderr.read()
     assert process.returncode == 0
     assert "Traceback" not in err
     assert ("every network" in out) == (host == "0.0.0.0")
+    assert ("ssh -L" in out) == (host == "127.0.0.1")
+    assert "served until Ctrl-C" in out
+    assert f"wrote {tmp_path / 'out' / 'show.html'}" in out
+
+
+def test_an_entry_that_fails_keeps_nothing_from_being_written(tmp_path: Path) -> None:
+    def broken() -> Recorded:
+        raise BunrakuError("no wood")
+
+    said = io.StringIO()
+    command._write_offline(Stage([Entry("Broken", broken), *entries()]), tmp_path / "out", Console(file=said, width=200))
+    assert "Broken: no wood" in said.getvalue()
+    page = (tmp_path / "out" / "show.html").read_text()
+    assert "Waving" in page
+    assert "Broken" not in page
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["show.html"]
 
 
 def test_a_port_that_is_taken_is_told() -> None:

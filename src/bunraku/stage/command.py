@@ -12,6 +12,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -110,7 +111,7 @@ def play(
     """Opens the stage in the browser, and serves it until Ctrl-C.
 
     Without a display nothing is opened: the address is printed, and the recorded entries are written to `out` as
-    an HTML file that plays by a double click and, where there is an exporter for it, a video.
+    an HTML file that plays by a double click and, where there is an exporter for it, the first of them as a video.
     """
     console = console or Console()
     serving = _served(Stage(entries, opener=opener, exporters=exporters), host, port)
@@ -122,13 +123,22 @@ def play(
             f"they do travels unencrypted.\nFrom elsewhere:  http://{_own_address()}:{serving.port}/?token={serving.guard.token}",
             soft_wrap=True, highlight=False,
         )  # fmt: skip
-    console.print("Ctrl-C ends it.")
     threading.Thread(target=_prepare, args=(serving.stage,), daemon=True).start()
-    if not seen and out is not None:
-        threading.Thread(target=_write_offline, args=(serving.stage, out, console), daemon=True).start()
-    elif seen:
+    if seen:
+        console.print("Ctrl-C ends it.")
         threading.Timer(0.6, webbrowser.open, (serving.address,)).start()
+    else:
+        _say_no_display(console, serving, host)
+        if out is not None:
+            threading.Thread(target=_write_offline, args=(serving.stage, out, console), daemon=True).start()
     serving.run()
+
+
+def _say_no_display(console: Console, serving: Serving, host: str) -> None:
+    console.print("There is no display here, so no browser is opened. It is served until Ctrl-C.", highlight=False)
+    if host == "127.0.0.1":
+        tunnel = f"ssh -L {serving.port}:127.0.0.1:{serving.port} {socket.gethostname()}"
+        console.print(f"To see it from another machine:  {tunnel}  and open the address there.", soft_wrap=True, highlight=False)
 
 
 def _served(stage: Stage, host: str, port: int) -> Serving:
@@ -154,18 +164,39 @@ def _prepare(stage: Stage) -> None:
 
 
 def _write_offline(stage: Stage, out: Path, console: Console) -> None:
-    """The opening show for those who have no browser here."""
+    """The recorded entries for those who have no browser here: a page with all of them, and the first as a film."""
+
+    def wrote(path: Path, what: str) -> None:
+        console.print(f"wrote {path}  {what}", highlight=False, soft_wrap=True)
+
     try:
+        shown = _recorded(stage, console)
+        if not shown:
+            return
         out.mkdir(parents=True, exist_ok=True)
-        page = out / "show.html"
-        _whole(page, standalone(list(stage.entries.values())).encode())
-        console.print(f"No display here: {page} plays in any browser by a double click.", highlight=False)
-        first = next((thing for key in stage.entries if isinstance(thing := stage.opened(key), Recorded)), None)
-        if "mp4" in stage.exporters and first is not None:
+        _whole(out / "show.html", standalone(shown).encode())
+        wrote(out / "show.html", "(a double click plays it in any browser)")
+        first = shown[0].open()
+        if "mp4" in stage.exporters and isinstance(first, Recorded):
             stage.exporters["mp4"](first, out / "show.mp4")
-            console.print(f"Video: {out / 'show.mp4'}", highlight=False)
-    except BunrakuError as problem:
+            wrote(out / "show.mp4", f"({shown[0].title})")
+        console.print("The stage is still being served; Ctrl-C ends it.", highlight=False)
+    except (BunrakuError, OSError) as problem:
         console.print(str(problem), style="red", highlight=False)
+
+
+def _recorded(stage: Stage, console: Console) -> list[Entry]:
+    """Entries that play by themselves. One that fails is told of, and the others go on."""
+    out = []
+    for key, entry in list(stage.entries.items()):
+        try:
+            thing = stage.opened(key)
+        except BunrakuError as problem:
+            console.print(f"{entry.title}: {problem}", style="yellow", highlight=False)
+            continue
+        if isinstance(thing, Recorded):
+            out.append(replace(entry, shows=thing))
+    return out
 
 
 def _whole(path: Path, data: bytes) -> None:
