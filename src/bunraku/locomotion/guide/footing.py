@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from bunraku.locomotion.guide.ground import Ground
 from bunraku.locomotion.guide.humanoid import Humanoid
-from bunraku.locomotion.guide.points import heading
 
 Array = NDArray[np.float64]
 TRIES = 8
@@ -25,9 +24,9 @@ def bounded(humanoid: Humanoid, foot: int, wanted: Array, stance: Array) -> Arra
     c, s = math.cos(stance[3]), math.sin(stance[3])
     dx, dy = wanted[0] - stance[0], wanted[1] - stance[1]
     along, across = c * dx + s * dy, side * (c * dy - s * dx)
-    # A turned sole needs more room: half its length swings toward the other foot.
+    # A turned sole needs more room: its toe or heel swings toward the other foot.
     half = 0.5 * float(np.ptp(humanoid.sole[:, 0]))
-    least = limits.apart[0] + half * math.sin(max(-turned, 0.0)) + 0.5 * half * math.sin(max(turned, 0.0))
+    least = limits.apart[0] + half * math.sin(abs(turned))
     across = min(max(across, least), limits.apart[1])
     # The farther apart, the less far ahead.
     room = 1.0 - ((across - limits.apart[0]) / (limits.apart[1] - limits.apart[0])) ** 2 * 0.5
@@ -102,10 +101,3 @@ def clear_of_walls(humanoid: Humanoid, ground: Ground, com: Array, now: Array) -
         if depth(place[0], place[1]) <= before + 1e-9:
             return place, "a wall is in the way" if k else ""
     return np.array([now[0], now[1], com[2]]), "a wall is in the way"
-
-
-def side_by_side(stance: Array, foot: int, apart: float) -> Array:
-    """Where a foot stands beside the other, facing the same way."""
-    side = 1.0 if foot == 0 else -1.0
-    place = stance[:3] + heading(float(stance[3])) @ np.array([0.0, side * apart, 0.0])
-    return np.array([*place, stance[3]])

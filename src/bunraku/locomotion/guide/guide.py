@@ -54,14 +54,14 @@ class Guide:
         z = max(self.ground.under(self.humanoid.sole, foot)[0] for foot in here.feet)
         return standing_at(self.humanoid, x=x, y=y, z=z, yaw=yaw)
 
-    def next(self, points: Points, command: Command, *, accept: Callable[[Move], bool] = lambda move: True) -> Move:
+    def next(self, points: Points, command: Command) -> Move:
         """The move that obeys a command, as far as it can be obeyed. Where nothing of it can be planned, the move that comes to
         rest; its notice says so."""
         command, wrong = trusted(command)
         goals = self.rules.subgoals(points, command)
         if wrong:
             goals = replace(goals, notice=wrong)
-        move = self.plan(points, goals, accept=accept)
+        move = self.plan(points, goals)
         if move is not None:
             return move
         stop = self.rules.stopping(points, goals)
@@ -70,18 +70,20 @@ class Guide:
             raise AssertionError("no stop could be planned")
         return move
 
-    def plan(self, points: Points, goals: Subgoals, *, accept: Callable[[Move], bool] = lambda move: True) -> Move | None:
+    def plan(self, points: Points, goals: Subgoals) -> Move | None:
         """A move to these subgoals, of the default duration, or as much longer as speeds and the ZMP ask for."""
-        phases = self.phases(points, goals)
-        between = self._between(points, goals)
-        swing, top = swing_of(points, goals, self._clearance(goals), between) if goals.swings != NONE else (None, 0.0)
-
-        def whole(segment: Segment) -> Move:
-            return Move(points, goals, segment) if swing is None else Move(points, goals, segment, swing, top)
-
-        needed = self._needed(points, goals, phases, 1.0 if swing is None else swing.width)
-        segment = self.planner.plan(points.com, phases, goals.com, duration=needed, accept=lambda segment: accept(whole(segment)))
+        phases, whole, needed = self.prepared(points, goals)
+        segment = self.planner.plan(points.com, phases, goals.com, duration=needed)
         return None if segment is None else whole(segment)
+
+    def prepared(self, points: Points, goals: Subgoals) -> tuple[tuple[Phase, ...], Callable[[Segment], Move], float]:
+        """Phases for subgoals, what makes a move of a segment, and the shortest duration."""
+        phases = self.phases(points, goals)
+        if goals.swings == NONE:
+            return phases, lambda segment: Move(points, goals, segment), self._needed(points, goals, phases, 1.0)
+        swing, top = swing_of(points, goals, 0.6 * self.humanoid.limits.lift, self._between(points, goals))
+        needed = self._needed(points, goals, phases, swing.width)
+        return phases, lambda segment: Move(points, goals, segment, swing, top), needed
 
     # -- phases --------------------------------------------------------------------------------------------------
 
@@ -101,9 +103,6 @@ class Guide:
         if not goals.lands:
             return (_phase(1.0, one, one.centre),)
         return _phase(LAND[0], one, one.centre), _phase(LAND[1], region(sole, goals.feet, goals.com), goals.com)
-
-    def _clearance(self, goals: Subgoals) -> float:
-        return 0.6 * self.humanoid.limits.lift
 
     def _between(self, points: Points, goals: Subgoals) -> float:
         """Height of the highest ground on the way of the swinging foot."""
@@ -126,7 +125,7 @@ class Guide:
             way = goals.feet[foot] - points.feet[foot]
             turn = abs(way[3]) / (2.5 * limits.trunk_speed)
             times.append(PEAK * max(float(np.linalg.norm(way[:3])) / limits.foot_speed, turn) / (share * width))
-        return max(times)
+        return max(*times, self.planner.duration)
 
 
 def _phase(share: float, own: Region, reference: Array) -> Phase:

@@ -109,17 +109,18 @@ class Humanoid:
         return float(np.abs(self.home_hands[:, 1]).max())
 
     @cached_property
-    def legs(self) -> tuple[Array, float]:
-        """Hips seen from the centre of mass (2, 3), and the length of a straight leg from the hip to the sole's frame."""
-        figure, hips, lengths = self.figure, [], []
+    def legs(self) -> tuple[Array, Array, float]:
+        """Hips seen from the centre of mass (2, 3), ankles seen from the feet (2, 3), and the length of a straight leg between."""
+        figure, hips, ankles, lengths = self.figure, [], [], []
         for foot in self.feet:
-            chain = self._chain(foot)
+            chain = [frame for frame in self._chain(foot) if figure.frame(frame).variable is not None]
             places = [self.pose.point(frame) for frame in chain]
+            if len(places) < 3:
+                raise FigureError(f"{foot!r} has no leg", name=figure.name, field="feet", advice="name the frames of the soles")
             hips.append(places[0] - self.pose.com)
+            ankles.append(places[-1] - self.pose.point(foot))
             lengths.append(sum(float(np.linalg.norm(b - a)) for a, b in pairwise(places)))
-        if not all(length > 0.0 for length in lengths):
-            raise FigureError("a leg has no length", name=figure.name, field="feet", advice="name the frames of the soles")
-        return np.array(hips), min(lengths)
+        return np.array(hips), np.array(ankles), min(lengths)
 
     def _chain(self, frame: str) -> list[str]:
         """Frames from the first that moves against the trunk's tree to this one."""
@@ -141,8 +142,8 @@ def limits_of(leg: float, sole: Array, apart: float, arm: float) -> Limits:
     """What a humanoid with legs of this length, such soles, feet so far apart at home and such arms may be asked for."""
     width, size = float(np.ptp(sole[:, 1])), math.sqrt(leg / 9.81)
     return Limits(
-        forward=0.42 * leg, apart=(min(width + 0.015 * leg, apart), apart + 0.3 * leg), turn=(0.2, 0.5), rise=0.12 * leg,
-        lift=0.12 * leg, crouch=0.15 * leg, lean=0.25, reach=0.93 * arm, foot_speed=0.35 * leg / size, hand_speed=0.3 * leg / size,
+        forward=0.4 * leg, apart=(min(width + 0.015 * leg, apart), apart + 0.24 * leg), turn=(0.2, 0.4), rise=0.12 * leg,
+        lift=0.12 * leg, crouch=0.04 * leg, lean=0.25, reach=0.93 * arm, foot_speed=0.35 * leg / size, hand_speed=0.3 * leg / size,
         trunk_speed=0.25 / size,
     )  # fmt: skip
 

@@ -98,7 +98,7 @@ class Move:
         lands = self.goals.swings == NONE or self.goals.lands
         return Points(
             state, self.goals.feet.copy(), NONE if lands else self.goals.swings, self.goals.trunk.copy(),
-            self.hands[-1].copy(), speeds, self.goals.height,
+            self.hands[-1].copy(), speeds, self.goals.feet.copy() if lands else self.start.stood, self.goals.height,
         )  # fmt: skip
 
 

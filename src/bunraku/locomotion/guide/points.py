@@ -39,6 +39,8 @@ class Points:
     trunk: Array
     hands: Array
     hand_speeds: Array
+    stood: Array
+    """Where each foot stood last, (2, 4): a foot in the air can always go back there."""
     height: float
     """At which the centre of mass is wanted, above the middle of the feet; legs that cannot reach hold it lower."""
 
@@ -84,5 +86,5 @@ def standing_at(humanoid: Humanoid, *, x: float = 0.0, y: float = 0.0, z: float 
     hands = com + humanoid.home_hands @ R.T
     return Points(
         State.at_rest(com), np.column_stack([placed, np.full(2, yaw)]), NONE, np.array([0.0, 0.0, yaw]), hands, np.zeros((2, 3)),
-        humanoid.height,
+        np.column_stack([placed, np.full(2, yaw)]), humanoid.height,
     )  # fmt: skip

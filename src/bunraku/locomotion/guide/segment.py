@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -72,20 +72,30 @@ class Segment:
         return self.n * self.dt
 
     @cached_property
+    def floors(self) -> Array:
+        """Height of the floor at every tick; between two phases, the later's."""
+        heights = np.array([phase.region.floor for phase in self.phases])
+        return np.asarray(heights[self.phase_of(np.arange(self.n + 1))])
+
+    @cached_property
     def samples(self) -> Array:
         """At every tick, first and last included: position, velocity, acceleration (3 each), ZMP on the floor (2)."""
         out = np.empty((self.n + 1, 11))
-        floors = np.array([self.phases[k].region.floor for k in self._phase_of(self.ticks[:-1])])
+        floors = np.array([self.phases[k].region.floor for k in self.phase_of(self.ticks[:-1])])
         comzmp.samples(self.omega, self.dt, self.ticks, self.knots, floors, self.start.p, self.start.v, out)
         return out
 
-    def _phase_of(self, ticks: Ints) -> Ints:
+    def phase_of(self, ticks: Ints) -> Ints:
         return np.asarray(np.minimum(np.searchsorted(self.ends, ticks, side="right"), len(self.phases) - 1))
 
     @cached_property
     def margin(self) -> Array:
-        """How far inside its polygon the ZMP is at every tick [m]; at the moment between two phases, the smaller polygon counts."""
-        zmp, out = self.samples[:, comzmp.FLOOR :], np.full(self.n + 1, math.inf)
+        """How far inside its polygon the ZMP is at every tick [m]."""
+        return self.margin_of(self.samples[:, comzmp.FLOOR :])
+
+    def margin_of(self, zmp: Array) -> Array:
+        """The same for another ZMP (n + 1, 2); at the moment between two phases, the smaller polygon counts."""
+        out = np.full(self.n + 1, math.inf)
         first = 0
         for phase, end in zip(self.phases, self.ends, strict=True):
             own = slice(first, end + 1)
@@ -154,16 +164,15 @@ class Planner:
         return cls(longer=longer, longest=longest, margin=margin, near=math.inf, strict=False, weights=RELAXED)
 
     def plan(
-        self, start: State, phases: Sequence[Phase], goal: Array, *, duration: float | None = None, dt: float = DT,
-        accept: Callable[[Segment], bool] = lambda segment: True,
+        self, start: State, phases: Sequence[Phase], goal: Array, *, duration: float | None = None, dt: float = DT
     ) -> Segment | None:  # fmt: skip
-        """The shortest segment of at least `duration` that keeps the ZMP inside, ends near its goal and is accepted; the nearest
-        to its goal of those that keep it inside, where none ends there; None where there is not even one."""
+        """The shortest segment of at least `duration` that keeps the ZMP inside and ends near its goal; the nearest to its goal of
+        those that keep it inside, where none ends there; None where there is not even one."""
         lasts, best = max(duration or 0.0, self.duration), None
         last = max(self.longest, lasts) + 1e-9
         while lasts <= last:
             segment = self.attempt(start, phases, goal, lasts, dt=dt)
-            if segment is not None and accept(segment):
+            if segment is not None:
                 miss = max(segment.miss)
                 if miss <= self.near:
                     return segment
@@ -172,12 +181,16 @@ class Planner:
             lasts += self.longer
         return best
 
-    def attempt(self, start: State, phases: Sequence[Phase], goal: Array, duration: float, *, dt: float = DT) -> Segment | None:
-        """One program, at one duration."""
+    def attempt(
+        self, start: State, phases: Sequence[Phase], goal: Array, duration: float, *, dt: float = DT, off: Array | None = None
+    ) -> Segment | None:  # fmt: skip
+        """One program, at one duration. `off` (ticks + 1, 2) is how far the ZMP of all bodies will be off that of the model."""
         ticks, ends = _grid(phases, duration, dt)
         floor, last = phases[0].region.floor, phases[-1].region.floor
         omega = math.sqrt(comzmp.GRAVITY / (start.p[2] - floor))
         edges, counts, floors, reference = _at_knots(phases, ticks, ends)
+        if off is not None:
+            _allow(edges, counts, ticks, off)
         n = len(ticks)
         rows = int(counts.sum()) + int(counts[-1]) + 4
         H, f, z = np.empty((2 * n, 2 * n)), np.empty(2 * n), np.empty(n)
@@ -198,6 +211,15 @@ class Planner:
         if not self.strict and segment.margin.min() < self.margin - 1e-9:
             return None
         return segment
+
+
+def _allow(edges: Array, counts: Ints, ticks: Ints, off: Array) -> None:
+    """Moves the edges at each knot inward by the worst error between its neighbours: then it is allowed for between knots too."""
+    n = len(ticks)
+    for i in range(n):
+        near = off[ticks[max(i - 1, 0)] : ticks[min(i + 1, n - 1)] + 1]
+        own = edges[i, : counts[i]]
+        own[:, 2] -= (near @ own[:, :2].T).min(0)
 
 
 def _kinds(rows: int) -> NDArray[np.intc]:

@@ -12,14 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.locomotion.guide.command import Command
-from bunraku.locomotion.guide.footing import bounded, clear_of_walls, foothold, side_by_side
+from bunraku.locomotion.guide.footing import bounded, clear_of_walls, foothold
 from bunraku.locomotion.guide.ground import Ground
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.points import NONE, Points, Subgoals, attitude, heading
 from bunraku.locomotion.guide.support import region
 
 Array = NDArray[np.float64]
-STRETCH = 0.985
+SIDEWAYS = 0.3
+"""The trunk may lean to the sides and back by this part of what it may lean forward: hips hardly bend that way."""
+LOWEST = 0.86
+"""Part of its height at home that the centre of mass is lowered to at most, so that legs reach."""
+STRETCH = 0.97
 """Of a straight leg: beyond, the centre of mass is lowered."""
 
 
@@ -66,6 +70,8 @@ class Rules:
             goal[2] = below + lift * limits.lift
         else:
             goal, notice = foothold(self.humanoid, self.ground, foot, wanted, stance, now)
+            if points.aloft == foot and np.array_equal(goal, now):
+                goal = points.stood[foot].copy()
         return self._stepped(points, foot, goal, lands=lift == 0.0, guided=command.guided, notice=notice)
 
     def landing(self, points: Points, guided: str) -> Subgoals:
@@ -73,10 +79,8 @@ class Rules:
         foot = points.aloft
         now, stance = points.feet[foot], points.feet[1 - foot]
         goal, _ = foothold(self.humanoid, self.ground, foot, now, stance, now)
-        if goal[2] - stance[2] > self.humanoid.limits.rise or not self.ground.under(self.humanoid.sole, goal)[1]:
-            goal, _ = foothold(
-                self.humanoid, self.ground, foot, side_by_side(stance, foot, self.humanoid.home_apart), stance, now
-            )
+        if np.array_equal(goal, now):  # nowhere about
+            goal = points.stood[foot].copy()
         return self._stepped(points, foot, goal, lands=True, guided=guided)
 
     def _stepped(
@@ -90,7 +94,7 @@ class Rules:
         turned = points.trunk.copy() if trunk is None else trunk
         if trunk is None:
             turned[2] = 0.5 * (feet[0, 3] + feet[1, 3])
-        com[2] = self._low_enough(com, feet, float(turned[2]), points)
+        com[2] = self._low_enough(com, feet, float(turned[2]), points, foot)
         return Subgoals(com, feet, foot, lands, turned, self._hands(points), points.height, guided, notice)
 
     # -- trunk ---------------------------------------------------------------------------------------------------
@@ -107,7 +111,8 @@ class Rules:
         if not (command.move[0] or command.move[1]):
             com[:2] = middle if command.turn[2] else com[:2]
         trunk = points.trunk.copy()
-        trunk[:2] = np.clip(trunk[:2] + np.array(command.turn[:2]) * limits.lean / 2, -limits.lean, limits.lean)
+        lean, back = limits.lean * np.array([SIDEWAYS, 1.0]), limits.lean * np.array([-SIDEWAYS, -SIDEWAYS])
+        trunk[:2] = np.clip(trunk[:2] + np.array(command.turn[:2]) * lean / 2, back, lean)
         trunk[2] += command.turn[2] * 0.5 * limits.turn[1]
         goals = self._carried(points, com, trunk, "trunk")
         return replace(goals, hands=self._at_home())
@@ -217,12 +222,16 @@ class Rules:
         return Subgoals(com, points.feet.copy(), NONE, True, points.trunk.copy(), (hands[0], hands[1]), points.height, guided)
 
     def stopping(self, points: Points, goals: Subgoals) -> Subgoals:
-        """Everything stays where it is, and the centre of mass comes to rest."""
-        rest = self._rest(points, goals.guided)
-        com = np.array([rest.com[0], rest.com[1], points.com.p[2]])
+        """Feet stay where they are, the centre of mass comes to rest, the body stands up and the hands go home."""
         aloft = points.aloft
+        rest = self._rest(points if aloft != NONE else replace(points, height=self.humanoid.height), goals.guided)
+        com = np.array([rest.com[0], rest.com[1], points.com.p[2] if aloft != NONE else rest.com[2]])
         notice = f"{goals.notice}; " if goals.notice else ""
-        return replace(rest, com=com, swings=aloft, lands=aloft == NONE, notice=f"{notice}that cannot be done from here")
+        upright = np.array([0.0, 0.0, points.yaw])
+        return replace(
+            rest, com=com, swings=aloft, lands=aloft == NONE, trunk=upright, hands=self._at_home(),
+            notice=f"{notice}that cannot be done from here",
+        )  # fmt: skip
 
     def seen(self, points: Points, hand: int) -> Array:
         """A hand from the centre of mass, in the trunk's axes."""
@@ -236,17 +245,24 @@ class Rules:
         left, right = ((False, hand) for hand in self.humanoid.home_hands)
         return left, right
 
-    def _low_enough(self, com: Array, feet: Array, yaw: float, points: Points) -> float:
-        """The height at which both legs reach their feet, before the step and after it."""
-        hips, leg = self.humanoid.legs
-        R, z = heading(yaw), float(com[2])
-        for foot in (0, 1):
-            for place in (feet[foot], points.feet[foot]):
-                hip = com + R @ hips[foot]
-                flat = float(np.hypot(*(hip - place[:3])[:2]))
-                most = float(np.sqrt(max((STRETCH * leg) ** 2 - flat**2, 0.01 * leg**2)))
-                z = min(z, float(place[2]) + most - float(hips[foot, 2]))
-        return max(z, float(feet[:, 2].mean()) + self.humanoid.height - 1.5 * self.humanoid.limits.crouch)
+    def _low_enough(self, com: Array, feet: Array, yaw: float, points: Points, foot: int = NONE) -> float:
+        """The height at which both legs reach their feet: now, at the end, and when the swinging foot leaves or touches the ground
+        with the centre of mass still half above the other."""
+        z, goal = float(com[2]), com[:2]
+        z = min(z, *(self._reached(goal, places[k], k, yaw) for places in (feet, points.feet) for k in (0, 1)))
+        if foot != NONE:
+            stance = points.feet[1 - foot, :2]
+            z = min(z, *(self._reached(0.5 * (goal + stance), places[foot], foot, yaw) for places in (feet, points.feet)))
+        return max(z, float(feet[:, 2].mean()) + LOWEST * self.humanoid.height)
+
+    def _reached(self, com: Array, place: Array, foot: int, yaw: float) -> float:
+        """The greatest height of the centre of mass above (x, y) at which a leg reaches a foot's place."""
+        hips, ankles, leg = self.humanoid.legs
+        hip = com + (heading(yaw) @ hips[foot])[:2]
+        ankle = place[:3] + heading(float(place[3])) @ ankles[foot]
+        flat = hip - ankle[:2]
+        most = float(np.sqrt(max((STRETCH * leg) ** 2 - flat @ flat, 0.01 * leg**2)))
+        return float(ankle[2]) + most - float(hips[foot, 2])
 
 
 def _across(foot: int, by: float) -> Array:

@@ -1,0 +1,216 @@
+"""Performer: moves that a whole body can perform: the ZMP of all bodies inside, motors within their limits, nothing touching.
+
+The point mass of a segment is not the body: swinging limbs move the ZMP. So a segment is followed once by inverse kinematics, the
+error of the ZMP measured, and the segment planned again with the polygons moved by that error (a dynamics filter that cannot
+leave the polygon and joins exactly). What still fails is lengthened; what no duration mends is asked for by halves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.collision import World
+from bunraku.kinematics import pose
+from bunraku.locomotion.guide.command import Command, trusted
+from bunraku.locomotion.guide.comzmp import FLOOR
+from bunraku.locomotion.guide.effort import needed, shared
+from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.move import Move
+from bunraku.locomotion.guide.points import NONE, Points, Subgoals
+from bunraku.locomotion.guide.whole_body import WholeBody
+
+Array = NDArray[np.float64]
+OFF_FOOT, OFF_COM, OFF_HAND = 0.001, 0.002, 0.005
+"""What inverse kinematics may miss [m]."""
+FILTERED = 0.004
+"""Margin of the ZMP in the polygon when the error of the model is allowed for [m]."""
+LEAST = 0.001
+"""Margin that the ZMP of all bodies must keep [m]."""
+PASSES = 6
+"""Times that a segment is followed before it is given up."""
+STRENGTH = 0.95
+"""Of the motors: samples are looked at, not what is between."""
+ARM = "the arm does not reach that far"
+BEFORE = 4
+"""Samples before a move that its first derivatives look back on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Performance:
+    """A move with the joints that perform it."""
+
+    move: Move
+    q: Array
+    zmp: Array
+    margin: float
+    """How far inside the polygon of support the ZMP of all bodies stays [m]."""
+    passes: int
+    """Times that inverse kinematics went through a segment to find it."""
+    notice: str = ""
+
+    @property
+    def realised(self) -> bool:
+        return "cannot be done" not in self.notice
+
+
+@dataclass(frozen=True, eq=False)
+class Performer:
+    """A guide whose moves are performed by a whole body."""
+
+    guide: Guide
+    body: WholeBody = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "body", WholeBody(self.guide.humanoid))
+
+    @cached_property
+    def _world(self) -> World:
+        """The body and what is around, without what touches at home and the ground that feet stand on."""
+        figure, scene = self.guide.humanoid.figure, self.guide.scene
+        world = World(figure, scene.replace(floor=None))
+        allowed = list(world.touching_at(self.body.posed(self.guide.start())))
+        feet = {next(self._links(frame)) for frame in self.guide.humanoid.feet}
+        allowed += [(foot, obstacle.name) for foot in feet for obstacle in scene.obstacles]
+        # A limb may fold on itself as far as its joints let it.
+        for frame in {shape.frame for shape in figure.shapes}:
+            allowed += [(frame, above) for above in list(self._links(frame))[1:4]]
+        return world.allowing(allowed)
+
+    def _links(self, frame: str) -> Iterator[str]:
+        """The frames with shapes that carry a frame, itself included, upward."""
+        figure = self.guide.humanoid.figure
+        with_shapes = {shape.frame for shape in figure.shapes}
+        while frame in figure.frame_index:
+            if frame in with_shapes:
+                yield frame
+            frame = figure.frame(frame).parent
+
+    @cached_property
+    def _speed(self) -> Array:
+        return np.array([v.speed for v in self.guide.humanoid.figure.variables])[self.body.motors]
+
+    @cached_property
+    def _effort(self) -> Array:
+        return np.array([v.effort for v in self.guide.humanoid.figure.variables])[self.body.motors]
+
+    def next(self, points: Points, command: Command, before: Array) -> Performance:
+        """The move that obeys a command as far as the whole body can; `before` are its last samples (≥ BEFORE, n_q)."""
+        command, wrong = trusted(command)
+        why = ""
+        for share in (1.0, 0.5, 0.25):
+            asked = command if share == 1.0 else _part(command, share)
+            goals = self.guide.rules.subgoals(points, asked)
+            done, reason = self._realise(points, goals, before)
+            if done is None and reason == ARM:
+                goals, why = self._within_reach(points, goals, before), why or reason
+                done, reason = self._realise(points, goals, before)
+            if done is not None:
+                return replace(done, notice=wrong or goals.notice or why)
+            why = why or reason
+            if command.idle and not any(command.lift):
+                break
+        stop = self.guide.rules.stopping(points, self.guide.rules.subgoals(points, command))
+        done, _ = self._realise(points, stop, before)
+        if done is None:
+            move = self.guide.plan(points, stop)
+            assert move is not None, "a stop can always be planned"
+            done = self._follow(move, before)
+        return replace(done, notice=f"{why or stop.notice}: that cannot be done from here")
+
+    def _within_reach(self, points: Points, goals: Subgoals, before: Array) -> Subgoals:
+        """The same with the guided hand where the arm can bring it."""
+        move = self.guide.plan(points, goals)
+        if move is None:
+            return goals
+        here = pose(self.guide.humanoid.figure, self.body.follow(move, before[-1])[-1])
+        left, right = (
+            (in_world, here.point(frame) if in_world else goal)
+            for frame, (in_world, goal) in zip(self.guide.humanoid.hands, goals.hands, strict=True)
+        )
+        return replace(goals, hands=(left, right))
+
+    def _realise(self, points: Points, goals: Subgoals, before: Array) -> tuple[Performance | None, str]:
+        """The shortest performance that keeps every limit, or why there is none."""
+        planner = self.guide.planner
+        phases, whole, lasts = self.guide.prepared(points, goals)
+        why, passes = "the ZMP would leave the feet", 0
+        while lasts <= planner.longest + 1e-9 and passes < PASSES:
+            segment = planner.attempt(points.com, phases, goals.com, lasts)
+            step = planner.longer
+            if segment is not None and max(segment.miss) <= planner.near:
+                done = self._follow(whole(segment), before)
+                passes += 1
+                if done.margin < LEAST:
+                    off = done.zmp - segment.samples[:, FLOOR:]
+                    segment = replace(planner, margin=FILTERED).attempt(points.com, phases, goals.com, lasts, off=off)
+                    if segment is not None and max(segment.miss) <= 2.0 * planner.near:
+                        done = self._follow(whole(segment), before)
+                        passes += 1
+                why, step = self._fault(done, before)
+                if not why:
+                    return replace(done, passes=passes), ""
+                if not step:
+                    return None, why
+            lasts += max(step, planner.longer)
+        return None, why
+
+    def _follow(self, move: Move, before: Array) -> Performance:
+        Q = self.body.follow(move, before[-1])
+        zmp, _ = self.body.zmp(Q, before[:-1], move.segment.floors, move.segment.dt)
+        # The last two samples see only one side of themselves; the next move looks at them.
+        zmp[-2:] = move.segment.samples[-2:, FLOOR:] + (zmp[-3] - move.segment.samples[-3, FLOOR:])
+        return Performance(move, Q, zmp, float(move.segment.margin_of(zmp).min()), 1)
+
+    def _fault(self, done: Performance, before: Array) -> tuple[str, float]:
+        """What a performance does wrong, if anything, and by how much longer it should last; 0 where time does not mend it."""
+        move, Q, motors = done.move, done.q, self.body.motors
+        feet, hands = self.body.misses(move, Q)
+        if feet > OFF_FOOT:
+            return "a leg does not reach that far", 0.0
+        if any(in_world and hands[hand] > OFF_HAND for hand, (in_world, _) in enumerate(move.goals.hands)):
+            return ARM, 0.0
+        speed = float((np.abs(np.diff(Q[:, motors], axis=0)) / (move.segment.dt * self._speed)).max())
+        if speed > 1.0:
+            return "a joint would have to move too fast", (min(speed, 2.0) - 1.0) * move.segment.duration
+        if done.margin < LEAST:
+            return "the ZMP would leave the feet", self.guide.planner.longer
+        if (self.efforts(done, before, every=5) > STRENGTH * self._effort).any():
+            return "a motor is not strong enough", self.guide.planner.longer
+        if any(self._world.collides(q) for q in Q[[len(Q) // 3, 2 * len(Q) // 3, -1]]):
+            return "something would touch", 0.0
+        return "", 0.0
+
+    def efforts(self, done: Performance, before: Array, *, every: int = 1) -> Array:
+        """The sizes of the motors' efforts at some of the ticks, (k, motors)."""
+        own, move = self.guide.humanoid, done.move
+        wanted = needed(own.figure, np.concatenate([before[:-1], done.q]), move.segment.dt)[len(before) - 1 :]
+        base = own.figure.indices(self.body.base)
+        first, last = move.air
+        out = []
+        for k in range(2, len(done.q) - 2, every):
+            in_air = move.goals.swings != NONE and first < k < last
+            if move.start.aloft != NONE and move.goals.swings == NONE:
+                in_air = True
+            foot = move.start.aloft if move.start.aloft != NONE else move.goals.swings
+            shares = _shares(move.feet[k], done.zmp[k]) if not in_air else np.array([float(foot != 0), float(foot != 1)])
+            some = shares > 1e-3
+            feet = tuple(name for name, stands in zip(own.feet, some.tolist(), strict=True) if stands)
+            out.append(np.abs(shared(own.figure, done.q[k], wanted[k], base, feet, shares[some])[self.body.motors]))
+        return np.array(out).reshape(-1, len(self.body.motors))
+
+
+def _part(command: Command, share: float) -> Command:
+    (x, y, z), (roll, pitch, yaw) = command.move, command.turn
+    return replace(command, move=(share * x, share * y, share * z), turn=(share * roll, share * pitch, share * yaw))
+
+
+def _shares(feet: Array, zmp: Array) -> Array:
+    """How the floor's push is shared by two feet (2, 4): by where the ZMP is along the line from one to the other."""
+    way = feet[1, :2] - feet[0, :2]
+    s = min(max(float((zmp - feet[0, :2]) @ way) / float(way @ way), 0.0), 1.0)
+    return np.array([1.0 - s, s])

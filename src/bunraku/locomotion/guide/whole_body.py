@@ -1,0 +1,138 @@
+"""Whole body: joints that follow the points of a move, by inverse kinematics with the centre of mass.
+
+Feet and centre of mass weigh most, then the trunk's attitude and the hands, then the home posture; joint limits hold throughout.
+All of it is one level: with weights so far apart, strict levels change the last micrometre and cost five times as much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.errors import BunrakuError
+from bunraku.kinematics import frames_along
+from bunraku.kinematics.balance import momentum_along
+from bunraku.kinematics.inverse import Inverse
+from bunraku.kinematics.tasks import CentreOfMass, FramePose, FrameRotation, PointPosition, Posture
+from bunraku.locomotion.guide.humanoid import SIDES, Humanoid
+from bunraku.locomotion.guide.move import Move, matrices
+from bunraku.locomotion.guide.points import Points, heading
+
+Array = NDArray[np.float64]
+LESS, LEAST = 1e-2, 1e-7
+STEPS = 2
+"""Steps of Newton a tick: what is left of the errors is some micrometres."""
+FEET = tuple(f"{side}_foot" for side in SIDES)
+HANDS = tuple(f"{side}_hand" for side in SIDES)
+
+
+@dataclass(frozen=True, eq=False)
+class WholeBody:
+    """The inverse kinematics of one humanoid, compiled once."""
+
+    humanoid: Humanoid
+
+    @cached_property
+    def inverse(self) -> Inverse:
+        own = self.humanoid
+        joints = [name for name in own.figure.names if name not in self.base]
+        return Inverse(
+            own.figure,
+            [
+                *(FramePose(frame, name=name, lever=0.1) for frame, name in zip(own.feet, FEET, strict=True)),
+                CentreOfMass(name="com"),
+                FrameRotation(own.trunk, name="trunk", weight=LESS),
+                *(PointPosition(frame, name=name, weight=LESS) for frame, name in zip(own.hands, HANDS, strict=True)),
+                Posture(variables=joints, weight=LEAST, priority=0),
+            ],
+            start=own.home, damping=1e-9,
+        )  # fmt: skip
+
+    @cached_property
+    def base(self) -> tuple[str, ...]:
+        """Variables that move the figure as a whole."""
+        free = [joint for joint in self.humanoid.figure.groups if joint.kind == "free"]
+        if not free:
+            name = self.humanoid.figure.name
+            raise BunrakuError(f"{name} is fixed in the world\n  advice: a humanoid has a floating base")
+        frames = [self.humanoid.figure.frame(name) for name in free[0].frames]
+        return tuple(frame.variable.name for frame in frames if frame.variable is not None)
+
+    @cached_property
+    def motors(self) -> NDArray[np.int64]:
+        """Places in q of the joints that motors move."""
+        figure = self.humanoid.figure
+        return figure.indices([name for name in figure.names if name not in self.base])
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[NDArray[np.int64], ...]]:
+        """Where in a row of aims each target stands."""
+        row = np.arange(len(self.inverse.aims), dtype=float)
+        titles = (*FEET, "com", "trunk", *HANDS)
+        return {title: tuple(x.astype(np.int64).ravel() for x in self.inverse.view(title, row)) for title in titles}
+
+    def aims(self, com: Array, feet: Array, turns: Array, hands: Array) -> Array:
+        """Rows of aims for com (k, 3), feet (k, 2, 4), the trunk against its home (k, 3, 3), hands (k, 2, 3)."""
+        k, at = len(com), self._places
+        out = np.tile(self.inverse.aims, (k, 1))
+        out[:, at["com"][0]] = com
+        out[:, at["trunk"][0]] = (turns @ self.humanoid.facing).reshape(k, 9)
+        angles = np.zeros((k, 3))
+        for foot, name in enumerate(FEET):
+            out[:, at[name][0]] = feet[:, foot, :3]
+            angles[:, 2] = feet[:, foot, 3]
+            out[:, at[name][1]] = (matrices(angles) @ self.humanoid.foot_axes[foot]).reshape(k, 9)
+        for hand, name in enumerate(HANDS):
+            out[:, at[name][0]] = hands[:, hand]
+        return out
+
+    def posed(self, points: Points) -> Array:
+        """A configuration with everything in its place."""
+        q, here = np.array(self.humanoid.home), self.humanoid.pose
+        base = self.humanoid.figure.indices(self.base)
+        q[base[:3]] = points.com.p + heading(float(points.trunk[2])) @ (q[base[:3]] - here.com)
+        q[base[3]] += points.trunk[2]
+        aims = self.aims(points.com.p[None], points.feet[None], matrices(points.trunk[None]), points.hands[None])
+        return self.inverse.solve(q, aims[0]).q
+
+    def follow(self, move: Move, q: Array) -> Array:
+        """Configurations (n + 1, n_q) at every tick of a move, from q on."""
+        aims = self.aims(move.segment.samples[:, :3], move.feet, move.turns, move.hands)
+        out = np.empty((len(aims), len(q)))
+        for k, row in enumerate(aims):
+            for _ in range(STEPS):
+                q = self.inverse.step(q, row)
+            out[k] = q
+        return out
+
+    def misses(self, move: Move, Q: Array, every: int = 5) -> tuple[float, Array]:
+        """How far a foot is from its place at worst [m], and the hands at the end (2,)."""
+        figure = self.humanoid.figure
+        some = np.unique(np.append(np.arange(0, len(Q), every), len(Q) - 1))
+        X = frames_along(figure, Q[some])
+        feet = max(
+            float(np.linalg.norm(X[:, figure.frame_index[frame], :3, 3] - move.feet[some, k, :3], axis=1).max())
+            for k, frame in enumerate(self.humanoid.feet)
+        )
+        hands = [np.linalg.norm(X[-1, figure.frame_index[f], :3, 3] - move.hands[-1, k]) for k, f in enumerate(self.humanoid.hands)]
+        return feet, np.array(hands)
+
+    def zmp(self, Q: Array, before: Array, floors: Array, dt: float) -> tuple[Array, Array]:
+        """The ZMP of all bodies at every sample (k, 2), on floors (k,), and their centre of mass (k, 3).
+
+        `before` are the samples just before, (m, n_q).
+        """
+        figure = self.humanoid.figure
+        all_q = np.concatenate([before, Q])
+        momentum, com = momentum_along(figure, all_q, np.gradient(all_q, dt, axis=0))
+        rate = np.gradient(momentum, dt, axis=0)
+        g, mass = np.array(figure.gravity), float(figure.compiled.tree.joints["mass"].sum())
+        force, moment = rate[:, :3] - mass * g, rate[:, 3:] - np.cross(com, mass * g)
+        own = slice(len(before), None)
+        fz = force[own, 2]
+        x = (floors * force[own, 0] - moment[own, 1]) / fz
+        y = (floors * force[own, 1] + moment[own, 0]) / fz
+        return np.stack([x, y], 1), com[own]
