@@ -36,16 +36,17 @@ class Ratio:
 # -- clocks --------------------------------------------------------------------------------------------------
 
 
-def best_of(function: Callable[[], Any], *, repeat: int = 15, number: int | None = None) -> float:
+def best_of(function: Callable[[], Any], *, repeat: int | None = None, number: int | None = None) -> float:
     """Microseconds that one call takes: the minimum over `repeat` rounds of `number` calls each.
 
-    The first call, which may compile, is not timed. Without `number`, a round lasts some 20 ms.
+    The first call, which may compile, is not timed. Without `number`, a round lasts some 2 ms, well within the time that a busy
+    machine leaves a process alone; without `repeat`, there are so many rounds that some of them are.
     """
     return interleaved({"it": function}, repeat=repeat, number=number)["it"]
 
 
 def interleaved(
-    peers: Mapping[str, Callable[[], Any]], *, repeat: int = 15, number: int | None = None
+    peers: Mapping[str, Callable[[], Any]], *, repeat: int | None = None, number: int | None = None
 ) -> dict[str, float]:
     """Microseconds that one call of each peer takes, timed in turns; see `best_of`."""
     with _undisturbed():
@@ -54,6 +55,9 @@ def interleaved(
             function()
         best = dict.fromkeys(peers, math.inf)
         order = list(peers)
+        if repeat is None:
+            slowest = max(_seconds(function, numbers[name]) for name, function in peers.items())
+            repeat = min(max(round(0.4 / max(slowest, 1e-9)), 15), 150)
         for _ in range(repeat):
             for name in order:
                 best[name] = min(best[name], _seconds(peers[name], numbers[name]) / numbers[name])
@@ -69,7 +73,7 @@ def _seconds(function: Callable[[], Any], number: int) -> float:
     return time.perf_counter() - start
 
 
-def _calls_per_round(function: Callable[[], Any], *, seconds: float = 0.02) -> int:
+def _calls_per_round(function: Callable[[], Any], *, seconds: float = 0.002) -> int:
     function()
     number = 1
     while (taken := _seconds(function, number)) < seconds / 2:
