@@ -172,5 +172,6 @@ def linearize_at_rest(figure: Figure, q: ArrayLike, *, dt: float = 0.01, forces:
     """The step at a pose of rest (see settle), where it goes nowhere."""
     simulation = Simulation(figure, q, dt=dt)
     u = None if forces is None else np.asarray(forces, float)
+    before = simulation.step(forces=u)  # at rest, a step hands on half of what weight does in it: the second goes nowhere
     steps = simulation.step(forces=u)
-    return step_derivative(figure, q, steps.q[0], steps.impulse[0], steps.states[0], dt=dt, forces=u)
+    return step_derivative(figure, before.q[0], steps.q[0], steps.impulse[0], steps.states[0], dt=dt, forces=u)

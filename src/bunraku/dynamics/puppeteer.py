@@ -45,15 +45,16 @@ def _rows(what: str, names: Sequence[str], given: object, times: Array, rest: Ar
         for name, value in given.items():
             if name not in names:
                 raise UnknownName(what, str(name), tuple(names))
-            out[:, list(names).index(name)] = [float(value(t)) for t in times] if callable(value) else float(value)
+            column = [value(float(t)) for t in times] if callable(value) else [value] * len(times)
+            out[:, list(names).index(name)] = _numbers(what, column, (len(times),), f"a number for {name}")
     elif callable(given):
-        rows = [np.asarray(given(float(t)), float) for t in times]
+        rows = [_numbers(what, given(float(t)), None, "numbers") for t in times]
         if any(row.shape != rest.shape for row in rows):
             shape = next(row.shape for row in rows if row.shape != rest.shape)
             raise BunrakuError(f"the {what} gives shape {shape}, but there are {len(names)}: {', '.join(names)}")
         out = np.array(rows).reshape(out.shape)
     elif given is not None:
-        rows_ = np.asarray(given, float)
+        rows_ = _numbers(what, given, None, "rows of numbers")
         if rows_.shape != out.shape:
             raise BunrakuError(
                 f"the {what} has shape {rows_.shape}, expected {out.shape}: a row a step, a column for each of {names}"
@@ -63,3 +64,13 @@ def _rows(what: str, names: Sequence[str], given: object, times: Array, rest: Ar
         k, i = (int(x) for x in np.argwhere(~np.isfinite(out))[0])
         raise NotFinite(f"the {what} sets {names[i]} to {out[k, i]} at t = {times[k]:.6g} s")
     return np.ascontiguousarray(out)
+
+
+def _numbers(what: str, given: object, shape: tuple[int, ...] | None, wanted: str) -> Array:
+    try:
+        out = np.asarray(given, float)
+    except (TypeError, ValueError):
+        out = np.empty((0, 0, 0))
+    if out.ndim > 2 or (shape is not None and out.shape != shape):
+        raise BunrakuError(f"the {what} must give {wanted}, got {str(given)[:60]}")
+    return out

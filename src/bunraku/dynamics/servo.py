@@ -30,6 +30,9 @@ def servo(figure: Figure, asked: Callable[[float], ArrayLike], *, dt: float = 0.
 
     def inputs(t: float) -> Array:
         before, after = np.asarray(asked(t - dt), float), np.asarray(asked(t), float)
+        if after.shape != places.shape:
+            names = ", ".join(v.name for v in driven)
+            raise BunrakuError(f"{figure.name} has {len(driven)} motors: {names}; got shape {after.shape}")
         u = np.zeros(len(figure.forces))
         u[places] = stiffness * (before + after) / 2 + damping * (after - before) / dt
         return u

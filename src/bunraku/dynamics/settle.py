@@ -7,8 +7,12 @@ to it Newton's method, which knows how taut strings stiffen a pose, does the res
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import null_space
 
 from bunraku.dynamics.charts import apply_chart, outside, recentre
 from bunraku.dynamics.lagrangian import columns, slopes, total_mass
@@ -19,6 +23,7 @@ from bunraku.dynamics.springs import spring_forces
 from bunraku.dynamics.variational import begin, midpoint, workspace
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
+from bunraku.figure.compiled import SLIP
 from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.gaps import gaps, hessian
 from bunraku.kinematics.tree import place
@@ -26,6 +31,7 @@ from bunraku.spatial.algebra import dot3, dot6, get6
 from bunraku.spatial.kernel import borrow, inline, keep, kernel
 
 Array = NDArray[np.float64]
+NUDGE = 1e-4  # [rad or m] off a balance
 NEAR = 1e-6  # [rad or m] of a step, from where on potential energy is too flat to tell up from down
 
 
@@ -69,8 +75,11 @@ def _sink(tree, q, u, tension, tolerance, most):
             size = max(size, abs(middle[i] - q[i]))
         for i in range(n, nq):
             middle[i] = q1[i]
-        before = _height(own, w, o, q, still, lam)
-        rises = _height(own, w, o, middle, still, lam) > before and size > NEAR
+        rise = _height(own, w, o, middle, still, lam) - _height(own, w, o, q, still, lam)
+        midpoint(own, w, o, q, middle, u, math.inf)
+        for i in range(n):
+            rise -= w.F[i] * (middle[i] - q[i])  # what the force inputs do on the way
+        rises = rise > 0.0 and size > NEAR
         if (rises or size > 0.3) and dt > 2e-3:
             dt *= 0.5
             continue
@@ -118,31 +127,61 @@ def _statics(tree, q, u, tension, Lq, Lqq):
     keep(lent)
 
 
-def _polish(figure: Figure, q: Array, u: Array, tension: Array, tolerance: float) -> float:
+@dataclass(frozen=True)
+class Rest:
+    """Where Newton's method has gone from a pose that is nearly one of rest."""
+
+    q: Array
+    size: float
+    """Of its last correction [rad or m]; infinite where it has not found a pose of rest."""
+    fall: Array | None = None
+    """A direction in which the figure would fall, where this is a balance."""
+
+
+def _polish(figure: Figure, start: Array, u: Array, tension: Array, tolerance: float) -> Rest:
     """Newton's method on L_q + F = Aᵀ τ with the gaps of taut links closed; geometric stiffness and all."""
-    tree, n, nq = figure.compiled.tree, figure.n_dynamic, figure.n_q
-    pulls = tree.links["pulls"] > 0
+    n, links, q = figure.n_dynamic, figure.compiled.tree.links, start.copy()
+    pulls, slips = links["pulls"] > 0, links["kind"] == SLIP
     taut = (tension > 0.0) | ~pulls
-    size = np.inf
     for _ in range(40):
-        Lq, Lqq = np.zeros(nq), np.zeros((nq, nq))
-        _statics(tree, q, u, np.where(taut, tension, 0.0), Lq, Lqq)
-        h, A = gap_derivatives(figure, q)
-        A = A[taut, :n]
-        m = len(A)
-        system = np.block([[Lqq[:n, :n], -A.T], [A, np.zeros((m, m))]])
-        x = np.linalg.lstsq(system, np.concatenate([-Lq[:n], -h[taut]]), rcond=1e-14)[0]
+        taut[slips] = taut[links["normal"][slips]]  # friction holds what it can hold where it is
+        Lq, Lqq, gap, A = _balance(figure, q, u, np.where(taut, tension, 0.0))
+        A, gap = A[taut], np.where(slips, 0.0, gap)[taut]
+        system = np.block([[Lqq, -A.T], [A, np.zeros((len(A), len(A)))]])
+        x = np.linalg.lstsq(system, np.concatenate([-Lq, -gap]), rcond=1e-14)[0]
         size = float(np.abs(x[:n]).max())
         if not size < 0.1:
-            return size
+            break
         q[:n] += x[:n]
         tension[:] = 0.0
         tension[taut] = x[n:]
-        change = (taut & pulls & (tension < 0.0)) | (~taut & (gap_derivatives(figure, q)[0] > tolerance))
+        change = pulls & ((taut & (tension < 0.0)) | (~taut & (gap_derivatives(figure, q)[0] > tolerance)))
         taut = taut ^ change
         if size < tolerance and not change.any():
-            break
-    return size
+            return _judged(figure, q, u, tension, taut, size)
+    return Rest(q, np.inf)
+
+
+def _balance(figure: Figure, q: Array, u: Array, tension: Array) -> tuple[Array, Array, Array, Array]:
+    """L_q + F and its derivative, gaps and theirs, of the dynamic variables."""
+    n, nq = figure.n_dynamic, figure.n_q
+    Lq, Lqq = np.zeros(nq), np.zeros((nq, nq))
+    _statics(figure.compiled.tree, q, u, tension, Lq, Lqq)
+    gap, A = gap_derivatives(figure, q)
+    return Lq[:n], Lqq[:n, :n], gap, A[:, :n]
+
+
+def _judged(figure: Figure, q: Array, u: Array, tension: Array, taut: NDArray[np.bool_], size: float) -> Rest:
+    """Rest only where forces do balance, and where every way that the links leave open goes up."""
+    Lq, Lqq, _, A = _balance(figure, q, u, tension)
+    weight = sum(body.mass for body in figure.bodies) * float(np.linalg.norm(figure.gravity))
+    if np.abs(Lq - tension @ A).max() > 1e-6 * max(weight, np.abs(Lq).max(), 1e-6):
+        return Rest(q, np.inf)
+    free = null_space(A[taut]) if taut.any() else np.eye(len(Lq))
+    values, ways = np.linalg.eigh(free.T @ (-0.5 * (Lqq + Lqq.T)) @ free)
+    if len(values) and values[0] < -1e-9 * np.abs(values).max():
+        return Rest(q, np.inf, free @ ways[:, 0])
+    return Rest(q, size)
 
 
 def settle(figure: Figure, q: ArrayLike | None = None, *, forces: ArrayLike | None = None, tolerance: float = 1e-11) -> Array:
@@ -153,19 +192,19 @@ def settle(figure: Figure, q: ArrayLike | None = None, *, forces: ArrayLike | No
     require_dynamic(figure)
     out = configuration(figure, figure.start if q is None else q)
     n = figure.n_dynamic
-    out[:n] += 1e-4 * np.sin(1.0 + np.arange(n))
+    out[:n] += NUDGE * np.sin(1.0 + np.arange(n))
     u = np.zeros(len(figure.forces)) if forces is None else np.ascontiguousarray(forces, float)
-    tension = np.zeros(len(figure.compiled.tree.links))
-    size, nearer = np.inf, 1e-4
-    while not size < tolerance and nearer > 1e-11:
+    if u.shape != (len(figure.forces),):
+        raise BunrakuError(f"{figure.name} has {len(figure.forces)} force inputs, got shape {u.shape}")
+    tension, nearer = np.zeros(len(figure.compiled.tree.links)), 1e-4
+    while nearer > 1e-11:
         _sink(figure.compiled.tree, out, u, tension, nearer, 3000)
-        trial = out.copy()
-        size = _polish(figure, trial, u, tension.copy(), tolerance)
+        rest = _polish(figure, out, u, tension.copy(), tolerance)
+        if rest.size < tolerance:
+            return rest.q
+        if rest.fall is not None:
+            out[:n] += 100 * NUDGE * rest.fall
         nearer *= 0.03
-    out = trial
-    if not size < tolerance:
-        raise BunrakuError(
-            f"{figure.name} has not come to rest: it still moves by {size:.2g} a step\n"
-            "  advice: is anything holding it up? a free figure falls for ever"
-        )
-    return out
+    raise BunrakuError(
+        f"{figure.name} has not come to rest\n  advice: is anything holding it up? a free figure falls for ever"
+    )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
+from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import FROZEN
 from bunraku.dynamics.simulation import Simulation, Steps, slip_free
 from bunraku.errors import BunrakuError
@@ -18,6 +19,7 @@ from bunraku.motion import Mark, Motion
 
 Array = NDArray[np.float64]
 CHUNK = 2000  # steps between two words of progress
+CLOSED = 1e-9  # [m] of a gap that counts as closed
 JERK = 1e-3  # [m] that a string must have hung through to be said to tighten
 
 
@@ -64,18 +66,33 @@ def motion_of(simulation: Simulation, start: Array, parts: list[Steps]) -> Motio
     t = dt * np.arange(len(q))
     ropes, contacts = len(figure.strings) + len(figure.wires), slip_free(figure)
     impulse = np.concatenate([part.impulse for part in parts])
-    gap = np.concatenate([part.gap for part in parts])
+    gap = np.concatenate([gap_derivatives(figure, start)[0][None], *(part.gap for part in parts)])
     energy = np.concatenate([part.energy for part in parts])
     states = np.concatenate([part.states for part in parts])
-    # An impulse belongs to a whole step: a sample shows the one that led to it.
-    force = np.concatenate([impulse[:1], impulse]) / dt
+    force = forces_of(impulse, gap, dt)
     middle = 0.5 * (energy[1:] + energy[:-1])
     frozen_at = np.concatenate([part.bits & FROZEN for part in parts])
     return Motion.of(
         figure, t, q, v=np.gradient(q, t, axis=0) if len(q) > 1 else None, tension=force[:, :ropes], contact=force[:, contacts],
-        gap=np.concatenate([gap[:1], gap])[:, :ropes], energy=np.concatenate([energy[:1], middle, energy[-1:]]),
-        marks=(*string_marks(figure, dt, states, gap), *held_marks(simulation, parts), *still_marks(dt, frozen_at)),
+        gap=gap[:, :ropes], energy=np.concatenate([energy[:1], middle, energy[-1:]]),
+        marks=(*string_marks(figure, dt, states, gap[1:]), *held_marks(simulation, parts), *still_marks(dt, frozen_at)),
     )  # fmt: skip
+
+
+def forces_of(impulse: Array, gap: Array, dt: float) -> Array:
+    """What links pull with at every sample, from their impulses in every step.
+
+    The impulse of a step acts where the step begins, for half a step before and half a step after; at the start there is only
+    half a step. One that catches what hung through belongs where the gap is closed: to the end of its step.
+    """
+    force = np.concatenate([impulse, np.zeros_like(impulse[:1])]) / dt
+    catches = (gap[:-1] < -CLOSED) & (impulse != 0.0)
+    force[0, ~catches[0]] *= 2.0
+    force[:-1][catches] = 0.0
+    force[1:][catches] += impulse[catches] / dt
+    rests = ~catches[-1] & (gap[-1] >= -CLOSED)
+    force[-1, rests] = force[-2, rests]  # the end of the last step has not been acted on yet
+    return force
 
 
 def string_marks(figure: Figure, dt: float, states: NDArray[np.int8], gap: Array) -> list[Mark]:

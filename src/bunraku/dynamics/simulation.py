@@ -77,7 +77,8 @@ class Simulation:
     def tension(self) -> Array:
         """Of strings and wires in the last step [N]."""
         ropes = len(self.figure.strings) + len(self.figure.wires)
-        return self._lam[:ropes] / self.dt
+        span = self.dt if self.t > 1.5 * self.dt else 0.5 * self.dt  # the first impulse is for half a step
+        return self._lam[:ropes] / span
 
     def run(self, kinematic: ArrayLike, forces: ArrayLike | None = None, *, energy: bool = True) -> Steps:
         """As many steps as there are rows of kinematic variables (and of force inputs)."""

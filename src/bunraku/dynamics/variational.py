@@ -38,6 +38,7 @@ Work = namedtuple(
     "qm v vq Lq F r delta block K D22 rows cols E Lqq Fq Fv",
 )
 SUNK = 1e-11  # [m] that a contact may be beyond its plane
+OPEN = 1e-10  # [m] that a link may be too long, but for what the last correction closed
 LARGEST = 0.7  # [rad or m] of one Newton correction
 NEAR = 1e-3  # [m] within which a slack string may tighten in a step
 
@@ -197,13 +198,14 @@ def equations(tree, w):
 
 
 @inline
-def sunk(tree, w):
-    """Whether a contact was beyond its plane before the last correction."""
-    deepest = 0.0
+def open_links(tree, w, most):
+    """Whether a link was longer than it may be, by more than `most`, before the last correction: strings that contradict each other
+    leave nothing to correct."""
+    worst = 0.0
     for c in range(tree.links.shape[0]):
         if tree.links[c].kind != SLIP and w.near[c]:
-            deepest = max(deepest, w.h[c])
-    return deepest > SUNK
+            worst = max(worst, abs(w.h[c]) if tree.links[c].pulls == 0 else w.h[c])
+    return worst > most
 
 
 @inline
@@ -252,7 +254,8 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
             lam[c] -= part * w.r[n + c]
         # A chord step shrinks the error by about size/last; stop when what is left is below the tolerance.
         # Rubbing contacts are solved in sweeps that may end early: then their gaps decide.
-        if (size < tolerance or (not fresh and size * size < tolerance * last)) and not (rubs and sunk(tree, w)):
+        small = size < tolerance or (not fresh and size * size < tolerance * last)
+        if small and not open_links(tree, w, SUNK if rubs else OPEN + 100.0 * size):
             for j in range(n):  # p1 of the corrected q1
                 x = 0.0
                 for i in range(n):
