@@ -10,7 +10,7 @@ from bunraku.dynamics.servo import servo
 from bunraku.errors import BunrakuError
 from bunraku.figure import library
 from bunraku.figure.actuated import actuated
-from bunraku.figure.build import effort, figure, push, spindle, sphere, string, tx, tz
+from bunraku.figure.build import effort, figure, push, sphere, spindle, string, tx, tz
 
 
 def lifter(bandwidth: float = 20.0):  # type: ignore[no-untyped-def]
