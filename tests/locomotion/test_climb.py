@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from bunraku.locomotion.climb import Outcome, climb
-from bunraku.locomotion.course import Curve, Slope, Step, Straight
+from bunraku.locomotion.climb import climb
+from bunraku.locomotion.obstruction import Outcome
+from bunraku.locomotion.segments import Curve, Slope, Step, Straight
 
 UP = Slope(math.pi / 2)
 

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bunraku.errors import FigureError
-from bunraku.locomotion.course import Course, Curve, Slope, Step, Straight
+from bunraku.locomotion.course import Course
 from bunraku.locomotion.footsteps import ORDER, footsteps
+from bunraku.locomotion.segments import Curve, Slope, Step, Straight
 from bunraku.locomotion.swing import foot_paths
 
 H, STRIDE, SPREAD = 0.045, 0.06, 0.1

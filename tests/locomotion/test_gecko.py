@@ -9,14 +9,14 @@ import pytest
 
 from bunraku.figure import library
 from bunraku.kinematics import pose
-from bunraku.locomotion.course import Course, Curve, Slope, Step, Straight
+from bunraku.locomotion.course import Course
 from bunraku.locomotion.footsteps import FEET, footsteps
 from bunraku.locomotion.gecko import Gains, Gecko, gait, stand, wish, with_feet
 from bunraku.locomotion.kernels import points_along, retract_along
+from bunraku.locomotion.segments import Curve, Slope, Step, Straight
 from bunraku.locomotion.swing import foot_paths
 
 GECKO = Gecko(library.named("gecko"))
-QUARTER = 0.25
 WALL = (Straight(0.2), Slope(math.pi / 2), Straight(0.3))
 
 
@@ -25,7 +25,7 @@ def walked(segments, *, paper=True, cycles=None, gains=Gains(), correct=1):  # n
     course = Course(segments, height=m["height"], spread=m["spread"])
     plan = footsteps(course, front=m["front"], rear=m["rear"], cycles=cycles)
     feet = foot_paths(plan, centre=m["sole"])
-    want = wish(GECKO, course, feet, quarter=QUARTER, paper=paper)
+    want = wish(GECKO, course, feet, paper=paper)
     q, error = stand(GECKO, course, feet, want)
     assert error < 1e-9
     Q, errors = gait(GECKO, q, feet, want, gains=gains, correct=correct)

@@ -2,7 +2,8 @@
 
 Forces f at the standing feet, with normal n, balance the weight: Σf = −mg, Σ r×f = 0. A foot that sticks with A can be
 pulled at by A and rubs as if pressed by A: f_n ≥ −A and |f_t| ≤ μ(f_n + A). The cone is cut to a pyramid inside it, so
-that the answer is on the safe side.
+that the answer is on the safe side. With a `grip` (about tan 30° for geckos), adhesion is directional: a foot sticks only
+while it is dragged along its toes, by grip times that force, and A is the most that the toes of a foot must bear.
 """
 
 from __future__ import annotations
@@ -13,84 +14,98 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.kinematics import pose
-from bunraku.locomotion.footsteps import FEET
+from bunraku.locomotion.footsteps import FEET, SIDE
 from bunraku.locomotion.gecko import Gecko
-from bunraku.locomotion.simplex import least
+from bunraku.locomotion.holding import centre_rows, hold_along, hold_kernel
+from bunraku.locomotion.smooth import Further, Terms
 from bunraku.locomotion.swing import FootPaths
 
 Array = NDArray[np.float64]
 GRAVITY = (0.0, 0.0, -9.81)
-SIDES = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Hold:
-    """The least adhesion as a share of the weight, and the forces (n, 3) that then act on the feet, in weights."""
+    """The least adhesion as a share of the weight, and the forces (n, 3) that then act on the feet, in weights.
+
+    `slope` [1/m] is how the adhesion changes with the centre of mass.
+    """
 
     adhesion: float
     forces: Array
+    slope: Array
 
     def critical(self, normals: ArrayLike) -> int:
         """The foot that is pulled at the most."""
         return int(np.argmin(np.einsum("ni,ni->n", self.forces, np.asarray(normals, float))))
 
 
-def hold(places: ArrayLike, normals: ArrayLike, centre: ArrayLike, *, friction: float = 1.0, gravity: ArrayLike = GRAVITY) -> Hold:
+def _upward(gravity: ArrayLike) -> Array:
+    g = np.asarray(gravity, float)
+    return np.asarray(-g / np.linalg.norm(g))
+
+
+def hold(
+    places: ArrayLike, normals: ArrayLike, centre: ArrayLike, *, friction: float = 1.0, gravity: ArrayLike = GRAVITY,
+    grip: float = math.inf, toes: ArrayLike | None = None,
+) -> Hold:  # fmt: skip
     """The least adhesion that holds a weight at `centre` [m] by feet at `places` (n, 3) [m] on surfaces with these normals.
 
-    Each force is a sum of edges of its pyramid, all ≥ 0, minus A along the normal: f = Σ λ_k (n + μ e_k) − A n, so that the
-    program has six equations and the unknowns λ and A.
+    `grip`, with directions of the `toes` (n, 3), makes the adhesion directional.
     """
-    p, n = np.asarray(places, float), np.asarray(normals, float)
-    down = np.asarray(gravity, float) / np.linalg.norm(np.asarray(gravity, float))
-    length = max(float(np.linalg.norm(p - centre, axis=1).max()), 1e-9)
-    edges = _edges(n, friction)
-    arms = (p - centre) / length
-    columns = [np.concatenate([f, np.cross(arm, f)]) for arm, foot in zip(arms, edges, strict=True) for f in foot]
-    pull = -np.concatenate([n.sum(0), np.cross(arms, n).sum(0)])
-    M = np.column_stack([*columns, pull])
-    cost = np.zeros(M.shape[1])
-    cost[-1] = 1.0
-    x = least(cost, M, np.concatenate([-down, np.zeros(3)]))
-    if x is None:
-        return Hold(math.inf, np.full(p.shape, np.nan))
-    parts = x[:-1].reshape(len(p), SIDES)
-    return Hold(float(x[-1]), np.einsum("nk,nki->ni", parts, edges) - x[-1] * n)
-
-
-def _edges(normals: Array, friction: float) -> Array:
-    """Edges (n, SIDES, 3) of the pyramids."""
-    across = np.where(np.abs(normals[:, :1]) < 0.9, [[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]])
-    a = np.cross(normals, across)
-    a /= np.linalg.norm(a, axis=1, keepdims=True)
-    b = np.cross(normals, a)
-    turn = 2.0 * np.pi * np.arange(SIDES) / SIDES
-    tangent = np.cos(turn)[:, None] * a[:, None] + np.sin(turn)[:, None] * b[:, None]
-    return np.asarray(normals[:, None] + friction * tangent)
+    p, n, c = (np.ascontiguousarray(a, float) for a in (places, normals, centre))
+    along = np.ascontiguousarray(n if toes is None else toes, float)
+    forces, slope = np.empty(p.shape), np.empty(3)
+    grip = math.inf if toes is None else grip
+    return Hold(float(hold_kernel(p, n, along, c, _upward(gravity), friction, grip, forces, slope)), forces, slope)
 
 
 @dataclass(frozen=True, eq=False)
 class AdhesionAlong:
-    """At some samples of a motion: the least adhesion in weights, and the foot that is pulled at the most."""
+    """At every sample of a motion: the least adhesion in weights, and the foot that is pulled at the most."""
 
-    samples: NDArray[np.int64]
     adhesion: Array
-    critical: tuple[str, ...]
+    critical: NDArray[np.int64]
+    slopes: Array
+
+    @property
+    def worst(self) -> int:
+        return int(np.argmax(self.adhesion))
+
+    def foot(self, sample: int) -> str:
+        return FEET[int(self.critical[sample])]
 
     def __str__(self) -> str:
-        worst = int(np.argmax(self.adhesion))
-        return f"adhesion at most {self.adhesion[worst]:.3f} of the weight, sample {self.samples[worst]}, {self.critical[worst]}"
+        return f"adhesion at most {self.adhesion[self.worst]:.3f} of the weight, sample {self.worst}, {self.foot(self.worst)}"
 
 
-def adhesion_along(gecko: Gecko, Q: Array, feet: FootPaths, *, friction: float = 1.0, every: int = 5) -> AdhesionAlong:
+def adhesion_along(
+    gecko: Gecko, Q: Array, feet: FootPaths, *, friction: float = 1.0, gravity: ArrayLike = GRAVITY, grip: float = math.inf
+) -> AdhesionAlong:
     """The least adhesion along a motion; the foot that swings holds nothing."""
-    samples = np.arange(0, len(Q), every)
-    values, critical = np.empty(len(samples)), []
-    for k, t in enumerate(samples):
-        stands = [i for i in range(4) if i != feet.swings[t]]
-        normals = feet.R[t, stands][:, :, 2]
-        held = hold(feet.p[t, stands], normals, pose(gecko.figure, Q[t]).com, friction=friction)
-        values[k] = held.adhesion
-        critical.append(FEET[stands[held.critical(normals)]])
-    return AdhesionAlong(samples, values, tuple(critical))
+    T = len(Q)
+    masses, share = gecko.masses
+    values, critical, slopes = np.empty(T), np.empty(T, np.int64), np.empty((T, 3))
+    hold_along(
+        masses, share, np.ascontiguousarray(Q), np.ascontiguousarray(feet.p[:T]), np.ascontiguousarray(feet.R[:T]), np.array(SIDE),
+        feet.swings[:T], _upward(gravity), friction, grip, values, critical, slopes,
+    )  # fmt: skip
+    return AdhesionAlong(values, critical, slopes)
+
+
+def lighter(gecko: Gecko, *, rate: float = 12.0, beyond: float = 0.3, friction: float = 1.0, grip: float = math.inf) -> Further:
+    """Terms that lower the adhesion in the whole-motion optimisation: what is `beyond` a share of the weight counts.
+
+    A share x costs as much as an acceleration x·rate² [rad/s²]. Its slope by the centre of mass comes from the prices of the
+    moments, so that Gauss–Newton knows which way to lean.
+    """
+
+    def terms(Q: Array, feet: FootPaths) -> Terms:
+        along = adhesion_along(gecko, Q, feet, friction=friction, grip=grip)
+        held = np.isfinite(along.adhesion)
+        over = np.where(held, np.maximum(along.adhesion - beyond, 0.0), 0.0)
+        rows = np.empty((len(Q), 1, len(gecko.active) + 6))
+        centre_rows(*gecko.masses, Q, np.where(held[:, None], along.slopes, 0.0), gecko.measures["leg"], rows)
+        return Terms(rows, over[:, None], np.where(over[:, None] > 0.0, rate**4, 0.0))
+
+    return terms

@@ -10,87 +10,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.ndimage import maximum_filter1d
 
 from bunraku.errors import FigureError
-from bunraku.figure.shape import Box
-from bunraku.scene import STONE, Obstacle, Scene
+from bunraku.locomotion.segments import Curve, Piece, Segment, Slope, Straight
+from bunraku.locomotion.way import EDGE, FINE, Way
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-EDGE, RISER = 0.012, 0.024  # how near feet come to an edge that they could slip off, and to one that toes would bump into [m]
-WIDTH, THICKNESS = 0.4, 0.02  # of the ribbon that is shown and collided with [m]
-RADIUS = 0.1  # within which a body feels an edge [m]
-FINE = 0.002  # spacing of the sampled way of the body [m]
-
-
-@dataclass(frozen=True)
-class Straight:
-    """Ahead by a length [m], along the way of the body."""
-
-    length: float
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A turn in the surface: radius [m], angle [rad], to the left where positive."""
-
-    radius: float
-    angle: float
-
-
-@dataclass(frozen=True)
-class Slope:
-    """The surface rises (or, where negative, falls away) by an angle [rad] in [−π/2, π/2]: floor to wall is π/2."""
-
-    angle: float
-
-
-@dataclass(frozen=True)
-class Step:
-    """The surface goes on higher, or lower, by a height [m]; an obstacle is a step up, a straight, a step down."""
-
-    height: float
-
-
-Segment = Straight | Curve | Slope | Step
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """A stretch of one face, straight or an arc of constant curvature [1/m], from s on; X has columns ahead, left, normal."""
-
-    s: float
-    length: float
-    curvature: float
-    X: Array
-    face: int
-
-    def frame(self, ds: float, y: float) -> Array:
-        """X of the surface at a distance along, and to the left."""
-        local = np.eye(4)
-        turn = self.curvature * ds
-        local[:3, :3] = so3.about(2, turn)
-        if self.curvature:
-            local[0, 3], local[1, 3] = math.sin(turn) / self.curvature, (1.0 - math.cos(turn)) / self.curvature
-        else:
-            local[0, 3] = ds
-        local[:3, 3] += y * local[:3, 1]
-        return np.asarray(self.X @ local)
-
-
-def smooth_box(values: Array, width: int) -> Array:
-    """The mean over a window of an odd number of samples; the ends go on as they were going."""
-    half = np.arange(1, width // 2 + 1)
-    before = values[0] - (values[1] - values[0]) * half[::-1]
-    after = values[-1] + (values[-1] - values[-2]) * half
-    return np.convolve(np.concatenate([before, values, after]), np.ones(width) / width, "valid")
+RISER = 0.024  # how near feet come to an edge that toes would bump into [m]; EDGE, to one that they could slip off
 
 
 class Course:
@@ -101,7 +32,7 @@ class Course:
 
     def __init__(
         self, segments: tuple[Segment, ...], *, height: float, spread: float = 0.106, stride: float = 0.06, before: float = 0.3,
-        after: float = 0.2, smoothing: float = 0.28,
+        after: float = 0.2, smoothing: float = 0.14,
     ) -> None:  # fmt: skip
         self.segments, self.height, self.spread, self.stride = tuple(segments), height, spread, stride
         self.smoothing = smoothing
@@ -269,71 +200,23 @@ class Course:
 
     def faces_between(self, u: ArrayLike, behind: float, ahead: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """First and last face near a body at u (T,), that reaches so far behind and ahead [m]."""
-        return tuple(np.array([self.surface(self._surface(x + d), 0.0)[1] for x in np.asarray(u)]) for d in (-behind, ahead))  # type: ignore[return-value]
+        u = np.asarray(u, float)
+        knots, starts = np.array(self._spread_knots), np.array([piece.s for piece in self.pieces])
+        face = np.array([piece.face for piece in self.pieces])
+
+        def at(x: Array) -> NDArray[np.int64]:
+            s = np.interp(x, knots[:, 0], knots[:, 1])
+            return np.asarray(face[np.maximum(np.searchsorted(starts, s, side="right") - 1, 0)])
+
+        return at(u - behind), at(u + ahead)
 
     # -- the body ----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _body(self) -> tuple[Array, Array, Array]:
-        """u, places and rotations of the way of the body, corners rounded off."""
-        knots = np.array([u for u, _ in self._way])
-        u = np.arange(knots[0], knots[-1] + FINE, FINE)
-        width = max(int(self.smoothing / FINE) // 2 * 2 + 1, 3)
-        raw = np.array([X for _, X in self._way])
-
-        def smooth(values: Array) -> Array:
-            return smooth_box(smooth_box(np.interp(u, knots, values), width), width)  # twice a box is a tent
-
-        p = np.stack([smooth(raw[:, i, 3]) for i in range(3)], 1)
-        ahead = np.stack([smooth(raw[:, i, 0]) for i in range(3)], 1)
-        normal = np.stack([smooth(raw[:, i, 2]) for i in range(3)], 1)
-        z = normal / np.linalg.norm(normal, axis=1, keepdims=True)
-        y = np.cross(z, ahead)
-        y /= np.linalg.norm(y, axis=1, keepdims=True)
-        for _ in range(4):  # the rounded normal is not that of a face, so that what is missing is not made up for at once
-            p += (smooth_box(self._short(u, p, width), width) * z.T).T
-        return u, p, np.stack([np.cross(y, z), y, z], -1)
-
-    def _short(self, u: Array, p: Array, width: int) -> Array:
-        """By how much the rounded way is too low over edges and steps [m], the most within a window."""
-        first, last = self.faces_between(u, RADIUS, RADIUS)
-        over = np.full(len(u), np.inf)
-        for a, b in set(zip(first.tolist(), last.tolist(), strict=True)):
-            own = (first == a) & (last == b)
-            convex = any(self.convex[k] for k in range(a, b))
-            over[own] = self.over(p[own], range(a, b + 1)) - (EDGE if convex else 0.0)
-        return np.asarray(maximum_filter1d(np.maximum(self.height - over, 0.0), width, mode="nearest"))
+    def way(self) -> Way:
+        """The way of the body, with its corners rounded off."""
+        return Way(self, [u for u, _ in self._way], np.array([X for _, X in self._way]))
 
     def body(self, u: ArrayLike) -> tuple[Array, Array]:
         """Places (T, 3) and rotations (T, 3, 3) of the body at u (T,)."""
-        grid, p, R = self._body
-        u = np.asarray(u, float)
-        k = np.clip(((u - grid[0]) / FINE).astype(int), 0, len(grid) - 2)
-        w = (u - grid[k]) / FINE
-        place = p[k] + w[:, None] * (p[k + 1] - p[k])
-        mixed = R[k] + w[:, None, None] * (R[k + 1] - R[k])
-        x, z = mixed[:, :, 0], mixed[:, :, 2]
-        z = z / np.linalg.norm(z, axis=1, keepdims=True)
-        y = np.cross(z, x)
-        y /= np.linalg.norm(y, axis=1, keepdims=True)
-        return place, np.stack([np.cross(y, z), y, z], -1)
-
-    # -- to see ------------------------------------------------------------------------------------------------------
-
-    def scene(self, name: str = "course") -> Scene:
-        """Slabs under every piece of the surface."""
-        slabs: list[Obstacle] = []
-        for piece in self.pieces:
-            count = max(math.ceil(abs(piece.curvature * piece.length) / math.radians(10.0)), 1)
-            for k in range(count if piece.length > 0.0 else 0):
-                length = piece.length / count
-                X = piece.frame(length * (k + 0.5), 0.0)
-                long = length * (1.0 + abs(piece.curvature) * WIDTH / 2.0)
-                slabs.append(self._slab(f"slab{len(slabs)}", X, long, f"face{piece.face}"))
-        return Scene(name, tuple(slabs), floor=None)
-
-    @staticmethod
-    def _slab(name: str, X: Array, length: float, group: str) -> Obstacle:
-        at: Any = tuple((X[:3, 3] - THICKNESS / 2.0 * X[:3, 2]).tolist())
-        turned: Any = tuple(so3.quaternion(X[:3, :3]).tolist())
-        return Obstacle(name, Box((length, WIDTH, THICKNESS)), at, turned, STONE, group)
+        return self.way.at(np.asarray(u, float))

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 from bunraku.errors import FigureError
 from bunraku.figure.figure import Figure
-from bunraku.figure.shape import Capsule
+from bunraku.figure.shape import Capsule, Sphere
 from bunraku.kinematics import frames_along, pose
 from bunraku.locomotion.course import Course
 from bunraku.locomotion.footsteps import FEET
 from bunraku.locomotion.kernels import Body, walk
 from bunraku.locomotion.swing import FootPaths
+from bunraku.locomotion.whole import Apart
+from bunraku.motion.orientation import zyx_along
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
@@ -29,6 +31,28 @@ BODY = ("neck", "waist", "bottom")
 SOFT = ("tail", "lower_leg", "pupil", "toe")
 """Capsules that may touch what the gecko climbs on: a tail drags, and a lower leg ends in the foot."""
 FREE = 1e4  # how much more readily the body moves than a joint turns
+
+
+HEAD = ("skull", "snout", "eye")
+ARMS = ("front_left_elbow", "front_right_elbow")
+TRUNK = ("chest", "chest_belly", "flank", "rear", "rear_belly")
+
+
+@dataclass(frozen=True, eq=False)
+class Ball:
+    """A ball on a joint, of a shape; `end` where it is one of the two of a capsule, which lies between them."""
+
+    shape: str
+    frame: str
+    carrier: int
+    local: Array
+    radius: float
+    end: bool
+
+
+def _columns(balls: list[Ball]) -> tuple[NDArray[np.int64], Array, Array]:
+    carrier = np.array([b.carrier for b in balls], np.int64)
+    return carrier, np.array([b.local for b in balls]).reshape(-1, 3), np.array([b.radius for b in balls], float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,20 +94,51 @@ class Gecko:
         return Body(compiled.tree.joints, compiled.tree.chain, carrier, np.array(local), column, self.active)
 
     @cached_property
-    def skin(self) -> tuple[Body, Array]:
-        """Centres, for kernels, and radii of the balls at the ends of every capsule that must stay clear of the surface."""
-        balls: list[tuple[str, Array, float]] = []
+    def _balls(self) -> list[Ball]:
+        """Balls at both ends and in the middle of every capsule that collides, and spheres."""
+        compiled, index = self.figure.compiled, self.figure.frame_index
+        balls = []
         for shape in self.figure.shapes:
             geometry = shape.geometry
-            if isinstance(geometry, Capsule) and shape.collides and not shape.frame.endswith("_foot") and shape.name not in SOFT:
-                half = so3.matrix(shape.rotation) @ [0.0, 0.0, geometry.length / 2.0]
-                balls += [(shape.frame, np.asarray(shape.position) + s * half, geometry.radius) for s in (-1.0, 1.0)]
-        compiled, index = self.figure.compiled, self.figure.frame_index
-        carrier = np.array([compiled.frame_joint[index[frame]] for frame, _, _ in balls])
-        local = np.array([compiled.frame_X[index[frame]][:3] @ [*at, 1.0] for frame, at, _ in balls])
-        radius = np.array([r for _, _, r in balls])
+            if shape.collides and isinstance(geometry, Capsule | Sphere):
+                half = geometry.length / 2.0 if isinstance(geometry, Capsule) else 0.0
+                for end in (-1.0, 1.0, 0.0) if half else (0.0,):
+                    at = np.asarray(shape.position) + so3.matrix(shape.rotation) @ [0.0, 0.0, end * half]
+                    k = index[shape.frame]
+                    local = compiled.frame_X[k][:3] @ [*at, 1.0]
+                    balls.append(Ball(shape.name, shape.frame, int(compiled.frame_joint[k]), local, geometry.radius, bool(end)))
+        return balls
+
+    @cached_property
+    def skin(self) -> tuple[Body, Array]:
+        """Centres, for kernels, and radii of the balls at the ends of every capsule that must stay clear of the surface."""
+        balls = [b for b in self._balls if b.end and b.shape not in SOFT and not b.frame.endswith("_foot")]
+        carrier, local, radius = _columns(balls)
         kept = [k for k in range(len(balls)) if not _inside(k, carrier, local, radius)]
         return self.body._replace(carrier=carrier[kept], local=local[kept]), radius[kept]
+
+    @cached_property
+    def apart(self) -> Apart:
+        """What comes near each other when a gecko bends: elbows and the head, the hind part and the chest."""
+        head = [b for b in self._balls if b.shape in HEAD]
+        arms = [b for b in self._balls if b.frame in ARMS and (b.shape == "elbow" or (b.shape == "lower_leg" and not b.end))]
+        chest = [b for b in self._balls if b.frame == "chest" and b.shape in TRUNK and b.end and b.local[0] < 0.0]
+        hind = [b for b in self._balls if b.frame == "waist_pitch" and b.shape in TRUNK and b.end and b.local[0] > -0.03]
+        balls = [*head, *arms, *chest, *hind]
+        place = {id(b): k for k, b in enumerate(balls)}
+        pairs = [(place[id(a)], place[id(b)]) for one, two in ((head, arms), (chest, hind)) for a in one for b in two]
+        first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+        return Apart(*_columns(balls), np.ascontiguousarray(first), np.ascontiguousarray(second))
+
+    @cached_property
+    def masses(self) -> tuple[Body, Array]:
+        """Centres of all bodies, for kernels, and their shares of the weight."""
+        compiled, index = self.figure.compiled, self.figure.frame_index
+        bodies = [body for body in self.figure.bodies if body.mass > 0.0]
+        carrier = np.array([compiled.frame_joint[index[body.frame]] for body in bodies])
+        local = np.array([compiled.frame_X[index[body.frame]][:3] @ [*body.com, 1.0] for body in bodies])
+        mass = np.array([body.mass for body in bodies])
+        return self.body._replace(carrier=carrier, local=local), mass / mass.sum()
 
     @cached_property
     def measures(self) -> dict[str, float]:
@@ -132,14 +187,20 @@ class Wish:
     heights: Array
     joints: Array
 
+    def every(self, count: int, until: int) -> Wish:
+        """Only every so many samples, of those before a sample."""
+        few = slice(None, until, count)
+        return Wish(*(np.ascontiguousarray(a[few]) for a in (self.normals, self.heights, self.joints)))
 
-def wish(gecko: Gecko, course: Course, feet: FootPaths, *, quarter: float, bend: float = 0.25, paper: bool = False) -> Wish:
+
+def wish(gecko: Gecko, course: Course, feet: FootPaths, *, bend: float = 0.25, paper: bool = False, switched: bool = True) -> Wish:
     """Body along the course, and the posture of a gecko that bends its waist left and right once a cycle.
 
-    In the paper only heights are wished for, and two postures, each for half a cycle (its Fig. 4); else the three points are
-    wished for altogether, so that the body also bends in time for a corner.
+    In the paper only heights are wished for, and two postures, each for half a cycle (its Fig. 4); `switched=False` goes from
+    one to the other smoothly. Else the three points are wished for altogether, so that the body bends in time for a corner.
     """
-    u = course.stride * feet.t / (4.0 * quarter)
+    cycle = 4.0 * feet.quarter
+    u = course.stride * feet.t / cycle
     places = pose(gecko.figure, gecko.start)
     at = [float(places.X(name)[0, 3] - gecko.start[0]) for name in BODY]
     tracks = [course.body(u + x) for x in at]
@@ -148,8 +209,10 @@ def wish(gecko: Gecko, course: Course, feet: FootPaths, *, quarter: float, bend:
     heights = np.stack([np.einsum("ti,ti->t", p, R[:, :, axis]) for axis in axes for p, R in tracks], 1)
     joints = np.tile(gecko.start[gecko.active], (len(u), 1))
     yaw = [gecko.figure.names[k] for k in gecko.active].index("waist_yaw")
-    wave = np.cos(2.0 * np.pi * feet.t / (4.0 * quarter) + np.pi / 4.0)
-    joints[:, yaw] += bend * (np.sign(np.sin(2.0 * np.pi * (feet.t + 1e-9) / (4.0 * quarter))) if paper else wave)
+    if paper and switched:
+        joints[:, yaw] += bend * np.sign(np.sin(2.0 * np.pi * (feet.t + 1e-9) / cycle))
+    else:
+        joints[:, yaw] += bend * np.cos(2.0 * np.pi * feet.t / cycle + np.pi / 4.0)
     return Wish(normals, heights, joints)
 
 
@@ -193,5 +256,5 @@ def with_feet(gecko: Gecko, Q: Array, feet: FootPaths) -> Array:
     for k, leg in enumerate(FEET):
         first = names.index(f"{leg}_foot_rz")
         R = np.swapaxes(X[:, index[f"{leg}_elbow"], :3, :3], 1, 2) @ feet.R[: len(Q), k]
-        out[:, first : first + 3] = np.unwrap(so3.angles_zyx(R), axis=0)
+        out[:, first : first + 3] = zyx_along(R)
     return out

@@ -1,4 +1,4 @@
-"""Kernels of the gecko: its feet and its body by whole-body increments, and the normal equations of a whole motion.
+"""Kernels of the gecko: its feet and its body by whole-body increments, and where its points are.
 
 The body is a free rigid frame: columns 0–2 move it along, 3–5 turn it about, the world's axes; the active variables
 follow. The passive feet have no column: they turn as they like.
@@ -170,111 +170,7 @@ def points_along(body, Q, X, J):
 
 
 @kernel
-def rows_along(body, Q, normals, active, rows):
-    """How points move along normals (T, n, 3): rows (T, n, columns), where `active` (T, n)."""
-    n, count = body.joints.shape[0], body.carrier.shape[0]
-    R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
-    x, J = np.empty((count, 3)), np.empty((3 * count, rows.shape[2]))
-    for t in range(Q.shape[0]):
-        some = False
-        for i in range(count):
-            some = some or active[t, i]
-        if some:
-            points(body, Q[t], R, p, S, x, J)
-        for i in range(count):
-            for c in range(rows.shape[2]):
-                total = 0.0
-                if active[t, i]:
-                    for r in range(3):
-                        total += normals[t, i, r] * J[3 * i + r, c]
-                rows[t, i, c] = total
-
-
-@kernel
-def places_along(body, Q, X):
-    """Points (T, n, 3)."""
-    n = body.joints.shape[0]
-    R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
-    for t in range(Q.shape[0]):
-        place(body.joints, 0, n, Q[t], (0.0, 0.0, 0.0), R, p, S)
-        for i in range(body.carrier.shape[0]):
-            y = on_joint(R, p, body.carrier[i], body.local[i])
-            for r in range(3):
-                X[t, i, r] = y[r]
-
-
-@kernel
 def retract_along(body, Q, D, share):
     """Moves every sample of Q by a share of D, in place."""
     for t in range(Q.shape[0]):
         retract(body, Q[t], share * D[t])
-
-
-@kernel
-def add_second_differences(N, ab, weight):
-    """Adds |second differences of N z|² to a banded matrix, lower form; N (T, joints, m)."""
-    T, k, m = N.shape
-    for t in range(T):
-        for s in range(min(3, T - t)):
-            if T < 5:
-                continue
-            if s == 0:
-                c = 1.0 if t in (0, T - 1) else 5.0 if t in (1, T - 2) else 6.0
-            elif s == 1:
-                c = -2.0 if t in (0, T - 2) else -4.0
-            else:
-                c = 1.0
-            for i in range(m):
-                for j in range(m):
-                    if s == 0 and j < i:
-                        continue
-                    total = 0.0
-                    for a in range(k):
-                        total += N[t, a, i] * N[t + s, a, j]
-                    row = s * m + j - i
-                    ab[row, t * m + i] += weight * c * total
-
-
-@kernel
-def add_rows(rows, ab, weight):
-    """Adds Σ weight·(row z)² for rows (T, r, m), weights (T, r)."""
-    T, k, m = rows.shape
-    for t in range(T):
-        for a in range(k):
-            w = weight[t, a]
-            if w == 0.0:
-                continue
-            for i in range(m):
-                for j in range(i, m):
-                    ab[j - i, t * m + i] += w * rows[t, a, i] * rows[t, a, j]
-
-
-@kernel
-def pivot(table, basis, objective, columns):
-    """Simplex steps on a tableau, in place, until its row `objective` has no negative entry in the first columns."""
-    rows = basis.shape[0]
-    for step in range(500):
-        enter, least = -1, -1e-10
-        for c in range(columns):
-            if table[objective, c] < least:
-                enter, least = c, table[objective, c]
-                if step > 100:  # Bland: the first one, so that degenerate steps cannot go round for ever
-                    break
-        if enter < 0:
-            return True
-        leave, best = -1, math.inf
-        for r in range(rows):
-            if table[r, enter] > 1e-11:
-                ratio = table[r, table.shape[1] - 1] / table[r, enter]
-                if ratio < best or (ratio == best and basis[r] < basis[leave]):
-                    leave, best = r, ratio
-        if leave < 0:
-            return False
-        basis[leave] = enter
-        table[leave] /= table[leave, enter]
-        for r in range(table.shape[0]):
-            if r != leave:
-                share = table[r, enter]
-                if share != 0.0:
-                    table[r] -= share * table[leave]
-    return False

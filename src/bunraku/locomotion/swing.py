@@ -15,12 +15,27 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class FootPaths:
-    """Centres (T, 4, 3) and rotations (T, 4, 3, 3) of the feet, and which foot swings (T,), −1 where none does."""
+    """Centres (T, 4, 3) and rotations (T, 4, 3, 3) of the feet, and which foot swings (T,), −1 where none does.
+
+    A swing takes a quarter of a cycle, and so many `steps` from sample to sample.
+    """
 
     t: Array
     p: Array
     R: Array
     swings: NDArray[np.int64]
+    steps: int
+
+    @property
+    def quarter(self) -> float:
+        """How long a swing takes [s]."""
+        return self.steps * float(self.t[1] - self.t[0])
+
+    def every(self, count: int, until: int) -> FootPaths:
+        """Only every so many samples, of those before a sample."""
+        few = slice(None, until, count)
+        p, R = np.ascontiguousarray(self.p[few]), np.ascontiguousarray(self.R[few])
+        return FootPaths(self.t[few], p, R, np.ascontiguousarray(self.swings[few]), self.steps // count)
 
 
 def quintic(x: Array) -> Array:
@@ -44,12 +59,14 @@ def outward(step: Footstep, above: Array, centre: float) -> Array:
 
 
 def foot_paths(
-    plan: Footsteps, *, centre: float, lift: float = 0.02, clear: float = 0.006, quarter: float = 0.25, dt: float = 0.005
-) -> FootPaths:
+    plan: Footsteps, *, centre: float, lift: float = 0.02, clear: float = 0.006, quarter: float = 0.25, dt: float = 0.005,
+    even: bool = False,
+) -> FootPaths:  # fmt: skip
     """Samples every dt [s] of feet whose centres are `centre` [m] over the surface; a swing takes `quarter` [s].
 
     `lift` is the height of the paper's triangle (d_swing) [m]; it grows where the foot would come nearer than `clear`
-    to the surface, as over a step or an edge.
+    to the surface, as over a step or an edge. `even` goes along the curve at an even pace, as the paper's spline does, with a
+    jump in speed at both ends; else a foot starts and lands at rest.
     """
     n = max(round(quarter / dt), 4)
     T = n * len(plan.steps) + 1
@@ -57,7 +74,7 @@ def foot_paths(
     for foot, X in enumerate(plan.start):
         p[:, foot] = X[:3, 3] + centre * X[:3, 2]
         R[:, foot] = X[:3, :3]
-    sigma = quintic(np.arange(n + 1) / n)
+    sigma = np.arange(n + 1) / n if even else quintic(np.arange(n + 1) / n)
     for step in plan.steps:
         first = step.quarter * n
         at = plan.course.stride * (step.quarter + 0.5) / 4.0 + (0.03 if step.foot < 2 else -0.15)
@@ -68,7 +85,7 @@ def foot_paths(
         p[first + n + 1 :, step.foot] = step.X_to[:3, 3] + centre * step.X_to[:3, 2]
         R[first + n + 1 :, step.foot] = step.X_to[:3, :3]
         swings[first + 1 : first + n] = step.foot
-    return FootPaths(np.asarray(np.arange(T) * dt, float), p, R, swings)
+    return FootPaths(np.asarray(np.arange(T) * dt, float), p, R, swings, n)
 
 
 def _swing(plan: Footsteps, step: Footstep, out: Array, sigma: Array, centre: float, lift: float, clear: float) -> Array:
@@ -85,5 +102,4 @@ def _swing(plan: Footsteps, step: Footstep, out: Array, sigma: Array, centre: fl
 
 def _turn(A: Array, B: Array, sigma: Array) -> Array:
     """From one rotation to another about one axis."""
-    w = so3.log(A.T @ B)
-    return np.array([A @ so3.exp(s * w) for s in sigma])
+    return so3.matrix(so3.slerp(so3.quaternion(A), so3.quaternion(B), sigma))

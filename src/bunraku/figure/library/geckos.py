@@ -120,7 +120,7 @@ def gecko() -> Figure:
         free(
             "chest",
             capsule(0.025, start=(-0.04, 0, 0), to=(0.02, 0, 0), mass=0.1, color=GREEN, name="chest"),
-            *_flanks(-0.045, 0.02),
+            *_flanks(-0.03, 0.02),
             capsule(0.0225, start=(-0.04, 0, -0.008), to=(0.02, 0, -0.008), color=BELLY, name="chest_belly"),
             *_back(0.01, -0.05), *_head(),
             fixed("neck", at=(0.03, 0, 0)),
