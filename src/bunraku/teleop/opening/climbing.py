@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import math
+
 from bunraku.stage import Entry, Recorded
 
 TITLE = "Climbing"
 
 
 def entries() -> list[Entry]:
-    return [Entry("Up a slope and round a bend", _climbs, "One foot at a time; the feet that hold do not drift")]
+    return [
+        Entry("Round a bend and up the wall", _wall, "One foot at a time; the feet that hold do not drift"),
+        Entry("From the wall to the ceiling", _ceiling, "The whole motion smoothed at once, so that feet need to stick less"),
+    ]
 
 
-def _climbs() -> Recorded:
+def _wall() -> Recorded:
     from bunraku.locomotion.climb import climb
-    from bunraku.locomotion.course import Curve, Slope, Straight
+    from bunraku.locomotion.segments import Curve, Slope, Straight
 
-    done = climb([Straight(0.2), Slope(0.5), Straight(0.2), Curve(0.3, 0.6), Straight(0.12)], dt=0.01, optimized=False)
+    done = climb([Straight(0.1), Curve(0.2, 0.8), Straight(0.24), Slope(math.pi / 2), Straight(0.24)])
+    return Recorded(done.motion, done.scene)
+
+
+def _ceiling() -> Recorded:
+    from bunraku.locomotion.climb import climb
+    from bunraku.locomotion.segments import Slope, Straight
+
+    done = climb([Straight(0.1), Slope(math.pi / 2), Straight(0.3), Slope(math.pi / 2), Straight(0.3)], light=True)
     return Recorded(done.motion, done.scene)
