@@ -97,7 +97,7 @@ export class View {
   private clear(): void {
     this.followed = null
     this.bands = []
-    this.usual = 1
+    this.usual = 0
     this.seat.follow(null)
     for (const actor of this.actors) {
       this.world.remove(actor.group)
@@ -151,8 +151,8 @@ export class View {
     this.time = time
     let most = 0
     for (const actor of this.actors) for (const n of actor.moment.tension ?? []) most = Math.max(most, n)
-    // Rises slowly, so that a jerk does not spoil the scale.
-    this.usual += 0.02 * (most - this.usual)
+    // What is carried at first, and from then on slowly, so that a jerk does not spoil the scale.
+    this.usual = this.usual === 0 ? most : this.usual + 0.02 * (most - this.usual)
     if (this.ropes && (this.usual > this.ropes.most || this.usual < 0.1 * this.ropes.most)) this.ropes.scale(1.2 * this.usual)
     this.moved()
     this.trails?.remember(time)

@@ -25,7 +25,7 @@ def entries() -> list[Entry]:
 
 
 def _reaches() -> Motion:
-    """A hand that draws an eight from the knees to above the head."""
+    """A hand that draws an eight from the thighs to the eyes."""
     f = named("mannequin")
     tasks = [
         FramePose("left_sole"), FramePose("right_sole"), CentreOfMass(axes="xy"),
@@ -34,7 +34,7 @@ def _reaches() -> Motion:
         Posture({"left_knee_ry": 0.25, "right_knee_ry": 0.25}, weight=0.1, priority=2), Posture(f.start, priority=3),
     ]  # fmt: skip
     s = np.linspace(0.0, 4.0 * np.pi, 360)
-    eight = np.array([0.42, 0.2, 1.1]) + np.stack([-0.06 * np.sin(s), 0.2 * np.sin(2 * s), 0.6 * np.sin(s)], 1)
+    eight = np.array([0.42, 0.2, 1.1]) + np.stack([-0.06 * np.sin(s), 0.2 * np.sin(2 * s), 0.42 * np.sin(s)], 1)
     way = np.linspace(pose(f).point("left_palm"), eight[0], 40, endpoint=False)
     ik = Inverse(f, tasks)
     aims = [ik.aim(hand=place, eyes=place) for place in np.vstack([way, eight])]
