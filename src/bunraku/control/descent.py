@@ -27,6 +27,7 @@ Kind = Literal["newton", "gauss-newton", "steepest"]
 Method = Literal["auto"] | Kind
 ARMIJO = 1e-4
 ROUNDING = 1e-14  # of the cost: what summation leaves uncertain
+CRAWL = 1e-3  # γ below which a direction leads nowhere
 MU_FIRST, MU_RACE, MU_MOST = 0.1, 1.0, 1e4
 FAR = 1e-3  # of the cost: an expected decrease beyond which the optimum is not near
 
@@ -150,8 +151,8 @@ def descend(
             if found.decrease <= tolerance * max(abs(cost), floor):
                 outcome = Outcome.CONVERGED
                 break
-            if found.gamma == 0.0:
-                outcome = Outcome.AT_A_SWITCH
+            if found.gamma < CRAWL and history[-1].cost - cost <= 1e-6 * abs(cost):
+                outcome = Outcome.AT_A_SWITCH if found.decrease <= FAR * abs(cost) else Outcome.STALLED
                 break
     except KeyboardInterrupt:
         outcome = Outcome.STOPPED
@@ -200,11 +201,11 @@ def _step(
 
 
 def _safe_is_fast(expected: float, cost: float, last: Iteration | None) -> bool:
-    """Far from the optimum, as long as whole steps of Gauss and Newton shrink the expected decrease tenfold, curvature is
+    """Far from the optimum, as long as whole steps of Gauss and Newton shrink the expected decrease threefold, curvature is
     not worth its price."""
     if last is None:
         return True
-    return last.kind == "gauss-newton" and last.step == 1.0 and FAR * cost < expected < 0.1 * last.decrease
+    return last.kind == "gauss-newton" and last.step == 1.0 and FAR * cost < expected < 0.3 * last.decrease
 
 
 def _newton(work: Expansion, search: Search, run: Rollout, cost: float, mu: float) -> _Step | None:

@@ -1,0 +1,65 @@
+"""imitate: a human's motion as a reference for a marionette. Imitate, simplify, exaggerate; strings follow.
+
+The reference is a wish, not a motion that the marionette can make; but its strings reach, so that pulling them along it is a
+guess from which optimize sets out well.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import scipy.signal
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.dynamics import settle
+from bunraku.errors import BunrakuError
+from bunraku.figure import Figure
+from bunraku.kinematics.forward import configuration
+from bunraku.kinematics.retarget import retarget, with_strings
+from bunraku.motion import Motion
+
+Array = NDArray[np.float64]
+
+
+def imitate(
+    motion: Motion, figure: Figure, *, exaggerate: float = 1.0, simplify: float | None = None, dt: float = 0.01,
+    start: ArrayLike | None = None, about: Literal["first", "mean"] = "first", lead: float = 1.0, trail: float = 1.0,
+) -> Motion:  # fmt: skip
+    """A reference for `figure`: what the motion does away from its first (or mean) pose, done away from where the figure hangs.
+
+    A marionette's limbs need the pull of their strings, so its rest is its own, not the human's. Angles are taken times
+    `exaggerate`, without what is faster than `simplify` [Hz]. The reference leaves `start`, where the figure hangs still, within
+    `lead` seconds, and its angles are back within `trail`.
+    """
+    if not 0.0 < exaggerate < 10.0 or (simplify is not None and not 0.0 < simplify < 0.5 / dt):
+        raise BunrakuError(
+            f"exaggerate {exaggerate}, simplify {simplify}\n"
+            f"  advice: a factor such as 0.7 or 1.3, and a frequency below {0.5 / dt:g} Hz"
+        )
+    rest = settle(figure) if start is None else configuration(figure, start)
+    own = (motion if motion.figure == figure else retarget(motion, figure)).unwrap()
+    own = own.shift(-own.t[0]).resample(dt)
+    n, q = figure.n_dynamic, own.q.copy()
+    if simplify is not None:
+        q[:, :n] = _low_pass(q[:, :n], simplify, dt)
+    turning = np.array([v.motion != "translate" for v in figure.variables])[:n]
+    away = q[:, :n] - np.where(turning & (about == "mean"), q[:, :n].mean(0), q[0, :n])
+    ease = _ease(own.t, lead) * (_ease(own.t[-1] - own.t, trail))
+    q[:, :n] = rest[:n] + np.where(turning, exaggerate * ease[:, None] * away, _ease(own.t, lead)[:, None] * away)
+    q[:, n:] = rest[n:]
+    q = with_strings(figure, q)
+    q[:, n:] += rest[n:] - q[0, n:]
+    return Motion.of(figure, own.t, q, marks=own.marks)
+
+
+def _low_pass(q: Array, frequency: float, dt: float) -> Array:
+    """Without delay; held still beyond both ends."""
+    sos = scipy.signal.butter(2, frequency, fs=1.0 / dt, output="sos")
+    pad = min(len(q) - 1, int(3.0 / (frequency * dt)))
+    return np.asarray(scipy.signal.sosfiltfilt(sos, q, axis=0, padtype="odd", padlen=pad))
+
+
+def _ease(t: Array, over: float) -> Array:
+    s = np.clip(t / over, 0.0, 1.0) if over > 0.0 else np.ones_like(t)
+    return np.asarray(s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
