@@ -56,7 +56,7 @@ class Horizon:
         if isinstance(run, Rollout):
             self.safe, self.plan = run, self._improved(problem, run)
             self.taut = run.states[0]
-        out = self.plan.u[0].copy()
+        out: Array = self.plan.u[0].copy()
         self.safe, self.plan = self._later(self.safe, k), self._later(self.plan, k)
         self.gains = np.concatenate([self.gains[1:], self.gains[-1:]])
         self.seconds.append(time.perf_counter() - begun)
