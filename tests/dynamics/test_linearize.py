@@ -128,6 +128,19 @@ def test_nobody_controls_what_nobody_touches() -> None:
     assert not report.controllable
     assert (report.reachable, report.needed) == (2, 4)
     assert report.weakest < 1e-6
+    np.testing.assert_allclose(report.beyond[[0, 2]], 0.0, atol=1e-9)  # nothing of a
+    text = report.report(step.names)
+    assert text.startswith("not locally controllable: 2 of 4 dimensions in which a disturbance persists are out of reach\n")
+    assert {" b", "momentum of b"} <= {word for word in (" b", "momentum of b", " a", "momentum of a") if word in text}
+    assert " a" not in text.splitlines()[1]
+
+
+def test_what_dies_by_itself_needs_no_control() -> None:
+    """Hands forget at once where they were, and a bob that hangs straight down has nowhere to go: nothing persists."""
+    report = controllability(np.zeros((3, 3)), np.zeros((3, 1)))
+    assert report.controllable
+    assert (report.reachable, report.needed) == (0, 0)
+    assert report.report(["a", "b", "c"]) == str(report)
 
 
 def test_watching_one_of_two_tells_of_both_only_if_they_are_joined() -> None:

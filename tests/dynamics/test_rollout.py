@@ -76,8 +76,9 @@ def test_puppeteers_lively_and_absurd(name: str, seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "seed"), [(name, seed) for name, seed in wild(100) if seed >= 6])
 def test_two_hundred_puppeteers(name: str, seed: int) -> None:
+    """A minute each."""
     fig = library.named(name)
-    survive(fig, puppeteer(fig, seed, 1000))
+    survive(fig, puppeteer(fig, seed, 6000))
 
 
 def test_lively_motion_needs_no_crutches() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,8 @@ class Step1:
     n: int
     n_q: int
     n_links: int
+    names: tuple[str, ...] = ()
+    """Of the states (q, p): what A is about."""
 
     @property
     def A(self) -> Array:
@@ -113,10 +116,11 @@ def step_derivative(
     E = dt * force_matrix(figure, 0.5 * (np.asarray(q0, float) + np.asarray(q1, float)))
     by_force = share * D[:, nq : nq + n] @ E
     by_force[n + nc :] += (1.0 - share) * E
-    return Step1(np.concatenate([D, by_force], 1), n, nq, nc)
+    names = (*figure.names, *(f"momentum of {name}" for name in figure.dynamic))
+    return Step1(np.concatenate([D, by_force], 1), n, nq, nc, names)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Control:
     """Whether small inputs can steer every small disturbance away."""
 
@@ -126,11 +130,23 @@ class Control:
     needed: int
     """Dimension of what disturbances persist."""
     weakest: float
-    """Smallest singular value of what inputs do to a persisting disturbance; 0 where one is out of reach."""
+    """Cosine of the angle between what persists and what inputs reach, where it is worst; 0 where something is out of reach."""
+    beyond: Array
+    """Disturbances that persist and that no input reaches, a column each."""
 
     def __str__(self) -> str:
-        verdict = "locally controllable" if self.controllable else "not locally controllable"
-        return f"{verdict}: inputs reach {self.reachable} dimensions, {self.needed} persist"
+        if self.controllable:
+            return f"locally controllable: inputs reach all {self.needed} dimensions in which a disturbance persists"
+        out = self.beyond.shape[1]
+        return f"not locally controllable: {out} of {self.needed} dimensions in which a disturbance persists are out of reach"
+
+    def report(self, names: Sequence[str]) -> str:
+        """The same with the states, by name, that have most part in what is out of reach."""
+        lines = [str(self)]
+        for column in self.beyond.T:
+            first = [k for k in np.argsort(-np.abs(column))[:4] if abs(column[k]) > 0.1 * np.abs(column).max()]
+            lines.append("  " + " ".join(f"{column[k]:+.2f} {names[k]}" for k in first))
+        return "\n".join(lines)
 
 
 def controllability(A: Array, B: Array, *, rank: float = 1e-9) -> Control:
@@ -153,9 +169,12 @@ def controllability(A: Array, B: Array, *, rank: float = 1e-9) -> Control:
             persisting = smaller
             break
         persisting = smaller
-    seen = np.linalg.svd(reach.T @ persisting, compute_uv=False) if persisting.size and reach.size else np.zeros(1)
-    weakest = float(seen[-1]) if reach.shape[1] >= persisting.shape[1] else 0.0
-    return Control(weakest > 1e-6, reach.shape[1], persisting.shape[1], weakest)
+    _, seen, ways = np.linalg.svd(reach.T @ persisting) if persisting.size else (None, np.ones(1), np.zeros((0, 0)))
+    cosines = np.zeros(persisting.shape[1])
+    cosines[: len(seen)] = seen[: len(cosines)]
+    missed = cosines < 1e-6
+    weakest = float(cosines.min(initial=1.0))
+    return Control(not missed.any(), reach.shape[1], persisting.shape[1], weakest, persisting @ ways[missed].T)
 
 
 def observability(A: Array, C: Array, *, rank: float = 1e-9) -> Control:
