@@ -43,7 +43,7 @@ def test_the_same_seed_finds_the_same_path():
 
 def test_shortcuts_are_shorter_and_corners_round():
     room = space()
-    raw = connect(room, START, GOAL, seed=3).path
+    raw = connect(room, START, GOAL, seed=3, stride=0.7).path
     short = shortcut(raw, seed=0)
     assert short.length < raw.length
     soft = rounded(short)

@@ -65,23 +65,40 @@ def _to_triangle(bodies, b, P, triangles, i, cap, W):
 
 
 @inline
-def to_surface(bodies, b, P, reach, ints, boxes, triangles, root, cap, last, stack, W):
+def _triangle_gap(P, b, half, radius, triangles, i):
+    """A number that the distance of a piece and a triangle is not below, seen along the axes of the piece."""
+    total = 0.0
+    for k in range(3):
+        x, y, z = P[b, 3 * k], P[b, 3 * k + 1], P[b, 3 * k + 2]
+        at = x * P[b, 9] + y * P[b, 10] + z * P[b, 11]
+        p = x * triangles[i, 0] + y * triangles[i, 1] + z * triangles[i, 2] - at
+        q = x * triangles[i, 3] + y * triangles[i, 4] + z * triangles[i, 5] - at
+        r = x * triangles[i, 6] + y * triangles[i, 7] + z * triangles[i, 8] - at
+        gap = max(min(p, q, r), -max(p, q, r)) - half[b, k] - radius[b]
+        if gap > 0.0:
+            total += gap * gap
+    return np.sqrt(total)
+
+
+@inline
+def to_surface(bodies, b, P, reach, ints, boxes, triangles, root, cap, last, stack, gaps, W):
     """(bound, triangle): the distance of a piece from triangles, or `cap` where that is smaller. `last` is tried first."""
     best, found = cap, -1
     if last >= 0:
         gap = _to_triangle(bodies, b, P, triangles, last, best, W)
         if gap < best:
             best, found = gap, last
-    stack[0] = root
+    half, radius = bodies.half, bodies.radius
+    stack[0], gaps[0] = root, box_gap(P, b, half, radius, reach, boxes, root)
     top = 1
     while top > 0:
         top -= 1
         node = stack[top]
-        if box_gap(P, b, bodies.half, bodies.radius, reach, boxes, node) >= best:
+        if gaps[top] >= best:
             continue
         if ints[node, 2] > 0:
             for i in range(ints[node, 1], ints[node, 1] + ints[node, 2]):
-                if i == found:
+                if i == found or _triangle_gap(P, b, half, radius, triangles, i) >= best:
                     continue
                 gap = _to_triangle(bodies, b, P, triangles, i, best, W)
                 if gap < best:
@@ -90,12 +107,15 @@ def to_surface(bodies, b, P, reach, ints, boxes, triangles, root, cap, last, sta
                 return best, found
         else:
             near, far = node + 1, ints[node, 0]
-            if box_gap(P, b, bodies.half, bodies.radius, reach, boxes, near) > box_gap(
-                P, b, bodies.half, bodies.radius, reach, boxes, far
-            ):
-                near, far = far, near
-            stack[top], stack[top + 1] = far, near
-            top += 2
+            close, away = box_gap(P, b, half, radius, reach, boxes, near), box_gap(P, b, half, radius, reach, boxes, far)
+            if close > away:
+                near, far, close, away = far, near, away, close
+            if away < best:
+                stack[top], gaps[top] = far, away
+                top += 1
+            if close < best:
+                stack[top], gaps[top] = near, close
+                top += 1
     return best, found
 
 
@@ -114,7 +134,7 @@ def between(bodies, b, c, P, cap, W):
 
 
 @inline
-def to_static(world, bodies, i, P, reach, cap, last, stack, W):
+def to_static(world, bodies, i, P, reach, cap, last, stack, gaps, W):
     """The distance of shape i from everything static, or `cap` where that is smaller; and to which."""
     best, which = cap, -1
     n = world.joint.shape[0]
@@ -131,7 +151,8 @@ def to_static(world, bodies, i, P, reach, cap, last, stack, W):
                 continue
             elif world.kind[s] == SURFACE:
                 gap, triangle = to_surface(
-                    bodies, b, P, reach, world.ints, world.boxes, world.triangles, world.root[s], best, last[b, s], stack, W
+                    bodies, b, P, reach, world.ints, world.boxes, world.triangles, world.root[s], best, last[b, s], stack,
+                    gaps, W,
                 )  # fmt: skip
                 if triangle >= 0:
                     last[b, s] = triangle

@@ -2,9 +2,9 @@
 
 A curve is a chain of straight pieces in q, of which some triples (x, y, heading) may instead follow a Bézier curve of
 third degree, heading along it. On an interval no variable gets farther from the middle than its largest rate times half
-the width, so no point of a shape farther than `moves.travels` says: a pair that is farther apart than that is free on
-the whole interval; one that is not is free on as much of it as its distance allows, and the rest is asked again, coarse
-to fine.
+the width, so no point of a shape farther than `_travels` says: a pair that is farther apart than that is free on the
+whole interval; one that is not is free on as much of it as its distance allows, and the rest is asked again, coarse to
+fine.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from bunraku.collision.boxtree import DEPTH, inside
 from bunraku.collision.flat import HOME, OPEN, SURFACE, end_of, start_of
 from bunraku.collision.gaps import put_piece, to_shape, to_static
-from bunraku.collision.moves import travels
 from bunraku.kinematics.tree import carry, place
+from bunraku.spatial.algebra import axpy3, cross, dot3
 from bunraku.spatial.kernel import inline, kernel
 
 Curve = namedtuple("Curve", "knots Q bends control")
@@ -26,8 +26,10 @@ Curve = namedtuple("Curve", "knots Q bends control")
 Links = namedtuple("Links", "joint_a point_a joint_b point_b least most below")
 """Points of two joints whose distance stays between `least` and `most`; `below`: how many joints each has below their fork."""
 
-ROOM = 8192  # intervals that wait, at most
+ROOM = 2048  # intervals that wait, at most
+PATIENCE = 20_000  # intervals looked at, at most
 FREE, HIT, LINK, UNSURE = 0, 1, 2, 3
+STRAIGHT, CROOKED, VAGUE = 0, 1, 2
 
 
 @inline
@@ -75,16 +77,29 @@ def samples_of(curve, s, out):
 
 @inline
 def curve_half(curve, start, end, half):
-    """How far each variable may get from the middle of an interval; False where a heading cannot be told."""
-    n, width = curve.Q.shape[1], 0.5 * (end - start)
+    """How far each variable may get from the middle of an interval.
+
+    STRAIGHT: `half` is signed, and the way is half · t for t from −1 to 1. CROOKED: it is a bound. VAGUE: there is none, as
+    a heading cannot be told.
+    """
+    n, width, pieces = curve.Q.shape[1], 0.5 * (end - start), 0
     for i in range(n):
         half[i] = 0.0
+    if width == 0.0:
+        return STRAIGHT
     for k in range(curve.knots.shape[0] - 1):
         span = curve.knots[k + 1] - curve.knots[k]
         if span <= 0.0 or curve.knots[k] >= end or curve.knots[k + 1] <= start:
             continue
+        pieces += 1
         for i in range(n):
-            half[i] = max(half[i], abs(curve.Q[k + 1, i] - curve.Q[k, i]) / span * width)
+            step = (curve.Q[k + 1, i] - curve.Q[k, i]) / span * width
+            if abs(step) > abs(half[i]):
+                half[i] = step
+    if pieces <= 1 and curve.bends.shape[0] == 0:
+        return STRAIGHT
+    for i in range(n):
+        half[i] = abs(half[i])
     middle = 0.5 * (start + end)
     for k in range(curve.bends.shape[0]):
         _, _, _, u, v, a, b = bend(curve.control, k, middle)
@@ -95,17 +110,50 @@ def curve_half(curve, start, end, half):
         second = np.sqrt(max(a0 * a0 + b0 * b0, a1 * a1 + b1 * b1))
         slowest = np.sqrt(u * u + v * v) - second * width
         if slowest <= 0.0:
-            return False
+            return VAGUE
         turn = abs(u * b - v * a) + width * abs(u * d - v * c) + 0.5 * width * width * abs(a * d - b * c)
         half[curve.bends[k, 0]] = width * (abs(u) + max(abs(a0), abs(a1)) * width)
         half[curve.bends[k, 1]] = width * (abs(v) + max(abs(b0), abs(b1)) * width)
         half[curve.bends[k, 2]] = width * turn / (slowest * slowest)
-    return True
+    return CROOKED
 
 
 @inline
-def _spread(world, S, i, E, half, D):
-    travels(world.joints, world.chain, S, world.joint[i], start_of(E, i), end_of(E, i), world.radius[i], half, D)
+def _travels(joints, chain, S, j, a, b, r, half, kind, D):
+    """D[m]: how far any point within a segment with a radius can get, relative to what carries its m-th joint upward.
+
+    Each joint adds its own way times its lever, which what is below it may make longer (as in `moves.travels`). Along a
+    straight way that is too much: ways of several joints add up as vectors. There, the velocity x' = Σ q'_k x_k holds at
+    the middle, and x'' = Σ q'_k (q'_k ω_k + 2 Σ q'_i ω_i) × x_k over the joints i above k, with every lever at its longest,
+    bounds how it changes.
+    """
+    D[0] = 0.0
+    if j < 0:
+        return
+    u = v = w = (0.0, 0.0, 0.0)
+    bend = turns = inner = 0.0
+    for m in range(1, chain[j, 0] + 1):
+        k = chain[j, m]
+        step = half[joints[k].q]
+        e, f = (S[k, 0], S[k, 1], S[k, 2]), (S[k, 3], S[k, 4], S[k, 5])
+        at_a, at_b = axpy3(1.0, cross(e, a), f), axpy3(1.0, cross(e, b), f)
+        turn = np.sqrt(dot3(e, e))
+        lever = np.sqrt(max(dot3(at_a, at_a), dot3(at_b, at_b))) + turn * (r + inner)
+        size = abs(step)
+        # This joint turns all that is below it, and its own way.
+        bend += 2.0 * size * turn * turns + size * size * turn * lever
+        turns += size * lever
+        inner += size * lever
+        D[m] = inner
+        if kind == STRAIGHT:
+            u, v, w = axpy3(step, at_a, u), axpy3(step, at_b, v), axpy3(step, e, w)
+            fastest = np.sqrt(max(dot3(u, u), dot3(v, v))) + r * np.sqrt(dot3(w, w))
+            D[m] = min(inner, fastest + 0.5 * bend)
+
+
+@inline
+def _spread(world, S, i, E, half, kind, D):
+    _travels(world.joints, world.chain, S, world.joint[i], start_of(E, i), end_of(E, i), world.radius[i], half, kind, D)
 
 
 @inline
@@ -119,15 +167,15 @@ def _put_shape(world, bodies, i, R, p, P, reach, E):
 
 
 @inline
-def _link(world, links, k, R, p, S, half, moving, D):
+def _link(world, links, k, R, p, S, half, kind, moving, D):
     """(distance, how far it may change)."""
     x = carry(R, p, HOME, links.joint_a[k], (links.point_a[k, 0], links.point_a[k, 1], links.point_a[k, 2]), 1.0)
     y = carry(R, p, HOME, links.joint_b[k], (links.point_b[k, 0], links.point_b[k, 1], links.point_b[k, 2]), 1.0)
     spare = 0.0
     if moving:
-        travels(world.joints, world.chain, S, links.joint_a[k], x, x, 0.0, half, D)
+        _travels(world.joints, world.chain, S, links.joint_a[k], x, x, 0.0, half, kind, D)
         spare += D[links.below[k, 0]]
-        travels(world.joints, world.chain, S, links.joint_b[k], y, y, 0.0, half, D)
+        _travels(world.joints, world.chain, S, links.joint_b[k], y, y, 0.0, half, kind, D)
         spare += D[links.below[k, 1]]
     u, v, w = x[0] - y[0], x[1] - y[1], x[2] - y[2]
     return np.sqrt(u * u + v * v + w * w), spare
@@ -150,13 +198,14 @@ def _swallowed(world, bodies, i, P, stack):
 
 
 @kernel
-def free_samples(world, bodies, links, Q, margin, out):
-    """out[t]: whether everything keeps the margin at Q[t], links hold, and nothing is inside of a solid."""
+def free_samples(world, bodies, links, Q, margin, deep, out):
+    """out[t]: whether everything keeps the margin at Q[t] and links hold; with `deep`, also that nothing is inside of a solid."""
     n, n_joints = world.joint.shape[0], world.joints.shape[0]
     R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
     n_pieces = bodies.kind.shape[0]
     P, reach, E = np.empty((n_pieces, 12)), np.empty((n_pieces, 3)), np.empty((n, 6))
     stack, W, D = np.empty(DEPTH, np.int64), np.empty((4, 3)), np.empty(world.chain.shape[1])
+    gaps = np.empty(DEPTH)
     last = np.full((bodies.own[n], world.kind.shape[0]), -1)  # the triangle found last is likely the nearest again
     for b in range(bodies.own[n], n_pieces):
         put_piece(bodies.pose, b, -1, R, p, P, bodies.half, bodies.radius, reach)
@@ -164,7 +213,7 @@ def free_samples(world, bodies, links, Q, margin, out):
         place(world.joints, 0, n_joints, Q[t], HOME, R, p, S)
         ok = True
         for k in range(links.least.shape[0]):
-            d, _ = _link(world, links, k, R, p, S, Q[t], False, D)
+            d, _ = _link(world, links, k, R, p, S, Q[t], CROOKED, False, D)
             if d < links.least[k] or d > links.most[k]:
                 ok = False
                 break
@@ -177,8 +226,8 @@ def free_samples(world, bodies, links, Q, margin, out):
                     break
         if ok:
             for i in range(n):
-                gap, _ = to_static(world, bodies, i, P, reach, margin + 1e-9, last, stack, W)
-                if gap <= margin or _swallowed(world, bodies, i, P, stack):
+                gap, _ = to_static(world, bodies, i, P, reach, margin + 1e-9, last, stack, gaps, W)
+                if gap <= margin or (deep and _swallowed(world, bodies, i, P, stack)):
                     ok = False
                     break
         out[t] = ok
@@ -188,7 +237,7 @@ def free_samples(world, bodies, links, Q, margin, out):
 def free_along(world, bodies, links, curve, margin, resolution, out):
     """Whether the whole curve keeps the margin and its links: FREE, or what is in the way.
 
-    out: s, value, the two things or the link. The ends are taken to be outside of solids.
+    out: s, value, the two things or the link. Its start is taken to be free; its end, where most trouble is, comes first.
     """
     n, n_q, n_joints = world.joint.shape[0], curve.Q.shape[1], world.joints.shape[0]
     n_pairs, n_links = world.pairs.shape[0], links.least.shape[0]
@@ -196,17 +245,18 @@ def free_along(world, bodies, links, curve, margin, resolution, out):
     n_pieces = bodies.kind.shape[0]
     P, reach, E = np.empty((n_pieces, 12)), np.empty((n_pieces, 3)), np.empty((n, 6))
     stack, W, D = np.empty(DEPTH, np.int64), np.empty((4, 3)), np.empty(world.chain.shape[1])
+    gaps = np.empty(DEPTH)
     last = np.full((bodies.own[n], world.kind.shape[0]), -1)  # the triangle found last is likely the nearest again
     q, half = np.empty(n_q), np.empty(n_q)
     for b in range(bodies.own[n], n_pieces):
         put_piece(bodies.pose, b, -1, R, p, P, bodies.half, bodies.radius, reach)
     task, span = np.empty(ROOM, np.int64), np.empty((ROOM, 2))
     head, tail = 0, 0
-    for k in range(n_links + n_pairs + n):
-        task[tail], span[tail, 0], span[tail, 1] = k, 0.0, 1.0
-        tail += 1
+    for start in (1.0, 0.0):
+        for k in range(n_links + n_pairs + n):
+            task[tail], span[tail, 0], span[tail, 1] = k, start, 1.0
+            tail += 1
     placed = -1.0
-    told = True
     while head < tail:
         k, start, end = task[head % ROOM], span[head % ROOM, 0], span[head % ROOM, 1]
         head += 1
@@ -215,35 +265,36 @@ def free_along(world, bodies, links, curve, margin, resolution, out):
             curve_at(curve, middle, q)
             place(world.joints, 0, n_joints, q, HOME, R, p, S)
             placed = middle
-        told = curve_half(curve, start, end, half)
+        kind = curve_half(curve, start, end, half)
+        told = kind != VAGUE
         value, spare, a, b = np.inf, 0.0, -1, -1
         if k < n_links:
-            d, spare = _link(world, links, k, R, p, S, half, True, D)
+            d, spare = _link(world, links, k, R, p, S, half, kind, True, D)
             value, a, floor = min(d - links.least[k], links.most[k] - d), k, 0.0
         elif k < n_links + n_pairs:
             m, floor = k - n_links, margin
             a, b = world.pairs[m, 0], world.pairs[m, 1]
             _put_shape(world, bodies, a, R, p, P, reach, E)
             _put_shape(world, bodies, b, R, p, P, reach, E)
-            _spread(world, S, a, E, half, D)
+            _spread(world, S, a, E, half, kind, D)
             spare += D[world.pairs[m, 2]]
-            _spread(world, S, b, E, half, D)
+            _spread(world, S, b, E, half, kind, D)
             spare += D[world.pairs[m, 3]]
             value = to_shape(bodies, a, b, P, (margin + spare) if told else np.inf, W)
         else:
             a, floor = k - n_links - n_pairs, margin
             _put_shape(world, bodies, a, R, p, P, reach, E)
-            _spread(world, S, a, E, half, D)
+            _spread(world, S, a, E, half, kind, D)
             spare = D[world.chain[world.joint[a], 0]]
-            value, b = to_static(world, bodies, a, P, reach, margin + (spare if told else 1.0), last, stack, W)
+            value, b = to_static(world, bodies, a, P, reach, margin + (spare if told else 1.0), last, stack, gaps, W)
         if told and value >= floor + spare:
             continue
         out[0], out[1], out[2], out[3] = middle, value, a, b
-        if value < floor + resolution:
+        if not value >= floor + resolution:  # also where it is not a number
             return LINK if k < n_links else HIT
         share = (value - floor) / spare if told and spare > 0.0 else 0.0
         done = 0.5 * (end - start) * min(share, 1.0)
-        if tail + 2 - head > ROOM or end - start < 1e-6:
+        if tail + 2 - head > ROOM or tail > PATIENCE or end - start < 1e-6:
             return UNSURE
         for side in range(2):
             task[tail % ROOM] = k

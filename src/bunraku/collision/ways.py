@@ -13,7 +13,7 @@ from bunraku.collision.bodies import bodies
 from bunraku.collision.continuous import Passage
 from bunraku.collision.sweep import FREE, LINK, Curve, Links, free_along, free_samples
 from bunraku.collision.world import World
-from bunraku.errors import BunrakuError, UnknownName
+from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.figure import WORLD, Point
 from bunraku.spatial import se3
 
@@ -58,7 +58,7 @@ class Ways:
         """Whether each sample (T, n_q) keeps the margin and the links."""
         samples = self.world._samples(Q)
         out = np.zeros(len(samples), np.bool_)
-        free_samples(self.world._flat, self._bodies, self._links, samples, self.margin, out)
+        free_samples(self.world._flat, self._bodies, self._links, samples, self.margin, True, out)
         return out
 
     def free_along(self, curve: Curve) -> bool:
@@ -79,6 +79,8 @@ class Ways:
         return Passage(False, float(out[0]), self.world.names[a], other, float(out[1]))
 
     def _along(self, curve: Curve, out: Array) -> int:
+        if not (np.isfinite(curve.Q).all() and np.isfinite(curve.control).all()):
+            raise NotFinite("a curve is not finite")
         flat = self.world._flat
         return int(free_along(flat, self._bodies, self._links, curve, self.margin, self.resolution, out))
 

@@ -68,6 +68,12 @@ class Agent:
         return tuple(shell(self.figure, hold.tool, base=self.base, spare=self.spare) for hold in self.holds)
 
     @cached_property
+    def spheres(self) -> Array:
+        """(centre, least, most) about which each wrist must be, two for each arm: its shell, and what is ahead."""
+        rows = [((own.shoulder, own.least, own.most), own.ahead(self.facing)) for own in self.shells]
+        return np.array([[*centre, least, most] for pair in rows for centre, least, most in pair])
+
+    @cached_property
     def variables(self) -> tuple[str, str, str]:
         """In the team's figure."""
         return f"{self.name}_x", f"{self.name}_y", f"{self.name}_turn"

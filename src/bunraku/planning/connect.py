@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,47 +11,61 @@ from numpy.typing import NDArray
 
 from bunraku.collision.sweep import Curve
 from bunraku.planning.freespace import FreeSpace
+from bunraku.planning.branches import FULL, MET, grow
 from bunraku.planning.path import Path
-from bunraku.planning.steer import length, reversed_curve, samples
+from bunraku.planning.steer import length, reversed_curve
 from bunraku.planning.way_outcome import WayOutcome
 
 Array = NDArray[np.float64]
+BATCH = 32  # targets between two looks at the clock
+LOOK, FINEST = 0.4, 0.02  # [weighted m] between samples of a branch, at first and at the least
+FAR = 1e30  # where the dead are: nearest to nothing
 
 
 @dataclass
 class Tree:
     """Configurations that the root sees along curves."""
 
+    space: FreeSpace
     Q: Array
-    parent: list[int] = field(default_factory=lambda: [-1])
-    curves: list[Curve | None] = field(default_factory=lambda: [None])
-    """From the parent."""
+    parent: NDArray[np.int64]
+    count: int = 1
+    curves: dict[int, Curve] = field(default_factory=dict)
+    """From the parent, where it is not what would be steered again."""
+
+    @property
+    def nodes(self) -> Array:
+        return self.Q[: self.count]
 
     def __len__(self) -> int:
-        return len(self.parent)
+        return self.count
 
-    def add(self, q: Array, parent: int, curve: Curve) -> int:
-        n = len(self.parent)
+    def make_room(self) -> None:
+        self.Q = np.concatenate([self.Q, np.empty_like(self.Q)])
+        self.parent = np.concatenate([self.parent, np.empty_like(self.parent)])
+
+    def add(self, parent: int, curve: Curve) -> int:
+        n = self.count
         if n == len(self.Q):
-            self.Q = np.concatenate([self.Q, np.empty_like(self.Q)])
-        self.Q[n] = q
-        self.parent.append(parent)
-        self.curves.append(curve)
+            self.make_room()
+        self.Q[n], self.parent[n], self.curves[n] = curve.Q[-1], parent, curve
+        self.count += 1
         return n
 
     def branch(self, k: int) -> list[Curve]:
         """Curves from the root to a node."""
         out: list[Curve] = []
-        while (curve := self.curves[k]) is not None:
-            out.append(curve)
-            k = self.parent[k]
+        while k > 0:
+            parent = int(self.parent[k])
+            out.append(self.curves[k] if k in self.curves else self.space.curve(self.Q[parent], self.Q[k]))
+            k = parent
         return out[::-1]
 
 
-def tree_at(q: Array) -> Tree:
-    Q = np.empty((256, len(q)))
+def tree_at(space: FreeSpace, q: Array) -> Tree:
+    Q, parent = np.empty((512, len(q))), np.full(512, -1, np.int64)
     Q[0] = q
-    return Tree(Q)
+    return Tree(space, Q, parent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,66 +77,120 @@ class Growth:
     trees: tuple[Tree, Tree]
     seconds: float
 
+    @property
+    def nodes(self) -> int:
+        return len(self.trees[0]) + len(self.trees[1])
+
 
 def connect(
-    space: FreeSpace, start: Array, goal: Array, *, seed: int = 0, seconds: float = 10.0, nodes: int = 100_000, stride: float = 1.0
-) -> Growth:
+    space: FreeSpace, start: Array, goal: Array, *, seed: int = 0, seconds: float = 10.0, nodes: int = 100_000, stride: float = 1.5,
+    listen: Callable[[tuple[Tree, Tree]], None] | None = None,
+) -> Growth:  # fmt: skip
     """A path between two free configurations, or how far the trees got; Ctrl-C ends it.
 
-    A branch grows by at most `stride` (weighted metres) at a time.
+    A branch grows by at most `stride` (weighted metres) at a time. `listen` hears of the trees after every few targets.
     """
     rng, begun = np.random.default_rng(seed), time.perf_counter()
-    trees = (tree_at(start), tree_at(goal))
+    trees = (tree_at(space, start), tree_at(space, goal))
 
     def ended(outcome: WayOutcome, path: Path | None = None) -> Growth:
         return Growth(outcome, path, trees, time.perf_counter() - begun)
 
-    direct = space.curve(start, goal)
-    if space.free_along(direct):
-        return ended(WayOutcome.FOUND, Path(space, (direct,)))
-    here, there = 0, 1
-    samples_ahead = space.sample(rng, 64)
-    used = 0
+    turns = _steered if space.steering.parts else Looks(space).turns
+    here = 0
     try:
         while len(trees[0]) + len(trees[1]) < nodes and time.perf_counter() - begun < seconds:
-            if used == len(samples_ahead):
-                samples_ahead, used = space.sample(rng, 64), 0
-            target, used = samples_ahead[used], used + 1
-            reached = _extend(space, trees[here], target, stride)
-            if reached is not None:
-                met = _reach(space, trees[there], trees[here].Q[reached], stride)
-                if met is not None:
-                    ends = (reached, met) if here == 0 else (met, reached)
-                    return ended(WayOutcome.FOUND, _joined(space, trees, *ends))
-            if len(trees[here]) > len(trees[there]) or reached is None:
-                here, there = there, here
+            met, here = turns(space, trees, space.sample(rng, BATCH), stride, here)
+            if met is not None:
+                return ended(WayOutcome.FOUND, _joined(space, trees, *met))
+            if listen is not None:
+                listen(trees)
     except KeyboardInterrupt:
         return ended(WayOutcome.STOPPED)
     return ended(WayOutcome.BUDGET)
 
 
+class Looks:
+    """Straight curves: one kernel call for all targets; curves are looked at first, and proven when they make a path."""
+
+    def __init__(self, space: FreeSpace) -> None:
+        self.space, self.look = space, LOOK
+        self.proven: tuple[set[int], set[int]] = (set(), set())
+
+    def turns(
+        self, space: FreeSpace, trees: tuple[Tree, Tree], targets: Array, stride: float, here: int
+    ) -> tuple[tuple[int, int] | None, int]:
+        ways, counts, ends = space.ways, np.array([len(tree) for tree in trees]), np.empty(2, np.int64)
+        while True:
+            lists = (trees[0].Q, trees[0].parent, trees[1].Q, trees[1].parent)
+            status, here = grow(
+                space.world._flat, ways._bodies, ways._links, ways.margin, space.metric, lists, counts,
+                np.ascontiguousarray(targets), stride, self.look, here, ends,
+            )  # fmt: skip
+            for tree, count in zip(trees, counts.tolist(), strict=True):
+                tree.count = count
+            if status == FULL:
+                for tree in trees:
+                    if tree.count == len(tree.Q):
+                        tree.make_room()
+                continue
+            if status != MET:
+                return None, here
+            if all(self._prove(tree, int(k), known) for tree, k, known in zip(trees, ends, self.proven, strict=True)):
+                return (int(ends[0]), int(ends[1])), here
+            self.look = max(0.5 * self.look, FINEST)
+            return None, here
+
+    def _prove(self, tree: Tree, k: int, known: set[int]) -> bool:
+        """Whether every curve from the root to a node is free; where one is not, all that grew from it dies."""
+        chain = []
+        while k > 0:
+            chain.append(k)
+            k = int(tree.parent[k])
+        for node in chain[::-1]:
+            if node in known:
+                continue
+            if not self.space.sees(tree.Q[tree.parent[node]], tree.Q[node]):
+                dead = np.zeros(len(tree), np.bool_)
+                dead[node] = True
+                for child in range(node + 1, len(tree)):
+                    dead[child] = dead[tree.parent[child]]
+                tree.nodes[dead] = FAR
+                return False
+            known.add(node)
+        return True
+
+
+def _steered(
+    space: FreeSpace, trees: tuple[Tree, Tree], targets: Array, stride: float, here: int
+) -> tuple[tuple[int, int] | None, int]:
+    """Any curves: target by target."""
+    for target in targets:
+        reached = _extend(space, trees[here], target, stride)
+        if reached is not None:
+            met = _reach(space, trees[1 - here], trees[here].Q[reached], stride)
+            if met is not None:
+                return ((reached, met) if here == 0 else (met, reached)), here
+        here = 1 - here
+    return None, here
+
+
 def _extend(space: FreeSpace, tree: Tree, target: Array, stride: float, near: int = -1) -> int | None:
     """One stride toward the target; the new node."""
     if near < 0:
-        near = int(np.argmin(space.distances(target, tree.Q[: len(tree)])))
-    q = tree.Q[near]
-    curve = space.curve(q, target)
+        near = int(np.argmin(space.distances(target, tree.nodes)))
+    curve = space.curve(tree.Q[near], target)
     size = length(curve, space.weights)
     if size < 1e-9:
         return near
     if size > stride:
-        end = samples(curve, stride / size)
-        curve = space.curve(q, end)
-    else:
-        end = curve.Q[-1]
-    if not space.free_along(curve):
-        return None
-    return tree.add(end, near, curve)
+        curve = space.steering.cut(curve, stride / size)
+    return tree.add(near, curve) if space.free_along(curve) else None
 
 
 def _reach(space: FreeSpace, tree: Tree, target: Array, stride: float) -> int | None:
     """Strides toward the target until it is reached, which returns its node, or until something is in the way."""
-    near = int(np.argmin(space.distances(target, tree.Q[: len(tree)])))
+    near = int(np.argmin(space.distances(target, tree.nodes)))
     while True:
         reached = _extend(space, tree, target, stride, near)
         if reached is None:

@@ -66,7 +66,7 @@ def find(
     growth = connect(space, *ends, seed=seed, seconds=seconds)
     if growth.path is None:
         return ended(growth.outcome)
-    roadmap.add_path(shortcut(growth.path, seed=seed, tries=20))
+    roadmap.add_path(growth.path)
     return ended(WayOutcome.FOUND, growth.path)
 
 

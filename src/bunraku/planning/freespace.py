@@ -128,6 +128,12 @@ class FreeSpace:
         nearest = self.world.distance(q)
         return f"{nearest.a} and {nearest.b} are {1000 * nearest.value:.3g} mm apart"
 
+    @cached_property
+    def metric(self) -> tuple[Array, Array, Array, Array]:
+        """For kernels: turns a radian where angles go round, weights, and bounds, which those that go round do not have."""
+        lower, upper = np.where(self._around, -np.inf, self.lower), np.where(self._around, np.inf, self.upper)
+        return self.steering.per_turn, self.weights, lower, upper
+
     # -- curves ------------------------------------------------------------------------------------------------------
 
     def distances(self, q: Array, Q: Array) -> Array:
@@ -140,7 +146,7 @@ class FreeSpace:
 
     def free_along(self, curve: Curve) -> bool:
         """Whether the whole curve stays free, for certain."""
-        return self._stays_within(curve) and self.ways.free_along(curve)
+        return bool(self.within(curve.Q[-1])) and self._stays_within(curve) and self.ways.free_along(curve)
 
     def along(self, curve: Curve) -> Passage:
         return self.ways.along(curve)

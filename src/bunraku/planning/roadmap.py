@@ -20,7 +20,7 @@ from bunraku.errors import BunrakuError, FileError
 from bunraku.io.atomic import writing
 from bunraku.planning.freespace import FreeSpace
 from bunraku.planning.path import Path
-from bunraku.planning.steer import length, reversed_curve
+from bunraku.planning.steer import TURN, length, reversed_curve
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -119,12 +119,19 @@ class Roadmap:
             if node is None:
                 node = self.add_node(self.space.configuration(q, "waypoint"), guard=False)
             if k and out[-1] != node and not self._joined(out[-1], node) and not self.barred(out[-1], node):
-                for i, j in ((out[-1], node), (node, out[-1])):
-                    if self.space.sees(self.nodes[i], self.nodes[j]):
-                        self.add_edge(i, j)
-                        break
+                self._keep(out[-1], node, path.curves[k - 1])
             out.append(node)
         return out
+
+    def _keep(self, i: int, j: int, known: Curve) -> None:
+        """An edge between two nodes, one of whose curves is known to be free, and may be what is steered here or may not."""
+        if not self.space.steering.parts:  # straight is straight either way
+            self.add_edge(i, j)
+            return
+        for a, b, curve in ((i, j, known), (j, i, reversed_curve(known))):
+            if same_curve(self.space.curve(self.nodes[a], self.nodes[b]), curve) or self.space.sees(self.nodes[a], self.nodes[b]):
+                self.add_edge(a, b)
+                return
 
     def _same(self, q: Array) -> int | None:
         if not len(self):
@@ -205,6 +212,15 @@ class Roadmap:
         parts = len(set(self.component.tolist())) if len(self) else 0
         others = len(self) - len(self.guards)
         return f"<Roadmap: {len(self.guards)} guards, {others} others, {len(self._edges)} edges, {parts} components>"
+
+
+def same_curve(a: Curve, b: Curve) -> bool:
+    """Whether two curves are one but for rounding and whole turns."""
+    if a.Q.shape != b.Q.shape or not np.array_equal(a.bends, b.bends) or np.abs(a.knots - b.knots).max() > 1e-12:
+        return False
+    off = a.Q - b.Q
+    whole = TURN * np.round(off[0] / TURN)
+    return bool(np.abs(off - whole).max() < 1e-12 and np.abs(a.control - b.control).max(initial=0.0) < 1e-12)
 
 
 def load(path: str | PathLike[str], space: FreeSpace) -> Roadmap:

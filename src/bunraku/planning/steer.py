@@ -21,6 +21,7 @@ from bunraku.figure import Figure
 
 Array = NDArray[np.float64]
 TURN = 2.0 * math.pi
+WHOLE = np.array([0.0, 1.0])
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class Steering:
         lower, upper = figure.limits
         turns = np.array([variable.motion == "rotate" for variable in figure.variables])
         self.wraps: NDArray[np.bool_] = turns & ~(np.isfinite(lower) & np.isfinite(upper))
+        self.per_turn: Array = np.where(self.wraps, 1.0 / TURN, 0.0)
         self._places = [figure.indices((part.x, part.y, part.heading)) for part in parts]
         named = [int(k) for own in self._places for k in own]
         if len(set(named)) < len(named):
@@ -77,12 +79,15 @@ class Steering:
     def difference(self, a: ArrayLike, b: ArrayLike) -> Array:
         """b − a, the short way round; both broadcast."""
         out = np.asarray(b, float) - np.asarray(a, float)
-        out[..., self.wraps] -= TURN * np.round(out[..., self.wraps] / TURN)
-        return np.asarray(out)
+        return np.asarray(out - TURN * np.rint(out * self.per_turn))
 
     def curve(self, q_a: Array, q_b: Array) -> Curve:
         """From q_a on; it ends in q_b up to whole turns."""
-        ends = np.stack([q_a, q_a + self.difference(q_a, q_b)])
+        ends = np.empty((2, len(q_a)))
+        ends[0] = q_a
+        np.add(q_a, self.difference(q_a, q_b), out=ends[1])
+        if not self.parts:
+            return Curve(WHOLE, ends, *UNBENT)
         bends: list[tuple[int, ...]] = []
         control: list[Array] = []
         turned: list[tuple[NDArray[np.int64], Array, Array]] = []
@@ -96,13 +101,20 @@ class Steering:
                 turned.append((own, *_turn_drive_turn(part, ends[:, own])))
         bent = (np.array(bends, np.int64), np.array(control)) if bends else UNBENT
         if not turned:
-            return Curve(np.array([0.0, 1.0]), ends, *bent)
+            return Curve(WHOLE, ends, *bent)
         knots = np.unique(np.concatenate([[0.0, 1.0], *(own_knots for _, own_knots, _ in turned)]))
         Q = ends[0] + knots[:, None] * (ends[1] - ends[0])
         for own, own_knots, own_Q in turned:
             for k, i in enumerate(own):
                 Q[:, i] = np.interp(knots, own_knots, own_Q[:, k])
         return Curve(knots, Q, *bent)
+
+
+    def cut(self, curve: Curve, s: float) -> Curve:
+        """The curve that is steered to the place s of a curve."""
+        if len(curve.Q) == 2 and not len(curve.bends):
+            return Curve(WHOLE, np.stack([curve.Q[0], curve.Q[0] + s * (curve.Q[1] - curve.Q[0])]), *UNBENT)
+        return self.curve(curve.Q[0], samples(curve, s))
 
 
 def samples(curve: Curve, s: ArrayLike) -> Array:
@@ -133,6 +145,8 @@ def part_of(curve: Curve, start: float, end: float) -> Curve:
 def length(curve: Curve, weights: ArrayLike, *, count: int = 17) -> float:
     """Weighted length: straight pieces exactly, bends by samples."""
     w = np.asarray(weights, float)
+    if len(curve.Q) == 2 and not len(curve.bends):
+        return math.sqrt(float((((curve.Q[1] - curve.Q[0]) * w) ** 2).sum()))
     Q = samples(curve, np.linspace(0.0, 1.0, count)) if len(curve.bends) else curve.Q
     return float(np.sqrt((np.diff(Q, axis=0) ** 2) @ (w * w)).sum())
 
