@@ -12,10 +12,11 @@ from bunraku.control.cost import (
     Tension,
 )
 from bunraku.control.descent import Iteration, Outcome
+from bunraku.control.limits import Limits
 from bunraku.control.optimize import Optimum, optimize
 from bunraku.control.system import Curve, Rollout, System
 
 __all__ = [
-    "Acceleration", "Centre", "Configuration", "CostToGo", "Curve", "Forces", "Iteration", "Momentum", "Optimum", "Outcome",
+    "Acceleration", "Centre", "Configuration", "CostToGo", "Curve", "Forces", "Iteration", "Limits", "Momentum", "Optimum", "Outcome",
     "PointAt", "Rollout", "Speed", "System", "Tension", "optimize",
 ]  # fmt: skip

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.control.cost import Term, sheet_of
 from bunraku.control.descent import Descent, Iteration, Method, Monitor, Outcome, descend
+from bunraku.control.limits import Limits, tightened, violation
 from bunraku.control.problem import Broken, Expansion, Problem
 from bunraku.control.system import Curve, Rollout, System
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
@@ -20,6 +22,7 @@ from bunraku.kinematics.forward import Pose
 from bunraku.motion import Motion
 
 Array = NDArray[np.float64]
+TOUCH = 1e-6  # of a bound's unit: how far beyond it a motion may be
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,23 +78,51 @@ def motion_of(system: System, run: Rollout) -> Motion:
 def optimize(
     figure: Figure, cost: Sequence[Term], *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
     v: ArrayLike | None = None, inputs: Sequence[str] | None = None, guess: Optimum | Curve | Puppeteer = None,
-    forces: Puppeteer = None, method: Method = "auto", tolerance: float = 1e-12, iterations: int = 60, threads: int = 1,
-    monitor: Monitor | None = None,
+    forces: Puppeteer = None, limits: Limits | None = None, method: Method = "auto", tolerance: float = 1e-12,
+    iterations: int = 60, threads: int = 1, monitor: Monitor | None = None,
 ) -> Optimum:  # fmt: skip
     """The motion of least cost from a configuration and rates, over `duration` seconds.
 
     `inputs` names the kinematic variables and forces that may be chosen; all, where it is left out. `guess` is where the search
-    starts: an earlier optimum, a curve, or a puppeteer (see simulate) with `forces`; at rest, where nothing is given. Ctrl-C
-    returns the best so far.
+    starts: an earlier optimum, a curve, or a puppeteer (see simulate) with `forces`; at rest, where nothing is given. `limits`
+    are met to a millionth of their unit. Ctrl-C returns the best so far.
     """
     system = System.of(figure, dt=dt, inputs=inputs)
     problem = problem_of(system, cost, duration=duration, q=q, v=v)
     run = first_run(problem, guess, forces)
+    if limits is not None:
+        problem = replace(problem, bounds=limits.bounds(problem))
     work = Expansion(problem)
-    found = descend(
-        problem, run, method=method, tolerance=tolerance, iterations=iterations, threads=threads, monitor=monitor, expansion=work
-    )
-    return optimum_of(problem, found, work)
+
+    def solve(problem: Problem, run: Rollout, **options: Any) -> Descent:
+        work.problem = problem
+        return descend(problem, run, method=method, threads=threads, monitor=monitor, expansion=work, **options)
+
+    if limits is None:
+        return optimum_of(problem, solve(problem, run, tolerance=tolerance, iterations=iterations), work)
+    return _within(problem, run, solve, work, tolerance, iterations)
+
+
+def _within(
+    problem: Problem, run: Rollout, solve: Callable[..., Descent], work: Expansion, tolerance: float, iterations: int
+) -> Optimum:
+    """Descents with multipliers between them, until every bound holds."""
+    system, worst = problem.system, np.inf
+    history: tuple[Iteration, ...] = ()
+    while True:
+        left = iterations - len(history)
+        near = worst <= 100.0 * TOUCH
+        found = solve(problem, run, tolerance=tolerance if near else max(tolerance, 1e-8), iterations=left, first=len(history))
+        history, run = history + found.history, found.run
+        beyond = violation(problem.bounds, system, run)
+        outcome = found.outcome
+        if (beyond <= TOUCH and near) or outcome is Outcome.STOPPED or len(history) >= iterations:
+            if beyond > TOUCH and outcome is Outcome.CONVERGED:
+                outcome = Outcome.OUT_OF_ITERATIONS
+            wished = problem.cost(run)[0]
+            return optimum_of(problem, Descent(run, wished, history, outcome, found.mu), work)
+        problem = replace(problem, bounds=tightened(problem.bounds, system, run, stiffer=beyond > 0.25 * worst))
+        worst = beyond
 
 
 def problem_of(

@@ -1,0 +1,107 @@
+"""Limits: what no sample may exceed, kept by an augmented Lagrangian.
+
+Each bound c ≤ 0 adds ρ/2 max(0, c + m/ρ)² − m²/2ρ to the cost. Between descents the multipliers m grow by ρ c where it is
+violated, so that the bound is met without ρ becoming huge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.control.problem import Problem
+from bunraku.control.sheet import Bounds
+from bunraku.control.system import Rollout, System
+from bunraku.errors import BunrakuError, UnknownName
+
+Array = NDArray[np.float64]
+Range = tuple[float | None, float | None]
+"""Lowest and highest value; nothing where there is no bound."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Ranges by name: of variables (string lengths among them), rates of kinematic variables, forces, and tensions."""
+
+    variables: Mapping[str, Range] = field(default_factory=dict)
+    speeds: Mapping[str, float] = field(default_factory=dict)
+    """Largest |rate| of a kinematic variable."""
+    forces: Mapping[str, Range] = field(default_factory=dict)
+    tensions: Mapping[str, Range] = field(default_factory=dict)
+    """Of strings and wires [N]. A string that is slack has no tension, and nothing to push it with."""
+    joints: bool = False
+    """Keep the limits of the figure's own variables too."""
+
+    def bounds(self, problem: Problem) -> Bounds:
+        """Arrays, with multipliers of zero and a penalty that fits the cost."""
+        s, N = problem.system, problem.steps
+        figure, dt = s.figure, s.dt
+        x = _open(s.n_x)
+        if self.joints:
+            for k, v in enumerate(figure.variables):
+                x[:, k] = v.lower, v.upper
+        _set(x[:, : s.n_q], figure.names, self.variables, "variable")
+        _set(x[:, s.n_q + s.n :], figure.kinematic, {k: (-v, v) for k, v in self.speeds.items()}, "kinematic variable")
+        u, l = _open(len(figure.forces)), _open(s.n_links)
+        _set(u, [force.name for force in figure.forces], self.forces, "force")
+        ropes = [rope.name for rope in (*figure.strings, *figure.wires)]
+        _set(l[:, : len(ropes)], ropes, self.tensions, "string")
+        l[:, : len(ropes)] *= dt
+        sheet = problem.sheet
+        rho_x = _penalty(x, sheet.wx, dt)
+        rho_l = _penalty(l, np.full((1, s.n_links), 1e-2 / dt), dt)
+        return Bounds(
+            x, np.zeros((2, N + 1, s.n_x)), rho_x, u, np.zeros((2, N, len(figure.forces))), _penalty(u, sheet.wu, dt),
+            l, np.zeros((2, N, s.n_links)), rho_l,
+        )  # fmt: skip
+
+
+def _open(n: int) -> Array:
+    return np.repeat(np.array([[-np.inf], [np.inf]]), n, 1)
+
+
+def _set(table: Array, names: tuple[str, ...] | list[str], ranges: Mapping[str, Range], what: str) -> None:
+    for name, (low, high) in ranges.items():
+        if name not in names:
+            raise UnknownName(what, name, tuple(names))
+        low, high = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+        if not low < high:
+            raise BunrakuError(f"the {what} {name} is to stay between {low:g} and {high:g}\n  advice: give the lower bound first")
+        table[:, list(names).index(name)] = low, high
+
+
+def _penalty(limits: Array, weights: Array, dt: float) -> Array:
+    """Fifty times the weight that the column has in the cost, or 1 over a second; none without a bound."""
+    usual = np.max(weights, axis=0, initial=0.0)
+    return np.where(np.isfinite(limits).any(0), np.where(usual > 0.0, 50.0 * usual, dt), 0.0)
+
+
+def violation(bounds: Bounds, system: System, run: Rollout) -> float:
+    """The most that any bound is exceeded by, in its own unit."""
+    worst = 0.0
+    for values, limits in _sides(bounds, system, run):
+        if values.size:
+            worst = max(worst, float(np.max(np.maximum(limits[0] - values, values - limits[1]))))
+    return worst
+
+
+def tightened(bounds: Bounds, system: System, run: Rollout, *, stiffer: bool) -> Bounds:
+    """With multipliers updated, and penalties five times as large where `stiffer`."""
+    out = []
+    for (values, limits), m, rho in zip(
+        _sides(bounds, system, run), (bounds.x_m, bounds.u_m, bounds.l_m), (bounds.x_rho, bounds.u_rho, bounds.l_rho), strict=True
+    ):
+        beyond = np.stack([limits[0] - values, values - limits[1]])
+        beyond = np.where(np.isfinite(beyond), beyond, -1.0)
+        new = np.maximum(0.0, m + rho * beyond) * (rho > 0.0)
+        out += [limits, np.ascontiguousarray(new), rho * (5.0 if stiffer else 1.0)]
+    return Bounds(*out)
+
+
+def _sides(bounds: Bounds, system: System, run: Rollout) -> list[tuple[Array, Array]]:
+    x = run.x.copy()
+    x[0] = np.clip(x[0], *bounds.x)  # nothing can be done about the start
+    return [(x, bounds.x), (run.u[:, system.n_kin :], bounds.u), (run.impulse, bounds.l)]

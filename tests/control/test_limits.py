@@ -1,0 +1,50 @@
+"""Limits on forces, variables, speeds and tensions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bunraku.control import Acceleration, Configuration, Forces, Limits, Momentum, Outcome, Speed, optimize
+from bunraku.dynamics import settle
+from bunraku.errors import BunrakuError, UnknownName
+from bunraku.figure import library
+
+
+def test_force_and_rail_are_kept() -> None:
+    """A cart that is to be a metre away within a second, on a short rail, with a weak motor."""
+    figure = library.cart_pendulum(start=(0.0, 0.0))
+    cost = [Configuration({"x": 100.0, "theta": 1.0}, {"x": 1.0}), Momentum(0.01), Forces(1e-4)]
+    free = optimize(figure, cost, duration=3.0, dt=0.01)
+    assert np.abs(free.forces).max() > 60
+    assert free.motion.column("x").max() > 1.001
+    limits = Limits(variables={"x": (None, 1.0)}, forces={"x_force": (-40.0, 40.0)})
+    held = optimize(figure, cost, duration=3.0, dt=0.01, limits=limits, guess=free, iterations=150)
+    assert held.outcome is Outcome.CONVERGED
+    assert np.abs(held.forces).max() < 40 + 2e-6
+    assert held.motion.column("x").max() < 1 + 2e-6
+    assert (np.abs(held.forces) > 39.99).sum() > 5  # it uses what it has
+    assert held.cost > free.cost
+
+
+def test_hands_are_slow_and_strings_taut() -> None:
+    figure = library.arm2d(damping=0.02)
+    q = settle(figure)
+    wish = {"elbow": lambda t: q[1] + 0.5 * (t > 0.5)}
+    cost = [Configuration({"shoulder": 1.0, "elbow": 20.0}, wish), Momentum(0.01), Speed(1e-3), Acceleration(1e-4)]
+    free = optimize(figure, cost, duration=1.5, dt=0.01, q=q)
+    rate = free.run.x[:, 6:]
+    limits = Limits(speeds={"hand_x": 0.5, "hand_length": 0.5}, tensions={"hand": (0.3, None)})
+    held = optimize(figure, cost, duration=1.5, dt=0.01, q=q, limits=limits, iterations=200)
+    assert np.abs(rate).max() > 0.6
+    assert np.abs(held.run.x[:, 6:]).max() < 0.5 + 2e-6
+    assert held.motion.tension.min() > 0.3 - 2e-4
+    assert held.outcome is Outcome.CONVERGED
+
+
+def test_nonsense_is_refused() -> None:
+    figure = library.cart_pendulum()
+    with pytest.raises(UnknownName, match="did you mean"):
+        optimize(figure, [Forces(1.0)], duration=1.0, limits=Limits(forces={"x_forc": (0, 1)}))
+    with pytest.raises(BunrakuError, match="lower bound first"):
+        optimize(figure, [Forces(1.0)], duration=1.0, limits=Limits(variables={"x": (1.0, -1.0)}))
