@@ -1,6 +1,6 @@
 """Optimal control: the cart-pendulum beside Crocoddyl, the whole marionette over 1,000 steps, and its receding horizon.
 
-Times are those of one thread. `cpu` times leave out what other programs took of a shared core.
+Times are those that one core worked, which leaves out what other programs took of a shared one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.environment import Unavailable, python_of, result_of
-from benchmarks.table import Ratio, best_of
+from benchmarks.table import Ratio
 from bunraku.control import Acceleration, Configuration, Forces, Momentum, Optimum, Outcome, Speed, gestures, optimize
 from bunraku.control.cost import Term
 from bunraku.control.horizon import drive, follow
@@ -38,11 +38,22 @@ NOTES = {
     "cart_pendulum.stage_180_ms": "the same, on from there to inverted",
     "cart_pendulum.optimum_ms": "1,000 steps, from rest to inverted at once, as Crocoddyl does it",
     "crocoddyl.near_cost": "from our optimum",
-    "marionette22.wave_cpu_s": "80 states × 1,000 steps to the quadratic tail",
+    "marionette22.wave_s": "80 states × 1,000 steps to the quadratic tail",
     "marionette22.riccati_ms": "80 states × 1,000 steps",
     "marionette22.horizon_tick_ms": "0.5 s ahead, one decision: the median over samples of the least of three runs",
 }
 CART = {"x": 1.0, "theta": 100.0}
+
+
+def core_ms(function: Callable[[], Any], *, repeat: int = 5) -> float:
+    """Milliseconds that one core works for a call, the least of some."""
+    function()
+    best = np.inf
+    for _ in range(repeat):
+        begun = time.process_time()
+        function()
+        best = min(best, time.process_time() - begun)
+    return 1e3 * best
 
 
 def bump(degrees: float) -> Any:
@@ -68,11 +79,11 @@ def bench_cart() -> dict[str, float]:
     second = swing(180, first)
     alone = swing(180, damping=0.0, momentum=0.0)
     out = {
-        "cart_pendulum.stage_130_ms": best_of(lambda: swing(130), repeat=5, number=1) / 1e3,
+        "cart_pendulum.stage_130_ms": core_ms(lambda: swing(130)),
         "cart_pendulum.stage_130_iterations": len(first.history),
-        "cart_pendulum.stage_180_ms": best_of(lambda: swing(180, first), repeat=5, number=1) / 1e3,
+        "cart_pendulum.stage_180_ms": core_ms(lambda: swing(180, first)),
         "cart_pendulum.stage_180_iterations": len(second.history),
-        "cart_pendulum.optimum_ms": best_of(lambda: swing(180, damping=0.0, momentum=0.0), repeat=5, number=1) / 1e3,
+        "cart_pendulum.optimum_ms": core_ms(lambda: swing(180, damping=0.0, momentum=0.0)),
         "cart_pendulum.optimum_iterations": len(alone.history),
         "cart_pendulum.optimum_cost": alone.cost,
     }
@@ -110,29 +121,19 @@ def bench_marionette() -> dict[str, float]:
                 optimize(figure, wishes(reference), duration=10.0, q=reference.q[0], inputs=figure.kinematic, guess=reference)
             )
 
-        best, cpu, wall = timed(solve)
+        best = solve()
         out |= {f"marionette22.{gesture}_iterations": len(best.history), f"marionette22.{gesture}_last_decrease": best.tail[-1]}
-        out |= {f"marionette22.{gesture}_cpu_s": cpu, f"marionette22.{gesture}_s": wall}
+        out[f"marionette22.{gesture}_s"] = core_ms(solve, repeat=2) / 1e3
     system = System.of(figure, dt=0.01, inputs=figure.kinematic)
     problem = problem_of(system, wishes(reference), duration=10.0, q=reference.q[0])
     run, work = first_run(problem, reference, None), Expansion(problem)
     work.at(run)
     return out | {
-        "marionette22.rollout_ms": best_of(lambda: problem.project(run), number=1) / 1e3,
-        "marionette22.first_derivative_ms": best_of(lambda: work.at(run), number=1) / 1e3,
-        "marionette22.riccati_ms": best_of(work.gauss_newton, number=1) / 1e3,
-        "marionette22.contraction_ms": best_of(lambda: work.bend_along(run), number=1) / 1e3,
+        "marionette22.rollout_ms": core_ms(lambda: problem.project(run)),
+        "marionette22.first_derivative_ms": core_ms(lambda: work.at(run)),
+        "marionette22.riccati_ms": core_ms(work.gauss_newton),
+        "marionette22.contraction_ms": core_ms(lambda: work.bend_along(run)),
     }
-
-
-def timed(solve: Callable[[], Optimum]) -> tuple[Optimum, float, float]:
-    """With CPU and wall seconds, the least of two runs."""
-    cpu = wall = np.inf
-    for _ in range(2):
-        marks = time.process_time(), time.perf_counter()
-        best = solve()
-        cpu, wall = min(cpu, time.process_time() - marks[0]), min(wall, time.perf_counter() - marks[1])
-    return best, cpu, wall
 
 
 def bench_horizon() -> dict[str, float]:
@@ -150,7 +151,7 @@ def bench_horizon() -> dict[str, float]:
         )
 
     runs = [online() for _ in range(3)]
-    tick = float(np.median(np.min([run.seconds for run in runs], 0)))
+    tick = float(np.median(np.min([run.seconds[:, 1] for run in runs], 0)))
     system = System.of(figure, dt=0.01, inputs=figure.kinematic)
     hands = np.concatenate([Q[1:, n:], np.zeros((len(Q) - 1, len(figure.forces)))], 1)
     alone = drive(system, system.state(Q[0]), len(hands), lambda x, k: hands[k], push)

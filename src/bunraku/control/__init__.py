@@ -17,6 +17,6 @@ from bunraku.control.optimize import Optimum, optimize
 from bunraku.control.system import Curve, Rollout, System
 
 __all__ = [
-    "Acceleration", "Centre", "Configuration", "CostToGo", "Curve", "Forces", "Iteration", "Limits", "Momentum", "Optimum", "Outcome",
-    "PointAt", "Rollout", "Speed", "System", "Tension", "optimize",
+    "Acceleration", "Centre", "Configuration", "CostToGo", "Curve", "Forces", "Iteration", "Limits", "Momentum", "Optimum",
+    "Outcome", "PointAt", "Rollout", "Speed", "System", "Tension", "optimize",
 ]  # fmt: skip
