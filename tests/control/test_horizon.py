@@ -32,7 +32,7 @@ def test_marionette_follows_while_it_is_pushed() -> None:
     hands = np.concatenate([Q[1:, n:], np.zeros((len(Q) - 1, len(figure.forces)))], 1)
     alone = drive(system, system.state(Q[0]), len(hands), lambda x, k: hands[k], push)
     error = [float(np.sqrt(((run.x[60:, :n] - Q[60:, :n]) ** 2).mean())) for run in (found.run, alone)]
-    print(f"rms {error[0]:.3f} rad with the horizon, {error[1]:.3f} without; {1e3 * np.median(found.seconds[:, 1]):.1f} ms a sample")
+    print(f"rms {error[0]:.3f} rad ahead, {error[1]:.3f} without; {1e3 * np.median(found.seconds[:, 1]):.1f} ms a sample")
     assert error[0] < 0.6 * error[1]
     assert len(found.seconds) == 150
     assert found.motion.tension is not None
