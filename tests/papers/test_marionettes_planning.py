@@ -76,9 +76,9 @@ def test_plans_may_let_a_string_go_slack_and_catch() -> None:
     raise AssertionError(f"only {kinds}")
 
 
-@pytest.mark.parametrize("name", ["ao-est"])
+@pytest.mark.parametrize("name", ["ao-est", "sst"])
 def test_cost_falls_with_time(name: str) -> None:
-    found = plan(PROBLEMS[2], name, seed=2, seconds=60, segments=12_000)
+    found = plan(PROBLEMS[2], name, seed=2, seconds=60, segments=20_000)
     assert found.solved
     assert accepted(found)
     costs = [cost for _, cost in found.history]

@@ -25,7 +25,7 @@ class Planner:
     """Of a cell [m]."""
     goal_rate: float = 0.2
     """How often the hands are sent toward where they are at the goal, if that is known."""
-    one_group: float = 0.5
+    one_group: float = 0.9
     """How often only one string is moved, where there are several."""
     follow: float = 0.5
     """How often a node that came nearer to the goal is extended at once."""
@@ -33,10 +33,12 @@ class Planner:
     """Whether it goes on after the first plan, for cheaper ones."""
     sparse: bool = False
     """SST: nodes are picked by random places, and only the cheapest near each witness is kept."""
-    near: float = 0.12
+    near: float = 0.05
     """SST: the radius in which the cheapest is picked [m]."""
-    apart: float = 0.05
+    apart: float = 0.02
     """SST: the least distance of witnesses [m]."""
+    to_goal: float = 0.2
+    """SST: how often the goal itself is the place near which a node is picked."""
     cost_width: float = math.inf
     """AO-EST: the size of a cell in cost."""
     time: float = 1.0
@@ -64,7 +66,7 @@ PLANNERS = {
             one_group=0.0, follow=0.0,
         ),
         Planner("ao-est", "anytime: cheaper plans the longer it runs", anytime=True, cost_width=0.6),
-        Planner("sst", "stable sparse tree, anytime", anytime=True, sparse=True, follow=0.2),
+        Planner("sst", "stable sparse tree, anytime", anytime=True, sparse=True),
     )
 }  # fmt: skip
 

@@ -42,6 +42,10 @@ class Problem:
     """The least distance of anything from anything [m]."""
     name: str = field(default="problem")
 
+    def __getstate__(self) -> dict[str, object]:
+        """Without the world, which a worker builds for itself."""
+        return {key: value for key, value in self.__dict__.items() if key != "world"}
+
     @property
     def dt(self) -> float:
         return self.segment / self.steps

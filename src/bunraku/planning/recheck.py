@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicSpline
 
+from bunraku.collision import Report as Check
 from bunraku.collision import World
 from bunraku.collision.solids import solid
 from bunraku.dynamics import Simulation
@@ -52,6 +53,8 @@ class Report:
     """Of the nearest pair of things, over all three motions [m]."""
     fine: Motion
     """The motion with the finer step."""
+    since: float
+    """When the earliest of what is objected to begins [s]; infinite where there is nothing."""
 
     @property
     def accepted(self) -> bool:
@@ -81,33 +84,44 @@ def recheck(
     times = motion.t[0] + dt / parts * np.arange(1, parts * (len(motion) - 1) + 1)
     K_fine = CubicSpline(motion.t, K, bc_type="clamped" if v is None else "not-a-knot")(times)
     fine = _simulated(figure, motion.q[0], v, dt / parts, K_fine)
-    found: list[str] = []
-    far_same = float(_apart(figure, motion.q, again.q).max())
-    far_fine = float(_apart(figure, motion.q, fine.q[::parts]).max())
-    if not far_same <= same:
-        found.append(f"dynamics: the same inputs lead {1e3 * far_same:.3g} mm away")
-    if not far_fine <= finer:
-        found.append(f"dynamics: with a step of {1e3 * dt / parts:.3g} ms the inputs lead {1e3 * far_fine:.3g} mm away")
+    found: list[tuple[float, str]] = []
+    far_same, far_fine = _apart(figure, motion.q, again.q), _apart(figure, motion.q, fine.q[::parts])
+    found += _drifts(motion.t, far_same, same, "the same inputs lead")
+    found += _drifts(motion.t, far_fine, finer, f"with a step of {1e3 * dt / parts:.3g} ms the inputs lead")
     world, clearance = World(figure, scene, allowed=allowed), np.inf
     for name, one in (("the motion", motion), ("the finer motion", fine)):
         report = world.check(one, between=True)
         clearance = min(clearance, report.least)
-        if not report.free:
-            found.append(f"collision: in {name}, {str(report).splitlines()[-1]}")
-        found += [f"collision: in {name}, {what} at {one.t[k]:.3g} s" for k, what in pierced(figure, scene, one.q)]
-    found += _beyond(motion, limits, dt) if limits is not None else []
-    found += _outside(motion)
+        found += [(t, f"collision: in {name}, {what}") for t, what in _hits(one.t, report)]
+        found += [(one.t[k], f"collision: in {name}, {what}") for k, what in pierced(figure, scene, one.q)]
+    found += [(motion.t[0], text) for text in (_beyond(motion, limits, dt) if limits is not None else []) + _outside(motion)]
     gap = max(_gaps(figure, one.q) for one in (motion, fine))
     tension = min(float(one.tension.min(initial=np.inf)) for one in (motion, again, fine) if one.tension is not None)
     if not gap <= string:
-        found.append(f"strings: one is {1e3 * gap:.3g} mm too short")
+        found.append((motion.t[0], f"strings: one is {1e3 * gap:.3g} mm too short"))
     if not tension >= SLACKEST:
-        found.append(f"strings: one pushes with {-tension:.3g} N")
+        found.append((motion.t[0], f"strings: one pushes with {-tension:.3g} N"))
     if goal is not None:
         for name, one in (("the motion", motion), ("the finer motion", fine)):
             if not goal(figure, one.q[-1], _rates(one)):
-                found.append(f"goal: {name} does not end in it")
-    return Report(tuple(found), far_same, far_fine, gap, tension, clearance, fine)
+                found.append((motion.t[-1], f"goal: {name} does not end in it"))
+    since = min((float(t) for t, _ in found), default=np.inf)
+    objections = tuple(text for _, text in found)
+    return Report(objections, float(far_same.max()), float(far_fine.max()), gap, tension, clearance, fine, since)
+
+
+def _drifts(t: Array, far: Array, most: float, text: str) -> list[tuple[float, str]]:
+    if (far <= most).all():
+        return []
+    begins = int(np.argmax(~(far <= 0.5 * most)))
+    return [(float(t[begins]), f"dynamics: {text} {1e3 * far.max():.3g} mm away")]
+
+
+def _hits(t: Array, report: Check) -> list[tuple[float, str]]:
+    """The first overlap at a sample, and the first between two."""
+    out = [(float(t[hit.first]), f"{hit.a} is {1e3 * hit.depth:.3g} mm deep in {hit.b}") for hit in report.hits[:1]]
+    ways = [(float(t[k]), f"{way.a} meets {way.b} after {t[k]:.3g} s") for k, way in (report.passages or ())[:1]]
+    return out or ways
 
 
 def _step(motion: Motion) -> float:

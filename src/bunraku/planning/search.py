@@ -21,6 +21,7 @@ from bunraku.planning.planners import Planner, planner_named
 from bunraku.planning.problem import Problem
 from bunraku.planning.recheck import Report, recheck
 from bunraku.planning.space import STRICTER, Space
+from bunraku.planning.sst import AWAY
 from bunraku.planning.tree import SearchTree
 
 Array = NDArray[np.float64]
@@ -168,13 +169,36 @@ class Search:
         report = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
         if not report.accepted:
             self.refused += 1
+            self._cut(node, min(int(report.since / problem.segment), len(speeds) - 1), len(speeds))
             return
         self.best, self.report, self.speeds, self.cost = motion, report, speeds, float(self.nodes.cost[node])
         self.history.append((clock, self.cost))
         if not self.planner.anytime:
             self.outcome = Outcome.SOLVED
-        elif not self.planner.sparse:
-            prune(self.nodes, self.cells, self.space.aim, self.taste, CHEAPER * self.cost)
+        else:
+            self._forget_dear()
+
+    def _forget_dear(self) -> None:
+        """From now on only nodes are extended from which a cheaper plan can come."""
+        bound, n = CHEAPER * self.cost, int(self.nodes.count[0])
+        if self.planner.sparse:
+            self.sparse.F[0, :n][self.nodes.cost[:n] >= bound - self.planner.time * self.space.problem.segment] = AWAY
+        else:
+            prune(self.nodes, self.cells, self.space.aim, self.taste, bound)
+
+    def _cut(self, node: int, segment: int, length: int) -> None:
+        """Gives up everything that grew from one segment of a path on: it would be refused again."""
+        for _ in range(length - 1 - segment):
+            node = int(self.nodes.parent[node])
+        n = int(self.nodes.count[0])
+        dead = np.zeros(n, np.bool_)
+        dead[node] = True
+        for k in range(node + 1, n):  # parents come before their children
+            dead[k] = dead[self.nodes.parent[k]]
+        self.nodes.far[:n][dead] = math.inf
+        self.nodes.cell[:n][dead] = -1
+        self.sparse.F[0, : min(n, self.sparse.F.shape[1])][dead[: self.sparse.F.shape[1]]] = AWAY
+        self._forget_dear()
 
     def path(self, node: int) -> Array:
         """The speeds that lead to a node, from the root."""

@@ -87,9 +87,10 @@ class Space:
             joint.append(int(compiled.frame_joint[f]))
             places.append(se3.transform(compiled.frame_X[f], at.position))
         limits = problem.limits
+        groups = _groups(problem.figure, limits.free, {at.frame for at in problem.goal.points})
         return Course(
             problem.dt, problem.steps, problem.margin, limits.lower, limits.upper, limits.speed, limits.acceleration,
-            _groups(problem.figure, limits.free), np.array(joint, np.int64), np.array(places).reshape(-1, 3), self.ends,
+            groups, np.array(joint, np.int64), np.array(places).reshape(-1, 3), self.ends,
         )  # fmt: skip
 
     @cached_property
@@ -101,8 +102,7 @@ class Space:
 
     def sparse(self, planner: Planner, capacity: int) -> Sparse:
         """Room for what SST remembers."""
-        points = len(self.problem.goal.points)
-        return sparse(capacity, points, near=planner.near, apart=planner.apart, goal_rate=0.05)
+        return sparse(capacity, self.aim.leading, near=planner.near, apart=planner.apart, goal_rate=planner.to_goal)
 
     def far(self, q: ArrayLike) -> float:
         """Root mean square distance of the goal's points from their targets [m]."""
@@ -147,8 +147,11 @@ class Space:
         return simulate(self.problem.figure, K, duration=len(K) * self.problem.dt, dt=self.problem.dt, q=self.problem.start)
 
 
-def _groups(figure: Figure, free: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The free kinematic variables of each string: those of its spindle and its length; what has no string is by itself."""
+def _groups(figure: Figure, free: NDArray[np.bool_], wanted: set[str]) -> NDArray[np.int64]:
+    """The free kinematic variables of each string: those of its spindle and its length; what has no string is by itself.
+
+    Strings that hang on what the goal is about stand here as often as all others together.
+    """
     names, own = list(figure.kinematic), []
     for string in (*figure.strings, *figure.wires):
         group, frame = {string.variable}, string.spindle.frame
@@ -159,6 +162,9 @@ def _groups(figure: Figure, free: NDArray[np.bool_]) -> NDArray[np.int64]:
         own.append([names.index(name) for name in names if name in group and free[names.index(name)]])
     grouped = {k for group in own for k in group}
     own += [[k] for k in range(len(names)) if free[k] and k not in grouped]
+    leading = [group for group, string in zip(own, (*figure.strings, *figure.wires), strict=False) if string.hook.frame in wanted]
+    if 0 < len(leading) < len(own):
+        own += leading * ((len(own) - len(leading)) // len(leading))
     own = [group for group in own if group]
     widest = max((len(group) for group in own), default=1)
     return np.array([group + [-1] * (widest - len(group)) for group in own], np.int64).reshape(-1, widest)

@@ -1,7 +1,7 @@
 """Stable sparse trees (Li, Littlefield and Bekris, 2016): of all nodes near one witness only the cheapest stays.
 
 A random place is drawn; of the nodes near it the cheapest is extended, or the nearest where none is near. Distances are over
-the goal's points: where they are and, weighted by a time, how fast. Neighbours are found by looking at all, eight at a time.
+the leading points: where they are and, weighted by a time, how fast. Neighbours are found by looking at all, eight at a time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from bunraku.planning.dice import uniform
+from bunraku.planning.dice import below, uniform
 from bunraku.planning.nodes import HURRY
 from bunraku.spatial.kernel import inline
 
@@ -74,12 +74,12 @@ def look(F, count, x, cost, radius):
 
 @inline
 def pick(sparse, nodes, aim, dice):
-    """A node to go on from."""
+    """A node to go on from: near the goal, or near a random place beside one that was reached (limbs rule most others out)."""
     x = np.empty(sparse.F.shape[0], np.float32)
-    to_goal = uniform(dice) < sparse.goal_rate
+    to_goal, origin = uniform(dice) < sparse.goal_rate, below(dice, nodes.count[0])
     for k in range(x.shape[0]):
-        spread = 0.2 * (sparse.high[k] - sparse.low[k]) + 1e-3
-        x[k] = sparse.low[k] - spread + uniform(dice) * (sparse.high[k] - sparse.low[k] + 2.0 * spread)
+        place = nodes.X[origin, k // 6, k % 6] if k % 6 < 3 else HURRY * nodes.V[origin, k // 6, k % 6 - 3]
+        x[k] = place + (uniform(dice) - 0.5) * (sparse.high[k] - sparse.low[k])
         if to_goal:
             x[k] = aim.targets[k // 6, k % 6] if k % 6 < 3 else 0.0
     node, _ = look(sparse.F, nodes.count[0], x, nodes.cost, sparse.near)

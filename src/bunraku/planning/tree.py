@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,6 +46,11 @@ class SearchTree:
 
     def __len__(self) -> int:
         return len(self.parent)
+
+    def first(self, count: int) -> SearchTree:
+        """The first nodes: a tree as well, for parents come before their children."""
+        fields = ("parent", "cost", "distance", "points", "q", "speeds")
+        return replace(self, **{name: getattr(self, name)[:count] for name in fields})
 
     def edges(self, point: int = 0) -> Array:
         """Straight lines from every node's parent to the node, of one of the points, (nodes − 1, 2, 3)."""

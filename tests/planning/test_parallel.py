@@ -1,0 +1,61 @@
+"""Trees side by side, and one whose worker is killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from benchmarks.arm_pairs import problems
+from bunraku import workers as house
+from bunraku.planning import Outcome, plan, plan_together, recheck
+from bunraku.planning.parallel import _race
+from bunraku.planning.planners import PLANNERS
+
+PROBLEM = problems()[8]
+
+
+def test_one_worker_is_the_plain_search() -> None:
+    alone = plan(PROBLEM, seed=5)
+    assert plan_together(PROBLEM, seed=5, workers=1).motion == alone.motion
+
+
+def test_impossible_problems_start_no_worker() -> None:
+    before = time.monotonic()
+    assert plan_together(PROBLEM, seconds=0.0, workers=8).outcome is Outcome.NO_BUDGET
+    assert time.monotonic() - before < 1.0
+
+
+def test_the_plan_arrives_though_a_worker_is_killed() -> None:
+    """Both trees want many segments; one is killed half-way, and done again."""
+    planner, killed = PLANNERS["ao-est"], []
+    with house.executor(2) as (pool, flag):
+        assert isinstance(pool, house.Pool)
+
+        def kill() -> None:
+            while len(pool.pids) < 2:
+                time.sleep(0.05)
+            time.sleep(4.0)
+            victim = pool.pids[0]
+            os.kill(victim, signal.SIGKILL)
+            killed.append(victim)
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        found = _race(pool, flag, 2, PROBLEM, planner, 0, 300.0, 30_000)
+        thread.join()
+    assert killed
+    assert found.solved
+    assert found.segments == 60_000  # nothing was lost, nothing counted twice
+    assert found.motion is not None
+    assert recheck(found.motion, PROBLEM.scene, limits=PROBLEM.limits, goal=PROBLEM.goal).accepted
+
+
+@pytest.mark.slow
+def test_trees_on_a_cluster() -> None:
+    pytest.importorskip("distributed")
+    found = plan_together(PROBLEM, workers=2, cluster="local", seed=1, seconds=20)
+    assert found.solved

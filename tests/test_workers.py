@@ -1,0 +1,86 @@
+"""Executors: a killed worker loses no work."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from bunraku.errors import BunrakuError
+from bunraku.workers import FileFlag, Pool, executor
+
+
+def _square(x: int) -> int:
+    return x * x
+
+
+def _fail(_: int) -> int:
+    raise ValueError("seven")
+
+
+def _dies_once(path: str) -> int:
+    """Takes its worker with it the first time."""
+    if not Path(path).exists():
+        Path(path).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 42
+
+
+def _always_dies(_: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return 0
+
+
+def _waits(path: str) -> str:
+    flag, start = FileFlag(path), time.monotonic()
+    while not flag.is_set() and time.monotonic() - start < 60:
+        time.sleep(0.01)
+    return "saw it" if flag.is_set() else "waited in vain"
+
+
+def test_results_errors_and_killed_workers(tmp_path: Path) -> None:
+    with executor(2) as (pool, flag):
+        assert list(pool.map(_square, range(20))) == [k * k for k in range(20)]
+        with pytest.raises(ValueError, match="seven"):
+            pool.submit(_fail, 1).result()
+        squares = [pool.submit(_square, k) for k in range(20)]
+        lost = pool.submit(_dies_once, str(tmp_path / "once"))
+        squares += [pool.submit(_square, k) for k in range(20, 40)]
+        assert lost.result(timeout=120) == 42
+        assert [job.result(timeout=120) for job in squares] == [k * k for k in range(40)]
+        with pytest.raises(BunrakuError, match="lost"):
+            pool.submit(_always_dies, 0).result(timeout=300)
+        assert isinstance(flag, FileFlag)
+        waiting = pool.submit(_waits, flag.path)
+        flag.set()
+        assert waiting.result(timeout=120) == "saw it"
+
+
+def test_pool_wants_a_worker() -> None:
+    with pytest.raises(BunrakuError, match="0 workers"):
+        Pool(0)
+
+
+def test_no_cluster_answers() -> None:
+    pytest.importorskip("distributed")
+    import dask
+
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "300ms"}),
+        pytest.raises(BunrakuError, match="no cluster answers"),
+        executor(cluster="tcp://127.0.0.1:9"),
+    ):
+        pass
+
+
+@pytest.mark.slow
+def test_a_local_cluster() -> None:
+    pytest.importorskip("distributed")
+    with executor(2, cluster="local") as (pool, flag):
+        assert list(pool.map(_square, range(5))) == [0, 1, 4, 9, 16]
+        assert not flag.is_set()
+        flag.set()
+        assert flag.is_set()
