@@ -58,6 +58,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"^(?!\d\d_)",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
+    "thumbnail_size": (640, 320),
     "min_reported_time": 1e9,
     "show_signature": False,
     "remove_config_comments": True,
