@@ -75,7 +75,7 @@ def verb(function: Verb) -> Verb:
                 _say("stopped", style="yellow", to=err)
                 raise typer.Exit(130) from None
 
-    app.command(no_args_is_help=function.__name__ not in ("figures", "play"))(guarded)
+    app.command(no_args_is_help=function.__name__ not in ("figures", "guide", "play"))(guarded)
     return function
 
 
@@ -284,6 +284,35 @@ def play(
         entries or opening_show(), host=host, port=port, opener=entries_of, exporters=exporters(), browser=browser, out=folder,
         console=out,
     )  # fmt: skip
+
+
+@verb
+def guide(
+    humanoid: Annotated[str, typer.Argument(help="Our own, called humanoid, or a humanoid file.")] = "humanoid",
+    scene: Annotated[Path | None, typer.Argument(help="A scene file; without, a room with two steps and a door.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Play a saved input log into files, without a stage.")] = None,
+    output: Annotated[list[Path] | None, typer.Option("--output", "-o", help="With --replay: the motion. May be repeated.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="With --replay: loci from above, as PNG, SVG or PDF.")] = None,
+    seconds: Annotated[float, typer.Option(min=0.0, max=3600.0, help="With --replay: how long after the last input.")] = 2.0,
+    physics: Annotated[bool, typer.Option("--physics", help="In MuJoCo, with position servos and a stabiliser.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8360,
+    browser: Annotated[
+        bool | None, typer.Option("--browser/--no-browser", help="Open the page; without a display it is not.")
+    ] = None,
+) -> None:
+    """Guide a humanoid with one hand: a foot, the trunk or a hand follows the stick, the rest of the body follows by itself."""
+    from bunraku.verbs import guide as guiding
+
+    if replay is not None:
+        for title, text in guiding.replayed(humanoid, scene, replay, output or (), plot, seconds=seconds, console=err):
+            _say(f"{title:<12}{text}")
+        return
+    from bunraku.stage.command import play as open_stage
+    from bunraku.teleop.files import entries_of, exporters
+
+    one = guiding.entry(humanoid, scene, physics=physics)
+    one.open()  # what is wrong is said here, not in the browser
+    open_stage([one], port=port, opener=entries_of, exporters=exporters(), browser=browser, console=out)
 
 
 # -- in words ----------------------------------------------------------------------------------------------------

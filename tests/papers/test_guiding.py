@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-import numpy as np
+from itertools import groupby
 
+import numpy as np
+import pytest
+
+from bunraku.kinematics import frames_along, pose
+from bunraku.kinematics.balance import momentum_along
 from bunraku.locomotion.guide.command import Command
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid import small_humanoid
+from bunraku.locomotion.guide.humanoid_file import planner_of
+from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.points import Points, Subgoals
+from bunraku.locomotion.guide.scenario import HANDLE, ROOM, START, operator
 from bunraku.locomotion.guide.segment import Planner, Segment
+from bunraku.locomotion.guide.session import Session
+from bunraku.teleop.physics import MujocoRobot
+from bunraku.teleop.robot import Link, Served, drive
 
 STEP = 0.03
 
@@ -54,3 +65,55 @@ def test_figure_8_the_program_keeps_half_a_second() -> None:
         assert segment.duration == 0.5
         assert segment.margin.min() >= planner.margin - 1e-4
         assert max(segment.miss) <= planner.near
+
+
+def performed(planner: Planner) -> Session:
+    performer = Performer(Guide(small_humanoid(), ROOM, planner))
+    return Session(performer, performer.guide.start(x=START))
+
+
+def test_scenario_down_the_steps_across_the_room_to_the_door() -> None:
+    """Fig. 9–11, kinematically."""
+    session = performed(Planner())
+    modes = []
+    for command in operator(session):
+        modes.append(command.guided)
+        done = session.obey(command)
+        assert done.margin > 0.0
+    assert session.points.feet[:, 2].max() == 0.0
+    assert np.linalg.norm(session.points.hands[0] - HANDLE) < 0.01
+    assert [mode for mode, _ in groupby(m.replace("right_foot", "left_foot") for m in modes)] == ["left_foot", "trunk", "left_hand"]
+
+
+def test_scenario_in_physics() -> None:
+    """Fig. 12: the same behind a socket in MuJoCo, with position servos; what the operator sees is what the robot measures."""
+    pytest.importorskip("mujoco")
+    own = small_humanoid()
+    session = performed(planner_of(own, careful=True))
+    robot = MujocoRobot(own, ROOM, session.before[-1])
+    with Served(robot) as served, Link(served.address) as link:
+        seen = lambda: pose(own.figure, link.q).point("left_hand") - session.points.hands[0]  # noqa: E731
+        record = drive(session, link, operator(session, seen=seen), watch=lambda: not robot.fallen)
+    assert not robot.fallen
+    planned, measured = np.array(record.planned), np.array(record.measured)
+    error = momentum_along(own.figure, planned, 0 * planned)[1] - momentum_along(own.figure, measured, 0 * measured)[1]
+    assert np.sqrt((error**2).sum(1).mean()) <= 0.010
+    assert slip(session, measured) <= 0.015
+    assert np.linalg.norm(pose(own.figure, link.q).point("left_hand") - HANDLE) <= 0.010
+
+
+def slip(session: Session, measured: np.ndarray) -> float:
+    """The farthest that a foot slides while it bears a fifth of the weight or more [m]."""
+    own, first, worst = session.performer.guide.humanoid, 0, 0.0
+    X = frames_along(own.figure, measured)
+    for done in session.performances:
+        n = done.move.n
+        shares = np.array([done.move.shares(k, done.zmp[k]) for k in range(1, n + 1)])
+        for foot, frame in enumerate(own.feet):
+            place = X[first : first + n, own.figure.frame_index[frame], :2, 3]
+            for stands, ticks in groupby(range(n), key=lambda k, foot=foot: shares[k, foot] > 0.2):
+                own_ticks = list(ticks)
+                if stands:
+                    worst = max(worst, float(np.linalg.norm(place[own_ticks] - place[own_ticks[0]], axis=1).max()))
+        first += n
+    return worst

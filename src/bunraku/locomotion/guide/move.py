@@ -54,6 +54,16 @@ class Move:
             return (0, ends[0])
         return (ends[0], ends[1])
 
+    def shares(self, tick: int, zmp: Array) -> Array:
+        """How the floor's push is shared by the feet (2,): on two, by where the ZMP is along the line from one to the other."""
+        first, last = self.air
+        aloft = self.start.aloft if self.start.aloft != NONE else self.goals.swings
+        if aloft != NONE and (first < tick < last or self.goals.swings == NONE):
+            return np.array([float(aloft != 0), float(aloft != 1)])
+        way = self.feet[tick, 1, :2] - self.feet[tick, 0, :2]
+        s = min(max(float((zmp - self.feet[tick, 0, :2]) @ way) / float(way @ way), 0.0), 1.0)
+        return np.array([1.0 - s, s])
+
     @cached_property
     def feet(self) -> Array:
         """(n + 1, 2, 4)."""
@@ -99,6 +109,7 @@ class Move:
         return Points(
             state, self.goals.feet.copy(), NONE if lands else self.goals.swings, self.goals.trunk.copy(),
             self.hands[-1].copy(), speeds, self.goals.feet.copy() if lands else self.start.stood, self.goals.height,
+            self.start.last if self.goals.swings == NONE else self.goals.swings,
         )  # fmt: skip
 
 

@@ -21,16 +21,16 @@ from bunraku.locomotion.guide.comzmp import FLOOR
 from bunraku.locomotion.guide.effort import needed, shared
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.move import Move
-from bunraku.locomotion.guide.points import NONE, Points, Subgoals
+from bunraku.locomotion.guide.points import Points, Subgoals
 from bunraku.locomotion.guide.whole_body import WholeBody
 
 Array = NDArray[np.float64]
 OFF_FOOT, OFF_COM, OFF_HAND = 0.001, 0.002, 0.005
 """What inverse kinematics may miss [m]."""
-FILTERED = 0.004
-"""Margin of the ZMP in the polygon when the error of the model is allowed for [m]."""
-LEAST = 0.001
-"""Margin that the ZMP of all bodies must keep [m]."""
+FILTERED = 0.5
+"""Of the planner's margin: what the ZMP keeps in the polygon when the error of the model is allowed for."""
+LEAST = 0.125
+"""Of the planner's margin: what the ZMP of all bodies must keep."""
 PASSES = 6
 """Times that a segment is followed before it is given up."""
 STRENGTH = 0.95
@@ -145,9 +145,10 @@ class Performer:
             if segment is not None and max(segment.miss) <= planner.near:
                 done = self._follow(whole(segment), before)
                 passes += 1
-                if done.margin < LEAST:
+                if done.margin < LEAST * planner.margin:
                     off = done.zmp - segment.samples[:, FLOOR:]
-                    segment = replace(planner, margin=FILTERED).attempt(points.com, phases, goals.com, lasts, off=off)
+                    closer = replace(planner, margin=FILTERED * planner.margin)
+                    segment = closer.attempt(points.com, phases, goals.com, lasts, off=off)
                     if segment is not None and max(segment.miss) <= 2.0 * planner.near:
                         done = self._follow(whole(segment), before)
                         passes += 1
@@ -177,40 +178,28 @@ class Performer:
         speed = float((np.abs(np.diff(Q[:, motors], axis=0)) / (move.segment.dt * self._speed)).max())
         if speed > 1.0:
             return "a joint would have to move too fast", (min(speed, 2.0) - 1.0) * move.segment.duration
-        if done.margin < LEAST:
+        if done.margin < LEAST * self.guide.planner.margin:
             return "the ZMP would leave the feet", self.guide.planner.longer
-        if (self.efforts(done, before, every=5) > STRENGTH * self._effort).any():
+        if (np.abs(self.efforts(done, before, every=5)) > STRENGTH * self._effort).any():
             return "a motor is not strong enough", self.guide.planner.longer
         if any(self._world.collides(q) for q in Q[[len(Q) // 3, 2 * len(Q) // 3, -1]]):
             return "something would touch", 0.0
         return "", 0.0
 
     def efforts(self, done: Performance, before: Array, *, every: int = 1) -> Array:
-        """The sizes of the motors' efforts at some of the ticks, (k, motors)."""
+        """The motors' efforts at some of the ticks, (k, motors); where ticks see only one side of themselves, as at the next."""
         own, move = self.guide.humanoid, done.move
         wanted = needed(own.figure, np.concatenate([before[:-1], done.q]), move.segment.dt)[len(before) - 1 :]
         base = own.figure.indices(self.body.base)
-        first, last = move.air
         out = []
-        for k in range(2, len(done.q) - 2, every):
-            in_air = move.goals.swings != NONE and first < k < last
-            if move.start.aloft != NONE and move.goals.swings == NONE:
-                in_air = True
-            foot = move.start.aloft if move.start.aloft != NONE else move.goals.swings
-            shares = _shares(move.feet[k], done.zmp[k]) if not in_air else np.array([float(foot != 0), float(foot != 1)])
+        for k in np.clip(np.arange(0, len(done.q), every), 2, len(done.q) - 3).tolist():
+            shares = move.shares(k, done.zmp[k])
             some = shares > 1e-3
             feet = tuple(name for name, stands in zip(own.feet, some.tolist(), strict=True) if stands)
-            out.append(np.abs(shared(own.figure, done.q[k], wanted[k], base, feet, shares[some])[self.body.motors]))
-        return np.array(out).reshape(-1, len(self.body.motors))
+            out.append(shared(own.figure, done.q[k], wanted[k], base, feet, shares[some])[self.body.motors])
+        return np.array(out)
 
 
 def _part(command: Command, share: float) -> Command:
     (x, y, z), (roll, pitch, yaw) = command.move, command.turn
     return replace(command, move=(share * x, share * y, share * z), turn=(share * roll, share * pitch, share * yaw))
-
-
-def _shares(feet: Array, zmp: Array) -> Array:
-    """How the floor's push is shared by two feet (2, 4): by where the ZMP is along the line from one to the other."""
-    way = feet[1, :2] - feet[0, :2]
-    s = min(max(float((zmp - feet[0, :2]) @ way) / float(way @ way), 0.0), 1.0)
-    return np.array([1.0 - s, s])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,8 @@ class Points:
     """Where each foot stood last, (2, 4): a foot in the air can always go back there."""
     height: float
     """At which the centre of mass is wanted, above the middle of the feet; legs that cannot reach hold it lower."""
+    last: int = NONE
+    """The foot that moved last."""
 
     @property
     def yaw(self) -> float:
@@ -72,6 +74,16 @@ class Subgoals:
     guided: str = "trunk"
     notice: str = ""
     """Why it is not what the operator asked for, where it is not."""
+
+
+def moved(points: Points, by: Array) -> Points:
+    """Everything elsewhere by (x, y)."""
+    along = np.array([by[0], by[1], 0.0])
+    feet, stood = points.feet.copy(), points.stood.copy()
+    feet[:, :2] += by
+    stood[:, :2] += by
+    com = State(points.com.p + along, points.com.v, points.com.carried + along)
+    return replace(points, com=com, feet=feet, stood=stood, hands=points.hands + along)
 
 
 def standing_at(humanoid: Humanoid, *, x: float = 0.0, y: float = 0.0, z: float = 0.0, yaw: float = 0.0) -> Points:

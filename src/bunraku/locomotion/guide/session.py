@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bunraku.locomotion.guide.command import STAND, Command
 from bunraku.locomotion.guide.performer import BEFORE, Performance, Performer
-from bunraku.locomotion.guide.points import Points
+from bunraku.locomotion.guide.points import Points, moved
 from bunraku.locomotion.guide.segment import DT
 from bunraku.motion import Motion
 from bunraku.motion.track import Mark
@@ -64,8 +64,8 @@ class Session:
         self.command: Command = STAND
         self.performances: list[Performance] = []
         self._keep = keep
-        self._before = np.tile(performer.body.posed(self.points), (BEFORE, 1))
-        self._start = self._before[-1]
+        self.before = np.tile(performer.body.posed(self.points), (BEFORE, 1))
+        self._start = self.before[-1]
         self._now: Performance | None = None
         self._k = self._count = 0
 
@@ -73,14 +73,26 @@ class Session:
         """One step of dt on. At the end of a segment the command of that moment is planned for."""
         notice = ""
         if self._now is None or self._k >= self._now.move.n:
-            self._now = self.performer.next(self.points, self.command, self._before)
+            self._now = self.performer.next(self.points, self.command, self.before)
             self._k, notice = 0, self._now.notice
-            self._before, self.points = self._now.q[-BEFORE:], self._now.move.end
+            self.before, self.points = self._now.q[-BEFORE:], self._now.move.end
             if self._keep:
                 self.performances.append(self._now)
         self._k += 1
         self._count += 1
         return Tick(self._count * DT, self._now.q[self._k], self._now, self._k, notice)
+
+    def relocate(self, by: Array) -> None:
+        """The robot has slipped by (x, y) [m]: between two moves, what comes next is planned from where it is."""
+        self.points = moved(self.points, by)
+        self.before = self.before.copy()
+        self.before[:, self.performer.guide.humanoid.figure.indices(self.performer.body.base[:2])] += by
+
+    @property
+    def now(self) -> tuple[Performance, int]:
+        """The performance under way, and its tick."""
+        assert self._now is not None, "nothing was played yet"
+        return self._now, self._k
 
     @property
     def idle(self) -> bool:

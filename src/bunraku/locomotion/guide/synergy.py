@@ -19,11 +19,13 @@ from bunraku.locomotion.guide.points import NONE, Points, Subgoals, attitude, he
 from bunraku.locomotion.guide.support import region
 
 Array = NDArray[np.float64]
-SIDEWAYS = 0.3
-"""The trunk may lean to the sides and back by this part of what it may lean forward: hips hardly bend that way."""
+STAND_ON = 0.28
+"""Of the longest step: nor may the centre of mass be farther from the middle of the feet, or legs stretch and it bobs."""
+SIDEWAYS, BACK = 0.3, 0.1
+"""The trunk may lean to the sides and back by these parts of what it may lean forward: hips hardly bend that way, knees bear more."""
 LOWEST = 0.86
 """Part of its height at home that the centre of mass is lowered to at most, so that legs reach."""
-STRETCH = 0.97
+STRETCH = 0.975
 """Of a straight leg: beyond, the centre of mass is lowered."""
 
 
@@ -111,7 +113,7 @@ class Rules:
         if not (command.move[0] or command.move[1]):
             com[:2] = middle if command.turn[2] else com[:2]
         trunk = points.trunk.copy()
-        lean, back = limits.lean * np.array([SIDEWAYS, 1.0]), limits.lean * np.array([-SIDEWAYS, -SIDEWAYS])
+        lean, back = limits.lean * np.array([SIDEWAYS, 1.0]), limits.lean * np.array([-SIDEWAYS, -BACK])
         trunk[:2] = np.clip(trunk[:2] + np.array(command.turn[:2]) * lean / 2, back, lean)
         trunk[2] += command.turn[2] * 0.5 * limits.turn[1]
         goals = self._carried(points, com, trunk, "trunk")
@@ -127,7 +129,8 @@ class Rules:
         points = replace(points, height=height)
         own = region(humanoid.sole, points.feet, com)
         twist = float(trunk[2]) - points.yaw
-        if own.margin(com[:2]) >= self.stand_on and abs(twist) <= 0.6 * limits.turn[0]:
+        away = float(np.linalg.norm(com[:2] - points.feet[:, :2].mean(0)))
+        if own.margin(com[:2]) >= self.stand_on and away <= STAND_ON * limits.forward and abs(twist) <= 0.6 * limits.turn[0]:
             com[2] = self._low_enough(com, points.feet, float(trunk[2]), points)
             return Subgoals(com, points.feet.copy(), NONE, True, trunk, self._hands(points), height, guided, notice)
         options = [self._step_to(points, foot, com, trunk, guided) for foot in (0, 1)]
@@ -135,6 +138,8 @@ class Rules:
         far = [float(np.linalg.norm(points.feet[foot, :2] - com[:2])) for foot in (0, 1)]
         missed = [self._missed(option, com, trunk) for option in options]
         first = 0 if far[0] > far[1] else 1
+        if abs(far[0] - far[1]) < 0.05 * limits.forward and points.last != NONE:
+            first = 1 - points.last
         best = first if missed[first] <= missed[1 - first] + 0.1 * limits.forward else 1 - first
         return replace(options[best], notice=notice or options[best].notice)
 
@@ -247,12 +252,12 @@ class Rules:
 
     def _low_enough(self, com: Array, feet: Array, yaw: float, points: Points, foot: int = NONE) -> float:
         """The height at which both legs reach their feet: now, at the end, and when the swinging foot leaves or touches the ground
-        with the centre of mass still half above the other."""
+        with the centre of mass still on its way from the other."""
         z, goal = float(com[2]), com[:2]
         z = min(z, *(self._reached(goal, places[k], k, yaw) for places in (feet, points.feet) for k in (0, 1)))
         if foot != NONE:
             stance = points.feet[1 - foot, :2]
-            z = min(z, *(self._reached(0.5 * (goal + stance), places[foot], foot, yaw) for places in (feet, points.feet)))
+            z = min(z, *(self._reached(0.6 * goal + 0.4 * stance, places[foot], foot, yaw) for places in (feet, points.feet)))
         return max(z, float(feet[:, 2].mean()) + LOWEST * self.humanoid.height)
 
     def _reached(self, com: Array, place: Array, foot: int, yaw: float) -> float:

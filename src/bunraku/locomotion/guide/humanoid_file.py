@@ -1,0 +1,180 @@
+"""Humanoid files: a few lines that name the feet, hands and trunk of a figure.
+
+    humanoid: talos
+    figure: talos_reduced.urdf        # or any figure file, or a name of the library
+    feet: [left_sole_link, right_sole_link]
+    sole: {size: [0.2, 0.12], at: [0, 0, 0]}    # of both feet, in the axes of their frames
+    hands: [gripper_left_base_link, gripper_right_base_link]
+    trunk: torso_2_link
+    home: {leg_left_3_joint: -0.4, leg_left_4_joint: 0.8}
+    limits: {forward: 0.3, reach: 0.5}          # what is not said follows from the size of legs and soles
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from dataclasses import fields, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku import io
+from bunraku.errors import BunrakuWarning, FigureError
+from bunraku.figure import WORLD, Figure, Frame, library
+from bunraku.io import urdf, yaml
+from bunraku.io.node import LENGTH, Node
+from bunraku.io.source import near
+from bunraku.kinematics import Pose, pose
+from bunraku.locomotion.guide.humanoid import Humanoid, Limits, limits_of, rectangle, small_humanoid
+from bunraku.locomotion.guide.segment import Planner
+
+Array = NDArray[np.float64]
+WORDS = ("humanoid", "figure", "feet", "sole", "hands", "trunk", "home", "limits")
+LIMITS = tuple(field.name for field in fields(Limits))
+PAIRS = ("apart", "turn")
+
+
+def humanoid_named(name: str | os.PathLike[str]) -> Humanoid:
+    """Our own, by the name "humanoid", or that of a humanoid file."""
+    return small_humanoid() if str(name) == "humanoid" else load_humanoid(name)
+
+
+def load_humanoid(path: str | os.PathLike[str]) -> Humanoid:
+    """The humanoid in a file."""
+    return _humanoid(yaml.read(path), Path(path).parent)
+
+
+def parse_humanoid(text: str, path: str | os.PathLike[str] = "") -> Humanoid:
+    """The humanoid in a text, as if it were in the file `path`."""
+    return _humanoid(yaml.parse(text, str(path)), Path(path).parent)
+
+
+def planner_of(humanoid: Humanoid, *, careful: bool = False) -> Planner:
+    """A planner for soles so wide and a centre of mass so high."""
+    width, slow = float(np.ptp(humanoid.sole[:, 1])), np.sqrt(humanoid.height / 0.31)
+    plain = Planner.careful(width) if careful else Planner(margin=0.11 * width, rest_margin=0.167 * width)
+    return replace(plain, duration=round(plain.duration * slow, 1), longest=plain.longest * slow, near=0.003 * slow**2)
+
+
+def _humanoid(node: Node, folder: Path) -> Humanoid:
+    node.words(WORDS, "a humanoid file")
+    name = node.need("humanoid", "a humanoid file").name("the humanoid")
+    figure = _figure(node.need("figure", "the humanoid"), folder).replace(name=name)
+    left, right = (_frame(item, figure) for item in node.need("feet", "the humanoid").items("feet", 2))
+    hands = [_frame(item, figure) for item in node.need("hands", "the humanoid").items("hands", 2)]
+    trunk = _frame(node.need("trunk", "the humanoid"), figure)
+    size, at = _sole(node.need("sole", "the humanoid"))
+    figure, feet = _with_soles(figure, (left, right), at)
+    home = _home(node, figure, feet)
+    shoulders = (_shoulder(figure, hands[0], trunk), _shoulder(figure, hands[1], trunk))
+    sole = rectangle(*size)
+    draft = Humanoid(figure, home, feet, (hands[0], hands[1]), trunk, shoulders, sole, limits_of(1.0, sole, 0.2, 0.5))
+    with node.blamed({"feet": "feet"}):
+        _, _, leg = draft.legs
+        draft.foot_axes  # noqa: B018 (says what is wrong)
+    here = draft.pose
+    arm = min(_length(figure, here, shoulder, hand) for shoulder, hand in zip(shoulders, hands, strict=True))
+    own = limits_of(leg, sole, draft.home_apart, arm)
+    return replace(draft, limits=_limits(node.get("limits"), own))
+
+
+def _figure(node: Node, folder: Path) -> Figure:
+    name = node.scalar("a figure file, or a name of the library")
+    if name in library.NAMES:
+        return library.named(name)
+    path = folder / name
+    if not path.exists():
+        raise node.error(f"there is no file {name!r}", advice=f"give a path from {str(folder) or '.'}, or a name of the library")
+    if path.suffix.lower() == ".urdf":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BunrakuWarning)
+            return urdf.load(path, floating_base=True)
+    figure = io.load(path)
+    if not isinstance(figure, Figure):
+        raise node.error("there is no figure in that file", advice="name a figure, URDF or MJCF file")
+    return figure
+
+
+def _frame(node: Node, figure: Figure) -> str:
+    name = node.scalar("the name of a frame")
+    if name not in figure.frame_index:
+        raise node.error(f"{figure.name} has no frame {name[:60]!r}", advice=near(name, list(figure.frame_index)))
+    return name
+
+
+def _sole(node: Node) -> tuple[tuple[float, float], tuple[float, float, float]]:
+    node.words(("size", "at"), "a sole")
+    length, width = node.need("size", "the sole").numbers(2, LENGTH)
+    if not (length > 0.0 and width > 0.0):
+        raise node.error("a sole has no size", advice="size: [0.2, 0.1], its length and width")
+    at = node.get("at")
+    return (length, width), (0.0, 0.0, 0.0) if at is None else at.lengths()
+
+
+def _with_soles(figure: Figure, feet: tuple[str, str], at: tuple[float, float, float]) -> tuple[Figure, tuple[str, str]]:
+    """Frames in the middle of the soles, where the named ones are not."""
+    if at == (0.0, 0.0, 0.0):
+        return figure, feet
+    soles = tuple(Frame(f"{foot}_middle", foot, at) for foot in feet)
+    return figure.replace(frames=(*figure.frames, *soles)), (soles[0].name, soles[1].name)
+
+
+def _home(node: Node, figure: Figure, feet: tuple[str, str]) -> Array:
+    """Joints as they are told, the middle of the soles at the origin, the left foot to the left."""
+    q, words = np.array(figure.start), node.get("home")
+    for name, value in (words.words(figure.names, "home") if words is not None else {}).items():
+        k = figure.index(name)
+        q[k] = value.number()
+        lower, upper = (limit[k] for limit in figure.limits)
+        if not lower <= q[k] <= upper:
+            raise value.error(f"{name} is outside its limits", advice=f"between {lower:.4g} and {upper:.4g}")
+    base = [joint for joint in figure.groups if joint.kind == "free"]
+    if not base:
+        raise node.error(f"{figure.name} is fixed in the world", advice="a humanoid has a free joint at its root")
+    names = [variable.name for frame in base[0].frames if (variable := figure.frame(frame).variable) is not None]
+    places = figure.indices(names)
+    left, right = (pose(figure, q).point(foot) for foot in feet)
+    q[places[3]] -= math.atan2(right[0] - left[0], left[1] - right[1])  # it faces x, wherever its file has it face
+    q[places[:3]] -= np.mean([pose(figure, q).point(foot) for foot in feet], axis=0)
+    return q
+
+
+def _shoulder(figure: Figure, hand: str, trunk: str) -> str:
+    """The first joint of an arm, seen from the trunk."""
+    found, frame = hand, hand
+    while frame != trunk:
+        if figure.frame(frame).variable is not None:
+            found = frame
+        frame = figure.frame(frame).parent
+        if frame == WORLD:
+            message = f"{hand!r} does not hang from {trunk!r}"
+            raise FigureError(message, name=figure.name, field="hands", advice="name the trunk's frame")
+    return found
+
+
+def _length(figure: Figure, here: Pose, shoulder: str, hand: str) -> float:
+    at, chain = hand, [hand]
+    while at != shoulder:
+        at = figure.frame(at).parent
+        chain.append(at)
+    places = [here.point(frame) for frame in chain]
+    return sum(float(np.linalg.norm(b - a)) for a, b in pairwise(places))
+
+
+def _limits(node: Node | None, own: Limits) -> Limits:
+    if node is None:
+        return own
+    changes: dict[str, Any] = {}
+    for word, value in node.words(LIMITS, "limits").items():
+        numbers = value.numbers(2) if word in PAIRS else (value.number(),)
+        if not all(x > 0.0 for x in numbers):
+            raise value.error(f"{word} must be positive", advice="metres, radians, or those a second")
+        changes[word] = numbers if word in PAIRS else numbers[0]
+    return replace(own, **changes)
+
+

@@ -1,0 +1,166 @@
+"""Devices: whatever an operator holds, turned into commands.
+
+A device gives readings: axes in [−1, 1], buttons, hats. A mapping says which of them mean what; a pilot remembers which point is
+guided. The paper's joystick is `PAPER`; the sticks and keys of the stage are `STAGE`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping as Table
+from dataclasses import dataclass, field
+
+from bunraku.errors import BunrakuError, UnknownName
+from bunraku.locomotion.guide.command import GUIDED, STAND, Command, Guided
+
+MEANINGS = ("forward", "left", "up", "roll", "pitch", "yaw", "lift_left", "lift_right", "switch")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a device says at one moment."""
+
+    axes: tuple[float, ...] = ()
+    buttons: tuple[bool, ...] = ()
+    hats: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis, turned around where the sign is −1. A throttle rests at one end: `throttle` makes [−1, 1] of it [0, 1]."""
+
+    number: int
+    sign: float = 1.0
+    throttle: bool = False
+
+    def value(self, reading: Reading) -> float:
+        if self.number >= len(reading.axes):
+            return 0.0
+        value = self.sign * reading.axes[self.number]
+        return 0.5 * (value + 1.0) if self.throttle else value
+
+
+@dataclass(frozen=True)
+class Buttons:
+    """One button for more, one for less (−1: none)."""
+
+    more: int
+    less: int = -1
+
+    def value(self, reading: Reading) -> float:
+        def down(k: int) -> bool:
+            return 0 <= k < len(reading.buttons) and bool(reading.buttons[k])
+
+        return float(down(self.more)) - float(down(self.less))
+
+
+@dataclass(frozen=True)
+class Hat:
+    """A hat, or a miniature stick: 0 is to the side, 1 is up."""
+
+    number: int
+    along: int
+    sign: float = 1.0
+
+    def value(self, reading: Reading) -> float:
+        return self.sign * reading.hats[self.number][self.along] if self.number < len(reading.hats) else 0.0
+
+
+Source = Axis | Buttons | Hat
+Mapping = Table[str, tuple[Source, ...]]
+
+PAPER: Mapping = {  # *guiding* IV: sub stick, momentary switch, main stick, throttles, toggle
+    "forward": (Hat(0, 1),), "left": (Hat(0, 0, -1.0),), "up": (Buttons(2, 3),),
+    "roll": (Axis(0),), "pitch": (Axis(1, -1.0),), "yaw": (Axis(2, -1.0),),
+    "lift_left": (Axis(3, -1.0, throttle=True),), "lift_right": (Axis(4, -1.0, throttle=True),),
+    "switch": (Buttons(0, 1),),
+}  # fmt: skip
+STAGE: Mapping = {  # the order of `Guided.sticks`; shoulder buttons switch, triggers lift
+    "forward": (Axis(1),), "left": (Axis(0, -1.0),), "up": (Axis(3),), "yaw": (Axis(2, -1.0),), "pitch": (Axis(5),),
+    "lift_left": (Buttons(6),), "lift_right": (Buttons(7),), "switch": (Axis(4), Buttons(5, 4)),
+}  # fmt: skip
+
+
+@dataclass
+class Pilot:
+    """Readings to commands. A push of `switch` goes to the next or the last of the guided points."""
+
+    mapping: Mapping = field(default_factory=lambda: STAGE)
+    guided: Guided = "trunk"
+    up_lifts: bool = False
+    """Whether `up` lifts the guided foot, for devices without throttles."""
+    _pushed: int = 0
+
+    def __post_init__(self) -> None:
+        for meaning in self.mapping:
+            if meaning not in MEANINGS:
+                raise UnknownName("meaning", meaning, MEANINGS)
+
+    def command(self, reading: Reading) -> Command:
+        """What the operator wants; a stand where the device says what cannot be."""
+        values = {meaning: sum(source.value(reading) for source in self.mapping.get(meaning, ())) for meaning in MEANINGS}
+        if not all(math.isfinite(value) for value in values.values()):
+            return Command(self.guided, (math.nan, 0.0, 0.0))  # the guide stands, and says why
+        self._switch(values["switch"])
+        bounded = {meaning: min(max(value, -1.0), 1.0) for meaning, value in values.items()}
+        left, right = max(bounded["lift_left"], 0.0), max(bounded["lift_right"], 0.0)
+        up = bounded["up"]
+        if self.up_lifts and self.guided.endswith("foot"):
+            left, right, up = (max(up, left), right, 0.0) if self.guided == "left_foot" else (left, max(up, right), 0.0)
+        turn = bounded["roll"], bounded["pitch"], bounded["yaw"]
+        return Command(self.guided, (bounded["forward"], bounded["left"], up), turn, (left, right))
+
+    def _switch(self, value: float) -> None:
+        pushed = int(math.copysign(1, value)) if abs(value) > 0.5 else 0
+        if pushed and pushed != self._pushed:
+            self.guided = GUIDED[(GUIDED.index(self.guided) + pushed) % len(GUIDED)]
+        self._pushed = pushed
+
+
+class Joystick:
+    """A joystick on the desktop, through SDL (the package pygame). Readings go on while no window has the focus."""
+
+    def __init__(self, number: int = 0) -> None:
+        import os
+
+        from bunraku.errors import MissingExtra
+
+        os.environ.setdefault("SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "1")
+        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+        try:
+            import pygame
+        except ImportError:
+            raise MissingExtra("pygame", "joystick", "a joystick on the desktop") from None
+        self._pygame = pygame
+        pygame.display.init()
+        pygame.joystick.init()
+        if number >= pygame.joystick.get_count():
+            raise BunrakuError(
+                f"no joystick {number}: {pygame.joystick.get_count()} found\n  advice: plug it in, or drive from the browser"
+            )
+        self._stick = pygame.joystick.Joystick(number)
+        self._stick.init()
+        self.name = str(self._stick.get_name())
+        self._id = self._stick.get_instance_id()
+
+    def poll(self) -> Reading | None:
+        """The newest reading; None when the joystick is gone."""
+        pygame = self._pygame
+        for event in pygame.event.get():
+            if event.type == pygame.JOYDEVICEREMOVED and event.instance_id == self._id:
+                return None
+        if not self._stick.get_init():
+            return None
+        stick = self._stick
+        hats = tuple((int(x), int(y)) for x, y in (stick.get_hat(k) for k in range(stick.get_numhats())))
+        return Reading(
+            tuple(float(stick.get_axis(k)) for k in range(stick.get_numaxes())),
+            tuple(bool(stick.get_button(k)) for k in range(stick.get_numbuttons())), hats,
+        )  # fmt: skip
+
+
+def commanded(device: Joystick, pilot: Pilot) -> tuple[Command, bool]:
+    """The command of this moment, and whether the device is still there; a device that is gone means: stand."""
+    reading = device.poll()
+    return (STAND, False) if reading is None else (pilot.command(reading), True)

@@ -1,0 +1,46 @@
+"""Endurance: random commands to a robot in physics, and whether it stays on its feet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from bunraku.locomotion.guide.command import Command
+from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.performer import Performer
+from bunraku.locomotion.guide.segment import DT
+from bunraku.locomotion.guide.session import Session
+from bunraku.locomotion.guide.wander import commands
+from bunraku.teleop.physics import MujocoRobot
+from bunraku.teleop.robot import Link, Served, drive
+
+
+@dataclass(frozen=True)
+class Endured:
+    """How long it went on [s], and whether it fell."""
+
+    seconds: float
+    fell: bool
+
+
+def endure(guide: Guide, *, seconds: float, seed: int, progress: Callable[[float], None] = lambda t: None) -> Endured:
+    """So many seconds of random input, in MuJoCo behind a socket, or until it falls."""
+    session = Session(Performer(guide), keep=False)
+    robot = MujocoRobot(guide.humanoid, guide.scene, session.before[-1])
+    ticks = 0
+
+    def watch() -> bool:
+        nonlocal ticks
+        ticks += 1
+        return not robot.fallen
+
+    def while_time() -> Iterator[Command]:
+        for command in commands(seed):
+            if ticks * DT >= seconds:
+                return
+            progress(ticks * DT)
+            yield command
+
+    with Served(robot) as served, Link(served.address) as link:
+        drive(session, link, while_time(), watch=watch, keep=False)
+    return Endured(ticks * DT, robot.fallen)

@@ -1,0 +1,36 @@
+"""A humanoid guided with one hand."""
+
+from __future__ import annotations
+
+from bunraku.stage import Entry, Live, Recorded
+from bunraku.teleop.places import FROM_SIDE
+
+TITLE = "Guiding"
+
+
+def entries() -> list[Entry]:
+    return [
+        Entry("Guide a humanoid", _live, "W A S D walk, arrows turn, Q and E switch the guided point; or drag a hand or foot"),
+        Entry("Down the steps, to the door", _scenario, "By the feet, by the trunk, by the left hand", front=FROM_SIDE),
+    ]
+
+
+def _live() -> Live:
+    from bunraku.locomotion.guide.guide import Guide
+    from bunraku.locomotion.guide.humanoid import small_humanoid
+    from bunraku.locomotion.guide.scenario import ROOM, START
+    from bunraku.teleop.guided import GuidedLive
+
+    return GuidedLive(Guide(small_humanoid(), ROOM), x=START)
+
+
+def _scenario() -> Recorded:
+    from bunraku.locomotion.guide.guide import Guide
+    from bunraku.locomotion.guide.humanoid import small_humanoid
+    from bunraku.locomotion.guide.performer import Performer
+    from bunraku.locomotion.guide.scenario import ROOM, START, operator
+    from bunraku.locomotion.guide.session import Session
+
+    performer = Performer(Guide(small_humanoid(), ROOM))
+    session = Session(performer, performer.guide.start(x=START))
+    return Recorded(session.run(operator(session)).resample(0.02), ROOM)

@@ -1,0 +1,78 @@
+"""The verb guide: a humanoid on the stage under somebody's hand, or a saved input log replayed into files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+
+from bunraku import io
+from bunraku.errors import FileError
+from bunraku.io import plots
+from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.humanoid_file import humanoid_named, planner_of
+from bunraku.locomotion.guide.pictures import draw_loci
+from bunraku.locomotion.guide.scenario import ROOM, START
+from bunraku.motion import Motion
+from bunraku.scene import Scene
+from bunraku.stage.entry import Entry
+from bunraku.stage.inputs import read_log
+from bunraku.teleop.guided import GuidedInPhysics, GuidedLive
+from bunraku.verbs.simulate import OUTPUTS
+
+
+def live(humanoid: str, scene: Path | None, *, physics: bool = False) -> GuidedLive:
+    """The humanoid to guide. Without a scene, our own stands on the steps of the paper's room, any other on a plain floor."""
+    own = humanoid_named(humanoid)
+    around = _scene(scene) if scene is not None else ROOM if humanoid == "humanoid" else Scene("floor")
+    guide = Guide(own, around, planner_of(own, careful=physics))
+    kind = GuidedInPhysics if physics else GuidedLive
+    return kind(guide, x=START if around is ROOM else 0.0)
+
+
+def _scene(path: Path) -> Scene:
+    scene = io.load(path)
+    if not isinstance(scene, Scene):
+        raise FileError("there is no scene in it", path=str(path), advice="begin a scene file with `scene: NAME`")
+    return scene
+
+
+def entry(humanoid: str, scene: Path | None, *, physics: bool = False) -> Entry:
+    """Its line on the stage."""
+    about = "Sticks or keys guide a point, Q and E switch which; or drag a foot, a hand, the trunk"
+    return Entry(f"Guide {Path(humanoid).stem}", lambda: live(humanoid, scene, physics=physics), about)
+
+
+def replayed(
+    humanoid: str, scene: Path | None, log: Path, output: Sequence[Path], plot: Path | None, *, seconds: float, console: Console
+) -> Iterator[tuple[str, str]]:
+    """A log played without a stage, and what was written."""
+    for path, suffixes in [*((path, OUTPUTS) for path in output), *((path, plots.SUFFIXES) for path in (plot,) if path)]:
+        if path.suffix.lower() not in suffixes:
+            raise FileError("cannot be written", path=str(path), advice=f"end the name in {', '.join(suffixes)}")
+    try:
+        text = log.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise FileError("cannot be read", path=str(log), advice="save one from the stage: Inputs, Save") from None
+    own = live(humanoid, scene)
+    read = read_log(text, own, path=str(log))
+    last = read.commands[-1][0] if read.commands else 0
+    steps = last + round(seconds / own.dt)
+    own.keep()
+    waiting, Q = list(reversed(read.commands)), [own.reset().q[0]]
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        for step in bar.track(range(steps), description="replay"):
+            while waiting and waiting[-1][0] <= step:
+                own.apply(waiting.pop()[1])
+            Q.append(own.step().q[0])
+    motion = Motion.of(own.figures[0], own.dt * np.arange(len(Q)), np.array(Q))
+    yield "replayed", f"{motion.duration:.1f} s, {len(own.performances)} moves"
+    for path in output:
+        io.save(motion, path)
+        yield "wrote", str(path)
+    if plot is not None:
+        draw_loci(own.performances, plot, scene=own.scene)
+        yield "wrote", str(plot)

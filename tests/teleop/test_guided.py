@@ -1,0 +1,107 @@
+"""A humanoid guided live: what the stage sends, what it shows, and that a log replays exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bunraku.kinematics import pose
+from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.humanoid import small_humanoid
+from bunraku.stage import Pull, Release, Sample, Sticks
+from bunraku.stage.inputs import InputLog, read_log, replay
+from bunraku.teleop.guided import GuidedInPhysics, GuidedLive
+
+FORWARD, MIDDLE = Sticks((0.0, 1.0, 0.0, 0.0, 0.0, 0.0)), Sticks((0.0,) * 6)
+
+
+def run(live: GuidedLive, steps: int) -> list[Sample]:
+    return [live.step() for _ in range(steps)]
+
+
+@pytest.fixture(scope="module")
+def live() -> GuidedLive:
+    return GuidedLive(Guide(small_humanoid()))
+
+
+def com(live: GuidedLive, sample: Sample) -> np.ndarray:
+    return pose(live.figures[0], sample.q[0]).com
+
+
+def test_a_stick_walks_it_and_letting_go_stops_it(live: GuidedLive) -> None:
+    first = live.reset()
+    live.apply(FORWARD)
+    walked = run(live, 700)[-1]
+    assert com(live, walked)[0] - com(live, first)[0] > 0.1
+    live.apply(MIDDLE)
+    rest = run(live, 400)
+    assert np.abs(rest[-1].q[0] - rest[-100].q[0]).max() < 1e-3
+    assert min(sample.series[0] for sample in rest) > 0.0, "the ZMP stays inside"
+
+
+def test_no_sample_jumps(live: GuidedLive) -> None:
+    live.reset()
+    out = []
+    for k in range(900):
+        if k % 130 == 0:
+            live.apply(Sticks((0.0, 1.0, 0.3, 0.0, float(k % 260 == 0), 0.0)))
+        out.append(live.step().q[0])
+    Q = np.array(out)
+    assert np.abs(np.diff(Q, axis=0)).max() < 0.05
+    assert np.abs(np.diff(Q, n=2, axis=0)).max() < 0.03
+
+
+def test_switching_is_told(live: GuidedLive) -> None:
+    live.reset()
+    live.apply(Sticks((0.0, 0.0, 0.0, 0.0, 1.0, 0.0)))
+    assert live.guided == "left_hand"
+    assert live.step().notices == ("left hand is guided",)
+
+
+def test_a_dragged_hand_goes_to_the_mouse(live: GuidedLive) -> None:
+    start = live.reset()
+    hand = pose(live.figures[0], start.q[0]).point("left_hand")
+    goal = hand + np.array([0.06, 0.03, 0.05])
+    live.apply(Pull(0, "body", "left_elbow", (goal[0], goal[1], goal[2])))
+    assert live.guided == "left_hand"
+    end = run(live, 500)[-1]
+    assert np.linalg.norm(pose(live.figures[0], end.q[0]).point("left_hand") - goal) < 0.01
+    live.apply(Release(0, "body", "left_elbow"))
+
+
+def test_a_log_replays_to_the_last_bit(live: GuidedLive) -> None:
+    live.reset()
+    log, seen = InputLog(live), []
+    inputs = {40: FORWARD, 330: Sticks((0.0, 0.0, 0.0, 0.0, 1.0, 0.0)), 345: Sticks((0.4, 0.7, 0.0, 0.5, 0.0, 0.0)), 600: MIDDLE}
+    for step in range(700):
+        if step in inputs:
+            live.apply(inputs[step])
+            log.add(step, inputs[step])
+        seen.append(live.step())
+    again = replay(read_log(log.to_json(), live), live, 700)
+    assert all(np.array_equal(a.q[k], b.q[k]) for a, b in zip(seen, again, strict=True) for k in (0, 1))
+
+
+def test_markers_show_where_things_are(live: GuidedLive) -> None:
+    live.reset()
+    live.apply(FORWARD)
+    sample = run(live, 60)[-1]
+    shown = pose(live.figures[1], sample.q[1])
+    here = com(live, sample)
+    assert np.linalg.norm(shown.point("com_spindle")[:2] - here[:2]) < 1e-3
+    corners = np.array([shown.point(f"corner{k}_spindle") for k in range(8)])
+    zmp = shown.point("zmp_spindle")
+    assert (corners.min(0) - 1e-9 <= zmp).all()
+    assert (zmp <= corners.max(0) + 1e-9).all()
+
+
+def test_in_physics_it_walks_and_does_not_fall() -> None:
+    pytest.importorskip("mujoco")
+    from bunraku.locomotion.guide.humanoid_file import planner_of
+
+    own = small_humanoid()
+    live = GuidedInPhysics(Guide(own, planner=planner_of(own, careful=True)))
+    live.apply(FORWARD)
+    out = run(live, 900)
+    assert com(live, out[-1])[0] > 0.1
+    assert not any("fell" in notice for sample in out for notice in sample.notices)
