@@ -10,8 +10,8 @@ import math
 from collections.abc import Mapping as Table
 from dataclasses import dataclass, field
 
-from bunraku.errors import BunrakuError, UnknownName
-from bunraku.locomotion.guide.command import GUIDED, STAND, Command, Guided
+from bunraku.errors import UnknownName
+from bunraku.locomotion.guide.command import GUIDED, Command, Guided
 
 MEANINGS = ("forward", "left", "up", "roll", "pitch", "yaw", "lift_left", "lift_right", "switch")
 
@@ -115,52 +115,3 @@ class Pilot:
         if pushed and pushed != self._pushed:
             self.guided = GUIDED[(GUIDED.index(self.guided) + pushed) % len(GUIDED)]
         self._pushed = pushed
-
-
-class Joystick:
-    """A joystick on the desktop, through SDL (the package pygame). Readings go on while no window has the focus."""
-
-    def __init__(self, number: int = 0) -> None:
-        import os
-
-        from bunraku.errors import MissingExtra
-
-        os.environ.setdefault("SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "1")
-        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-        try:
-            import pygame
-        except ImportError:
-            raise MissingExtra("pygame", "joystick", "a joystick on the desktop") from None
-        self._pygame = pygame
-        pygame.display.init()
-        pygame.joystick.init()
-        if number >= pygame.joystick.get_count():
-            raise BunrakuError(
-                f"no joystick {number}: {pygame.joystick.get_count()} found\n  advice: plug it in, or drive from the browser"
-            )
-        self._stick = pygame.joystick.Joystick(number)
-        self._stick.init()
-        self.name = str(self._stick.get_name())
-        self._id = self._stick.get_instance_id()
-
-    def poll(self) -> Reading | None:
-        """The newest reading; None when the joystick is gone."""
-        pygame = self._pygame
-        for event in pygame.event.get():
-            if event.type == pygame.JOYDEVICEREMOVED and event.instance_id == self._id:
-                return None
-        if not self._stick.get_init():
-            return None
-        stick = self._stick
-        hats = tuple((int(x), int(y)) for x, y in (stick.get_hat(k) for k in range(stick.get_numhats())))
-        return Reading(
-            tuple(float(stick.get_axis(k)) for k in range(stick.get_numaxes())),
-            tuple(bool(stick.get_button(k)) for k in range(stick.get_numbuttons())), hats,
-        )  # fmt: skip
-
-
-def commanded(device: Joystick, pilot: Pilot) -> tuple[Command, bool]:
-    """The command of this moment, and whether the device is still there; a device that is gone means: stand."""
-    reading = device.poll()
-    return (STAND, False) if reading is None else (pilot.command(reading), True)

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 STAND_ON = 0.28
 """Of the longest step: nor may the centre of mass be farther from the middle of the feet, or legs stretch and it bobs."""
 SIDEWAYS, BACK = 0.3, 0.1
-"""The trunk may lean to the sides and back by these parts of what it may lean forward: hips hardly bend that way, knees bear more."""
+"""The trunk may lean to the sides and back by these parts of what it may lean forward: hips and knees bear it badly."""
 LOWEST = 0.86
 """Part of its height at home that the centre of mass is lowered to at most, so that legs reach."""
 STRETCH = 0.975
