@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import PchipInterpolator, make_interp_spline
 
 from bunraku.collision.sweep import Curve
 from bunraku.collision.ways import UNBENT
 from bunraku.errors import BunrakuError
 from bunraku.planning.freespace import FreeSpace
-from bunraku.planning.steer import TURN, length, part_of, samples
+from bunraku.planning.steer import TURN, Differential, length, part_of, samples
 
 Array = NDArray[np.float64]
-ROUND = 12  # straight pieces in a rounded corner
+SMALLEST = 0.02  # [weighted m] to either side of a corner that is still worth rounding
+ROUND = 96  # straight pieces in a rounded corner: each turns so little that nobody who follows them feels it
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,31 @@ class Path:
         return float(self.knots[-1])
 
     @cached_property
+    def _evenly(self) -> dict[int, Callable[[Array], Array]]:
+        """Share of the length ↦ parameter, of curves whose own parameter may run unevenly."""
+        out: dict[int, Callable[[Array], Array]] = {}
+        for k, curve in enumerate(self.curves):
+            if len(curve.bends):
+                s = np.linspace(0.0, 1.0, 129)
+                out[k] = PchipInterpolator(self._shares(curve, s), s)
+            elif len(curve.knots) > 2:
+                out[k] = make_interp_spline(self._shares(curve, curve.knots), curve.knots, k=1)
+        return out
+
+    def _shares(self, curve: Curve, s: Array) -> Array:
+        """Of the length at parameters."""
+        steps = np.linalg.norm(np.diff(samples(curve, s), axis=0) * self.space.weights, axis=1)
+        along = np.concatenate([[0.0], np.cumsum(np.maximum(steps, 1e-12))])
+        return np.asarray(along / along[-1])
+
+    @property
+    def inner_knots(self) -> Array:
+        """Places within curves where straight pieces meet."""
+        spans = zip(self.knots[:-1], self.knots[1:], self.curves, strict=True)
+        straight = [a + (b - a) * self._shares(c, c.knots)[1:-1] for a, b, c in spans if not len(c.bends)]
+        return np.concatenate([np.zeros(0), *straight])
+
+    @cached_property
     def waypoints(self) -> Array:
         """Where curves begin and end (n + 1, n_q), angles without jumps."""
         ends = np.stack([*(samples(curve, 0.0) for curve in self.curves), samples(self.curves[-1], 1.0)])
@@ -55,7 +82,7 @@ class Path:
             own = which == k
             size = self.knots[k + 1] - self.knots[k]
             at = (s[own] - self.knots[k]) / size if size > 0.0 else np.zeros(int(own.sum()))
-            out[own] = samples(self.curves[k], at)
+            out[own] = samples(self.curves[k], at if k not in self._evenly else self._evenly[k](at))
         return self._unwrapped(out)
 
     def _unwrapped(self, Q: Array) -> Array:
@@ -90,7 +117,10 @@ def _between(path: Path, start: float, end: float) -> tuple[Curve, ...]:
         size = knots[k + 1] - knots[k]
         low, high = max(start - knots[k], 0.0), min(end - knots[k], size)
         if high - low > 1e-9 * max(path.length, 1.0):
-            out.append(part_of(curve, low / size, high / size))
+            ends = np.array([low, high]) / size
+            if k in path._evenly:
+                ends = path._evenly[k](ends)
+            out.append(part_of(curve, float(ends[0]), float(ends[1])))
     return tuple(out)
 
 
@@ -117,8 +147,11 @@ def rounded(path: Path, *, radius: float = 0.4) -> Path:
     """Corners between curves made round, as wide as is free and at most `radius` (weighted metres) to either side.
 
     A rounded corner is a chain of short straight pieces of a curve of third degree that leaves along the one side and
-    arrives along the other. Where nothing wider is free the corner stays, and whoever follows it must stop there.
+    arrives along the other. Where nothing wider is free the corner stays, and whoever follows it must stop there. Wheels that
+    cannot roll sideways keep their corners.
     """
+    if any(isinstance(part, Differential) for part in path.space.steering.parts):
+        return path
     curves = list(path.curves)
     out: list[Curve] = []
     for k, curve in enumerate(curves):
@@ -139,7 +172,7 @@ def _corner(
         return None
     # Half of what lies ahead is left for the next corner; all of what is left behind may be used.
     size = min(radius, 0.9 * l_a, 0.5 * l_b)
-    while size > 0.01:
+    while size > SMALLEST:
         a, b = 1.0 - size / l_a, size / l_b
         bend = _bend(space, before, after, a, b)
         if space.free_along(bend) and space.within(bend.Q).all():
@@ -160,4 +193,6 @@ def _bend(space: FreeSpace, before: Curve, after: Curve, a: float, b: float) -> 
     s = np.linspace(0.0, 1.0, ROUND + 1)[:, None]
     p1, p2 = start + 2.0 / 3.0 * v_a, finish - 2.0 / 3.0 * v_b
     Q = (1 - s) ** 3 * start + 3 * (1 - s) ** 2 * s * p1 + 3 * (1 - s) * s**2 * p2 + s**3 * finish
-    return Curve(s[:, 0].copy(), np.ascontiguousarray(Q), *UNBENT)
+    # Places go with the length, so that nobody who passes from a straight curve into the corner feels a jolt.
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(Q, axis=0) * space.weights, axis=1))])
+    return Curve(along / along[-1], np.ascontiguousarray(Q), *UNBENT)
