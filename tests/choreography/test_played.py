@@ -42,7 +42,7 @@ def test_derivatives_through_the_puppets_dynamics() -> None:
 
 def test_timing_finds_when_it_fits() -> None:
     anna = played()
-    found = optimize_times(anna, np.zeros(2), anna.score.limits, tolerance=1e-9)
+    found = optimize_times(anna, times=np.zeros(2), limits=anna.score.limits, tolerance=1e-9)
     assert found.outcome is Outcome.OPTIMAL
     assert found.iterations <= 12
     assert found.cost < 0.98 * found.costs[0]

@@ -7,7 +7,7 @@ eigenvalues where it is not, and goes along its step as far as Armijo's rule all
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import daqp
@@ -101,37 +101,39 @@ class Timing:
 
 @dataclass(frozen=True)
 class _Search:
-    system: Switched
+    systems: Sequence[Switched]
     limits: Limits
     newton: bool
     progress: Callable[[int, float], None] | None
     history: list[tuple[float, float]] = field(default_factory=list)
 
     def direction(self, times: Array, rate: float) -> tuple[float, Array, Array]:
-        here = expand(self.system, times, second=self.newton)
-        if not (np.isfinite(here.cost) and np.isfinite(here.gradient).all()):
+        here = [expand(system, times, second=self.newton) for system in self.systems]
+        cost, slope = sum(e.cost for e in here), np.sum([e.gradient for e in here], 0)
+        if not (np.isfinite(cost) and np.isfinite(slope).all()):
             raise NotFinite("the cost of the switching times is not a finite number")
-        H = _convex(here.hessian) if self.newton else np.eye(len(times)) / rate
-        s = self.limits.step(H, here.gradient, times)
-        return here.cost, here.gradient, np.zeros(len(times)) if s is None else s
+        H = _convex(np.sum([e.hessian for e in here], 0)) if self.newton else np.eye(len(times)) / rate
+        s = self.limits.step(H, slope, times)
+        return cost, slope, np.zeros(len(times)) if s is None else s
 
     def cost(self, times: Array) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self.system.cost(times, self.system.run(times))
+            found = sum(system.cost(times, system.run(times)) for system in self.systems)
         return found if np.isfinite(found) else np.inf
 
 
 def optimize_times(
-    system: Switched, times: ArrayLike, limits: Limits, *, method: str = "newton", most: int = 100, tolerance: float = 1e-12,
+    *systems: Switched, times: ArrayLike, limits: Limits, method: str = "newton", most: int = 100, tolerance: float = 1e-12,
     progress: Callable[[int, float], None] | None = None,
 ) -> Timing:  # fmt: skip
-    """The best switching times near `times`. `method` "gradient" leaves the second derivative aside, to compare.
+    """The best switching times near `times`, for all systems together. `method` "gradient" leaves the second derivative
+    aside, to compare.
 
     It ends when an iteration hopes to lower the cost by less than `tolerance`. Ctrl-C returns the best so far.
     """
     if method not in ("newton", "gradient"):
         raise BunrakuError(f"no method {method!r}\n  advice: newton or gradient")
-    search = _Search(system, limits, method == "newton", progress)
+    search = _Search(systems, limits, method == "newton", progress)
     tau, rate, outcome = limits.nearest(np.array(times, float)), 1.0, Outcome.EXHAUSTED
     try:
         for iteration in range(most + 1):
