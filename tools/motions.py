@@ -16,10 +16,14 @@ from scipy.interpolate import PchipInterpolator
 
 from bunraku import Motion, library, settle
 from bunraku.choreography.library import FOLDER, RATE, save_pieces
+from bunraku.choreography.puppet import Puppet
+from bunraku.choreography.rehearse import DT, Hung
 from bunraku.choreography.repertoire import Piece
 
 Array = NDArray[np.float64]
 Hands = dict[str, float]
+
+ARRIVE = 0.4  # [s] to come to rest
 
 FIGURE = library.marionette22()
 # From where the figure starts, half seated, to where it stands: strings let out.
@@ -159,16 +163,35 @@ def reference(gesture: Gesture, rest: Array) -> Motion:
     return Motion.of(FIGURE, t, np.array(samples))
 
 
+def optimal(wanted: Motion, hung: Hung) -> Motion:
+    """The motion that strings can make, closest to what is wanted, with a moment at the end to come to rest."""
+    q = Piece("", wanted, ()).curve(1)(np.linspace(0.0, 1.0, round(wanted.duration / DT) + 1)) + wanted.q[0]
+    q = np.concatenate([q, np.repeat(q[-1:], round(ARRIVE / DT), 0)])
+    best = hung.optimum(q)
+    made, n = best.run.x[:, : FIGURE.n_q], FIGURE.n_dynamic
+    tension = best.run.impulse[:, : len(FIGURE.strings)].min() / DT
+    off, end = np.sqrt(np.mean((made - q)[:, :n] ** 2)), np.abs(made[-1] - q[-1])[:n].max()
+    print(f"  {best}; off by {off:.3f} rms, {end:.3f} at the end; tension at least {tension:.2f} N")
+    # What is left at the end is taken back over the moment of rest, so that pieces join.
+    fade = np.clip((np.arange(len(made)) - len(made)) / (ARRIVE / DT) + 1.0, 0.0, 1.0)[:, None]
+    made = made + fade**3 * (10.0 - 15.0 * fade + 6.0 * fade**2) * (made[0] - made[-1])
+    every = round(1.0 / (RATE * DT))
+    return Motion.of(FIGURE, DT * np.arange(len(made))[::every], made[::every])
+
+
 def main(names: list[str]) -> None:
     rest = stance()
+    hung = Hung(Puppet(FIGURE, rest))
     FOLDER.mkdir(exist_ok=True)
     made = {}
     for name in names or GESTURES:
-        wanted = reference(GESTURES[name], rest)
-        jump = np.abs(np.diff(wanted.q, axis=0)).max()
-        print(f"{name:8} {wanted.duration:.2f} s, at most {jump * RATE:.2g} a second")
-        made[name] = Piece(name, wanted, GESTURES[name].parts, GESTURES[name].loop, GESTURES[name].travels, GESTURES[name].text)
-    save_pieces(FOLDER / f"{FIGURE.name}.npz", made)
+        gesture = GESTURES[name]
+        wanted = reference(gesture, rest)
+        print(f"{name}: {wanted.duration:.2f} s", flush=True)
+        motion = optimal(wanted, hung) if gesture.parts else wanted
+        made[name] = Piece(name, motion, gesture.parts, gesture.loop, gesture.travels, gesture.text)
+    if not names:
+        save_pieces(FOLDER / f"{FIGURE.name}.npz", made)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def reference(score: Score, role: str, t: Array, shifts: Array) -> Jet:
     x, y, turn = (Jet.constant(np.full(len(t), at), m) for at in _origin(score, role))
     for timed in cues:
         u = phase(timed, t, shifts, score.script.count)
-        local = _layered(local, timed, u)
+        _layer(local, timed, u)
         x, y, turn = (_moved(base, u, b - a) for base, a, b in zip((x, y, turn), timed.origin, timed.goal, strict=True))
     return placed(puppet, local, x, y, turn)
 
@@ -48,15 +48,20 @@ def phase(timed: Timed, t: Array, shifts: Array, count: float) -> Jet:
     return Jet(np.clip(u, 0.0, 1.0), np.where(on[:, None], first, 0.0), np.where(on[:, None, None], second, 0.0))
 
 
-def _layered(local: Jet, timed: Timed, u: Jet) -> Jet:
+def _layer(local: Jet, timed: Timed, u: Jet) -> None:
+    """Adds a piece while it lasts; before and after it deviates from rest by nothing."""
     known = timed.role.repertoire
     piece = known.mirrored[timed.piece.name] if timed.cue.mirrored else timed.piece
-    if not piece.parts:
-        return local
-    own = np.zeros(local.value.shape[1])
-    own[known.puppet.variables(piece.parts)] = timed.cue.size
-    curve = piece.curve(timed.loops)
-    return local + u.through(*(curve(u.value, k) * own for k in range(3)))
+    on = np.flatnonzero((u.value > 0.0) & (u.value < 1.0))
+    if not piece.parts or not len(on):
+        return
+    own = known.puppet.variables(piece.parts)
+    curve, during = piece.curve(timed.loops), Jet(u.value[on], u.first[on], u.second[on])
+    more = during.through(*(timed.cue.size * curve(during.value, k)[:, own] for k in range(3)))
+    rows = np.ix_(on, own)
+    local.value[rows] += more.value
+    local.first[rows] += more.first
+    local.second[rows] += more.second
 
 
 def _moved(base: Jet, u: Jet, by: float) -> Jet:

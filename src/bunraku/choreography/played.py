@@ -9,7 +9,7 @@ through the kinematic variables at its start and its end. The cost is half the s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -37,6 +37,7 @@ class Played:
     role: str
     dt: float = 0.01
     loyal: float = LOYAL
+    _last: dict[bytes, tuple[Jet, Steps]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def figure(self) -> Figure:
@@ -46,11 +47,16 @@ class Played:
     def t(self) -> Array:
         return self.dt * np.arange(round(self.score.counts * self.score.script.count / self.dt) + 1, dtype=float)
 
-    def wanted(self, shifts: Array) -> Jet:
-        return reference(self.score, self.role, self.t, shifts)
-
     def _played(self, shifts: Array) -> tuple[Jet, Steps]:
-        wanted = self.wanted(shifts)
+        """The last one is remembered: cost and derivatives are asked for one after the other."""
+        key = shifts.tobytes()
+        if key not in self._last:
+            self._last.clear()
+            self._last[key] = self._play(shifts)
+        return self._last[key]
+
+    def _play(self, shifts: Array) -> tuple[Jet, Steps]:
+        wanted = reference(self.score, self.role, self.t, shifts)
         steps = Simulation(self.figure, wanted.value[0], dt=self.dt).run(wanted.value[1:, self.figure.n_dynamic :], energy=False)
         if (steps.bits & (HELD | FROZEN | RECHARTED)).any():
             k = int(np.flatnonzero(steps.bits & (HELD | FROZEN | RECHARTED))[0])
@@ -75,7 +81,7 @@ class Played:
         return self.loyal / self.score.give**2
 
     def cost(self, times: Array, x: Array, /) -> float:
-        wanted = self.wanted(times)
+        wanted, _ = self._played(times)
         return float(0.5 * self.dt * np.sum(self._off(wanted, x) ** 2) + 0.5 * self._loyalty() @ times**2)
 
     def first(self, times: Array, x: Array, /) -> tuple[Array, Array]:

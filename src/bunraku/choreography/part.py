@@ -1,0 +1,137 @@
+"""Part: what one puppet has rehearsed for a whole show, and how it goes when the curtain is up.
+
+Played, a puppet is held to its part by feedback; strings may go slack. It may be pushed, and it may weigh something else
+than was thought: what is left of that at the end says what the feedback is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.control.projection import project
+from bunraku.control.system import System
+from bunraku.dynamics.simulation import TOLERANCE
+from bunraku.errors import BunrakuError
+from bunraku.figure import Figure
+from bunraku.kinematics.forward import Pose
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """States (N + 1, n_x), hands (N, kinematic) and gains (N, kinematic, n_x): u = ū − K (x − x̄)."""
+
+    figure: Figure
+    dt: float
+    x: Array
+    u: Array
+    gains: Array
+
+
+@dataclass(frozen=True)
+class Push:
+    """A blow between two steps: momentum along dynamic variables."""
+
+    step: int
+    momentum: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """How a part went."""
+
+    figure: Figure
+    x: Array
+    tension: Array
+    """Of strings and wires [N], (N + 1, …)."""
+
+    @property
+    def q(self) -> Array:
+        return self.x[:, : self.figure.n_q]
+
+    @property
+    def gap(self) -> Array:
+        ropes = len(self.figure.strings) + len(self.figure.wires)
+        return np.array([Pose(self.figure, q).gaps[:ropes] for q in self.q])
+
+
+class OffScript(BunrakuError):
+    """A puppet could not be held to its part; `step` is when."""
+
+    def __init__(self, figure: Figure, step: int, dt: float) -> None:
+        super().__init__(
+            f"{figure.name} cannot be held to its part {step * dt:.2f} s into the show\n"
+            "  advice: make the motion there smaller or slower"
+        )
+        self.step = step
+
+
+def play(part: Part, *, figure: Figure | None = None, pushes: Sequence[Push] = (), feedback: bool = True) -> Run:
+    """The part played by its figure, or by one that differs from it a little."""
+    figure = figure or part.figure
+    s = System.of(figure, dt=part.dt, inputs=figure.kinematic)
+    N, ropes = len(part.u), len(figure.strings) + len(figure.wires)
+    U = np.concatenate([part.u, np.zeros((N, len(figure.forces)))], 1)
+    x, u, impulse = np.empty_like(part.x), np.empty_like(U), np.empty((N, s.n_links))
+    states, bits = np.empty((N, s.n_links), np.int8), np.zeros(N, np.int64)
+    taut, now = np.zeros(s.n_links, np.int8), part.x[0].copy()
+    blows = {push.step: push.momentum for push in pushes if 0 < push.step < N}
+    edges = [0, *sorted(blows), N]
+    for a, b in zip(edges, edges[1:], strict=False):
+        if a in blows:
+            now[figure.n_q : figure.n_q + figure.n_dynamic] += blows[a]
+        X = part.x[a : b + 1].copy()
+        K = part.gains[a:b] if feedback else part.gains[:0]
+        u_now = U[a:b].copy()
+        if feedback:  # the kernel takes the first state as it is, so its error is corrected here
+            u_now[0, : part.u.shape[1]] -= part.gains[a] @ (now - X[0])
+        X[0] = now
+        done = project(
+            s.tree, taut, X, u_now, np.ascontiguousarray(K), s.hands, s.thrusts, s.dt, s.share, TOLERANCE, x[a : b + 1],
+            u[a:b], impulse[a:b], states[a:b], bits[a:b],
+        )  # fmt: skip
+        if done < b - a:
+            raise OffScript(figure, a + int(done), part.dt)
+        now, taut = x[b].copy(), states[b - 1].copy()
+    return Run(figure, x, np.concatenate([impulse[:1], impulse])[:, :ropes] / part.dt)
+
+
+def heavier(figure: Figure, factor: float) -> Figure:
+    """The same figure with all masses multiplied: a model that was wrong."""
+    bodies = tuple(replace(b, mass=factor * b.mass, inertia=tuple(factor * v for v in b.inertia)) for b in figure.bodies)
+    return replace(figure, bodies=bodies)
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What is left of a disturbance: rms of q from the part, with feedback and without [rad or m]; the least tension [N]."""
+
+    held: float
+    open: float
+    least_tension: float
+
+
+def recovery(part: Part, *, seed: int = 0, blow: float = 0.15, every: float = 5.0, factor: float = 1.03) -> Recovery:
+    """Played by a figure that is a little heavier, and pushed every few seconds by `blow` [m/s] of its own mass, anywhere."""
+    rng = np.random.default_rng(seed)
+    figure, n = part.figure, part.figure.n_dynamic
+    mass = sum(body.mass for body in figure.bodies)
+    pushes = []
+    for step in range(round(every / part.dt), len(part.u), round(every / part.dt)):
+        momentum = np.zeros(n)
+        momentum[:2] = blow * mass * rng.normal(size=2)  # the whole puppet, across the stage
+        pushes.append(Push(step, momentum))
+    wrong = heavier(figure, factor)
+    held = play(part, figure=wrong, pushes=pushes)
+    off = [float(np.sqrt(np.mean((held.q - part.x[:, : figure.n_q])[:, :n] ** 2)))]
+    try:
+        loose = play(part, figure=wrong, pushes=pushes, feedback=False)
+        off.append(float(np.sqrt(np.mean((loose.q - part.x[:, : figure.n_q])[:, :n] ** 2))))
+    except OffScript:
+        off.append(float("inf"))
+    return Recovery(off[0], off[1], float(held.tension.min()))

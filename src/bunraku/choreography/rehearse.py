@@ -1,0 +1,158 @@
+"""Rehearse: from what a puppet is asked to do to what it can do, and the hands that hold it to that.
+
+The reference lays motions over each other that were made alone: played as it is, the puppet would swing. Optimal control
+finds the hands that keep it closest, with tensions near those of rest. It takes strings for wires, which never let go: then
+the problem is smooth, and a motion whose wires only pull is one that strings make as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.choreography.puppet import Puppet
+from bunraku.control import Acceleration, Configuration, Momentum, Optimum, Speed, Tension, optimize
+from bunraku.control.cost import Term
+from bunraku.control.optimize import problem_of
+from bunraku.control.problem import Expansion
+from bunraku.control.system import Rollout, System
+from bunraku.dynamics import Simulation
+from bunraku.figure import Figure, Wire
+from bunraku.io.atomic import writing
+from bunraku.spatial.kernel import user_cache
+
+Array = NDArray[np.float64]
+DT = 0.02  # [s]
+VERSION = 3  # of the weights below and of what is kept on disk
+HANDS = 0.3  # weight of a hand's place beside 1 of a joint's angle
+MOMENTUM, SPEED, ACCELERATION = 0.02, 1e-3, 1e-3
+TENSION, LEAST = 0.1, 2.0  # weight of a tension that differs by all of itself; [N] below which it counts as this much
+ARRIVAL = 20.0  # [s] that the end counts for: the puppet must come to rest
+TOLERANCE, ITERATIONS = 1e-5, 60
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsed:
+    """States, hands and impulses of wires on a stretch."""
+
+    x: Array
+    u: Array
+    impulse: Array
+    iterations: int
+    outcome: str
+
+
+@dataclass(frozen=True, eq=False)
+class Hung:
+    """A puppet that is rehearsed with: its strings as wires, and what they carry at rest."""
+
+    puppet: Puppet
+
+    @cached_property
+    def wired(self) -> Figure:
+        figure = self.puppet.figure
+        wires = tuple(Wire(**{f.name: getattr(s, f.name) for f in fields(s)}) for s in figure.strings)
+        return replace(figure, strings=(), wires=(*wires, *figure.wires))
+
+    @cached_property
+    def _still(self) -> tuple[Array, Array]:
+        """Tensions and momenta at rest. A step takes weight from the momentum before strings give it back, so p is not zero."""
+        figure, rest = self.puppet.figure, self.puppet.rest
+        steps = Simulation(figure, rest, dt=DT).run(np.repeat(rest[None, figure.n_dynamic :], 3, 0))
+        return steps.impulse[-1, : len(figure.strings)] / DT, steps.momentum[-1]
+
+    @property
+    def momentum(self) -> Array:
+        """At rest."""
+        return self._still[1]
+
+    @property
+    def impulse(self) -> Array:
+        """Of strings and wires at rest [N·s]."""
+        return DT * np.concatenate([self._still[0], np.zeros(len(self.puppet.figure.wires))])
+
+    def gains(self, x: Array, u: Array, impulse: Array) -> Array:
+        """K of u = ū − K (x − x̄) along a whole part: what brings the puppet back wherever it was pushed."""
+        s, N = System.of(self.wired, dt=DT, inputs=self.wired.kinematic), len(u)
+        cost = [Configuration(self._weights(), x[:, : s.n_q], at_end=1.0), Speed(SPEED, at_end=1.0), Acceleration(ACCELERATION)]
+        work = Expansion(problem_of(s, cost, duration=N * DT, q=x[0, : s.n_q]))
+        work.at(Rollout(x, np.concatenate([u, np.zeros((N, len(self.wired.forces)))], 1), impulse, np.ones(impulse.shape, np.int8)))
+        work.gauss_newton()
+        return work.gains.copy()
+
+    def _weights(self) -> dict[str, float]:
+        return {name: 1.0 for name in self.wired.dynamic} | {name: HANDS for name in self.wired.kinematic}
+
+    def cost(self, wanted: Array) -> list[Term]:
+        tension, momentum = self._still
+        pulls = {s.name: TENSION / max(t, LEAST) ** 2 for s, t in zip(self.puppet.figure.strings, tension, strict=True)}
+        full = np.concatenate([tension, np.zeros(len(self.puppet.figure.wires))])
+        return [
+            Configuration(self._weights(), wanted, at_end=ARRIVAL),
+            Momentum(MOMENTUM, momentum, at_end=ARRIVAL),
+            Speed(SPEED, at_end=0.1 * ARRIVAL),
+            Acceleration(ACCELERATION),
+            Tension(pulls, full),
+        ]
+
+    def optimum(self, wanted: Array, *, iterations: int = ITERATIONS) -> Optimum:
+        """The motion closest to `wanted` (N + 1, n_q), a sample every DT."""
+        n = self.wired.n_dynamic
+        fall = np.zeros(self.wired.n_q)  # what has the momenta of rest: half a step of free fall
+        fall[self.puppet.root[2]] = 0.5 * DT * self.wired.gravity[2]
+        return optimize(
+            self.wired, self.cost(wanted), duration=(len(wanted) - 1) * DT, dt=DT, q=wanted[0], v=fall, inputs=self.wired.kinematic,
+            guess=wanted[1:, n:], tolerance=TOLERANCE, iterations=iterations,
+        )  # fmt: skip
+
+
+def fingerprint(figure: Figure, wanted: Array) -> str:
+    """Of everything that a rehearsal depends on; what differs by less than a nanometre is the same."""
+    digest = hashlib.sha256(f"{VERSION} {DT}\n{figure!r}".encode())
+    digest.update(np.round(wanted * 1e9).astype(np.int64).tobytes())
+    return digest.hexdigest()[:24]
+
+
+def rehearse(
+    hung: Hung, wanted: Array, *, folder: Path | None = None, solved: Callable[[Rehearsed], None] | None = None
+) -> Rehearsed:
+    """A stretch from rest to rest, (N + 1, n_q). What was rehearsed before, anywhere on the stage, is taken from `folder`."""
+    puppet, n = hung.puppet, hung.wired.n_dynamic
+    here = np.zeros_like(wanted[0])
+    for i, j in (puppet.root[:2], *puppet.spindles.tolist()):
+        here[i], here[j] = wanted[0, puppet.root[0]], wanted[0, puppet.root[1]]
+    local = wanted - here
+    file = (folder or user_cache() / "rehearsals") / f"{fingerprint(puppet.figure, local)}.npz"
+    found = _loaded(file)
+    if found is None:
+        best = hung.optimum(local)
+        found = Rehearsed(best.run.x, best.kinematic, best.run.impulse, len(best.history), best.outcome.name)
+        _kept(file, found)
+        if solved is not None:
+            solved(found)
+    x, u = found.x.copy(), found.u + here[n:]
+    x[:, : len(here)] += here
+    return replace(found, x=x, u=u)
+
+
+def _loaded(file: Path) -> Rehearsed | None:
+    try:
+        with np.load(file) as kept:
+            return Rehearsed(kept["x"], kept["u"], kept["impulse"], int(kept["iterations"]), str(kept["outcome"]))
+    except (OSError, ValueError, KeyError, EOFError):
+        return None  # never kept, or broken: it is made anew
+
+
+def _kept(file: Path, found: Rehearsed) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with writing(file) as temporary, Path(temporary).open("wb") as out:
+            np.savez(out, x=found.x, u=found.u, impulse=found.impulse, iterations=found.iterations, outcome=found.outcome)
+    except OSError:
+        pass  # a full or read-only disk costs time, not the show
