@@ -79,7 +79,7 @@ UP, OUT = right_arm(0.08, -0.05, 0.42), right_arm(0.20, -0.05, 0.42)
 HAT, AHEAD = right_arm(0.0, -0.08, 0.5), right_arm(0.05, 0.22, 0.3)
 OPEN = both(arm_length=-0.2, arm_x=0.14)
 LOW = torso(y=-0.06, length=0.10) | both(leg_length=0.05, arm_length=0.16, arm_y=0.06)
-DIP = torso(length=0.035)
+DIP = torso(length=0.06)
 LEFT, RIGHT = leg("left", 0.16, 0.06), leg("right", 0.16, 0.06)
 
 GESTURES = {
@@ -104,7 +104,7 @@ GESTURES = {
     ),
     "shrug": Gesture(((0, REST), (0.5, OPEN), (0.9, OPEN), (1.6, REST)), ARMS, "who knows"),
     "bow": Gesture(((0, REST), (1.0, LOW), (1.4, LOW), (2.4, REST)), ALL, "a deep bow"),
-    "nod": Gesture(((0, REST), (0.5, DIP), (1.0, REST), (1.5, DIP), (2.0, REST)), ("torso",), "says yes"),
+    "nod": Gesture(((0, REST), (0.6, DIP), (1.2, REST), (1.8, DIP), (2.4, REST)), ("torso",), "says yes"),
     "kick": Gesture(((0, REST), (0.7, leg("right", 0.26, 0.32)), (1.6, REST)), ("right_leg",), "kicks a leg"),
     "march": Gesture(
         ((0, REST), (0.48, LEFT), (0.96, RIGHT), (1.44, LEFT), (1.92, REST)), LEGS, "steps on the spot", (0.48, 1.44),
@@ -167,7 +167,7 @@ def optimal(wanted: Motion, hung: Hung) -> Motion:
     """The motion that strings can make, closest to what is wanted, with a moment at the end to come to rest."""
     q = Piece("", wanted, ()).curve(1)(np.linspace(0.0, 1.0, round(wanted.duration / DT) + 1)) + wanted.q[0]
     q = np.concatenate([q, np.repeat(q[-1:], round(ARRIVE / DT), 0)])
-    best = hung.optimum(q)
+    best = hung.optimum(q, iterations=200)
     made, n = best.run.x[:, : FIGURE.n_q], FIGURE.n_dynamic
     tension = best.run.impulse[:, : len(FIGURE.strings)].min() / DT
     off, end = np.sqrt(np.mean((made - q)[:, :n] ** 2)), np.abs(made[-1] - q[-1])[:n].max()

@@ -259,6 +259,36 @@ def simulate(
 
 
 @verb
+def perform(
+    file: Annotated[Path, typer.Argument(metavar="SHOW", help="A show file: figures, places, and a script of cues.")],
+    output: Annotated[
+        list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the tensions over time into a PNG, SVG or PDF.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Rehearse everything anew, also what is known already.")] = False,
+    stage: Annotated[
+        bool | None, typer.Option("--play/--no-play", help="Open the stage and play it; done where no file is written.")
+    ] = None,
+) -> None:
+    """Perform a show that a person wrote: puppets, counts, cues.
+
+    The script is checked, timed, rehearsed by optimal control and played under feedback. Change a cue, and only what depends on
+    it is rehearsed again.
+    """
+    from bunraku.verbs.perform import perform_file
+
+    made, lines = perform_file(file, output or (), plot, again=again, console=err)
+    for title, text in lines:
+        _say(f"{title:<12}{text}")
+    if stage if stage is not None else not (output or plot):
+        from bunraku.stage import Entry
+        from bunraku.stage.command import play as open_stage
+        from bunraku.teleop.files import entries_of, exporters, on_stage
+
+        open_stage([Entry(made.score.script.title, on_stage(made), "show")], opener=entries_of, exporters=exporters(), console=out)
+
+
+@verb
 def play(
     sources: Annotated[
         list[str] | None,
@@ -279,7 +309,9 @@ def play(
     from bunraku.teleop import opening_show
     from bunraku.teleop.files import entries_of, exporters, shown
 
-    entries = [entry for name in sources or () for entry in shown(_thing(name), Path(name).stem)]
+    entries = []
+    for name in sources or ():
+        entries += entries_of(Path(name)) if Path(name).is_file() else shown(_thing(name), Path(name).stem)
     open_stage(
         entries or opening_show(), host=host, port=port, opener=entries_of, exporters=exporters(), browser=browser, out=folder,
         console=out,

@@ -93,10 +93,10 @@ class Flow:
         slope[-1, :n] = self.final @ off[-1]
         return F, slope
 
-    def second(self, times: Array, x: Array, adjoint: Array, /) -> Array:
+    def second(self, times: Array, x: Array, adjoint: Array, tangent: Array, /) -> Array:
         h, dh, off = self.lengths(times), self._shares(), x - self.goal
-        N, n, m = len(h), x.shape[1], dh.shape[1]
-        H = np.zeros((N + 1, n + m, n + m))
+        N, (n, m) = len(h), (x.shape[1], dh.shape[1])
+        H = tangent[N, :n].T @ self.final @ tangent[N, :n]
         for k, field in enumerate(self._fields()):
             by_h = np.zeros((n + 1, n + 1))  # by (x, h)
             k1, F1, _, F2, Y = _stages(field, x[k], h[k])
@@ -109,9 +109,9 @@ class Flow:
             by_h[n, n] += 2.0 * Y[:, n] @ c
             to_h = np.zeros((n + 1, n + m))
             to_h[:n, :n], to_h[n, n:] = np.eye(n), dh[k]
-            H[k] = to_h.T @ by_h @ to_h
-        H[N, :n, :n] = self.final
-        return H
+            along = to_h @ tangent[k]
+            H += along.T @ by_h @ along
+        return np.asarray(H)
 
 
 def _stages(field: Field, x: Array, h: float) -> tuple[Array, Array, Array, Array, Array]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +83,7 @@ def play(part: Part, *, figure: Figure | None = None, pushes: Sequence[Push] = (
     taut, now = np.zeros(s.n_links, np.int8), part.x[0].copy()
     blows = {push.step: push.momentum for push in pushes if 0 < push.step < N}
     edges = [0, *sorted(blows), N]
-    for a, b in zip(edges, edges[1:], strict=False):
+    for a, b in pairwise(edges):
         if a in blows:
             now[figure.n_q : figure.n_q + figure.n_dynamic] += blows[a]
         X = part.x[a : b + 1].copy()
@@ -101,9 +102,14 @@ def play(part: Part, *, figure: Figure | None = None, pushes: Sequence[Push] = (
     return Run(figure, x, np.concatenate([impulse[:1], impulse])[:, :ropes] / part.dt)
 
 
+def _times(factor: float, inertia: tuple[float, ...]) -> tuple[float, float, float, float, float, float]:
+    xx, xy, xz, yy, yz, zz = (factor * v for v in inertia)
+    return xx, xy, xz, yy, yz, zz
+
+
 def heavier(figure: Figure, factor: float) -> Figure:
     """The same figure with all masses multiplied: a model that was wrong."""
-    bodies = tuple(replace(b, mass=factor * b.mass, inertia=tuple(factor * v for v in b.inertia)) for b in figure.bodies)
+    bodies = tuple(replace(b, mass=factor * b.mass, inertia=_times(factor, b.inertia)) for b in figure.bodies)
     return replace(figure, bodies=bodies)
 
 

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from bunraku.choreography.compose import reference
 from bunraku.choreography.crossing import Near, nearest
 from bunraku.choreography.part import OffScript, Part, play
-from bunraku.choreography.played import Played
 from bunraku.choreography.rehearse import DT, Hung, Rehearsed, rehearse
 from bunraku.choreography.score import Score, Timed, score
 from bunraku.choreography.script import Script
-from bunraku.choreography.timing import Timing, optimize_times
+from bunraku.choreography.shifts import best_shifts
 from bunraku.errors import BunrakuError, FileError
 from bunraku.motion import Mark, Motion, Track
 
@@ -41,7 +40,6 @@ class Performance:
     score: Score
     shifts: Array
     """Of the cues that may give [counts]."""
-    timing: Timing | None
     parts: dict[str, Part]
     near: Near | None
     report: dict[str, float] = field(default_factory=dict)
@@ -52,9 +50,12 @@ Progress = Callable[[str, float], None]
 
 
 def perform(
-    script: Script, *, folder: Path | None = None, threads: int | None = None, progress: Progress | None = None
-) -> Performance:
-    """The motion of a script. Rehearsals are kept in `folder`, in the user's cache where none is given."""
+    script: Script, *, folder: Path | None = None, again: bool = False, threads: int | None = None,
+    progress: Progress | None = None,
+) -> Performance:  # fmt: skip
+    """The motion of a script. Rehearsals are kept in `folder`, in the user's cache where none is given, and not asked for
+    `again` unless that is wanted: change a cue, and only what depends on it is rehearsed.
+    """
     tell = progress or (lambda stage, done: None)
     report, begun = {}, time.perf_counter()
 
@@ -67,13 +68,12 @@ def perform(
     _require_apart(made, t, np.zeros(len(made.give)))
     lap("score")
     tell("timing", 0.0)
-    timing = _timed(made)
-    shifts = timing.times if timing is not None else np.zeros(0)
+    shifts = best_shifts(made, dt=2.0 * DT, folder=folder, again=again)
     wanted = {role.name: reference(made, role.name, t, shifts).value for role in script.roles}
     _require_apart(made, t, shifts)
     lap("timing")
     stretches = [(role.name, a, b) for role in script.roles for a, b in stretches_of(made, role.name, shifts, len(t))]
-    rehearsed, fresh = _rehearsed(made, wanted, stretches, folder, threads, tell)
+    rehearsed, fresh = _rehearsed(made, wanted, stretches, folder, again, threads, tell)
     report["rehearsed anew"] = float(fresh)
     lap("rehearsal")
     parts = {role.name: _part(made, role.name, wanted[role.name], stretches, rehearsed) for role in script.roles}
@@ -85,19 +85,7 @@ def perform(
     for track in tracks:
         n = track.figure.n_dynamic
         report[f"{track.name} off by [rms]"] = float(np.sqrt(np.mean((track.q[:, :n] - wanted[track.name][:, :n]) ** 2)))
-    return Performance(motion, asked, made, shifts, timing, parts, near, report)
-
-
-def _timed(made: Score) -> Timing | None:
-    """The best shifts, if there are any."""
-    if not len(made.give):
-        return None
-    players = [
-        Played(made, role.name, DT)
-        for role in made.script.roles
-        if any(np.any(t.begin[1:]) or np.any(t.end[1:]) for t in made.of(role.name))
-    ]
-    return optimize_times(*players, times=np.zeros(len(made.give)), limits=made.limits, most=8, tolerance=1e-3)
+    return Performance(motion, asked, made, shifts, parts, near, report)
 
 
 def stretches_of(made: Score, role: str, shifts: Array, samples: int) -> Iterator[tuple[int, int]]:
@@ -117,8 +105,8 @@ def stretches_of(made: Score, role: str, shifts: Array, samples: int) -> Iterato
 
 
 def _rehearsed(
-    made: Score, wanted: dict[str, Array], stretches: list[tuple[str, int, int]], folder: Path | None, threads: int | None,
-    tell: Progress,
+    made: Score, wanted: dict[str, Array], stretches: list[tuple[str, int, int]], folder: Path | None, again: bool,
+    threads: int | None, tell: Progress,
 ) -> tuple[list[Rehearsed], int]:  # fmt: skip
     hung = {role.name: Hung(role.repertoire.puppet) for role in made.script.roles}
     fresh: list[Rehearsed] = []
@@ -128,7 +116,7 @@ def _rehearsed(
         nonlocal done
         name, a, b = stretch
         try:
-            found = rehearse(hung[name], wanted[name][a : b + 1], folder=folder, solved=fresh.append)
+            found = rehearse(hung[name], wanted[name][a : b + 1], folder=folder, again=again, solved=fresh.append)
         except BunrakuError as error:
             raise _blamed(made, name, a * DT, error) from None
         done += 1

@@ -31,11 +31,16 @@ LOYAL = 1e-2  # [s] beside a radian
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """One puppet of a score; a `Switched` whose switching times are the shifts."""
+    """One puppet of a score; a `Switched` whose switching times are the shifts, or those of them that are `chosen`.
+
+    A `window` [s] is enough where these have no effect outside of it; the puppet must rest where it begins.
+    """
 
     score: Score
     role: str
     dt: float = 0.01
+    window: tuple[float, float] | None = None
+    chosen: tuple[int, ...] | None = None
     loyal: float = LOYAL
     _last: dict[bytes, tuple[Jet, Steps]] = field(default_factory=dict, repr=False)
 
@@ -45,7 +50,18 @@ class Played:
 
     @cached_property
     def t(self) -> Array:
-        return self.dt * np.arange(round(self.score.counts * self.score.script.count / self.dt) + 1, dtype=float)
+        begin, end = self.window or (0.0, self.score.counts * self.score.script.count)
+        return self.dt * np.arange(round(begin / self.dt), round(end / self.dt) + 1, dtype=float)
+
+    @cached_property
+    def _own(self) -> NDArray[np.int64]:
+        return np.array(range(len(self.score.give)) if self.chosen is None else self.chosen, np.int64)
+
+    def _wanted(self, shifts: Array) -> Jet:
+        every = np.zeros(len(self.score.give))
+        every[self._own] = shifts
+        found = reference(self.score, self.role, self.t, every)
+        return Jet(found.value, found.first[..., self._own], found.second[..., self._own[:, None], self._own])
 
     def _played(self, shifts: Array) -> tuple[Jet, Steps]:
         """The last one is remembered: cost and derivatives are asked for one after the other."""
@@ -56,7 +72,7 @@ class Played:
         return self._last[key]
 
     def _play(self, shifts: Array) -> tuple[Jet, Steps]:
-        wanted = reference(self.score, self.role, self.t, shifts)
+        wanted = self._wanted(shifts)
         steps = Simulation(self.figure, wanted.value[0], dt=self.dt).run(wanted.value[1:, self.figure.n_dynamic :], energy=False)
         if (steps.bits & (HELD | FROZEN | RECHARTED)).any():
             k = int(np.flatnonzero(steps.bits & (HELD | FROZEN | RECHARTED))[0])
@@ -78,7 +94,7 @@ class Played:
         return np.asarray(x[:, : self.figure.n_dynamic] - wanted.value[:, : self.figure.n_dynamic])
 
     def _loyalty(self) -> Array:
-        return self.loyal / self.score.give**2
+        return np.asarray(self.loyal / self.score.give[self._own] ** 2)
 
     def cost(self, times: Array, x: Array, /) -> float:
         wanted, _ = self._played(times)
@@ -101,35 +117,21 @@ class Played:
         slope[0, 2 * n :] += self._loyalty() * times
         return F, slope
 
-    def second(self, times: Array, x: Array, adjoint: Array, /) -> Array:
+    def second(self, times: Array, x: Array, adjoint: Array, tangent: Array, /) -> Array:
         wanted, steps = self._played(times)
-        n, nq, m = self.figure.n_dynamic, self.figure.n_q, len(times)
+        n, nq = self.figure.n_dynamic, self.figure.n_q
         weights = np.zeros((len(adjoint), 2 * n + steps.impulse.shape[1]))
         weights[:, self._rows()] = adjoint
         D, H = self._expanded(wanted, steps, weights)
-        N = len(D)
-        out = np.zeros((N + 1, 2 * n + m, 2 * n + m))
-        # (q0, p0, k1) by (x, τ): the hands depend on τ alone.
-        T = np.zeros((N, 2 * nq, 2 * n + m))
-        T[:, :n, :n] = np.eye(n)
-        T[:, nq : nq + n, n : 2 * n] = np.eye(n)
-        T[:, n:nq, 2 * n :], T[:, nq + n :, 2 * n :] = wanted.first[:-1, n:], wanted.first[1:, n:]
-        out[:-1] = T.swapaxes(1, 2) @ H @ T
+        # (q0, p0, k1) along Y: the hands depend on τ alone.
+        along = np.concatenate([tangent[:-1, :n], wanted.first[:-1, n:], tangent[:-1, n : 2 * n], wanted.first[1:, n:]], 1)
+        out = np.einsum("tia,tib->ab", along, H @ along)
         pull = np.einsum("ti,tij->tj", weights, D)
-        out[:-1, 2 * n :, 2 * n :] += np.einsum("ti,tiab->tab", pull[:, n:nq], wanted.second[:-1, n:])
-        out[:-1, 2 * n :, 2 * n :] += np.einsum("ti,tiab->tab", pull[:, nq + n :], wanted.second[1:, n:])
-        self._add_cost(out, wanted, self._off(wanted, x), times)
-        return out
-
-    def _add_cost(self, out: Array, wanted: Jet, off: Array, times: Array) -> None:
-        n, m = self.figure.n_dynamic, len(times)
-        first = wanted.first[:, :n]
-        out[:, range(n), range(n)] += self.dt
-        out[:, :n, 2 * n :] -= self.dt * first
-        out[:, 2 * n :, :n] -= self.dt * first.swapaxes(1, 2)
-        tail = out[:, 2 * n :, 2 * n :]
-        tail += self.dt * (np.einsum("tia,tib->tab", first, first) - np.einsum("ti,tiab->tab", off, wanted.second[:, :n]))
-        tail[0, range(m), range(m)] += self._loyalty()
+        out += np.einsum("ti,tiab->ab", pull[:, n:nq], wanted.second[:-1, n:])
+        out += np.einsum("ti,tiab->ab", pull[:, nq + n :], wanted.second[1:, n:])
+        off = tangent[:, :n] - wanted.first[:, :n]
+        out += self.dt * (np.einsum("tia,tib->ab", off, off) - np.einsum("ti,tiab->ab", self._off(wanted, x), wanted.second[:, :n]))
+        return np.asarray(out + np.diag(self._loyalty()))
 
     def _rows(self) -> NDArray[np.int64]:
         n, nc = self.figure.n_dynamic, len(self.figure.compiled.tree.links)

@@ -29,10 +29,11 @@ from bunraku.spatial.kernel import user_cache
 
 Array = NDArray[np.float64]
 DT = 0.02  # [s]
-VERSION = 3  # of the weights below and of what is kept on disk
+VERSION = 4  # of the weights below and of what is kept on disk
 HANDS = 0.3  # weight of a hand's place beside 1 of a joint's angle
 MOMENTUM, SPEED, ACCELERATION = 0.02, 1e-3, 1e-3
-TENSION, LEAST = 0.1, 2.0  # weight of a tension that differs by all of itself; [N] below which it counts as this much
+TENSION, LEAST = 0.1, 2.0  # weight of a string that carries LEAST [N] or less at rest and differs by that; more, and it counts less
+ARRIVING = 0.4  # [s] over which what is left at the end is taken back
 ARRIVAL = 20.0  # [s] that the end counts for: the puppet must come to rest
 TOLERANCE, ITERATIONS = 1e-5, 60
 
@@ -80,18 +81,22 @@ class Hung:
     def gains(self, x: Array, u: Array, impulse: Array) -> Array:
         """K of u = ū − K (x − x̄) along a whole part: what brings the puppet back wherever it was pushed."""
         s, N = System.of(self.wired, dt=DT, inputs=self.wired.kinematic), len(u)
-        cost = [Configuration(self._weights(), x[:, : s.n_q], at_end=1.0), Speed(SPEED, at_end=1.0), Acceleration(ACCELERATION)]
+        cost: list[Term] = [
+            Configuration(self._weights(), x[:, : s.n_q], at_end=1.0),
+            Speed(SPEED, at_end=1.0),
+            Acceleration(ACCELERATION),
+        ]
         work = Expansion(problem_of(s, cost, duration=N * DT, q=x[0, : s.n_q]))
         work.at(Rollout(x, np.concatenate([u, np.zeros((N, len(self.wired.forces)))], 1), impulse, np.ones(impulse.shape, np.int8)))
         work.gauss_newton()
         return work.gains.copy()
 
     def _weights(self) -> dict[str, float]:
-        return {name: 1.0 for name in self.wired.dynamic} | {name: HANDS for name in self.wired.kinematic}
+        return dict.fromkeys(self.wired.dynamic, 1.0) | dict.fromkeys(self.wired.kinematic, HANDS)
 
     def cost(self, wanted: Array) -> list[Term]:
         tension, momentum = self._still
-        pulls = {s.name: TENSION / max(t, LEAST) ** 2 for s, t in zip(self.puppet.figure.strings, tension, strict=True)}
+        pulls = {s.name: TENSION / LEAST**2 * (LEAST / max(t, LEAST)) ** 3 for s, t in zip(self.puppet.figure.strings, tension, strict=True)}
         full = np.concatenate([tension, np.zeros(len(self.puppet.figure.wires))])
         return [
             Configuration(self._weights(), wanted, at_end=ARRIVAL),
@@ -120,8 +125,9 @@ def fingerprint(figure: Figure, wanted: Array) -> str:
 
 
 def rehearse(
-    hung: Hung, wanted: Array, *, folder: Path | None = None, solved: Callable[[Rehearsed], None] | None = None
-) -> Rehearsed:
+    hung: Hung, wanted: Array, *, folder: Path | None = None, again: bool = False,
+    solved: Callable[[Rehearsed], None] | None = None,
+) -> Rehearsed:  # fmt: skip
     """A stretch from rest to rest, (N + 1, n_q). What was rehearsed before, anywhere on the stage, is taken from `folder`."""
     puppet, n = hung.puppet, hung.wired.n_dynamic
     here = np.zeros_like(wanted[0])
@@ -129,7 +135,7 @@ def rehearse(
         here[i], here[j] = wanted[0, puppet.root[0]], wanted[0, puppet.root[1]]
     local = wanted - here
     file = (folder or user_cache() / "rehearsals") / f"{fingerprint(puppet.figure, local)}.npz"
-    found = _loaded(file)
+    found = None if again else _loaded(file)
     if found is None:
         best = hung.optimum(local)
         found = Rehearsed(best.run.x, best.kinematic, best.run.impulse, len(best.history), best.outcome.name)
@@ -138,7 +144,11 @@ def rehearse(
             solved(found)
     x, u = found.x.copy(), found.u + here[n:]
     x[:, : len(here)] += here
-    return replace(found, x=x, u=u)
+    arrived = np.concatenate([wanted[-1], hung.momentum, np.zeros(len(here) - n)])
+    # The curve of a part does not jump: feedback would make hands jerk there.
+    fade = np.clip((DT * np.arange(len(x)) - DT * (len(x) - 1)) / ARRIVING + 1.0, 0.0, 1.0)[:, None]
+    fade = fade**3 * (10.0 - 15.0 * fade + 6.0 * fade**2)
+    return replace(found, x=x + fade * (arrived - x[-1]), u=u + fade[1:] * (wanted[-1, n:] - u[-1]))
 
 
 def _loaded(file: Path) -> Rehearsed | None:

@@ -6,7 +6,9 @@ derivative P with
 
     ρ = Aᵀ ρ₊ + ℓ_y,        P = Aᵀ P₊ A + ℓ_yy + ρ₊ · f_yy,        A = ∂(f, τ)/∂(x, τ).
 
-One sweep gives all first derivatives by τ, one more all second ones: they are what ρ and P hold for τ at the start.
+One sweep gives all first derivatives by τ: they are what ρ holds for τ at the start. Of P only that is wanted for τ at the
+start, as well, and it is the sum of Yᵀ (ℓ_yy + ρ₊ · f_yy) Y with Y = ∂y/∂τ, which one more sweep brings, Y₊ = A Y: a few
+columns, where P is a matrix.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ class Switched(Protocol):
         """∂f/∂(x, τ) of every step, (N, n, n + m), and ∂ℓ/∂(x, τ) of every sample, (N + 1, n + m)."""
         ...
 
-    def second(self, times: Array, x: Array, adjoint: Array, /) -> Array:
-        """ℓ_yy of every sample, (N + 1, n + m, n + m), each but the last with ρ₊ · f_yy of its step; `adjoint` is ρ₊, (N, n)."""
+    def second(self, times: Array, x: Array, adjoint: Array, tangent: Array, /) -> Array:
+        """Yᵀ (ℓ_yy + ρ₊ · f_yy) Y summed over samples, (m, m); `adjoint` is ρ₊, (N, n); `tangent` is Y, (N + 1, n + m, m)."""
         ...
 
 
@@ -59,16 +61,15 @@ def first_sweep(F: Array, slope: Array) -> Array:
     return rho
 
 
-def second_sweep(F: Array, curvature: Array) -> Array:
-    """P at the first sample, (n + m, n + m): eq. 9."""
+def tangent_sweep(F: Array) -> Array:
+    """Y of every sample, (N + 1, n + m, m)."""
     N, n, size = F.shape
-    A = np.eye(size)
-    P = curvature[N].copy()
-    for k in range(N - 1, -1, -1):
-        A[:n] = F[k]
-        P = A.T @ P @ A + curvature[k]
-        P = 0.5 * (P + P.T)
-    return P
+    m = size - n
+    Y = np.zeros((N + 1, size, m))
+    Y[:, n:] = np.eye(m)
+    for k in range(N):
+        Y[k + 1, :n] = F[k] @ Y[k]
+    return Y
 
 
 def expand(system: Switched, times: Array, *, second: bool = True) -> Expansion:
@@ -77,5 +78,5 @@ def expand(system: Switched, times: Array, *, second: bool = True) -> Expansion:
     F, slope = system.first(times, x)
     n, m = F.shape[1], len(times)
     rho = first_sweep(F, slope)
-    hessian = second_sweep(F, system.second(times, x, rho[1:, :n]))[n:, n:] if second else np.zeros((0, 0))
-    return Expansion(system.cost(times, x), rho[0, n : n + m], hessian, x)
+    hessian = system.second(times, x, rho[1:, :n], tangent_sweep(F)) if second else np.zeros((0, 0))
+    return Expansion(system.cost(times, x), rho[0, n : n + m], 0.5 * (hessian + hessian.T), x)

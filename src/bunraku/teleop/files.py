@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bunraku import io
 from bunraku.errors import FileError
 from bunraku.figure import Figure
+from bunraku.io import yaml
 from bunraku.motion import Motion
 from bunraku.scene import Scene
 from bunraku.stage import Entry, Recorded, still
 from bunraku.stage.stage import Exporter
-from bunraku.teleop.places import at_hand, standing
+from bunraku.teleop.places import AIR, at_hand, standing
+
+if TYPE_CHECKING:
+    from bunraku.choreography import Performance
 
 SAVED_AS = ("npz", "csv", "glb", "bvh", "mp4")
 
 
 def entries_of(path: Path) -> list[Entry]:
-    """The entries of a figure, a scene or a motion in a file."""
+    """The entries of a figure, a scene, a motion or a show in a file."""
+    if path.suffix.lower() in (".yaml", ".yml") and yaml.read(path).get("show") is not None:
+        from bunraku.choreography import load_script, perform
+
+        script = load_script(path)  # mistakes are told now; it is rehearsed when somebody looks
+        return [Entry(script.title, lambda: on_stage(perform(script)), "show")]
     return shown(io.load(path), path.stem)
+
+
+def on_stage(made: Performance) -> Recorded:
+    """A show that was performed, beside the ghosts of what was asked for; the cues are on the timeline."""
+    return Recorded(made.motion, AIR, reference=made.reference)
 
 
 def shown(thing: Any, title: str) -> list[Entry]:
@@ -48,4 +62,3 @@ def exporters() -> dict[str, Exporter]:
         return save
 
     return {suffix: saver(suffix) for suffix in SAVED_AS}
-

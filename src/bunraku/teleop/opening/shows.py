@@ -1,0 +1,21 @@
+"""Shows that a person wrote."""
+
+from __future__ import annotations
+
+from bunraku.stage import Entry, Recorded
+from bunraku.teleop.places import AIR
+
+TITLE = "Shows"
+
+
+def entries() -> list[Entry]:
+    return [
+        Entry("The meeting", _meeting, "One minute from a script of twenty-nine cues, rehearsed by optimal control"),
+    ]
+
+
+def _meeting() -> Recorded:
+    """Performed beforehand by tools/shows.py: rehearsing it takes most of a minute."""
+    from bunraku.choreography.shows import performed
+
+    return Recorded(performed("the_meeting"), AIR)

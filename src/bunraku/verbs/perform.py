@@ -1,0 +1,59 @@
+"""A show performed from the command line: progress while it is rehearsed, files at the end, and a few lines of how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from bunraku.choreography import Performance, load_script, perform
+from bunraku.choreography.part import recovery
+from bunraku.errors import FileError
+from bunraku.io import plots, save
+from bunraku.verbs.simulate import OUTPUTS
+
+STAGES = ("score", "timing", "rehearsal", "play")
+
+
+def perform_file(
+    file: Path, output: Sequence[Path], plot: Path | None, *, again: bool, console: Console
+) -> tuple[Performance, Iterator[tuple[str, str]]]:
+    """The performance, and what is to be said about it; files are written as it is said."""
+    for path in output:
+        if path.suffix.lower() not in OUTPUTS:
+            raise FileError("cannot hold a motion", path=str(path), advice=f"end the name in {', '.join(OUTPUTS)}")
+    script = load_script(file)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        tasks = {stage: bar.add_task(stage, total=1.0, visible=False) for stage in STAGES}
+
+        def tell(stage: str, done: float) -> None:
+            bar.update(tasks[stage], completed=done, visible=True)
+
+        made = perform(script, progress=tell, again=again)
+    return made, _told(made, output, plot)
+
+
+def _told(made: Performance, output: Sequence[Path], plot: Path | None) -> Iterator[tuple[str, str]]:
+    script, report = made.score.script, made.report
+    roles = ", ".join(role.name for role in script.roles)
+    yield "show", f"{script.title}: {made.motion.duration:.3g} s, {len(made.score.cues)} cues, played by {roles}"
+    seconds = ", ".join(f"{stage} {report[f'{stage} [s]']:.1f} s" for stage in STAGES)
+    yield "took", f"{seconds}; {report['rehearsed anew']:.0f} stretches rehearsed anew"
+    if len(made.shifts):
+        flexible = [timed.cue for timed in made.score.cues if timed.cue.give > 0.0]
+        shifts = ", ".join(f"{cue.name} {shift:+.2f}" for cue, shift in zip(flexible, made.shifts, strict=True))
+        yield "timing", f"shifted by counts: {shifts}"
+    if made.near is not None:
+        yield "strings", f"never nearer than {100 * made.near.distance:.0f} cm to another puppet's"
+    for name, part in made.parts.items():
+        found, off = recovery(part), report[f"{name} off by [rms]"]
+        held = f"pushed and 3 % heavier, off its part by {found.held:.3f}, without feedback {found.open:.3f}"
+        yield name, f"off the script by {off:.3f} rms; {held}"
+    for path in output:
+        save(made.motion, path)
+        yield "wrote", str(path)
+    if plot is not None:
+        plots.plot(made.motion, plot, ("tension",))
+        yield "wrote", str(plot)

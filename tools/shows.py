@@ -1,0 +1,41 @@
+"""Performs the shows that ship with bunraku: python tools/shows.py [NAME …]
+
+What is kept has a sample every 0.04 s, enough to watch; `bunraku perform` makes the whole of it.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+
+from bunraku import Motion, save
+from bunraku.choreography import perform
+from bunraku.choreography.shows import FOLDER, script
+
+EVERY = 2  # samples
+DIGITS = 5
+
+
+def small(motion: Motion) -> Motion:
+    """Fewer samples and digits, so that the file is small."""
+    tracks = [
+        replace(
+            track, q=np.round(track.q[::EVERY], DIGITS), v=None, energy=None, gap=None, tension=np.round(track.tension[::EVERY], 2)
+        )
+        for track in motion.tracks
+        if track.tension is not None
+    ]
+    return Motion(np.round(motion.t[::EVERY], 6), tuple(tracks), motion.marks)
+
+
+def main(names: list[str]) -> None:
+    for name in names or sorted(path.stem for path in FOLDER.glob("*.yaml")):
+        made = perform(script(name), progress=lambda stage, done: print(f"\r{stage} {done:4.0%}", end="", flush=True))
+        print(f"\r{name}: {made.motion.duration:.1f} s", made.report)
+        save(small(made.motion), FOLDER / f"{name}.npz")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
