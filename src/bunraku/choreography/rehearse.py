@@ -29,9 +29,9 @@ from bunraku.spatial.kernel import user_cache
 
 Array = NDArray[np.float64]
 DT = 0.02  # [s]
-VERSION = 4  # of the weights below and of what is kept on disk
+VERSION = 5  # of the weights below and of what is kept on disk
 HANDS = 0.3  # weight of a hand's place beside 1 of a joint's angle
-MOMENTUM, SPEED, ACCELERATION = 0.02, 1e-3, 1e-3
+MOMENTUM, SPEED, ACCELERATION = 1e-4, 1e-3, 1e-3
 TENSION, LEAST = 0.1, 2.0  # weight of a string that carries LEAST [N] or less at rest and differs by that; more, and it counts less
 ARRIVING = 0.4  # [s] over which what is left at the end is taken back
 ARRIVAL = 20.0  # [s] that the end counts for: the puppet must come to rest
@@ -96,11 +96,11 @@ class Hung:
 
     def cost(self, wanted: Array) -> list[Term]:
         tension, momentum = self._still
-        pulls = {s.name: TENSION / LEAST**2 * (LEAST / max(t, LEAST)) ** 3 for s, t in zip(self.puppet.figure.strings, tension, strict=True)}
+        pulls = {s.name: TENSION / LEAST**2 * (LEAST / max(t, LEAST)) ** 2.5 for s, t in zip(self.puppet.figure.strings, tension, strict=True)}
         full = np.concatenate([tension, np.zeros(len(self.puppet.figure.wires))])
         return [
             Configuration(self._weights(), wanted, at_end=ARRIVAL),
-            Momentum(MOMENTUM, momentum, at_end=ARRIVAL),
+            Momentum(MOMENTUM, momentum, at_end=200.0 * ARRIVAL),
             Speed(SPEED, at_end=0.1 * ARRIVAL),
             Acceleration(ACCELERATION),
             Tension(pulls, full),
