@@ -85,7 +85,7 @@ BROKEN = [
     ("  - bert: polka\n    after: greets", "  - ›bert: polka\n    at: 4", "needs right_arm until count"),
     (
         "  - bert: polka\n    after: greets\n    counts: 4",
-        "  - bert: turn\n    after: greets\n    facing: ›190 deg\n    counts: 2", "tangle",
+        "  - bert: turn\n    after: greets\n    facing: ›190 deg\n    counts: 2.5", "tangle",
     ),
     ("  - bert: polka", "  - bert: ›turn", "a turn to where?"),
     ("    at: 24", "    at: 24\n    wait: ›2", "'at' says the count"),

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +97,10 @@ class Hung:
 
     def cost(self, wanted: Array) -> list[Term]:
         tension, momentum = self._still
-        pulls = {s.name: TENSION / LEAST**2 * (LEAST / max(t, LEAST)) ** 2.5 for s, t in zip(self.puppet.figure.strings, tension, strict=True)}
+        pulls = {
+            s.name: TENSION / LEAST**2 * (LEAST / max(t, LEAST)) ** 2.5
+            for s, t in zip(self.puppet.figure.strings, tension, strict=True)
+        }
         full = np.concatenate([tension, np.zeros(len(self.puppet.figure.wires))])
         return [
             Configuration(self._weights(), wanted, at_end=ARRIVAL),
@@ -153,9 +157,9 @@ def rehearse(
 
 def _loaded(file: Path) -> Rehearsed | None:
     try:
-        with np.load(file) as kept:
+        with file.open("rb") as opened, np.load(opened) as kept:
             return Rehearsed(kept["x"], kept["u"], kept["impulse"], int(kept["iterations"]), str(kept["outcome"]))
-    except (OSError, ValueError, KeyError, EOFError):
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return None  # never kept, or broken: it is made anew
 
 
