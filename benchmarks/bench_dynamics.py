@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from benchmarks.table import Ratio, best_of, interleaved
 from bunraku.dynamics import Simulation
+from bunraku.dynamics.accelerate import mixed
 from bunraku.dynamics.expand import expand, expand_along
-from bunraku.dynamics.mixed import mixed
 from bunraku.dynamics.rollout import rollout
 from bunraku.dynamics.simulation import SHARE, TOLERANCE
 from bunraku.figure import Figure, library
@@ -68,7 +68,7 @@ class Performance:
         n, nc = self.figure.n_dynamic, len(self.tree.links)
         P, G, En, bits = self._out
         rollout(
-            self.tree, np.repeat(self.Q[:1], 4, 0), np.zeros(n), np.zeros(nc), self._charts.copy(), np.zeros(nc, np.bool_), self.K,
+            self.tree, np.repeat(self.Q[:1], 6, 0), np.zeros(n), np.zeros(nc), self._charts.copy(), np.zeros(nc, np.bool_), self.K,
             self.U, self.dt, SHARE, TOLERANCE, self.Q[1:], P, self.L, G, En, self.states, bits,
         )  # fmt: skip
 

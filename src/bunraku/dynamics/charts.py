@@ -102,7 +102,8 @@ def recentre(tree, home, C, q, p, history):
     for k in range(tree.balls.shape[0]):
         i = tree.joints[tree.balls[k]].q
         away = not centred(C, k)
-        near_pole = lean(q[i + 1]) > (AWAY if away else LIMIT)
+        limit = AWAY if away else LIMIT
+        near_pole = abs(q[i + 1]) > limit and lean(q[i + 1]) > limit
         if not near_pole and not away:
             continue
         rotation(q[i], q[i + 1], q[i + 2], R)

@@ -16,8 +16,9 @@ from collections import namedtuple
 
 import numpy as np
 
+from bunraku.dynamics.blocks import clear, padded
 from bunraku.dynamics.friction import slip_rows, slip_turn, slips
-from bunraku.dynamics.kkt import factor, inverse, only_alive
+from bunraku.dynamics.kkt import border, factor, inverse, only_alive
 from bunraku.dynamics.lagrangian import columns, tangent, total_mass
 from bunraku.dynamics.springs import spring_forces, spring_tangent
 from bunraku.dynamics.variational import midpoint, workspace
@@ -30,7 +31,7 @@ from bunraku.spatial.kernel import borrow, inline, keep, kernel
 # The links at one end of the step: screws, points, pulls, segments, gaps, gradients.
 End = namedtuple("End", "S x f n h A")
 # Matrices on the way to D: the response E to residuals, λ·gap_qq at q0, J = ∂(r, gap)/∂(q0, k1), p1 by q0, by k1, by q1.
-Middle = namedtuple("Middle", "E C0 J p0 p1k p1 product")
+Middle = namedtuple("Middle", "N block E C0 J p0 p1k p1 product")
 Expansion = namedtuple("Expansion", "start end E D")
 
 
@@ -47,7 +48,8 @@ def _middle(tree):
     n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
     ny, nk = n + nc, nq - n
     return Middle(
-        np.empty((ny + n, ny)), np.zeros((nq, nq)), np.zeros((ny, nq + nk)), np.zeros((n, nq)), np.zeros((n, nk)),
+        np.empty((ny, padded(ny))), np.empty((nc, padded(ny))), np.empty((ny + n, ny)), np.zeros((nq, nq)), np.zeros((ny, nq + nk)),
+        np.zeros((n, nq)), np.zeros((n, nk)),
         np.zeros((n, n)), np.empty((ny + n, nq + nk)),
     )  # fmt: skip
 
@@ -75,8 +77,9 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
         for j in range(nq):
             J[i, j] = -m.C0[i, j]
     springs = tree.springs.shape[0] > 0
+    clear(K)
     if springs:
-        _clear(tree, w, m)
+        _clear(tree, m)
     S, T = w.S, w.T
     for j in range(nm):
         F, G, gamma = columns(j, g, S, T, w.I, w.P)
@@ -125,20 +128,15 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
                 else:
                     p1k[i, j - n] += even + (1.0 - share) * (fq + fv)
                     J[i, nq + j - n] += even + share * (fq + fv)
-    for c in range(nc):
-        for k in range(nc):
-            K[n + c, n + k] = 0.0
-    for j in range(n):
-        for s in range(1, E_[j, 0] + 1):
-            k = E_[j, s]
-            if k >= n:
-                K[j, k] = -start.A[k - n, j]
-                K[k, j] = end.A[k - n, j]
+    border(tree, w.alive, -1.0, start.A, end.A, K)
     for c in range(nc):
         if w.slides[c] and tree.links[c].normal == c - 1:
             slip_rows(tree.links[c].friction, kappa, c - 1, lam, start.h, end.h, end.A, n, K)
-    rank = factor(E_, K, n, w.rows, w.cols, w.alive)
-    inverse(E_, K, n, w.rows, w.cols, rank, E[:ny])
+    rank = factor(E_, K, w.L, n, w.rows, w.cols, w.alive)
+    inverse(E_, K, w.L, n, w.rows, w.cols, rank, m.N, m.block)
+    for i in range(ny):
+        for j in range(ny):
+            E[i, j] = m.N[i, j]
     np.dot(p1, E[:n], E[ny:])
     for c in range(nc):
         _gap_row(tree, w, kappa, c, lam, start, end, J)
@@ -159,12 +157,9 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
 
 
 @inline
-def _clear(tree, w, m):
+def _clear(tree, m):
     """Springs add to entries that no pair of joints writes."""
     n, nq = tree.shape[0], tree.shape[1]
-    for j in range(n):
-        for s in range(1, w.E[j, 0] + 1):
-            w.K[j, w.E[j, s]] = w.K[w.E[j, s], j] = 0.0
     for i in range(n):
         for j in range(nq):
             m.p0[i, j] = 0.0

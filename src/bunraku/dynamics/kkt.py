@@ -3,13 +3,17 @@
 A dynamic variable meets only its ancestors and the links that it moves (`elimination`), so there is no fill-in. What
 remains is a small dense block over the links. A step solves it as a complementarity problem (`tension`); derivatives factor it
 with complete pivoting, since aligned or redundant strings make it singular: a link beyond the rank then has no say.
+
+Rows are worked on eight numbers at a time (`blocks`), which is faster than to skip the zeros between them.
 """
 
 from __future__ import annotations
 
+from bunraku.dynamics.blocks import add_row, clear, copy_row, padded, scale_row
 from bunraku.spatial.kernel import inline
 
 RANK = 1e-11  # of the largest pivot
+SHORT = 40  # numbers in a row of which none are worth leaving out
 
 
 @inline
@@ -26,31 +30,54 @@ def only_alive(elimination, n, alive, out):
 
 
 @inline
-def reduce(elimination, K, n):
-    """Eliminates the dynamic variables, leaves first, in place; the small block of the links is left as S."""
-    for j in range(n - 1, -1, -1):
-        inverse = 1.0 / K[j, j]
-        K[j, j] = inverse
-        count = elimination[j, 0]
-        for s in range(1, count + 1):
-            i = elimination[j, s]
-            f = K[i, j] * inverse
-            K[i, j] = f
-            if f != 0.0:
-                for t in range(1, count + 1):
-                    k = elimination[j, t]
-                    K[i, k] -= f * K[j, k]
+def border(tree, alive, sign, A0, A1, K):
+    """The links that act, in a clear K: sign·A₀ᵀ beside the dynamic variables, A₁ beneath them."""
+    n, joints = tree.shape[0], tree.joints
+    for c in range(tree.links.shape[0]):
+        if not alive[c]:
+            continue
+        for j in range(n):
+            K[n + c, j] = A1[c, j]
+        for a in range(1, tree.support[c, 0] + 1):
+            j = joints[tree.support[c, a]].q
+            if j < n:
+                K[j, n + c] = sign * A0[c, j]
+        j = tree.links[c].variable
+        if 0 <= j < n:
+            K[j, n + c] = sign * A0[c, j]
 
 
 @inline
-def down(elimination, K, n, b):
+def reduce(elimination, K, L, n):
+    """Eliminates the dynamic variables, leaves first, in place; the small block of the links is left in K[n:, n:].
+
+    L[j, i] takes the multiple of row j that row i lost.
+    """
+    width = K.shape[1]
+    for j in range(n - 1, -1, -1):
+        inverse = 1.0 / K[j, j]
+        K[j, j] = inverse
+        for s in range(1, elimination[j, 0] + 1):
+            i = elimination[j, s]
+            f = K[i, j] * inverse
+            L[j, i] = f
+            if width <= SHORT:
+                add_row(K, i, -f, K, j, 0, width)
+            else:  # without the zeros between j and the links
+                add_row(K, i, -f, K, j, 0, j)
+                add_row(K, i, -f, K, j, max(n, padded(j)), width)
+            K[i, j] = 0.0
+
+
+@inline
+def down(elimination, L, n, b):
     """The same elimination of a right side: what reaches the links is behind the first n."""
     for j in range(n - 1, -1, -1):
         x = b[j]
         if x != 0.0:
             for s in range(1, elimination[j, 0] + 1):
                 i = elimination[j, s]
-                b[i] -= K[i, j] * x
+                b[i] -= L[j, i] * x
 
 
 @inline
@@ -65,12 +92,12 @@ def up(elimination, K, n, b):
 
 
 @inline
-def factor(elimination, K, n, rows, cols, alive):
+def factor(elimination, K, L, n, rows, cols, alive):
     """All of it, in place; `rows` and `cols` take the pivot order of the small block. Returns its rank.
 
     Only links with alive[c] take part (`only_alive`).
     """
-    reduce(elimination, K, n)
+    reduce(elimination, K, L, n)
     total = 0
     for c in range(K.shape[0] - n):
         if alive[c]:
@@ -102,9 +129,9 @@ def factor(elimination, K, n, rows, cols, alive):
 
 
 @inline
-def solve(elimination, K, n, rows, cols, rank, b, y):
+def solve(elimination, K, L, n, rows, cols, rank, b, y):
     """b becomes K⁻¹ b from `factor`'s factors; links beyond the rank get 0. `y` is scratch over the links."""
-    down(elimination, K, n, b)
+    down(elimination, L, n, b)
     for s in range(rank):
         x = b[rows[s]]
         for t in range(s):
@@ -123,61 +150,42 @@ def solve(elimination, K, n, rows, cols, rank, b, y):
 
 
 @inline
-def inverse(elimination, K, n, rows, cols, rank, N):
-    """N = K⁻¹ by rows, from the factors. Rows and columns of links beyond the rank are zero."""
-    m = K.shape[0]
-    for i in range(m):
-        for c in range(m):
-            N[i, c] = 0.0
+def inverse(elimination, K, L, n, rows, cols, rank, N, block):
+    """N = K⁻¹ by rows, from the factors. Rows and columns of links beyond the rank are zero. `block` is scratch like K[n:]."""
+    m, width = K.shape
+    clear(N)
     for j in range(n):
         N[j, j] = 1.0
     for j in range(n - 1, -1, -1):
         for s in range(1, elimination[j, 0] + 1):
             i = elimination[j, s]
-            f = K[i, j]
-            if f != 0.0:
-                for c in range(j, n):  # a row so far has entries only from its own leaves
-                    N[i, c] -= f * N[j, c]
-    if m > n:  # from rows (equations) to columns (multipliers) of the small block
-        for s in range(rank):
-            N[rows[s], rows[s]] = 1.0
-        for s in range(rank):
-            i = rows[s]
-            for t in range(s):
-                f = K[i, cols[t]]
-                k = rows[t]
-                for c in range(m):
-                    N[i, c] -= f * N[k, c]
-        for s in range(rank - 1, -1, -1):
-            i = rows[s]
-            for t in range(s + 1, rank):
-                f = K[i, cols[t]]
-                k = rows[t]
-                for c in range(m):
-                    N[i, c] -= f * N[k, c]
-            f = K[i, cols[s]]
-            for c in range(m):
-                N[i, c] *= f
-        _permute(n, m, rows, cols, rank, N)
+            if L[j, i] != 0.0:
+                add_row(N, i, -L[j, i], N, j, j, n)  # a row so far has entries only from its own leaves
+    for s in range(rank):  # the small block, from rows (equations) to columns (multipliers)
+        i = rows[s]
+        N[i, i] = 1.0
+        for t in range(s):
+            add_row(N, i, -K[i, cols[t]], N, rows[t], 0, width)
+    for s in range(rank - 1, -1, -1):
+        i = rows[s]
+        for t in range(s + 1, rank):
+            add_row(N, i, -K[i, cols[t]], N, rows[t], 0, width)
+        scale_row(N, i, K[i, cols[s]])
+    _permute(n, m, rows, cols, rank, N, block)
     for j in range(n):
         for s in range(1, elimination[j, 0] + 1):
             k = elimination[j, s]
-            f = K[j, k]
-            if f != 0.0:
-                for c in range(m):
-                    N[j, c] -= f * N[k, c]
-        f = K[j, j]
-        for c in range(m):
-            N[j, c] *= f
+            add_row(N, j, -K[j, k], N, k, 0, width)
+        scale_row(N, j, K[j, j])
 
 
 @inline
-def _permute(n, m, rows, cols, rank, N):
+def _permute(n, m, rows, cols, rank, N, block):
     """Row rows[s] holds the solution of multiplier cols[s]: put it there; the others are zero."""
-    block = N[n:m].copy()
+    for s in range(rank):
+        copy_row(block, s, N, rows[s])
     for k in range(n, m):
-        for c in range(m):
+        for c in range(N.shape[1]):
             N[k, c] = 0.0
     for s in range(rank):
-        for c in range(m):
-            N[cols[s], c] = block[rows[s] - n, c]
+        copy_row(N, cols[s], block, s)

@@ -144,12 +144,31 @@ def energy(tree, w, o, q, v):
     return T, V - mass * (g[0] * o[0] + g[1] * o[1] + g[2] * o[2])
 
 
-# Where a rollout stands, and may go on: configuration and two before it, momentum, impulses, charts, acting links.
+@inline
+def extrapolate(q, n, out):
+    """The first guess of a step: Newton's backward differences of q[0], q[1], …, as long as they keep shrinking."""
+    second, third, fourth, known = 0.0, 0.0, 0.0, q.shape[0] > 5
+    for i in range(n):
+        a, b, c = q[0, i], q[1, i], q[2, i]
+        out[i] = 3.0 * (a - b) + c
+        if known:
+            d, e = q[3, i], q[4, i]
+            second = max(second, abs(a - 2.0 * b + c))
+            third = max(third, abs(a - d - 3.0 * (b - c)))
+            fourth = max(fourth, abs(a + e - 4.0 * (b + d) + 6.0 * c))
+    if known and 2.0 * third < second:
+        last = 1.0 if 2.0 * fourth < third else 0.0
+        for i in range(n):
+            a, b, c, d, e = q[0, i], q[1, i], q[2, i], q[3, i], q[4, i]
+            out[i] += a - d - 3.0 * (b - c) + last * (a + e - 4.0 * (b + d) + 6.0 * c)
+
+
+# Where a rollout stands, and may go on: configuration and those before it, momentum, impulses, charts, acting links.
 @kernel
 def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L, G, En, states, bits):
     """Steps through all rows of K (next kinematic variables) and U (force inputs).
 
-    q (4 × variables: now, two before, and now as seen from outside), p, lam, charts, alive are the state, updated in place.
+    q (6 × variables: now, four before, and now as seen from outside), p, lam, charts, alive are the state, updated in place.
     Q, P (inside the charts), L (impulses), G (gaps), En (kinetic and potential energy at the midpoints), states of the links
     and bits have a row a step; G and En of no rows are left out.
     """
@@ -165,7 +184,8 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
         w.alive[c] = alive[c]
     kappa = total_mass(home) / dt
     p1, seen, out = np.empty(n), np.empty(nq), np.empty(nq)
-    outside(own, charts, q[0], q[3], seen)
+    seen_row = q.shape[0] - 1
+    outside(own, charts, q[0], q[seen_row], seen)
     q1 = np.empty(nq)
     origin = (0.0, 0.0, 0.0)
     for k in range(K.shape[0]):
@@ -173,8 +193,7 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
             place(own.joints, 0, own.joints.shape[0], q[0], (0.0, 0.0, 0.0), w.R, w.p, w.S)
             last = max(tree.shape[2] - 1, 0)
             origin = (w.p[last, 0], w.p[last, 1], w.p[last, 2])
-        for i in range(n):
-            q1[i] = 3.0 * (q[0, i] - q[1, i]) + q[2, i]
+        extrapolate(q, n, q1)
         for i in range(n, nq):
             q1[i] = K[k, i - n]
         begin(own, w, origin, q[0])
@@ -188,21 +207,23 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
             En[k, 0], En[k, 1] = energy(own, w, origin, w.qm, w.vq)
         for c in range(nc):
             L[k, c] = lam[c]
+        for row in range(seen_row - 1, 0, -1):
+            for i in range(nq):
+                q[row, i] = q[row - 1, i]
         for i in range(nq):
-            q[2, i] = q[1, i]
-            q[1, i] = q[0, i]
             q[0, i] = q1[i]
         for i in range(n):
             p[i] = p1[i]
         if got & (DIVIDED | FROZEN | HELD):  # the past no longer tells the future
-            for i in range(nq):
-                q[1, i] = q[2, i] = q[0, i]
-        if recentre(own, home, charts, q[0], p, q[1:3]) > 0:
-            unwind(own, charts, q[0], p, q[1:3], seen)
+            for row in range(1, seen_row):
+                for i in range(nq):
+                    q[row, i] = q[0, i]
+        if recentre(own, home, charts, q[0], p, q[1:seen_row]) > 0:
+            unwind(own, charts, q[0], p, q[1:seen_row], seen)
             got |= RECHARTED
         outside(own, charts, q[0], seen, out)
         for i in range(nq):
-            seen[i] = q[3, i] = Q[k, i] = out[i]
+            seen[i] = q[seen_row, i] = Q[k, i] = out[i]
         for i in range(n):
             P[k, i] = p[i]
         bits[k] = got

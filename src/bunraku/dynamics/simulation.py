@@ -59,8 +59,8 @@ class Simulation:
         rates = np.zeros(figure.n_q) if v is None else configuration(figure, v)
         _require_long_enough(figure, start)
         n, nc = figure.n_dynamic, len(tree.links)
-        # With the two configurations before the first, from which it is extrapolated, and as it is seen from outside.
-        self._q = np.stack([start, start - dt * rates, start - 2 * dt * rates, start])
+        # With the four configurations before the first, from which it is extrapolated, and as it is seen from outside.
+        self._q = start - dt * np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])[:, None] * rates
         self._q[1:, n:] = start[n:]
         self._p = momentum(figure, start, rates)
         self._lam = np.zeros(nc)

@@ -18,8 +18,9 @@ from collections import namedtuple
 
 import numpy as np
 
+from bunraku.dynamics.blocks import clear, padded
 from bunraku.dynamics.friction import frictional
-from bunraku.dynamics.kkt import down, only_alive, reduce, up
+from bunraku.dynamics.kkt import border, down, only_alive, reduce, up
 from bunraku.dynamics.lagrangian import columns, momenta, slopes
 from bunraku.dynamics.springs import spring_forces, spring_slopes
 from bunraku.dynamics.tension import complementarity
@@ -35,11 +36,12 @@ Work = namedtuple(
     "x f n d e "  # the points of links
     "h0 h A0 A1 As "  # gaps and their gradients at q0 and q1; gradients of springs
     "alive slides near "  # which links act, which contacts slide, and which may act in this step
-    "qm v vq Lq F r delta block K D22 rows cols E Lqq Fq Fv",
+    "qm v vq Lq F r delta block K L D22 rows cols E Lqq Fq Fv",
 )
 SUNK = 1e-11  # [m] that a contact may be beyond its plane
 OPEN = 1e-10  # [m] that a link may be too long, but for what the last correction closed
 LARGEST = 0.7  # [rad or m] of one Newton correction
+CERTAIN = 0.03  # of the tolerance, since "about its square" is no more than that
 NEAR = 1e-3  # [m] within which a slack string may tighten in a step
 
 
@@ -48,7 +50,7 @@ def workspace(tree):
     """Scratch for steps of this figure; nothing in it is a result."""
     n, nq, nm, nc = tree.shape
     nj, ns, npt = tree.joints.shape[0], tree.springs.shape[0], tree.points.shape[0]
-    nx = nq if ns > 0 else 0
+    nx, width = nq if ns > 0 else 0, padded(n + nc)
     return Work(
         np.empty((nj, 3, 3)), np.empty((nj, 3)), np.empty((nj, 6)), np.empty((nm, 6)), np.empty((nm, 6)),
         np.empty((nm, 10)), np.empty((nm, 10)), np.empty((nm, 6)),
@@ -57,7 +59,7 @@ def workspace(tree):
         np.zeros(nc, np.bool_), np.zeros(nc, np.bool_), np.zeros(nc, np.bool_),
         np.empty(nq), np.empty(nm), np.empty(nq), np.zeros(nq), np.zeros(nq), np.empty(n + nc), np.zeros(nc),
         np.empty((nc, nc + 1)),
-        np.zeros((n + nc, n + nc)), np.zeros((n, n)), np.empty(nc, np.int64), np.empty(nc, np.int64),
+        np.zeros((n + nc, width)), np.zeros((n, width)), np.zeros((n, padded(n))), np.empty(nc, np.int64), np.empty(nc, np.int64),
         tree.elimination.copy(), np.zeros((nx, nx)), np.zeros((nx, nx)), np.zeros((nx, nx)),
     )  # fmt: skip
 
@@ -117,14 +119,11 @@ def residual(tree, w, q0, p0, dt, share, lam, p1):
 @inline
 def assemble(tree, w, dt, share, u, o):
     """K = ∂(r, gap)/∂(q1, λ) from the midpoint, and D22 = ∂p1/∂q1 for the correction of p1."""
-    n, nm, nc, joints = tree.shape[0], tree.shape[2], tree.shape[3], tree.joints
+    n, nm, joints = tree.shape[0], tree.shape[2], tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
-    K, D22, S, T, E = w.K, w.D22, w.S, w.T, w.E
-    springs = tree.springs.shape[0] > 0
-    if springs:
-        for j in range(n):
-            for s in range(1, E[j, 0] + 1):
-                K[j, E[j, s]] = K[E[j, s], j] = 0.0
+    K, D22, S, T = w.K, w.D22, w.S, w.T
+    clear(K)
+    clear(D22)
     for j in range(nm):
         F, G, gamma = columns(j, g, S, T, w.I, w.P)
         qj = joints[j].q
@@ -146,22 +145,14 @@ def assemble(tree, w, dt, share, u, o):
                     K[qj, qi] = qq - mm - qv + vq
                     D22[qi, qj] = D22[qj, qi] = qq + mm + qv + vq
             i = joints[i].parent
-    if springs:
+    if tree.springs.shape[0] > 0:
         spring_forces(tree, w.qm, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.d, w.e, w.As, w.Lqq, w.Fq, w.Fv)
         for i in range(n):
             for j in range(n):
                 even, force = 0.25 * dt * w.Lqq[i, j], 0.5 * dt * w.Fq[i, j] + w.Fv[i, j]
                 K[i, j] += even + share * force
                 D22[i, j] += even + (1.0 - share) * force
-    for j in range(n):
-        for s in range(1, E[j, 0] + 1):
-            k = E[j, s]
-            if k >= n:
-                K[j, k] = -w.A0[k - n, j]
-                K[k, j] = w.A1[k - n, j]
-    for c in range(nc):
-        for k in range(nc):
-            K[n + c, n + k] = 0.0
+    border(tree, w.near, -1.0, w.A0, w.A1, K)
 
 
 @inline
@@ -228,10 +219,10 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
         if fresh:
             only_alive(tree.elimination, n, w.near, w.E)
             assemble(tree, w, dt, share, u, o)
-            reduce(w.E, w.K, n)
+            reduce(w.E, w.K, w.L, n)
             factored = True
         equations(tree, w)
-        down(w.E, w.K, n, w.r)
+        down(w.E, w.L, n, w.r)
         if nc > 0:
             S, g = w.K[n:, n:], w.r[n:]
             if rubs:
@@ -252,9 +243,10 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
             q1[i] -= part * w.r[i]
         for c in range(nc):
             lam[c] -= part * w.r[n + c]
-        # A chord step shrinks the error by about size/last; stop when what is left is below the tolerance.
+        # A correction with a new Jacobian leaves about its square, one with an old Jacobian shrinks by the same rate again.
         # Rubbing contacts are solved in sweeps that may end early: then their gaps decide.
-        small = size < tolerance or (not fresh and size * size < tolerance * last)
+        rate = size if fresh else size / last
+        small = size * rate < (CERTAIN * tolerance if fresh else tolerance)
         if small and not open_links(tree, w, SUNK if rubs else OPEN + 100.0 * size):
             for j in range(n):  # p1 of the corrected q1
                 x = 0.0
@@ -262,7 +254,6 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
                     x += w.D22[j, i] * w.r[i]
                 p1[j] -= x
             return iteration + 1
-        if size > 0.1 * last:
-            factored = False  # the chord no longer pays: a new Jacobian
+        factored = size * rate * rate < tolerance  # else one more with this Jacobian would not be the last
         last = size
     return -1
