@@ -38,6 +38,8 @@ EXAMPLES = """[bold]Try[/bold]
 
 [cyan]bunraku simulate dance.yaml -o dance.mp4[/cyan]  pull its strings
 
+[cyan]bunraku climb path.yaml -o climb.mp4[/cyan]  a gecko, up the wall
+
 [cyan]bunraku --install-completion[/cyan]  the Tab key completes verbs and names from then on
 """
 
@@ -116,25 +118,26 @@ def _thing(name: str) -> Any:
     from bunraku.figure import library
 
     if recipe := _recipe(name):
-        return recipe.run()
+        made = recipe.run()
+        return getattr(made, "motion", made)
     if Path(name).suffix.lower() in io.LOADERS or Path(name).exists():
         return io.load(name)
     return library.named(name)
 
 
 def _recipe(name: str | Path) -> Any:
-    """What a simulation file orders; nothing for any other file."""
+    """What a simulation or climbing file orders; nothing for any other file."""
     from bunraku.io import yaml
 
     try:
-        ours = Path(name).suffix.lower() in (".yaml", ".yml") and yaml.read(name).get("simulate") is not None
+        root = yaml.read(name) if Path(name).suffix.lower() in (".yaml", ".yml") else None
     except BunrakuError:  # whoever reads it next will say what is wrong
         return None
-    if not ours:
+    if root is None or not (root.get("simulate") or root.get("climb")):
         return None
-    from bunraku.verbs import load_recipe
+    from bunraku.verbs import load_climb, load_recipe
 
-    return load_recipe(name)
+    return load_climb(name) if root.get("climb") else load_recipe(name)
 
 
 Source = Annotated[
@@ -286,6 +289,24 @@ def perform(
         from bunraku.teleop.files import entries_of, exporters, on_stage
 
         open_stage([Entry(made.score.script.title, on_stage(made), "show")], opener=entries_of, exporters=exporters(), console=out)
+
+
+@verb
+def climb(
+    file: Annotated[Path, typer.Argument(metavar="PATH", help="A climbing file: who climbs, and the path.")],
+    output: Annotated[
+        list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw accelerations, adhesion and clearance into a PNG, SVG or PDF.")] = None,
+) -> None:
+    """Let a gecko climb a path: floors, slopes, curves, steps, walls and ceilings.
+
+    Ctrl-C ends the optimisation and keeps what there is.
+    """
+    from bunraku.verbs.climb_run import run_climb
+
+    for title, text in run_climb(file, output or (), plot, console=err):
+        _say(f"{title:<12}{text}")
 
 
 @verb

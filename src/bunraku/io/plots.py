@@ -25,7 +25,7 @@ COLORS = ("#3b6ea5", "#c8553d", "#4f8a5b", "#8f5ea3", "#b58a2b", "#3a9a9a", "#a3
 MARKS = {"mark": "#777777", "cue": "#3b6ea5", "impact": "#c8553d"}
 SUFFIXES = (".png", ".svg", ".pdf")
 LETTER = 0.0095  # width of a letter of a mark's name, as part of the time line
-_STYLE: Any = {
+STYLE: Any = {
     "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#999999",
     "axes.grid": True, "grid.color": "#e6e6e6", "axes.axisbelow": True, "xtick.color": "#555555",
     "ytick.color": "#555555", "axes.labelcolor": "#333333", "lines.linewidth": 1.4, "svg.fonttype": "none",
@@ -117,7 +117,7 @@ def _draw(motion: Motion, panels: dict[str, list[Line]], path: str | PathLike[st
     from matplotlib.figure import Figure
 
     tall = [max(1.7, 0.16 * len(group)) for group in panels.values()]
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         # A figure of our own, without pyplot: nothing global changes, no window opens.
         sheet = Figure(figsize=(width, sum(tall) + 0.9), layout="constrained")
         FigureCanvasAgg(sheet)

@@ -17,11 +17,11 @@ from bunraku.locomotion.footsteps import FEET, footsteps
 from bunraku.locomotion.gecko import Gains, Gecko, Wish, gait, stand, wish, with_feet
 from bunraku.locomotion.obstruction import Failure, Outcome, collides, limits, tight
 from bunraku.locomotion.outer import accelerations
-from bunraku.locomotion.segments import Segment
+from bunraku.locomotion.segments import Segment, Straight
 from bunraku.locomotion.slabs import scene_of
 from bunraku.locomotion.smooth import skin_clearance, smooth
 from bunraku.locomotion.swing import FootPaths, foot_paths
-from bunraku.motion import Motion
+from bunraku.motion import Mark, Motion
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
@@ -116,9 +116,17 @@ def climb(
     kept = full[: max(min(at, len(full)), 1)]
     where = stride * float(feet.t[min(at, len(feet.t) - 1)]) / (4.0 * feet.quarter)
     segment = max((k for k, u in enumerate(course.starts) if u <= where + m["front"]), default=None) if why else None
-    motion = Motion.of(gecko.figure, feet.t[: len(kept)], kept)
+    marks = _marks(course, m["front"], 4.0 * feet.quarter, len(kept) * dt)
+    motion = Motion.of(gecko.figure, feet.t[: len(kept)], kept, marks=marks)
     held = adhesion_along(gecko, kept, feet, friction=friction, grip=grip)
     return Climb(motion, scene, course, outcome, where, why, segment, feet, held, _paper(gecko, course, feet, len(kept)))
+
+
+def _marks(course: Course, front: float, cycle: float, end: float) -> tuple[Mark, ...]:
+    """Where the front feet come to a slope, a curve or a step."""
+    times = [max(u - front, 0.0) * cycle / course.stride for u in course.starts]
+    named = [(t, s) for t, s in zip(times, course.segments, strict=True) if not isinstance(s, Straight) and t < end]
+    return tuple(Mark(t, str(segment)) for t, segment in named)
 
 
 def _guess(gecko: Gecko, course: Course, feet: FootPaths, want: Wish) -> tuple[Array, list[Failure]]:

@@ -15,8 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.errors import FigureError
-from bunraku.locomotion.segments import Curve, Piece, Segment, Slope, Straight
+from bunraku.locomotion.segments import Curve, Piece, Segment, Slope, Step, Straight
 from bunraku.locomotion.way import EDGE, FINE, Way
 from bunraku.spatial import so3
 
@@ -45,34 +44,24 @@ class Course:
         self._forbidden: list[tuple[float, float]] = []
         self._way: list[tuple[float, Array]] = []
         self._ahead(before, 0.0)
-        for index, segment in enumerate(self.segments):
+        for segment in self.segments:
             self.starts.append(self._u)
-            self._lay(index, segment)
+            self._lay(segment)
         self.length = self._u
         self._ahead(after, 0.0)
 
     # -- laying ------------------------------------------------------------------------------------------------------
 
-    def _lay(self, index: int, segment: Segment) -> None:
-        def refuse(message: str, advice: str) -> None:
-            raise FigureError(message, kind="segment", name=str(index + 1), advice=advice)
-
-        if isinstance(segment, Straight):
-            if not 0.0 < segment.length < math.inf:
-                refuse(f"length {segment.length:g}", "a straight is longer than zero, in metres")
-            self._ahead(segment.length, 0.0)
-        elif isinstance(segment, Curve):
-            if not (0.0 < segment.radius < math.inf and 0.0 < abs(segment.angle) < math.inf):
-                refuse(f"radius {segment.radius:g} m, angle {segment.angle:g}", "a positive radius, and an angle that is not zero")
-            self._ahead(segment.radius * abs(segment.angle), math.copysign(1.0 / segment.radius, segment.angle))
-        elif isinstance(segment, Slope):
-            if not abs(segment.angle) <= math.pi / 2 + 1e-9:
-                refuse(f"an angle of {math.degrees(segment.angle):g}°", "a slope turns by −90° to 90°; sharper ones are two slopes")
-            self._slope(segment.angle)
-        else:
-            if not math.isfinite(segment.height):
-                refuse(f"height {segment.height:g}", "a height in metres")
-            self._step(segment.height)
+    def _lay(self, segment: Segment) -> None:
+        match segment:
+            case Straight():
+                self._ahead(segment.length, 0.0)
+            case Curve():
+                self._ahead(segment.radius * abs(segment.angle), math.copysign(1.0 / segment.radius, segment.angle))
+            case Slope():
+                self._slope(segment.angle)
+            case Step():
+                self._step(segment.height)
 
     def _mark(self) -> None:
         raised = self._X.copy()

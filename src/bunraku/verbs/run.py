@@ -22,9 +22,9 @@ def run_file(
 ) -> Iterator[tuple[str, str]]:
     """What happened, line by line, and what was written. Names that cannot be written are refused before the work begins."""
     for path in output:
-        _require(path, OUTPUTS, "hold a motion")
+        require(path, OUTPUTS, "hold a motion")
     if plot is not None:
-        _require(plot, plots.SUFFIXES, "hold a plot")
+        require(plot, plots.SUFFIXES, "hold a plot")
     recipe = load_recipe(file)
     motion, seconds = _simulated(recipe, console)
     yield from summary(motion, seconds)
@@ -46,6 +46,6 @@ def _simulated(recipe: Recipe, console: Console) -> tuple[Motion, float]:
         return motion, time.perf_counter() - start
 
 
-def _require(path: Path, suffixes: Sequence[str], purpose: str) -> None:
+def require(path: Path, suffixes: Sequence[str], purpose: str) -> None:
     if path.suffix.lower() not in suffixes:
         raise FileError(f"cannot {purpose}", path=str(path), advice=f"end the name in {', '.join(suffixes)}")

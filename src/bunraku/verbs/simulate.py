@@ -82,8 +82,8 @@ def recipe_of(root: Node, folder: Path) -> Recipe:
     """The recipe in a document; files are named from `folder`."""
     root.words(WORDS, "a simulation")
     figure = figure_named(root.need("simulate", "the file"), folder)
-    duration = _positive(root.need("duration", "the simulation"))
-    dt = root.given(dt=_positive).get("dt", 0.01)
+    duration = positive(root.need("duration", "the simulation"))
+    dt = root.given(dt=positive).get("dt", 0.01)
     if duration / dt > MOST_STEPS:
         raise root.place_of("duration").error(f"{duration / dt:.3g} steps are too many", advice="shorten it, or lengthen dt")
     moved = dict(zip(figure.kinematic, figure.start[figure.n_dynamic :].tolist(), strict=True))
@@ -99,11 +99,11 @@ def recipe_of(root: Node, folder: Path) -> Recipe:
     return Recipe(
         figure, duration, dt, q, puppeteer,
         _curves(root.get("forces"), forces, dict.fromkeys(forces, 0.0), "force input"),
-        () if output is None else _outputs(output, folder),
+        () if output is None else outputs_of(output, folder),
     )  # fmt: skip
 
 
-def _positive(node: Node) -> float:
+def positive(node: Node) -> float:
     value = node.number(TIME)
     if not value > 0.0:
         raise node.error(f"a time of {value:g} s", advice="give seconds, more than zero")
@@ -156,7 +156,7 @@ def _effort(figure: Figure, force: Force) -> Quantity:
     return TORQUE if turns else FORCE
 
 
-def _outputs(node: Node, folder: Path) -> tuple[Path, ...]:
+def outputs_of(node: Node, folder: Path) -> tuple[Path, ...]:
     """One file or several, of kinds that hold a motion; known before the work begins."""
     out = []
     for one in node.value if isinstance(node.value, tuple) else (node,):

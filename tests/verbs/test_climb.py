@@ -1,0 +1,109 @@
+"""Climbing files: what they say, what is wrong with them and where, and what the command line makes of them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from rich.console import Console
+
+import bunraku
+from bunraku.errors import FileError
+from bunraku.locomotion.obstruction import Outcome
+from bunraku.locomotion.segments import Curve, Slope, Step, Straight
+from bunraku.verbs import climb_file, load_climb
+from bunraku.verbs.climb_run import run_climb
+
+GOOD = """climb: gecko
+path:
+  - straight: 10 cm
+  - {curve: 90 deg, radius: 150 mm}
+  - slope: -45 deg
+  - step: 2 cm
+  - {obstacle: 15 mm, length: 12 cm}
+stride: 50 mm
+quarter: 200 ms
+friction: 0.8
+grip: 30 deg
+light: true
+output: climb.npz
+"""
+
+
+def written(tmp_path, text):
+    path = tmp_path / "path.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_what_a_file_says(tmp_path):
+    recipe = load_climb(written(tmp_path, GOOD))
+    assert recipe.segments == (
+        Straight(0.1), Curve(0.15, math.pi / 2), Slope(-math.pi / 4), Step(0.02), Step(0.015), Straight(0.12), Step(-0.015),
+    )  # fmt: skip
+    assert recipe.lines == (3, 4, 5, 6, 7, 7, 7)
+    grip = pytest.approx(math.tan(math.pi / 6))
+    assert recipe.options == {"stride": 0.05, "quarter": 0.2, "friction": 0.8, "grip": grip, "light": True}
+    assert recipe.output == (tmp_path / "climb.npz",)
+    assert "curve 90°" in str(recipe)
+
+
+@pytest.mark.parametrize(("old", "new", "line", "told"), [
+    ("climb: gecko", "climb: geko", 1, "did you mean"),
+    ("climb: gecko", "climb: pendulum", 1, "climbing wants a gecko"),
+    ("straight: 10 cm", "straight: -10 cm", 3, "longer than zero"),
+    ("straight: 10 cm", "straight: 10 deg", 3, "deg"),
+    ("straight: 10 cm", "straigth: 10 cm", 3, "did you mean straight"),
+    ("radius: 150 mm", "radius: 0", 4, "more than zero"),
+    (", radius: 150 mm", "", 4, "no 'radius'"),
+    ("radius: 150 mm", "radious: 150 mm", 4, "did you mean radius"),
+    ("slope: -45 deg", "slope: 120 deg", 5, "two slopes"),
+    ("step: 2 cm", "step: 0", 6, "goes up"),
+    ("length: 12 cm", "length: .nan", 7, "not a number"),
+    ("stride: 50 mm", "stride: 0", 8, "positive"),
+    ("friction: 0.8", "friction: -1", 10, "positive"),
+    ("grip: 30 deg", "grip: 90 deg", 11, "between 0 and 90"),
+    ("quarter: 200 ms", "quarter: 10 ms", 1, "an eighth"),
+    ("straight: 10 cm", "straight: 100000", 3, "shorten"),
+    ("climb.npz", "climb.txt", 13, "end the name"),
+    ("light: true", "lite: true", 12, "did you mean light"),
+])  # fmt: skip
+def test_what_is_wrong_and_where(tmp_path, old, new, line, told):
+    assert old in GOOD
+    with pytest.raises(FileError) as caught:
+        load_climb(written(tmp_path, GOOD.replace(old, new)))
+    text = str(caught.value)
+    assert told in text
+    assert text.startswith(f"{tmp_path / 'path.yaml'}:{line}:")
+    assert "^" in text
+    assert "advice" in text
+
+
+def test_a_path_is_climbed_written_and_drawn(tmp_path):
+    file = written(tmp_path, "climb: gecko\npath: [straight: 6 cm]\n")
+    out, plot = tmp_path / "climb.npz", tmp_path / "climb.png"
+    told = dict(run_climb(file, [out], plot, console=Console(quiet=True)))
+    assert told["outcome"] == "arrived"
+    assert "rad/s²" in told["peak"]
+    assert "weight" in told["adhesion"]
+    assert "mm" in told["clearance"]
+    motion = bunraku.load(out)
+    assert motion.figure.name == "gecko"
+    assert len(motion) == 201
+    assert plot.stat().st_size > 10_000
+
+
+def test_an_impossible_path_says_where_in_the_file_and_keeps_the_motion_so_far(tmp_path):
+    text = "climb: gecko\noptimized: false\npath:\n  - straight: 10 cm\n  - {curve: 90 deg, radius: 8 cm}\n"
+    file, out = written(tmp_path, text), tmp_path / "climb.npz"
+    told = dict(run_climb(file, [out], None, console=Console(quiet=True)))
+    assert told["outcome"].startswith("too tight: a radius of 80 mm")
+    assert "radius" in told["advice"]
+    assert 1 <= len(bunraku.load(out)) < 401
+    assert climb_file(file).outcome is Outcome.TOO_TIGHT
+
+
+def test_names_that_cannot_be_written_are_refused_before_the_work(tmp_path):
+    file = written(tmp_path, GOOD)
+    with pytest.raises(FileError, match="cannot hold a plot"):
+        list(run_climb(file, [], tmp_path / "climb.txt", console=Console(quiet=True)))
