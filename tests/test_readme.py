@@ -17,7 +17,7 @@ import pytest
 
 import bunraku
 from bunraku.io import figure_file, figure_frames, scene_file, shape_words
-from bunraku.verbs import load_recipe, simulate
+from bunraku.verbs import climb, load_climb, load_recipe, simulate
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -59,7 +59,7 @@ def run_yaml(block: Block) -> None:
     kind, name = block.text.partition("\n")[0].partition("#")[0].split(": ")
     file = Path(f"{name.strip()}_{kind}.yaml")
     file.write_text(block.text, encoding="utf-8")
-    (load_recipe if kind == "simulate" else bunraku.load)(file)
+    {"simulate": load_recipe, "climb": load_climb}.get(kind, bunraku.load)(file)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
@@ -79,5 +79,5 @@ def test_every_word_of_a_file_is_documented() -> None:
     listed = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "files.md").read_text(encoding="utf-8")))
     words = {*figure_file.WORDS, *figure_frames.KINDS, *(word for more in figure_frames.KINDS.values() for word in more)}
     words |= {*shape_words.GEOMETRY, *(word for more in shape_words.GEOMETRY.values() for word in more), *shape_words.LOOKS}
-    words |= {*scene_file.WORDS, *scene_file.KINDS, *simulate.WORDS, *shape_words.SEEN}
+    words |= {*scene_file.WORDS, *scene_file.KINDS, *simulate.WORDS, *climb.WORDS, *climb.KINDS, *shape_words.SEEN}
     assert words - listed == set()

@@ -25,6 +25,7 @@ from bunraku.spatial import so3
 Array = NDArray[np.float64]
 LIFTED = 0.6  # of the planned height, a swinging foot keeps at least this
 BEHIND, AHEAD = 0.2, 0.14  # how far a gecko reaches [m]
+PATIENCE = 3  # iterations in a row that gain little: one alone may just have been damped
 SPARE = 0.02  # that joints keep from their limits [rad]
 
 
@@ -147,17 +148,17 @@ class Whole:
 
     def descend(self, Q: Array, *, iterations: int, enough: float, heard: Callable[[int, float], None] | None = None) -> Array:
         """The best motion near Q, whose feet are right. Ctrl-C ends the descent with what there is, and sets `stopped`."""
-        damping, cost = self.weights.damping, self.cost(Q)
+        damping, cost, stalled = self.weights.damping, self.cost(Q), 0
         try:
             for k in range(iterations):
                 found = self._better(Q, cost, damping)
                 if found is None:
                     break
-                gain = (cost - found[1]) / cost
+                stalled = 0 if found[1] < cost * (1.0 - enough) else stalled + 1
                 Q, cost, damping = found
                 if heard is not None:
                     heard(k, cost)
-                if gain < enough:
+                if stalled == PATIENCE:
                     break
         except KeyboardInterrupt:
             self.stopped = True
@@ -186,7 +187,7 @@ class Whole:
         return None
 
 
-STAGES = ((10, 40), (5, 20), (1, 10))
+STAGES = ((10, 40), (5, 20), (1, 12))
 """Every how many samples, and at most how many iterations."""
 
 

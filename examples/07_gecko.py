@@ -1,0 +1,68 @@
+"""
+A gecko climbs to the ceiling
+=============================
+
+Over an obstacle, up a wall, a turn on it, and over its edge onto a ledge; and on another path up to the ceiling. Footsteps and
+swings come from the path; then the whole motion is smoothed at once, with the standing feet exactly where they belong and the body
+clear of the surface.
+"""
+
+from math import pi
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from bunraku.io.camera import Camera
+from bunraku.io.render import image
+from bunraku.kinematics import pose
+from bunraku.locomotion.climb import climb
+from bunraku.locomotion.obstruction import Outcome
+from bunraku.locomotion.segments import Curve, Slope, Step, Straight
+
+ledge = climb([
+    Straight(0.1), Step(0.015), Straight(0.12), Step(-0.015), Straight(0.2), Slope(pi / 2), Straight(0.24), Curve(0.2, pi / 6),
+    Straight(0.2), Slope(-pi / 2), Straight(0.2),
+])  # fmt: skip
+ceiling = climb([Straight(0.1), Slope(pi / 2), Straight(0.3), Slope(pi / 2), Straight(0.3)], light=True)
+for done in (ledge, ceiling):
+    print(done, end="\n\n")
+    assert done.outcome is Outcome.ARRIVED
+    assert done.clearance.min() >= 0.005, "nothing but feet, lower legs and the tail comes near the surface"
+
+# %%
+# The same gecko at several moments; joint accelerations against those of the paper's gait; and how well its feet must stick, in
+# weights, with the foot on which most depends.
+
+
+def moments(done, times, camera):
+    figure, motion = done.motion.figure, done.motion
+    frames = [pose(figure, motion.q[round(t / 0.005)]).frames for t in times]
+    return image([figure] * len(frames), frames, scene=done.scene, camera=camera, size=(760, 640))
+
+
+sheet = plt.figure(figsize=(11, 8.6), layout="constrained")
+grid = sheet.subplots(2, 2, height_ratios=[1.5, 1])
+end = ledge.motion.duration
+camera = Camera((-0.55, -1.5, 1.1), (0.27, 0.02, 0.26), field=0.56)
+grid[0, 0].imshow(moments(ledge, (0.02 * end, 0.33 * end, 0.62 * end, 0.98 * end), camera))
+grid[0, 0].set_title("over an obstacle, up the wall, onto the ledge")
+end = ceiling.motion.duration
+camera = Camera((-0.75, -1.25, 0.12), (-0.06, 0.0, 0.22), field=0.52)
+grid[0, 1].imshow(moments(ceiling, (0.0, 0.46 * end, end), camera))
+grid[0, 1].set_title("from the floor to the ceiling")
+for axis in grid[0]:
+    axis.axis("off")
+
+t = ledge.motion.t[1:-1]
+for name, values, color in (("the paper's gait", ledge.before, "#c8553d"), ("this motion", ledge.accelerations, "#3b6ea5")):
+    grid[1, 0].semilogy(t, np.abs(values).max(1), color=color, linewidth=0.8, label=f"{name}: at most {np.abs(values).max():.0f}")
+grid[1, 0].set(ylim=(3, 3000), xlabel="time [s]", title="largest joint acceleration [rad/s²]")
+grid[1, 0].legend(frameon=False, fontsize=8, loc="upper right")
+grid[1, 1].plot(ceiling.motion.t, ceiling.adhesion.adhesion, color="#4f8a5b", linewidth=0.9)
+grid[1, 1].set(xlabel="time [s]", title="adhesion that each foot needs [weights]")
+for mark in ceiling.motion.marks:
+    grid[1, 1].axvline(mark.t, color="#999999", linestyle=":", linewidth=0.8)
+
+assert np.abs(ledge.accelerations).max() < 0.15 * np.abs(ledge.before).max()
+assert np.abs(ledge.accelerations).sum() < 0.5 * np.abs(ledge.before).sum()
+assert ceiling.adhesion.adhesion.max() < 0.7
