@@ -12,7 +12,6 @@ from bunraku.kinematics.balance import momentum_along
 from bunraku.locomotion.guide.command import Command
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid import small_humanoid
-from bunraku.locomotion.guide.humanoid_file import planner_of
 from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.points import Points, Subgoals
 from bunraku.locomotion.guide.scenario import HANDLE, ROOM, START, operator
@@ -89,7 +88,7 @@ def test_scenario_in_physics() -> None:
     """Fig. 12: the same behind a socket in MuJoCo, with position servos; what the operator sees is what the robot measures."""
     pytest.importorskip("mujoco")
     own = small_humanoid()
-    session = performed(planner_of(own, careful=True))
+    session = performed(Planner())
     robot = MujocoRobot(own, ROOM, session.before[-1])
     with Served(robot) as served, Link(served.address) as link:
         seen = lambda: pose(own.figure, link.q).point("left_hand") - session.points.hands[0]  # noqa: E731

@@ -97,10 +97,7 @@ def test_markers_show_where_things_are(live: GuidedLive) -> None:
 
 def test_in_physics_it_walks_and_does_not_fall() -> None:
     pytest.importorskip("mujoco")
-    from bunraku.locomotion.guide.humanoid_file import planner_of
-
-    own = small_humanoid()
-    live = GuidedInPhysics(Guide(own, planner=planner_of(own, careful=True)))
+    live = GuidedInPhysics(Guide(small_humanoid()))
     live.apply(FORWARD)
     out = run(live, 900)
     assert com(live, out[-1])[0] > 0.1

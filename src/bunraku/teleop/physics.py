@@ -24,6 +24,8 @@ from bunraku.scene import Scene
 Array = NDArray[np.float64]
 TIMESTEP = 0.001
 FRICTION = 0.8
+HARD: Any = {"solref": "0.004 1", "solimp": "0.95 0.99 0.0005"}
+"""Ground that gives way by a millimetre tilts a robot on narrow feet: contacts as stiff as the timestep allows."""
 STIFF = 65.0
 """Stiffness of a servo, in its largest efforts a radian."""
 DAMPED = 0.4
@@ -138,12 +140,12 @@ def _soles(foot: Element, sole: Array) -> None:
     for x, y in sole:
         SubElement(
             foot, "geom", type="sphere", size=f"{radius}", pos=f"{x} {y} {radius}", contype="2", conaffinity="1", condim="3",
-            friction=f"{FRICTION} 0.005 0.0001", mass="0",
+            friction=f"{FRICTION} 0.005 0.0001", mass="0", **HARD,
         )  # fmt: skip
 
 
 def _ground(world: Element, scene: Scene) -> None:
-    common: Any = {"contype": "1", "conaffinity": "2", "condim": "3", "friction": f"{FRICTION} 0.005 0.0001"}
+    common: Any = {"contype": "1", "conaffinity": "2", "condim": "3", "friction": f"{FRICTION} 0.005 0.0001", **HARD}
     if scene.floor is not None:
         SubElement(world, "geom", type="plane", size="0 0 1", pos=f"0 0 {scene.floor}", **common)
     for obstacle in scene.obstacles:

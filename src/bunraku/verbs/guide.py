@@ -28,7 +28,7 @@ def live(humanoid: str, scene: Path | None, *, physics: bool = False) -> GuidedL
     """The humanoid to guide. Without a scene, our own stands on the steps of the paper's room, any other on a plain floor."""
     own = humanoid_named(humanoid)
     around = _scene(scene) if scene is not None else ROOM if humanoid == "humanoid" else Scene("floor")
-    guide = Guide(own, around, planner_of(own, careful=physics))
+    guide = Guide(own, around, planner_of(own))
     kind = GuidedInPhysics if physics else GuidedLive
     return kind(guide, x=START if around is ROOM else 0.0)
 

@@ -54,11 +54,12 @@ def parse_humanoid(text: str, path: str | os.PathLike[str] = "") -> Humanoid:
     return _humanoid(yaml.parse(text, str(path)), Path(path).parent)
 
 
-def planner_of(humanoid: Humanoid, *, careful: bool = False) -> Planner:
+def planner_of(humanoid: Humanoid) -> Planner:
     """A planner for soles so wide and a centre of mass so high."""
-    width, slow = float(np.ptp(humanoid.sole[:, 1])), np.sqrt(humanoid.height / 0.31)
-    plain = Planner.careful(width) if careful else Planner(margin=0.11 * width, rest_margin=0.167 * width)
-    return replace(plain, duration=round(plain.duration * slow, 1), longest=plain.longest * slow, near=0.003 * slow**2)
+    width, slow = float(np.ptp(humanoid.sole[:, 1])), math.sqrt(humanoid.height / 0.31)
+    return Planner(
+        duration=round(0.5 * slow, 1), longest=3.0 * slow, margin=0.11 * width, rest_margin=0.167 * width, near=0.003 * slow**2
+    )
 
 
 def _humanoid(node: Node, folder: Path) -> Humanoid:
@@ -71,7 +72,8 @@ def _humanoid(node: Node, folder: Path) -> Humanoid:
     size, at = _sole(node.need("sole", "the humanoid"))
     figure, feet = _with_soles(figure, (left, right), at)
     home = _home(node, figure, feet)
-    shoulders = (_shoulder(figure, hands[0], trunk), _shoulder(figure, hands[1], trunk))
+    with node.blamed():
+        shoulders = (_shoulder(figure, hands[0], trunk), _shoulder(figure, hands[1], trunk))
     sole = rectangle(*size)
     draft = Humanoid(figure, home, feet, (hands[0], hands[1]), trunk, shoulders, sole, limits_of(1.0, sole, 0.2, 0.5))
     with node.blamed({"feet": "feet"}):

@@ -74,7 +74,7 @@ class Performer:
         figure, scene = self.guide.humanoid.figure, self.guide.scene
         world = World(figure, scene.replace(floor=None))
         allowed = list(world.touching_at(self.body.posed(self.guide.start())))
-        feet = {next(self._links(frame)) for frame in self.guide.humanoid.feet}
+        feet = {next(self._links(frame), frame) for frame in self.guide.humanoid.feet}
         allowed += [(foot, obstacle.name) for foot in feet for obstacle in scene.obstacles]
         # A limb may fold on itself as far as its joints let it.
         for frame in {shape.frame for shape in figure.shapes}:

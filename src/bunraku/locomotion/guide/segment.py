@@ -158,11 +158,6 @@ class Planner:
     weights: Weights = field(default_factory=Weights)
 
     @classmethod
-    def careful(cls, width: float) -> Planner:
-        """For robots in physics with soles so wide: twice as slow, and more than twice as far from the edges."""
-        return cls(duration=1.0, margin=0.28 * width, rest_margin=0.3 * width)
-
-    @classmethod
     def of_paper(cls, *, longer: float = 0.5, longest: float = 3.0, margin: float = 0.0) -> Planner:
         """Least squares, and T ← T + ΔT wherever the ZMP leaves its region. (*guiding* prints T = 0.5 s, and 1.0 s after it was
         lengthened, but not ΔT.)"""

@@ -1,0 +1,126 @@
+"""Humanoid files: real robots by a few lines, and one clear error for a file that is wrong."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from bunraku.errors import FileError
+from bunraku.locomotion.guide.command import Command
+from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.humanoid import Humanoid
+from bunraku.locomotion.guide.humanoid_file import humanoid_named, load_humanoid, parse_humanoid, planner_of
+from bunraku.locomotion.guide.performer import Performer
+from bunraku.locomotion.guide.session import Session
+from bunraku.teleop.physics import MujocoRobot
+from bunraku.teleop.robot import Link, Served, drive
+
+OWN = """\
+humanoid: ours
+figure: humanoid
+feet: [left_sole, right_sole]
+sole: {size: [0.099, 0.072]}
+hands: [left_hand, right_hand]
+trunk: trunk
+"""
+ROBOTS = {
+    "talos": (
+        "talos_data/robots/talos_reduced.urdf",
+        """\
+feet: [left_sole_link, right_sole_link]
+sole: {size: [0.2, 0.12]}
+hands: [gripper_left_base_link, gripper_right_base_link]
+trunk: torso_2_link
+home: {leg_left_3_joint: -0.45, leg_left_4_joint: 0.9, leg_left_5_joint: -0.45,
+       leg_right_3_joint: -0.45, leg_right_4_joint: 0.9, leg_right_5_joint: -0.45,
+       arm_left_1_joint: 0.3, arm_left_2_joint: 0.4, arm_left_3_joint: -0.5, arm_left_4_joint: -1.4,
+       arm_right_1_joint: -0.3, arm_right_2_joint: -0.4, arm_right_3_joint: 0.5, arm_right_4_joint: -1.4}
+""",
+    ),
+    "g1": (
+        "g1_description/urdf/g1_29dof_rev_1_0.urdf",
+        """\
+feet: [left_ankle_roll_link, right_ankle_roll_link]
+sole: {size: [0.12, 0.06], at: [0.02, 0, -0.03]}
+hands: [left_wrist_yaw_link, right_wrist_yaw_link]
+trunk: torso_link
+home: {left_hip_pitch_joint: -0.35, left_knee_joint: 0.7, left_ankle_pitch_joint: -0.35,
+       right_hip_pitch_joint: -0.35, right_knee_joint: 0.7, right_ankle_pitch_joint: -0.35,
+       left_shoulder_roll_joint: 0.2, right_shoulder_roll_joint: -0.2, left_elbow_joint: 0.6, right_elbow_joint: 0.6}
+""",
+    ),
+}
+WALK = [Command("trunk", (1.0, 0.0, 0.0))] * 3
+TURN = [Command("trunk", turn=(0.0, 0.0, 1.0))] * 2
+REACH = [Command("left_hand", (0.5, 0.0, 0.4)), Command("trunk")]
+
+
+@pytest.fixture(scope="module", params=ROBOTS)
+def robot(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Humanoid:
+    """The robot of example-robot-data, without its meshes, which only take time here."""
+    files = importlib.metadata.files("example-robot-data") or []
+    ending, words = ROBOTS[request.param]
+    tree = ElementTree.parse(next(f for f in files if str(f).endswith(f"example-robot-data/robots/{ending}")).locate())
+    for link in tree.iter("link"):
+        for shape in (*link.findall("visual"), *link.findall("collision")):
+            link.remove(shape)
+    folder = tmp_path_factory.mktemp(request.param)
+    tree.write(folder / "robot.urdf")
+    path = folder / "humanoid.yaml"
+    path.write_text(f"humanoid: {request.param}\nfigure: robot.urdf\n{words}")
+    return load_humanoid(path)
+
+
+def test_a_real_robot_walks_turns_and_reaches(robot: Humanoid) -> None:
+    session = Session(Performer(Guide(robot, planner=planner_of(robot))))
+    for command in WALK + TURN + REACH:
+        done = session.obey(command)
+        assert done.realised, done.notice
+        assert done.margin > 0.0
+    assert session.points.com.p[0] > 0.2
+    assert session.points.yaw > 0.2
+
+
+def test_a_real_robot_in_physics(robot: Humanoid) -> None:
+    pytest.importorskip("mujoco")
+    session = Session(Performer(Guide(robot, planner=planner_of(robot))))
+    body = MujocoRobot(robot, session.performer.guide.scene, session.before[-1])
+    with Served(body) as served, Link(served.address) as link:
+        drive(session, link, WALK + TURN + REACH, watch=lambda: not body.fallen, keep=False)
+    assert not body.fallen
+    assert np.linalg.norm(body.com[0] - session.points.com.p) < 0.02
+    assert session.points.yaw > 0.2
+
+
+def test_our_own_by_a_file_is_our_own() -> None:
+    told, own = parse_humanoid(OWN), humanoid_named("humanoid")
+    assert np.allclose(told.sole, own.sole)
+    assert told.height == pytest.approx(own.height)
+    assert told.shoulders == own.shoulders
+    assert told.limits.forward == pytest.approx(own.limits.forward, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (OWN.replace("feet: [left_sole, right_sole]\n", ""), "has no 'feet'"),
+        (OWN.replace("[left_sole, right_sole]", "[left_sole]"), "1 feet where 2 belong"),
+        (OWN.replace("left_sole,", "left_soul,"), "did you mean left_sole"),
+        (OWN.replace("[left_sole, right_sole]", "[left_hand, right_hand]"), "does not stand flat"),
+        (OWN.replace("sole: {size: [0.099, 0.072]}", "sole: {size: [0.099, 0]}"), "no size"),
+        (OWN.replace("figure: humanoid", "figure: nobody.urdf"), "no file"),
+        (OWN.replace("figure: humanoid", "figure: arm2d"), "no frame"),
+        (OWN + "home: {left_knee: 9}\n", "outside its limits"),
+        (OWN + "limits: {forward: -1}\n", "must be positive"),
+        (OWN + "tail: long\n", "unknown word"),
+        (OWN.replace("trunk: trunk", "trunk: left_hand"), "does not hang"),
+    ],
+)
+def test_a_wrong_file_says_where_and_what(wrong: str, message: str) -> None:
+    with pytest.raises(FileError, match=message) as caught:
+        parse_humanoid(wrong, "h.yaml")
+    assert "h.yaml:" in str(caught.value)
