@@ -228,3 +228,21 @@ def test_everything_else_is_quick_too() -> None:
     start = time.process_time()
     assert run("figures").exit_code == 0
     assert time.process_time() - start < 2.0
+
+
+def test_perform_writes_a_motion_and_says_how_it_went(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bunraku.choreography import rehearse  # not the whole cache: kernels are in it as well
+
+    monkeypatch.setattr(rehearse, "user_cache", lambda: tmp_path)
+    file = tmp_path / "show.yaml"
+    file.write_text("show: A hop\ntempo: 100\nfigures: {anna: marionette22}\nscript:\n  - anna: hop\n")
+    done = run("perform", str(file), "-o", str(tmp_path / "hop.npz"))
+    assert done.exit_code == 0, done.output
+    assert "A hop: " in done.output
+    assert "without feedback" in done.output
+    assert (tmp_path / "hop.npz").is_file()
+    file.write_text(file.read_text().replace("- anna: hop", "- anna: hopp"))
+    wrong = run("perform", str(file), "-o", str(tmp_path / "other.npz"))
+    assert wrong.exit_code != 0
+    assert "did you mean hop" in wrong.output
+    assert not (tmp_path / "other.npz").exists()
