@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import bunraku
+from bunraku.choreography import load_script, score
 from bunraku.io import figure_file, figure_frames, scene_file, shape_words
 from bunraku.verbs import climb, load_climb, load_recipe, simulate
 
@@ -59,7 +60,7 @@ def run_yaml(block: Block) -> None:
     kind, name = block.text.partition("\n")[0].partition("#")[0].split(": ")
     file = Path(f"{name.strip()}_{kind}.yaml")
     file.write_text(block.text, encoding="utf-8")
-    {"simulate": load_recipe, "climb": load_climb}.get(kind, bunraku.load)(file)
+    {"simulate": load_recipe, "climb": load_climb, "show": lambda show: score(load_script(show))}.get(kind, bunraku.load)(file)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
