@@ -14,7 +14,8 @@ from bunraku.dynamics.kkt import border, factor, inverse, only_alive, solve
 from bunraku.dynamics.lagrangian import body_inertia, columns, has_body, momenta, tangent
 from bunraku.dynamics.springs import spring_forces, spring_slopes
 from bunraku.figure.compiled import LENGTH
-from bunraku.kinematics.gaps import add_hessian, add_third, gaps, hessian, tangent_screws, velocity
+from bunraku.kinematics.bends import add_hessian, add_third, hessian, tangent_screws
+from bunraku.kinematics.gaps import gaps, velocity
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import (
     ZERO6,

@@ -24,8 +24,9 @@ from bunraku.dynamics.variational import begin, midpoint, workspace
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.figure.compiled import SLIP
+from bunraku.kinematics.bends import hessian
 from bunraku.kinematics.forward import configuration
-from bunraku.kinematics.gaps import gaps, hessian
+from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import dot3, dot6, get6
 from bunraku.spatial.kernel import borrow, inline, keep, kernel

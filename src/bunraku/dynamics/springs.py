@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from bunraku.figure.compiled import LENGTH
-from bunraku.kinematics.gaps import add_hessian, add_third, clear_row, gap_of, gradient, tangent_screws
+from bunraku.kinematics.bends import add_hessian, add_third, tangent_screws
+from bunraku.kinematics.gaps import clear_row, gap_of, gradient
 from bunraku.spatial.algebra import cross, dot6, dual, get3, get6
 from bunraku.spatial.kernel import inline
 
