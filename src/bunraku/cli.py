@@ -38,6 +38,8 @@ EXAMPLES = """[bold]Try[/bold]
 
 [cyan]bunraku simulate dance.yaml -o dance.mp4[/cyan]  pull its strings
 
+[cyan]bunraku optimize swing.yaml -o swing.mp4[/cyan]  find out how to
+
 [cyan]bunraku climb path.yaml -o climb.mp4[/cyan]  a gecko, up the wall
 
 [cyan]bunraku --install-completion[/cyan]  the Tab key completes verbs and names from then on
@@ -258,6 +260,23 @@ def simulate(
     from bunraku.verbs.run import run_file
 
     for title, text in run_file(file, output or (), plot, curve or (), console=err):
+        _say(f"{title:<12}{text}")
+
+
+@verb
+def optimize(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An optimisation file: figure, duration, cost, limits.")],
+    output: Annotated[
+        list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
+    ] = None,
+) -> None:
+    """Find the best inputs for what a file asks: a reference to follow, at what price, within which limits.
+
+    Ctrl-C stops it and keeps the best so far.
+    """
+    from bunraku.verbs.optimize import run_order
+
+    for title, text in run_order(file, output or (), console=err):
         _say(f"{title:<12}{text}")
 
 
