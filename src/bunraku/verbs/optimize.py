@@ -44,6 +44,7 @@ from bunraku.io.source import near
 from bunraku.motion import Motion
 from bunraku.verbs import simulate as files
 from bunraku.verbs.curves import FREQUENCY, TIME, Curve
+from bunraku.verbs.run import require
 
 Array = NDArray[np.float64]
 WORDS = ("optimize", "duration", "dt", "start", "inputs", "cost", "imitate", "limits", "iterations", "output")
@@ -78,10 +79,10 @@ def load_order(path: str | os.PathLike[str]) -> Order:
     root, folder = yaml.read(path), Path(path).parent
     root.words(WORDS, "an optimisation")
     figure = figure_named(root.need("optimize", "the file"), folder)
-    dt = root.given(dt=files._positive).get("dt", 0.01)
+    dt = root.given(dt=files.positive).get("dt", 0.01)
     reference = _reference(root, figure, folder, dt)
     q = files._start(root, figure, {}) if reference is None else reference.q[0]
-    duration = files._positive(root.need("duration", "the optimisation")) if reference is None else reference.duration
+    duration = files.positive(root.need("duration", "the optimisation")) if reference is None else reference.duration
     inputs = root.get("inputs")
     known = (*figure.kinematic, *(force.name for force in figure.forces))
     chosen = None if inputs is None else [_known(node, known, "input") for node in inputs.items("names of inputs")]
@@ -92,11 +93,13 @@ def load_order(path: str | os.PathLike[str]) -> Order:
         "cost": [_term(node, figure, reference) for node in costs], "duration": duration, "dt": dt, "q": q, "inputs": chosen,
         "guess": reference, "limits": _limits(root.get("limits"), figure), "iterations": iterations,
     }  # fmt: skip
-    return Order(figure, options, reference, () if output is None else files._outputs(output, folder))
+    return Order(figure, options, reference, () if output is None else files.outputs_of(output, folder))
 
 
 def run_order(file: Path, output: Sequence[Path], *, console: Console) -> Iterator[tuple[str, str]]:
-    """What came of it, line by line, and what was written."""
+    """What came of it, line by line, and what was written. Names that cannot be written are refused before the work begins."""
+    for path in output:
+        require(path, files.OUTPUTS, "hold a motion")
     order = load_order(file)
     begun = time.perf_counter()
     with bar(console, title=order.figure.name) as monitor:
