@@ -45,6 +45,21 @@ EXAMPLES = """[bold]Try[/bold]
 [cyan]bunraku --install-completion[/cyan]  the Tab key completes verbs and names from then on
 """
 
+EPILOGS = {
+    "simulate": """[bold]Try:[/bold] these lines in a file dance.yaml
+
+[cyan]simulate: marionette25[/cyan]
+
+[cyan]duration: 3 s[/cyan]
+
+[cyan]puppeteer: {right_arm_length: {by: [[0, 0], [1, -20 cm], [3, 0]]}}[/cyan]
+
+and then
+
+[cyan]bunraku simulate dance.yaml -o dance.mp4 --plot tension.png[/cyan]
+"""
+}
+
 app = typer.Typer(
     name="bunraku", no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False, epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -79,7 +94,8 @@ def verb(function: Verb) -> Verb:
                 _say("stopped", style="yellow", to=err)
                 raise typer.Exit(130) from None
 
-    app.command(no_args_is_help=function.__name__ not in ("figures", "guide", "play"))(guarded)
+    name = function.__name__
+    app.command(no_args_is_help=name not in ("figures", "guide", "play"), epilog=EPILOGS.get(name))(guarded)
     return function
 
 
