@@ -74,10 +74,15 @@ def loci(axes: Axes, done: Sequence[Performance], *, scene: Scene | None = None)
             axes.fill(*(corners + obstacle.position[:2]).T, color=obstacle.color, alpha=0.45, lw=0, zorder=0)
     for k, one in enumerate(done):
         _locus(axes, one, first=k == 0)
+    seen = np.concatenate([np.concatenate([one.move.feet[..., :2], one.move.hands[..., :2]], 1).reshape(-1, 2) for one in done])
+    low, high = seen.min(0), seen.max(0)
+    room = 0.06 * float((high - low).max())
+    axes.set_xlim(low[0] - room, high[0] + room)
+    axes.set_ylim(low[1] - room, high[1] + room)
     axes.set_aspect("equal")
     axes.set_xlabel("x [m]")
     axes.set_ylabel("y [m]")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=6, frameon=False, fontsize=8)
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=8)
 
 
 def _locus(axes: Axes, one: Performance, *, first: bool) -> None:

@@ -1,0 +1,48 @@
+"""
+Two sidesteps
+=============
+
+Fig. 8 of *A Handy Humanoid Robot Navigation*: the right foot steps 30 mm to the right, twice. Where a least-squares plan lets the
+zero-moment point leave the feet, the paper makes the step last longer. A small quadratic program keeps the half second.
+"""
+
+import matplotlib.pyplot as plt
+
+from bunraku.locomotion.guide.command import Command
+from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.humanoid import small_humanoid
+from bunraku.locomotion.guide.pictures import draw_segments
+from bunraku.locomotion.guide.segment import Planner
+
+
+def sidesteps(planner):
+    guide = Guide(small_humanoid(), planner=planner)
+    points, segments = guide.start(), []
+    stick = 0.03 / (0.6 * guide.humanoid.limits.forward)  # how far to push it for 30 mm
+    for _ in range(2):
+        move = guide.next(points, Command("right_foot", move=(0, -stick, 0)))
+        segments.append(move.segment)
+        points = move.end
+    return segments
+
+
+plans = {
+    "least squares, T = 0.5 s": sidesteps(Planner.of_paper(longest=0.5, margin=-1.0)),
+    "lengthened, as in the paper": sidesteps(Planner.of_paper()),
+    "quadratic program": sidesteps(Planner()),
+}
+
+# %%
+# Black dots: the zero-moment point is outside the region of support.
+
+figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), sharey=True, layout="constrained")
+for axis, (title, segments) in zip(axes, plans.items(), strict=True):
+    draw_segments(axis, segments)
+    axis.set_title(f"{title}\n{' + '.join(f'{s.duration:.1f} s' for s in segments)}", fontsize=10)
+axes[0].set_ylabel("to the left [mm]")
+axes[0].legend(fontsize=8, loc="lower left", frameon=False)
+
+free, longer, program = plans.values()
+assert free[0].margin.min() > 0 > free[1].margin.min(), "the second step leaves the region"
+assert [s.duration for s in longer] == [0.5, 1.0], "what the paper prints"
+assert all(s.duration == 0.5 and s.margin.min() > 0.007 for s in program)

@@ -1,0 +1,46 @@
+"""
+Down the steps, to the door
+===========================
+
+The scenario of Fig. 9–12: a humanoid is guided down two steps by its feet, across the room by its trunk, and to the handle of a
+door by its left hand. Every joint follows from one guided point, and the zero-moment point of all bodies stays in the polygon.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from bunraku.io.camera import Camera
+from bunraku.io.render import image
+from bunraku.kinematics import pose
+from bunraku.kinematics.balance import margin
+from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.humanoid import small_humanoid
+from bunraku.locomotion.guide.performer import Performer
+from bunraku.locomotion.guide.pictures import loci
+from bunraku.locomotion.guide.scenario import HANDLE, ROOM, START, operator
+from bunraku.locomotion.guide.session import Session
+
+performer = Performer(Guide(small_humanoid(), ROOM))
+session = Session(performer, performer.guide.start(x=START))
+motion = session.run(operator(session))
+
+# %%
+# Six moments, and the loci from above: solid are the centre of mass and the feet, dashed the hands, + the subgoals.
+
+moments = [int(share * (len(motion) - 1)) for share in (0, 0.3, 0.48, 0.62, 0.8, 1)]
+camera = Camera(eye=(1.0, -2.1, 0.75), target=(0.6, 0.05, 0.27), field=0.42)
+sheet = plt.figure(figsize=(11, 7.5), layout="constrained")
+top, bottom = sheet.subfigures(2, 1, height_ratios=(1.9, 1))
+for axis, k in zip(top.subplots(2, 3).flat, moments, strict=True):
+    frames = pose(motion.figure, motion.q[k]).frames
+    axis.imshow(image(motion.figure, frames, scene=ROOM, size=(560, 330), camera=camera))
+    axis.set_title(f"{motion.t[k]:.1f} s", fontsize=9)
+    axis.axis("off")
+loci(bottom.subplots(), session.performances, scene=ROOM)
+
+hand = pose(motion.figure, motion.q[-1]).point("left_hand")
+assert np.linalg.norm(hand - HANDLE) < 0.01, "the hand is at the handle"
+assert session.points.feet[:, 2].max() == 0.0, "both feet are down on the floor"
+for done in session.performances:
+    for phase, first, last in zip(done.move.segment.phases, (0, *done.move.segment.ends), done.move.segment.ends, strict=False):
+        assert (margin(phase.region.corners, done.zmp[first + 1 : last]) > 0).all(), "the ZMP stays inside"
