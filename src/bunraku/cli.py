@@ -38,10 +38,27 @@ EXAMPLES = """[bold]Try[/bold]
 
 [cyan]bunraku simulate dance.yaml -o dance.mp4[/cyan]  pull its strings
 
+[cyan]bunraku optimize swing.yaml -o swing.mp4[/cyan]  find out how to
+
 [cyan]bunraku climb path.yaml -o climb.mp4[/cyan]  a gecko, up the wall
 
 [cyan]bunraku --install-completion[/cyan]  the Tab key completes verbs and names from then on
 """
+
+EPILOGS = {
+    "simulate": """[bold]Try:[/bold] these lines in a file dance.yaml
+
+[cyan]simulate: marionette25[/cyan]
+
+[cyan]duration: 3 s[/cyan]
+
+[cyan]puppeteer: {right_arm_length: {by: [[0, 0], [1, -20 cm], [3, 0]]}}[/cyan]
+
+and then
+
+[cyan]bunraku simulate dance.yaml -o dance.mp4 --plot tension.png[/cyan]
+"""
+}
 
 app = typer.Typer(
     name="bunraku", no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False, epilog=EXAMPLES,
@@ -77,7 +94,8 @@ def verb(function: Verb) -> Verb:
                 _say("stopped", style="yellow", to=err)
                 raise typer.Exit(130) from None
 
-    app.command(no_args_is_help=function.__name__ not in ("figures", "guide", "play"))(guarded)
+    name = function.__name__
+    app.command(no_args_is_help=name not in ("figures", "guide", "play"), epilog=EPILOGS.get(name))(guarded)
     return function
 
 
@@ -258,6 +276,23 @@ def simulate(
     from bunraku.verbs.run import run_file
 
     for title, text in run_file(file, output or (), plot, curve or (), console=err):
+        _say(f"{title:<12}{text}")
+
+
+@verb
+def optimize(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An optimisation file: figure, duration, cost, limits.")],
+    output: Annotated[
+        list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
+    ] = None,
+) -> None:
+    """Find the best inputs for what a file asks: a reference to follow, at what price, within which limits.
+
+    Ctrl-C stops it and keeps the best so far.
+    """
+    from bunraku.verbs.optimize import run_order
+
+    for title, text in run_order(file, output or (), console=err):
         _say(f"{title:<12}{text}")
 
 

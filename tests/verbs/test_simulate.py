@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import bunraku
 from bunraku import cli, io, library, simulate
 from bunraku.errors import FileError
 from bunraku.figure.build import capsule, figure, fixed, free, rx, sphere, spindle, string
@@ -177,6 +178,28 @@ def test_command_writes_the_motion_and_a_plot_and_tells_what_happened(tmp_path: 
     assert not (tmp_path / "sheet.csv").exists()  # the command line's word goes before the file's
     assert CliRunner().invoke(cli.app, ["simulate", str(file)]).exit_code == 0
     assert (tmp_path / "sheet.csv").exists()
+
+
+def test_the_example_of_the_help_works_as_it_is_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = CliRunner().invoke(cli.app, ["simulate", "--help"], env={"COLUMNS": "100"}).stdout
+    lines = [line.strip() for line in page.splitlines()]
+    words = ("simulate: ", "duration: ", "puppeteer: ")
+    (tmp_path / "dance.yaml").write_text("\n".join(line for line in lines if line.startswith(words)))
+    (order,) = (line for line in lines if line.startswith("bunraku simulate dance.yaml"))
+    done = CliRunner().invoke(cli.app, order.replace("dance.mp4", "dance.npz").split()[1:])
+    assert done.exit_code == 0, done.output
+    motion = io.load(tmp_path / "dance.npz")
+    hand = [bunraku.pose(motion.figure, q).point("rhand")[2] for q in motion.q]
+    assert max(hand) > hand[0] + 0.1
+    assert (tmp_path / "tension.png").exists()
+
+
+def test_the_name_of_a_figure_is_no_simulation_but_tells_how_to_write_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli.app, ["simulate", "marionette25"])
+    assert done.exit_code == 1
+    assert "advice: write `simulate: marionette25` and `duration: 3 s` into a file" in done.stderr.replace("\n", " ")
 
 
 @pytest.mark.parametrize("words", [["-o", "arm.yaml"], ["--plot", "arm.gif"]])

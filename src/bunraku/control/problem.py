@@ -12,10 +12,10 @@ from bunraku.control.riccati import Slopes, Steps1, adjoint, riccati, tangent
 from bunraku.control.sheet import Bounds, Sheet, slopes, value
 from bunraku.control.system import Curve, Rollout, System
 from bunraku.dynamics.expand import expand_along
-from bunraku.dynamics.simulation import TOLERANCE
 
 Array = NDArray[np.float64]
 NONE3: Array = np.zeros((0, 0, 0))
+TOLERANCE = 1e-16  # of a step: a quadratic tail shows what a looser one leaves behind
 
 
 def unbounded() -> Bounds:

@@ -30,18 +30,18 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
     figure, lent = borrow(tree), workspace(tree)
     w = borrow(lent)
     kappa = total_mass(figure.joints) / dt
-    q, q1, p1, lam, u, dx = np.empty((3, nq)), np.empty(nq), np.empty(n), np.zeros(nc), np.zeros(U.shape[1] - nk), np.empty(nx)
+    q, q1, p1, lam, u, dx = np.empty((3, n)), np.empty(nq), np.empty(n), np.zeros(nc), np.zeros(U.shape[1] - nk), np.empty(nx)
     for c in range(nc):
         w.alive[c] = states0[c] > 0
     for i in range(nx):
         Xo[0, i] = X[0, i]
-    for i in range(nq):
-        q[0, i] = q[1, i] = q[2, i] = X[0, i]
+    for i in range(n):
+        q[0, i] = q[1, i] = q[2, i] = 0.0
     origin = (0.0, 0.0, 0.0)
     done = 0
     for k in range(U.shape[0]):
         if k % 64 == 0:
-            place(figure.joints, 0, figure.joints.shape[0], q[0], (0.0, 0.0, 0.0), w.R, w.p, w.S)
+            place(figure.joints, 0, figure.joints.shape[0], Xo[k], (0.0, 0.0, 0.0), w.R, w.p, w.S)
             last = max(tree.shape[2] - 1, 0)
             origin = (w.p[last, 0], w.p[last, 1], w.p[last, 2])
         for i in range(nx):
@@ -56,12 +56,13 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
                 Uo[k, hands[a] if a < nh else nk + thrusts[a - nh]] -= x
         for i in range(u.shape[0]):
             u[i] = Uo[k, nk + i]
-        for i in range(n):
-            q1[i] = 3.0 * (q[0, i] - q[1, i]) + q[2, i]
+        for i in range(n):  # the first guess goes on as the curve does, and the distance from it as it did
+            q1[i] = X[k + 1, i] + 3.0 * (q[0, i] - q[1, i]) + q[2, i]
         for i in range(nk):
             q1[n + i] = Uo[k, i]
-        begin(figure, w, origin, q[0])
-        bits[k] = advance(figure, w, origin, q[0], Xo[k, nq:m], u, dt, share, kappa, q1, lam, p1, tolerance)
+        here = Xo[k, :nq]
+        begin(figure, w, origin, here)
+        bits[k] = advance(figure, w, origin, here, Xo[k, nq:m], u, dt, share, kappa, q1, lam, p1, tolerance)
         if bits[k] & REFUSED:
             break
         largest = 0.0
@@ -72,16 +73,16 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
             Xo[k + 1, nq + i] = p1[i]
             largest = max(largest, abs(p1[i]))
         for i in range(nk):
-            Xo[k + 1, m + i] = (q1[n + i] - q[0, n + i]) / dt
+            Xo[k + 1, m + i] = (q1[n + i] - here[n + i]) / dt
         for c in range(nc):
             L[k, c] = lam[c]
             states[k, c] = w.alive[c] + w.slides[c]
         if not largest < FARTHEST:
             break
-        for i in range(nq):
+        for i in range(n):
             q[2, i] = q[1, i]
             q[1, i] = q[0, i]
-            q[0, i] = q1[i]
+            q[0, i] = q1[i] - X[k + 1, i]
         done += 1
     keep(tree)
     keep(lent)

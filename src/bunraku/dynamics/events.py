@@ -27,6 +27,7 @@ from bunraku.motion import Mark, Motion
 Array = NDArray[np.float64]
 Motor = Callable[[float], tuple[Array, Array, Array]]
 CLOSED = 1e-9  # [m] of a gap that counts as closed
+LOST = 1e-5  # [m] of a gap that should have been closed
 LOOKS = 9  # places within a step where gaps are looked at
 
 
@@ -95,7 +96,7 @@ def integrate(
     v0 = np.zeros(figure.n_q) if v is None else configuration(figure, v)
     if (figure.compiled.tree.links["kind"] == SLIP).any():
         raise BunrakuError("the continuous model has no friction\n  advice: simulate() has; or set friction: 0")
-    at_rest = q0[n:].copy()
+    at_rest, ropes = q0[n:].copy(), len(figure.strings)
 
     def hands(t: float) -> tuple[Array, Array, Array]:
         return motor(t) if motor is not None else (at_rest, np.zeros_like(at_rest), np.zeros_like(at_rest))
@@ -141,6 +142,11 @@ def integrate(
             while row < len(times) and times[row] <= upto + 1e-12:
                 q_, v_, a_ = whole(times[row], path(times[row]))
                 Q[row], V[row] = q_, v_
+                if gap_derivatives(figure, q_)[0][:ropes].max(initial=0.0) > LOST:
+                    raise BunrakuError(
+                        f"{figure.name}: strings catch so fast after one another, at t = {t:.6g} s, that one was lost\n"
+                        "  advice: use simulate(), whose steps lose none"
+                    )
                 tension[row] = acceleration(figure, q_, v_, kinematic=a_, forces=push(times[row]), states=states).tension
                 row += 1
         if event is None:
@@ -156,7 +162,7 @@ def integrate(
             )
         if duration - t < 1e-9:
             break
-    ropes = len(figure.strings) + len(figure.wires)
+    ropes += len(figure.wires)
     heat = np.array([energy(figure, a, b) for a, b in zip(Q[:row], V[:row], strict=True)])
     return Motion.of(figure, times[:row], Q[:row], v=V[:row], tension=tension[:row, :ropes], energy=heat, marks=tuple(marks))
 

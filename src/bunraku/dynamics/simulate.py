@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
-from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import FROZEN
 from bunraku.dynamics.simulation import Simulation, Steps, slip_free
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
+from bunraku.kinematics.forward import Pose
 from bunraku.motion import Mark, Motion
 
 Array = NDArray[np.float64]
@@ -66,7 +66,8 @@ def motion_of(simulation: Simulation, start: Array, parts: list[Steps]) -> Motio
     t = dt * np.arange(len(q))
     ropes, contacts = len(figure.strings) + len(figure.wires), slip_free(figure)
     impulse = np.concatenate([part.impulse for part in parts])
-    gap = np.concatenate([gap_derivatives(figure, start)[0][None], *(part.gap for part in parts)])
+    gap = np.concatenate([parts[0].gap[:1], *(part.gap for part in parts)])
+    gap[0, :ropes] = Pose(figure, start).gaps
     energy = np.concatenate([part.energy for part in parts])
     states = np.concatenate([part.states for part in parts])
     force = forces_of(impulse, gap, dt)

@@ -145,7 +145,7 @@ class Roadmap:
 
     # -- searching ---------------------------------------------------------------------------------------------------
 
-    def seen_from(self, q: Array, *, tries: int = 40, enough: int = 3) -> list[Attachment]:
+    def seen_from(self, q: Array, *, tries: int = 40, enough: int = 2) -> list[Attachment]:
         """Nodes that q sees, near ones first: `enough` of them in each component, after at most `tries` looks."""
         if not len(self):
             return []

@@ -109,14 +109,16 @@ def _smooth_parts(path: Path) -> list[tuple[float, float]]:
     h = 1e-3 * path.length / max(len(path.curves), 1)
     # Pieces of a rounded corner turn less than what is blunt.
     inner = [*((s, SHARP + 20.0 * h) for s in path.knots[1:-1]), *((s, BLUNT) for s in path.inner_knots)]
-    corners = []
-    for s, sharp in sorted(inner):
-        a, b, c = path.sample([s - h, s, s + h])
-        before, after = (b - a) * w, (c - b) * w
-        size = float(np.linalg.norm(before) * np.linalg.norm(after))
-        if size > 0.0 and math.acos(float(np.clip(before @ after / size, -1.0, 1.0))) > sharp:
-            corners.append(float(s))
-    places = [0.0, *corners, path.length]
+    if not inner:
+        return [(0.0, path.length)]
+    at, sharp = np.array(sorted(inner)).T
+    here = path.sample(at)
+    before = path.space.steering.difference(path.sample(at - h), here) * w
+    after = path.space.steering.difference(here, path.sample(at + h)) * w
+    size = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
+    cosine = np.einsum("ij,ij->i", before, after) / np.maximum(size, 1e-300)
+    corners = at[(size > 0.0) & (np.arccos(np.clip(cosine, -1.0, 1.0)) > sharp)]
+    places = [0.0, *corners.tolist(), path.length]
     return [(a, b) for a, b in pairwise(places) if b - a > 1e-9]
 
 

@@ -11,6 +11,7 @@ from rich.progress import Progress
 
 from bunraku.dynamics import Simulation
 from bunraku.errors import FileError
+from bunraku.figure import library
 from bunraku.io import plots, save
 from bunraku.motion import Motion
 from bunraku.verbs.simulate import OUTPUTS, Recipe, load_recipe
@@ -25,6 +26,9 @@ def run_file(
         require(path, OUTPUTS, "hold a motion")
     if plot is not None:
         require(plot, plots.SUFFIXES, "hold a plot")
+    if str(file) in library.NAMES and not file.exists():
+        advice = f"write `simulate: {file}` and `duration: 3 s` into a file dance.yaml, and give that; see bunraku simulate --help"
+        raise FileError("is a figure, not a file that says who pulls its strings", path=str(file), advice=advice)
     recipe = load_recipe(file)
     motion, seconds = _simulated(recipe, console)
     yield from summary(motion, seconds)

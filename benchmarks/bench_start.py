@@ -1,0 +1,41 @@
+"""How long a fresh install takes until its first simulation is done, and how long the next process takes."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+FIRST, NEXT = 60.0, 2.0  # [s] that are wanted
+NOTES = {
+    "start.first_s": f"empty cache: import, compile, simulate marionette25 for a second; wanted < {FIRST:g}",
+    "start.first_cpu_s": "the same in processor time: what it takes on a machine that does nothing else",
+    "start.next_s": f"the same again in a new process, kernels from disk; wanted < {NEXT:g}",
+    "start.next_cpu_s": "the same in processor time",
+}
+PROGRAM = "from bunraku import library, simulate; simulate(library.marionette25(), duration=1.0)"
+
+
+def bench_start() -> dict[str, float]:
+    """With a cache folder of its own; the message that compiling takes a while must be seen, once."""
+    with tempfile.TemporaryDirectory() as folder:
+        first, first_cpu, said = _run(folder)
+        again = [_run(folder) for _ in range(3)]
+    if "compiling kernels" not in said or any("compiling" in text for _, _, text in again):
+        raise RuntimeError(f"compiling is announced once, by the first process: {said!r}")
+    return {
+        "start.first_s": first, "start.first_cpu_s": first_cpu,
+        "start.next_s": min(wall for wall, _, _ in again), "start.next_cpu_s": min(cpu for _, cpu, _ in again),
+    }  # fmt: skip
+
+
+def _run(cache: str) -> tuple[float, float, str]:
+    """Seconds by the clock, of processor time, and what was said."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    environment = os.environ | {"XDG_CACHE_HOME": cache, "HOME": cache, "LOCALAPPDATA": cache}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stderr

@@ -1,0 +1,47 @@
+"""Motions that were found: the best that a figure can do toward a wish, which is drawn as a ghost."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from bunraku.figure.library import named
+from bunraku.stage import Entry, Recorded
+from bunraku.teleop.places import AIR, FROM_SIDE
+
+if TYPE_CHECKING:
+    from bunraku.control.cost import Term
+
+TITLE = "Control"
+
+
+def entries() -> list[Entry]:
+    return [
+        Entry("A marionette imitates a wave", lambda: _imitated("wave"), "Six strings, 22 joints, Newton's method"),
+        Entry("A marionette imitates a walk", lambda: _imitated("walk"), "The ghost is the human's wish"),
+        Entry("A cart swings its pendulum up", _swing_up, "From hanging to upside down and back", front=FROM_SIDE),
+    ]
+
+
+def _imitated(gesture: str) -> Recorded:
+    from bunraku.control import Acceleration, Configuration, Momentum, Speed, gestures, optimize
+    from bunraku.control.imitate import imitate
+
+    figure = named("marionette22")
+    reference = imitate(getattr(gestures, gesture)(), figure)
+    weight = dict.fromkeys(figure.dynamic, 10.0) | dict.fromkeys(figure.names[:6], 100.0) | dict.fromkeys(figure.kinematic, 1.0)
+    cost: list[Term] = [Configuration(weight, reference), Momentum(0.01), Speed(0.1), Acceleration(0.1)]
+    found = optimize(figure, cost, duration=10.0, q=reference.q[0], inputs=figure.kinematic, guess=reference, tolerance=1e-6)
+    return Recorded(found.motion, AIR, reference=reference)
+
+
+def _swing_up() -> Recorded:
+    from bunraku.control import Configuration, Forces, Momentum, optimize
+
+    figure = named("cart_pendulum")
+
+    def wish(t: float) -> float:
+        return math.pi / 2 * (1 - math.cos(math.pi / 2 * (t - 3))) if 3 <= t <= 7 else 0.0
+
+    cost: list[Term] = [Configuration({"x": 1.0, "theta": 100.0}, {"x": 0.0, "theta": wish}), Momentum(0.01), Forces(0.001)]
+    return Recorded(optimize(figure, cost, duration=10.0, q=figure.configuration(x=0, theta=0)).motion, AIR)

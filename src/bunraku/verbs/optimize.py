@@ -1,0 +1,216 @@
+"""Optimisation files: what a figure is asked for, at what price, and within which limits.
+
+    optimize: cart_pendulum       # a figure of the library, or a file beside this one
+    duration: 10 s
+    dt: 10 ms                     # where it is not said
+    start: start                  # or `settle`, or values: {theta: 0}
+    inputs: [x_force]             # what may be chosen: kinematic variables and forces; all, where it is not said
+    cost:                         # weights by name, or one number for all; curves as in simulation files
+      - {configuration: {theta: 100, x: 1}, reference: {theta: [[3, 0], [5, 180 deg], [7, 0]]}}
+      - {momentum: 0.01, at_end: 1}
+      - {forces: 0.001}           # and speed, acceleration, tension
+    limits: {forces: {x_force: [-200, 200]}}        # also variables, speeds, tensions
+    output: swing.mp4
+
+Instead of curves, `imitate: {motion: wave.bvh, exaggerate: 1.2, simplify: 3}` makes the reference of all configuration terms
+from somebody's motion, the figure hangs still at the start, and its strings set out along it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from bunraku.control import Acceleration, Configuration, Forces, Limits, Momentum, Optimum, Speed, Tension, optimize
+from bunraku.control.cost import Term
+from bunraku.control.descent import Monitor
+from bunraku.control.imitate import imitate
+from bunraku.control.monitor import bar
+from bunraku.errors import BunrakuError
+from bunraku.figure import Figure
+from bunraku.io import load, save, yaml
+from bunraku.io.named import figure_named
+from bunraku.io.node import FORCE, NUMBER, Node, Quantity
+from bunraku.io.shape_words import file_named
+from bunraku.io.source import near
+from bunraku.motion import Motion
+from bunraku.verbs import simulate as files
+from bunraku.verbs.curves import FREQUENCY, TIME, Curve
+from bunraku.verbs.run import require
+
+Array = NDArray[np.float64]
+WORDS = ("optimize", "duration", "dt", "start", "inputs", "cost", "imitate", "limits", "iterations", "output")
+TERMS: dict[str, Any] = {
+    "configuration": Configuration, "momentum": Momentum, "speed": Speed, "acceleration": Acceleration, "forces": Forces,
+    "tension": Tension,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What an optimisation file says."""
+
+    figure: Figure
+    options: Mapping[str, Any]
+    """Of `bunraku.control.optimize`."""
+    reference: Motion | None
+    output: tuple[Path, ...]
+
+    def run(self, *, monitor: Monitor | None = None) -> Optimum:
+        """The optimum. Ctrl-C returns the best so far."""
+        return optimize(self.figure, monitor=monitor, **self.options)
+
+
+def optimize_file(path: str | os.PathLike[str], *, monitor: Monitor | None = None) -> Optimum:
+    """What an optimisation file orders; nothing is written."""
+    return load_order(path).run(monitor=monitor)
+
+
+def load_order(path: str | os.PathLike[str]) -> Order:
+    """What an optimisation file orders, checked."""
+    root, folder = yaml.read(path), Path(path).parent
+    root.words(WORDS, "an optimisation")
+    figure = figure_named(root.need("optimize", "the file"), folder)
+    dt = root.given(dt=files.positive).get("dt", 0.01)
+    reference = _reference(root, figure, folder, dt)
+    q = files._start(root, figure, {}) if reference is None else reference.q[0]
+    duration = files.positive(root.need("duration", "the optimisation")) if reference is None else reference.duration
+    inputs = root.get("inputs")
+    known = (*figure.kinematic, *(force.name for force in figure.forces))
+    chosen = None if inputs is None else [_known(node, known, "input") for node in inputs.items("names of inputs")]
+    costs = root.need("cost", "the optimisation").items("terms, such as {forces: 0.01}")
+    iterations = root.given(iterations=lambda node: int(node.number(NUMBER))).get("iterations", 100)
+    output = root.get("output")
+    options = {
+        "cost": [_term(node, figure, reference) for node in costs], "duration": duration, "dt": dt, "q": q, "inputs": chosen,
+        "guess": reference, "limits": _limits(root.get("limits"), figure), "iterations": iterations,
+    }  # fmt: skip
+    return Order(figure, options, reference, () if output is None else files.outputs_of(output, folder))
+
+
+def run_order(file: Path, output: Sequence[Path], *, console: Console) -> Iterator[tuple[str, str]]:
+    """What came of it, line by line, and what was written. Names that cannot be written are refused before the work begins."""
+    for path in output:
+        require(path, files.OUTPUTS, "hold a motion")
+    order = load_order(file)
+    begun = time.perf_counter()
+    with bar(console, title=order.figure.name) as monitor:
+        found = order.run(monitor=monitor)
+    yield "outcome", f"{found} in {time.perf_counter() - begun:.3g} s"
+    yield "advice", found.outcome.value
+    yield "decrease", " ".join(f"{x:.0e}" for x in found.tail)
+    motion = found.motion
+    if motion.tension is not None and motion.tension.size:
+        yield "tension", f"{motion.tension.min():.3g} N to {motion.tension.max():.3g} N"
+    for path in output or order.output:
+        save(motion, path)
+        yield "wrote", str(path)
+
+
+def _known(node: Node, known: Sequence[str], what: str) -> str:
+    name = node.scalar(f"the name of a {what}")
+    if name not in known:
+        raise node.error(f"no {what} is called {name[:40]!r}", advice=near(name, known))
+    return name
+
+
+def _reference(root: Node, figure: Figure, folder: Path, dt: float) -> Motion | None:
+    node = root.get("imitate")
+    if node is None:
+        return None
+    for word in ("duration", "start"):
+        if (other := root.get(word)) is not None:
+            raise other.error(f"{word} comes from the motion that is imitated", advice="leave it out")
+    node.words(("motion", "exaggerate", "simplify"), "an imitation")
+    path = file_named(node.need("motion", "the imitation"), folder, (".bvh", ".npz", ".csv"), "a motion file")
+    words = node.given(exaggerate=lambda n: n.number(NUMBER), simplify=lambda n: n.number(FREQUENCY))
+    try:
+        return imitate(load(path), figure, dt=dt, **words)
+    except BunrakuError as error:
+        message, _, advice = str(error).partition("\n  advice: ")
+        raise node.error(message, advice=advice) from None
+
+
+def _term(node: Node, figure: Figure, reference: Motion | None) -> Term:
+    if not isinstance(node.value, dict):
+        raise node.unwanted("a term of the cost", advice="write {forces: 0.01}")
+    kind, weight = node.head(tuple(TERMS), "a term of the cost")
+    node.words((kind, "reference", "at_end"), f"a term {kind!r}")
+    names, units = _names(figure, kind)
+    options: dict[str, Any] = {"weight": _weights(weight, names)}
+    wished = node.get("reference")
+    if wished is not None:
+        rest = dict(zip(figure.names, figure.start.tolist(), strict=True)) if kind == "configuration" else dict.fromkeys(names, 0.0)
+        if kind == "acceleration":
+            raise wished.error("an acceleration has no reference", advice="leave it out")
+        curves: dict[str, Curve] = files._curves(wished, units, rest, "name")
+        options["reference"] = curves
+    elif kind == "configuration":
+        options["reference"] = reference
+    if (end := node.get("at_end")) is not None:
+        if kind in ("acceleration", "forces", "tension"):
+            raise end.error(f"{kind} belong to steps, not to the end", advice="leave it out")
+        options["at_end"] = end.number(TIME)
+    term: Term = TERMS[kind](**options)
+    return term
+
+
+def _names(figure: Figure, kind: str) -> tuple[tuple[str, ...], dict[str, Quantity]]:
+    """What a term speaks of, and in which units."""
+    if kind == "forces":
+        return tuple(f.name for f in figure.forces), {f.name: files._effort(figure, f) for f in figure.forces}
+    if kind == "tension":
+        names = tuple(rope.name for rope in (*figure.strings, *figure.wires))
+        return names, dict.fromkeys(names, FORCE)
+    names = {"configuration": figure.names, "momentum": figure.dynamic}.get(kind, figure.kinematic)
+    return names, files._measures(figure, names) if kind == "configuration" else dict.fromkeys(names, NUMBER)
+
+
+def _weights(node: Node, names: tuple[str, ...]) -> float | dict[str, float]:
+    if isinstance(node.value, dict):
+        for name, key in node.keys.items():
+            if name not in names:
+                raise key.error(f"nothing is called {name[:40]!r} here", advice=near(name, names))
+        return {name: _not_negative(at) for name, at in node.value.items()}
+    return _not_negative(node)
+
+
+def _not_negative(node: Node) -> float:
+    value = node.number(NUMBER)
+    if value < 0.0:
+        raise node.error(f"a weight of {value:g}", advice="zero counts nothing, more counts more")
+    return value
+
+
+def _limits(node: Node | None, figure: Figure) -> Limits | None:
+    if node is None:
+        return None
+    node.words(("variables", "speeds", "forces", "tensions", "joints"), "limits")
+    known = {"variables": "configuration", "speeds": "speed", "forces": "forces", "tensions": "tension"}
+    out: dict[str, Any] = {}
+    for word, kind in known.items():
+        if (part := node.get(word)) is None:
+            continue
+        names, units = _names(figure, kind)
+        part.words(names, word)
+        assert isinstance(part.value, dict)
+        read = Node.number if word == "speeds" else _range
+        out[word] = {name: read(at, units[name]) for name, at in part.value.items()}
+    if (joints := node.get("joints")) is not None:
+        out["joints"] = joints.flag()
+    return Limits(**out)
+
+
+def _range(node: Node, quantity: Quantity) -> tuple[float, float]:
+    low, high = (part.number(quantity, infinite=True) for part in node.items("numbers (lowest and highest)", 2))
+    if not low < high:
+        raise node.error(f"{low:g} is not below {high:g}", advice="write the lowest value first")
+    return low, high

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bunraku.ensemble.agents import hold, rover
+from bunraku.ensemble.animate import animate
+from bunraku.ensemble.team import Carried, Team
+from bunraku.figure import Box, Shape
+from bunraku.kinematics import pose
+from bunraku.planning.find import find
+from bunraku.planning.path import through
+from bunraku.planning.steer import Differential
+from bunraku.planning.timing import timed
+from bunraku.scene import Obstacle, Scene
+
+SLAB = Carried((Shape("world", Box((1.5, 0.8, 0.06)), name="slab"),), tilt=0.3, heights=(0.6, 1.3))
+AREA = ((-4.0, 4.0), (-3.0, 3.0))
+
+
+def pair(**words):
+    robots = [rover(name, hold("tool", (x, 0.0, 0.05), x=(0, 1, 0)), **words) for name, x in (("left", -0.62), ("right", 0.62))]
+    return Team(tuple(robots), SLAB)
+
+
+def standing(team, x, y):
+    return team.configuration({"left": (x, y - 1.2, np.pi / 2), "right": (x, y + 1.2, -np.pi / 2)}, (x, y, 0.8, np.pi / 2, 0, 0))
+
+
+@pytest.mark.parametrize("words", [{}, {"moves": Differential}], ids=["roll", "drive"])
+def test_hands_hold_on(words):
+    team = pair(**words)
+    scene = Scene("hall", (Obstacle("pillar", Box((0.4, 0.4, 2.0)), (0.0, 0.4, 1.0)),))
+    space = team.space(scene, AREA, margin=0.02)
+    path = find(space, standing(team, -2.0, 0.0), standing(team, 2.0, 0.0), seed=1).path
+    animation = animate(team, timed(path, speed=0.7, acceleration=0.8), samples=268)
+    assert animation.held, animation.trouble
+    assert animation.closure < 1e-6
+    assert animation.jump < 0.2
+    motion = animation.motion
+    assert motion.names == ("left", "right", "object")
+    for k in (0, 133, 267):  # by forward kinematics, independent of how arms were solved
+        X_WO = pose(motion.track("object").figure, motion.track("object").q[k]).X("object")
+        for agent in team.agents:
+            track = motion.track(agent.name)
+            assert np.allclose(pose(track.figure, track.q[k]).X("tool"), X_WO @ agent.holds[0].X_OT, atol=1e-9)
+
+
+def test_who_drives_rolls_without_slip():
+    team = pair(moves=Differential)
+    space = team.space(Scene("hall"), AREA)
+    path = find(space, standing(team, -2.0, 0.0), standing(team, 2.0, 0.5), seed=0).path
+    motion = timed(path).motion(1 / 240)
+    base = team.in_world(motion.q)[0]["left"]
+    step, heading = np.diff(base[:, :2], axis=0), 0.5 * (base[1:, 2] + base[:-1, 2])
+    sideways = np.cos(heading) * step[:, 1] - np.sin(heading) * step[:, 0]
+    assert np.abs(sideways).max() < 1e-6
+
+
+def test_what_no_arm_can_hold_is_said():
+    team = pair()
+    space = team.space(Scene("hall"), AREA)
+    q = standing(team, 0.0, 0.0)
+    bases, held = team.in_world(q)
+    bases["right"] = bases["right"] + [0.0, 0.0, np.pi]  # the turret goes round, but not for ever: stretched too far
+    bases["right"][1] += 0.6
+    far = team.configuration(bases, held)
+    animation = animate(team, timed(through(space, [q, far])), samples=50)
+    assert not animation.held
+    assert "right's tool cannot hold" in animation.trouble
+    assert 0 < animation.sample < 50

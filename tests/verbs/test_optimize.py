@@ -1,0 +1,83 @@
+"""Optimisation files: what they order, and what is wrong with broken ones."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from bunraku.control import Outcome, gestures
+from bunraku.errors import FileError
+from bunraku.io import load, save
+from bunraku.verbs.optimize import load_order, optimize_file, run_order
+
+SWING = """\
+optimize: cart_pendulum
+duration: 2 s
+dt: 20 ms
+start: {theta: 0, x: 0}
+cost:
+  - {configuration: {theta: 5, x: 50}, reference: {x: [[0.5, 0], [1.5, 40 cm]]}, at_end: 1 s}
+  - {momentum: 0.01}
+  - {forces: 0.001}
+limits: {forces: {x_force: [-30, 30]}}
+output: swing.npz
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "order.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_is_solved_and_written(tmp_path: Path) -> None:
+    path = written(tmp_path, SWING)
+    lines = dict(run_order(path, (), console=Console(file=io.StringIO())))
+    assert lines["outcome"].startswith("converged")
+    motion = load(tmp_path / "swing.npz")
+    assert abs(motion.column("x")[-1] - 0.4) < 0.05
+    found = optimize_file(path)
+    assert found.outcome is Outcome.CONVERGED
+    assert np.abs(found.forces).max() <= 30.00001
+
+
+def test_a_motion_is_imitated(tmp_path: Path) -> None:
+    save(gestures.wave(2.0), tmp_path / "wave.npz")
+    cost = "cost: [{configuration: 1}, {speed: 1}]"
+    order = load_order(
+        written(tmp_path, f"optimize: marionette22\nimitate: {{motion: wave.npz, exaggerate: 0.5}}\n{cost}\n")
+    )
+    assert order.reference is not None
+    assert order.options["duration"] == pytest.approx(2.0)
+    assert np.array_equal(order.options["q"], order.reference.q[0])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "says"),
+    [
+        ("{forces: 0.001}", "{force: 0.001}", "forces"),
+        ("theta: 5", "thet: 5", "theta"),
+        ("x_force: [-30, 30]", "x_force: [30, -30]", "lowest value first"),
+        ("x_force: [-30, 30]", "y_force: [-30, 30]", "x_force"),
+        ("{momentum: 0.01}", "{momentum: -1}", "more counts more"),
+        ("{momentum: 0.01}", "momentum", "write {forces: 0.01}"),
+        ("x: [[0.5, 0], [1.5, 40 cm]]", "x: [[0.5, 0], [0.1, 40 cm]]", "order of time"),
+        ("{forces: 0.001}", "{forces: 0.001, at_end: 1}", "leave it out"),
+        ("duration: 2 s\n", "", "duration"),
+        ("duration: 2 s\n", "duration: 2 kg\n", "time"),
+        ("cart_pendulum", "cart_pendlum", "cart_pendulum"),
+        ("output: swing.npz", "output: swing.doc", "end the name in"),
+        ("output: swing.npz", "inputs: [x_forc]", "x_force"),
+        ("output: swing.npz", "outputs: swing.npz", "output"),
+    ],
+)
+def test_mistakes_are_pointed_at(tmp_path: Path, wrong: str, right: str, says: str) -> None:
+    assert wrong in SWING
+    with pytest.raises(FileError, match=r"order\.yaml:\d+:\d+") as caught:
+        load_order(written(tmp_path, SWING.replace(wrong, right)))
+    assert says in str(caught.value)
+    assert "advice" in str(caught.value)
