@@ -18,7 +18,7 @@ import pytest
 import bunraku
 from bunraku.choreography import load_script, score
 from bunraku.io import figure_file, figure_frames, scene_file, shape_words
-from bunraku.verbs import climb, load_climb, load_recipe, simulate
+from bunraku.verbs import climb, load_climb, load_problem, load_recipe, simulate
 from bunraku.verbs.optimize import load_order
 
 ROOT = Path(__file__).parents[1]
@@ -61,7 +61,8 @@ def run_yaml(block: Block) -> None:
     kind, name = block.text.partition("\n")[0].partition("#")[0].split(": ")
     file = Path(f"{name.strip()}_{kind}.yaml")
     file.write_text(block.text, encoding="utf-8")
-    readers = {"simulate": load_recipe, "climb": load_climb, "optimize": load_order, "show": lambda show: score(load_script(show))}
+    readers = {"simulate": load_recipe, "climb": load_climb, "optimize": load_order, "plan": load_problem}
+    readers["show"] = lambda show: score(load_script(show))
     readers.get(kind, bunraku.load)(file)
 
 

@@ -345,6 +345,31 @@ def climb(
 
 
 @verb
+def plan(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A planning file: figure, start, goal, scene.")],
+    output: Annotated[
+        list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
+    ] = None,
+    tree: Annotated[Path | None, typer.Option(help="The search tree as arrays, in an NPZ file.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="The tree over the scene, as a PNG.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Trees side by side, as many as cores; 1 repeats exactly.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, or [cyan]local[/cyan].")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Goes before the file's own.")] = None,
+) -> None:
+    """Plan a way to a goal among obstacles, for a figure that hangs on strings.
+
+    Every plan is simulated again and checked by other means before it is handed over. Ctrl-C keeps the best so far.
+    """
+    from bunraku.verbs.plan_run import plan_file
+
+    lines = plan_file(
+        file, output or (), tree=tree, picture=picture, workers=workers, cluster=cluster, seed=seed, console=err
+    )  # fmt: skip
+    for title, text in lines:
+        _say(f"{title:<12}{text}")
+
+
+@verb
 def play(
     sources: Annotated[
         list[str] | None,

@@ -17,7 +17,7 @@ from bunraku.dynamics import Simulation, simulate
 from bunraku.figure import Figure
 from bunraku.figure.compiled import Tree
 from bunraku.figure.frame import Point
-from bunraku.kinematics.forward import Pose
+from bunraku.kinematics.forward import Pose, frames_along
 from bunraku.motion import Motion
 from bunraku.planning.goal import marks_of
 from bunraku.planning.nodes import Aim
@@ -109,6 +109,12 @@ class Space:
         pose = Pose(self.problem.figure, q)
         places = np.array([pose.point(at.frame, at.position) for at in self.problem.goal.points])
         return math.sqrt(float(((places - self.problem.goal.targets) ** 2).sum(1).mean()))
+
+    def places(self, Q: Array) -> Array:
+        """Where the points are at every sample, (T, points, 3)."""
+        X, index = frames_along(self.problem.figure, Q), self.problem.figure.frame_index
+        out = [X[:, index[at.frame], :3, :3] @ np.array(at.position) + X[:, index[at.frame], :3, 3] for at in self.points]
+        return np.stack(out, 1)
 
     @cached_property
     def root(self) -> Array:

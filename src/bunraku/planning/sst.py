@@ -1,7 +1,8 @@
 """Stable sparse trees (Li, Littlefield and Bekris, 2016): of all nodes near one witness only the cheapest stays.
 
-A random place is drawn; of the nodes near it the cheapest is extended, or the nearest where none is near. Distances are over
-the leading points: where they are and, weighted by a time, how fast. Neighbours are found by looking at all, eight at a time.
+A place is drawn near a random witness; of the nodes near it the cheapest is extended, or the nearest where none is near.
+Distances are over the leading points: where they are and, weighted by a time, how fast. Neighbours are found by looking at
+all, eight at a time.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ AWAY = np.float32(1e18)  # where nodes are that have been given up
 
 Sparse = namedtuple(
     "Sparse",
-    "F W keeper count low high "  # places of nodes and of witnesses, a row a coordinate; who keeps which witness; how many
+    "F W keeper count "  # places of nodes and of witnesses, a row a coordinate; who keeps which witness; how many
     "near apart goal_rate",  # [m]: radius of picking, radius of a witness; how often the goal itself is drawn
 )
 
@@ -30,7 +31,7 @@ def sparse(capacity: int, points: int, *, near: float, apart: float, goal_rate: 
     d = 6 * points
     return Sparse(
         np.zeros((d, capacity), np.float32), np.zeros((d, capacity), np.float32), np.zeros(capacity, np.int64),
-        np.zeros(1, np.int64), np.full(d, np.inf), np.full(d, -np.inf), near, apart, goal_rate,
+        np.zeros(1, np.int64), near, apart, goal_rate,
     )  # fmt: skip
 
 
@@ -41,9 +42,6 @@ def enter(sparse, nodes, node):
         for i in range(3):
             x, v = nodes.X[node, k, i], HURRY * nodes.V[node, k, i]
             sparse.F[6 * k + i, node], sparse.F[6 * k + 3 + i, node] = x, v
-            sparse.low[6 * k + i], sparse.high[6 * k + i] = min(sparse.low[6 * k + i], x), max(sparse.high[6 * k + i], x)
-            sparse.low[6 * k + 3 + i] = min(sparse.low[6 * k + 3 + i], v)
-            sparse.high[6 * k + 3 + i] = max(sparse.high[6 * k + 3 + i], v)
 
 
 @inline
@@ -74,12 +72,11 @@ def look(F, count, x, cost, radius):
 
 @inline
 def pick(sparse, nodes, aim, dice):
-    """A node to go on from: near the goal, or near a random place beside one that was reached (limbs rule most others out)."""
+    """A node to go on from: near the goal, or near a random witness (of places drawn at random limbs rule most out)."""
     x = np.empty(sparse.F.shape[0], np.float32)
-    to_goal, origin = uniform(dice) < sparse.goal_rate, below(dice, nodes.count[0])
+    to_goal, origin = uniform(dice) < sparse.goal_rate, below(dice, sparse.count[0])
     for k in range(x.shape[0]):
-        place = nodes.X[origin, k // 6, k % 6] if k % 6 < 3 else HURRY * nodes.V[origin, k // 6, k % 6 - 3]
-        x[k] = place + (uniform(dice) - 0.5) * (sparse.high[k] - sparse.low[k])
+        x[k] = sparse.W[k, origin] + 2.0 * (uniform(dice) - 0.5) * sparse.near
         if to_goal:
             x[k] = aim.targets[k // 6, k % 6] if k % 6 < 3 else 0.0
     node, _ = look(sparse.F, nodes.count[0], x, nodes.cost, sparse.near)

@@ -1,0 +1,165 @@
+"""OMPL's control planners on the same segments, limits and goal, to compare with: what they find is rechecked like all else."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.errors import MissingExtra
+from bunraku.planning.outcome import Outcome
+from bunraku.planning.planners import Planner
+from bunraku.planning.problem import Problem
+from bunraku.planning.recheck import recheck
+from bunraku.planning.search import Plan
+from bunraku.planning.space import STRICTER, Space
+
+Array = NDArray[np.float64]
+NAMES = {"ompl-est": "EST", "ompl-kpiece": "KPIECE1", "ompl-rrt": "RRT"}
+TAG = 1e-9  # what a state's number weighs in OMPL's distances: nothing
+
+
+def plan_by_ompl(problem: Problem, name: str = "ompl-est", *, seed: int = 0, seconds: float = 10.0) -> Plan:
+    """`plan` by one of OMPL's planners; `seconds` are of the processor, as far as OMPL lets itself be stopped."""
+    try:
+        import ompl.base as ob
+        import ompl.control as oc
+        import ompl.util as ou
+    except ImportError:
+        raise MissingExtra("ompl", "ompl", "a planner of OMPL's") from None
+    planner = Planner(name, about="OMPL's, for comparison")
+    refusal = problem.refusal()
+    if refusal is not None:
+        return Plan(*refusal, problem, planner)
+    ou.setLogLevel(ou.LogLevel.LOG_NONE)
+    ou.RNG.setSeed(seed + 1)
+    states = _States(Space(problem))
+    space = states.space_of(ob)
+    controls = oc.RealVectorControlSpace(space, len(states.speed))
+    box = ob.RealVectorBounds(len(states.speed))
+    box.setLow(-1.0)
+    box.setHigh(1.0)
+    controls.setBounds(box)
+    setup = oc.SimpleSetup(controls)
+    info = setup.getSpaceInformation()
+    setup.setStateValidityChecker(lambda state: states.number(state) >= 0)
+    setup.setStatePropagator(states.propagate)
+    info.setPropagationStepSize(problem.segment)
+    info.setMinMaxControlDuration(1, 1)
+    start = space.allocState()
+    states.write(start, 0)
+    setup.setStartState(start)
+    setup.setGoal(states.goal_of(ob, info))
+    chosen = getattr(oc, NAMES[name])(info)
+    if hasattr(chosen, "setProjectionEvaluator"):  # a grid over where the leading point is, as ours has
+        chosen.setProjectionEvaluator(ob.RealVectorOrthogonalProjectionEvaluator(space, [planner.width] * 3, [0, 1, 2]))
+    setup.setPlanner(chosen)
+    clock = time.process_time()
+    states.segments = 0
+    setup.setup()
+    setup.solve(ob.PlannerTerminationCondition(lambda: states.found >= 0 or time.process_time() - clock > seconds))
+    return states.result(planner, time.process_time() - clock)
+
+
+class _States:
+    """States by number; OMPL sees where the leading points are, how fast, and the number."""
+
+    def __init__(self, space: Space) -> None:
+        self.space, self.rows, self.parent, self.speeds = space, [space.root], [-1], [np.zeros(0)]
+        problem = space.problem
+        self.speed, self.n = problem.limits.speed, problem.figure.n_dynamic
+        self.lead, self.found, self.refused, self.segments = space.aim.leading, -1, 0, 0
+        self.nearest = math.inf
+        self.places = [space.places(problem.start[None])[0]]
+        self.rates = [np.zeros_like(self.places[0])]
+        self.solution: Plan | None = None
+
+    def space_of(self, ob: Any) -> Any:
+        d = 6 * self.lead + 1
+        space, bounds = ob.RealVectorStateSpace(d), ob.RealVectorBounds(d)
+        for k in range(d):
+            bounds.setLow(k, -3.0)
+            bounds.setHigh(k, 3.0)
+        space.setBounds(bounds)
+        return space
+
+    def goal_of(self, ob: Any, info: Any) -> Any:
+        states = self
+
+        class Region(ob.GoalRegion):  # type: ignore[misc]
+            """The problem's goal."""
+
+            def __init__(self) -> None:
+                super().__init__(info)
+                self.setThreshold(STRICTER * states.space.problem.goal.within)
+
+            def distanceGoal(self, state: Any) -> float:
+                return states.distance(states.number(state))
+
+        return Region()
+
+    def number(self, state: Any) -> int:
+        return round(float(state[6 * self.lead]) / TAG)
+
+    def write(self, state: Any, number: int) -> None:
+        x, v = self.places[number][: self.lead], 0.1 * self.rates[number][: self.lead]
+        for k, value in enumerate(np.hstack([x, v]).ravel().tolist()):
+            state[k] = value
+        state[6 * self.lead] = TAG * number
+
+    def distance(self, number: int) -> float:
+        """From the goal: the farthest point, and how much too fast it is; infinite for plans that were refused."""
+        goal = self.space.problem.goal
+        k = len(goal.targets)
+        far = float(np.linalg.norm(self.places[number][:k] - goal.targets, axis=1).max())
+        fast = float(np.linalg.norm(self.rates[number][:k], axis=1).max()) - STRICTER * goal.speed
+        out = far + (max(fast, 0.0) if math.isfinite(fast) else 0.0)
+        self.nearest = min(self.nearest, out)
+        if out <= STRICTER * goal.within and self.found < 0 and not self.accepts(number):
+            return 1.0
+        return out
+
+    def propagate(self, state: Any, control: Any, _: float, result: Any) -> None:
+        number, problem = self.number(state), self.space.problem
+        nq, nk = problem.figure.n_q, len(self.speed)
+        row = self.rows[number]
+        wanted = self.speed * [control[k] for k in range(nk)]
+        v = self.space.allowed(row[2 * nq + self.n : 3 * nq], row[len(row) - nk :], wanted)
+        ok, after, Q = self.space.segment(row, v)
+        self.segments += 1
+        if not ok:
+            self.write(result, 0)
+            result[6 * self.lead] = -TAG
+            return
+        before, now = self.space.places(Q[-2:])
+        self.rows.append(after)
+        self.parent.append(number)
+        self.speeds.append(v)
+        self.places.append(now)
+        self.rates.append((now - before) / problem.dt)
+        self.write(result, len(self.rows) - 1)
+
+    def accepts(self, number: int) -> bool:
+        """Whether the rechecker does."""
+        path, problem, node = [], self.space.problem, number
+        while node > 0:
+            path.append(self.speeds[node])
+            node = self.parent[node]
+        speeds = np.array(path[::-1])
+        motion = self.space.motion(speeds)
+        report = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
+        if not report.accepted:
+            self.refused += 1
+            return False
+        self.found = number
+        self.solution = Plan(Outcome.SOLVED, "", problem, Planner("ompl"), motion, report, speeds, motion.duration)
+        return True
+
+    def result(self, planner: Planner, seconds: float) -> Plan:
+        detail = f"the nearest came to {1e3 * self.nearest:.3g} mm"
+        found = self.solution or Plan(Outcome.BUDGET, detail, self.space.problem, planner)
+        return dataclasses.replace(found, planner=planner, seconds=seconds, segments=self.segments, refused=self.refused)

@@ -1,0 +1,34 @@
+"""Plans among obstacles."""
+
+from __future__ import annotations
+
+import tempfile
+
+from bunraku.figure import Box
+from bunraku.figure.library import named
+from bunraku.scene import Obstacle, Scene
+from bunraku.stage import Entry, Recorded
+
+TITLE = "Planning"
+
+
+def entries() -> list[Entry]:
+    about = "A way for one string, found by a tree of simulated segments; blue is what it tried"
+    return [Entry("Over the wall", _over_the_wall, about)]
+
+
+def _over_the_wall() -> Recorded:
+    from bunraku.dynamics import settle
+    from bunraku.planning import Goal, Limits, Problem, plan
+    from bunraku.planning.picture import scene_with_tree
+
+    arm = named("arm3d")
+    rest = settle(arm)
+    hands = ({"hand_x": -0.3, "hand_y": 0.35}, {"hand_x": 0.35, "hand_y": 0.3})
+    start, end = (settle(arm, arm.configuration(rest, hand_length=1.15, **xy)) for xy in hands)
+    wall = Obstacle("wall", Box((0.04, 0.4, 0.5)), (0.03, 0.4, -0.42), color=(0.75, 0.3, 0.22))
+    goal = Goal.at_configuration(arm, end, within=0.03, speed=0.3)
+    problem = Problem(arm, start, goal, Scene("wall", (wall,), floor=-1.0), Limits.of(arm, start), name="over_the_wall")
+    found = plan(problem, seed=1, seconds=30)
+    assert found.motion is not None
+    return Recorded(found.motion, scene_with_tree(found, tempfile.mkdtemp(prefix="bunraku-")))

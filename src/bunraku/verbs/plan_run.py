@@ -1,0 +1,67 @@
+"""A planning file run from the command line: a bar with nodes, distance and cost; files at the end; what happened in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from bunraku.errors import BunrakuError
+from bunraku.io import save
+from bunraku.planning import Plan, plan_together
+from bunraku.planning import Progress as Word
+from bunraku.planning.picture import save_tree_picture
+from bunraku.verbs.plan import Order, load_problem
+from bunraku.verbs.run import require
+from bunraku.verbs.simulate import OUTPUTS
+
+
+class Unsolved(BunrakuError):
+    """The search ended without a plan; the message says how and what to do."""
+
+
+def plan_file(
+    file: Path, output: Sequence[Path], *, tree: Path | None, picture: Path | None, workers: int | None, cluster: str | None,
+    seed: int | None, console: Console,
+) -> Iterator[tuple[str, str]]:  # fmt: skip
+    """What happened, line by line, and what was written. Names that cannot be written are refused before the work begins."""
+    for path in output:
+        require(path, OUTPUTS, "hold a motion")
+    for other, suffix, purpose in ((tree, ".npz", "hold a tree"), (picture, ".png", "hold a picture")):
+        if other is not None:
+            require(other, (suffix,), purpose)
+    order = load_problem(file)
+    found = _searched(order, workers, cluster, order.seed if seed is None else seed, console)
+    nodes = 0 if found.tree is None else len(found.tree)
+    yield "search", f"{nodes:,} nodes, {found.segments:,} segments in {found.seconds:.2f} s of the processor"
+    if found.tree is not None and tree is not None:
+        found.tree.save(tree)
+        yield "wrote", str(tree)
+    if found.tree is not None and picture is not None:
+        save_tree_picture(found, picture)
+        yield "wrote", str(picture)
+    if found.motion is None:
+        what, _, advice = found.outcome.value.partition(": ")
+        raise Unsolved(f"{what}{': ' + found.detail if found.detail else ''}\n  advice: {advice}")
+    yield "plan", f"{found.motion.duration:.3g} s, cost {found.cost:.3g}" + (" (stopped)" if not found.outcome.solved else "")
+    yield "recheck", str(found.report)
+    for path in output or order.output:
+        save(found.motion, path)
+        yield "wrote", str(path)
+
+
+def _searched(order: Order, workers: int | None, cluster: str | None, seed: int, console: Console) -> Plan:
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[word]}"))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(order.planner, total=order.seconds, word="")
+
+        def tell(word: Word) -> None:
+            cost = f", cost {word.cost:.3g}" if word.cost < float("inf") else ""
+            text = f"{word.nodes:,} nodes, {1e3 * word.distance:.0f} mm from the goal{cost}"
+            bar.update(task, completed=word.seconds, word=text)
+
+        return plan_together(
+            order.problem, order.planner, workers=workers, cluster=cluster, seed=seed, seconds=order.seconds, progress=tell
+        )
