@@ -82,6 +82,22 @@ def test_a_log_replays_to_the_last_bit(live: GuidedLive) -> None:
     assert all(np.array_equal(a.q[k], b.q[k]) for a, b in zip(seen, again, strict=True) for k in (0, 1))
 
 
+def test_a_device_that_floods_or_sends_nonsense(live: GuidedLive) -> None:
+    live.reset()
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        for _ in range(50):
+            live.apply(Sticks(tuple(rng.uniform(-1.0, 1.0, 6).tolist())))
+        live.step()
+    live.apply(Sticks((float("nan"),) * 6))
+    out = run(live, 600)
+    assert any("not a number" in notice for sample in out for notice in sample.notices)
+    assert np.isfinite([sample.q[0] for sample in out]).all()
+    assert np.abs(out[-1].q[0] - out[-50].q[0]).max() < 1e-3, "it stands"
+    live.apply(Sticks((1.0,)))  # of another size: not for us
+    live.step()
+
+
 def test_markers_show_where_things_are(live: GuidedLive) -> None:
     live.reset()
     live.apply(FORWARD)
