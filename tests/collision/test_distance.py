@@ -7,9 +7,10 @@ import math
 
 import numpy as np
 import pytest
+import trimesh
 
 from bunraku.collision import World
-from bunraku.figure import Box, Capsule, Sphere, library
+from bunraku.figure import Box, Capsule, Cylinder, Sphere, library
 from bunraku.kinematics import pose
 from bunraku.scene import Heightfield, Obstacle, Plane
 from bunraku.spatial import so3
@@ -232,3 +233,14 @@ def test_nearest_is_the_least_of_all_pairs(tmp_path):
         assert world.collides(q) == bool(contacts)
         some = world.clearances(q, within=0.1)
         assert sorted(some.value) == pytest.approx(sorted(every.value[every.value < 0.1]), abs=1e-12)
+
+
+@pytest.mark.parametrize(("q", "value"), [
+    ((-0.22644167484219935, 0.96036378915571, 0.72, -2.163207355371296, 0.0, 0.0), 0.153),
+    ((0.9095069051429869, -0.6270428937734138, 0.72, 1.530097375436748, 0.0, 0.0), 0.256),
+])  # fmt: skip
+def test_where_coal_does_not_converge_it_is_asked_less_exactly(tmp_path, q, value):
+    profile = np.array([(0, 0), (0.29, 0), (0.3, 0.02), (0.28, 0.28), (0.3, 0.3), (0.28, 0.32), (0.29, 0.88), (0, 0.88)])
+    drum = saved(trimesh.creation.revolve(profile, sections=40), tmp_path, "drum")
+    world = World(flying(Cylinder(0.26, 1.36)), room(Obstacle("drum", drum)))
+    assert world.distance(q).value == pytest.approx(value, abs=1e-3)

@@ -123,8 +123,10 @@ def _distance(pair: tuple[Any, Any, Any, Any], result: Any, bound: float) -> flo
     request.gjk_tolerance = 1e-12  # normals are good to its root, and gradients need them
     result.min_distance = min(max(bound, 1e-9), FAR)  # coal does not look at triangles farther away
     value = coal.distance(*pair, request, result)
-    if abs(value) >= FAR:  # did not converge
+    if abs(value) >= FAR:  # did not converge, and left that behind as the nearest so far
         request.gjk_tolerance = coal.DistanceRequest().gjk_tolerance
+        result.clear()
+        result.min_distance = min(max(bound, 1e-9), FAR)
         value = coal.distance(*pair, request, result)
     return float(value)
 
