@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.control.cost import Term, sheet_of
 from bunraku.control.descent import Descent, Iteration, Method, Monitor, Outcome, descend
+from bunraku.control.grid import coarser, refined, thinned
 from bunraku.control.limits import Limits, tightened, violation
 from bunraku.control.problem import Broken, Expansion, Problem
 from bunraku.control.system import Curve, Rollout, System
@@ -79,17 +80,20 @@ def optimize(
     figure: Figure, cost: Sequence[Term], *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
     v: ArrayLike | None = None, inputs: Sequence[str] | None = None, guess: Optimum | Curve | Puppeteer = None,
     forces: Puppeteer = None, limits: Limits | None = None, method: Method = "auto", tolerance: float = 1e-12,
-    iterations: int = 60, threads: int = 1, monitor: Monitor | None = None,
+    iterations: int = 60, threads: int = 1, monitor: Monitor | None = None, coarse: int = 1,
 ) -> Optimum:  # fmt: skip
     """The motion of least cost from a configuration and rates, over `duration` seconds.
 
     `inputs` names the kinematic variables and forces that may be chosen; all, where it is left out. `guess` is where the search
     starts: an earlier optimum, a curve, or a puppeteer (see simulate) with `forces`; at rest, where nothing is given. `limits`
-    are met to a millionth of their unit. Ctrl-C returns the best so far.
+    are met to a millionth of their unit. `coarse` solves with steps so many times as long first, which saves time where the search
+    is long. Ctrl-C returns the best so far.
     """
     system = System.of(figure, dt=dt, inputs=inputs)
     problem = problem_of(system, cost, duration=duration, q=q, v=v)
-    run = first_run(problem, guess, forces)
+    run = first_run(problem, guess, forces) if coarse == 1 else _from_coarse(problem, guess, forces, coarse, iterations)
+    if coarse > 1 and method == "auto":
+        method = "newton"  # it is near
     if limits is not None:
         problem = replace(problem, bounds=limits.bounds(problem))
     work = Expansion(problem)
@@ -123,6 +127,23 @@ def _within(
             return optimum_of(problem, Descent(run, wished, history, outcome, found.mu), work)
         problem = replace(problem, bounds=tightened(problem.bounds, system, run, stiffer=beyond > 0.25 * worst))
         worst = beyond
+
+
+def _from_coarse(
+    problem: Problem, guess: Optimum | Curve | Puppeteer, forces: Puppeteer, coarse: int, iterations: int
+) -> Rollout:
+    """The optimum of the coarse grid, on the fine one."""
+    if problem.steps % coarse or coarse < 1:
+        raise BunrakuError(f"{problem.steps} steps are no multiple of {coarse}\n  advice: choose coarse so that they are")
+    s, thin = problem.system, coarser(problem, coarse)
+    wish = thinned(first_run(problem, guess, forces), coarse)
+    held = thin.project(wish, guess.gains[::coarse].copy()) if isinstance(guess, Optimum) else None
+    run = held if isinstance(held, Rollout) else first_run(thin, wish, None)
+    work = Expansion(thin)
+    found = optimum_of(thin, descend(thin, run, tolerance=1e-8, iterations=iterations, expansion=work), work)
+    curve, gains = refined(found.run, found.gains, coarse, s.n, s.n_kin)
+    fine = problem.project(curve, gains)
+    return fine if isinstance(fine, Rollout) else first_run(problem, curve, None)
 
 
 def problem_of(
