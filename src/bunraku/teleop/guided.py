@@ -156,7 +156,7 @@ class GuidedInPhysics(GuidedLive):
     def step(self) -> Sample:
         session = self._session
         if session.idle:
-            session.relocate(slipped(session, self._robot.q))
+            session.relocate(*slipped(session, self._robot.q))
             self._look_back = session.before
         sample = super().step()
         done, k = session.now

@@ -11,6 +11,7 @@ connection, and the robot stays where its last targets hold it.
 from __future__ import annotations
 
 import json
+import math
 import socket
 import threading
 from collections.abc import Callable, Iterable
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from bunraku.errors import BunrakuError
 from bunraku.kinematics import pose
 from bunraku.locomotion.guide.command import Command
+from bunraku.locomotion.guide.points import moved
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.stabiliser import Gains, Stabiliser
 
@@ -159,12 +161,20 @@ class Link:
         self._socket.close()
 
 
-def slipped(session: Session, measured: Array) -> Array:
-    """How far the feet that stand are from where the plan has them (*guiding* V: commands follow on from the actual state)."""
+def slipped(session: Session, measured: Array) -> tuple[Array, float]:
+    """How far the feet that stand are from where the plan has them, (x, y) and yaw (*guiding* V: commands follow on from the actual
+    state)."""
     own, points = session.performer.guide.humanoid, session.points
     here = pose(own.figure, measured)
-    off = [here.point(foot)[:2] - points.feet[k, :2] for k, foot in enumerate(own.feet) if k != points.aloft]
-    return np.asarray(np.mean(off, axis=0))
+    stand = [k for k in (0, 1) if k != points.aloft]
+    turns = []
+    for k in stand:
+        R = here.X(own.feet[k])[:3, :3] @ own.foot_axes[k].T
+        turns.append(math.remainder(math.atan2(R[1, 0], R[0, 0]) - float(points.feet[k, 3]), 2.0 * math.pi))
+    turn = float(np.mean(turns))
+    turned = moved(points, np.zeros(2), turn)
+    off = [here.point(own.feet[k])[:2] - turned.feet[k, :2] for k in stand]
+    return np.asarray(np.mean(off, axis=0)), turn
 
 
 @dataclass
@@ -183,7 +193,7 @@ def drive(
     Without `keep`, nothing is recorded."""
     stabiliser, record = Stabiliser(session.performer, link.stiffness, link.damping, gains=gains), Drive()
     for command in commands:
-        session.relocate(slipped(session, link.q))
+        session.relocate(*slipped(session, link.q))
         before = session.before
         done = session.obey(command)
         for k in range(1, done.move.n + 1):

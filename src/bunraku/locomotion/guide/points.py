@@ -76,14 +76,23 @@ class Subgoals:
     """Why it is not what the operator asked for, where it is not."""
 
 
-def moved(points: Points, by: Array) -> Points:
-    """Everything elsewhere by (x, y)."""
+def moved(points: Points, by: Array, turn: float = 0.0) -> Points:
+    """Everything elsewhere: turned about the middle of the feet, and then by (x, y)."""
+    R, about = heading(turn), np.array([*points.feet[:, :2].mean(0), 0.0])
     along = np.array([by[0], by[1], 0.0])
-    feet, stood = points.feet.copy(), points.stood.copy()
-    feet[:, :2] += by
-    stood[:, :2] += by
-    com = State(points.com.p + along, points.com.v, points.com.carried + along)
-    return replace(points, com=com, feet=feet, stood=stood, hands=points.hands + along)
+
+    def place(x: Array) -> Array:
+        return np.asarray((x - about) @ R.T + about + along)
+
+    def feet(old: Array) -> Array:
+        return np.column_stack([place(old[:, :3]), old[:, 3] + turn])
+
+    com = State(place(points.com.p), R @ points.com.v, place(points.com.carried))
+    trunk = points.trunk + np.array([0.0, 0.0, turn])
+    return replace(
+        points, com=com, feet=feet(points.feet), stood=feet(points.stood), trunk=trunk, hands=place(points.hands),
+        hand_speeds=points.hand_speeds @ R.T,
+    )  # fmt: skip
 
 
 def standing_at(humanoid: Humanoid, *, x: float = 0.0, y: float = 0.0, z: float = 0.0, yaw: float = 0.0) -> Points:

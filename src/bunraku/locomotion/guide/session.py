@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bunraku.locomotion.guide.command import STAND, Command
 from bunraku.locomotion.guide.performer import BEFORE, Performance, Performer
-from bunraku.locomotion.guide.points import Points, moved
+from bunraku.locomotion.guide.points import Points, heading, moved
 from bunraku.locomotion.guide.segment import DT
 from bunraku.motion import Motion
 from bunraku.motion.track import Mark
@@ -82,11 +82,14 @@ class Session:
         self._count += 1
         return Tick(self._count * DT, self._now.q[self._k], self._now, self._k, notice)
 
-    def relocate(self, by: Array) -> None:
-        """The robot has slipped by (x, y) [m]: between two moves, what comes next is planned from where it is."""
-        self.points = moved(self.points, by)
+    def relocate(self, by: Array, turn: float = 0.0) -> None:
+        """The robot has slipped by (x, y) [m] and turned: between two moves, what comes next is planned from where it is."""
+        about = self.points.feet[:, :2].mean(0)
+        self.points = moved(self.points, by, turn)
+        x, y, _, yaw = self.performer.guide.humanoid.figure.indices(self.performer.body.base[:4])
         self.before = self.before.copy()
-        self.before[:, self.performer.guide.humanoid.figure.indices(self.performer.body.base[:2])] += by
+        self.before[:, [x, y]] = (self.before[:, [x, y]] - about) @ heading(turn)[:2, :2].T + about + by
+        self.before[:, yaw] += turn
 
     @property
     def now(self) -> tuple[Performance, int]:
