@@ -29,7 +29,7 @@ NOTES = {
     "guiding.ik_us": "a tick of two Newton steps: two feet, centre of mass, trunk, two hands; wanted ≤ 50",
     "guiding.move_ms": "median of a whole performed move: inverse kinematics of every tick, filter, motors, contacts",
     "guiding.hour_s": "an hour of random input, planned",
-    "placo.walk_plan_us": "placo's walk pattern generator for sigmaban, per step of a walk of eight",
+    "placo.walk_plan_us": "placo's walk pattern generator: eight steps planned at once, over eight",
 }
 
 
