@@ -89,6 +89,7 @@ class Pool(Executor):
         return tuple(self._pool._processes or ())
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """A call that some worker will make, again where a worker is lost."""
         job = _Job(fn, args, kwargs)
         self._send(job)
         return job.future
