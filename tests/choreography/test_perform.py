@@ -64,7 +64,7 @@ def test_cues_are_marks_on_the_timeline(made: Performance) -> None:
 
 
 def test_cues_that_overlap_are_rehearsed_together(made: Performance) -> None:
-    assert list(stretches_of(made.score, "anna", made.shifts, len(made.motion))) == [(0, round(3.6 / DT))]
+    assert list(stretches_of(made.score, "anna", len(made.motion))) == [(0, round(3.6 / DT))]
     assert made.report["rehearsed anew"] == 2
 
 

@@ -59,3 +59,20 @@ def test_a_turn_takes_the_short_way() -> None:
     made = score(script_of(yaml.parse(text.replace("facing: 10 deg", "facing: 150 deg")), Path()))
     turned = next(t for t in made.cues if t.piece.name == "turn")
     np.testing.assert_allclose(np.degrees(turned.goal[2] - turned.origin[2]), 40.0)
+
+
+def test_on_samples_a_cue_is_as_long_wherever_it_stands(good: Score) -> None:
+    dt, count = 0.0217, good.script.count
+    for shift in (-0.31, 0.0, 0.27):
+        made = good.on_samples(np.array([shift]), dt)
+        lengths: dict[str, set[int]] = {}
+        for timed, before in zip(made.cues, good.cues, strict=True):
+            first, last = timed.begin[0] * count / dt, timed.end[0] * count / dt
+            assert abs(first - round(first)) < 1e-9
+            assert abs(first * dt / count - (before.begin[0] + before.begin[1] * shift)) < 0.51 * dt / count
+            lengths.setdefault(f"{timed.piece.name} {before.counts:g} {before.begin[1] - before.end[1]}", set()).add(
+                round(last - first)
+            )
+        assert all(len(found) == 1 for found in lengths.values())
+        for a, b in made.pairs():
+            assert a.end[0] <= b.begin[0] + 1e-9

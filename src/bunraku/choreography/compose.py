@@ -1,7 +1,8 @@
 """Compose: all cues of a puppet laid over each other into one reference, as a function of time and of the shifts.
 
-Each cue adds its piece's deviation from rest on the parts that it moves. Where cues take the puppet to another place,
-everything is carried along and turned with it. Shifts are carried as jets, so that timing has exact derivatives.
+Each cue adds its piece's deviation from rest on the parts that it moves, or on all where nothing else goes on. Where cues
+take the puppet to another place, everything is carried along and turned with it. Shifts are carried as jets, so that timing
+has exact derivatives.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def reference(score: Score, role: str, t: Array, shifts: Array) -> Jet:
     x, y, turn = (Jet.constant(np.full(len(t), at), m) for at in _origin(score, role))
     for timed in cues:
         u = phase(timed, t, shifts, score.script.count)
-        _layer(local, timed, u)
+        _layer(local, timed, u, alone=not any(_overlap(timed, other) for other in cues if other is not timed))
         x, y, turn = (_moved(base, u, b - a) for base, a, b in zip((x, y, turn), timed.origin, timed.goal, strict=True))
     return placed(puppet, local, x, y, turn)
 
@@ -48,14 +49,20 @@ def phase(timed: Timed, t: Array, shifts: Array, count: float) -> Jet:
     return Jet(np.clip(u, 0.0, 1.0), np.where(on[:, None], first, 0.0), np.where(on[:, None, None], second, 0.0))
 
 
-def _layer(local: Jet, timed: Timed, u: Jet) -> None:
-    """Adds a piece while it lasts; before and after it deviates from rest by nothing."""
+def _overlap(a: Timed, b: Timed) -> bool:
+    return bool(a.begin[0] < b.end[0] - 1e-9 and b.begin[0] < a.end[0] - 1e-9)
+
+
+def _layer(local: Jet, timed: Timed, u: Jet, *, alone: bool) -> None:
+    """Adds a piece while it lasts; before and after it deviates from rest by nothing. Alone, it is played as it was made,
+    with what the rest of the puppet does to help.
+    """
     known = timed.role.repertoire
     piece = known.mirrored[timed.piece.name] if timed.cue.mirrored else timed.piece
     on = np.flatnonzero((u.value > 0.0) & (u.value < 1.0))
     if not piece.parts or not len(on):
         return
-    own = known.puppet.variables(piece.parts)
+    own = known.puppet.variables(known.puppet.parts if alone else piece.parts)
     curve, during = piece.curve(timed.loops), Jet(u.value[on], u.first[on], u.second[on])
     more = during.through(*(timed.cue.size * curve(during.value, k)[:, own] for k in range(3)))
     rows = np.ix_(on, own)

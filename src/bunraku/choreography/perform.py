@@ -69,16 +69,17 @@ def perform(
     lap("score")
     tell("timing", 0.0)
     shifts = best_shifts(made, dt=2.0 * DT, folder=folder, again=again)
-    wanted = {role.name: reference(made, role.name, t, shifts).value for role in script.roles}
-    _require_apart(made, t, shifts)
+    made, none = made.on_samples(shifts, DT), np.zeros(0)
+    wanted = {role.name: reference(made, role.name, t, none).value for role in script.roles}
+    _require_apart(made, t, none)
     lap("timing")
-    stretches = [(role.name, a, b) for role in script.roles for a, b in stretches_of(made, role.name, shifts, len(t))]
+    stretches = [(role.name, a, b) for role in script.roles for a, b in stretches_of(made, role.name, len(t))]
     rehearsed, fresh = _rehearsed(made, wanted, stretches, folder, again, threads, tell)
     report["rehearsed anew"] = float(fresh)
     lap("rehearsal")
     parts = {role.name: _part(made, role.name, wanted[role.name], stretches, rehearsed) for role in script.roles}
     tracks = tuple(_played(made, name, part) for name, part in parts.items())
-    motion = Motion(t, tracks, marks=tuple(_marks(made, shifts)))
+    motion = Motion(t, tracks, marks=tuple(_marks(made)))
     asked = Motion(t, tuple(Track(script.role(name).figure, q, name=name) for name, q in wanted.items()))
     near = nearest({track.name: (track.figure, track.q) for track in motion.tracks})
     lap("play")
@@ -88,14 +89,13 @@ def perform(
     return Performance(motion, asked, made, shifts, parts, near, report)
 
 
-def stretches_of(made: Score, role: str, shifts: Array, samples: int) -> Iterator[tuple[int, int]]:
+def stretches_of(made: Score, role: str, samples: int) -> Iterator[tuple[int, int]]:
     """The samples between which a puppet moves, from rest to rest; cues that overlap are rehearsed together."""
-    count = made.script.count
     spans = []
     for timed in made.of(role):
-        begin, end = (float(v[0] + v[1:] @ shifts) * count for v in (timed.begin, timed.end))
         if timed.piece.parts or timed.goal != timed.origin:
-            spans.append((int(np.floor(begin / DT)), int(np.ceil(end / DT - 1e-6))))
+            begin, end = (round(float(when[0]) * made.script.count / DT) for when in (timed.begin, timed.end))
+            spans.append((begin, end))
     spans.sort()
     while spans:
         a, b = spans.pop(0)
@@ -176,7 +176,6 @@ def _played(made: Score, role: str, part: Part) -> Track:
     return Track(part.figure, run.q, v=v, tension=run.tension, gap=run.gap, name=role)
 
 
-def _marks(made: Score, shifts: Array) -> Iterator[Mark]:
+def _marks(made: Score) -> Iterator[Mark]:
     for timed in made.cues:
-        t = float(timed.begin[0] + timed.begin[1:] @ shifts) * made.script.count
-        yield Mark(t, f"{timed.role.name}: {timed.piece.name}", "cue")
+        yield Mark(float(timed.begin[0]) * made.script.count, f"{timed.role.name}: {timed.piece.name}", "cue")

@@ -51,7 +51,7 @@ class Played:
     @cached_property
     def t(self) -> Array:
         begin, end = self.window or (0.0, self.score.counts * self.score.script.count)
-        return self.dt * np.arange(round(begin / self.dt), round(end / self.dt) + 1, dtype=float)
+        return begin + self.dt * np.arange(round((end - begin) / self.dt) + 1, dtype=float)
 
     @cached_property
     def _own(self) -> NDArray[np.int64]:

@@ -23,20 +23,19 @@ from bunraku.control.cost import Term
 from bunraku.control.optimize import problem_of
 from bunraku.control.problem import Expansion
 from bunraku.control.system import Rollout, System
-from bunraku.dynamics import Simulation
+from bunraku.dynamics import Simulation, momentum
 from bunraku.figure import Figure, Wire
 from bunraku.io.atomic import writing
 from bunraku.spatial.kernel import user_cache
 
 Array = NDArray[np.float64]
 DT = 0.02  # [s]
-VERSION = 5  # of the weights below and of what is kept on disk
+VERSION = 7  # of the weights below and of what is kept on disk
 HANDS = 0.3  # weight of a hand's place beside 1 of a joint's angle
 MOMENTUM, SPEED, ACCELERATION = 1e-4, 1e-3, 1e-3
 TENSION, LEAST = 0.1, 2.0  # weight of a string that carries LEAST [N] or less at rest and differs by that; more, and it counts less
-ARRIVING = 0.4  # [s] over which what is left at the end is taken back
-ARRIVAL = 20.0  # [s] that the end counts for: the puppet must come to rest
-TOLERANCE, ITERATIONS = 1e-5, 60
+ARRIVAL = 500.0  # [s] that the end counts for: the puppet must come to rest
+TOLERANCE, ITERATIONS = 1e-4, 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +91,18 @@ class Hung:
         work.gauss_newton()
         return work.gains.copy()
 
+    def _rates(self) -> dict[str, float]:
+        """Weights of momenta that weigh rates alike: a hand that swings counts as much as a torso."""
+        figure, rest = self.wired, self.puppet.rest
+        unit = np.eye(figure.n_q)[: figure.n_dynamic]
+        inertia = [momentum(figure, rest, v)[k] for k, v in enumerate(unit)]
+        return {name: MOMENTUM / m**2 for name, m in zip(figure.dynamic, inertia, strict=True)}
+
     def _weights(self) -> dict[str, float]:
         return dict.fromkeys(self.wired.dynamic, 1.0) | dict.fromkeys(self.wired.kinematic, HANDS)
 
     def cost(self, wanted: Array) -> list[Term]:
-        tension, momentum = self._still
+        tension, still = self._still
         pulls = {
             s.name: TENSION / LEAST**2 * (LEAST / max(t, LEAST)) ** 2.5
             for s, t in zip(self.puppet.figure.strings, tension, strict=True)
@@ -104,7 +110,7 @@ class Hung:
         full = np.concatenate([tension, np.zeros(len(self.puppet.figure.wires))])
         return [
             Configuration(self._weights(), wanted, at_end=ARRIVAL),
-            Momentum(MOMENTUM, momentum, at_end=200.0 * ARRIVAL),
+            Momentum(self._rates(), still, at_end=200.0 * ARRIVAL),
             Speed(SPEED, at_end=0.1 * ARRIVAL),
             Acceleration(ACCELERATION),
             Tension(pulls, full),
@@ -148,11 +154,7 @@ def rehearse(
             solved(found)
     x, u = found.x.copy(), found.u + here[n:]
     x[:, : len(here)] += here
-    arrived = np.concatenate([wanted[-1], hung.momentum, np.zeros(len(here) - n)])
-    # The curve of a part does not jump: feedback would make hands jerk there.
-    fade = np.clip((DT * np.arange(len(x)) - DT * (len(x) - 1)) / ARRIVING + 1.0, 0.0, 1.0)[:, None]
-    fade = fade**3 * (10.0 - 15.0 * fade + 6.0 * fade**2)
-    return replace(found, x=x + fade * (arrived - x[-1]), u=u + fade[1:] * (wanted[-1, n:] - u[-1]))
+    return replace(found, x=x, u=u)
 
 
 def _loaded(file: Path) -> Rehearsed | None:

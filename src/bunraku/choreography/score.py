@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,19 @@ class Score:
 
     def of(self, role: str) -> list[Timed]:
         return sorted((t for t in self.cues if t.role.name == role), key=lambda t: t.begin[0])
+
+    def on_samples(self, shifts: Array, dt: float) -> Score:
+        """With the shifts taken, and every cue from one sample to another: what is the same is then the same to the last digit."""
+        count = self.script.count
+
+        def snapped(timed: Timed) -> Timed:
+            begin, end = (float(when[0] + when[1:] @ shifts) * count / dt for when in (timed.begin, timed.end))
+            # A length that is not rounded up never reaches into the next cue.
+            first, steps = round(begin), math.floor(end - begin + 1e-6)
+            return replace(timed, begin=np.array([first * dt / count]), end=np.array([(first + steps) * dt / count]))
+
+        cues = tuple(snapped(timed) for timed in self.cues)
+        return Score(self.script, cues, np.zeros(0))
 
     @property
     def limits(self) -> Limits:

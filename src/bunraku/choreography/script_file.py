@@ -1,30 +1,30 @@
 """Show files: a script as a puppeteer writes it.
 
-    show: The meeting
-    tempo: 90                              # counts a minute
-    stage: [5 m, 3 m]                      # its size along x and y; this is what it has where it is not said
-    places: {door: [-1.5, 0], table: [1, 0]}
-    figures:
-      anna: {figure: marionette22, at: door, facing: 20 deg}
-      bert: {figure: marionette22, at: table}
-    motions:
-      tango: {file: take.npz, parts: [left_leg, right_leg], loop: [1.0, 2.2]}     # one's own, beside the library's
-    script:
-      - anna: walk                         # a cue follows the one before it of the same figure
-        to: [-0.6, 0]
-        counts: 8
-        name: enters
-      - bert: wave
-        with: enters                       # begins when that begins; `after` when that ends; `wait` counts later
-        wait: 2
-        until: greets                      # goes on until that begins
-      - anna: bow
-        name: greets
-        give: 1                            # may come a count earlier or later, as it fits
-      - everyone: bow
-        at: 24                             # on this count exactly
-        size: 1.2                          # exaggerated
-        mirrored: true                     # left for right
+show: The meeting
+tempo: 90                              # counts a minute
+stage: [5 m, 3 m]                      # its size along x and y; this is what it has where it is not said
+places: {door: [-1.5, 0], table: [1, 0]}
+figures:
+  anna: {figure: marionette22, at: door, facing: 20 deg}
+  bert: {figure: marionette22, at: table}
+motions:
+  tango: {file: take.npz, parts: [left_leg, right_leg], loop: [1.0, 2.2]}     # one's own, beside the library's
+script:
+  - anna: walk                         # a cue follows the one before it of the same figure
+    to: [-0.6, 0]
+    counts: 8
+    name: enters
+  - bert: wave
+    with: enters                       # begins when that begins; `after` when that ends; `wait` counts later
+    wait: 2
+    until: greets                      # goes on until that begins
+  - anna: bow
+    name: greets
+    give: 1                            # may come a count earlier or later, as it fits
+  - everyone: bow
+    at: 24                             # on this count exactly
+    size: 1.2                          # exaggerated
+    mirrored: true                     # left for right
 """
 
 from __future__ import annotations
