@@ -12,13 +12,14 @@ from bunraku.planning import Goal, recheck
 pytest.importorskip("ompl")
 
 
-@pytest.mark.parametrize("name", ["ompl-kpiece", "ompl-rrt"])
+# KPIECE needs 10 to 40 s, which is too near to what it is given where kernels are compiled meanwhile.
+@pytest.mark.parametrize("name", [pytest.param("ompl-kpiece", marks=pytest.mark.slow), "ompl-rrt"])
 def test_they_solve_an_easy_problem(name: str) -> None:
     from bunraku.planning.ompl_baseline import plan_by_ompl
 
     wide = Goal.at_configuration(arm(), at_rest(PAIRS[0][2]), within=0.15)
     problem = dataclasses.replace(problems()[0], goal=wide)
-    found = plan_by_ompl(problem, name, seed=1, seconds=30.0)
+    found = plan_by_ompl(problem, name, seed=1, seconds=120.0)
     assert found.motion is not None, found
     assert recheck(found.motion, problem.scene, limits=problem.limits, goal=problem.goal).accepted
     assert found.segments > 0
