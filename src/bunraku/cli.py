@@ -10,17 +10,12 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
 
 from bunraku.errors import BunrakuError
-
-if TYPE_CHECKING:
-    from rich.tree import Tree
-
-    from bunraku.figure import Figure
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -163,6 +158,10 @@ Source = Annotated[
     typer.Argument(metavar="FIGURE", autocompletion=_complete, help="A name from [cyan]bunraku figures[/cyan], or a file."),
 ]
 
+Output = Annotated[
+    list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
+]
+
 
 # -- verbs -------------------------------------------------------------------------------------------------------
 
@@ -199,6 +198,7 @@ def show(
     Works on motions and scenes too. Without options the tree is printed.
     """
     from bunraku.figure import Figure
+    from bunraku.io import words
     from bunraku.motion import Motion
 
     thing = _thing(figure)
@@ -206,9 +206,9 @@ def show(
         for one in thing.tracks if isinstance(thing, Motion) else (thing,):
             shown = one.figure if isinstance(thing, Motion) else one
             if isinstance(shown, Figure):
-                out.print(_tree(shown), highlight=False)
+                out.print(words.tree(shown), highlight=False)
             else:
-                _say(_summary(shown))
+                _say(words.summary(shown))
     if png is not None:
         _picture(thing, png, size)
         _say(f"wrote {png}")
@@ -223,6 +223,7 @@ def check(
     Ends with 1 if any file is broken.
     """
     from bunraku import io
+    from bunraku.io import words
 
     broken = 0
     for file in files:
@@ -232,8 +233,8 @@ def check(
             broken += 1
             _say(str(error), style="red", to=err)
             continue
-        _say(f"✓ {file}: {_summary(thing)}", style="green")
-        for hint in _hints(thing):
+        _say(f"✓ {file}: {words.summary(thing)}", style="green")
+        for hint in words.hints(thing):
             _say(f"  {hint}", style="yellow")
     if broken:
         raise typer.Exit(1)
@@ -261,9 +262,7 @@ def convert(
 @verb
 def simulate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A simulation file: figure, duration, puppeteer.")],
-    output: Annotated[
-        list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
-    ] = None,
+    output: Output = None,
     plot: Annotated[Path | None, typer.Option(help="Draw curves over time into a PNG, SVG or PDF.")] = None,
     curve: Annotated[
         list[str] | None, typer.Option(help="What to draw: tension, elbow, v:elbow, torso_*. May be repeated.")
@@ -282,9 +281,7 @@ def simulate(
 @verb
 def optimize(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An optimisation file: figure, duration, cost, limits.")],
-    output: Annotated[
-        list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
-    ] = None,
+    output: Output = None,
 ) -> None:
     """Find the best inputs for what a file asks: a reference to follow, at what price, within which limits.
 
@@ -299,9 +296,7 @@ def optimize(
 @verb
 def perform(
     file: Annotated[Path, typer.Argument(metavar="SHOW", help="A show file: figures, places, and a script of cues.")],
-    output: Annotated[
-        list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
-    ] = None,
+    output: Output = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the tensions over time into a PNG, SVG or PDF.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Rehearse everything anew, also what is known already.")] = False,
     stage: Annotated[
@@ -329,9 +324,7 @@ def perform(
 @verb
 def climb(
     file: Annotated[Path, typer.Argument(metavar="PATH", help="A climbing file: who climbs, and the path.")],
-    output: Annotated[
-        list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
-    ] = None,
+    output: Output = None,
     plot: Annotated[Path | None, typer.Option(help="Draw accelerations, adhesion and clearance into a PNG, SVG or PDF.")] = None,
 ) -> None:
     """Let a gecko climb a path: floors, slopes, curves, steps, walls and ceilings.
@@ -347,9 +340,7 @@ def climb(
 @verb
 def plan(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A planning file: figure, start, goal, scene.")],
-    output: Annotated[
-        list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
-    ] = None,
+    output: Output = None,
     tree: Annotated[Path | None, typer.Option(help="The search tree as arrays, in an NPZ file.")] = None,
     picture: Annotated[Path | None, typer.Option(help="The tree over the scene, as a PNG.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Trees side by side, as many as cores; 1 repeats exactly.")] = None,
@@ -426,110 +417,6 @@ def guide(
     one = guiding.entry(humanoid, scene, physics=physics)
     one.open()  # what is wrong is said here, not in the browser
     open_stage([one], port=port, opener=entries_of, exporters=exporters(), browser=browser, console=out)
-
-
-# -- in words ----------------------------------------------------------------------------------------------------
-
-
-def _summary(thing: Any) -> str:
-    """One line on a figure, a scene or a motion."""
-    from bunraku.figure import Figure
-    from bunraku.motion import Motion
-    from bunraku.scene import Scene
-
-    match thing:
-        case Figure():
-            return f"figure {_counted(thing)}"
-        case Scene():
-            floor = "no floor" if thing.floor is None else f"floor at {thing.floor:g} m"
-            return f"scene {thing.name}: {_count(len(thing.obstacles), 'obstacle')}, {floor}"
-        case Motion():
-            who = "; ".join(_counted(track.figure) for track in thing.tracks)
-            return f"motion of {thing.duration:.3g} s in {_count(len(thing), 'sample')}: {who}"
-    return str(thing)
-
-
-def _counted(figure: Figure) -> str:
-    kinematic = len(figure.kinematic)
-    parts = [f"{figure.n_dynamic} dynamic" + (f" + {kinematic} kinematic variables" if kinematic else " variables")]
-    groups = {"body": figure.bodies, "string": figure.strings, "wire": figure.wires, "contact": figure.contacts}
-    parts += [_count(len(group), word) for word, group in groups.items() if group]
-    return f"{figure.name}: {', '.join(parts)}, {figure.mass:.3g} kg"
-
-
-def _count(n: int, word: str) -> str:
-    many = "bodies" if word == "body" else f"{word}s"
-    return f"{n} {word if n == 1 else many}"
-
-
-def _hints(thing: Any) -> list[str]:
-    """What is allowed but hardly meant: a start outside the limits, strings that are too short at the start."""
-    from bunraku.figure import Figure, plain
-
-    if not isinstance(thing, Figure):
-        return []
-    found = [
-        f"{v.name} starts at {v.start:.4g}, outside its limits {v.lower:.4g} … {v.upper:.4g}"
-        for v in thing.variables if not v.lower <= v.start <= v.upper
-    ]  # fmt: skip
-    X_W = plain.poses(thing.frames)
-    for string in (*thing.strings, *thing.wires):
-        wound = 0.0 if string.variable is None else string.ratio * float(thing.start[thing.index(string.variable)])
-        missing = plain.path_length(X_W, string) - string.length - wound
-        if missing > 1e-6:
-            found.append(f"{string.kind} {string.name} is {1e3 * missing:.3g} mm too short at the start")
-    return found
-
-
-def _tree(figure: Figure) -> Tree:
-    """Frames as they hang on each other, with what is fixed in them, and then what joins them."""
-    from rich.markup import escape
-    from rich.tree import Tree
-
-    from bunraku.figure.frame import WORLD
-
-    root = Tree(escape(_counted(figure)), style="bold", guide_style="dim")
-    masses: dict[str, float] = {}
-    for body in figure.bodies:
-        masses[body.frame] = masses.get(body.frame, 0.0) + body.mass
-    joint = {joint.frames[-1]: joint for joint in figure.groups}
-    inner = {frame for group in figure.groups for frame in group.frames[:-1]}
-    branches = {WORLD: root}
-    for frame in figure.frames:
-        if frame.name in inner:  # the joint's last frame stands for all of them
-            branches[frame.name] = branches[frame.parent]
-            continue
-        moves = joint[frame.name].kind if frame.name in joint else _moves(frame)
-        weight = f"  {masses[frame.name]:.3g} kg" if frame.name in masses else ""
-        branches[frame.name] = branches[frame.parent].add(
-            f"[cyan]{escape(frame.name)}[/cyan]{moves and '  ' + moves}{weight}", style="not bold"
-        )
-    for title, lines in _joins(figure).items():
-        branch = root.add(f"[bold]{title}[/bold]")
-        for line in lines:
-            branch.add(escape(line), style="not bold")
-    return root
-
-
-def _moves(frame: Any) -> str:
-    variable = frame.variable
-    if variable is None:
-        return ""
-    axis = {(1.0, 0.0, 0.0): "x", (0.0, 1.0, 0.0): "y", (0.0, 0.0, 1.0): "z"}.get(variable.axis)
-    named = axis or "({:.3g}, {:.3g}, {:.3g})".format(*variable.axis)
-    words = {"rotate": "turns about", "translate": "slides along", "screw": "screws along"}[variable.motion]
-    return f"{'[yellow]kinematic[/yellow] ' if variable.kinematic else ''}{words} {named}"
-
-
-def _joins(figure: Figure) -> dict[str, list[str]]:
-    lines: dict[str, list[str]] = {}
-    for string in (*figure.strings, *figure.wires):
-        way = " → ".join(at.frame for at in string.path)
-        length = f"length {string.variable}" if string.variable else f"{string.length:.4g} m"
-        lines.setdefault(f"{string.kind}s", []).append(f"{string.name}  {way}  {length}")
-    others = {"springs": figure.springs, "inputs": figure.forces, "contacts": figure.contacts, "closures": figure.closures}
-    lines |= {title: [", ".join(one.name for one in group)] for title, group in others.items() if group}
-    return lines
 
 
 def _picture(thing: Any, path: Path, size: int) -> None:

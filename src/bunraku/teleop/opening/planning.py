@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import tempfile
 
 from bunraku.figure import Box
@@ -31,4 +32,6 @@ def _over_the_wall() -> Recorded:
     problem = Problem(arm, start, goal, Scene("wall", (wall,), floor=-1.0), Limits.of(arm, start), name="over_the_wall")
     found = plan(problem, seed=1, seconds=30)
     assert found.motion is not None
-    return Recorded(found.motion, scene_with_tree(found, tempfile.mkdtemp(prefix="bunraku-")))
+    folder = tempfile.TemporaryDirectory(prefix="bunraku-")
+    atexit.register(folder.cleanup)  # the page asks for the tree's mesh as long as the stage is open
+    return Recorded(found.motion, scene_with_tree(found, folder.name))
