@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,3 +43,14 @@ def hold(tool: str, at: ArrayLike, *, z: ArrayLike = (0.0, 0.0, -1.0), x: ArrayL
     e_y /= np.linalg.norm(e_y)
     R = np.stack([np.cross(e_y, e_z), e_y, e_z], 1)
     return Hold(tool, se3.pose(at, so3.quaternion(R)))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a file may call an agent, and the tools that it can hold with."""
+
+    make: Callable[..., Agent]
+    tools: tuple[str, ...]
+
+
+KINDS = {"porter": Kind(porter, ("left_palm", "right_palm")), "rover": Kind(rover, ("tool",))}

@@ -1,0 +1,36 @@
+"""A free space in which the surroundings of some configurations are barred: where holding or tuning failed (Section IV-D)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.collision.sweep import Curve
+from bunraku.planning.freespace import FreeSpace
+from bunraku.planning.steer import length, samples
+
+Array = NDArray[np.float64]
+
+
+class Barred(FreeSpace):
+    """The same space, and curves that pass near to what is barred are not free."""
+
+    def __init__(self, space: FreeSpace) -> None:
+        self.__dict__.update(space.__dict__)
+        self._barred: list[tuple[Array, float]] = list(getattr(space, "_barred", ()))
+
+    def bar(self, q: Array, radius: float) -> None:
+        """Nothing passes nearer to q than `radius` [weighted m], except near the ends of curves that begin there."""
+        self._barred.append((q, radius))
+
+    def aside(self, curve: Curve) -> bool:
+        """Whether a curve keeps away from what is barred, at samples much nearer to each other than that."""
+        if not self._barred:
+            return True
+        finest = min(radius for _, radius in self._barred)
+        count = max(int(np.ceil(length(curve, self.weights) / (0.2 * finest))), 2)
+        Q = samples(curve, np.linspace(0.0, 1.0, count))
+        return all(float(self.distances(q, Q).min()) >= radius for q, radius in self._barred)
+
+    def free_along(self, curve: Curve) -> bool:
+        return self.aside(curve) and super().free_along(curve)

@@ -1,0 +1,275 @@
+"""carry: people and robots move something bulky through clutter (*carrying*, Section IV).
+
+    done = carry(load_errand("factory"), seed=1)
+    done.outcome, done.motion, done.seconds
+
+A roadmap is learnt for the reduced team, a path is found in it, made short, and given times; agents walk, roll and hold; what
+still touches is tuned away. Where holding or tuning fails, the way past that place is barred, and another is looked for
+(Section IV-D).
+"""
+
+from __future__ import annotations
+
+import enum
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.ensemble.animate import Animation, animate
+from bunraku.ensemble.barred import Barred
+from bunraku.ensemble.errand import Errand
+from bunraku.ensemble.why import why_not
+from bunraku.motion import Motion
+from bunraku.planning.connect import Growth, connect
+from bunraku.planning.path import Path, rounded, shortcut
+from bunraku.planning.roadmap import Roadmap
+from bunraku.planning.timing import Timing
+from bunraku.planning.visibility import Learning, learn
+from bunraku.planning.way_outcome import WayOutcome
+
+Array = NDArray[np.float64]
+STAGES = ("roadmap", "query", "timing", "locomotion", "manipulation", "tuning")
+GUARDS, FAILURES = 24, 40  # of the roadmap that is learnt before anybody asks
+NODES, TRIES = 600, 60  # of trees that look for a way; where they do not meet, others are sown, as some seeds never get anywhere
+ROUNDS = 8  # of looking for another way
+ASIDE = 0.3  # [weighted m] that the next way keeps from where one failed; more each time
+
+
+class CarryOutcome(enum.Enum):
+    """How it ended; the text is the advice."""
+
+    CARRIED = "carried"
+    START_BLOCKED = "the start touches something, or is beyond a limit or a reach: move the start"
+    GOAL_BLOCKED = "the goal touches something, or is beyond a limit or a reach: move the goal"
+    NO_WAY = "no way was found: widen the way, tilt the object more, or give more time"
+    NOT_HELD = "an arm cannot hold on along any way that was found: move the holds, or let the object tilt more"
+    TOUCHES = "something touches along every way that was found: make the margin of planning larger, or the way wider"
+    STOPPED = "stopped: what was learnt is kept"
+
+    @property
+    def carried(self) -> bool:
+        return self is CarryOutcome.CARRIED
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Which stage works, in which round, and how far it is, from 0 to 1."""
+
+    stage: str
+    done: float
+    text: str = ""
+    round: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Carry:
+    """What became of an errand."""
+
+    errand: Errand
+    outcome: CarryOutcome
+    stage: str
+    """The last that worked."""
+    motion: Motion | None
+    """Of all agents and the object; where the errand failed, as far as it got."""
+    why: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Processor time of each stage [s]."""
+    roadmap: Roadmap | None = None
+    path: Path | None = None
+    timing: Timing | None = None
+    rounds: int = 1
+    """How many ways were tried."""
+    closure: float = 0.0
+    jump: float = 0.0
+
+    @property
+    def planning(self) -> float:
+        """Processor time of what does not depend on the number of samples [s]."""
+        return sum(self.seconds.get(stage, 0.0) for stage in STAGES[:3])
+
+    @property
+    def share(self) -> float:
+        """How much of the way to the goal the motion covers."""
+        if self.outcome.carried or self.motion is None:
+            return float(self.outcome.carried)
+        first, last = (self.errand.team.in_world(q)[1][:2] for q in (self.errand.start, self.errand.goal))
+        got = self.motion.tracks[-1].q[-1, :2]
+        return float(np.clip(1.0 - np.linalg.norm(last - got) / max(np.linalg.norm(last - first), 1e-9), 0.0, 1.0))
+
+    def __repr__(self) -> str:
+        return f"<Carry: {self.outcome.value}{': ' + self.why if self.why else ''}>"
+
+
+def carry(
+    errand: Errand, *, seed: int | None = None, samples: int | None = None, roadmap: Roadmap | None = None,
+    watch: Callable[[Progress], None] | None = None,
+) -> Carry:  # fmt: skip
+    """The motion of an errand, or at which stage it failed, why, and how far it got. The same seed gives the same result.
+
+    A roadmap that is given is used and made larger. `watch` hears how far each stage is. Ctrl-C ends it with what there is.
+    """
+    run = _Run(errand, errand.seed if seed is None else seed, samples or errand.samples, watch, roadmap)
+    for q, outcome in ((errand.start, CarryOutcome.START_BLOCKED), (errand.goal, CarryOutcome.GOAL_BLOCKED)):
+        if why := run.space.objection(run.space.configuration(q, "an end of the errand")):
+            return run.ended(outcome, why=why)
+    try:
+        run.learn()
+        return run.rounds()
+    except KeyboardInterrupt:
+        return run.ended(CarryOutcome.STOPPED)
+
+
+class _Run:
+    """One errand under way."""
+
+    def __init__(
+        self, errand: Errand, seed: int, samples: int, watch: Callable[[Progress], None] | None, roadmap: Roadmap | None
+    ) -> None:
+        self.errand, self.seed, self.samples, self.watch = errand, seed, samples, watch
+        self.space = Barred(errand.space if roadmap is None else roadmap.space)
+        self.roadmap = Roadmap(self.space) if roadmap is None else roadmap
+        self.seconds = dict.fromkeys(STAGES, 0.0)
+        self.stage, self.round = STAGES[0], 0
+        self.path: Path | None = None
+        self.timing: Timing | None = None
+        self.animation: Animation | None = None
+        self.begun = time.process_time()
+
+    @property
+    def left(self) -> float:
+        """Processor time that is left [s]."""
+        return self.errand.seconds - (time.process_time() - self.begun)
+
+    @contextmanager
+    def working(self, stage: str) -> Iterator[None]:
+        self.stage = stage
+        self.tell(0.0)
+        begun = time.process_time()
+        try:
+            yield
+        finally:
+            self.seconds[stage] += time.process_time() - begun
+        self.tell(1.0)
+
+    def tell(self, done: float, text: str = "") -> None:
+        if self.watch is not None:
+            self.watch(Progress(self.stage, done, text, self.round))
+
+    def ended(self, outcome: CarryOutcome, *, why: str = "", motion: Motion | None = None) -> Carry:
+        own = self.animation
+        return Carry(
+            self.errand, outcome, self.stage, motion, why, self.seconds, self.roadmap, self.path, self.timing, self.round + 1,
+            closure=0.0 if own is None else own.closure, jump=0.0 if own is None else own.jump,
+        )  # fmt: skip
+
+    # -- planning ----------------------------------------------------------------------------------------------------
+
+    def learn(self) -> None:
+        """Guards and connectors, before anybody asks for a way."""
+        def listen(state: Learning) -> None:
+            done = max(state.guards / GUARDS, state.failures / FAILURES)
+            self.tell(min(done, 1.0), f"{state.guards} guards, {state.connectors} connectors")
+
+        with self.working("roadmap"):
+            wanted = GUARDS if len(self.roadmap.guards) < GUARDS else 0
+            learn(self.roadmap, seed=self.seed, guards=wanted, failures=FAILURES, seconds=0.5 * self.errand.seconds, listen=listen)
+
+    def way(self) -> Growth | None:
+        """A path that the roadmap knows, or comes to know; how far trees got where there is none."""
+        space = self.space
+        start, goal = (space.configuration(q, "an end of the errand") for q in (self.errand.start, self.errand.goal))
+        with self.working("roadmap"):
+            growth = self._grown(start, goal)
+            if growth.path is not None:
+                self.roadmap.add_path(growth.path)
+        if growth.path is None:
+            return growth
+        with self.working("query"):
+            known = self.roadmap.search(start, goal)
+            raw = growth.path if known is None or known.length > growth.path.length else known
+            self.path = rounded(shortcut(raw, seed=self.seed))
+        return None
+
+    def _grown(self, start: Array, goal: Array) -> Growth:
+        """Trees that meet, or of those that were sown the one that came nearest."""
+        best, near = None, np.inf
+        for k in range(TRIES):
+            nodes = NODES * (1 + k // 8)
+            seed = int(np.random.SeedSequence((self.seed, self.round, k)).generate_state(1)[0])
+            growth = connect(self.space, start, goal, seed=seed, seconds=max(self.left, 0.0), nodes=nodes)
+            if growth.path is not None:
+                return growth
+            away = float(self.space.distances(goal, growth.trees[0].nodes).min())
+            if away < near:
+                best, near = growth, away
+            self.tell(1.0 - max(self.left, 0.0) / self.errand.seconds, f"{k + 1} pairs of trees, {near:.2g} m from the goal")
+            if self.left <= 0.0 or growth.outcome is WayOutcome.STOPPED:
+                break
+        assert best is not None
+        return best
+
+    # -- the whole ---------------------------------------------------------------------------------------------------
+
+    def rounds(self) -> Carry:
+        """Ways, until one can be held and touches nothing (Section IV-D)."""
+        outcome, why = CarryOutcome.NO_WAY, ""
+        while self.round < ROUNDS and (self.left > 0.0 or self.round == 0):
+            stuck = self.way()
+            if stuck is not None:
+                if self.round:  # the reason why the first way failed is the better one
+                    break
+                return self._no_way(stuck)
+            assert self.path is not None
+            with self.working("timing"):
+                self.timing = self.errand.timed(self.path)
+            self.animation = self._animated(self.timing)
+            if not self.animation.held:
+                outcome, why = CarryOutcome.NOT_HELD, self.animation.trouble
+                self._bar(self.animation.sample)
+                continue
+            return self.ended(CarryOutcome.CARRIED, motion=self.animation.motion)
+        return self.ended(outcome, why=why, motion=self._as_far())
+
+    def _animated(self, timing: Timing) -> Animation:
+        with self.working("manipulation"):
+            return animate(self.errand.team, timing, samples=self.samples)
+
+    def _bar(self, sample: int) -> None:
+        """The next way keeps aside of where this one failed; edges of the roadmap that pass there are taken out."""
+        assert self.timing is not None
+        t = np.array([self.timing.duration * sample / (self.samples - 1)])
+        self.space.bar(self.timing.at(t)[0], ASIDE * 1.4**self.round)
+        for i, j in self.roadmap.edges:
+            if not self.space.aside(self.roadmap.edge_curve(i, j)):
+                self.roadmap.remove_edge(i, j)
+        self.round += 1
+
+    def _no_way(self, growth: Growth) -> Carry:
+        """How far the tree from the start came, and what is in the way."""
+        start, goal = growth.trees[0].nodes[0], growth.trees[1].nodes[0]
+        nearest = int(np.argmin(self.space.distances(goal, growth.trees[0].nodes)))
+        why = why_not(self.errand, start, goal, seed=self.seed)
+        if nearest:
+            self.path = Path(self.space, tuple(growth.trees[0].branch(nearest)))
+            self.timing = self.errand.timed(rounded(shortcut(self.path, seed=self.seed)))
+        got = self.errand.at(growth.trees[0].nodes[nearest])
+        done = self.ended(CarryOutcome.NO_WAY, why=f"{why}; it got as far as the {got}", motion=self._as_far())
+        return replace(done, stage="roadmap")
+
+    def _as_far(self) -> Motion | None:
+        """The part of the timed path that can be held."""
+        if self.timing is None:
+            return None
+        animation = animate(self.errand.team, self.timing, samples=self.samples)
+        if animation.held or animation.sample < 2:
+            return animation.motion
+        until = self.timing.duration * (animation.sample - 1) / (self.samples - 1)
+        kept = self.timing.t < until
+        if kept.sum() < 2:
+            return None
+        part = Timing(self.timing.path, self.timing.t[kept], self.timing.place[kept], self.timing.rate[kept])
+        return animate(self.errand.team, part, samples=animation.sample).motion

@@ -1,0 +1,226 @@
+"""Carrying files: who carries what, from where to where.
+
+    carry: factory
+    scene: {factory: {door: 0.95}}         # factory, living_room or ramp; a scene file; or a scene written here
+    object:
+      shapes: [{box: [1.5, 0.8, 0.06], name: slab}]
+      tilt: 17 deg                         # from level: 0 keeps a tray level, 90 deg keeps this side up
+      heights: [0.75, 1.25]                # of its origin, above the ground
+    agents:
+      person:
+        kind: porter                       # walks; a rover rolls
+        holds:
+          left_palm: {at: [-0.72, 0.25, -0.05], z: [-1, 0, 0], x: [0, 0, 1]}    # axes of the tool, seen from the object
+          right_palm: {at: [-0.72, -0.25, -0.05], z: [-1, 0, 0], x: [0, 0, 1]}
+      robot:
+        kind: rover
+        moves: holonomic                   # or differential
+        holds: {tool: {at: [0.62, 0, 0.05], x: [0, 1, 0]}}
+    area: [[-5.8, 5.8], [-3.8, 3.8]]       # where who leads may be: x, y
+    start: {object: [-3.2, -0.9, 1.02], yaw: 0, person: [-4.25, -0.9, 0], robot: [-2, -0.9, 180 deg]}
+    goal: {object: [4.4, -0.6, 1.02], yaw: 90 deg, person: [4.4, -1.65, 90 deg], robot: [4.4, 0.6, 270 deg]}
+    margin: 1 cm
+    samples: 268
+    speed: 0.8
+    acceleration: 0.8
+    budget: 10 s                           # of processor time
+    seed: 0
+    output: slab.npz                       # or a list of files
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.ensemble.agents import KINDS, hold
+from bunraku.ensemble.errand import Errand
+from bunraku.ensemble.scenes import SCENES, named
+from bunraku.ensemble.team import OBJECT, Agent, Area, Carried, Hold, Team
+from bunraku.errors import BunrakuError, FigureError
+from bunraku.figure.shape import Shape
+from bunraku.io import yaml
+from bunraku.io.node import ANGLE, LENGTH, NUMBER, Node, Quantity
+from bunraku.io.scene_file import load_scene, scene_of
+from bunraku.io.shape_words import file_named, shape
+from bunraku.planning.steer import Bezier, Differential, Holonomic
+from bunraku.scene import Scene
+
+Array = NDArray[np.float64]
+WORDS = ("carry", "scene", "object", "agents", "area", "start", "goal", "margin", "samples", "speed", "acceleration", "budget",
+         "seed", "output")  # fmt: skip
+OPTIONAL = {"door": LENGTH}
+TIME = Quantity("time", "s", {"ms": 1e-3, "min": 60.0})
+MOVES = {"walk": Bezier, "holonomic": Holonomic, "differential": Differential}
+SUFFIXES = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png")
+FOLDER = Path(__file__).parent / "errands"
+MOST_SAMPLES = 100_000
+
+
+def shipped() -> tuple[str, ...]:
+    """Names of the errands that come with bunraku."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+
+
+def load_errand(path: str | os.PathLike[str]) -> Errand:
+    """What a carrying file orders, checked; the name of one that is shipped will do."""
+    file = Path(path)
+    if str(path) in shipped() and not file.exists():
+        file = FOLDER / f"{path}.yaml"
+    return errand_of(yaml.read(file), file.parent)
+
+
+def errand_of(root: Node, folder: Path) -> Errand:
+    """The errand in a document; files are named from `folder`."""
+    root.words(WORDS, "an errand")
+    name = root.need("carry", "the file").name("the errand")
+    scene = _scene(root.get("scene"), folder)
+    team = _team(root, folder)
+    start, goal = (_configuration(root.need(word, "the errand"), team) for word in ("start", "goal"))
+    options = root.given(
+        margin=_from_zero(LENGTH), speed=_positive(NUMBER), acceleration=_positive(NUMBER), samples=lambda n: _whole(n, 2, MOST_SAMPLES),
+        seed=lambda n: _whole(n, 0, 2**32 - 1), output=lambda n: _outputs(n, folder),
+    )  # fmt: skip
+    options |= {"seconds": seconds for seconds in root.given(budget=_positive(TIME)).values()}
+    return Errand(team, scene, _area(root.need("area", "the errand")), start, goal, name=name, **options)
+
+
+# -- scene and team --------------------------------------------------------------------------------------------------
+
+
+def _scene(node: Node | None, folder: Path) -> Scene:
+    if node is None:
+        return Scene("floor")
+    if isinstance(node.value, str):
+        if node.value in SCENES:
+            return named(node.value)
+        if Path(node.value).suffix:
+            return load_scene(file_named(node, folder, (".yaml", ".yml"), "a scene file"))
+        node.choice(SCENES, "the scene")
+    if node.get("scene") is not None:
+        return scene_of(node, folder)
+    name, words = node.head(SCENES, "the scene")
+    node.words((name,), "the scene")
+    own = {} if words.is_nothing else words.words(OPTIONAL, f"the {name}")
+    try:
+        return named(name, **{word: value.number(OPTIONAL[word]) for word, value in own.items()})
+    except TypeError:
+        raise words.error(f"the {name} does not take {', '.join(own)}", advice="remove it") from None
+
+
+def _team(root: Node, folder: Path) -> Team:
+    node = root.need("agents", "the errand")
+    if not isinstance(node.value, dict) or not node.value:
+        raise node.unwanted("agents by their names", advice="write agents: {robot: {kind: rover, holds: {tool: {at: [0, 0, 0]}}}}")
+    agents = tuple(_agent(name, own) for name, own in node.value.items())
+    try:
+        team = Team(agents, _carried(root.need("object", "the errand"), folder))
+        _ = team.heights
+    except FigureError as error:
+        raise node.error(error.message, advice=error.advice) from None
+    except BunrakuError as error:
+        what, _, advice = str(error).partition("\n  advice: ")
+        raise node.error(what, advice=advice) from None
+    return team
+
+
+def _carried(node: Node, folder: Path) -> Carried:
+    node.words(("shapes", "tilt", "heights"), "the object")
+    shapes: list[Shape] = []
+    for own in node.need("shapes", "the object").items("shapes"):
+        shapes += shape(own, folder, words=("collides", "visible", "mass")).shapes
+    if not shapes:
+        raise node.place_of("shapes").error("the object has no shape", advice="write shapes: [{box: [1.5, 0.8, 0.06]}]")
+    options: dict[str, Any] = node.given(tilt=lambda n: n.number(ANGLE), heights=lambda n: n.numbers(2, LENGTH))
+    try:
+        return Carried(tuple(shapes), **options)
+    except BunrakuError as error:
+        what, _, advice = str(error).partition("\n  advice: ")
+        raise node.error(what, advice=advice) from None
+
+
+def _agent(name: str, node: Node) -> Agent:
+    node.words(("kind", "moves", "holds"), "an agent")
+    kind = node.need("kind", name).choice(KINDS, "the kind of agent")
+    holds = node.need("holds", name)
+    if not isinstance(holds.value, dict) or not holds.value:
+        raise holds.unwanted("tools and where they hold", advice="write holds: {tool: {at: [0.6, 0, 0.05]}}")
+    tools = KINDS[kind].tools
+    holds.words(tools, f"the holds of a {kind}")
+    made = [_hold(tool, own) for tool, own in holds.value.items()]
+    moves = node.given(moves=lambda n: MOVES[n.choice(MOVES, "the way it moves")])
+    return KINDS[kind].make(name, *made, **moves)
+
+
+def _hold(tool: str, node: Node) -> Hold:
+    node.words(("at", "z", "x"), "a hold")
+    axes = node.given(z=Node.vector, x=Node.vector)
+    z, x = np.array(axes.get("z", (0, 0, -1)), float), np.array(axes.get("x", (1, 0, 0)), float)
+    if np.linalg.norm(np.cross(z, x)) < 1e-6:
+        raise node.error("the axes z and x of the tool are parallel, or zero", advice="z: [0, 0, -1], x: [1, 0, 0]")
+    return hold(tool, node.need("at", "the hold").lengths(), z=z, x=x)
+
+
+# -- places and numbers ----------------------------------------------------------------------------------------------
+
+
+def _area(node: Node) -> Area:
+    spans = [own.numbers(2, LENGTH) for own in node.items("spans, of x and of y,", 2)]
+    for own, (low, high) in zip(node.items("spans", 2), spans, strict=True):
+        if not low < high:
+            raise own.error(f"from {low:g} to {high:g}", advice="give [lower, upper]")
+    (a, b), (c, d) = spans
+    return (a, b), (c, d)
+
+
+def _configuration(node: Node, team: Team) -> Array:
+    agents = [agent.name for agent in team.agents]
+    node.words((OBJECT, "yaw", "pitch", "roll", *agents), "a place of the team")
+    x, y, z = node.need(OBJECT, "the place").lengths()
+    turns = node.given(**dict.fromkeys(("yaw", "pitch", "roll"), lambda n: n.number(ANGLE)))
+    bases = {}
+    for name in agents:
+        place = node.need(name, "the place").items("numbers (x, y, heading)", 3)
+        bases[name] = np.array([place[0].length(), place[1].length(), place[2].number(ANGLE)])
+    return team.configuration(bases, (x, y, z, turns.get("yaw", 0.0), turns.get("pitch", 0.0), turns.get("roll", 0.0)))
+
+
+def _positive(quantity: Quantity) -> Any:
+    def read(node: Node) -> float:
+        value = node.number(quantity)
+        if not value > 0.0:
+            raise node.error(f"{value:g} is not more than zero", advice="give a positive number")
+        return value
+
+    return read
+
+
+def _from_zero(quantity: Quantity) -> Any:
+    def read(node: Node) -> float:
+        value = node.number(quantity)
+        if not 0.0 <= value < 1.0:
+            raise node.error(f"{value:g} m", advice="give metres, zero or more, less than one")
+        return value
+
+    return read
+
+
+def _whole(node: Node, least: int, most: int) -> int:
+    value = node.number(NUMBER)
+    if value != int(value) or not least <= value <= most:
+        raise node.error(f"{value:g} is no such number", advice=f"give a whole number from {least} to {most}")
+    return int(value)
+
+
+def _outputs(node: Node, folder: Path) -> tuple[Path, ...]:
+    out = []
+    for one in node.value if isinstance(node.value, tuple) else (node,):
+        name = one.scalar("the name of a file")
+        if Path(name).suffix.lower() not in SUFFIXES:
+            raise one.error(f"{name[:60]!r} cannot hold a motion", advice=f"end the name in {', '.join(SUFFIXES)}")
+        out.append(folder / name)
+    return tuple(out)

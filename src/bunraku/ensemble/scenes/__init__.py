@@ -1,0 +1,36 @@
+"""Scenes to carry things through, made of meshes that are written to a folder.
+
+    scene = factory(folder, door=0.95)
+    scene = named("factory", door=0.95)     # made once, and kept in the user's cache folder
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bunraku.ensemble.scenes.factory import factory
+from bunraku.errors import UnknownName
+from bunraku.io.scene_file import load_scene, save_scene
+from bunraku.scene import Scene
+from bunraku.spatial.kernel import cache_root
+
+SCENES: dict[str, Callable[..., Scene]] = {"factory": factory}
+__all__ = ["SCENES", "factory", "named"]
+
+
+def named(name: str, **words: Any) -> Scene:
+    """One of these scenes by its name. Its meshes are made once; where they are there already, they are read."""
+    if name not in SCENES:
+        raise UnknownName("scene", name, tuple(SCENES))
+    source = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    about = hashlib.sha256(source + json.dumps(words, sort_keys=True).encode()).hexdigest()[:16]
+    folder = cache_root() / "scenes" / f"{name}-{about}"
+    file = folder / "scene.yaml"
+    if not file.is_file():  # written last
+        folder.mkdir(parents=True, exist_ok=True)
+        save_scene(SCENES[name](folder, **words), file)
+    return load_scene(file)

@@ -1,0 +1,50 @@
+"""Why no way was found: parts of the team look for one by themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.collision import World
+from bunraku.ensemble.errand import Errand
+from bunraku.ensemble.team import OBJECT
+from bunraku.figure import Figure
+from bunraku.figure.build import Attached, figure, rx, ry, rz, tx, ty, tz
+from bunraku.figure.shape import Shape
+from bunraku.planning.connect import connect
+from bunraku.planning.freespace import FreeSpace
+
+Array = NDArray[np.float64]
+SECONDS, NODES = 1.5, 4000  # for each part
+FLOOR = ("x", "y", "turn")
+
+
+def why_not(errand: Errand, start: Array, goal: Array, *, seed: int = 0) -> str:
+    """What cannot get from the start to the goal even alone; where each can, together they cannot."""
+    (bases_a, held_a), (bases_b, held_b) = (errand.team.in_world(q) for q in (start, goal))
+    for agent in errand.team.agents:
+        body = figure(agent.name, tx("x", ty("y", rz("turn", Attached(shapes=(Shape("world", agent.shape, agent.at, name=agent.name),))))))
+        if not _alone(errand, body, bases_a[agent.name][:3], bases_b[agent.name][:3], seed):
+            return f"{agent.name} alone finds no way: its start and its goal are on different islands, or every way is too narrow"
+    shapes = Attached(shapes=errand.team.carried.shapes)
+    body = figure(OBJECT, tx("x", ty("y", tz("z", rz("turn", ry("pitch", rx("roll", shapes)))))))
+    if not _alone(errand, body, held_a, held_b, seed):
+        return f"the {OBJECT} alone finds no way: it is wider than every way at the heights and tilts that are allowed"
+    return "each alone finds a way, but not together: every way is too narrow for the team, or needs more time"
+
+
+def _alone(errand: Errand, body: Figure, start: Array, goal: Array, seed: int) -> bool:
+    team, scene = errand.team, errand.scene
+    span = max(team._arm_span(agent) for agent in team.agents)
+    x, y = ((low - 2 * span, high + 2 * span) for low, high in errand.area)
+    bounds = {"x": x, "y": y}
+    if body.n_q == 6:
+        tilt = (-team.carried.tilt, team.carried.tilt)
+        bounds |= {"z": team.heights, "pitch": tilt, "roll": tilt}
+    floor = [] if scene.floor is None else [(body.name, "floor")]
+    allowed = floor if body.n_q == 3 else []
+    space = FreeSpace(World(body, scene, allowed=allowed), bounds=bounds, margin=errand.margin)
+    ends = [space.configuration(q, "an end") for q in (start, goal)]
+    if not space.free(np.array(ends)).all():
+        return True  # it is something else that is wrong
+    return connect(space, *ends, seed=seed, seconds=SECONDS, nodes=NODES).path is not None
