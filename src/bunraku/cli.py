@@ -361,6 +361,46 @@ def plan(
 
 
 @verb
+def carry(
+    file: Annotated[Path, typer.Argument(metavar="TASK", help="A carrying file, or one of ours: factory, factory_door.")],
+    output: Output = None,
+    stills: Annotated[Path | None, typer.Option(help="A sheet of moments along the way, as a PNG.")] = None,
+    view: Annotated[Path | None, typer.Option(help="From above, with roadmap and path, as a PNG.")] = None,
+    samples: Annotated[int | None, typer.Option(min=2, max=100_000, help="Goes before the file's own.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Goes before the file's own.")] = None,
+    runs: Annotated[int, typer.Option(min=1, max=10_000, help="So many seeds side by side; says how many arrive.")] = 1,
+    workers: Annotated[int | None, typer.Option(min=1, help="With --runs: processes, as many as cores.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="With --runs: a Dask scheduler, or [cyan]local[/cyan].")] = None,
+    stage: Annotated[
+        bool | None, typer.Option("--play/--no-play", help="Open the stage and play it; done where no file is written.")
+    ] = None,
+) -> None:
+    """Let people and robots carry something bulky through clutter.
+
+    A roadmap is learnt for the reduced team, a path found, timed, walked and held; what touches is tuned away. Ctrl-C ends it.
+    """
+    from bunraku.ensemble.errand_file import load_errand
+    from bunraku.verbs import carry as carrying
+
+    if runs > 1:
+        errand = load_errand(file)
+        many = carrying.run_many(errand, runs, first=seed or 0, samples=samples, workers=workers, cluster=cluster, console=err)
+        for title, text in carrying.summary(errand, many):
+            _say(f"{title:<14}{text}")
+        return
+    done, lines = carrying.carry_file(file, output or (), stills=stills, view=view, seed=seed, samples=samples, console=err)
+    for title, text in lines:
+        _say(f"{title:<14}{text}")
+    if stage if stage is not None else not (output or done.errand.output or stills or view):
+        from bunraku.stage import Entry
+        from bunraku.stage.command import play as open_stage
+        from bunraku.teleop.files import entries_of, exporters
+
+        entry = Entry(done.errand.name, lambda: carrying.on_stage(done), "carried together")
+        open_stage([entry], opener=entries_of, exporters=exporters(), console=out)
+
+
+@verb
 def play(
     sources: Annotated[
         list[str] | None,

@@ -98,7 +98,8 @@ class Carry:
             return float(self.outcome.carried)
         first, last = (self.errand.team.in_world(q)[1][:2] for q in (self.errand.start, self.errand.goal))
         got = self.motion.tracks[-1].q[-1, :2]
-        return float(np.clip(1.0 - np.linalg.norm(last - got) / max(np.linalg.norm(last - first), 1e-9), 0.0, 1.0))
+        left, whole = float(np.linalg.norm(last - got)), float(np.linalg.norm(last - first))
+        return min(max(1.0 - left / max(whole, 1e-9), 0.0), 1.0)
 
     def __repr__(self) -> str:
         return f"<Carry: {self.outcome.value}{': ' + self.why if self.why else ''}>"

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from bunraku.ensemble.team import OBJECT, Area, Team
 from bunraku.errors import BunrakuError
 from bunraku.planning.freespace import FreeSpace
-from bunraku.planning.timing import Timing, timed
 from bunraku.planning.path import Path as Way
+from bunraku.planning.timing import Timing, timed
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]

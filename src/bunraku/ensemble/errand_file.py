@@ -82,10 +82,11 @@ def errand_of(root: Node, folder: Path) -> Errand:
     team = _team(root, folder)
     start, goal = (_configuration(root.need(word, "the errand"), team) for word in ("start", "goal"))
     options = root.given(
-        margin=_from_zero(LENGTH), speed=_positive(NUMBER), acceleration=_positive(NUMBER), samples=lambda n: _whole(n, 2, MOST_SAMPLES),
-        seed=lambda n: _whole(n, 0, 2**32 - 1), output=lambda n: _outputs(n, folder),
+        margin=_from_zero(LENGTH), speed=_positive(NUMBER), acceleration=_positive(NUMBER), budget=_positive(TIME),
+        samples=lambda n: _whole(n, 2, MOST_SAMPLES), seed=lambda n: _whole(n, 0, 2**32 - 1), output=lambda n: _outputs(n, folder),
     )  # fmt: skip
-    options |= {"seconds": seconds for seconds in root.given(budget=_positive(TIME)).values()}
+    if "budget" in options:
+        options["seconds"] = options.pop("budget")
     return Errand(team, scene, _area(root.need("area", "the errand")), start, goal, name=name, **options)
 
 
@@ -117,8 +118,9 @@ def _team(root: Node, folder: Path) -> Team:
     if not isinstance(node.value, dict) or not node.value:
         raise node.unwanted("agents by their names", advice="write agents: {robot: {kind: rover, holds: {tool: {at: [0, 0, 0]}}}}")
     agents = tuple(_agent(name, own) for name, own in node.value.items())
+    carried = _carried(root.need("object", "the errand"), folder)
     try:
-        team = Team(agents, _carried(root.need("object", "the errand"), folder))
+        team = Team(agents, carried)
         _ = team.heights
     except FigureError as error:
         raise node.error(error.message, advice=error.advice) from None
@@ -140,7 +142,7 @@ def _carried(node: Node, folder: Path) -> Carried:
         return Carried(tuple(shapes), **options)
     except BunrakuError as error:
         what, _, advice = str(error).partition("\n  advice: ")
-        raise node.error(what, advice=advice) from None
+        raise node.place_of("tilt").error(what, advice=advice) from None
 
 
 def _agent(name: str, node: Node) -> Agent:

@@ -23,7 +23,8 @@ def why_not(errand: Errand, start: Array, goal: Array, *, seed: int = 0) -> str:
     """What cannot get from the start to the goal even alone; where each can, together they cannot."""
     (bases_a, held_a), (bases_b, held_b) = (errand.team.in_world(q) for q in (start, goal))
     for agent in errand.team.agents:
-        body = figure(agent.name, tx("x", ty("y", rz("turn", Attached(shapes=(Shape("world", agent.shape, agent.at, name=agent.name),))))))
+        shape = Attached(shapes=(Shape("world", agent.shape, agent.at, name=agent.name),))
+        body = figure(agent.name, tx("x", ty("y", rz("turn", shape))))
         if not _alone(errand, body, bases_a[agent.name][:3], bases_b[agent.name][:3], seed):
             return f"{agent.name} alone finds no way: its start and its goal are on different islands, or every way is too narrow"
     shapes = Attached(shapes=errand.team.carried.shapes)

@@ -43,9 +43,9 @@ def carry_file(
     """What became of an errand, and lines that say so while files are written; bad names are refused before the work begins."""
     for path in output:
         require(path, SUFFIXES, "hold a motion")
-    for path in (stills, view):
-        if path is not None:
-            require(path, (".png",), "hold a picture")
+    for picture in (stills, view):
+        if picture is not None:
+            require(picture, (".png",), "hold a picture")
     errand = load_errand(file)
     done = _watched(errand, seed, samples, console)
     return done, _told(done, output, stills, view)

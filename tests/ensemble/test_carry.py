@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+
+import numpy as np
+import pytest
+
+from bunraku.ensemble.agents import hold, rover
+from bunraku.ensemble.barred import Barred
+from bunraku.ensemble.carry import STAGES, CarryOutcome, carry
+from bunraku.ensemble.errand import Errand
+from bunraku.ensemble.pictures import save_plan_view, save_stills, scene_with_roadmap, with_shells
+from bunraku.ensemble.team import Carried, Team
+from bunraku.errors import BunrakuError
+from bunraku.figure import Box, Shape
+from bunraku.planning.path import through
+from bunraku.scene import Obstacle, Scene
+
+AREA = ((-4.0, 4.0), (-3.0, 3.0))
+PILLAR = Obstacle("pillar", Box((0.4, 0.4, 2.0)), (0.0, 0.4, 1.0))
+
+
+@functools.cache
+def pair():
+    slab = Carried((Shape("world", Box((1.5, 0.8, 0.06)), name="slab"),), tilt=0.3, heights=(0.6, 1.3))
+    robots = [rover(name, hold("tool", (x, 0.0, 0.05), x=(0, 1, 0))) for name, x in (("left", -0.62), ("right", 0.62))]
+    return Team(tuple(robots), slab)
+
+
+def standing(x, y):
+    bases = {"left": (x, y - 1.2, np.pi / 2), "right": (x, y + 1.2, -np.pi / 2)}
+    return pair().configuration(bases, (x, y, 0.8, np.pi / 2, 0, 0))
+
+
+def errand(*obstacles, goal=(2.0, 0.0), start=(-2.0, 0.0), **words):
+    scene = Scene("hall", obstacles or (PILLAR,))
+    words = {"samples": 60, "seconds": 8.0, "margin": 0.02} | words
+    return Errand(pair(), scene, AREA, standing(*start), standing(*goal), **words)
+
+
+def test_from_start_to_goal():
+    heard = []
+    done = carry(errand(), seed=1, watch=lambda word: heard.append(word.stage))
+    assert done.outcome.carried
+    assert done.share == 1.0
+    assert set(done.seconds) == set(STAGES)
+    assert {"roadmap", "query", "timing", "manipulation"} <= set(heard)
+    assert done.closure < 1e-6
+    assert done.jump < 0.2
+    own = done.motion.track("object").q
+    assert np.allclose(own[0, :3], [-2, 0, 0.8])
+    assert np.allclose(own[-1, :3], [2, 0, 0.8])
+    Q = done.path.dense(0.005)
+    assert done.errand.space.world.check(Q).clearance.min() > 0.02 - 2e-4
+    assert pair().reaches(Q).all()
+
+
+def test_the_same_seed_gives_the_same_result():
+    a, b, c = (carry(errand(), seed=seed) for seed in (3, 3, 4))
+    for mine, other in zip(a.motion.tracks, b.motion.tracks, strict=True):
+        assert np.array_equal(mine.q, other.q)
+    assert not np.array_equal(a.motion.tracks[0].q, c.motion.tracks[0].q)
+
+
+def test_a_roadmap_serves_again():
+    first = carry(errand(), seed=1)
+    again = carry(errand(goal=(1.5, -0.5)), seed=1, roadmap=first.roadmap)
+    assert again.outcome.carried
+    assert again.roadmap is first.roadmap
+
+
+WALL = Obstacle("wall", Box((0.2, 16.0, 4.0)), (0.0, 0.0, 2.0))
+GAP = (Obstacle("west", Box((0.2, 4.0, 3.0)), (0.0, -2.35, 1.5)), Obstacle("east", Box((0.2, 4.0, 3.0)), (0.0, 2.35, 1.5)))
+
+
+@pytest.mark.parametrize(
+    ("words", "outcome", "why"),
+    [
+        ({"start": (0.0, 0.4)}, CarryOutcome.START_BLOCKED, "pillar"),
+        ({"goal": (0.0, 0.4)}, CarryOutcome.GOAL_BLOCKED, "pillar"),
+        ({"goal": (3.9, 8.0)}, CarryOutcome.GOAL_BLOCKED, "outside"),
+    ],
+)
+def test_ends_that_cannot_be(words, outcome, why):
+    done = carry(errand(**words))
+    assert done.outcome is outcome
+    assert why in done.why
+    assert done.motion is None
+    assert done.stage == "roadmap"
+
+
+def test_a_goal_that_arms_do_not_reach():
+    bases, held = pair().in_world(standing(2.0, 0.0))
+    far = pair().configuration(bases | {"right": bases["right"] + [0.0, 0.3, 0.0]}, held)
+    done = carry(dataclasses.replace(errand(), goal=far))
+    assert done.outcome is CarryOutcome.GOAL_BLOCKED
+    assert "right's tool is" in done.why
+    assert "out of reach" in done.why
+
+
+@pytest.mark.parametrize(
+    ("obstacles", "why"),
+    [((WALL,), "left alone finds no way"), (GAP, "alone finds no way|not together")],
+    ids=["islands", "too wide"],
+)
+def test_no_way_says_who_and_how_far(obstacles, why):
+    done = carry(errand(*obstacles, seconds=1.5), seed=0)
+    assert done.outcome is CarryOutcome.NO_WAY
+    assert done.stage == "roadmap"
+    assert re.search(why, done.why), done.why
+    assert "got as far as" in done.why
+    assert done.motion is not None
+    assert 0.0 < done.share < 1.0
+
+
+def test_what_is_barred_is_passed_by():
+    space = Barred(errand().space)
+    way = through(space, [standing(-2.0, -2.0), standing(2.0, -2.0)]).curves[0]
+    assert space.free_along(way) == errand().space.free_along(way)
+    space.bar(standing(0.0, -2.0), 0.3)
+    assert not space.free_along(way)
+    assert not space.aside(way)
+
+
+def test_pictures(tmp_path):
+    done = carry(errand(), seed=1)
+    save_stills(done, tmp_path / "stills.png", count=2, size=(120, 90))
+    save_plan_view(done, tmp_path / "view.png", moments=2, width=200)
+    assert (tmp_path / "stills.png").stat().st_size > 1000
+    assert (tmp_path / "view.png").stat().st_size > 1000
+    assert [o.name for o in scene_with_roadmap(done, tmp_path).obstacles][-2:] == ["roadmap", "way"]
+    shown = with_shells(done, tmp_path)
+    rings = shown.track("reach of left's tool")
+    base = shown.track("left").q[0, :3]
+    shoulder = pair().agents[0].shells[0].shoulder
+    c, s = np.cos(base[2]), np.sin(base[2])
+    at = base[:2] + np.array([c * shoulder[0] - s * shoulder[1], s * shoulder[0] + c * shoulder[1]])
+    assert np.allclose(rings.q[0, rings.figure.indices(("shoulder_x", "shoulder_y"))], at)
+
+
+def test_bad_orders_are_refused():
+    with pytest.raises(BunrakuError, match="speed"):
+        errand(speed=-1.0)
+    with pytest.raises(BunrakuError, match="samples"):
+        errand(samples=1)

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from bunraku.cli import app
+from bunraku.ensemble.errand_file import load_errand
+from bunraku.io import load
+from bunraku.verbs.carry import on_stage, run_many, summary
+
+TEXT = """carry: tray
+scene: {scene: hall, obstacles: [{box: [0.4, 0.4, 2], at: [0, 0.4, 1], name: pillar}]}
+object:
+  shapes: [{box: [1.5, 0.8, 0.06], name: slab}]
+  tilt: 0.3
+  heights: [0.6, 1.3]
+agents:
+  left: {kind: rover, holds: {tool: {at: [-0.62, 0, 0.05], x: [0, 1, 0]}}}
+  right: {kind: rover, holds: {tool: {at: [0.62, 0, 0.05], x: [0, 1, 0]}}}
+area: [[-4, 4], [-3, 3]]
+start: {object: [-2, 0, 0.8], yaw: 90 deg, left: [-2, -1.2, 90 deg], right: [-2, 1.2, -90 deg]}
+goal: {object: [2, 0, 0.8], yaw: 90 deg, left: [2, -1.2, 90 deg], right: [2, 1.2, -90 deg]}
+samples: 40
+budget: 5 s
+"""
+QUIET = Console(quiet=True)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "tray.yaml"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def told(*words):
+    return CliRunner().invoke(app, ["carry", *map(str, words)])
+
+
+def test_files_and_a_table(file, tmp_path):
+    result = told(file, "-o", tmp_path / "tray.npz", "-o", tmp_path / "tray.glb", "--view", tmp_path / "view.png", "--seed", "1")
+    assert result.exit_code == 0, result.output
+    for word in ("roadmap", "query", "timing", "locomotion", "manipulation", "tuning", "31.4", "paper"):
+        assert word in result.output
+    motion = load(tmp_path / "tray.npz")
+    assert motion.names == ("left", "right", "object")
+    assert len(motion) == 40
+    assert np.allclose(motion.track("object").q[-1, :3], [2, 0, 0.8])
+    assert (tmp_path / "tray.glb").exists()
+    assert (tmp_path / "view.png").exists()
+
+
+def test_what_cannot_be_done_is_said_once(file, tmp_path):
+    file.write_text(TEXT.replace("start: {object: [-2, 0, 0.8]", "start: {object: [-2, 9, 0.8]"), encoding="utf-8")
+    result = told(file, "-o", tmp_path / "tray.npz")
+    assert result.exit_code == 1
+    assert "stage: roadmap" in result.output
+    assert "advice" in result.output
+    assert not (tmp_path / "tray.npz").exists()
+
+
+def test_names_that_cannot_be_written_are_refused_first(file, tmp_path):
+    assert "hold a motion" in told(file, "-o", tmp_path / "tray.doc").output
+    assert "hold a picture" in told(file, "--view", tmp_path / "view.gif").output
+    assert "nobody of the team is a person" in told(file, "-o", tmp_path / "tray.bvh").output
+
+
+def test_many_seeds(file):
+    errand = load_errand(file)
+    runs = run_many(errand, 2, workers=1, console=QUIET)
+    assert [run.seed for run in runs] == [0, 1]
+    assert all(run.outcome == "CARRIED" for run in runs)
+    assert ("carried", "2 of 2 within 5 s of the processor") in list(summary(errand, runs))
+
+
+def test_on_the_stage(file):
+    from bunraku.ensemble.carry import carry
+
+    shown = on_stage(carry(load_errand(file), seed=1))
+    assert "roadmap" in [obstacle.name for obstacle in shown.scene.obstacles]
+    assert any(name.startswith("reach of") for name in shown.motion.names)
