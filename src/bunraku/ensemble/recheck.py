@@ -1,0 +1,218 @@
+"""recheck: is the motion of a whole team what it says it is?
+
+By other means than those of planning and tuning: every full figure against the scene, the others and itself, at samples so
+dense that no point moves farther than `spacing` from one to the next; tools where they should hold the object; joints within
+their limits and without jumps; feet that do not slide; the object held as it must be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.collision.continuous import denser
+from bunraku.ensemble.team import OBJECT, Agent, Team
+from bunraku.ensemble.whole import Whole, feet
+from bunraku.errors import BunrakuError
+from bunraku.figure import Box, Figure
+from bunraku.kinematics.forward import frames_along
+from bunraku.motion import Motion
+from bunraku.scene import Scene
+from bunraku.spatial import se3, so3
+
+Array = NDArray[np.float64]
+Heights = Callable[[Array], Array]
+"""Points (n, 2) ↦ the height of the ground (n,) [m]."""
+CLOSED, JUMP, SLIDE = 1e-6, 0.2, 0.01  # [m or rad], [rad], [m]
+DOWN = 2e-3  # [m] above the ground at most is what stands on it
+ROUNDING = 1e-6
+LOOK = 0.05  # [m]: what is farther apart is far enough
+
+
+@dataclass(frozen=True)
+class Objection:
+    """What is wrong, and when it begins [s]."""
+
+    t: float
+    text: str
+    sample: int
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What the rechecker measured, and what it objects to, the earliest first."""
+
+    objections: tuple[Objection, ...]
+    samples: int
+    """That were looked at."""
+    clearance: float
+    """Of agents and object from the scene, and of one agent from another [m]; 0.05 stands for any more."""
+    closure: float
+    """The farthest that a tool is from where it should hold [m or rad]."""
+    jump: float
+    """The largest change of a joint from one sample to the next [rad]."""
+    slide: float
+    """The farthest that a point of a foot that stands gets [m]."""
+    parts: dict[str, float] = field(default_factory=dict)
+    """The clearance of each thing that came near, by the names of both."""
+
+    @property
+    def accepted(self) -> bool:
+        return not self.objections
+
+    def __str__(self) -> str:
+        numbers = (
+            f"{self.samples} samples, {1e3 * self.clearance:.3g} mm clear, held to {self.closure:.2g}, "
+            f"joints jump {self.jump:.3g} rad, feet slide {1e3 * self.slide:.3g} mm"
+        )
+        told = [f"{objection.t:.3g} s: {objection.text}" for objection in self.objections]
+        return "\n".join([f"{'accepted' if self.accepted else 'refused'}: {numbers}", *told])
+
+
+def recheck(
+    team: Team, motion: Motion, scene: Scene, *, spacing: float = 0.005, margin: float = 0.0, heights: Heights | None = None,
+    ground: tuple[str, ...] = ("floor",),
+) -> Verdict:  # fmt: skip
+    """Checks the motion of all agents and the object. Feet stand on the `ground`, which has these `heights`, or the floor's.
+
+    `margin` [m] is what the team must keep from the scene and agents from each other, up to the rounding of distances.
+    """
+    if not 0.0 < spacing < np.inf or not 0.0 <= margin < LOOK:
+        raise BunrakuError(f"spacing {spacing} m, margin {margin} m\n  advice: a positive spacing, a margin below {LOOK} m")
+    whole = Whole(team, scene, ground)
+    Q = whole.rows(motion)
+    found = [*_limits(whole, motion), *_carried(team, motion)]
+    place, dense = denser(whole.world._flat, Q, step=spacing)
+    hits, clearance, parts = _touches(whole, motion.t, place, dense, margin)
+    closure, jump = _closure(team, motion), _jumps(whole, Q)
+    slide = _slides(team, motion, heights or _floor(scene))
+    found += hits
+    found += _over(motion.t, closure, CLOSED, "closure: a tool is {:.3g} m or rad off its hold")
+    found += _over(motion.t, jump, JUMP, "jump: a joint moves {:.3g} rad from one sample to the next")
+    found += _over(motion.t, slide, SLIDE, "feet: one that stands slides {:.3g} m")
+    found.sort(key=lambda objection: objection.t)
+    held, jumped, slid = (float(values.max(initial=0.0)) for values in (closure, jump, slide))
+    return Verdict(tuple(found), len(dense), clearance, held, jumped, slid, parts)
+
+
+def _over(t: Array, values: Array, most: float, text: str) -> list[Objection]:
+    """One objection, when values first pass what is allowed; NaN does."""
+    over = np.flatnonzero(~(values <= most))
+    return [Objection(float(t[over[0]]), text.format(values.max()), int(over[0]))] if len(over) else []
+
+
+# -- what touches ----------------------------------------------------------------------------------------------------
+
+
+def _touches(
+    whole: Whole, t: Array, place: Array, dense: Array, margin: float
+) -> tuple[list[Objection], float, dict[str, float]]:  # fmt: skip
+    near = whole.near(dense, LOOK)
+    clearance = float(near.value[near.apart].min(initial=LOOK))
+    short = near.short_of(margin - ROUNDING)
+    first: dict[tuple[str, str], tuple[int, float]] = {}
+    parts: dict[str, float] = {}
+    for k in np.flatnonzero(near.apart | short).tolist():
+        pair, value = whole.names(near.things[k]), float(near.value[k])
+        if near.apart[k]:
+            text = " – ".join(pair)
+            parts[text] = min(parts.get(text, np.inf), value)
+        if short[k]:
+            since, least = first.get(pair, (int(near.sample[k]), value))
+            first[pair] = since, min(least, value)
+    out = []
+    for (a, b), (k, value) in first.items():
+        at = float(np.interp(place[k], np.arange(len(t)), t))
+        deep = f"is {-1e3 * value:.3g} mm deep in" if value < 0.0 else f"comes as near as {1e3 * value:.3g} mm to"
+        out.append(Objection(at, f"collision: {a} {deep} {b}", int(place[k])))
+    return out, clearance, parts
+
+
+# -- what is held ----------------------------------------------------------------------------------------------------
+
+
+def _closure(team: Team, motion: Motion) -> Array:
+    """How far the worst tool is from its hold at each sample, in place [m] or turn [rad]."""
+    held = motion.track(OBJECT)
+    X_WO = frames_along(held.figure, held.q)[:, held.figure.frame_index[OBJECT]]
+    out = np.zeros(len(motion))
+    for agent in team.agents:
+        track = motion.track(agent.name)
+        X = frames_along(track.figure, track.q)
+        for hold in agent.holds:
+            off = se3.inverse(X_WO @ hold.X_OT) @ X[:, track.figure.frame_index[hold.tool]]
+            turn = np.array([np.linalg.norm(so3.log(R)) for R in off[:, :3, :3]])
+            out = np.maximum(out, np.maximum(np.linalg.norm(off[:, :3, 3], axis=1), turn))
+    return out
+
+
+def _carried(team: Team, motion: Motion) -> Iterator[Objection]:
+    x = motion.track(OBJECT).q
+    tilt = np.abs(x[:, 4:]).max(1)
+    (low, high), z = team.carried.heights, x[:, 2]
+    yield from _over(motion.t, tilt, team.carried.tilt + ROUNDING, "object: tilted by {:.4g} rad")
+    yield from _over(motion.t, np.maximum(low - z, z - high), ROUNDING, "object: {:.3g} m beyond the heights that it may have")
+
+
+# -- joints ----------------------------------------------------------------------------------------------------------
+
+
+def _jumps(whole: Whole, Q: Array) -> Array:
+    """The largest change of an angle from each sample to the next."""
+    turns = np.array([variable.motion == "rotate" for figure in whole.figures for variable in figure.variables])
+    return np.append(np.abs(np.diff(Q[:, turns], axis=0)).max(1, initial=0.0), 0.0)
+
+
+def _limits(whole: Whole, motion: Motion) -> Iterator[Objection]:
+    for figure in whole.figures:
+        q = motion.track(figure.name).q
+        lower, upper = figure.limits
+        beyond = np.maximum(lower - q, q - upper)
+        for k in np.flatnonzero((beyond > ROUNDING).any(0)).tolist():
+            since = int(np.argmax(beyond[:, k] > ROUNDING))
+            text = f"limits: {figure.name}'s {figure.names[k]} is {beyond[:, k].max():.3g} beyond its limit"
+            yield Objection(float(motion.t[since]), text, since)
+
+
+# -- feet ------------------------------------------------------------------------------------------------------------
+
+
+def _floor(scene: Scene) -> Heights:
+    return lambda points: np.full(len(points), 0.0 if scene.floor is None else scene.floor)
+
+
+def _slides(team: Team, motion: Motion, heights: Heights) -> Array:
+    """How far points of feet are from where they came to stand, at each sample; zero where none stands."""
+    out = np.zeros(len(motion))
+    for agent in team.agents:
+        points = _soles(agent, motion)
+        if points is None:
+            continue
+        T, n, _ = points.shape
+        up = points[..., 2] - heights(points[..., :2].reshape(-1, 2)).reshape(T, n)
+        stands = up <= DOWN
+        # Where it came to stand, carried on from sample to sample.
+        begins = stands & ~np.vstack([np.zeros((1, n), bool), stands[:-1]])
+        since = np.maximum.accumulate(np.where(begins, np.arange(T)[:, None], 0), 0)
+        away = np.linalg.norm(points - np.take_along_axis(points, since[..., None], 0), axis=2)
+        out = np.maximum(out, np.where(stands, away, 0.0).max(1))
+    return out
+
+
+def _soles(agent: Agent, motion: Motion) -> Array | None:
+    """Corners of the feet in the world (T, n, 3); None for who has none, or rolls."""
+    figure: Figure = agent.figure
+    base = figure.compiled.frame_joint[figure.frame_index[agent.base[2]]] if agent.base[2] in figure.frame_index else -1
+    own = [frame for frame in feet(agent) if figure.compiled.frame_joint[figure.frame_index[frame]] != base]
+    X = frames_along(figure, motion.track(agent.name).q)
+    out = []
+    for shape in figure.shapes:
+        if shape.frame in own and isinstance(shape.geometry, Box):
+            signs = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
+            corners = se3.transform(se3.pose(shape.position, shape.rotation), signs * np.asarray(shape.geometry.size))
+            frame = X[:, figure.frame_index[shape.frame]]
+            out.append(np.einsum("tij,nj->tni", frame[:, :3, :3], corners) + frame[:, None, :3, 3])
+    return np.concatenate(out, 1) if out else None
