@@ -13,7 +13,8 @@ from bunraku.motion import Motion
 from bunraku.scene import Scene
 from bunraku.stage import Entry, Recorded, still
 from bunraku.stage.stage import Exporter
-from bunraku.teleop.places import AIR, at_hand, standing
+from bunraku.teleop.places import at_hand, standing
+from bunraku.teleop.theatre import in_theatre
 
 if TYPE_CHECKING:
     from bunraku.choreography import Performance
@@ -33,7 +34,7 @@ def entries_of(path: Path) -> list[Entry]:
 
 def on_stage(made: Performance) -> Recorded:
     """A show that was performed, beside the ghosts of what was asked for; the cues are on the timeline."""
-    return Recorded(made.motion, AIR, reference=made.reference)
+    return in_theatre(made.motion, reference=made.reference)
 
 
 def shown(thing: Any, title: str) -> list[Entry]:

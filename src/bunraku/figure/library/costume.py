@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from bunraku.figure.build import Attached, body, box, capsule, cylinder, sphere
+from bunraku.figure.figure import Figure
 from bunraku.figure.frame import Vector
 from bunraku.figure.shape import WOOD, Box, Capsule, Cylinder, Shape, Sphere
 
@@ -122,3 +123,19 @@ def spool(s: float = 1.0) -> list[Attached]:
         ),
         box((3.2 * r, 2.6 * r, 0.8 * r), at=(0, 0, 2.9 * r), color=DARK, name="carriage", collides=False),
     ]
+
+
+# -- on a stage with others --------------------------------------------------------------------------------------
+
+WARDROBE = (
+    {JACKET: JACKET, TROUSERS: TROUSERS},
+    {JACKET: (0.1, 0.36, 0.34), TROUSERS: (0.38, 0.19, 0.12), HAIR: (0.72, 0.5, 0.2)},
+    {JACKET: (0.36, 0.2, 0.46), TROUSERS: (0.2, 0.2, 0.22), HAIR: (0.1, 0.08, 0.07)},
+    {JACKET: (0.78, 0.42, 0.1), TROUSERS: (0.16, 0.3, 0.2), HAIR: (0.5, 0.2, 0.08)},
+)
+
+
+def dressed(figure: Figure, number: int) -> Figure:
+    """The same figure in other colours, so that it is told from its like; number 0 wears what it comes with."""
+    colors = WARDROBE[number % len(WARDROBE)]
+    return replace(figure, shapes=tuple(replace(s, color=colors.get(s.color, s.color)) for s in figure.shapes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bunraku.stage import Entry, Recorded
-from bunraku.teleop.places import AIR
+from bunraku.teleop.theatre import in_theatre
 
 TITLE = "Shows"
 
@@ -18,4 +18,4 @@ def _meeting() -> Recorded:
     """Performed beforehand by tools/shows.py: rehearsing it takes most of a minute."""
     from bunraku.choreography.shows import performed
 
-    return Recorded(performed("the_meeting"), AIR)
+    return in_theatre(performed("the_meeting"))

@@ -1,0 +1,103 @@
+"""A theatre for marionettes: boards, a painted sky, curtains; and a costume for each, so that they are told apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from bunraku.figure import Box, Cylinder
+from bunraku.figure.library.costume import dressed
+from bunraku.figure.shape import Color
+from bunraku.io.triangles import triangles
+from bunraku.kinematics.forward import frames_along
+from bunraku.motion import Motion
+from bunraku.scene import Obstacle, Scene
+from bunraku.spatial import se3
+from bunraku.stage import Recorded
+
+BOARDS: tuple[Color, ...] = ((0.47, 0.31, 0.19), (0.43, 0.28, 0.17), (0.5, 0.34, 0.21), (0.45, 0.29, 0.18))
+VELVET, GOLD = (0.42, 0.04, 0.07), (0.78, 0.58, 0.2)
+SKY: tuple[Color, ...] = (
+    (0.86, 0.68, 0.5), (0.83, 0.72, 0.6), (0.75, 0.74, 0.68), (0.62, 0.72, 0.74), (0.5, 0.66, 0.75), (0.42, 0.59, 0.73),
+)  # fmt: skip
+HILLS = ((0.42, 0.5, 0.42), (0.33, 0.42, 0.3))
+SHEETS, COLUMNS = 16, 72  # of sky, of hills
+
+
+def in_theatre(motion: Motion, *, reference: Motion | None = None) -> Recorded:
+    """A show on the boards. Figures of one kind get costumes of their own."""
+    seen: dict[str, int] = {}
+    tracks = []
+    for track in motion.tracks:
+        number = seen.get(track.figure.name, 0)
+        seen[track.figure.name] = number + 1
+        tracks.append(replace(track, figure=dressed(track.figure, number)))
+    return Recorded(replace(motion, tracks=tuple(tracks)), theatre(motion), reference=reference)
+
+
+def theatre(motion: Motion) -> Scene:
+    """Large enough for everything that happens; whoever plays faces +y."""
+    low, high = _extent(motion)
+    floor = math.floor(100.0 * low[2] - 1.0) / 100.0
+    left, right = low[0] - 0.9, high[0] + 0.9
+    back, front = low[1] - 0.9, high[1] + 0.5
+    top = high[2] + 0.15
+    behind = (left, right, back, floor, top)
+    parts = (*_boards(left, right, back, front, floor), *_sky(*behind), *_curtains(*behind))
+    return Scene("theatre", parts, floor=None)
+
+
+def _extent(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of the box around all shapes at some moments."""
+    some = np.linspace(0, len(motion) - 1, 60).astype(int)
+    corners = []
+    for track in motion.tracks:
+        X_W = frames_along(track.figure, np.ascontiguousarray(track.q[some]))
+        for shape in track.figure.shapes:
+            X_WS = X_W[:, track.figure.frame_index[shape.frame]] @ se3.pose(shape.position, shape.rotation)
+            points = np.einsum("tij,nj->tni", X_WS[:, :3, :3], triangles(shape.geometry).vertices) + X_WS[:, None, :3, 3]
+            corners += [points.min((0, 1)), points.max((0, 1))]
+    return np.min(corners, 0), np.max(corners, 0)
+
+
+def _boards(left: float, right: float, back: float, front: float, floor: float) -> Iterator[Obstacle]:
+    """Planks from back to front, and the edge of the stage."""
+    count = max(int((right - left) / 0.16), 1)
+    width = (right - left) / count
+    for k in range(count):
+        at = (left + (k + 0.5) * width, (back + front) / 2, floor - 0.02)
+        yield Obstacle(f"board {k + 1}", Box((width - 0.004, front - back, 0.04)), at, color=BOARDS[(3 * k) % 4], group="boards")
+    yield Obstacle("apron", Box((right - left, 0.03, 0.14)), ((left + right) / 2, front + 0.015, floor - 0.07), color=VELVET)
+    yield Obstacle("rim", Box((right - left, 0.04, 0.025)), ((left + right) / 2, front + 0.02, floor - 0.0125), color=GOLD)
+
+
+def _sky(left: float, right: float, back: float, floor: float, top: float) -> Iterator[Obstacle]:
+    """A drop with an evening sky, one sheet before the other, and hills cut out of board."""
+    middle, span = (left + right) / 2, right - left
+    for k, share in enumerate(np.linspace(0.0, 1.0, SHEETS)):
+        color: Color = tuple(float(np.interp(share, np.linspace(0.0, 1.0, len(SKY)), c)) for c in zip(*SKY, strict=True))  # type: ignore[assignment]
+        height = (top - floor) * (k + 1) / SHEETS
+        at = (middle, back - 0.003 * k, floor + height / 2)
+        yield Obstacle(f"sky {k + 1}", Box((span, 0.002, height)), at, color=color, group="drop")
+    x = np.linspace(0.0, 1.0, COLUMNS, endpoint=False) + 0.5 / COLUMNS
+    for k, (rise, waves, shift) in enumerate(((0.24, 1.5, 0.6), (0.15, 2.2, 2.4))):
+        heights = (top - floor) * rise * (0.75 + 0.25 * np.sin(2.0 * np.pi * waves * x + shift))
+        for j, height in enumerate(heights):
+            at = (left + span * float(x[j]), back + 0.02 + 0.02 * k, floor + float(height) / 2)
+            size = (span / COLUMNS + 0.002, 0.01, float(height))
+            yield Obstacle(f"hill {k + 1}.{j + 1}", Box(size), at, color=HILLS[k], group="drop")
+
+
+def _curtains(left: float, right: float, back: float, floor: float, top: float) -> Iterator[Obstacle]:
+    """Folds of velvet at either side, gathered by a cord."""
+    for side, x0, way in (("left", left, 1.0), ("right", right, -1.0)):
+        for k in range(7):
+            radius = 0.045 + 0.012 * ((k * 5) % 3)
+            at = (x0 + way * (0.03 + 0.075 * k), back + 0.13 + 0.02 * (k % 2), (floor + top) / 2)
+            shade: Color = (VELVET[0] + 0.03 * (k % 3), VELVET[1], VELVET[2])
+            yield Obstacle(f"{side} fold {k + 1}", Cylinder(radius, top - floor), at, color=shade, group=f"{side} curtain")
+        at = (x0 + way * 0.26, back + 0.14, floor + 0.36 * (top - floor))
+        yield Obstacle(f"{side} cord", Box((0.6, 0.17, 0.035)), at, color=GOLD, group=f"{side} curtain")

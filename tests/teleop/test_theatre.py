@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bunraku.choreography.shows import performed
+from bunraku.collision import World
+from bunraku.figure.library import named
+from bunraku.figure.library.costume import JACKET, dressed
+from bunraku.teleop.theatre import in_theatre, theatre
+
+
+@pytest.fixture(scope="module")
+def show():
+    return performed("the_meeting")
+
+
+def test_nobody_touches_the_theatre(show):
+    scene = theatre(show)
+    for track in show.tracks:
+        world = World(track.figure, scene)
+        names = {obstacle.name for obstacle in scene.obstacles}
+        met = {c.b for q in track.q[::50] for c in world.contacts(q)} & names
+        assert not met
+        assert world.collides(track.figure.configuration(track.q[0], torso_tz=-0.5))  # whose feet would be in the boards
+
+
+def test_each_has_a_costume_of_its_own(show):
+    piece = in_theatre(show)
+    jackets = [next(s.color for s in track.figure.shapes if s.name == "chest") for track in piece.motion.tracks]
+    assert len(set(jackets)) == len(jackets) == 2
+    for before, after in zip(show.tracks, piece.motion.tracks, strict=True):
+        assert np.array_equal(before.q, after.q) and before.name == after.name
+
+
+def test_other_colours_are_all_that_changes():
+    puppet = named("marionette22")
+    assert dressed(puppet, 0).shapes == puppet.shapes
+    other = dressed(puppet, 1)
+    assert all(a.geometry == b.geometry and a.position == b.position for a, b in zip(puppet.shapes, other.shapes, strict=True))
+    assert JACKET not in {s.color for s in other.shapes}
