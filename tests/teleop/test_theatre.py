@@ -30,7 +30,8 @@ def test_each_has_a_costume_of_its_own(show):
     jackets = [next(s.color for s in track.figure.shapes if s.name == "chest") for track in piece.motion.tracks]
     assert len(set(jackets)) == len(jackets) == 2
     for before, after in zip(show.tracks, piece.motion.tracks, strict=True):
-        assert np.array_equal(before.q, after.q) and before.name == after.name
+        assert np.array_equal(before.q, after.q)
+        assert before.name == after.name
 
 
 def test_other_colours_are_all_that_changes():
