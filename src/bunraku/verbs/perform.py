@@ -12,6 +12,7 @@ from bunraku.choreography import Performance, load_script, perform
 from bunraku.choreography.part import recovery
 from bunraku.errors import FileError
 from bunraku.io import plots, save
+from bunraku.teleop.files import on_stage
 from bunraku.verbs.simulate import OUTPUTS
 
 STAGES = ("score", "timing", "rehearsal", "play")
@@ -51,8 +52,9 @@ def _told(made: Performance, output: Sequence[Path], plot: Path | None) -> Itera
         found, off = recovery(part), report[f"{name} off by [rms]"]
         held = f"pushed and 3 % heavier, off its part by {found.held:.3f}, without feedback {found.open:.3f}"
         yield name, f"off the script by {off:.3f} rms; {held}"
+    piece = on_stage(made)
     for path in output:
-        save(made.motion, path)
+        save(piece.motion, path, **({"scene": piece.scene} if path.suffix.lower() in (".mp4", ".png") else {}))
         yield "wrote", str(path)
     if plot is not None:
         plots.plot(made.motion, plot, ("tension",))
