@@ -3,14 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bunraku.ensemble.agents import hold, rover
+from bunraku.ensemble.agents import hold, porter, rover
 from bunraku.ensemble.animate import animate
 from bunraku.ensemble.team import Carried, Team
 from bunraku.figure import Box, Shape
 from bunraku.kinematics import pose
 from bunraku.planning.find import find
 from bunraku.planning.path import through
-from bunraku.planning.steer import Differential
+from bunraku.planning.steer import Bezier, Differential, Holonomic
 from bunraku.planning.timing import timed
 from bunraku.scene import Obstacle, Scene
 
@@ -69,3 +69,46 @@ def test_what_no_arm_can_hold_is_said():
     assert not animation.held
     assert "right's tool cannot hold" in animation.trouble
     assert 0 < animation.sample < 50
+
+
+# -- people ----------------------------------------------------------------------------------------------------------
+
+PLANK = Carried((Shape("world", Box((1.5, 0.6, 0.06)), name="plank"),), tilt=0.3, heights=(0.8, 1.2))
+
+
+def person_and_robot(moves):
+    grips = [hold(f"{side}_palm", (-0.7, s * 0.33, 0.0), z=(-1, 0, 0), x=(0, 0, 1)) for side, s in (("left", 1), ("right", -1))]
+    return Team((porter("ann", *grips, moves=moves), rover("robot", hold("tool", (0.62, 0.0, 0.05), x=(0, 1, 0)))), PLANK)
+
+
+def facing(team, x, y, yaw):
+    way = np.array([np.cos(yaw), np.sin(yaw)])
+    ann, robot = (x, y) - 1.08 * way, (x, y) + 1.08 * way
+    return team.configuration({"ann": (*ann, yaw), "robot": (*robot, yaw + np.pi)}, (x, y, 1.04, yaw, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("moves", "places"),
+    [
+        (Bezier, [(-2.0, 0.0, 0.0), (0.0, 0.6, 0.6), (1.0, 2.0, 1.2)]),
+        (Holonomic, [(2.0, 0.0, 0.0), (-2.0, 0.0, 0.0)]),
+        (Holonomic, [(0.0, -1.5, 0.0), (0.0, 1.5, 0.0)]),
+        (Holonomic, [(0.0, 0.0, 0.0), (0.0, 0.0, 1.5)]),
+    ],
+    ids=["forward", "backward", "sideways", "turning"],
+)
+def test_people_hold_with_both_hands_while_they_walk(moves, places):
+    team = person_and_robot(moves)
+    stops = [facing(team, *place) for place in places]
+    assert team.reaches(np.array(stops)).all()
+    path = through(team.space(Scene("hall"), AREA), stops)
+    animation = animate(team, timed(path, speed=0.7, acceleration=0.8), samples=268)
+    assert animation.held, animation.trouble
+    assert animation.closure < 1e-6
+    assert animation.jump < 0.2
+    assert animation.slide < 1e-6
+    ann = animation.motion.track("ann")
+    lower, upper = ann.figure.limits
+    assert ((ann.q >= lower) & (ann.q <= upper)).all()
+    base = team.in_world(timed(path, speed=0.7, acceleration=0.8).samples(268).q)[0]["ann"]
+    assert np.array_equal(ann.q[:, ann.figure.indices(("pelvis_tx", "pelvis_ty", "pelvis_rz"))], base)

@@ -1,27 +1,35 @@
-"""Animate: the bases of a team follow its timing, and arms hold the object in closed form (*carrying*, Section IV-B).
+"""Animate: people walk and robots roll as the team's timing has it, and arms hold the object in closed form (*carrying*,
+Section IV-B).
 
-The arm is solved at every sample nearest to where it was before, so that branches do not jump. Where an arm has no solution
-within its limits, the outcome says whose, and where on the path, for the roadmap to do without that edge.
+Locomotion comes first, for base and legs, spine and head; then the arms close the loop, wherever walking has moved the
+shoulders. Where an arm has no solution within its limits, the outcome says whose, and where on the path, for the roadmap to do
+without that edge.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.ensemble.manipulate import SMOOTH, jump_of
+from bunraku.ensemble.manipulate import hold as held_by
+from bunraku.ensemble.posture import lean
 from bunraku.ensemble.team import OBJECT, Agent, Hold, Team
-from bunraku.figure import WORLD, Figure
+from bunraku.figure import Figure
 from bunraku.figure.build import Attached, figure, free
-from bunraku.kinematics.arm import ClosedArm, closed_form
+from bunraku.kinematics.arm import closed_form
 from bunraku.kinematics.forward import frames_along
+from bunraku.locomotion.walk import Walk, walk
+from bunraku.locomotion.walk.ground import Heights
 from bunraku.motion import Motion, Track
 from bunraku.planning.timing import Timing
 from bunraku.spatial import se3, so3
 
 Array = NDArray[np.float64]
-SMOOTH = 0.2  # [rad] from one sample to the next
+GENTLE = 0.95 * SMOOTH
+CARRYING = 0.4  # of what trunk and arms do in walking is left where hands are full
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +44,17 @@ class Animation:
     trouble: str = ""
     sample: int = -1
     """The first sample that could not be held."""
+    walks: dict[str, Walk] = field(default_factory=dict)
+    """Of those who walk, by name: footfalls, and how far soles slide."""
 
     @property
     def held(self) -> bool:
         return self.motion is not None
+
+    @property
+    def slide(self) -> float:
+        """The farthest that a standing sole is from where it was set down [m]."""
+        return max((own.slide for own in self.walks.values()), default=0.0)
 
 
 def object_figure(team: Team) -> Figure:
@@ -48,87 +63,54 @@ def object_figure(team: Team) -> Figure:
     return figure(OBJECT, free(OBJECT, shapes))
 
 
-def animate(team: Team, timing: Timing, *, samples: int) -> Animation:
-    """So many samples of every agent's own figure and of the object; agents stand as they start but for base and arms."""
+def walks(agent: Agent) -> bool:
+    """Whether the agent goes on feet: a mannequin, by the names of its base."""
+    return agent.base == ("pelvis_tx", "pelvis_ty", "pelvis_rz")
+
+
+def animate(team: Team, timing: Timing, *, samples: int, heights: Heights | None = None) -> Animation:
+    """So many samples of every agent's own figure and of the object. `heights` is the ground under those who walk."""
     reduced = timing.samples(samples)
     bases, held = team.in_world(reduced.q)
     X_WO = np.zeros((len(held), 4, 4))
     X_WO[:, :3, :3] = so3.about(2, held[:, 3]) @ so3.about(1, held[:, 4]) @ so3.about(0, held[:, 5])
     X_WO[:, :3, 3], X_WO[:, 3, 3] = held[:, :3], 1.0
-    tracks, closure, jump = [], 0.0, 0.0
+    tracks, closure, jump, walked = [], 0.0, 0.0, {}
     for agent in team.agents:
-        Q = np.repeat(agent.figure.start[None], len(held), 0)
-        Q[:, agent.figure.indices(agent.base)] = bases[agent.name]
-        for hold in agent.holds:
-            arm = closed_form(agent.figure, hold.tool)
-            lost = _hold(arm, X_WO @ hold.X_OT, Q)
-            if lost is not None:
-                why = f"{agent.name}'s {hold.tool} cannot hold within its limits at sample {lost} of {len(Q)}"
-                return Animation(None, trouble=why, sample=lost)
-            closure = max(closure, _error(agent, hold, X_WO, Q))
-            jump = max(jump, _jump(Q[:, arm.indices]))
+        if walks(agent):
+            own = walk(agent.figure, reduced.t, bases[agent.name], heights=heights, sway=CARRYING, gentle=GENTLE)
+            walked[agent.name], Q = own, own.Q.copy()
+            lean(agent, X_WO, Q)
+        else:
+            Q = rolled(agent, bases[agent.name])
+        lost = _hold(agent, X_WO, Q)
+        if lost is not None:
+            return Animation(None, trouble=lost[0], sample=lost[1], walks=walked)
+        closure = max(closure, *(_error(agent, hold, X_WO, Q) for hold in agent.holds))
+        others = [k for k, name in enumerate(agent.figure.names) if name not in agent.base]
+        jump = max(jump, jump_of(Q[:, others]))
         tracks.append(Track(agent.figure, Q, name=agent.name))
     tracks.append(Track(object_figure(team), held, name=OBJECT))
-    return Animation(Motion(reduced.t, tuple(tracks)), closure, jump)
+    return Animation(Motion(reduced.t, tuple(tracks)), closure, jump, walks=walked)
 
 
-def _hold(arm: ClosedArm, X_WT: Array, Q: Array) -> int | None:
-    """Writes the arm into Q; the first sample without a solution, or nothing.
+def rolled(agent: Agent, base: Array) -> Array:
+    """The figure as it starts, on its way."""
+    Q = np.repeat(agent.figure.start[None], len(base), 0)
+    Q[:, agent.figure.indices(agent.base)] = base
+    return Q
 
-    Each of the solutions at the first sample is followed, and the one that keeps farthest from jumps and limits is kept.
-    """
-    X_BT = _seen(arm, X_WT, Q)
-    starts = _starts(arm, X_BT[0], Q[0])
-    tried = [_at_once(arm, X_BT, first, Q[0]) for first in starts]
-    if not any(reached == len(Q) for _, reached in tried):
-        tried = [_one_by_one(arm, X_BT, first, Q[0]) for first in starts]
-    whole = [angles for angles, reached in tried if reached == len(Q)]
-    if not whole:
-        return max((reached for _, reached in tried), default=0)
-    lower, upper = arm.limits
-    Q[:, arm.indices] = max(whole, key=lambda own: float(np.minimum(own - lower, upper - own).min()) - 10.0 * _jump(own))
+
+def _hold(agent: Agent, X_WO: Array, Q: Array) -> tuple[str, int] | None:
+    """Writes the arms into Q; what was lost, and at which sample."""
+    frames = frames_along(agent.figure, Q)
+    for hold in agent.holds:
+        arm = closed_form(agent.figure, hold.tool)
+        own = held_by(arm, X_WO @ hold.X_OT, Q, frames)
+        if own.lost is not None:
+            return f"{agent.name}'s {hold.tool} cannot hold within its limits at sample {own.lost} of {len(Q)}", own.lost
+        Q[:, arm.indices] = own.angles
     return None
-
-
-def _seen(arm: ClosedArm, X_WT: Array, Q: Array) -> Array:
-    """Targets in the world in which the first sample's base stands: `nearest_many` takes one q for all."""
-    frames = frames_along(arm.figure, Q)
-    if arm.base == WORLD:
-        return X_WT
-    X_WB = frames[:, arm.figure.frame_index[arm.base]]
-    return np.asarray(X_WB[0] @ se3.inverse(X_WB) @ X_WT)
-
-
-def _starts(arm: ClosedArm, X: Array, q: Array) -> Array:
-    """Solutions at the first sample, within limits."""
-    swivels = np.linspace(-np.pi, np.pi, 13)[:-1] if arm.swivels else np.zeros(1)
-    return np.concatenate([arm.solutions(X, q, swivel=float(s), within_limits=True) for s in swivels])
-
-
-def _at_once(arm: ClosedArm, X: Array, first: Array, q: Array) -> tuple[Array, int]:
-    """Angles nearest to the first sample's, in one call, and how many were found; those that jump were not."""
-    out, found = arm.nearest_many(X, q, swivel=_swivel(arm, first), near=first)
-    return out, len(X) if found.all() and _jump(out) < SMOOTH else 0
-
-
-def _one_by_one(arm: ClosedArm, X: Array, first: Array, q: Array) -> tuple[Array, int]:
-    """Angles from sample to sample, each nearest to the last; and how many were found."""
-    out, near, swivel = np.empty((len(X), len(first))), first, _swivel(arm, first)
-    for k, target in enumerate(X):
-        angles, found = arm.nearest_many(target[None], q, swivel=swivel, near=near[None])
-        if not found[0]:
-            return out, k
-        out[k] = near = angles[0]
-    return out, len(X)
-
-
-def _swivel(arm: ClosedArm, angles: Array) -> float:
-    return float(arm.swivels_of(angles[None])[0]) if arm.swivels else 0.0
-
-
-def _jump(angles: Array) -> float:
-    """The largest change from one sample to the next."""
-    return float(np.abs(np.diff(angles, axis=0)).max(initial=0.0))
 
 
 def _error(agent: Agent, hold: Hold, X_WO: Array, Q: Array) -> float:

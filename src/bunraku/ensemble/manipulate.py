@@ -1,0 +1,141 @@
+"""Manipulation: arms that hold on, solved in closed form for a whole motion at once (*carrying*, Section IV-B).
+
+An elbow of seven variables may swivel: how far is chosen over the whole motion by dynamic programming, so that arms stay off
+their limits and nothing jumps. Six variables leave a choice among eight solutions, of which one is followed throughout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
+from scipy.ndimage import gaussian_filter1d
+
+from bunraku.figure import WORLD
+from bunraku.kinematics.arm import ClosedArm
+from bunraku.kinematics.forward import frames_along
+from bunraku.spatial import se3
+
+Array = NDArray[np.float64]
+SMOOTH = 0.2  # [rad] from one sample to the next
+SWIVELS = np.linspace(-np.pi, np.pi, 30, endpoint=False)
+STRIDE = 4  # samples from one choice of swivel to the next
+AWAY = 0.35  # [rad] elbows are off the body, at best
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """An arm's angles at every sample, or where the first is that has none."""
+
+    angles: Array
+    lost: int | None = None
+
+
+def jump_of(angles: Array) -> float:
+    """The largest change from one sample to the next."""
+    return float(np.abs(np.diff(angles, axis=0)).max(initial=0.0))
+
+
+def hold(arm: ClosedArm, X_WT: Array, Q: Array, frames: Array | None = None) -> Held:
+    """The arm that brings its tool to X_WT (T, 4, 4) on bodies that are as Q (T, n) has them."""
+    X = _seen(arm, X_WT, frames_along(arm.figure, Q) if frames is None else frames)
+    return _swivelled(arm, X, Q[0]) if arm.swivels else _followed(arm, X, Q[0])
+
+
+def _seen(arm: ClosedArm, X_WT: Array, frames: Array) -> Array:
+    """Targets in the world in which the first sample's base stands: `nearest_many` takes one q for all."""
+    if arm.base == WORLD:
+        return X_WT
+    X_WB = frames[:, arm.figure.frame_index[arm.base]]
+    return np.asarray(X_WB[0] @ se3.inverse(X_WB) @ X_WT)
+
+
+# -- seven variables -------------------------------------------------------------------------------------------------
+
+
+def _swivelled(arm: ClosedArm, X: Array, q: Array) -> Held:
+    """Swivels at every few samples first, a smooth curve through them, and every sample on its own where that fails."""
+    for stride, smooth in ((STRIDE, 2.0), (STRIDE, 0.0), (1, 1.5), (1, 0.0)):
+        knots = np.unique(np.append(np.arange(0, len(X), stride), len(X) - 1))
+        swivel, near, lost = _chosen(arm, X[knots], q)
+        if lost is not None:
+            if stride == 1:
+                return Held(np.empty((0, 7)), lost)
+            continue
+        if smooth:
+            swivel = gaussian_filter1d(swivel, smooth, mode="nearest")
+        every = np.arange(len(X))
+        along = PchipInterpolator(knots, swivel)(every) if len(knots) > 1 else np.repeat(swivel, len(X))
+        angles, found = arm.nearest_many(X, q, swivel=along, near=near[np.searchsorted(knots, every)])
+        if found.all() and jump_of(angles) < SMOOTH:
+            return Held(angles)
+    return Held(angles, None if found.all() else int(found.argmin()))
+
+
+def _chosen(arm: ClosedArm, X: Array, q: Array) -> tuple[Array, Array, int | None]:
+    """The swivels (T,) and angles (T, 7) of least cost along the way; or the first sample that cannot be reached."""
+    T, K = len(X), len(SWIVELS)
+    lower, upper = arm.limits
+    middle, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
+    flat, found = arm.nearest_many(np.repeat(X, K, 0), q, swivel=np.tile(SWIVELS, T), near=np.tile(middle, (T * K, 1)))
+    angles, ok = flat.reshape(T, K, -1), found.reshape(T, K)
+    best = AWAY if arm.figure.compiled.tree.joints["p"][_first(arm)][1] > 0.0 else -AWAY
+    off = (SWIVELS - best + np.pi) % (2.0 * np.pi) - np.pi
+    with np.errstate(invalid="ignore"):
+        cost = np.where(ok, 0.05 * off**2 + (np.abs((angles - middle) / half) ** 8).sum(-1) * 0.1, np.inf)
+        total, came = cost[0], np.zeros((T, K), np.int64)
+        for k in range(1, T):
+            # From any swivel to any other: the change of all joints, squared.
+            step = ((angles[k][:, None] - angles[k - 1][None]) ** 2).sum(-1)
+            ways = np.where(np.isnan(step), np.inf, 4.0 * step) + total
+            came[k] = ways.argmin(1)
+            total = ways[np.arange(K), came[k]] + cost[k]
+            if not np.isfinite(total).any():
+                return np.empty(0), np.empty((0, 7)), k
+    if not np.isfinite(total).any():
+        return np.empty(0), np.empty((0, 7)), 0
+    pick = np.empty(T, np.int64)
+    pick[-1] = total.argmin()
+    for k in range(T - 1, 0, -1):
+        pick[k - 1] = came[k, pick[k]]
+    return np.unwrap(SWIVELS[pick]), angles[np.arange(T), pick], None
+
+
+def _first(arm: ClosedArm) -> int:
+    """The joint in which the arm begins."""
+    return int(np.flatnonzero(arm.figure.compiled.tree.joints["q"] == arm.indices[0])[0])
+
+
+# -- six variables ---------------------------------------------------------------------------------------------------
+
+
+def _followed(arm: ClosedArm, X: Array, q: Array) -> Held:
+    """Each of the solutions at the first sample is followed; the one that keeps farthest from jumps and limits is kept."""
+    starts = arm.solutions(X[0], q, within_limits=True)
+    tried = [_at_once(arm, X, first, q) for first in starts]
+    if not any(own.lost is None for own in tried):
+        tried = [_one_by_one(arm, X, first, q) for first in starts]
+    whole = [own for own in tried if own.lost is None]
+    if not whole:
+        return Held(np.empty((0, 6)), max((own.lost or 0 for own in tried), default=0))
+    lower, upper = arm.limits
+    return max(whole, key=lambda own: float(np.minimum(own.angles - lower, upper - own.angles).min()) - 10.0 * jump_of(own.angles))
+
+
+def _at_once(arm: ClosedArm, X: Array, first: Array, q: Array) -> Held:
+    """Angles nearest to the first sample's, in one call; those that jump were not found."""
+    out, found = arm.nearest_many(X, q, near=first)
+    return Held(out, None if found.all() and jump_of(out) < SMOOTH else 0)
+
+
+def _one_by_one(arm: ClosedArm, X: Array, first: Array, q: Array) -> Held:
+    """Angles from sample to sample, each nearest to the last."""
+    out, near = np.empty((len(X), len(first))), first
+    for k, target in enumerate(X):
+        angles, found = arm.nearest_many(target[None], q, near=near[None])
+        if not found[0]:
+            return Held(out, k)
+        out[k] = near = angles[0]
+    return Held(out)

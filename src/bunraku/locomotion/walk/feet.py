@@ -1,0 +1,194 @@
+"""A foot over time: it stands, rolling over heel and toes without sliding, and swings to where it stands next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.locomotion.walk.cycles import STANCE, Cycles
+from bunraku.locomotion.walk.going import Going
+from bunraku.locomotion.walk.ground import Ground, Heights, level
+from bunraku.locomotion.walk.legs import Leg
+from bunraku.locomotion.walk.steps import GAP, Steps
+from bunraku.spatial import so3
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+LEVEL = 0.02  # [rad] of pitch that counts as flat
+LOOKS = np.linspace(0.15, 0.88, 12)  # shares of a swing at which clearance is asked for
+JUST = 0.01  # [s]
+FLATTER, LOWER = 0.6, 0.5  # with full ease, feet pitch and rise less by these shares
+
+
+@dataclass(frozen=True, eq=False)
+class Foot:
+    """Stances of one foot and the swings between them."""
+
+    leg: Leg
+    touch: Array
+    leave: Array
+    yaw: Array
+    ground: Ground
+    pitch: Callable[[Array], Array]
+    """Of the foot against the ground, toes down [rad], at times."""
+    swings: Array
+    """(stances − 1, 6, 3): ankle at lift-off and touchdown, its changes of place there by unit of phase, lift and swerve."""
+
+    # -- stance ------------------------------------------------------------------------------------------------------
+
+    def stance_at(self, times: Array) -> Ints:
+        """The stance that holds, or the last before."""
+        return np.clip(np.searchsorted(self.touch, times, side="right") - 1, 0, len(self.touch) - 1)
+
+    def standing(self, times: Array) -> NDArray[np.bool_]:
+        return np.asarray(times <= self.leave[self.stance_at(times)] + 1e-12)
+
+    def edge(self, pitch: Array) -> Array:
+        """The end of the sole on which the foot rolls, before the ankle [m]."""
+        return np.where(pitch > 0.0, self.leg.toe, self.leg.heel)
+
+    def planted(self, k: Ints, pitch: Array) -> tuple[Array, Array]:
+        """Ankle and axes of a foot in stances k."""
+        R = self.ground.R[k] @ so3.about(1, pitch)
+        edge, zero = self.edge(pitch), np.zeros(len(pitch))
+        on_ground = np.stack([edge, zero, zero], 1)
+        own = np.stack([edge, zero, zero - self.leg.ankle], 1)
+        return self.ground.at[k] + _turned(self.ground.R[k], on_ground) - _turned(R, own), R
+
+    # -- swing -------------------------------------------------------------------------------------------------------
+
+    def swung(self, k: Ints, s: Array, pitch: Array) -> tuple[Array, Array]:
+        """Ankle and axes of a foot at shares s of the swings after stances k."""
+        a, b, v, w, lift, swerve = np.moveaxis(self.swings[k], 1, 0)
+        s1 = s[:, None]
+        way = s1**3 * (10.0 - 15.0 * s1 + 6.0 * s1**2)
+        start, end = s1 - s1**3 * (6.0 - 8.0 * s1 + 3.0 * s1**2), s1**3 * (-4.0 + 7.0 * s1 - 3.0 * s1**2)
+        bump = 16.0 * s1**2 * (1.0 - s1) ** 2
+        ankle = a + way * (b - a) + start * v + end * w + bump * (lift + swerve)
+        blend = way[:, 0]
+        yaw = self.yaw[k] + blend * (self.yaw[k + 1] - self.yaw[k])
+        tilts = np.swapaxes(so3.about(2, self.yaw), 1, 2) @ self.ground.R  # the ground's, seen along the foot
+        normal = (1.0 - way) * tilts[k, :, 2] + way * tilts[k + 1, :, 2]
+        normal /= np.sqrt((normal**2).sum(1))[:, None]
+        e_y = np.stack([np.zeros(len(s)), normal[:, 2], -normal[:, 1]], 1)  # normal × x
+        e_y /= np.sqrt((e_y**2).sum(1))[:, None]
+        tilt = np.stack([np.cross(e_y, normal), e_y, normal], -1)
+        return ankle, so3.about(2, yaw) @ tilt @ so3.about(1, pitch)
+
+    def at(self, times: Array) -> tuple[Array, Array]:
+        """Ankles (n, 3) and axes (n, 3, 3) at times."""
+        pitch, k = self.pitch(times), self.stance_at(times)
+        ankle, R = self.planted(k, pitch)
+        up = ~self.standing(times)
+        if up.any():
+            own = k[up]
+            s = (times[up] - self.leave[own]) / (self.touch[own + 1] - self.leave[own])
+            ankle[up], R[up] = self.swung(own, s, pitch[up])
+        return ankle, R
+
+
+def feet(
+    going: Going, steps: Steps, cycles: Cycles, legs: tuple[Leg, Leg], grounds: tuple[Ground, Ground], heights: Heights | None,
+    *, ease: float = 0.0,
+) -> tuple[Foot, Foot]:  # fmt: skip
+    """Both feet. With `ease` up to 1 they pitch and rise less."""
+    bare = []
+    for foot in (0, 1):
+        own = steps.of(foot)
+        touch, leave = steps.touch[own], steps.leave[own]
+        pitch = _pitching(going, steps, cycles, foot, 1.0 - FLATTER * ease)
+        yaw, none = np.unwrap(steps.place[own, 2]), np.zeros((max(len(own) - 1, 0), 6, 3))
+        bare.append(Foot(legs[foot], touch, leave, yaw, grounds[foot], pitch, none))
+    left, right = bare
+    low = 1.0 - LOWER * ease
+    return _swinging(left, right, going, cycles, low, heights), _swinging(right, left, going, cycles, low, heights)
+
+
+def phase_of(steps: Steps, going: Going, foot: int, times: Array) -> Array:
+    """The foot's own phase: 0 to STANCE through a stance, on to 1 through a swing."""
+    own = steps.of(foot)
+    touch, leave = steps.touch[own], steps.leave[own]
+    count = np.interp(times, going.t, steps.count)
+    first, last = np.interp(touch, going.t, steps.count), np.interp(leave, going.t, steps.count)
+    # The first stance began, and the last one ends, as if there had been walking before and after.
+    usual = 1.25
+    first[0], last[-1] = min(first[0], last[0] - usual), max(last[-1], first[-1] + usual)
+    k = np.clip(np.searchsorted(touch, times, side="right") - 1, 0, len(own) - 1)
+    stand = STANCE * np.clip((count - first[k]) / np.maximum(last[k] - first[k], 1e-9), 0.0, 1.0)
+    after = np.minimum(k + 1, len(own) - 1)
+    swing = STANCE + (1.0 - STANCE) * np.clip((times - leave[k]) / np.maximum(touch[after] - leave[k], 1e-9), 0.0, 1.0)
+    return np.asarray(np.where(times <= leave[k], stand, swing))
+
+
+def _pitching(going: Going, steps: Steps, cycles: Cycles, foot: int, scale: float) -> Callable[[Array], Array]:
+    phase, weights = phase_of(steps, going, foot, going.t), cycles.weights(going.velocity)
+    own = scale * cycles.blend(weights, phase, (("left_foot", "right_foot")[foot],))[:, 0]
+    own -= LEVEL * np.tanh(own / LEVEL)  # nearly flat is flat
+    return lambda times: np.interp(times, going.t, own)
+
+
+def _swinging(own: Foot, other: Foot, going: Going, cycles: Cycles, low: float, heights: Heights | None) -> Foot:
+    """The foot with its swings: as it leaves and arrives, no lower than clearance wants, around the other foot."""
+    n = len(own.touch) - 1
+    if n < 1:
+        return own
+    k, span = np.arange(n), own.touch[1:] - own.leave[:-1]
+
+    def planted(stance: Ints, times: Array) -> Array:
+        return own.planted(stance, own.pitch(times))[0]
+
+    a, b = planted(k, own.leave[:-1]), planted(k + 1, own.touch[1:])
+    v = (a - planted(k, own.leave[:-1] - JUST)) * (span / JUST)[:, None]
+    w = (planted(k + 1, own.touch[1:] + JUST) - b) * (span / JUST)[:, None]
+    own.swings[:, 0], own.swings[:, 1], own.swings[:, 2], own.swings[:, 3] = a, b, v, w
+    _lift(own, going, cycles, low, heights)
+    _swerve(own, other)
+    return own
+
+
+def _looked_at(own: Foot) -> tuple[Ints, Array, Array]:
+    """Swings, shares and times at which they are looked at, all in rows."""
+    n = len(own.swings)
+    k, s = np.repeat(np.arange(n), len(LOOKS)), np.tile(LOOKS, n)
+    return k, s, own.leave[k] + s * (own.touch[k + 1] - own.leave[k])
+
+
+def _lift(own: Foot, going: Going, cycles: Cycles, low: float, heights: Heights | None) -> None:
+    """Raises each swing as far as its sole must clear the ground."""
+    k, s, times = _looked_at(own)
+    ankle, R = own.swung(k, s, own.pitch(times))
+    weights = cycles.weights(going.velocity_at(times))
+    channel = f"{own.leg.side}_lift"
+    clear = np.maximum(low * cycles.blend(weights, STANCE + (1.0 - STANCE) * s, (channel,))[:, 0], 0.012)
+    need = np.full(len(k), -np.inf)
+    for x in (own.leg.heel, own.leg.toe):
+        corner = ankle + R @ np.array([x, 0.0, -own.leg.ankle])
+        under = level(heights, corner[:, :2])
+        if heights is not None:  # an edge just before or behind counts as well
+            ahead = 0.04 * R[:, :2, 0]
+            under = np.maximum(under, np.maximum(level(heights, corner[:, :2] + ahead), level(heights, corner[:, :2] - ahead)))
+        need = np.maximum(need, under + clear - corner[:, 2])
+    lift = (need / (16.0 * s**2 * (1.0 - s) ** 2)).reshape(-1, len(LOOKS)).max(1)
+    own.swings[:, 4, 2] = np.maximum(lift, 0.0)
+
+
+def _swerve(own: Foot, other: Foot) -> None:
+    """Leads each swing outward around the foot that stands."""
+    k, s, times = _looked_at(own)
+    ankle, _ = own.swung(k, s, np.zeros(len(k)))
+    beside = other.stance_at(times)
+    out = other.ground.R[beside][:, :, 1] * (1.0 if own.leg.hip[1] > 0.0 else -1.0)
+    d = ankle - other.ground.at[beside]
+    near = np.abs((d * other.ground.R[beside][:, :, 0]).sum(1)) < 0.3
+    need = np.where(near, GAP - 0.01 - (d * out).sum(1), 0.0) / (16.0 * s**2 * (1.0 - s) ** 2)
+    worst = np.maximum(need, 0.0).reshape(-1, len(LOOKS))
+    pick = worst.argmax(1)
+    rows = np.arange(len(worst)) * len(LOOKS) + pick
+    own.swings[:, 5] = np.minimum(worst.max(1), 0.25)[:, None] * out[rows] * np.array([1.0, 1.0, 0.0])
+
+
+def _turned(R: Array, x: Array) -> Array:
+    return np.asarray((R @ x[..., None])[..., 0])

@@ -1,0 +1,155 @@
+"""Steps along a way: when each foot stands, and where.
+
+The rate of steps follows from speed (step length grows as its root: the ratio of length to rate is nearly the same in people at
+all speeds), sidestep and turn. Steps alternate, and each stretch of walking holds a whole number of them, from standing to
+standing. A foot stands where the base is halfway through its stance: that is as much ahead at touchdown as it is behind at
+lift-off, whichever way the base goes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.locomotion.walk.cycles import Cycles
+from bunraku.locomotion.walk.going import Going, summed
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+RATIO = 0.39  # [m s]: step length² over speed, of 6.5 mm for each step a minute
+QUICKEST = 2.6  # [1/s] steps
+LEAST = 0.9  # [1/s] in which a walk begins and ends
+LONGEST = np.array([0.40, 0.2, 0.5])  # [m, m, rad] that a base may be from the middle of a stance
+WIDE, NARROW, GAP = 0.09, 0.062, 0.118  # [m] a foot beside the base, standing and walking; least between feet that pass
+TOES_OUT = 0.1  # [rad]
+BEHIND = 0.02  # [m] ankles behind the hips, standing; twice as much in a walk, for the heel that rises brings its ankle forward
+TRIES = 8
+CALM, SWIFT = 0.2, 0.6  # with full ease, steps are rarer, and standing on both feet is shorter, by these shares
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Stances of both feet, in the order in which they begin; the first two are those of the start."""
+
+    foot: Ints
+    """0 left, 1 right."""
+    touch: Array
+    leave: Array
+    middle: Array
+    """When the base is over the stance."""
+    place: Array
+    """(n, 3): x, y, heading of the foot."""
+    count: Array
+    """Steps taken at each look of the way, and the foot that took the first of them in `parity`."""
+    parity: Array
+
+    def of(self, foot: int) -> Ints:
+        return np.flatnonzero(self.foot == foot)
+
+
+def rate(going: Going, ease: float = 0.0) -> Array:
+    """Steps a second."""
+    forward, side, turn = np.abs(going.velocity.T)
+    along = (1.0 - CALM * ease) * np.sqrt(forward / RATIO) * np.where(going.velocity[:, 0] < 0.0, 1.2, 1.0)
+    across, about = side / (0.10 + 0.2 * side), turn / (0.32 + 0.15 * turn)
+    least = LEAST * going.pace / (going.pace + 0.08)
+    return np.asarray(np.minimum((along**3 + across**3 + about**3 + least**3) ** (1 / 3), QUICKEST))
+
+
+def plan(going: Going, cycles: Cycles, *, ease: float = 0.0) -> Steps:
+    """As few steps as keep all feet within reach. With `ease` up to 1, steps are slower, and feet longer in the air."""
+    pace = rate(going, ease)
+    hurry = np.ones(len(going.bouts))
+    for _ in range(TRIES):
+        steps, bout, stretch = _steps(going, cycles, pace, hurry, 1.0 - SWIFT * ease)
+        late = np.unique(bout[(stretch > 1.0) & (bout >= 0)])
+        if not len(late):
+            break
+        hurry[late] *= 1.12
+    return steps
+
+
+def _steps(going: Going, cycles: Cycles, pace: Array, hurry: Array, share: float) -> tuple[Steps, Ints, Array]:
+    """The steps, the stretch of walking in which each ends, and how far the base gets from each, as a share of the most."""
+    t = going.t
+    foot: list[int] = []
+    start: list[float] = []
+    end: list[float] = []
+    of: list[int] = []
+    count, parity, done = np.zeros(len(t)), np.zeros(len(t)), 0.0
+    for k, (a, b) in enumerate(going.bouts):
+        phase = summed(t[a : b + 1], pace[a : b + 1])
+        n = max(round(hurry[k] * phase[-1]), 2)
+        phase *= n / phase[-1]
+        first = _first_foot(going, a, b, foot[-1] if foot else 1, n)
+        count[a : b + 1], count[b + 1 :] = done + phase, done + n
+        parity[a:] = (first + done) % 2
+        done += n
+        middle = np.interp(np.arange(n) + 0.5, phase, t[a : b + 1])
+        both = share * (2.0 * cycles.stance(cycles.weights(going.velocity_at(middle))) - 1.0)  # of a step, on both feet
+        lift, land = np.arange(n) + 0.5 * both, np.arange(n) + 1.0 - 0.5 * both
+        lift[0], land[-1] = 0.05, n - 0.05
+        foot += [(first + i) % 2 for i in range(n)]
+        start += list(np.interp(lift, phase, t[a : b + 1]))
+        end += list(np.interp(land, phase, t[a : b + 1]))
+        of += [k] * n
+    first = foot[0] if foot else 0
+    swing_foot, of_swing = np.array(foot, int), np.array(of, int)
+    feet = np.concatenate([[first, 1 - first], swing_foot]).astype(np.int64)
+    touch = np.concatenate([[t[0], t[0]], end])
+    leave, bout_end = np.full(len(feet), t[-1]), np.full(len(feet), -1)
+    for i in range(len(feet)):  # the next swing of the same foot ends a stance
+        later = [j for j in range(max(i - 1, 0), len(foot)) if foot[j] == feet[i]]
+        if later:
+            leave[i], bout_end[i] = start[later[0]], of[later[0]]
+    own = np.concatenate([[-1, -1], of_swing])
+    middle = _middles(going, touch, leave, own, bout_end)
+    place, stretch = _places(going, feet, touch, leave, middle)
+    return Steps(feet, touch, leave, middle, place, count, parity), np.where(own >= 0, own, bout_end), stretch
+
+
+def _first_foot(going: Going, a: int, b: int, last: int, n: int) -> int:
+    """The foot on the side to which the base goes or turns; else the one that did not step last."""
+    until = a + max((b - a) // n, 1)
+    c, s = np.cos(going.base[a, 2]), np.sin(going.base[a, 2])
+    x, y, turn = going.base[min(until + (b - a) // n, b)] - going.base[a]
+    aside = c * y - s * x + 0.15 * turn
+    return 1 - last if abs(aside) < 0.02 else int(aside < 0.0)
+
+
+def _middles(going: Going, touch: Array, leave: Array, own: Ints, after: Ints) -> Array:
+    """When a base is halfway through a stance; where it rests there, the rest."""
+    t, moved = going.t, going.moved
+    half = 0.5 * (np.interp(touch, t, moved) + np.interp(leave, t, moved))
+    out = np.interp(half, moved + 1e-9 * t, t)  # strictly increasing
+    out[own < 0] = t[0]
+    for i in np.flatnonzero((own >= 0) & (own != after)):
+        out[i] = t[going.bouts[own[i]][1]]
+    return np.asarray(np.clip(out, touch, np.maximum(leave, touch)))
+
+
+def _places(going: Going, foot: Ints, touch: Array, leave: Array, middle: Array) -> tuple[Array, Array]:
+    """Feet beside the base, wide enough apart not to cross."""
+    at = going.at(middle)
+    c, s = np.cos(at[:, 2]), np.sin(at[:, 2])
+    side = np.where(foot == 0, 1.0, -1.0)
+    speed = np.abs(going.velocity_at(middle)[:, 0])
+    half = WIDE - (WIDE - NARROW) * np.clip(speed / 1.0, 0.0, 1.0)
+    for step in (1, 2, 3):  # neighbours in time, of either foot
+        d = at[step:, :2] - at[:-step, :2]
+        across = c[:-step] * d[:, 1] - s[:-step] * d[:, 0]
+        need = np.where(foot[step:] != foot[:-step], 0.5 * (GAP - side[step:] * across), 0.0)
+        together = touch[step:] < leave[:-step] + 0.6
+        need = np.where(together, need, 0.0)
+        half[step:] = np.maximum(half[step:], need)
+        half[:-step] = np.maximum(half[:-step], need)
+    x = -BEHIND * (1.0 + np.clip(going.velocity_at(middle)[:, 0], -0.5, 1.0))
+    place = np.stack([at[:, 0] + c * x - s * side * half, at[:, 1] + s * x + c * side * half, at[:, 2] + side * TOES_OUT], 1)
+    away = np.zeros(len(foot))
+    for when in (touch, leave):
+        d = going.at(when) - at
+        local = np.stack([c * d[:, 0] + s * d[:, 1], c * d[:, 1] - s * d[:, 0], d[:, 2]], 1) / LONGEST
+        away = np.maximum(away, np.maximum(np.hypot(local[:, 0], local[:, 1]), np.abs(local[:, 2])))
+    return place, away
