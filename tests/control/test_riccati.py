@@ -8,7 +8,6 @@ import scipy.linalg
 
 from bunraku.control import Configuration, Forces, Momentum, optimize
 from bunraku.control.problem import Expansion, Problem
-from bunraku.control.riccati import adjoint
 from bunraku.control.system import Curve, Rollout, System
 from bunraku.dynamics import linearize_at_rest
 from bunraku.figure import library
@@ -60,13 +59,11 @@ def hessian(work: Expansion, X: np.ndarray, U: np.ndarray, *, exact: bool) -> np
 def test_sweep_is_the_dense_solution(make) -> None:
     problem = make()
     run, work = moving(problem), Expansion(problem)
-    work.at(run)
-    assert work.gauss_newton() is not None
-    work.bend_along(run)
+    work.bend_along(run, fresh=False)  # under gains of zero
+    gradient = work.gradient.copy()
+    expected = work.bend_along(run)
+    assert expected == pytest.approx(work.gauss_newton(), rel=1e-12)
     X, U = responses(work)
-    zero = np.zeros_like(work.gains)
-    gradient = np.empty_like(work.feed)
-    adjoint(work.steps, work.slopes, zero, work.weights.copy(), gradient)
     for exact in (False, True):
         mu = 5.0 if exact else 0.0
         H = hessian(work, X, U, exact=exact) + mu * hessian(work, X, U, exact=False)
@@ -90,9 +87,8 @@ def test_cost_has_the_slope_and_the_curvature_that_the_sweeps_say(make) -> None:
     """*trep*, eq. 7: Dg·DP and D²g(DP, DP) + Dg·D²P, for every kind of term, against quotients of g(P(ξ + γζ))."""
     problem = make()
     run, work, gains = moving(problem), Expansion(problem), gains_of(problem)
-    work.at(run)
     work.gains[:] = gains
-    work.bend_along(run)
+    work.bend_along(run, fresh=False)
     work.feed[:] = -change_of(problem).u
     change = work.direction(gains)  # a tangent ζ = DP·ζ
     X, U = change.x[None], change.u[None]

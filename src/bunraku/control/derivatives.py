@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.control.problem import Expansion, Problem
-from bunraku.control.riccati import tangent
 from bunraku.control.system import Curve, Rollout
+from bunraku.control.tangent import tangent
 from bunraku.dynamics.expand import expand
 
 Array = NDArray[np.float64]

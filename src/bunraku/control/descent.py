@@ -136,7 +136,6 @@ def descend(
     try:
         for number in range(first, first + iterations):
             begun = time.perf_counter()
-            work.at(run)
             found = _step(work, search, run, cost, method, mu, history[-1] if history else None)
             if found is None:
                 outcome = Outcome.STALLED
@@ -176,13 +175,16 @@ def _step(
     work: Expansion, search: Search, run: Rollout, cost: float, method: Method, mu: float, last: Iteration | None
 ) -> _Step | None:
     """One iteration: the gains of the projection, a direction, a line search."""
-    expected = work.gauss_newton()
+    certain = method == "newton" or (method == "auto" and last is not None and last.kind == "newton")
+    expected = work.bend_along(run) if certain else work.safe_along(run)
     if expected is None:
         raise BunrakuError(
             f"{work.problem.system.figure.name}: the cost leaves an input free\n"
             "  advice: weigh every input: Forces(…) for forces, Speed(…) or Configuration(…) for kinematic variables"
         )
-    if method == "newton" or (method == "auto" and not _safe_is_fast(expected, cost, last)):
+    if certain or (method == "auto" and not _safe_is_fast(expected, cost, last)):
+        if not certain:
+            work.bend_along(run)
         found = _newton(work, search, run, cost, mu if expected > FAR * cost else min(mu, MU_FIRST))
         if found is not None:
             return found
@@ -211,7 +213,6 @@ def _safe_is_fast(expected: float, cost: float, last: Iteration | None) -> bool:
 def _newton(work: Expansion, search: Search, run: Rollout, cost: float, mu: float) -> _Step | None:
     """Newton's direction with the smallest μ at hand that makes the Hessian positive and the model true."""
     safe = work.direction(work.gains)
-    work.bend_along(run)
     while mu <= MU_MOST:
         if work.newton(mu) is None:
             mu = max(4.0 * mu, MU_FIRST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.control.problem import Problem
+from bunraku.control.problem import ROUGHLY, Problem
 from bunraku.control.sheet import Sheet
 from bunraku.control.system import Curve, System
 
@@ -16,7 +16,7 @@ def coarser(problem: Problem, times: int) -> Problem:
     """With steps `times` as long. Bounds are left to the fine grid."""
     s = problem.system
     system = System.of(s.figure, dt=times * s.dt, inputs=s.inputs)
-    return Problem(system, _sheet(problem.sheet, times), problem.start, problem.taut)
+    return Problem(system, _sheet(problem.sheet, times), problem.start, problem.taut, tolerance=ROUGHLY)
 
 
 def _sheet(sheet: Sheet, c: int) -> Sheet:

@@ -23,6 +23,8 @@ from bunraku.kinematics.forward import Pose
 from bunraku.motion import Motion
 
 Array = NDArray[np.float64]
+SAME = 1e-12  # of the cost: an expected decrease so small that the gains before the last step are those after it
+COARSE = 1e-5  # tolerance on a coarse grid: the grid itself is off by more
 TOUCH = 1e-6  # of a bound's unit: how far beyond it a motion may be
 
 
@@ -136,11 +138,12 @@ def _from_coarse(
     if problem.steps % coarse or coarse < 1:
         raise BunrakuError(f"{problem.steps} steps are no multiple of {coarse}\n  advice: choose coarse so that they are")
     s, thin = problem.system, coarser(problem, coarse)
-    wish = thinned(first_run(problem, guess, forces), coarse)
-    held = thin.project(wish, guess.gains[::coarse].copy()) if isinstance(guess, Optimum) else None
+    curve, gains = _guessed(problem, guess, forces)
+    wish = thinned(curve, coarse)
+    held = thin.project(wish, gains[::coarse].copy()) if len(gains) else None
     run = held if isinstance(held, Rollout) else first_run(thin, wish, None)
     work = Expansion(thin)
-    found = optimum_of(thin, descend(thin, run, tolerance=1e-8, iterations=iterations, expansion=work), work)
+    found = optimum_of(thin, descend(thin, run, tolerance=COARSE, iterations=iterations, expansion=work), work)
     curve, gains = refined(found.run, found.gains, coarse, s.n, s.n_kin)
     fine = problem.project(curve, gains)
     return fine if isinstance(fine, Rollout) else first_run(problem, curve, None)
@@ -157,8 +160,8 @@ def problem_of(
     return Problem(system, sheet_of(cost, system, times, start), start, np.zeros(system.n_links, np.int8))
 
 
-def first_run(problem: Problem, guess: Optimum | Curve | Puppeteer, forces: Puppeteer) -> Rollout:
-    """The motion that the search starts from."""
+def _guessed(problem: Problem, guess: Optimum | Curve | Puppeteer, forces: Puppeteer) -> tuple[Curve, Array]:
+    """The curve that the search starts from, and gains to follow it with, where there are any."""
     system, N = problem.system, problem.steps
     gains = np.zeros((0, 0, 0))
     if isinstance(guess, Optimum):
@@ -175,8 +178,14 @@ def first_run(problem: Problem, guess: Optimum | Curve | Puppeteer, forces: Pupp
         curve = Curve(np.repeat(problem.start[None], N + 1, 0), u)
     if not np.array_equal(curve.x[0], problem.start):
         curve = Curve(np.concatenate([problem.start[None], curve.x[1:]]), curve.u)
-    run = problem.project(curve, gains)
+    return curve, gains
+
+
+def first_run(problem: Problem, guess: Optimum | Curve | Puppeteer, forces: Puppeteer) -> Rollout:
+    """The motion that the search starts from."""
+    run = problem.project(*_guessed(problem, guess, forces))
     if isinstance(run, Broken):
+        system = problem.system
         raise BunrakuError(f"{system.figure.name}: {_why(run, system.dt)}\n  advice: start from a guess that the figure can make")
     return run
 
@@ -192,8 +201,8 @@ def _why(broken: Broken, dt: float) -> str:
 
 def optimum_of(problem: Problem, found: Descent, work: Expansion) -> Optimum:
     """With the gains along what was found."""
-    work.at(found.run)
-    if work.gauss_newton() is None:
+    last = found.history[-1].decrease if found.history else np.inf
+    if last > SAME * abs(found.cost) and work.safe_along(found.run) is None:
         raise BunrakuError("no gains along the motion\n  advice: weigh every input")
     return Optimum(problem, found.run, work.gains.copy(), found.cost, found.history, found.outcome)
 

@@ -7,15 +7,19 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.control.bend import bend
 from bunraku.control.projection import project
-from bunraku.control.riccati import Slopes, Steps1, adjoint, riccati, tangent
+from bunraku.control.riccati import riccati
 from bunraku.control.sheet import Bounds, Sheet, slopes, value
+from bunraku.control.steps import Slopes, Steps1
 from bunraku.control.system import Curve, Rollout, System
+from bunraku.control.tangent import tangent
 from bunraku.dynamics.expand import expand_along
 
 Array = NDArray[np.float64]
 NONE3: Array = np.zeros((0, 0, 0))
 TOLERANCE = 1e-16  # of a step: a quadratic tail shows what a looser one leaves behind
+ROUGHLY = 1e-10  # of a step on a coarse grid
 
 
 def unbounded() -> Bounds:
@@ -42,6 +46,8 @@ class Problem:
     taut: NDArray[np.int8]
     """States of the links before the first step."""
     bounds: Bounds = field(default_factory=unbounded)
+    tolerance: float = TOLERANCE
+    """Of every step."""
 
     @property
     def steps(self) -> int:
@@ -53,8 +59,9 @@ class Problem:
         x, u = np.empty((N + 1, s.n_x)), np.empty_like(curve.u)
         impulse, states, bits = np.empty((N, s.n_links)), np.empty((N, s.n_links), np.int8), np.zeros(N, np.int64)
         done = project(
-            s.tree, self.taut, curve.x, curve.u, gains, s.hands, s.thrusts, s.dt, s.share, TOLERANCE, x, u, impulse, states, bits
-        )
+            s.tree, self.taut, curve.x, curve.u, gains, s.hands, s.thrusts, s.dt, s.share, self.tolerance,
+            x, u, impulse, states, bits,
+        )  # fmt: skip
         return Rollout(x, u, impulse, states) if done == N else Broken(done, int(bits[done]))
 
     def cost(self, run: Rollout) -> tuple[float, float]:
@@ -89,14 +96,33 @@ class Expansion:
 
     def at(self, run: Rollout) -> None:
         """First derivatives of the steps; gradient and Gauss–Newton Hessian of the cost."""
-        s, p = self.problem.system, self.problem
-        self._steps(run, np.zeros((0, 0)), NONE3)
-        slopes(s.tree, p.sheet, p.bounds, run.x, run.u, run.impulse, s.dt, s.n_kin, s.hands, s.thrusts, self.slopes)
-
-    def _steps(self, run: Rollout, weights: Array, H: Array) -> None:
         s = self.problem.system
-        Q, forces = np.ascontiguousarray(run.x[:, : s.n_q]), np.ascontiguousarray(run.u[:, s.n_kin :])
-        expand_along(s.tree, run.states, Q, run.impulse, forces, s.dt, s.share, weights, self.steps.D, H)
+        Q, forces = self._slopes(run)
+        expand_along(s.tree, run.states, Q, run.impulse, forces, s.dt, s.share, np.zeros((0, 0)), self.steps.D, NONE3)
+
+    def safe_along(self, run: Rollout) -> float | None:
+        """First derivatives, and gains and feedforward without curvature."""
+        self.at(run)
+        return self.gauss_newton()
+
+    def bend_along(self, run: Rollout, *, fresh: bool = True) -> float | None:
+        """All that `safe_along` gives, and the curvature of the steps, contracted with the adjoint under the gains; under those at
+        hand, where no `fresh` ones are wanted."""
+        s, N = self.problem.system, self.problem.steps
+        if self._H is None:
+            self._H = np.zeros((N, 2 * s.n_q, 2 * s.n_q))
+        Q, forces = self._slopes(run)
+        decrease = bend(
+            s.tree, run.states, Q, run.impulse, forces, self.steps, self.slopes, fresh, self.gains, self.feed, self.weights,
+            self.gradient, self._H,
+        )  # fmt: skip
+        return float(decrease) if np.isfinite(decrease) else None
+
+    def _slopes(self, run: Rollout) -> tuple[Array, Array]:
+        """The cost to second order; configurations and forces of the motion."""
+        s, p = self.problem.system, self.problem
+        slopes(s.tree, p.sheet, p.bounds, run.x, run.u, run.impulse, s.dt, s.n_kin, s.hands, s.thrusts, self.slopes)
+        return np.ascontiguousarray(run.x[:, : s.n_q]), np.ascontiguousarray(run.u[:, s.n_kin :])
 
     def gauss_newton(self, shift: float = 0.0) -> float | None:
         """Gains and feedforward without curvature; the expected decrease, or nothing where no shift makes it convex."""
@@ -109,14 +135,6 @@ class Expansion:
         none = np.zeros((0, 0))
         metric = self.slopes._replace(hx=flat[0], hu=flat[1], Hq=NONE3, bend=NONE3, end=none)
         riccati(self.steps, metric, NONE3, 0.0, 0.0, self.newton_gains, self.feed, self.first)
-
-    def bend_along(self, run: Rollout) -> None:
-        """Curvature of the steps, contracted with the adjoint under the gains at hand."""
-        s, N = self.problem.system, self.problem.steps
-        if self._H is None:
-            self._H = np.zeros((N, 2 * s.n_q, 2 * s.n_q))
-        adjoint(self.steps, self.slopes, self.gains, self.weights, self.gradient)
-        self._steps(run, self.weights, self._H)
 
     def newton(self, mu: float = 0.0) -> float | None:
         """Feedforward with the curvature; nothing where the Hessian is not positive definite."""

@@ -1,11 +1,8 @@
-"""Sweeps along a motion, each one compiled call: Riccati (backward), adjoint (backward), tangent (forward).
+"""The Riccati sweep, backward along a motion that has been linearised: one compiled call.
 
-The state is x = (q, p, w): all variables, the momentum, the rates w of the kinematic variables; the inputs u are the next
-kinematic variables and the force inputs that may be chosen. With z = (q, p, u), one step of a small change is
+The Hessian of a step and of what follows it, over z = (q, p, u), is M = Tᵀ V T + cost; the inputs are eliminated by M_uu⁻¹:
 
-    δ(q_dyn, p)₊ = F z        δq_kin₊ = S₁ z        δw₊ = (S₁ z − δq_kin)/dt
-
-Only F (2n rows) is dense: the kinematic part of the state forgets its past, and a sweep multiplies nothing by its zeros.
+    δu = −d − K δx,    K = M_uu⁻¹ M_ux,    d = M_uu⁻¹ m_u,    V ← M_xx − M_xu K,    v ← m_x − M_xu d
 """
 
 from __future__ import annotations
@@ -14,130 +11,9 @@ from collections import namedtuple
 
 import numpy as np
 
+from bunraku.control.cholesky import cholesky, solve_rows
+from bunraku.control.steps import add_curvature, fill, fill_links
 from bunraku.spatial.kernel import inline, kernel
-
-# The first derivative of every step: D as bunraku.dynamics gives it; E = dt · ∂F/∂u (n × forces chosen); which kinematic
-# variables are inputs; (n, n_q, n_links); dt; share.
-Steps1 = namedtuple("Steps1", "D E hands shape dt share")
-# The cost along the motion to second order: gradient and diagonal by state, input and impulse; dense blocks by q (N+1 or
-# none), of Gauss–Newton and what that leaves out; weights of the accelerations of kinematic variables; a matrix at the end
-# (or none).
-Slopes = namedtuple("Slopes", "gx hx gu hu gl hl Hq bend acceleration end")
-
-
-@inline
-def fill(D, E, hands, n, nq, nc, share, F):
-    """F = ∂(q_dyn, p)₊/∂z of one step."""
-    m, nh = nq + n, hands.shape[0]
-    for r in range(2 * n):
-        row = D[r] if r < n else D[r + nc]
-        for j in range(m):
-            F[r, j] = row[j]
-        for a in range(nh):
-            F[r, m + a] = row[m + hands[a]]
-        for f in range(E.shape[1]):
-            F[r, m + nh + f] = (1.0 - share) * E[r - n, f] if r >= n else 0.0
-    for f in range(E.shape[1]):
-        for i in range(n):
-            if E[i, f] != 0.0:
-                s = share * E[i, f]
-                for r in range(2 * n):
-                    F[r, m + nh + f] += s * D[r if r < n else r + nc, nq + i]
-
-
-@inline
-def fill_links(D, E, hands, n, nq, nc, share, G):
-    """G = ∂λ/∂z of one step."""
-    m, nh = nq + n, hands.shape[0]
-    for c in range(nc):
-        row = D[n + c]
-        for j in range(m):
-            G[c, j] = row[j]
-        for a in range(nh):
-            G[c, m + a] = row[m + hands[a]]
-        for f in range(E.shape[1]):
-            x = 0.0
-            for i in range(n):
-                x += E[i, f] * row[nq + i]
-            G[c, m + nh + f] = share * x
-
-
-@inline
-def add_curvature(H, E, hands, n, nq, share, M):
-    """M += H, from (q0, p0, k1) to z: a force enters like momentum."""
-    m, nh = nq + n, hands.shape[0]
-    for i in range(m):
-        for j in range(m):
-            M[i, j] += H[i, j]
-        for a in range(nh):
-            x = H[i, m + hands[a]]
-            M[i, m + a] += x
-            M[m + a, i] += x
-    for a in range(nh):
-        for b in range(nh):
-            M[m + a, m + b] += H[m + hands[a], m + hands[b]]
-    for f in range(E.shape[1]):
-        for i in range(n):
-            if E[i, f] == 0.0:
-                continue
-            s = share * E[i, f]
-            for j in range(m):
-                x = s * H[nq + i, j]
-                M[m + nh + f, j] += x
-                M[j, m + nh + f] += x
-            for a in range(nh):
-                x = s * H[nq + i, m + hands[a]]
-                M[m + nh + f, m + a] += x
-                M[m + a, m + nh + f] += x
-            for g in range(E.shape[1]):
-                for k in range(n):
-                    if E[k, g] != 0.0:
-                        M[m + nh + f, m + nh + g] += s * share * E[k, g] * H[nq + i, nq + k]
-
-
-@inline
-def cholesky(A, n):
-    """The lower factor in place; false where A is not positive definite."""
-    largest = 0.0
-    for j in range(n):
-        largest = max(largest, abs(A[j, j]))
-    floor = 1e-14 * largest
-    for j in range(n):
-        x = A[j, j]
-        for k in range(j):
-            x -= A[j, k] * A[j, k]
-        if not x > floor:
-            return False
-        d = np.sqrt(x)
-        A[j, j] = d
-        for i in range(j + 1, n):
-            y = A[i, j]
-            for k in range(j):
-                y -= A[i, k] * A[j, k]
-            A[i, j] = y / d
-    return True
-
-
-@inline
-def solve_rows(A, n, Y):
-    """Y ← (A Aᵀ)⁻¹ Y for the lower factor A; rows of Y are updated as wholes."""
-    w = Y.shape[1]
-    for i in range(n):
-        for k in range(i):
-            a = A[i, k]
-            for c in range(w):
-                Y[i, c] -= a * Y[k, c]
-        a = 1.0 / A[i, i]
-        for c in range(w):
-            Y[i, c] *= a
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            a = A[k, i]
-            for c in range(w):
-                Y[i, c] -= a * Y[k, c]
-        a = 1.0 / A[i, i]
-        for c in range(w):
-            Y[i, c] *= a
 
 
 @inline
@@ -159,29 +35,26 @@ def _kinematic_blocks(V, hands, n, nq, dt, M):
             M[m + a, m + b] += V[n + ka, n + kb] + i1 * (V[n + ka, m + kb] + V[m + ka, n + kb]) + i2 * V[m + ka, m + kb]
 
 
-@kernel
-def riccati(steps, slopes, H, mu, shift, K, d, first):
-    """Gains K and feedforward d of the LQ problem along the motion: δu = −d − K δx.
+# Scratch of the sweep: F and what the cost-to-go makes of it; M with its gradient m; the cost-to-go V, v; the inputs' part.
+Room = namedtuple("Room", "F Y M Vdd mz Ux V v A cross product G Gw")
 
-    With H, the curvature of the steps, the Hessian is exact; without, that of Gauss and Newton. The latter is stretched by
-    1 + μ, which keeps the change small where the curvature would run away with it, and `shift`, relative to its diagonal, is
-    added to the Hessian of the inputs. Returns (−1, Σ d·gradient) or, where the Hessian of
-    the inputs is not positive definite, the step at which it fails: the problem is convex exactly when it nowhere does.
-    `first` is the cost-to-go at the start: matrix and, in its last column, gradient.
-    """
-    E, hands, dt, share = steps.E, steps.hands, steps.dt, steps.share
+
+@inline
+def room(steps, slopes):
     n, nq, nc = steps.shape
-    N, nk, nh, nf = steps.D.shape[0], nq - n, hands.shape[0], E.shape[1]
-    m, nu = nq + n, nh + nf
-    nz, nx = m + nu, m + nk
-    F, Y, M, Vdd, mz = np.empty((2 * n, nz)), np.empty((2 * n, nz)), np.empty((nz, nz)), np.empty((2 * n, 2 * n)), np.empty(nz)
-    Ux, V, v, A = np.empty((nu, nx + 1)), np.zeros((nx, nx)), np.empty(nx), np.empty((nu, nu))
-    cross, product = np.empty((nu, nx)), np.empty((nx, nx))
-    tension = slopes.hl.shape[0] > 0
-    G, Gw = np.empty((nc if tension else 0, nz)), np.empty((nc if tension else 0, nz))
-    Ra = slopes.acceleration
-    accelerates = Ra.shape[0] > 0
-    i1, i2, more, bends = 1.0 / dt, 1.0 / (dt * dt), 1.0 + mu, 1.0 if H.shape[0] > 0 else 0.0
+    nu = steps.hands.shape[0] + steps.E.shape[1]
+    nx, nz, links = 2 * nq, nq + n + nu, nc if slopes.hl.shape[0] > 0 else 0
+    return Room(
+        np.empty((2 * n, nz)), np.empty((2 * n, nz)), np.empty((nz, nz)), np.empty((2 * n, 2 * n)), np.empty(nz),
+        np.empty((nu, nx + 1)), np.zeros((nx, nx)), np.empty(nx), np.empty((nu, nu)), np.empty((nu, nx)), np.empty((nx, nx)),
+        np.empty((links, nz)), np.empty((links, nz)),
+    )  # fmt: skip
+
+
+@inline
+def at_end(steps, slopes, mu, bends, V, v):
+    """The cost-to-go at the last sample: its own cost."""
+    nx, nq, N, more = v.shape[0], steps.shape[1], slopes.gx.shape[0] - 1, 1.0 + mu
     for i in range(nx):
         v[i] = slopes.gx[N, i]
         V[i, i] = more * slopes.hx[N, i]
@@ -193,9 +66,46 @@ def riccati(steps, slopes, H, mu, shift, K, d, first):
         for i in range(nq):
             for j in range(nq):
                 V[i, j] += more * slopes.Hq[N, i, j] + bends * slopes.bend[N, i, j]
+
+
+@kernel
+def riccati(steps, slopes, H, mu, shift, K, d, first):
+    """Gains K and feedforward d of the LQ problem along the motion: δu = −d − K δx.
+
+    With H, the curvature of the steps, the Hessian is exact; without, that of Gauss and Newton. The latter is stretched by
+    1 + μ, which keeps the change small where the curvature would run away with it, and `shift`, relative to its diagonal, is
+    added to the Hessian of the inputs. Returns (−1, Σ d·gradient) or, where the Hessian of
+    the inputs is not positive definite, the step at which it fails: the problem is convex exactly when it nowhere does.
+    `first` is the cost-to-go at the start: matrix and, in its last column, gradient.
+    """
+    r = room(steps, slopes)
+    at_end(steps, slopes, mu, 1.0 if H.shape[0] > 0 else 0.0, r.V, r.v)
+    failed, total = sweep(steps.D.shape[0], 0, steps, slopes, H, mu, shift, r, K, d)
+    if failed < 0:
+        nx = r.v.shape[0]
+        for i in range(nx):
+            first[i, nx] = r.v[i]
+            for j in range(nx):
+                first[i, j] = r.V[i, j]
+    return failed, total
+
+
+@inline
+def sweep(last, first, steps, slopes, H, mu, shift, r, K, d):
+    """The cost-to-go r.V, r.v from sample `last` back to sample `first`. A range, so that a caller with all steps at hand pays for
+    one call, and one that makes them on the way may take them one by one."""
+    E, hands, dt, share = steps.E, steps.hands, steps.dt, steps.share
+    n, nq, nc = steps.shape
+    nk, nh, nf = nq - n, hands.shape[0], E.shape[1]
+    m, nu = nq + n, nh + nf
+    nz, nx = m + nu, m + nk
+    F, Y, M, Vdd, mz, Ux, V, v, A, cross, product, G, Gw = r
+    tension, Ra = G.shape[0] > 0, slopes.acceleration
+    accelerates = Ra.shape[0] > 0
+    i1, i2, more, bends = 1.0 / dt, 1.0 / (dt * dt), 1.0 + mu, 1.0 if H.shape[0] > 0 else 0.0
     total = 0.0
-    for k in range(N - 1, -1, -1):
-        fill(steps.D[k], E, hands, n, nq, nc, share, F)
+    for k in range(last - 1, first - 1, -1):
+        fill(steps.D, k, E, hands, n, nq, nc, share, F)
         # M = Tᵀ V T + cost, with the dense rows first: Y = ½ V_dd F + V_d,kin S₁ + V_dw (S₁ − S₀)/dt
         for i in range(2 * n):
             ri = i if i < n else i + nk
@@ -292,97 +202,4 @@ def riccati(steps, slopes, H, mu, shift, K, d, first):
             for a in range(nu):
                 x -= cross[a, i] * d[k, a]
             v[i] = x
-    for i in range(nx):
-        first[i, nx] = v[i]
-        for j in range(nx):
-            first[i, j] = V[i, j]
     return -1, total
-
-
-@kernel
-def adjoint(steps, slopes, K, weights, gradient):
-    """Derivative of the cost along the motion under feedback (*trep*, Lemma 3.1 and eq. 12 with inputs u = ū − K(x − x̄)).
-
-    `gradient[k]` is by ū_k; `weights[k]` are the covectors of the outputs (q₊, λ, p₊) of step k, with which the second
-    derivative of the projection is to be contracted: Dg·D²P(ζ, ζ) = Σ weights·D²step(ζ, ζ).
-    """
-    E, hands, i1, share = steps.E, steps.hands, 1.0 / steps.dt, steps.share
-    n, nq, nc = steps.shape
-    N, nk, nh, nf = steps.D.shape[0], nq - n, hands.shape[0], E.shape[1]
-    m, nu = nq + n, nh + nf
-    nx = m + nk
-    chi, D, row, by_u = np.empty(nx), steps.D, np.empty(steps.D.shape[2]), np.empty(nu)
-    for i in range(nx):
-        chi[i] = slopes.gx[N, i]
-    for k in range(N - 1, -1, -1):
-        w = weights[k]
-        for i in range(n):
-            w[i] = chi[i]
-            w[n + nc + i] = chi[nq + i]
-        for c in range(nc):
-            w[n + c] = slopes.gl[k, c] if slopes.gl.shape[0] > 0 else 0.0
-        for j in range(row.shape[0]):
-            row[j] = 0.0
-        for o in range(2 * n + nc):
-            x = w[o]
-            if x != 0.0:
-                for j in range(row.shape[0]):
-                    row[j] += x * D[k, o, j]
-        for a in range(nh):
-            by_u[a] = slopes.gu[k, a] + row[m + hands[a]] + chi[n + hands[a]] + chi[m + hands[a]] * i1
-        for f in range(nf):
-            x = slopes.gu[k, nh + f]
-            for i in range(n):
-                x += E[i, f] * (share * row[nq + i] + (1.0 - share) * w[n + nc + i])
-            by_u[nh + f] = x
-        for j in range(nk):
-            row[n + j] -= chi[m + j] * i1
-        for i in range(nx):
-            x = slopes.gx[k, i] + (row[i] if i < m else 0.0)
-            for a in range(nu):
-                x -= K[k, a, i] * by_u[a]
-            chi[i] = x
-        for a in range(nu):
-            gradient[k, a] = by_u[a]
-
-
-@kernel
-def tangent(steps, K, dx, du, X, U):
-    """(X, U) = DP·(dx, du): x₊ = A x + B u, u = du − K(x − dx), from x₀ = dx₀ (*trep*, after Lemma 3.1)."""
-    E, hands, i1, share, D = steps.E, steps.hands, 1.0 / steps.dt, steps.share, steps.D
-    n, nq, nc = steps.shape
-    N, nk, nh, nf = D.shape[0], nq - n, hands.shape[0], E.shape[1]
-    m, nu = nq + n, nh + nf
-    nx = m + nk
-    inner = np.empty(2 * nq)
-    for i in range(nx):
-        X[0, i] = dx[0, i]
-    for k in range(N):
-        for a in range(nu):
-            x = du[k, a]
-            for i in range(nx):
-                x -= K[k, a, i] * (X[k, i] - dx[k, i])
-            U[k, a] = x
-        for j in range(m):
-            inner[j] = X[k, j]
-        for j in range(nk):
-            inner[m + j] = 0.0
-            X[k + 1, n + j] = 0.0
-        for a in range(nh):
-            inner[m + hands[a]] = U[k, a]
-            X[k + 1, n + hands[a]] = U[k, a]
-        for j in range(nk):
-            X[k + 1, m + j] = (X[k + 1, n + j] - X[k, n + j]) * i1
-        for i in range(n):
-            x = 0.0
-            for f in range(nf):
-                x += E[i, f] * U[k, nh + f]
-            inner[nq + i] += share * x
-            X[k + 1, nq + i] = (1.0 - share) * x
-        for i in range(n):
-            x, y = 0.0, X[k + 1, nq + i]
-            for j in range(2 * nq):
-                x += D[k, i, j] * inner[j]
-                y += D[k, n + nc + i, j] * inner[j]
-            X[k + 1, i] = x
-            X[k + 1, nq + i] = y

@@ -111,7 +111,7 @@ def value(tree, sheet, bounds, X, U, L, dt, n_kin):
 
 @kernel
 def slopes(tree, sheet, bounds, X, U, L, dt, n_kin, hands, thrusts, out):
-    """Fills `out` (a riccati.Slopes): gradient and Gauss–Newton Hessian along the motion, and what that leaves out."""
+    """Fills `out` (a steps.Slopes): gradient and Gauss–Newton Hessian along the motion, and what that leaves out."""
     n, nq, joints, chain = tree.shape[0], tree.shape[1], tree.joints, tree.chain
     N, m, nj, nh = U.shape[0], nq + n, joints.shape[0], hands.shape[0]
     R, p, S, mass, h = np.empty((nj, 3, 3)), np.empty((nj, 3)), np.empty((nj, 6)), np.empty(nj), np.empty((nj, 3))
