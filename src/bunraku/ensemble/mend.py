@@ -1,0 +1,257 @@
+"""Mend: one stretch of a motion that is too near to something gets another posture, warped in and as mild as can be."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.ensemble.loops import Loops
+from bunraku.ensemble.postures import Postures
+from bunraku.ensemble.residual import COARSE, STEP, Residual, Spots
+from bunraku.ensemble.team import OBJECT
+from bunraku.ensemble.warp import LEAST, Warp, window
+from bunraku.ensemble.whole import Whole
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+EASE = 0.8  # [s] that a change of posture takes
+JUMP = 0.19  # [rad] that a joint may move from one sample to the next
+PROBES = 8  # places of a stretch at which postures are tried
+ROUNDS = 6  # of mending one window
+MILDER = (0.5, 0.5, 0.3, 0.3, 0.15, 0.1)  # how different postures are among which one that deforms less is looked for
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What was changed from sample `first` to sample `last`, and why."""
+
+    first: int
+    last: int
+    why: str
+    keys: int
+    deformation: float
+    """The largest, over the window: see `Postures.deformation`."""
+    warp: Warp
+
+
+class Mender:
+    """One motion on its way to be free."""
+
+    def __init__(self, whole: Whole, Q: Array, t: Array, margin: float, seed: int, until: float) -> None:
+        self.whole, self.Q, self.until = whole, Q, until
+        self.residual = Residual(whole, margin)
+        self.loops = Loops(whole)
+        self.seed = seed
+        self.ease = max(EASE / float(np.diff(t).mean()) if len(t) > 1 else 1.0, 2.0)
+        self.changes: list[Change] = []
+        self.failed: list[Spots] = []
+        self.trouble = "", -1
+        self.others: list[Spots] = []
+        self.ignored: frozenset[tuple[int, int]] = frozenset()
+
+    @property
+    def last(self) -> int:
+        return len(self.Q) - 1
+
+    def late(self) -> bool:
+        return time.process_time() > self.until
+
+    def stretches(self) -> list[Spots]:
+        """What is to be mended."""
+        return self.residual.stretches(self.residual.everywhere(self.Q), self.ease, self.last)
+
+    def _fail(self, spots: Spots, why: str, sample: float) -> None:
+        self.failed.append(spots)
+        if not self.trouble[0]:
+            self.trouble = why, round(sample)
+
+    # -- one stretch -------------------------------------------------------------------------------------------------
+
+    def mend(self, number: int, spots: Spots, others: list[Spots]) -> None:
+        """Finds a change of posture for a stretch, and makes it; or notes why not. Others are mended later, or were not."""
+        self.others = others
+        begin, end = float(spots.place.min()), float(spots.place.max())
+        now = [other for other in others if other.place.min() < end + 1.0 and other.place.max() > begin - 1.0]
+        self.ignored = frozenset((a, b) for other in now for a, b in other.things.tolist())
+        worst = spots.worst
+        a, b = self.whole.names(spots.things[worst])
+        told = f"{a} and {b} are {1e3 * spots.value[worst]:.3g} mm apart at sample {round(float(spots.place[worst]))}"
+        movable = self._movable[spots.things].any(1)
+        if not movable.all():
+            fixed = int(np.argmin(movable))
+            a, b = self.whole.names(spots.things[fixed])
+            self._fail(spots, f"{a} meets {b}, and no change of posture moves either", float(spots.place[fixed]))
+            return
+        fits = begin >= LEAST * self.ease and self.last - end >= LEAST * self.ease
+        postures = Postures(self.loops, self.residual.owners(spots.things), held=fits, seed=(self.seed, number))
+        warp = self._search(postures, spots)
+        if warp is None:
+            self._fail(spots, f"{told}: no free posture was found", float(spots.place[worst]))
+            return
+        warp = self._smaller(warp)
+        first, last = self._range(warp)
+        self.Q[first : last + 1] = self._warped(warp, first, last)[0]
+        size = float(postures.deformation(warp.changes).max())
+        self.changes.append(Change(first, last, told, len(warp.places) - 2, size, warp))
+
+    @cached_property
+    def _movable(self) -> Bools:
+        """Whether each thing moves with what tuning may change."""
+        active = self.loops.active
+        moved = set(active.columns.tolist()) | {int(k) for loop in self.loops.loops for k in loop.columns}
+        flat = self.whole.world._flat
+        joints = [
+            any(int(flat.joints[j]["q"]) in moved for j in flat.chain[joint, 1 : 1 + flat.chain[joint, 0]]) for joint in flat.joint
+        ]
+        return np.array([*joints, *([False] * len(flat.kind))])
+
+    def _search(self, postures: Postures, spots: Spots) -> Warp | None:
+        begin, end, worst = float(spots.place.min()), float(spots.place.max()), float(spots.place[spots.worst])
+        probes = np.unique(np.append(np.linspace(begin, end, PROBES), worst))
+        at = self._between(probes)
+        key = int(np.argmin(np.abs(probes - worst)))
+        for level in postures.levels:
+            if self.late():
+                return None
+            Z = postures.sample(at[key], level)
+            Z = Z[self._good(at[key], Z)]
+            Z = Z[np.argsort(postures.deformation(Z), kind="stable")]
+            for change in Z[:12]:
+                if self._good_everywhere(at, change):
+                    change = self._milder(postures, at, key, change)
+                    warp = self._fitted(postures, {worst: change}, begin, end)
+                    if warp is not None:
+                        return warp
+        return self._several(postures, probes, at, key, begin, end)
+
+    def _good(self, q: Array, Z: Array) -> Bools:
+        """Which changes of one configuration close and are free."""
+        if not len(Z):
+            return np.zeros(0, np.bool_)
+        Q, ok = self.loops.changed(np.repeat(q[None], len(Z), 0), Z)
+        ok[ok] = self.residual.free(Q[ok], self.ignored)
+        return ok
+
+    def _good_everywhere(self, Q: Array, change: Array) -> bool:
+        changed, ok = self.loops.changed(Q, change[None])
+        return bool(ok.all() and self.residual.free(changed, self.ignored).all())
+
+    def _milder(self, postures: Postures, at: Array, key: int, change: Array) -> Array:
+        """A change that deforms less and is free at all probes as well."""
+        for step in MILDER:
+            Z = postures.milder(change, step)
+            Z = Z[postures.deformation(Z) < 0.98 * postures.deformation(change)]
+            Z = Z[self._good(at[key], Z)]
+            Z = Z[np.argsort(postures.deformation(Z), kind="stable")]
+            change = next((z for z in Z[:6] if self._good_everywhere(at, z)), change)
+        return change
+
+    def _several(
+        self, postures: Postures, probes: Array, at: Array, key: int, begin: float, end: float
+    ) -> Warp | None:  # fmt: skip
+        """A key at every probe, each as near as can be to its neighbour's, from the worst one outward."""
+        keys: dict[float, Array] = {}
+        for order in (range(key, len(probes)), range(key, -1, -1)):
+            near = keys.get(float(probes[key]))
+            for k in order:
+                found = self._nearest(postures, at[k], near)
+                if found is None or self.late():
+                    return None
+                keys[float(probes[k])] = near = found
+        return self._fitted(postures, keys, begin, end)
+
+    def _nearest(self, postures: Postures, q: Array, near: Array | None) -> Array | None:
+        """A free change of q, near another one, if there is one."""
+        for level in postures.levels:
+            Z = postures.sample(q, level) if near is None else np.vstack([near, postures.about(q, near, level)])
+            Z = Z[self._good(q, Z)]
+            if len(Z):
+                away = postures.deformation(Z) if near is None else postures.deformation(Z - near) + 0.2 * postures.deformation(Z)
+                return np.asarray(Z[int(np.argmin(away))])
+        return None
+
+    # -- windows -----------------------------------------------------------------------------------------------------
+
+    def _between(self, places: Array) -> Array:
+        k = np.minimum(places.astype(np.int64), max(self.last - 1, 0))
+        s = (places - k)[:, None]
+        return np.asarray((1.0 - s) * self.Q[k] + s * self.Q[np.minimum(k + 1, self.last)])
+
+    def _range(self, warp: Warp) -> tuple[int, int]:
+        """The samples that a warp changes, and one more on either side."""
+        first = 0 if warp.opens[0] else max(int(np.floor(warp.places[0])), 0)
+        last = self.last if warp.opens[1] else min(int(np.ceil(warp.places[-1])), self.last)
+        return first, last
+
+    def _warped(self, warp: Warp, first: int, last: int) -> tuple[Array, Bools]:
+        return self.loops.changed(self.Q[first : last + 1], warp.at(np.arange(first, last + 1)))
+
+    def _fitted(self, postures: Postures, keys: dict[float, Array], begin: float, end: float) -> Warp | None:
+        """A warp through keys that is free; where it is not, the window is made longer, or gets another key."""
+        ease, keys = self.ease, dict(keys)
+        for _ in range(ROUNDS):
+            if self.late():
+                return None
+            warp = window(keys, begin, end, ease=ease, last=self.last)
+            if OBJECT in postures.owners and any(warp.opens) and any(np.any(z[postures.held]) for z in keys.values()):
+                return None  # where the object begins and ends is not ours to say
+            first, last = self._range(warp)
+            Q, ok = self._warped(warp, first, last)
+            if not ok.all():
+                bad = first + np.flatnonzero(~ok).astype(float)
+            elif self._jump(Q) > max(JUMP, self._jump(self.Q[first : last + 1])):
+                ease *= 1.5
+                continue
+            else:
+                bad = self._left(Q, first, last)
+                if not len(bad):
+                    return warp
+            inner = bad[(bad >= begin) & (bad <= end)]
+            if len(inner):
+                place = float(inner[len(inner) // 2])
+                if min(abs(place - p) for p in keys) < 0.5:
+                    return None
+                found = self._nearest(postures, self._between(np.array([place]))[0], warp.at(place)[0])
+                if found is None:
+                    return None
+                keys[place] = found
+            else:
+                begin, end = min(begin, float(bad.min()) - 1.0), max(end, float(bad.max()) + 1.0)
+        return None
+
+    def _left(self, Q: Array, first: int, last: int, step: float = STEP) -> Array:
+        """Places of a window at which something is too near, but for what belongs to other stretches."""
+        changed = self.Q.copy()
+        changed[first : last + 1] = Q
+        spots = self.residual.short(changed, max(first - 1, 0), min(last + 1, self.last), step=step)
+        for other in self.others:
+            spots = spots.where(~spots.among(other))
+        return np.unique(spots.place)
+
+    def _jump(self, Q: Array) -> float:
+        return float(np.abs(np.diff(Q, axis=0)).max(initial=0.0))
+
+    def _smaller(self, warp: Warp) -> Warp:
+        """The same warp as small as is free; sought coarsely, and then looked at closely."""
+        low, high, known = 0.0, 1.0, [1.0]
+        for _ in range(5):
+            middle = 0.5 * (low + high)
+            if self.late():
+                break
+            if self._holds(warp.scaled(middle), COARSE):
+                high = middle
+                known.append(middle)
+            else:
+                low = middle
+        return next((w for w in map(warp.scaled, known[:0:-1]) if self._holds(w, STEP)), warp)
+
+    def _holds(self, warp: Warp, step: float) -> bool:
+        first, last = self._range(warp)
+        Q, ok = self._warped(warp, first, last)
+        smooth = self._jump(Q) <= max(JUMP, self._jump(self.Q[first : last + 1]))
+        return bool(ok.all()) and smooth and not len(self._left(Q, first, last, step))
