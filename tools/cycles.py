@@ -96,7 +96,7 @@ def leg(gait: Gait) -> dict[str, Array]:
     own = on_foot(PHASE, gait.stance)
     hip, knee, ankle = (curve(knots)(own) * DEG for knots in (gait.hip, gait.knee, gait.ankle))
     foot = -hip + knee - ankle
-    flat = np.interp(PHASE, [0.0, 0.04, 0.1, 0.3, 0.36, STANCE, 1.0], [0.0, 0.3, 1.0, 1.0, 0.85, 0.0, 0.0])
+    flat = np.interp(PHASE, [0.0, 0.04, 0.1, 0.36, 0.45, 0.52, STANCE, 1.0], [0.0, 0.3, 1.0, 1.0, 0.8, 0.5, 0.0, 0.0])
     foot = foot * (1.0 - flat)
     foot = np.where(foot > 0.0, ROLL * foot, foot)
     s = np.clip((PHASE - STANCE) / (1.0 - STANCE), 0.0, 1.0)

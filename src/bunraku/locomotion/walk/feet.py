@@ -21,6 +21,8 @@ LEVEL = 0.02  # [rad] of pitch that counts as flat
 LOOKS = np.linspace(0.15, 0.88, 12)  # shares of a swing at which clearance is asked for
 JUST = 0.01  # [s]
 FLATTER, LOWER = 0.6, 0.5  # with full ease, feet pitch and rise less by these shares
+RISING = .4  # share of a swing in which it is raised
+HURRIED, EVEN = 0.45, 0.2  # shares of a swing in which a foot gets up to speed: at will, and with full ease
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,9 @@ class Foot:
     """Of the foot against the ground, toes down [rad], at times."""
     swings: Array
     """(stances − 1, 6, 3): ankle at lift-off and touchdown, its changes of place there by unit of phase, lift and swerve."""
+    ramp: float = HURRIED
+    """The share of a swing in which it gets up to speed, and of that in which it slows down."""
+    evenly: float = 0.0
 
     # -- stance ------------------------------------------------------------------------------------------------------
 
@@ -64,9 +69,9 @@ class Foot:
         """Ankle and axes of a foot at shares s of the swings after stances k."""
         a, b, v, w, lift, swerve = np.moveaxis(self.swings[k], 1, 0)
         s1 = s[:, None]
-        way = s1**3 * (10.0 - 15.0 * s1 + 6.0 * s1**2)
+        way = eased(s1, self.ramp)
         start, end = s1 - s1**3 * (6.0 - 8.0 * s1 + 3.0 * s1**2), s1**3 * (-4.0 + 7.0 * s1 - 3.0 * s1**2)
-        bump = 16.0 * s1**2 * (1.0 - s1) ** 2
+        bump = raised(s1, self.evenly)
         ankle = a + way * (b - a) + start * v + end * w + bump * (lift + swerve)
         blend = way[:, 0]
         yaw = self.yaw[k] + blend * (self.yaw[k + 1] - self.yaw[k])
@@ -94,16 +99,17 @@ def feet(
     going: Going, steps: Steps, cycles: Cycles, legs: tuple[Leg, Leg], grounds: tuple[Ground, Ground], heights: Heights | None,
     *, ease: float = 0.0,
 ) -> tuple[Foot, Foot]:  # fmt: skip
-    """Both feet. With `ease` up to 1 they pitch and rise less."""
+    """Both feet. With `ease` they pitch and rise less."""
     bare = []
     for foot in (0, 1):
         own = steps.of(foot)
         touch, leave = steps.touch[own], steps.leave[own]
-        pitch = _pitching(going, steps, cycles, foot, 1.0 - FLATTER * ease)
+        pitch = _pitching(going, steps, cycles, foot, max(1.0 - FLATTER * ease, 0.1))
         yaw, none = np.unwrap(steps.place[own, 2]), np.zeros((max(len(own) - 1, 0), 6, 3))
-        bare.append(Foot(legs[foot], touch, leave, yaw, grounds[foot], pitch, none))
+        ramp = max(HURRIED + (EVEN - HURRIED) * ease, 0.12)
+        bare.append(Foot(legs[foot], touch, leave, yaw, grounds[foot], pitch, none, ramp, min(ease, 1.0)))
     left, right = bare
-    low = 1.0 - LOWER * ease
+    low = max(1.0 - LOWER * ease, 0.3)
     return _swinging(left, right, going, cycles, low, heights), _swinging(right, left, going, cycles, low, heights)
 
 
@@ -171,7 +177,7 @@ def _lift(own: Foot, going: Going, cycles: Cycles, low: float, heights: Heights 
             ahead = 0.04 * R[:, :2, 0]
             under = np.maximum(under, np.maximum(level(heights, corner[:, :2] + ahead), level(heights, corner[:, :2] - ahead)))
         need = np.maximum(need, under + clear - corner[:, 2])
-    lift = (need / (16.0 * s**2 * (1.0 - s) ** 2)).reshape(-1, len(LOOKS)).max(1)
+    lift = (need / raised(s, own.evenly)).reshape(-1, len(LOOKS)).max(1)
     own.swings[:, 4, 2] = np.maximum(lift, 0.0)
 
 
@@ -183,11 +189,25 @@ def _swerve(own: Foot, other: Foot) -> None:
     out = other.ground.R[beside][:, :, 1] * (1.0 if own.leg.hip[1] > 0.0 else -1.0)
     d = ankle - other.ground.at[beside]
     near = np.abs((d * other.ground.R[beside][:, :, 0]).sum(1)) < 0.3
-    need = np.where(near, GAP - 0.01 - (d * out).sum(1), 0.0) / (16.0 * s**2 * (1.0 - s) ** 2)
+    need = np.where(near, GAP - 0.01 - (d * out).sum(1), 0.0) / raised(s, own.evenly)
     worst = np.maximum(need, 0.0).reshape(-1, len(LOOKS))
     pick = worst.argmax(1)
     rows = np.arange(len(worst)) * len(LOOKS) + pick
     own.swings[:, 5] = np.minimum(worst.max(1), 0.25)[:, None] * out[rows] * np.array([1.0, 1.0, 0.0])
+
+
+def eased(s: Array, ramp: float) -> Array:
+    """From 0 to 1: the speed rises and falls straight within `ramp`, and is even in between."""
+    early, late = np.minimum(s, ramp), np.minimum(1.0 - s, ramp)
+    even = np.clip(s - ramp, 0.0, 1.0 - 2.0 * ramp)
+    return np.asarray((even + 0.5 * ramp + (early**2 - late**2) / (2.0 * ramp)) / (1.0 - ramp))
+
+
+def raised(s: Array, evenly: float) -> Array:
+    """From 0 up to 1 and down to 0: softly at both ends, or `evenly` throughout."""
+    x = np.minimum(np.minimum(s, 1.0 - s) / RISING, 1.0)
+    up = 4.0 * s * (1.0 - s)
+    return np.asarray((1.0 - evenly) * x**2 * (3.0 - 2.0 * x) + evenly * up * (2.0 - up))
 
 
 def _turned(R: Array, x: Array) -> Array:

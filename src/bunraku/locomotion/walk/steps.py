@@ -21,12 +21,12 @@ Ints = NDArray[np.int64]
 RATIO = 0.39  # [m s]: step length² over speed, of 6.5 mm for each step a minute
 QUICKEST = 2.6  # [1/s] steps
 LEAST = 0.9  # [1/s] in which a walk begins and ends
-LONGEST = np.array([0.40, 0.2, 0.5])  # [m, m, rad] that a base may be from the middle of a stance
+LONGEST = np.array([0.5, 0.2, 0.5])  # [m, m, rad] that a base may be from the middle of a stance
 WIDE, NARROW, GAP = 0.09, 0.062, 0.118  # [m] a foot beside the base, standing and walking; least between feet that pass
 TOES_OUT = 0.1  # [rad]
 BEHIND = 0.02  # [m] ankles behind the hips, standing; twice as much in a walk, for the heel that rises brings its ankle forward
-TRIES = 8
-CALM, SWIFT = 0.2, 0.6  # with full ease, steps are rarer, and standing on both feet is shorter, by these shares
+TRIES = 12
+SWIFT, CLOSER = 0.6, 0.3  # with full ease, standing on both feet and steps are shorter by these shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,31 +49,31 @@ class Steps:
         return np.flatnonzero(self.foot == foot)
 
 
-def rate(going: Going, ease: float = 0.0) -> Array:
+def rate(going: Going) -> Array:
     """Steps a second."""
     forward, side, turn = np.abs(going.velocity.T)
-    along = (1.0 - CALM * ease) * np.sqrt(forward / RATIO) * np.where(going.velocity[:, 0] < 0.0, 1.2, 1.0)
+    along = np.sqrt(forward / RATIO) * np.where(going.velocity[:, 0] < 0.0, 1.2, 1.0)
     across, about = side / (0.10 + 0.2 * side), turn / (0.32 + 0.15 * turn)
     least = LEAST * going.pace / (going.pace + 0.08)
-    return np.asarray(np.minimum((along**3 + across**3 + about**3 + least**3) ** (1 / 3), QUICKEST))
+    return np.asarray(np.minimum((along**4 + across**4 + about**4 + least**4) ** 0.25, QUICKEST))
 
 
 def plan(going: Going, cycles: Cycles, *, ease: float = 0.0) -> Steps:
-    """As few steps as keep all feet within reach. With `ease` up to 1, steps are slower, and feet longer in the air."""
-    pace = rate(going, ease)
+    """As few steps as keep all feet within reach. With `ease`, steps are shorter, and feet longer in the air."""
+    pace = rate(going)
     hurry = np.ones(len(going.bouts))
     for _ in range(TRIES):
-        steps, bout, stretch = _steps(going, cycles, pace, hurry, 1.0 - SWIFT * ease)
+        steps, bout, stretch = _steps(going, cycles, pace, hurry, ease)
         late = np.unique(bout[(stretch > 1.0) & (bout >= 0)])
         if not len(late):
             break
-        hurry[late] *= 1.12
+        hurry[late] *= 1.08
     return steps
 
 
-def _steps(going: Going, cycles: Cycles, pace: Array, hurry: Array, share: float) -> tuple[Steps, Ints, Array]:
+def _steps(going: Going, cycles: Cycles, pace: Array, hurry: Array, ease: float) -> tuple[Steps, Ints, Array]:
     """The steps, the stretch of walking in which each ends, and how far the base gets from each, as a share of the most."""
-    t = going.t
+    t, share, longest = going.t, max(1.0 - SWIFT * ease, 0.15), LONGEST * (1.0 - CLOSER * min(ease, 1.5))
     foot: list[int] = []
     start: list[float] = []
     end: list[float] = []
@@ -106,7 +106,7 @@ def _steps(going: Going, cycles: Cycles, pace: Array, hurry: Array, share: float
             leave[i], bout_end[i] = start[later[0]], of[later[0]]
     own = np.concatenate([[-1, -1], of_swing])
     middle = _middles(going, touch, leave, own, bout_end)
-    place, stretch = _places(going, feet, touch, leave, middle)
+    place, stretch = _places(going, feet, touch, leave, middle, longest)
     return Steps(feet, touch, leave, middle, place, count, parity), np.where(own >= 0, own, bout_end), stretch
 
 
@@ -130,7 +130,7 @@ def _middles(going: Going, touch: Array, leave: Array, own: Ints, after: Ints) -
     return np.asarray(np.clip(out, touch, np.maximum(leave, touch)))
 
 
-def _places(going: Going, foot: Ints, touch: Array, leave: Array, middle: Array) -> tuple[Array, Array]:
+def _places(going: Going, foot: Ints, touch: Array, leave: Array, middle: Array, longest: Array) -> tuple[Array, Array]:
     """Feet beside the base, wide enough apart not to cross."""
     at = going.at(middle)
     c, s = np.cos(at[:, 2]), np.sin(at[:, 2])
@@ -150,6 +150,6 @@ def _places(going: Going, foot: Ints, touch: Array, leave: Array, middle: Array)
     away = np.zeros(len(foot))
     for when in (touch, leave):
         d = going.at(when) - at
-        local = np.stack([c * d[:, 0] + s * d[:, 1], c * d[:, 1] - s * d[:, 0], d[:, 2]], 1) / LONGEST
+        local = np.stack([c * d[:, 0] + s * d[:, 1], c * d[:, 1] - s * d[:, 0], d[:, 2]], 1) / longest
         away = np.maximum(away, np.maximum(np.hypot(local[:, 0], local[:, 1]), np.abs(local[:, 2])))
     return place, away

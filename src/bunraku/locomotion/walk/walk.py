@@ -34,7 +34,7 @@ UPRIGHT, SOFT, HARD = 0.16, 0.2, 0.08  # [rad] bend of the knee in standing; whe
 BENT = 0.2  # [rad] more of all three with full ease
 SINK = 0.07  # [s] before and after a stretched leg in which the pelvis is low
 ARMS = tuple(f"{side}_{name}" for side in SIDES for name in ARM)
-TRIES, MOST = 4, 1.4  # of walking with more ease, and how much
+TRIES, MOST = 5, 2.4  # of walking with more ease, and how much
 AHEAD = 0.7  # [s] that the head is ahead of the base
 
 
@@ -91,7 +91,7 @@ def walk(
         if gentle is None or best.jump <= gentle or ease >= MOST:
             break
         # Full ease about halves what joints do; a little more than needed, so that the next try mostly holds.
-        ease = min(ease + max(2.2 * (1.0 - gentle / best.jump), 0.15), MOST)
+        ease = min(ease + max(2.2 * (1.0 - gentle / best.jump), 0.2), MOST)
         made = _walked(figure, way, t, base, cycles, legs, heights, sway, ease)
         best = min(best, made, key=lambda own: own.jump)
     return best
