@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.ensemble.lean import lean
 from bunraku.ensemble.manipulate import SMOOTH, jump_of
 from bunraku.ensemble.manipulate import hold as held_by
-from bunraku.ensemble.lean import lean
 from bunraku.ensemble.team import OBJECT, Agent, Hold, Team
 from bunraku.figure import Figure
 from bunraku.figure.build import Attached, figure, free
