@@ -73,7 +73,7 @@ def test_feet_stand_on_any_ground():
 def test_a_joint_that_jumps():
     motion = altered(lifting(), "person", "neck_rz", lambda q: q + 0.25, samples=slice(20, None))
     verdict = recheck(waiters(), motion, HALL)
-    assert [o.sample for o in verdict.objections if o.text.startswith("jump")] == [19]
+    assert [o.sample for o in verdict.objections if o.text.startswith("jump: person's neck_rz")] == [19]
     assert abs(verdict.jump - 0.25) < 1e-9
 
 

@@ -87,11 +87,11 @@ def recheck(
     found = [*_limits(whole, motion), *_carried(team, motion)]
     place, dense = denser(whole.world._flat, Q, step=spacing)
     hits, clearance, parts = _touches(whole, motion.t, place, dense, margin)
-    closure, jump = _closure(team, motion), _jumps(whole, Q)
+    closure, (jump, which) = _closure(team, motion), _jumps(whole, Q)
     slide = _slides(team, motion, heights or _floor(scene))
     found += hits
     found += _over(motion.t, closure, CLOSED, "closure: a tool is {:.3g} m or rad off its hold")
-    found += _over(motion.t, jump, JUMP, "jump: a joint moves {:.3g} rad from one sample to the next")
+    found += _over(motion.t, jump, JUMP, f"jump: {which} moves {{:.3g}} rad from one sample to the next")
     found += _over(motion.t, slide, SLIDE, "feet: one that stands slides {:.3g} m")
     found.sort(key=lambda objection: objection.t)
     held, jumped, slid = (float(values.max(initial=0.0)) for values in (closure, jump, slide))
@@ -160,10 +160,13 @@ def _carried(team: Team, motion: Motion) -> Iterator[Objection]:
 # -- joints ----------------------------------------------------------------------------------------------------------
 
 
-def _jumps(whole: Whole, Q: Array) -> Array:
-    """The largest change of an angle from each sample to the next."""
-    turns = np.array([variable.motion == "rotate" for figure in whole.figures for variable in figure.variables])
-    return np.append(np.abs(np.diff(Q[:, turns], axis=0)).max(1, initial=0.0), 0.0)
+def _jumps(whole: Whole, Q: Array) -> tuple[Array, str]:
+    """The largest change of an angle from each sample to the next, and which angle changes most."""
+    every = [(figure.name, variable) for figure in whole.figures for variable in figure.variables]
+    turns = np.array([variable.motion == "rotate" for _, variable in every])
+    steps = np.where(turns, np.abs(np.diff(Q, axis=0)), 0.0)
+    name, variable = every[int(steps.max(0, initial=0.0).argmax())]
+    return np.append(steps.max(1, initial=0.0), 0.0), f"{name}'s {variable.name}"
 
 
 def _limits(whole: Whole, motion: Motion) -> Iterator[Objection]:
