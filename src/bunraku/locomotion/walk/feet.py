@@ -18,10 +18,11 @@ from bunraku.spatial import so3
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 LEVEL = 0.02  # [rad] of pitch that counts as flat
-LOOKS = np.linspace(0.15, 0.88, 12)  # shares of a swing at which clearance is asked for
+LOOKS = np.linspace(0.15, 0.91, 15)  # shares of a swing at which clearance is asked for
 JUST = 0.01  # [s]
 FLATTER, LOWER = 0.6, 0.5  # with full ease, feet pitch and rise less by these shares
-RISING = .4  # share of a swing in which it is raised
+STEEP = 0.15  # [m] of a step up or down
+RISING = 0.3  # share of a swing in which it is raised
 HURRIED, EVEN = 0.45, 0.2  # shares of a swing in which a foot gets up to speed: at will, and with full ease
 
 
@@ -69,10 +70,15 @@ class Foot:
         """Ankle and axes of a foot at shares s of the swings after stances k."""
         a, b, v, w, lift, swerve = np.moveaxis(self.swings[k], 1, 0)
         s1 = s[:, None]
-        way = eased(s1, self.ramp)
+        # Up a step, first up and then ahead; down, first ahead and then down.
+        climb = np.clip((self.ground.at[k + 1, 2] - self.ground.at[k, 2]) / STEEP, -1.0, 1.0)[:, None]
+        late = np.where(climb > 0.0, s1 ** (1.0 + 0.6 * climb), 1.0 - (1.0 - s1) ** (1.0 - 0.6 * climb))
+        early = np.where(climb > 0.0, 1.0 - (1.0 - s1) ** (1.0 + 0.8 * climb), s1 ** (1.0 - 0.8 * climb))
+        way = eased(late, self.ramp)
+        rise = eased(early, self.ramp)
         start, end = s1 - s1**3 * (6.0 - 8.0 * s1 + 3.0 * s1**2), s1**3 * (-4.0 + 7.0 * s1 - 3.0 * s1**2)
         bump = raised(s1, self.evenly)
-        ankle = a + way * (b - a) + start * v + end * w + bump * (lift + swerve)
+        ankle = a + np.concatenate([way, way, rise], 1) * (b - a) + start * v + end * w + bump * (lift + swerve)
         blend = way[:, 0]
         yaw = self.yaw[k] + blend * (self.yaw[k + 1] - self.yaw[k])
         tilts = np.swapaxes(so3.about(2, self.yaw), 1, 2) @ self.ground.R  # the ground's, seen along the foot
@@ -97,14 +103,14 @@ class Foot:
 
 def feet(
     going: Going, steps: Steps, cycles: Cycles, legs: tuple[Leg, Leg], grounds: tuple[Ground, Ground], heights: Heights | None,
-    *, ease: float = 0.0,
+    *, ease: float = 0.0, heels: tuple[Array, Array] | None = None,
 ) -> tuple[Foot, Foot]:  # fmt: skip
-    """Both feet. With `ease` they pitch and rise less."""
+    """Both feet. With `ease` they pitch and rise less. `heels` are raised by so much more at each look of the way [rad]."""
     bare = []
     for foot in (0, 1):
         own = steps.of(foot)
         touch, leave = steps.touch[own], steps.leave[own]
-        pitch = _pitching(going, steps, cycles, foot, max(1.0 - FLATTER * ease, 0.1))
+        pitch = _pitching(going, steps, cycles, foot, max(1.0 - FLATTER * ease, 0.1), 0.0 if heels is None else heels[foot])
         yaw, none = np.unwrap(steps.place[own, 2]), np.zeros((max(len(own) - 1, 0), 6, 3))
         ramp = max(HURRIED + (EVEN - HURRIED) * ease, 0.12)
         bare.append(Foot(legs[foot], touch, leave, yaw, grounds[foot], pitch, none, ramp, min(ease, 1.0)))
@@ -129,10 +135,12 @@ def phase_of(steps: Steps, going: Going, foot: int, times: Array) -> Array:
     return np.asarray(np.where(times <= leave[k], stand, swing))
 
 
-def _pitching(going: Going, steps: Steps, cycles: Cycles, foot: int, scale: float) -> Callable[[Array], Array]:
+def _pitching(
+    going: Going, steps: Steps, cycles: Cycles, foot: int, scale: float, more: Array | float
+) -> Callable[[Array], Array]:  # fmt: skip
     phase, weights = phase_of(steps, going, foot, going.t), cycles.weights(going.velocity)
     own = scale * cycles.blend(weights, phase, (("left_foot", "right_foot")[foot],))[:, 0]
-    own -= LEVEL * np.tanh(own / LEVEL)  # nearly flat is flat
+    own += more - LEVEL * np.tanh(own / LEVEL)  # nearly flat is flat
     return lambda times: np.interp(times, going.t, own)
 
 
@@ -170,11 +178,11 @@ def _lift(own: Foot, going: Going, cycles: Cycles, low: float, heights: Heights 
     channel = f"{own.leg.side}_lift"
     clear = np.maximum(low * cycles.blend(weights, STANCE + (1.0 - STANCE) * s, (channel,))[:, 0], 0.012)
     need = np.full(len(k), -np.inf)
-    for x in (own.leg.heel, own.leg.toe):
+    for x in (own.leg.heel, 0.5 * (own.leg.heel + own.leg.toe), own.leg.toe):
         corner = ankle + R @ np.array([x, 0.0, -own.leg.ankle])
         under = level(heights, corner[:, :2])
         if heights is not None:  # an edge just before or behind counts as well
-            ahead = 0.04 * R[:, :2, 0]
+            ahead = 0.01 * R[:, :2, 0]
             under = np.maximum(under, np.maximum(level(heights, corner[:, :2] + ahead), level(heights, corner[:, :2] - ahead)))
         need = np.maximum(need, under + clear - corner[:, 2])
     lift = (need / raised(s, own.evenly)).reshape(-1, len(LOOKS)).max(1)

@@ -17,7 +17,8 @@ Heights = Callable[[Array], ArrayLike]
 """Points (n, 2) to heights (n,)."""
 UNEVEN = 0.008  # [m] that ground may be off a plane
 SHIFTS = np.array([0.0, *(s * k for k in (0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16) for s in (-1.0, 1.0))])
-EDGE = 0.02  # [m] that a sole keeps off an edge
+EDGE = 0.012  # [m] that soles keep off a riser
+OVERHANG = 0.3  # share of heel and toes that may be over an edge
 HALF_WIDTH = 0.036
 
 
@@ -47,19 +48,23 @@ def rest(place: Array, leg: Leg, heights: Heights | None) -> Ground:
     place = np.array(place)
     if heights is None:
         return Ground(np.column_stack([place[:, :2], np.zeros(len(place))]), so3.about(2, place[:, 2]))
-    lengths = np.array([leg.heel - EDGE, 0.0, 0.5 * leg.toe, leg.toe + EDGE])
+    inner = np.array([(1.0 - OVERHANG) * leg.heel, 0.0, 0.5 * leg.toe, (1.0 - OVERHANG) * leg.toe])
+    lengths = np.array([leg.heel - EDGE, *inner, leg.toe + EDGE])
     x, y = (grid.ravel() for grid in np.meshgrid(lengths, [-HALF_WIDTH, HALF_WIDTH], indexing="ij"))
     c, s = np.cos(place[:, 2])[:, None, None], np.sin(place[:, 2])[:, None, None]
     along = SHIFTS[:, None] + x  # (shifts, probes)
     points = np.stack([place[:, :1, None] + c * along - s * y, place[:, 1:2, None] + s * along + c * y], -1)
     z = level(heights, points)
     A = np.column_stack([np.ones(len(x)), x, y])
-    plane = np.linalg.pinv(A) @ z[..., None]  # height under the ankle, and slopes
-    off = np.abs(A @ plane - z[..., None]).max((-2, -1))
+    within = np.isin(x, inner)
+    plane = np.linalg.pinv(A[within]) @ z[..., within, None]  # height under the ankle, and slopes
+    above = z - (A @ plane)[..., 0]
+    # Ends of the sole may hang over an edge, but not be inside what rises there.
+    off = np.where(within, np.abs(above), above).max(-1)
     k = np.where((off < UNEVEN).any(1), (off < UNEVEN).argmax(1), off.argmin(1))
     row = np.arange(len(place))
     own, rough = plane[row, k, :, 0], off[row, k] >= UNEVEN
-    own[rough] = np.column_stack([z[row, k].max(1), np.zeros((len(place), 2))])[rough]
+    own[rough] = np.column_stack([z[row, k][:, within].max(1), np.zeros((len(place), 2))])[rough]
     place[:, 0] += SHIFTS[k] * np.cos(place[:, 2])
     place[:, 1] += SHIFTS[k] * np.sin(place[:, 2])
     normal = np.stack([-own[:, 1], -own[:, 2], np.ones(len(own))], 1)

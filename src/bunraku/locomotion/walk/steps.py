@@ -12,9 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter1d
 
 from bunraku.locomotion.walk.cycles import Cycles
 from bunraku.locomotion.walk.going import Going, summed
+from bunraku.locomotion.walk.ground import Heights, rest
+from bunraku.locomotion.walk.legs import Leg
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,6 +29,8 @@ WIDE, NARROW, GAP = 0.09, 0.062, 0.118  # [m] a foot beside the base, standing a
 TOES_OUT = 0.1  # [rad]
 BEHIND = 0.02  # [m] ankles behind the hips, standing; twice as much in a walk, for the heel that rises brings its ankle forward
 TRIES = 12
+HASTE = 0.3  # [s] before and after a step that is too long, steps are quicker
+STEP = 0.24  # [m] up or down from one foot to the other
 SWIFT, CLOSER = 0.6, 0.3  # with full ease, standing on both feet and steps are shorter by these shares
 
 
@@ -58,21 +63,29 @@ def rate(going: Going) -> Array:
     return np.asarray(np.minimum((along**4 + across**4 + about**4 + least**4) ** 0.25, QUICKEST))
 
 
-def plan(going: Going, cycles: Cycles, *, ease: float = 0.0) -> Steps:
+def plan(going: Going, cycles: Cycles, legs: tuple[Leg, Leg], heights: Heights | None, *, ease: float = 0.0) -> Steps:
     """As few steps as keep all feet within reach. With `ease`, steps are shorter, and feet longer in the air."""
     pace = rate(going)
-    hurry = np.ones(len(going.bouts))
     for _ in range(TRIES):
-        steps, bout, stretch = _steps(going, cycles, pace, hurry, ease)
-        late = np.unique(bout[(stretch > 1.0) & (bout >= 0)])
-        if not len(late):
+        steps, stretch = _steps(going, cycles, pace, ease)
+        if heights is not None:  # a foot at a time up or down a step
+            z = np.empty(len(steps.foot))
+            for foot in (0, 1):
+                z[steps.of(foot)] = rest(steps.place[steps.of(foot)], legs[foot], heights).at[:, 2]
+            climb = np.abs(np.diff(z)) / STEP
+            stretch[1:], stretch[:-1] = np.maximum(stretch[1:], climb), np.maximum(stretch[:-1], climb)
+        late = stretch > 1.0
+        if not late.any():
             break
-        hurry[late] *= 1.08
+        hurried = np.zeros(len(pace))
+        for begin, end in zip(steps.touch[late], steps.leave[late], strict=True):
+            hurried[(going.t >= begin - HASTE) & (going.t <= end + HASTE)] = 0.12
+        pace = pace * (1.0 + gaussian_filter1d(hurried, 0.5 * HASTE / going.dt, mode="nearest"))
     return steps
 
 
-def _steps(going: Going, cycles: Cycles, pace: Array, hurry: Array, ease: float) -> tuple[Steps, Ints, Array]:
-    """The steps, the stretch of walking in which each ends, and how far the base gets from each, as a share of the most."""
+def _steps(going: Going, cycles: Cycles, pace: Array, ease: float) -> tuple[Steps, Array]:
+    """The steps, and how far the base gets from each, as a share of the most."""
     t, share, longest = going.t, max(1.0 - SWIFT * ease, 0.15), LONGEST * (1.0 - CLOSER * min(ease, 1.5))
     foot: list[int] = []
     start: list[float] = []
@@ -81,7 +94,7 @@ def _steps(going: Going, cycles: Cycles, pace: Array, hurry: Array, ease: float)
     count, parity, done = np.zeros(len(t)), np.zeros(len(t)), 0.0
     for k, (a, b) in enumerate(going.bouts):
         phase = summed(t[a : b + 1], pace[a : b + 1])
-        n = max(round(hurry[k] * phase[-1]), 2)
+        n = max(round(phase[-1]), 2)
         phase *= n / phase[-1]
         first = _first_foot(going, a, b, foot[-1] if foot else 1, n)
         count[a : b + 1], count[b + 1 :] = done + phase, done + n
@@ -107,7 +120,7 @@ def _steps(going: Going, cycles: Cycles, pace: Array, hurry: Array, ease: float)
     own = np.concatenate([[-1, -1], of_swing])
     middle = _middles(going, touch, leave, own, bout_end)
     place, stretch = _places(going, feet, touch, leave, middle, longest)
-    return Steps(feet, touch, leave, middle, place, count, parity), np.where(own >= 0, own, bout_end), stretch
+    return Steps(feet, touch, leave, middle, place, count, parity), stretch
 
 
 def _first_foot(going: Going, a: int, b: int, last: int, n: int) -> int:

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.ndimage import gaussian_filter1d, minimum_filter1d, uniform_filter1d
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d, minimum_filter1d, uniform_filter1d
 
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure
@@ -35,6 +35,7 @@ BENT = 0.2  # [rad] more of all three with full ease
 SINK = 0.07  # [s] before and after a stretched leg in which the pelvis is low
 ARMS = tuple(f"{side}_{name}" for side in SIDES for name in ARM)
 TRIES, MOST = 5, 2.4  # of walking with more ease, and how much
+RAISES, SUPPLE = 4, 0.08  # of heels where an ankle would be bent to less than this [rad] of its limit
 AHEAD = 0.7  # [s] that the head is ahead of the base
 
 
@@ -101,11 +102,17 @@ def _walked(
     figure: Figure, way: Going, t: Array, base: Array, cycles: Cycles, legs: tuple[Leg, Leg], heights: Heights | None, sway: float,
     ease: float,
 ) -> Walk:  # fmt: skip
-    steps = plan(way, cycles, ease=ease)
+    steps = plan(way, cycles, legs, heights, ease=ease)
     grounds = tuple(rest(steps.place[steps.of(foot)], legs[foot], heights) for foot in (0, 1))
-    both = feet(way, steps, cycles, legs, (grounds[0], grounds[1]), heights, ease=ease)
-    body = _Body(figure, way, steps, cycles, both, BENT * ease, sway)
-    Q, height = body.at(t, base)
+    heels: tuple[Array, Array] | None = None
+    for _ in range(1 + RAISES):
+        both = feet(way, steps, cycles, legs, (grounds[0], grounds[1]), heights, ease=ease, heels=heels)
+        body = _Body(figure, way, steps, cycles, both, BENT * ease, sway)
+        Q, height = body.at(t, base)
+        raised = _strained(figure, way, t, Q, both)
+        if raised is None:
+            break
+        heels = raised if heels is None else (heels[0] + raised[0], heels[1] + raised[1])
     falls = [
         Footfall(SIDES[k], foot.ground.at[i], float(foot.yaw[i]), float(foot.touch[i]), float(foot.leave[i]))
         for k, foot in enumerate(both) for i in range(len(foot.touch))
@@ -223,6 +230,18 @@ class _Body:
         Q[:, self.figure.index("neck_rz")] = turn - own["waist_rz"] - own["chest_rz"]
         Q[:, self.figure.index("neck_ry")] = 0.08 - own["pelvis_ry"] - own["waist_ry"] - own["chest_ry"]
         Q[:, self.figure.index("neck_rx")] = -own["pelvis_rx"] - own["waist_rx"] - own["chest_rx"]
+
+
+def _strained(figure: Figure, way: Going, t: Array, Q: Array, both: tuple[Foot, Foot]) -> tuple[Array, Array] | None:
+    """How much to raise the heels at each look of the way, so that ankles do not bend too far; None where none does."""
+    lower, out = figure.limits[0], []
+    for foot in both:
+        k = foot.leg.columns[5]
+        over = np.maximum(lower[k] + SUPPLE - Q[:, k], 0.0)
+        width = 2 * int(SINK / way.dt) + 1
+        wide = maximum_filter1d(np.interp(way.t, t, over), width, mode="nearest")
+        out.append(1.2 * uniform_filter1d(wide, width, mode="nearest"))
+    return (out[0], out[1]) if max(own.max() for own in out) > 1e-3 else None
 
 
 def _pelvis(heading: Array, own: dict[str, Array]) -> Array:
