@@ -65,4 +65,4 @@ for mark in ceiling.motion.marks:
 
 assert np.abs(ledge.accelerations).max() < 0.15 * np.abs(ledge.before).max()
 assert np.abs(ledge.accelerations).sum() < 0.5 * np.abs(ledge.before).sum()
-assert ceiling.adhesion.adhesion.max() < 0.7
+assert ceiling.adhesion.adhesion.max() < 0.5

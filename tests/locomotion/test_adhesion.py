@@ -37,6 +37,13 @@ def test_on_the_wall_friction_carries_and_the_upper_feet_are_pulled():
     assert held.critical(BACK) in (0, 1)
 
 
+def test_a_posture_on_whose_equations_small_pivots_once_broke():
+    p = np.array([[-0.14717848, 0.10614071, 0.3831362], [-0.17717848, -0.10614071, 0.3831362], [0.06217848, -0.1061407, 0.3831362]])
+    centres = np.array([-0.05076538, -0.00651441, 0.3404078]) + 1e-8 * np.random.default_rng(1).standard_normal((2000, 3))
+    normals = np.tile([-1.2246468e-16, 0.0, -1.0], (3, 1))
+    assert {round(hold(p, normals, centre).adhesion, 4) for centre in centres} == {0.4693}
+
+
 def test_two_feet_cannot_hold_a_weight_beside_their_line():
     assert hold(SQUARE[:2], UP[:2], [-0.3, 0, 0.05]).adhesion == math.inf
 

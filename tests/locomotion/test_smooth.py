@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from bunraku.figure import library
-from bunraku.locomotion.adhesion import lighter
 from bunraku.locomotion.climb import GUESS
 from bunraku.locomotion.course import Course
 from bunraku.locomotion.footsteps import footsteps
 from bunraku.locomotion.gecko import Gecko, gait, stand, wish
 from bunraku.locomotion.kernels import points_along, retract_along
+from bunraku.locomotion.light import lighter
 from bunraku.locomotion.segments import Slope, Straight
 from bunraku.locomotion.smooth import Weights, Whole, skin_clearance, smooth
 from bunraku.locomotion.swing import foot_paths
@@ -62,7 +62,8 @@ def test_accelerations_fall_and_standing_feet_stay():
 def test_the_gradient_is_that_of_difference_quotients():
     course, feet, want, guess = problem()
     few = feet.every(10, 201)
-    whole = Whole(GECKO, course, few, want.every(10, 201), margin=0.02, weights=Weights(), further=lighter(GECKO, beyond=0.0))
+    light = lighter(GECKO, rate=12.0, enough=0.0)
+    whole = Whole(GECKO, course, few, want.every(10, 201), margin=0.02, weights=Weights(), further=light)
     Q = np.ascontiguousarray(guess[:201:10])
     assert whole.restore(Q, 8)
     N, _, grad = whole.linearized(Q)

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.locomotion.footsteps import FEET, SIDE
 from bunraku.locomotion.gecko import Gecko
-from bunraku.locomotion.holding import centre_rows, hold_along, hold_kernel
-from bunraku.locomotion.smooth import Further, Terms
+from bunraku.locomotion.holding import hold_along, hold_kernel
 from bunraku.locomotion.swing import FootPaths
 
 Array = NDArray[np.float64]
@@ -91,21 +90,3 @@ def adhesion_along(
         feet.swings[:T], _upward(gravity), friction, grip, values, critical, slopes,
     )  # fmt: skip
     return AdhesionAlong(values, critical, slopes)
-
-
-def lighter(gecko: Gecko, *, rate: float = 12.0, beyond: float = 0.3, friction: float = 1.0, grip: float = math.inf) -> Further:
-    """Terms that lower the adhesion in the whole-motion optimisation: what is `beyond` a share of the weight counts.
-
-    A share x costs as much as an acceleration x·rate² [rad/s²]. Its slope by the centre of mass comes from the prices of the
-    moments, so that Gauss–Newton knows which way to lean.
-    """
-
-    def terms(Q: Array, feet: FootPaths) -> Terms:
-        along = adhesion_along(gecko, Q, feet, friction=friction, grip=grip)
-        held = np.isfinite(along.adhesion)
-        over = np.where(held, np.maximum(along.adhesion - beyond, 0.0), 0.0)
-        rows = np.empty((len(Q), 1, len(gecko.active) + 6))
-        centre_rows(*gecko.masses, Q, np.where(held[:, None], along.slopes, 0.0), gecko.measures["leg"], rows)
-        return Terms(rows, over[:, None], np.where(over[:, None] > 0.0, rate**4, 0.0))
-
-    return terms

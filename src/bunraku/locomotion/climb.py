@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from bunraku.figure import library
 from bunraku.figure.figure import Figure
-from bunraku.locomotion.adhesion import AdhesionAlong, adhesion_along, lighter
+from bunraku.locomotion.adhesion import AdhesionAlong, adhesion_along
 from bunraku.locomotion.course import Course
 from bunraku.locomotion.footsteps import FEET, footsteps
 from bunraku.locomotion.gecko import Gains, Gecko, Wish, gait, stand, wish, with_feet
+from bunraku.locomotion.light import PAUSE, STANCE, lighter, swayed
 from bunraku.locomotion.obstruction import Failure, Outcome, collides, limits, tight
 from bunraku.locomotion.outer import accelerations
 from bunraku.locomotion.segments import Segment, Straight
@@ -63,6 +64,11 @@ class Climb:
         """How long a cycle of four steps takes [s]."""
         return float(4.0 * self.feet.quarter)
 
+    @property
+    def paused(self) -> float:
+        """How much of the time went by in pauses on all four feet [s]."""
+        return float(self.motion.t[-1] * self.feet.pause / self.feet.quarter)
+
     def __str__(self) -> str:
         lines = [self.outcome.name.lower().replace("_", " ")]
         if self.why:
@@ -70,7 +76,8 @@ class Climb:
             lines[0] += f": {self.why}, {self.where:.3f} m along{place}"
         if self.outcome is not Outcome.ARRIVED:
             lines.append(f"  advice: {self.outcome.advice}")
-        lines.append(f"{self.motion.t[-1]:.2f} s, {_compared(self)}")
+        paused = f" ({self.paused:.2f} s of it in pauses on all four feet)" if self.paused else ""
+        lines.append(f"{self.motion.t[-1]:.2f} s{paused}, {_compared(self)}")
         return "\n".join([*lines, f"clearance at least {1e3 * self.clearance.min():.1f} mm", str(self.adhesion)])
 
 
@@ -89,19 +96,23 @@ def _compared(done: Climb) -> str:
 
 def climb(
     segments: Sequence[Segment], *, figure: Figure | None = None, stride: float = 0.06, quarter: float = 0.25, dt: float = 0.005,
-    friction: float = 1.0, grip: float = math.inf, optimized: bool = True, light: bool = False,
+    friction: float = 1.0, grip: float = math.inf, optimized: bool = True, light: bool = False, pause: float | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Climb:  # fmt: skip
     """The climb of a course [m]: a step of one foot takes `quarter` [s], a whole cycle gets `stride` [m] ahead.
 
-    `light` leans the body so that feet need to stick less. `optimized=False` is the gait that the optimisation starts from.
-    Ctrl-C ends the optimisation with what there is.
+    `light` leans the body so that feet need to stick less: with a narrower stance, and a `pause` [s] on all four feet after each
+    step, which takes time. `optimized=False` is the gait that the optimisation starts from. Ctrl-C ends the optimisation with
+    what there is.
     """
     gecko = Gecko(figure if figure is not None else library.named("gecko"))
     m = gecko.measures
-    course = Course(tuple(segments), height=m["height"], spread=m["spread"], stride=stride)
-    feet = foot_paths(footsteps(course, front=m["front"], rear=m["rear"]), centre=m["sole"], quarter=quarter, dt=dt)
+    course = Course(tuple(segments), height=m["height"], spread=m["spread"] * (STANCE if light else 1.0), stride=stride)
+    still = pause if pause is not None else PAUSE if light else 0.0
+    plan = footsteps(course, front=m["front"], rear=m["rear"])
+    feet = foot_paths(plan, centre=m["sole"], quarter=quarter, dt=dt, pause=still)
     want = wish(gecko, course, feet)
+    want = swayed(want, feet, friction) if light else want
     Q, failures = _guess(gecko, course, feet, want)
     stopped = False
     if optimized and len(Q) >= 5:

@@ -25,9 +25,14 @@ def exchange(table, rows, basis, leave, enter):
 
 @inline
 def pivot(table, rows, basis, objective, columns):
-    """Simplex steps on a tableau, in place, until its row `objective` has no negative entry in the first columns."""
+    """Simplex steps on a tableau, in place, until its row `objective` has no negative entry in the first columns.
+
+    Phase one is over as soon as nothing is missing: what looks like a gain then is rounding, and small pivots would blow it up.
+    """
     last = table.shape[1] - 1
     for step in range(500):
+        if objective > rows and table[objective, last] > -1e-13:
+            return True
         enter, least = -1, -1e-10
         for c in range(columns):
             if table[objective, c] < least:

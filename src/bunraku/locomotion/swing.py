@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 class FootPaths:
     """Centres (T, 4, 3) and rotations (T, 4, 3, 3) of the feet, and which foot swings (T,), −1 where none does.
 
-    A swing takes a quarter of a cycle, and so many `steps` from sample to sample.
+    A swing and the `pause` [s] on all four feet after it take a quarter of a cycle, and so many `steps` from sample to sample.
     """
 
     t: Array
@@ -25,17 +25,18 @@ class FootPaths:
     R: Array
     swings: NDArray[np.int64]
     steps: int
+    pause: float = 0.0
 
     @property
     def quarter(self) -> float:
-        """How long a swing takes [s]."""
+        """How long a swing and the pause after it take [s]."""
         return self.steps * float(self.t[1] - self.t[0])
 
     def every(self, count: int, until: int) -> FootPaths:
         """Only every so many samples, of those before a sample."""
         few = slice(None, until, count)
         p, R = np.ascontiguousarray(self.p[few]), np.ascontiguousarray(self.R[few])
-        return FootPaths(self.t[few], p, R, np.ascontiguousarray(self.swings[few]), self.steps // count)
+        return FootPaths(self.t[few], p, R, np.ascontiguousarray(self.swings[few]), self.steps // count, self.pause)
 
 
 def quintic(x: Array) -> Array:
@@ -60,23 +61,25 @@ def outward(step: Footstep, above: Array, centre: float) -> Array:
 
 def foot_paths(
     plan: Footsteps, *, centre: float, lift: float = 0.02, clear: float = 0.006, quarter: float = 0.25, dt: float = 0.005,
-    even: bool = False,
+    pause: float = 0.0, even: bool = False,
 ) -> FootPaths:  # fmt: skip
-    """Samples every dt [s] of feet whose centres are `centre` [m] over the surface; a swing takes `quarter` [s].
+    """Samples every dt [s] of feet whose centres are `centre` [m] over the surface.
 
+    A swing takes `quarter` [s], and all four feet stand for a `pause` [s] after it.
     `lift` is the height of the paper's triangle (d_swing) [m]; it grows where the foot would come nearer than `clear`
     to the surface, as over a step or an edge. `even` goes along the curve at an even pace, as the paper's spline does, with a
     jump in speed at both ends; else a foot starts and lands at rest.
     """
     n = max(round(quarter / dt), 4)
-    T = n * len(plan.steps) + 1
+    whole = n + round(pause / dt)
+    T = whole * len(plan.steps) + 1
     p, R, swings = np.empty((T, 4, 3)), np.empty((T, 4, 3, 3)), np.full(T, -1, np.int64)
     for foot, X in enumerate(plan.start):
         p[:, foot] = X[:3, 3] + centre * X[:3, 2]
         R[:, foot] = X[:3, :3]
     sigma = np.arange(n + 1) / n if even else quintic(np.arange(n + 1) / n)
     for step in plan.steps:
-        first = step.quarter * n
+        first = step.quarter * whole
         at = plan.course.stride * (step.quarter + 0.5) / 4.0 + (0.03 if step.foot < 2 else -0.15)
         above = plan.course.body(np.array([at]))[0][0]
         own = slice(first, first + n + 1)
@@ -85,7 +88,7 @@ def foot_paths(
         p[first + n + 1 :, step.foot] = step.X_to[:3, 3] + centre * step.X_to[:3, 2]
         R[first + n + 1 :, step.foot] = step.X_to[:3, :3]
         swings[first + 1 : first + n] = step.foot
-    return FootPaths(np.asarray(np.arange(T) * dt, float), p, R, swings, n)
+    return FootPaths(np.asarray(np.arange(T) * dt, float), p, R, swings, whole, (whole - n) * dt)
 
 
 def _swing(plan: Footsteps, step: Footstep, out: Array, sigma: Array, centre: float, lift: float, clear: float) -> Array:

@@ -12,7 +12,8 @@
     dt: 5 ms
     friction: 1
     grip: 30 deg                  # feet that stick only while they are dragged along their toes
-    light: true                   # lean so that feet need to stick less
+    light: true                   # pause and lean so that feet need to stick less
+    pause: 150 ms                 # on all four feet after each step: none, or 150 ms where it is light
     output: climb.npz
 """
 
@@ -32,9 +33,10 @@ from bunraku.io.node import ANGLE, LENGTH, NUMBER, Node, Quantity
 from bunraku.locomotion.climb import Climb, climb
 from bunraku.locomotion.gecko import Gecko
 from bunraku.locomotion.segments import Curve, Segment, Slope, Step, Straight
+from bunraku.verbs.curves import TIME
 from bunraku.verbs.simulate import outputs_of, positive
 
-WORDS = ("climb", "path", "stride", "quarter", "dt", "friction", "grip", "light", "optimized", "output")
+WORDS = ("climb", "path", "stride", "quarter", "dt", "friction", "grip", "light", "pause", "optimized", "output")
 KINDS = ("straight", "curve", "slope", "step", "obstacle")
 LONGEST = 1000.0  # [m] of a path: memory grows with it
 
@@ -79,7 +81,7 @@ def climb_of(root: Node, folder: Path) -> ClimbRecipe:
         raise root.place_of("path").error("the path has no segments", advice=f"list some: {', '.join(KINDS)}")
     options = root.given(
         stride=_above(LENGTH), quarter=positive, dt=positive, friction=_above(NUMBER), grip=_grip, light=Node.flag,
-        optimized=Node.flag,
+        pause=_pause, optimized=Node.flag,
     )  # fmt: skip
     _check_size(root, [segment for segment, _ in found], options)
     output = root.get("output")
@@ -116,6 +118,13 @@ def _above(quantity: Quantity) -> Callable[[Node], float]:
     return read
 
 
+def _pause(node: Node) -> float:
+    value = node.number(TIME)
+    if not 0.0 <= value <= 10.0:
+        raise node.error(f"a pause of {value:g} s", advice="give 0 to 10 s")
+    return value
+
+
 def _grip(node: Node) -> float:
     angle = node.number(ANGLE)
     if not 0.0 < angle < math.pi / 2:
@@ -130,7 +139,7 @@ def _check_size(root: Node, segments: list[Segment], options: dict[str, Any]) ->
     length += sum(s.radius * abs(s.angle) for s in segments if isinstance(s, Curve))
     if quarter / dt < 8.0:
         raise root.place_of("dt").error(f"{quarter / dt:.1f} samples in a step", advice="make dt at most an eighth of quarter")
-    samples = 4.0 * length / stride * quarter / dt
+    samples = 4.0 * length / stride * (quarter + options.get("pause", 0.0)) / dt
     if length > LONGEST or samples > 1e6:
         advice = "shorten the path, or lengthen stride or dt"
         raise root.place_of("path").error(f"{length:.4g} m in {samples:.3g} samples are too many", advice=advice)

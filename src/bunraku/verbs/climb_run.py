@@ -50,6 +50,8 @@ def report(done: Climb, recipe: ClimbRecipe, seconds: float) -> Iterator[tuple[s
         yield "advice", done.outcome.advice
     cycles = done.motion.t[-1] / done.cycle
     yield "motion", f"{done.motion.t[-1]:.2f} s, {cycles:.1f} cycles, {len(done.motion)} samples; took {seconds:.1f} s"
+    if done.paused:
+        yield "pauses", f"{done.feet.pause:.2g} s on all four feet after every step, {done.paused:.2f} s in all"
     after, before, dt = np.abs(done.accelerations), np.abs(done.before), float(done.feet.t[1])
     if len(after) and len(before) == len(after):
         yield "peak", _change(before.max(), after.max(), "rad/s²")

@@ -1,0 +1,74 @@
+"""A light climb: pauses on all four feet, a narrower stance and a swaying body, so that feet need to stick less.
+
+While a foot swings, three hold. Of feet on one face at an angle θ from the floor, with Σ|f_t| ≤ μ Σ(f_n + A), n of them need
+A ≥ (sin θ/μ − cos θ)/n, wherever the weight is: a third of it on a wall at μ = 1 and on the ceiling. To need no more, the weight
+must be over (on the wall, beside) the middle of their triangle. Two triangles that follow each other share a diagonal or a
+side, so that with no pause the weight is on it when they change: half of it on one foot, on the ceiling. In a pause it gets
+across.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import uniform_filter1d
+
+from bunraku.locomotion.adhesion import adhesion_along
+from bunraku.locomotion.gecko import BODY, Gecko, Wish
+from bunraku.locomotion.holding import centre_rows
+from bunraku.locomotion.smooth import Further, Terms
+from bunraku.locomotion.swing import FootPaths
+
+Array = NDArray[np.float64]
+PAUSE = 0.15  # on all four feet after a swing [s]
+STANCE = 0.85  # of the usual spread: the narrower, the shorter the way from triangle to triangle
+SIDE, FORE, BACK = 0.03, 0.01, 0.004  # how far the body sways to the sides and ahead, and how far back it stays [m]
+ENOUGH = 0.3  # in weights: for less the body does not lean
+CLOSE, HANGING = 0.005, 0.1  # beyond the least possible that is aimed at, in weights: on the wall, and more on the ceiling
+
+
+def least(feet: FootPaths, friction: float = 1.0) -> Array:
+    """The adhesion (T,) that the feet standing on one face need at least, wherever the weight is; less near a corner."""
+    stands = feet.swings[:, None] != np.arange(4)
+    up = feet.R[:, :, 2, 2]
+    missing = np.sqrt(np.maximum(1.0 - up**2, 0.0)) / friction - up
+    return np.asarray(np.maximum((missing * stands).sum(1), 0.0) / stands.sum(1) ** 2)
+
+
+def swayed(want: Wish, feet: FootPaths, friction: float = 1.0) -> Wish:
+    """The body over the middle of the standing feet's triangle, more or less, where feet must stick.
+
+    Front right, rear left, front left and rear right swing in turns: left, right, right, left once a cycle; and back for a
+    front foot, ahead for a rear one.
+    """
+    cycle = 4.0 * feet.quarter
+    turn = 2.0 * np.pi * (feet.t - feet.quarter + feet.pause / 2.0) / cycle
+    count = min(round(cycle / (feet.t[1] - feet.t[0])), len(feet.t))
+    share = np.minimum(3.0 * uniform_filter1d(least(feet, friction), count, mode="nearest"), 1.0)
+    heights, n = want.heights.copy(), len(BODY)
+    heights[:, n : 2 * n] += (share * (FORE * np.sin(2.0 * turn) - BACK))[:, None]
+    heights[:, 2 * n :] -= (share * SIDE * np.sin(turn))[:, None]
+    return dataclasses.replace(want, heights=heights)
+
+
+def lighter(gecko: Gecko, *, rate: float = 55.0, enough: float = ENOUGH, friction: float = 1.0, grip: float = math.inf) -> Further:
+    """Terms that lower the adhesion in the whole-motion optimisation: what is beyond the least possible, nearly, counts.
+
+    A share x costs as much as an acceleration x·rate² [rad/s²]. Its slope by the centre of mass comes from the prices of the
+    moments, so that Gauss–Newton knows which way to lean.
+    """
+
+    def terms(Q: Array, feet: FootPaths) -> Terms:
+        along = adhesion_along(gecko, Q, feet, friction=friction, grip=grip)
+        held = np.isfinite(along.adhesion)
+        hangs = np.maximum(-feet.R[:, :, 2, 2].mean(1), 0.0)
+        aim = np.maximum(least(feet, friction) + CLOSE + HANGING * hangs, enough)
+        over = np.where(held, np.maximum(along.adhesion - aim, 0.0), 0.0)
+        rows = np.empty((len(Q), 1, len(gecko.active) + 6))
+        centre_rows(*gecko.masses, Q, np.where(held[:, None], along.slopes, 0.0), gecko.measures["leg"], rows)
+        return Terms(rows, over[:, None], np.where(over[:, None] > 0.0, rate**4, 0.0))
+
+    return terms
