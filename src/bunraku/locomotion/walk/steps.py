@@ -150,14 +150,10 @@ def _places(going: Going, foot: Ints, touch: Array, leave: Array, middle: Array,
     side = np.where(foot == 0, 1.0, -1.0)
     speed = np.abs(going.velocity_at(middle)[:, 0])
     half = WIDE - (WIDE - NARROW) * np.clip(speed / 1.0, 0.0, 1.0)
-    for step in (1, 2, 3):  # neighbours in time, of either foot
-        d = at[step:, :2] - at[:-step, :2]
-        across = c[:-step] * d[:, 1] - s[:-step] * d[:, 0]
-        need = np.where(foot[step:] != foot[:-step], 0.5 * (GAP - side[step:] * across), 0.0)
-        together = touch[step:] < leave[:-step] + 0.6
-        need = np.where(together, need, 0.0)
-        half[step:] = np.maximum(half[step:], need)
-        half[:-step] = np.maximum(half[:-step], need)
+    d = at[1:, :2] - at[:-1, :2]  # feet take turns: neighbours are of either foot
+    need = 0.5 * (GAP - side[1:] * (c[:-1] * d[:, 1] - s[:-1] * d[:, 0]))
+    half[1:] = np.maximum(half[1:], need)
+    half[:-1] = np.maximum(half[:-1], need)
     x = -BEHIND * (1.0 + np.clip(going.velocity_at(middle)[:, 0], -0.5, 1.0))
     place = np.stack([at[:, 0] + c * x - s * side * half, at[:, 1] + s * x + c * side * half, at[:, 2] + side * TOES_OUT], 1)
     away = np.zeros(len(foot))
