@@ -107,7 +107,7 @@ def slip(session: Session, measured: np.ndarray) -> float:
     X = frames_along(own.figure, measured)
     for done in session.performances:
         n = done.move.n
-        shares = np.array([done.move.shares(k, done.zmp[k]) for k in range(1, n + 1)])
+        shares = done.shares[1:]
         for foot, frame in enumerate(own.feet):
             place = X[first : first + n, own.figure.frame_index[frame], :2, 3]
             for stands, ticks in groupby(range(n), key=lambda k, foot=foot: shares[k, foot] > 0.2):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+from itertools import islice
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,8 +16,10 @@ from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.humanoid_file import humanoid_named, load_humanoid, parse_humanoid, planner_of
 from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.session import Session
+from bunraku.locomotion.guide.wander import commands
 from bunraku.teleop.physics import MujocoRobot
 from bunraku.teleop.robot import Link, Served, drive
+from tests.locomotion.guide.sound import assert_sound
 
 OWN = """\
 humanoid: ours
@@ -79,9 +82,17 @@ def test_a_real_robot_walks_turns_and_reaches(robot: Humanoid) -> None:
     for command in WALK + TURN + REACH:
         done = session.obey(command)
         assert done.realised, done.notice
-        assert done.margin > 0.0
+    assert_sound(session)
     assert session.points.com.p[0] > 0.2
     assert session.points.yaw > 0.2
+
+
+@pytest.mark.parametrize("count", [15, pytest.param(250, marks=pytest.mark.slow)])
+def test_random_input_to_a_real_robot(robot: Humanoid, count: int) -> None:
+    session = Session(Performer(Guide(robot, planner=planner_of(robot))))
+    for command in islice(commands(1), count):
+        session.obey(command)
+    assert assert_sound(session).realised >= 0.9
 
 
 def test_a_real_robot_in_physics(robot: Humanoid) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from bunraku.kinematics import pose
-from bunraku.kinematics.balance import zero_moment_point
 from bunraku.locomotion.guide.command import Command
 from bunraku.locomotion.guide.effort import needed, shared
 from bunraku.locomotion.guide.guide import Guide
@@ -17,6 +16,7 @@ from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.segment import DT
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
+from tests.locomotion.guide.sound import assert_sound, kept
 
 WALK = [Command("trunk", (1.0, 0.0, 0.0))] * 5 + [Command("trunk", turn=(0.0, 0.0, 1.0))] * 3
 REACH = [Command("left_hand", (0.6, 0.2, 0.6))] * 3
@@ -31,25 +31,9 @@ def performer() -> Performer:
     return Performer(Guide(small_humanoid()))
 
 
-def least_margin(session: Session) -> float:
-    """Of the multibody ZMP, found by differences over the whole motion, in the unshrunk polygons; every sample counts."""
-    motion = session.motion()
-    zmp = zero_moment_point(motion.figure, motion.t, motion.q)
-    first, least = 0, np.inf
-    for done in session.performances:
-        segment = done.move.segment
-        least = min(least, float(segment.margin_of(zmp[first : first + segment.n + 1]).min()))
-        first += segment.n
-    return least
-
-
-def assert_sound(session: Session) -> None:
-    figure, Q = session.performer.guide.humanoid.figure, session.motion().q
-    assert least_margin(session) > 0.0
-    assert (np.abs(np.diff(Q, axis=0)) / DT <= [v.speed for v in figure.variables]).all()
-    lower, upper = figure.limits
-    assert np.array_equal(np.clip(Q, lower, upper), Q)
-    assert np.abs(np.diff(Q, n=2, axis=0)).max() < 0.03, "no joint jerks"
+def assert_smooth(session: Session) -> None:
+    assert_sound(session)
+    assert np.abs(np.diff(session.motion().q, n=2, axis=0)).max() < 0.03, "no joint jerks"
 
 
 def test_walking_turning_reaching(performer: Performer) -> None:
@@ -57,29 +41,37 @@ def test_walking_turning_reaching(performer: Performer) -> None:
     for command in WALK + REACH + FEET:
         done = session.obey(command)
         assert done.realised, done.notice
-    assert_sound(session)
-    effort = np.array([v.effort for v in performer.guide.humanoid.figure.variables])[performer.body.motors]
-    before = np.tile(session.motion().q[0], (4, 1))
-    for done in session.performances:
-        assert (np.abs(performer.efforts(done, before, every=3)) <= effort).all()
-        before = done.q[-4:]
+    assert_smooth(session)
 
 
-@pytest.mark.parametrize("seed", [1, 5])
-def test_random_input_is_performed(performer: Performer, seed: int) -> None:
+def test_random_input_is_performed(performer: Performer) -> None:
     session = Session(performer)
-    done = [session.obey(command) for command in islice(commands(seed), 25)]
-    assert np.mean([one.realised for one in done]) >= 0.9
-    assert_sound(session)
+    for command in islice(commands(5), 25):
+        session.obey(command)
+    assert_smooth(session)
+    assert kept(session).realised >= 0.9
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_minutes_of_random_input_are_performed(performer: Performer, seed: int) -> None:
     session = Session(performer)
-    done = [session.obey(command) for command in islice(commands(100 + seed), 250)]
-    assert np.mean([one.realised for one in done]) >= 0.9
-    assert_sound(session)
+    for command in islice(commands(100 + seed), 500):
+        session.obey(command)
+    assert assert_sound(session).realised >= 0.9
+
+
+def test_what_cannot_be_done_ends_in_a_stand(performer: Performer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is asked for and refused, from wherever: the stop itself keeps every limit, and the next command is obeyed."""
+    session = Session(performer)
+    for command in [*WALK[:2], *REACH, FEET[0]]:
+        session.obey(command)
+        with monkeypatch.context() as refusing:
+            refusing.setattr(Performer, "_realise", lambda *_: (None, "no"))
+            for _ in range(2):
+                assert "cannot be done" in session.obey(command).notice
+        assert session.obey(command).realised
+    assert_smooth(session)
 
 
 def test_the_body_follows_the_plan(performer: Performer) -> None:
@@ -99,10 +91,11 @@ def test_motors_and_floor_hold_the_weight(performer: Performer) -> None:
     """At rest on two feet, what the floor and the motors give holds the weight."""
     own, body = performer.guide.humanoid, performer.body
     q = body.posed(performer.guide.start())
-    wanted = needed(own.figure, np.tile(q, (5, 1)), DT)[2]
+    Q = np.tile(q, (5, 1))
+    wanted = needed(own.figure, Q, DT)
     base = own.figure.indices(body.base)
-    assert wanted[base[2]] == pytest.approx(own.figure.mass * 9.81)
-    effort = shared(own.figure, q, wanted, base, own.feet, np.array([0.5, 0.5]))
+    assert wanted[2, base[2]] == pytest.approx(own.figure.mass * 9.81)
+    effort = shared(own.figure, Q, wanted, base, own.feet, np.full((5, 2), 0.5), 0.03)[2]
     assert effort[base] == pytest.approx(0.0)
     # The knees bear half the weight each, at the lever of the bent leg.
     knee, foot = pose(own.figure, q).point("left_knee"), pose(own.figure, q).point("left_ankle_pitch")
@@ -117,5 +110,5 @@ def test_the_filter_is_needed_and_works() -> None:
     session = Session(performer)
     for command in [Command("trunk", (1.0, 0.0, 0.0))] * 6:
         session.obey(command)
-    assert least_margin(session) > 0.0
+    assert kept(session).margin > 0.0
     assert max(done.passes for done in session.performances) >= 1

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from bunraku.dynamics.lagrangian import momenta, slopes
 from bunraku.dynamics.variational import workspace
 from bunraku.figure import Figure
-from bunraku.kinematics import pose
+from bunraku.kinematics import frames_along
 from bunraku.kinematics.tree import place
-from bunraku.spatial.kernel import kernel
+from bunraku.locomotion.guide.comzmp import solved
+from bunraku.spatial.kernel import inline, kernel
 
 Array = NDArray[np.float64]
 
@@ -42,17 +43,74 @@ def needed(figure: Figure, Q: Array, dt: float) -> Array:
     return np.asarray(np.gradient(L_v, dt, axis=0) - L_q)
 
 
-def shared(figure: Figure, q: Array, wanted: Array, base: NDArray[np.int64], feet: tuple[str, ...], shares: Array) -> Array:
-    """Efforts (n_q,) at one sample, zero in the base: `wanted` without what the floor gives to the feet, each by its share.
+@inline
+def _twist(screw, x, share, lever, out):
+    """What a joint moves a foot at x by (linear, angular), weighted."""
+    out[0] = share * (screw[3] + screw[1] * x[2] - screw[2] * x[1])
+    out[1] = share * (screw[4] + screw[2] * x[0] - screw[0] * x[2])
+    out[2] = share * (screw[5] + screw[0] * x[1] - screw[1] * x[0])
+    for i in range(3):
+        out[3 + i] = share * lever * screw[i]
 
-    The floor's wrenches are the smallest that fit; a foot counts by its share, a moment by a lever of a tenth of the height.
+
+@kernel
+def _shared(tree, Q, wanted, rows, carriers, places, shares, lever, out):
+    """Writes efforts (k, n_q): `wanted` without what the floor gives to the feet.
+
+    `rows` (n_q,) are places among the base's variables, −1 for motors; `carriers` (2,) the joints that carry the feet, `places`
+    (k, 2, 3) where these are.
     """
-    here = pose(figure, q)
-    J = np.vstack([here.jacobian(foot) for foot in feet])
-    lever = 0.1 * float(np.ptp([here.point(feet[0])[2], here.com[2]]))
-    scale = np.concatenate([np.repeat([1.0, lever], 3) * max(share, 1e-6) for share in shares])
-    A = J[:, base].T * scale
-    wrench = scale * np.linalg.lstsq(A, wanted[base], rcond=None)[0]
-    out = wanted - J.T @ wrench
-    out[base] = 0.0
-    return np.asarray(out)
+    joints, chain = tree.joints, tree.chain
+    n = joints.shape[0]
+    R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
+    A, M, y, w = np.empty((6, 12)), np.empty((6, 6)), np.empty(6), np.empty(12)
+    for t in range(Q.shape[0]):
+        place(joints, 0, n, Q[t], (0.0, 0.0, 0.0), R, p, S)
+        A[:] = 0.0
+        for f in range(2):
+            j = carriers[f]
+            for c in range(1, 1 + chain[j, 0]):
+                b = rows[joints[chain[j, c]].q]
+                if b >= 0:
+                    _twist(S[chain[j, c]], places[t, f], shares[t, f], lever, A[b, 6 * f : 6 * f + 6])
+        for a in range(6):
+            for b in range(6):
+                M[a, b] = 0.0
+                for i in range(12):
+                    M[a, b] += A[a, i] * A[b, i]
+        for k in range(Q.shape[1]):
+            out[t, k] = wanted[t, k]
+            if rows[k] >= 0:
+                y[rows[k]] = wanted[t, k]
+        solved(M, y)
+        for i in range(12):
+            w[i] = 0.0
+            for a in range(6):
+                w[i] += A[a, i] * y[a]
+        for f in range(2):
+            j = carriers[f]
+            for c in range(1, 1 + chain[j, 0]):
+                _twist(S[chain[j, c]], places[t, f], shares[t, f], lever, A[0, :6])
+                for i in range(6):
+                    out[t, joints[chain[j, c]].q] -= A[0, i] * w[6 * f + i]
+        for k in range(Q.shape[1]):
+            if rows[k] >= 0:
+                out[t, k] = 0.0
+
+
+def shared(
+    figure: Figure, Q: Array, wanted: Array, base: NDArray[np.int64], feet: tuple[str, str], shares: Array, lever: float
+) -> Array:  # fmt: skip
+    """Efforts at every sample (k, n_q), zero in the base: `wanted` without what the floor gives to the feet, each by its share
+    (k, 2).
+
+    The floor's wrenches are the smallest that fit; a foot counts by its share, a moment by the lever [m].
+    """
+    rows = np.full(figure.n_q, -1)
+    rows[base] = np.arange(len(base))
+    numbers = [figure.frame_index[foot] for foot in feet]
+    places = np.ascontiguousarray(frames_along(figure, Q)[:, numbers][..., :3, 3])
+    out = np.empty_like(wanted)
+    carriers = np.asarray(figure.compiled.frame_joint[numbers], np.int64)
+    _shared(figure.compiled.tree, np.ascontiguousarray(Q), wanted, rows, carriers, places, np.maximum(shares, 1e-9), lever, out)
+    return out

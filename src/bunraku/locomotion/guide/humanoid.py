@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,17 +109,31 @@ class Humanoid:
 
     @cached_property
     def legs(self) -> tuple[Array, Array, float]:
-        """Hips seen from the centre of mass (2, 3), ankles seen from the feet (2, 3), and the length of a straight leg between."""
+        """Hips seen from the centre of mass (2, 3), ankles seen from the feet (2, 3), and the length of a straight leg between.
+
+        A hip is taken to lie straight above its ankle: what leads there from the side is no part of the leg.
+        """
         figure, hips, ankles, lengths = self.figure, [], [], []
         for foot in self.feet:
             chain = [frame for frame in self._chain(foot) if figure.frame(frame).variable is not None]
-            places = [self.pose.point(frame) for frame in chain]
-            if len(places) < 3:
+            if len(chain) < 3:
                 raise FigureError(f"{foot!r} has no leg", name=figure.name, field="feet", advice="name the frames of the soles")
-            hips.append(places[0] - self.pose.com)
-            ankles.append(places[-1] - self.pose.point(foot))
-            lengths.append(sum(float(np.linalg.norm(b - a)) for a, b in pairwise(places)))
+            hip, ankle = (self.pose.point(frame) for frame in (chain[0], chain[-1]))
+            hips.append(np.array([hip[0], ankle[1], hip[2]]) - self.pose.com)
+            ankles.append(ankle - self.pose.point(foot))
+            lengths.append(max(self._stretched(chain[0], bends, chain[-1]) for bends in chain[1:-1]))
         return np.array(hips), np.array(ankles), min(lengths)
+
+    def _stretched(self, hip: str, knee: str, ankle: str) -> float:
+        """The longest way from hip to ankle, seen from the side, that one joint between makes."""
+        variable = self.figure.frame(knee).variable
+        assert variable is not None
+        k, q, out = self.figure.index(variable.name), self.home.copy(), 0.0
+        for value in np.linspace(max(variable.lower, -math.pi), min(variable.upper, math.pi), 91):
+            q[k] = value
+            way = pose(self.figure, q).point(hip) - pose(self.figure, q).point(ankle)
+            out = max(out, math.hypot(way[0], way[2]))
+        return out
 
     def _chain(self, frame: str) -> list[str]:
         """Frames from the first that moves against the trunk's tree to this one."""

@@ -32,6 +32,7 @@ from bunraku.io.source import near
 from bunraku.kinematics import Pose, pose
 from bunraku.locomotion.guide.humanoid import Humanoid, Limits, limits_of, rectangle, small_humanoid
 from bunraku.locomotion.guide.segment import Planner
+from bunraku.locomotion.guide.stride import shortened
 
 Array = NDArray[np.float64]
 WORDS = ("humanoid", "figure", "feet", "sole", "hands", "trunk", "home", "limits")
@@ -81,8 +82,8 @@ def _humanoid(node: Node, folder: Path) -> Humanoid:
         draft.foot_axes  # noqa: B018 (says what is wrong)
     here = draft.pose
     arm = min(_length(figure, here, shoulder, hand) for shoulder, hand in zip(shoulders, hands, strict=True))
-    own = limits_of(leg, sole, draft.home_apart, arm)
-    return replace(draft, limits=_limits(node.get("limits"), own))
+    sized = replace(draft, limits=limits_of(leg, sole, draft.home_apart, arm))
+    return replace(sized, limits=_limits(node.get("limits"), shortened(sized)))
 
 
 def _figure(node: Node, folder: Path) -> Figure:

@@ -54,15 +54,22 @@ class Move:
             return (0, ends[0])
         return (ends[0], ends[1])
 
-    def shares(self, tick: int, zmp: Array) -> Array:
-        """How the floor's push is shared by the feet (2,): on two, by where the ZMP is along the line from one to the other."""
-        first, last = self.air
-        aloft = self.start.aloft if self.start.aloft != NONE else self.goals.swings
-        if aloft != NONE and (first < tick < last or self.goals.swings == NONE):
-            return np.array([float(aloft != 0), float(aloft != 1)])
-        way = self.feet[tick, 1, :2] - self.feet[tick, 0, :2]
-        s = min(max(float((zmp - self.feet[tick, 0, :2]) @ way) / float(way @ way), 0.0), 1.0)
-        return np.array([1.0 - s, s])
+    def stands(self, foot: int) -> NDArray[np.bool_]:
+        """Whether a foot is on the ground, at every tick."""
+        out = np.ones(self.n + 1, bool)
+        if foot in (self.start.aloft, self.goals.swings):
+            first, last = self.air if self.goals.swings != NONE else (0, self.n)
+            out[first + 1 : last] = False
+            out[0], out[-1] = self.start.aloft != foot, self.goals.swings == foot and self.goals.lands
+        return out
+
+    def shares(self, zmp: Array) -> Array:
+        """How the floor's push is shared by the feet (n + 1, 2): on two, by where the ZMP is on the line from one to the other."""
+        places = self.feet[:, :, :2]
+        way = places[:, 1] - places[:, 0]
+        s = np.clip(((zmp - places[:, 0]) * way).sum(1) / (way * way).sum(1), 0.0, 1.0)
+        s[~self.stands(0)], s[~self.stands(1)] = 1.0, 0.0
+        return np.stack([1.0 - s, s], 1)
 
     @cached_property
     def feet(self) -> Array:

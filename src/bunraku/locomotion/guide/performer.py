@@ -7,6 +7,7 @@ leave the polygon and joins exactly). What still fails is lengthened; what no du
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,11 +22,13 @@ from bunraku.locomotion.guide.comzmp import FLOOR
 from bunraku.locomotion.guide.effort import needed, shared
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.move import Move
+from bunraku.locomotion.guide.paths import PEAK
 from bunraku.locomotion.guide.points import Points, Subgoals
 from bunraku.locomotion.guide.whole_body import WholeBody
+from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-OFF_FOOT, OFF_COM, OFF_HAND = 0.001, 0.002, 0.005
+OFF_FOOT, OFF_HAND = 0.001, 0.005
 """What inverse kinematics may miss [m]."""
 FILTERED = 0.5
 """Of the planner's margin: what the ZMP keeps in the polygon when the error of the model is allowed for."""
@@ -34,7 +37,9 @@ LEAST = 0.125
 PASSES = 6
 """Times that a segment is followed before it is given up."""
 STRENGTH = 0.95
-"""Of the motors: samples are looked at, not what is between."""
+"""Of the motors: the last ticks of a move are known only when the next begins."""
+REACHING = 2
+"""Times that the goal of a hand is brought nearer: an arm at its limits ends elsewhere with another goal."""
 ARM = "the arm does not reach that far"
 BEFORE = 4
 """Samples before a move that its first derivatives look back on."""
@@ -51,7 +56,14 @@ class Performance:
     """How far inside the polygon of support the ZMP of all bodies stays [m]."""
     passes: int
     """Times that inverse kinematics went through a segment to find it."""
+    end: Points
+    """Where everything is when it is over."""
     notice: str = ""
+
+    @cached_property
+    def shares(self) -> Array:
+        """How the floor's push is shared by the feet, (n + 1, 2)."""
+        return self.move.shares(self.zmp)
 
     @property
     def realised(self) -> bool:
@@ -91,6 +103,10 @@ class Performer:
             frame = figure.frame(frame).parent
 
     @cached_property
+    def _base(self) -> NDArray[np.int64]:
+        return self.guide.humanoid.figure.indices(self.body.base)
+
+    @cached_property
     def _speed(self) -> Array:
         return np.array([v.speed for v in self.guide.humanoid.figure.variables])[self.body.motors]
 
@@ -101,26 +117,47 @@ class Performer:
     def next(self, points: Points, command: Command, before: Array) -> Performance:
         """The move that obeys a command as far as the whole body can; `before` are its last samples (≥ BEFORE, n_q)."""
         command, wrong = trusted(command)
-        why = ""
-        for share in (1.0, 0.5, 0.25):
+        rules, why = self.guide.rules, ""
+        for share, passes in ((1.0, PASSES), (0.5, 2), (0.25, 2)):
             asked = command if share == 1.0 else _part(command, share)
-            goals = self.guide.rules.subgoals(points, asked)
-            done, reason = self._realise(points, goals, before)
-            if done is None and reason == ARM:
-                goals, why = self._within_reach(points, goals, before), why or reason
-                done, reason = self._realise(points, goals, before)
+            goals = rules.subgoals(points, asked)
+            done, reason = self._realise(points, goals, before, passes)
+            for _ in range(REACHING):
+                if reason == ARM:
+                    goals, why = self._within_reach(points, goals, before), why or reason
+                    done, reason = self._realise(points, goals, before, passes)
             if done is not None:
                 return replace(done, notice=wrong or goals.notice or why)
             why = why or reason
             if command.idle and not any(command.lift):
                 break
-        stop = self.guide.rules.stopping(points, self.guide.rules.subgoals(points, command))
-        done, _ = self._realise(points, stop, before)
-        if done is None:
-            move = self.guide.plan(points, stop)
-            assert move is not None, "a stop can always be planned"
-            done = self._follow(move, before)
-        return replace(done, notice=f"{why or stop.notice}: that cannot be done from here")
+        return self._stop(points, rules.subgoals(points, command), before, why)
+
+    def _stop(self, points: Points, goals: Subgoals, before: Array, why: str) -> Performance:
+        """Comes to rest, upright and with the arms at home, or as it is; where even that breaks a limit, as gently as can be."""
+        found = []
+        if points.posture is None:  # nothing pulls any more: the trunk goes on from where it is
+            points = replace(points, trunk=self._attitude(points, before[-1]))
+        for home in (True, False):
+            stop = (self.guide.rules.stopping if home else self.guide.rules.holding)(points, goals)
+            for done in self._quietly(points, stop, before, home=home):
+                found.append(replace(done, notice=f"{why or stop.notice}: that cannot be done from here"))
+                if not self._fault(done, before, strength=1.0)[0]:
+                    return found[-1]
+        assert found, "a stop can always be planned"
+        return max(found, key=lambda done: done.margin)
+
+    def _quietly(self, points: Points, stop: Subgoals, before: Array, *, home: bool) -> Iterator[Performance]:
+        """Slower and slower, with arms that stay, or go home joint by joint."""
+        away = np.abs(self.guide.humanoid.home - before[-1])[self.body.motors] / self._speed * home
+        phases, whole, lasts = self.guide.prepared(points, stop)
+        lasts = max(lasts, PEAK * float(away.max()))
+        for slower in (1.0, 1.5, 2.0, 3.0):
+            segment = self.guide.planner.attempt(points.com, phases, stop.com, slower * lasts)
+            if segment is not None:
+                move = whole(segment)
+                Q, posture = self.body.follow_quietly(move, before[-1], home=home)
+                yield replace(self._judged(move, Q, before), end=self._ended(move, Q[-1], posture))
 
     def _within_reach(self, points: Points, goals: Subgoals, before: Array) -> Subgoals:
         """The same with the guided hand where the arm can bring it."""
@@ -134,12 +171,12 @@ class Performer:
         )
         return replace(goals, hands=(left, right))
 
-    def _realise(self, points: Points, goals: Subgoals, before: Array) -> tuple[Performance | None, str]:
-        """The shortest performance that keeps every limit, or why there is none."""
+    def _realise(self, points: Points, goals: Subgoals, before: Array, most: int) -> tuple[Performance | None, str]:
+        """The shortest performance that keeps every limit, found in so many passes; or why there is none."""
         planner = self.guide.planner
         phases, whole, lasts = self.guide.prepared(points, goals)
         why, passes = "the ZMP would leave the feet", 0
-        while lasts <= planner.longest + 1e-9 and passes < PASSES:
+        while lasts <= planner.longest + 1e-9 and passes < most:
             segment = planner.attempt(points.com, phases, goals.com, lasts)
             step = planner.longer
             if segment is not None and max(segment.miss) <= planner.near:
@@ -161,13 +198,27 @@ class Performer:
         return None, why
 
     def _follow(self, move: Move, before: Array) -> Performance:
-        Q = self.body.follow(move, before[-1])
+        return self._judged(move, self.body.follow(move, before[-1]), before)
+
+    def _judged(self, move: Move, Q: Array, before: Array) -> Performance:
         zmp, _ = self.body.zmp(Q, before[:-1], move.segment.floors, move.segment.dt)
         # The last two samples see only one side of themselves; the next move looks at them.
         zmp[-2:] = move.segment.samples[-2:, FLOOR:] + (zmp[-3] - move.segment.samples[-3, FLOOR:])
-        return Performance(move, Q, zmp, float(move.segment.margin_of(zmp).min()), 1)
+        return Performance(move, Q, zmp, float(move.segment.margin_of(zmp).min()), 1, move.end)
 
-    def _fault(self, done: Performance, before: Array) -> tuple[str, float]:
+    def _attitude(self, points: Points, q: Array) -> Array:
+        """Roll, pitch and yaw of the trunk at q."""
+        own = self.guide.humanoid
+        yaw, pitch, roll = so3.angles_zyx(pose(own.figure, q).X(own.trunk)[:3, :3] @ own.facing.T)
+        turned = points.trunk[2] + math.remainder(float(yaw - points.trunk[2]), 2.0 * math.pi)
+        return np.array([roll, pitch, turned])
+
+    def _ended(self, move: Move, q: Array, posture: Array) -> Points:
+        """The end of a quiet move, with hands where the joints have them."""
+        here = pose(self.guide.humanoid.figure, q)
+        return replace(move.end, hands=np.array([here.point(hand) for hand in self.guide.humanoid.hands]), posture=posture)
+
+    def _fault(self, done: Performance, before: Array, *, strength: float = STRENGTH) -> tuple[str, float]:
         """What a performance does wrong, if anything, and by how much longer it should last; 0 where time does not mend it."""
         move, Q, motors = done.move, done.q, self.body.motors
         feet, hands = self.body.misses(move, Q)
@@ -180,24 +231,18 @@ class Performer:
             return "a joint would have to move too fast", (min(speed, 2.0) - 1.0) * move.segment.duration
         if done.margin < LEAST * self.guide.planner.margin:
             return "the ZMP would leave the feet", self.guide.planner.longer
-        if (np.abs(self.efforts(done, before, every=5)) > STRENGTH * self._effort).any():
+        if (np.abs(self.efforts(done, before)) > strength * self._effort).any():
             return "a motor is not strong enough", self.guide.planner.longer
         if any(self._world.collides(q) for q in Q[[len(Q) // 3, 2 * len(Q) // 3, -1]]):
             return "something would touch", 0.0
         return "", 0.0
 
-    def efforts(self, done: Performance, before: Array, *, every: int = 1) -> Array:
-        """The motors' efforts at some of the ticks, (k, motors); where ticks see only one side of themselves, as at the next."""
-        own, move = self.guide.humanoid, done.move
-        wanted = needed(own.figure, np.concatenate([before[:-1], done.q]), move.segment.dt)[len(before) - 1 :]
-        base = own.figure.indices(self.body.base)
-        out = []
-        for k in np.clip(np.arange(0, len(done.q), every), 2, len(done.q) - 3).tolist():
-            shares = move.shares(k, done.zmp[k])
-            some = shares > 1e-3
-            feet = tuple(name for name, stands in zip(own.feet, some.tolist(), strict=True) if stands)
-            out.append(shared(own.figure, done.q[k], wanted[k], base, feet, shares[some])[self.body.motors])
-        return np.array(out)
+    def efforts(self, done: Performance, before: Array) -> Array:
+        """The motors' efforts at every tick, (n + 1, motors); where ticks see only one side of themselves, as at the next."""
+        own, Q = self.guide.humanoid, done.q
+        wanted = needed(own.figure, np.concatenate([before[:-1], Q]), done.move.segment.dt)[len(before) - 1 :]
+        wanted[-2:] = wanted[-3]
+        return shared(own.figure, Q, wanted, self._base, own.feet, done.shares, 0.1 * own.height)[:, self.body.motors]
 
 
 def _part(command: Command, share: float) -> Command:

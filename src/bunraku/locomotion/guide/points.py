@@ -45,6 +45,8 @@ class Points:
     """At which the centre of mass is wanted, above the middle of the feet; legs that cannot reach hold it lower."""
     last: int = NONE
     """The foot that moved last."""
+    posture: Array | None = None
+    """The joints (n_q,) that the posture last led to, where that was not home."""
 
     @property
     def yaw(self) -> float:

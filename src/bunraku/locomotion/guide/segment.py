@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 DT = 0.005
 """The tick of the control system [s]."""
+ITERATIONS = 300
+"""A program that takes more (some dozens are usual) is too ill-conditioned to be worth it: such segments are far too long."""
 KNOTS = 0.06
 """Knots stand about so far apart [s], and no phase has fewer than two intervals or more than six."""
 
@@ -202,7 +204,7 @@ class Planner:
             floors, margins, self.weights.row, z, H, f, A, low, high,
         )  # fmt: skip
         if self.strict:
-            found, _, flag, _ = daqp.solve(H, f, A, high, low, _kinds(rows))
+            found, _, flag, _ = daqp.solve(H, f, A, high, low, _kinds(rows), iter_limit=ITERATIONS)
             if flag <= 0:
                 return None
         else:

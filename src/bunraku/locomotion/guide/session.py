@@ -75,7 +75,7 @@ class Session:
         if self._now is None or self._k >= self._now.move.n:
             self._now = self.performer.next(self.points, self.command, self.before)
             self._k, notice = 0, self._now.notice
-            self.before, self.points = self._now.q[-BEFORE:], self._now.move.end
+            self.before, self.points = self._now.q[-BEFORE:], self._now.end
             if self._keep:
                 self.performances.append(self._now)
         self._k += 1

@@ -64,7 +64,7 @@ class Stabiliser:
         if self._last is not None:
             self._speed += (dt / (gains.lag + dt)) * ((com - self._last) / dt - self._speed)
         self._last = com
-        shares = move.shares(k, done.zmp[k])
+        shares = done.shares[k]
         error = self._capture_error(here, done, k, shares)
         after = min(k + 1, len(done.q) - 1)
         rate = (done.q[after] - done.q[max(k - 1, 0)])[motors] / (dt * max(after - max(k - 1, 0), 1))
@@ -74,11 +74,7 @@ class Stabiliser:
 
     def _efforts(self, done: Performance, before: Array) -> Array:
         if self._plan is None or self._plan[0] is not done:
-            every = 4
-            some = self.performer.efforts(done, before, every=every)
-            at = np.arange(0, len(done.q), every)
-            whole = np.stack([np.interp(np.arange(len(done.q)), at, column) for column in some.T], 1)
-            self._plan = done, whole
+            self._plan = done, self.performer.efforts(done, before)
         return self._plan[1]
 
     def _capture_error(self, here: Pose, done: Performance, k: int, shares: Array) -> Array:

@@ -96,7 +96,7 @@ class Rules:
         turned = points.trunk.copy() if trunk is None else trunk
         if trunk is None:
             turned[2] = 0.5 * (feet[0, 3] + feet[1, 3])
-        com[2] = self._low_enough(com, feet, float(turned[2]), points, foot)
+        com[2] = self.low_enough(com, feet, float(turned[2]), points, foot)
         return Subgoals(com, feet, foot, lands, turned, self._hands(points), points.height, guided, notice)
 
     # -- trunk ---------------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ class Rules:
         twist = float(trunk[2]) - points.yaw
         away = float(np.linalg.norm(com[:2] - points.feet[:, :2].mean(0)))
         if own.margin(com[:2]) >= self.stand_on and away <= STAND_ON * limits.forward and abs(twist) <= 0.6 * limits.turn[0]:
-            com[2] = self._low_enough(com, points.feet, float(trunk[2]), points)
+            com[2] = self.low_enough(com, points.feet, float(trunk[2]), points)
             return Subgoals(com, points.feet.copy(), NONE, True, trunk, self._hands(points), height, guided, notice)
         options = [self._step_to(points, foot, com, trunk, guided) for foot in (0, 1)]
         # The farther foot steps, unless that would cross the feet: then the one that brings the body nearer to its goal.
@@ -220,7 +220,7 @@ class Rules:
             steps = [com[:2] + s * (middle - com[:2]) for s in (0.25, 0.5, 0.75, 1.0)]
             com[:2] = next((place for place in steps if own.margin(place) >= self.stand_on), middle)
         com[2] = points.feet[:, 2].mean() + points.height
-        com[2] = self._low_enough(com, points.feet, float(points.trunk[2]), points)
+        com[2] = self.low_enough(com, points.feet, float(points.trunk[2]), points)
         hands = list(self._hands(points))
         if hand != NONE:
             hands[hand] = (True, points.hands[hand])
@@ -228,15 +228,20 @@ class Rules:
 
     def stopping(self, points: Points, goals: Subgoals) -> Subgoals:
         """Feet stay where they are, the centre of mass comes to rest, the body stands up and the hands go home."""
-        aloft = points.aloft
-        rest = self._rest(points if aloft != NONE else replace(points, height=self.humanoid.height), goals.guided)
+        upright = points if points.aloft != NONE else replace(points, height=self.humanoid.height)
+        trunk = np.array([0.0, 0.0, points.yaw])
+        return replace(self._stopped(upright, goals), trunk=trunk, hands=self._at_home())
+
+    def holding(self, points: Points, goals: Subgoals) -> Subgoals:
+        """Nothing moves but the centre of mass, on its level, until it is at rest: the least that can be asked for."""
+        own = self._stopped(points, goals)
+        return replace(own, com=np.array([own.com[0], own.com[1], points.com.p[2]]))
+
+    def _stopped(self, points: Points, goals: Subgoals) -> Subgoals:
+        aloft, rest = points.aloft, self._rest(points, goals.guided)
         com = np.array([rest.com[0], rest.com[1], points.com.p[2] if aloft != NONE else rest.com[2]])
         notice = f"{goals.notice}; " if goals.notice else ""
-        upright = np.array([0.0, 0.0, points.yaw])
-        return replace(
-            rest, com=com, swings=aloft, lands=aloft == NONE, trunk=upright, hands=self._at_home(),
-            notice=f"{notice}that cannot be done from here",
-        )  # fmt: skip
+        return replace(rest, com=com, swings=aloft, lands=aloft == NONE, notice=f"{notice}that cannot be done from here")
 
     def seen(self, points: Points, hand: int) -> Array:
         """A hand from the centre of mass, in the trunk's axes."""
@@ -250,7 +255,7 @@ class Rules:
         left, right = ((False, hand) for hand in self.humanoid.home_hands)
         return left, right
 
-    def _low_enough(self, com: Array, feet: Array, yaw: float, points: Points, foot: int = NONE) -> float:
+    def low_enough(self, com: Array, feet: Array, yaw: float, points: Points, foot: int = NONE) -> float:
         """The height at which both legs reach their feet: now, at the end, and when the swinging foot leaves or touches the ground
         with the centre of mass still on its way from the other."""
         z, goal = float(com[2]), com[:2]

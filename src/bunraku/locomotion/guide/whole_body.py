@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.errors import BunrakuError
+from bunraku.figure import WORLD
 from bunraku.kinematics import frames_along
 from bunraku.kinematics.balance import momentum_along
 from bunraku.kinematics.inverse import Inverse
 from bunraku.kinematics.tasks import CentreOfMass, FramePose, FrameRotation, PointPosition, Posture
 from bunraku.locomotion.guide.humanoid import SIDES, Humanoid
 from bunraku.locomotion.guide.move import Move, matrices
+from bunraku.locomotion.guide.paths import eased
 from bunraku.locomotion.guide.points import Points, heading
 
 Array = NDArray[np.float64]
@@ -37,19 +39,40 @@ class WholeBody:
 
     @cached_property
     def inverse(self) -> Inverse:
+        hands = zip(self.humanoid.hands, HANDS, strict=True)
+        return self._inverse([PointPosition(frame, name=name, weight=LESS) for frame, name in hands])
+
+    @cached_property
+    def quiet(self) -> Inverse:
+        """The same without hands: arms go where the posture has them."""
+        return self._inverse([])
+
+    def _inverse(self, hands: list[PointPosition]) -> Inverse:
         own = self.humanoid
-        joints = [name for name in own.figure.names if name not in self.base]
+        joints = [name for name in self.moves if name not in self.base]
         return Inverse(
             own.figure,
             [
                 *(FramePose(frame, name=name, lever=0.1) for frame, name in zip(own.feet, FEET, strict=True)),
                 CentreOfMass(name="com"),
                 FrameRotation(own.trunk, name="trunk", weight=LESS),
-                *(PointPosition(frame, name=name, weight=LESS) for frame, name in zip(own.hands, HANDS, strict=True)),
+                *hands,
                 Posture(variables=joints, weight=LEAST, priority=0),
             ],
-            start=own.home, damping=1e-9,
+            start=own.home, moves=self.moves, damping=1e-9,
         )  # fmt: skip
+
+    @cached_property
+    def moves(self) -> tuple[str, ...]:
+        """Variables that move the feet, hands or trunk: heads and fingers stay as they are at home."""
+        own, some = self.humanoid, set()
+        for frame in (*own.feet, *own.hands, own.trunk):
+            while frame != WORLD:
+                at = own.figure.frame(frame)
+                if at.variable is not None:
+                    some.add(at.variable.name)
+                frame = at.parent
+        return tuple(name for name in own.figure.names if name in some)
 
     @cached_property
     def base(self) -> tuple[str, ...]:
@@ -70,14 +93,17 @@ class WholeBody:
     @cached_property
     def _places(self) -> dict[str, tuple[NDArray[np.int64], ...]]:
         """Where in a row of aims each target stands."""
-        row = np.arange(len(self.inverse.aims), dtype=float)
-        titles = (*FEET, "com", "trunk", *HANDS)
-        return {title: tuple(x.astype(np.int64).ravel() for x in self.inverse.view(title, row)) for title in titles}
+        return _places(self.inverse, (*FEET, "com", "trunk", *HANDS))
 
-    def aims(self, com: Array, feet: Array, turns: Array, hands: Array) -> Array:
-        """Rows of aims for com (k, 3), feet (k, 2, 4), the trunk against its home (k, 3, 3), hands (k, 2, 3)."""
-        k, at = len(com), self._places
-        out = np.tile(self.inverse.aims, (k, 1))
+    @cached_property
+    def _quiet_places(self) -> dict[str, tuple[NDArray[np.int64], ...]]:
+        return _places(self.quiet, (*FEET, "com", "trunk"))
+
+    def aims(self, com: Array, feet: Array, turns: Array, hands: Array | None = None) -> Array:
+        """Rows of aims for com (k, 3), feet (k, 2, 4), the trunk against its home (k, 3, 3), hands (k, 2, 3); without hands, of
+        the quiet one."""
+        k, at = len(com), self._places if hands is not None else self._quiet_places
+        out = np.tile((self.inverse if hands is not None else self.quiet).aims, (k, 1))
         out[:, at["com"][0]] = com
         out[:, at["trunk"][0]] = (turns @ self.humanoid.facing).reshape(k, 9)
         angles = np.zeros((k, 3))
@@ -85,8 +111,9 @@ class WholeBody:
             out[:, at[name][0]] = feet[:, foot, :3]
             angles[:, 2] = feet[:, foot, 3]
             out[:, at[name][1]] = (matrices(angles) @ self.humanoid.foot_axes[foot]).reshape(k, 9)
-        for hand, name in enumerate(HANDS):
-            out[:, at[name][0]] = hands[:, hand]
+        if hands is not None:
+            for hand, name in enumerate(HANDS):
+                out[:, at[name][0]] = hands[:, hand]
         return out
 
     def posed(self, points: Points) -> Array:
@@ -101,24 +128,28 @@ class WholeBody:
     def follow(self, move: Move, q: Array) -> Array:
         """Configurations (n + 1, n_q) at every tick of a move, from q on."""
         aims = self.aims(move.segment.samples[:, :3], move.feet, move.turns, move.hands)
-        out = np.empty((len(aims), len(q)))
-        for k, row in enumerate(aims):
-            for _ in range(STEPS):
-                q = self.inverse.step(q, row)
-            out[k] = q
-        return out
+        home, so_far = self.humanoid.home, move.start.posture
+        return _followed(self.inverse, aims, q, (home if so_far is None else so_far, home))
+
+    def follow_quietly(self, move: Move, q: Array, *, home: bool) -> tuple[Array, Array]:
+        """The same with arms that stay as they are, or go home joint by joint, whatever hands do; and the posture at the end."""
+        start = q if move.start.posture is None else move.start.posture
+        end = self.humanoid.home if home else start
+        return _followed(self.quiet, self.aims(move.segment.samples[:, :3], move.feet, move.turns), q, (start, end)), end
 
     def misses(self, move: Move, Q: Array, every: int = 5) -> tuple[float, Array]:
-        """How far a foot is from its place at worst [m], and the hands at the end (2,)."""
-        figure = self.humanoid.figure
+        """How far a foot, its toes and heels included, is from its place at worst [m], and the hands at the end (2,)."""
+        own, figure = self.humanoid, self.humanoid.figure
         some = np.unique(np.append(np.arange(0, len(Q), every), len(Q) - 1))
         X = frames_along(figure, Q[some])
-        feet = max(
-            float(np.linalg.norm(X[:, figure.frame_index[frame], :3, 3] - move.feet[some, k, :3], axis=1).max())
-            for k, frame in enumerate(self.humanoid.feet)
-        )
-        hands = [np.linalg.norm(X[-1, figure.frame_index[f], :3, 3] - move.hands[-1, k]) for k, f in enumerate(self.humanoid.hands)]
-        return feet, np.array(hands)
+        length, width = 0.5 * np.ptp(own.sole, axis=0)
+        worst = 0.0
+        for k, frame in enumerate(own.feet):
+            at = X[:, figure.frame_index[frame]]
+            away = np.linalg.norm(at[:, :3, 3] - move.feet[some, k, :3], axis=1)
+            worst = max(worst, float((away + length * np.abs(at[:, 2, 0]) + width * np.abs(at[:, 2, 1])).max()))
+        hands = [np.linalg.norm(X[-1, figure.frame_index[f], :3, 3] - move.hands[-1, k]) for k, f in enumerate(own.hands)]
+        return worst, np.array(hands)
 
     def zmp(self, Q: Array, before: Array, floors: Array, dt: float) -> tuple[Array, Array]:
         """The ZMP of all bodies at every sample (k, 2), on floors (k,), and their centre of mass (k, 3).
@@ -136,3 +167,19 @@ class WholeBody:
         x = (floors * force[own, 0] - moment[own, 1]) / fz
         y = (floors * force[own, 1] + moment[own, 0]) / fz
         return np.stack([x, y], 1), com[own]
+
+
+def _places(inverse: Inverse, titles: tuple[str, ...]) -> dict[str, tuple[NDArray[np.int64], ...]]:
+    row = np.arange(len(inverse.aims), dtype=float)
+    return {title: tuple(x.astype(np.int64).ravel() for x in inverse.view(title, row)) for title in titles}
+
+
+def _followed(inverse: Inverse, aims: Array, q: Array, postures: tuple[Array, Array]) -> Array:
+    """From q along aims; the posture that is wanted goes from one to another, so that nothing snaps."""
+    aims[:, -len(q) :] = postures[0] + eased(np.linspace(0.0, 1.0, len(aims)))[:, None] * (postures[1] - postures[0])
+    out = np.empty((len(aims), len(q)))
+    for k, row in enumerate(aims):
+        for _ in range(STEPS):
+            q = inverse.step(q, row)
+        out[k] = q
+    return out
