@@ -29,7 +29,7 @@ Heights = Callable[[Array], Array]
 CLOSED, JUMP, SLIDE = 1e-6, 0.2, 0.01  # [m or rad], [rad], [m]
 DOWN = 2e-3  # [m] above the ground at most is what stands on it
 ROUNDING = 1e-6
-LOOK = 0.05  # [m]: what is farther apart is far enough
+LOOK = 0.02  # [m], or twice the margin: what is farther apart is far enough
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Verdict:
     samples: int
     """That were looked at."""
     clearance: float
-    """Of agents and object from the scene, and of one agent from another [m]; 0.05 stands for any more."""
+    """Of agents and object from the scene, and of one agent from another [m]; 0.02, or twice the margin, is any more."""
     closure: float
     """The farthest that a tool is from where it should hold [m or rad]."""
     jump: float
@@ -80,8 +80,8 @@ def recheck(
 
     `margin` [m] is what the team must keep from the scene and agents from each other, up to the rounding of distances.
     """
-    if not 0.0 < spacing < np.inf or not 0.0 <= margin < LOOK:
-        raise BunrakuError(f"spacing {spacing} m, margin {margin} m\n  advice: a positive spacing, a margin below {LOOK} m")
+    if not 0.0 < spacing < np.inf or not 0.0 <= margin < np.inf:
+        raise BunrakuError(f"spacing {spacing} m, margin {margin} m\n  advice: a positive spacing, a margin of zero or more")
     whole = Whole(team, scene, ground)
     Q = whole.rows(motion)
     found = [*_limits(whole, motion), *_carried(team, motion)]
@@ -110,8 +110,9 @@ def _over(t: Array, values: Array, most: float, text: str) -> list[Objection]:
 def _touches(
     whole: Whole, t: Array, place: Array, dense: Array, margin: float
 ) -> tuple[list[Objection], float, dict[str, float]]:  # fmt: skip
-    near = whole.near(dense, LOOK)
-    clearance = float(near.value[near.apart].min(initial=LOOK))
+    look = max(LOOK, 2.0 * margin)
+    near = whole.near(dense, look)
+    clearance = float(near.value[near.apart].min(initial=look))
     short = near.short_of(margin - ROUNDING)
     first: dict[tuple[str, str], tuple[int, float]] = {}
     parts: dict[str, float] = {}
