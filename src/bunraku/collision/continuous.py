@@ -61,16 +61,18 @@ def passage(
     return Passage(True)
 
 
-def denser(flat: Flat, Q: Array, *, step: float) -> tuple[Array, Array]:
+def denser(flat: Flat, Q: Array, *, step: float, shapes: NDArray[np.bool_] | None = None) -> tuple[Array, Array]:
     """Samples between those of Q such that no point of a shape gets farther than `step` [m] from one to the next.
 
-    Returns the places of the samples, as fractions of the way through Q's rows, and the samples.
+    With `shapes`, some shapes only. Returns the places of the samples, as fractions of the way through Q's rows, and the samples.
     """
     if len(Q) < 2:
         return np.arange(len(Q), dtype=float), Q
     middle, half = 0.5 * (Q[1:] + Q[:-1]), 0.5 * np.abs(np.diff(Q, axis=0))
     reach = np.zeros((len(middle), len(flat.joint)))
     travel(flat, np.ascontiguousarray(middle), np.ascontiguousarray(half), reach)
+    if shapes is not None:
+        reach = reach[:, shapes]
     # The bound on the speed holds on the whole interval, so equal parts of it take equal shares of the way.
     parts = np.maximum(np.ceil(2.0 * reach.max(1, initial=0.0) / step), 1.0).astype(np.int64)
     place = np.concatenate([*(k + np.arange(n) / n for k, n in enumerate(parts)), [len(Q) - 1.0]])

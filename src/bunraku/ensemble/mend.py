@@ -228,7 +228,9 @@ class Mender:
         """Places of a window at which something is too near, but for what belongs to other stretches."""
         changed = self.Q.copy()
         changed[first : last + 1] = Q
-        spots = self.residual.short(changed, max(first - 1, 0), min(last + 1, self.last), step=step)
+        # Legs, which are fast, go where they went before.
+        moved = self._movable[: len(self.whole.world._flat.joint)]
+        spots = self.residual.short(changed, max(first - 1, 0), min(last + 1, self.last), step=step, shapes=moved)
         for other in self.others:
             spots = spots.where(~spots.among(other))
         return np.unique(spots.place)

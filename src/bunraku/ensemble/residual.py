@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 OWN = 1e-3  # [m] that an agent keeps from itself and from what it holds
-STEP, COARSE = 0.005, 0.02  # [m] that points move between two looks: at last, and at first
+STEP, COARSE = 0.005, 0.03  # [m] that points move between two looks: at last, and at first
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +59,11 @@ class Residual:
         out[near.sample[short]] = False
         return out
 
-    def short(self, Q: Array, first: int, last: int, *, step: float = STEP, more: float = 0.0) -> Spots:
-        """Where things are too near from one sample to another, and everywhere between."""
-        place, dense = denser(self.whole.world._flat, np.ascontiguousarray(Q[first : last + 1]), step=step)
+    def short(
+        self, Q: Array, first: int, last: int, *, step: float = STEP, more: float = 0.0, shapes: Bools | None = None
+    ) -> Spots:  # fmt: skip
+        """Where things are too near from one sample to another, and everywhere between, as closely as `shapes` want it."""
+        place, dense = denser(self.whole.world._flat, np.ascontiguousarray(Q[first : last + 1]), step=step, shapes=shapes)
         near = self.whole.near(dense, self.margin + more, OWN + more)
         short = near.short_of(self.margin + more, OWN + more)
         return Spots(first + place[near.sample[short]], near.things[short], near.value[short])
