@@ -3,7 +3,7 @@
     carry: factory
     scene: {factory: {door: 0.95}}         # factory, living_room or ramp; a scene file; or a scene written here
     object:
-      shapes: [{box: [1.5, 0.8, 0.06], name: slab}]
+      shapes: [{box: [1.5, 0.8, 0.06], name: slab}]      # or piano
       tilt: 17 deg                         # from level: 0 keeps a tray level, 90 deg keeps this side up
       heights: [0.75, 1.25]                # of its origin, above the ground
     agents:
@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from bunraku.ensemble.agents import KINDS, hold
 from bunraku.ensemble.errand import Errand
-from bunraku.ensemble.scenes import SCENES, named
+from bunraku.ensemble.scenes import OBJECTS, SCENES, named, object_named
 from bunraku.ensemble.team import OBJECT, Agent, Area, Carried, Hold, Team
 from bunraku.errors import BunrakuError, FigureError
 from bunraku.figure.shape import Shape
@@ -133,8 +133,12 @@ def _team(root: Node, folder: Path) -> Team:
 def _carried(node: Node, folder: Path) -> Carried:
     node.words(("shapes", "tilt", "heights"), "the object")
     shapes: list[Shape] = []
-    for own in node.need("shapes", "the object").items("shapes"):
-        shapes += shape(own, folder, words=("collides", "visible", "mass")).shapes
+    said = node.need("shapes", "the object")
+    if isinstance(said.value, str):
+        shapes += object_named(said.choice(OBJECTS, "the object"))
+    else:
+        for own in said.items("shapes"):
+            shapes += shape(own, folder, words=("collides", "visible", "mass")).shapes
     if not shapes:
         raise node.place_of("shapes").error("the object has no shape", advice="write shapes: [{box: [1.5, 0.8, 0.06]}]")
     options: dict[str, Any] = node.given(tilt=lambda n: n.number(ANGLE), heights=lambda n: n.numbers(2, LENGTH))

@@ -13,24 +13,39 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.ensemble.scenes.factory import factory
+from bunraku.ensemble.scenes.living_room import living_room, piano
 from bunraku.errors import UnknownName
+from bunraku.figure.shape import Shape
 from bunraku.io.scene_file import load_scene, save_scene
 from bunraku.scene import Scene
 from bunraku.spatial.kernel import cache_root
 
-SCENES: dict[str, Callable[..., Scene]] = {"factory": factory}
-__all__ = ["SCENES", "factory", "named"]
+SCENES: dict[str, Callable[..., Scene]] = {"factory": factory, "living_room": living_room}
+OBJECTS: dict[str, Callable[..., tuple[Shape, ...]]] = {"piano": piano}
+__all__ = ["OBJECTS", "SCENES", "factory", "living_room", "named", "object_named", "piano"]
 
 
 def named(name: str, **words: Any) -> Scene:
     """One of these scenes by its name. Its meshes are made once; where they are there already, they are read."""
     if name not in SCENES:
         raise UnknownName("scene", name, tuple(SCENES))
+    folder = _folder(name, words)
+    file = folder / "scene.yaml"
+    if not file.is_file():  # written last
+        save_scene(SCENES[name](folder, **words), file)
+    return load_scene(file)
+
+
+def object_named(name: str) -> tuple[Shape, ...]:
+    """The shapes of something to carry."""
+    if name not in OBJECTS:
+        raise UnknownName("object", name, tuple(OBJECTS))
+    return OBJECTS[name](_folder(name, {}))
+
+
+def _folder(name: str, words: dict[str, Any]) -> Path:
     source = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
     about = hashlib.sha256(source + json.dumps(words, sort_keys=True).encode()).hexdigest()[:16]
     folder = cache_root() / "scenes" / f"{name}-{about}"
-    file = folder / "scene.yaml"
-    if not file.is_file():  # written last
-        folder.mkdir(parents=True, exist_ok=True)
-        save_scene(SCENES[name](folder, **words), file)
-    return load_scene(file)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

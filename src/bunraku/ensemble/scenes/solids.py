@@ -86,3 +86,41 @@ def written(name: str, parts: list[Any], color: Color, folder: Path) -> Obstacle
     with writing(target) as temporary:
         mesh.export(temporary)
     return Obstacle(name, Mesh(str(target)), color=color)
+
+
+def pillow(size: ArrayLike, at: ArrayLike, radius: float, *, fine: int = 4) -> Any:
+    """A box whose edges are round, by `fine` steps a quarter of a turn."""
+    import trimesh
+
+    half = np.asarray(size, float) / 2
+    r = min(radius, 0.999 * float(half.min()))
+    angle = np.linspace(0.0, np.pi / 2, fine + 1)
+    corner = np.stack(np.meshgrid(angle, angle, indexing="ij"), -1).reshape(-1, 2)
+    u, v = corner.T
+    ball = np.stack([np.cos(u) * np.cos(v), np.sin(u) * np.cos(v), np.sin(v)], 1)
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+    points = (signs[:, None] * (r * ball + (half - r))).reshape(-1, 3)
+    out: Any = trimesh.convex.convex_hull(points)
+    out.apply_translation(at)
+    return out
+
+
+def bent_plate(points: Array, widths: Array, thick: float) -> Any:
+    """A leaf: a thin plate along a curve, as wide as is said on either side."""
+    import trimesh
+
+    along = np.gradient(points, axis=0)
+    side = np.cross(along, [0.0, 0.0, 1.0])
+    side /= np.maximum(np.linalg.norm(side, axis=1), 1e-9)[:, None]
+    up = np.cross(side, along)
+    up *= 0.5 * thick / np.maximum(np.linalg.norm(up, axis=1), 1e-9)[:, None]
+    ring = np.stack([points + widths[:, None] * side, points + up, points - widths[:, None] * side, points - up], 1)
+    n = len(points)
+    vertices = ring.reshape(-1, 3)
+    k, j = np.meshgrid(np.arange(n - 1), np.arange(4), indexing="ij")
+    a, b = 4 * k + j, 4 * k + (j + 1) % 4
+    walls = np.stack([a, b, a + 4, b, b + 4, a + 4], -1).reshape(-1, 3)
+    ends = np.array([[0, 2, 1], [0, 3, 2], [4 * n - 4, 4 * n - 3, 4 * n - 2], [4 * n - 4, 4 * n - 2, 4 * n - 1]])
+    out: Any = trimesh.Trimesh(vertices, np.concatenate([walls, ends]), process=False)
+    out.fix_normals()
+    return out
