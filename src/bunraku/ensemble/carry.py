@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from bunraku.ensemble.animate import Animation, animate
 from bunraku.ensemble.barred import Barred
 from bunraku.ensemble.errand import Errand
+from bunraku.ensemble.tune import Tuned, tune
 from bunraku.ensemble.why import why_not
 from bunraku.motion import Motion
 from bunraku.planning.connect import Growth, connect
@@ -85,6 +86,7 @@ class Carry:
     """How many ways were tried."""
     closure: float = 0.0
     jump: float = 0.0
+    tuned: Tuned | None = None
 
     @property
     def planning(self) -> float:
@@ -138,6 +140,7 @@ class _Run:
         self.path: Path | None = None
         self.timing: Timing | None = None
         self.animation: Animation | None = None
+        self.tuned: Tuned | None = None
         self.begun = time.process_time()
 
     @property
@@ -164,7 +167,7 @@ class _Run:
         own = self.animation
         return Carry(
             self.errand, outcome, self.stage, motion, why, self.seconds, self.roadmap, self.path, self.timing, self.round + 1,
-            closure=0.0 if own is None else own.closure, jump=0.0 if own is None else own.jump,
+            closure=0.0 if own is None else own.closure, jump=0.0 if own is None else own.jump, tuned=self.tuned,
         )  # fmt: skip
 
     # -- planning ----------------------------------------------------------------------------------------------------
@@ -232,12 +235,22 @@ class _Run:
                 outcome, why = CarryOutcome.NOT_HELD, self.animation.trouble
                 self._bar(self.animation.sample)
                 continue
-            return self.ended(CarryOutcome.CARRIED, motion=self.animation.motion)
+            self.tuned = self._tuned(self.animation)
+            if not self.tuned.free:
+                outcome, why = CarryOutcome.TOUCHES, self.tuned.trouble
+                self._bar(self.tuned.sample)
+                continue
+            return self.ended(CarryOutcome.CARRIED, motion=self.tuned.motion)
         return self.ended(outcome, why=why, motion=self._as_far())
 
     def _animated(self, timing: Timing) -> Animation:
         with self.working("manipulation"):
             return animate(self.errand.team, timing, samples=self.samples)
+
+    def _tuned(self, animation: Animation) -> Tuned:
+        errand = self.errand
+        with self.working("tuning"):
+            return tune(errand.team, animation, errand.scene, margin=errand.margin, seed=self.seed, seconds=max(self.left, 0.1))
 
     def _bar(self, sample: int) -> None:
         """The next way keeps aside of where this one failed; edges of the roadmap that pass there are taken out."""

@@ -24,11 +24,11 @@ def _reaches(x, y, heading, spheres, wrists):
 
 
 @kernel
-def stand(spheres, facing, wrists, dice, out):
+def stand(spheres, facing, outward, spread, wrists, dice, out):
     """(x, y, heading) from which an agent reaches its wrists (T, n, 3); the last try where none of the dice (T, tries, 3) does.
 
     Tries take all arms as one: the middle of the shoulders, the middle of the wrists. The height between them is known, so
-    the shell says how far away to stand; two hands are faced squarely.
+    the shell says how far away to stand; two hands are faced squarely, one from `outward` (T,) up to `spread` to either side.
     """
     arms = wrists.shape[1]
     middle = np.zeros(3)
@@ -51,7 +51,8 @@ def stand(spheres, facing, wrists, dice, out):
                 bearing = line - own + np.pi + SQUARE * (2.0 * dice[t, m, 1] - 1.0)
                 turn = SQUARE * (2.0 * dice[t, m, 2] - 1.0)
             else:
-                bearing, turn = 2.0 * np.pi * dice[t, m, 1], facing * (2.0 * dice[t, m, 2] - 1.0)
+                bearing = outward[t] + spread * (2.0 * dice[t, m, 1] - 1.0)
+                turn = facing * (2.0 * dice[t, m, 2] - 1.0)
             heading = bearing + np.pi + turn  # stands at `bearing` from the wrists, and faces back
             c, s = np.cos(heading), np.sin(heading)
             out[t, 0] = x + rho * np.cos(bearing) - (c * middle[0] - s * middle[1])

@@ -36,9 +36,13 @@ class Shell:
 
         It passes through the rim of that part, and its middle lies straight ahead of the shoulder.
         """
-        away = self.most / max(2.0 * math.cos(facing), 0.5)
-        radius = math.sqrt(self.most**2 + away**2 - 2.0 * self.most * away * math.cos(facing))
+        away, radius = self.within(facing)
         return self.shoulder + np.array([away, 0.0, 0.0]), 0.0, radius
+
+    def within(self, angle: float) -> tuple[float, float]:
+        """How far the middle of such a ball is from the middle of the shell, and its radius [m]."""
+        away = self.most / max(2.0 * math.cos(angle), 0.5)
+        return away, math.sqrt(self.most**2 + away**2 - 2.0 * self.most * away * math.cos(angle))
 
 
 def shell(figure: Figure, tool: str, *, base: tuple[str, str, str], spare: float = 0.04) -> Shell:

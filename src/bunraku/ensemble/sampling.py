@@ -40,7 +40,7 @@ class TeamSampler:
         held[:, 2] += raised
         for own in wrists:
             own[..., 2] += raised[:, None]
-        bases = {agent.name: _placed(agent, own, rng) for agent, own in zip(self.team.agents, wrists, strict=True)}
+        bases = {agent.name: _placed(agent, own, held[:, 3], rng) for agent, own in zip(self.team.agents, wrists, strict=True)}
         return self.team.configuration(bases, held)
 
 
@@ -54,8 +54,10 @@ def _shared_height(team: Team, wrists: list[Array], z: Array, rng: np.random.Gen
     return np.asarray(rng.uniform(np.minimum(low, high), high))
 
 
-def _placed(agent: Agent, wrists: Array, rng: np.random.Generator) -> Array:
+def _placed(agent: Agent, wrists: Array, yaw: Array, rng: np.random.Generator) -> Array:
     """(x, y, heading) from which the agent reaches its holds; where no try did, the last."""
     out = np.empty((len(wrists), 3))
-    stand(agent.spheres, agent.facing, np.ascontiguousarray(wrists), rng.random((len(wrists), TRIES, 3)), out)
+    outward, spread = (0.0, np.pi) if agent.outward is None else (agent.outward, agent.approach)
+    dice = rng.random((len(wrists), TRIES, 3))
+    stand(agent.spheres, agent.facing, yaw + outward, spread, np.ascontiguousarray(wrists), dice, out)
     return out

@@ -60,6 +60,8 @@ class Agent:
     moves: type[Planar] = Holonomic
     facing: float = math.pi / 3
     """How far from straight ahead the held points may be [rad]."""
+    approach: float = 1.0
+    """How far from straight behind a tool that points sideways the agent may stand [rad], so that its arm is not across."""
     spare: float = 0.04
     color: Color = (0.55, 0.6, 0.7)
 
@@ -77,6 +79,14 @@ class Agent:
     def variables(self) -> tuple[str, str, str]:
         """In the team's figure."""
         return f"{self.name}_x", f"{self.name}_y", f"{self.name}_turn"
+
+    @cached_property
+    def outward(self) -> float | None:
+        """From where one hand reaches the object, in its axes, about its z [rad]; nothing where it comes from above or below."""
+        if len(self.holds) != 1:
+            return None
+        x, y = -self.holds[0].X_OT[:2, 2]
+        return None if math.hypot(x, y) < 0.5 else math.atan2(y, x)
 
     def wrists(self) -> Array:
         """Where the wrists are in the object's axes (n, 3)."""
@@ -185,6 +195,11 @@ class Team:
                 out.append(Link(Point(base, _vector(own.shoulder)), held, own.least, own.most, f"{agent.name}'s {hold.tool}"))
                 centre, least, most = own.ahead(agent.facing)
                 out.append(Link(Point(base, _vector(centre)), held, least, most, f"{agent.name}'s {hold.tool}, ahead,"))
+                if agent.outward is not None:
+                    away, radius = own.within(agent.approach)
+                    aside = wrist + away * np.array([math.cos(agent.outward), math.sin(agent.outward), 0.0])
+                    behind = Point(OBJECT, _vector(aside))
+                    out.append(Link(Point(base, _vector(own.shoulder)), behind, 0.0, radius, f"{agent.name}'s {hold.tool}, across,"))
         return tuple(out)
 
     @cached_property

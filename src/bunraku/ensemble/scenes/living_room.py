@@ -28,12 +28,12 @@ def living_room(folder: str | PathLike[str]) -> Scene:
         "rug": ([pillow((3.6, 1.3, 0.008), (0.8, -2.4, 0.004), 0.003)], WINE),
         "walls": ([box((0.1, 6.38, 2.4), (-4.25, 0, 1.2)), box((8.6, 0.1, 2.4), (0, 3.25, 1.2)), *_skirting()], CREAM),
         "windows": (_window(-2.2) + _window(2.4), OAK),
-        "desk": (_desk(0.0, -0.65), WALNUT),
-        "chair": (_chair(0.1, -1.25), OAK),
+        "desk": (_desk(0.0, 0.17), WALNUT),
+        "chair": (_chair(0.1, -0.42), OAK),
         "sofa": (_sofa(0.3, -2.55), TEAL),
         "coffee_table": (_table(2.0, -2.2, 0.42, 0.45), OAK),
         "side_table": (_table(-3.6, 2.3, 0.3, 0.55), OAK),
-        "bookshelf": (_bookshelf(1.78, 3.15), WALNUT),
+        "bookshelf": (_bookshelf(2.42, 3.15), WALNUT),
         "lamp": (_lamp(-1.6, -2.6), BRASS),
         "floor_shade": ([turned([1.5, 1.8], [0.24, 0.15], (-1.6, -2.6, 0))], SHADE),
         "table_shade": ([turned([0.85, 1.05], [0.17, 0.1], (-3.6, 2.3, 0))], SHADE),
@@ -42,7 +42,7 @@ def living_room(folder: str | PathLike[str]) -> Scene:
         "pot": ([turned([0.0, 0.02, 0.38, 0.4], [0.16, 0.17, 0.22, 0.2], (3.7, 2.6, 0))], WINE),
     }
     for k, color in enumerate((WINE, TEAL, BRASS, LEAF)):
-        groups[f"books_{k}"] = (_books(1.78, 3.15, k), color)
+        groups[f"books_{k}"] = (_books(2.42, 3.15, k), color)
     return Scene("living_room", tuple(written(name, parts, color, Path(folder)) for name, (parts, color) in groups.items()))
 
 
@@ -59,10 +59,10 @@ def _window(x: float) -> list[Any]:
 
 def _desk(x: float, y: float) -> list[Any]:
     """A top, a row of drawers on either side, and legs that taper."""
-    top = pillow((1.4, 0.86, 0.04), (x, y, DESK - 0.02), 0.012)
-    legs = [turned([0, DESK - 0.04], [0.02, 0.035], (x + a * 0.64, y + b * 0.37, 0), 24) for a in (-1, 1) for b in (-1, 1)]
-    drawers = [pillow((0.34, 0.7, 0.12), (x + a * 0.45, y, DESK - 0.1), 0.01) for a in (-1, 1)]
-    knobs = [turned([0.0, 0.02], [0.015, 0.02], (x + a * 0.45, y - 0.36, DESK - 0.11), 16) for a in (-1, 1)]
+    top = pillow((1.3, 0.86, 0.04), (x, y, DESK - 0.02), 0.012)
+    legs = [turned([0, DESK - 0.04], [0.02, 0.035], (x + a * 0.59, y + b * 0.37, 0), 24) for a in (-1, 1) for b in (-1, 1)]
+    drawers = [pillow((0.34, 0.7, 0.12), (x + a * 0.42, y, DESK - 0.1), 0.01) for a in (-1, 1)]
+    knobs = [turned([0.0, 0.02], [0.015, 0.02], (x + a * 0.42, y - 0.36, DESK - 0.11), 16) for a in (-1, 1)]
     return [top, *legs, *drawers, *knobs]
 
 
