@@ -3,11 +3,13 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 
 from bunraku.collision.meshes import load
 from bunraku.ensemble.agents import hold, porter, rover
-from bunraku.ensemble.scenes import factory
+from bunraku.ensemble.scenes import factory, living_room, named, piano
 from bunraku.ensemble.team import Carried, Team
+from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Shape
 from bunraku.planning.find import find
 
@@ -18,6 +20,37 @@ def test_factory(tmp_path):
     assert {"drums", "low_pipes", "high_pipes", "beams", "balcony", "ventilation"} <= set(surfaces)
     assert sum(len(surface.faces) for surface in surfaces.values()) >= 90_000
     assert all(surface.solid for surface in surfaces.values())
+
+
+def test_living_room(tmp_path):
+    scene = living_room(tmp_path)
+    surfaces = {obstacle.name: load(obstacle.geometry) for obstacle in scene.obstacles}
+    assert {"desk", "chair", "sofa", "coffee_table", "bookshelf", "lamp"} <= set(surfaces)
+    assert sum(len(surface.faces) for surface in surfaces.values()) >= 19_000
+    assert all(surface.solid for name, surface in surfaces.items() if name != "plant")
+
+
+def test_what_collides_is_around_what_is_seen_of_the_piano(tmp_path):
+    shapes = piano(tmp_path)
+    seen = np.concatenate([load(shape.geometry).vertices for shape in shapes if shape.visible])
+    inside = np.zeros(len(seen), bool)
+    for shape in shapes:
+        if shape.collides:
+            assert not shape.visible
+            x = seen - shape.position
+            if isinstance(shape.geometry, Box):
+                inside |= (np.abs(x) <= np.array(shape.geometry.size) / 2 + 1e-6).all(1)
+            else:
+                inside |= (np.hypot(x[:, 0], x[:, 1]) <= shape.geometry.radius + 1e-6) & (np.abs(x[:, 2]) <= 0.18 + 1e-6)
+    assert inside[seen[:, 2] < 0.3].mean() > 0.99, "all but the rounding of the bent side"
+
+
+def test_named_scenes_are_made_once():
+    first, again = named("factory", door=0.95), named("factory", door=0.95)
+    assert first == again
+    assert named("factory") != first
+    with pytest.raises(BunrakuError, match="factory"):
+        named("factori")
 
 
 def test_a_door(tmp_path):

@@ -56,7 +56,7 @@ def test_relative_samples_reach_and_naive_ones_do_not(pair):
     space = pair.space(Scene("hall"), AREA)
     ours = space.sample(rng, 4000)
     naive = rng.uniform(space.lower, space.upper, (40_000, pair.n))
-    assert pair.reaches(ours).mean() > 0.5
+    assert pair.reaches(ours).mean() > 0.4
     assert space.free(ours).mean() > 0.37
     assert space.free(naive).mean() < 0.0005
 

@@ -8,6 +8,7 @@ without that edge.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -46,6 +47,8 @@ class Animation:
     """The first sample that could not be held."""
     walks: dict[str, Walk] = field(default_factory=dict)
     """Of those who walk, by name: footfalls, and how far soles slide."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Of the processor: locomotion, manipulation."""
 
     @property
     def held(self) -> bool:
@@ -70,6 +73,7 @@ def walks(agent: Agent) -> bool:
 
 def animate(team: Team, timing: Timing, *, samples: int, heights: Heights | None = None) -> Animation:
     """So many samples of every agent's own figure and of the object. `heights` is the ground under those who walk."""
+    begun, walking = time.process_time(), 0.0
     reduced = timing.samples(samples)
     bases, held = team.in_world(reduced.q)
     X_WO = np.zeros((len(held), 4, 4))
@@ -77,12 +81,14 @@ def animate(team: Team, timing: Timing, *, samples: int, heights: Heights | None
     X_WO[:, :3, 3], X_WO[:, 3, 3] = held[:, :3], 1.0
     tracks, closure, jump, walked = [], 0.0, 0.0, {}
     for agent in team.agents:
+        since = time.process_time()
         if walks(agent):
             own = walk(agent.figure, reduced.t, bases[agent.name], heights=heights, sway=CARRYING, gentle=GENTLE)
             walked[agent.name], Q = own, own.Q.copy()
             lean(agent, X_WO, Q)
         else:
             Q = rolled(agent, bases[agent.name])
+        walking += time.process_time() - since
         lost = _hold(agent, X_WO, Q)
         if lost is not None:
             return Animation(None, trouble=lost[0], sample=lost[1], walks=walked)
@@ -91,7 +97,8 @@ def animate(team: Team, timing: Timing, *, samples: int, heights: Heights | None
         jump = max(jump, jump_of(Q[:, others]))
         tracks.append(Track(agent.figure, Q, name=agent.name))
     tracks.append(Track(object_figure(team), held, name=OBJECT))
-    return Animation(Motion(reduced.t, tuple(tracks)), closure, jump, walks=walked)
+    seconds = {"locomotion": walking, "manipulation": time.process_time() - begun - walking}
+    return Animation(Motion(reduced.t, tuple(tracks)), closure, jump, walks=walked, seconds=seconds)
 
 
 def rolled(agent: Agent, base: Array) -> Array:

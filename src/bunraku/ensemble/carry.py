@@ -244,13 +244,21 @@ class _Run:
         return self.ended(outcome, why=why, motion=self._as_far())
 
     def _animated(self, timing: Timing) -> Animation:
-        with self.working("manipulation"):
-            return animate(self.errand.team, timing, samples=self.samples)
+        """Both at once, person by person; the time of each is told apart afterwards."""
+        self.stage = "locomotion"
+        self.tell(0.0)
+        out = animate(self.errand.team, timing, samples=self.samples)
+        for stage in ("locomotion", "manipulation"):
+            self.stage = stage
+            self.seconds[stage] += out.seconds.get(stage, 0.0)
+            self.tell(1.0)
+        return out
 
     def _tuned(self, animation: Animation) -> Tuned:
         errand = self.errand
+        seconds = min(max(self.left, 0.1), 0.25 * errand.seconds)  # another way is often the quicker one
         with self.working("tuning"):
-            return tune(errand.team, animation, errand.scene, margin=errand.margin, seed=self.seed, seconds=max(self.left, 0.1))
+            return tune(errand.team, animation, errand.scene, margin=errand.margin, seed=self.seed, seconds=seconds)
 
     def _bar(self, sample: int) -> None:
         """The next way keeps aside of where this one failed; edges of the roadmap that pass there are taken out."""

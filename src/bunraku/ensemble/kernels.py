@@ -24,11 +24,12 @@ def _reaches(x, y, heading, spheres, wrists):
 
 
 @kernel
-def stand(spheres, facing, outward, spread, wrists, dice, out):
+def stand(spheres, facing, outward, spread, behind, within, wrists, dice, out):
     """(x, y, heading) from which an agent reaches its wrists (T, n, 3); the last try where none of the dice (T, tries, 3) does.
 
     Tries take all arms as one: the middle of the shoulders, the middle of the wrists. The height between them is known, so
-    the shell says how far away to stand; two hands are faced squarely, one from `outward` (T,) up to `spread` to either side.
+    the shell says how far away to stand; two hands are faced squarely, one from `outward` (T,) up to `spread` to either side,
+    with its shoulder `within` so far of `behind` (T, 3).
     """
     arms = wrists.shape[1]
     middle = np.zeros(3)
@@ -58,5 +59,10 @@ def stand(spheres, facing, outward, spread, wrists, dice, out):
             out[t, 0] = x + rho * np.cos(bearing) - (c * middle[0] - s * middle[1])
             out[t, 1] = y + rho * np.sin(bearing) - (s * middle[0] + c * middle[1])
             out[t, 2] = np.remainder(heading + np.pi, 2.0 * np.pi) - np.pi
+            u = out[t, 0] + (c * middle[0] - s * middle[1]) - behind[t, 0]
+            v = out[t, 1] + (s * middle[0] + c * middle[1]) - behind[t, 1]
+            w = middle[2] - behind[t, 2]
+            if u * u + v * v + w * w > within * within:
+                continue
             if _reaches(out[t, 0], out[t, 1], out[t, 2], spheres, wrists[t]):
                 break

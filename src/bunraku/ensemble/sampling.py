@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bunraku.ensemble.team import Agent, Team
 
 Array = NDArray[np.float64]
-TRIES = 8  # of placing an agent
+TRIES = 24  # of placing an agent
 
 
 class TeamSampler:
@@ -35,7 +35,8 @@ class TeamSampler:
     def __call__(self, rng: np.random.Generator, count: int) -> Array:
         held = rng.uniform(self.lower, self.upper, (count, 6))
         R = so3.about(2, held[:, 3]) @ so3.about(1, held[:, 4]) @ so3.about(0, held[:, 5])
-        wrists = [held[:, None, :3] + np.einsum("nij,kj->nki", R, agent.wrists()) for agent in self.team.agents]
+        points = [np.concatenate([agent.wrists(), agent.behind[None, :3]]) for agent in self.team.agents]
+        wrists = [held[:, None, :3] + np.einsum("nij,kj->nki", R, own) for own in points]
         raised = _shared_height(self.team, wrists, held[:, 2], rng)
         held[:, 2] += raised
         for own in wrists:
@@ -51,13 +52,15 @@ def _shared_height(team: Team, wrists: list[Array], z: Array, rng: np.random.Gen
         for k, reach in enumerate(agent.shells):
             low = np.maximum(low, reach.shoulder[2] - reach.most - own[:, k, 2])
             high = np.minimum(high, reach.shoulder[2] + reach.most - own[:, k, 2])
+        level, within = agent.shells[0].shoulder[2] - own[:, -1, 2], agent.behind[3]
+        low, high = np.maximum(low, level - within), np.minimum(high, level + within)
     return np.asarray(rng.uniform(np.minimum(low, high), high))
 
 
 def _placed(agent: Agent, wrists: Array, yaw: Array, rng: np.random.Generator) -> Array:
-    """(x, y, heading) from which the agent reaches its holds; where no try did, the last."""
+    """(x, y, heading) from which the agent reaches its holds, after which comes what it stands behind; or the last try."""
     out = np.empty((len(wrists), 3))
-    outward, spread = (0.0, np.pi) if agent.outward is None else (agent.outward, agent.approach)
-    dice = rng.random((len(wrists), TRIES, 3))
-    stand(agent.spheres, agent.facing, yaw + outward, spread, np.ascontiguousarray(wrists), dice, out)
+    behind, dice = wrists[:, -1].copy(), rng.random((len(wrists), TRIES, 3))
+    bearing, spread = (yaw, np.pi) if agent.outward is None else (yaw + agent.outward, agent.approach)
+    stand(agent.spheres, agent.facing, bearing, spread, behind, agent.behind[3], np.ascontiguousarray(wrists[:, :-1]), dice, out)
     return out

@@ -60,7 +60,7 @@ class Agent:
     moves: type[Planar] = Holonomic
     facing: float = math.pi / 3
     """How far from straight ahead the held points may be [rad]."""
-    approach: float = 1.0
+    approach: float = 1.15
     """How far from straight behind a tool that points sideways the agent may stand [rad], so that its arm is not across."""
     spare: float = 0.04
     color: Color = (0.55, 0.6, 0.7)
@@ -87,6 +87,14 @@ class Agent:
             return None
         x, y = -self.holds[0].X_OT[:2, 2]
         return None if math.hypot(x, y) < 0.5 else math.atan2(y, x)
+
+    @cached_property
+    def behind(self) -> Array:
+        """(centre, radius) of a ball in the object's axes: with the shoulder of one hand in there, its arm is not across."""
+        if self.outward is None:
+            return np.array([0.0, 0.0, 0.0, 1e6])
+        away, radius = self.shells[0].within(self.approach)
+        return np.append(self.wrists()[0] + away * np.array([math.cos(self.outward), math.sin(self.outward), 0.0]), radius)
 
     def wrists(self) -> Array:
         """Where the wrists are in the object's axes (n, 3)."""
@@ -196,10 +204,8 @@ class Team:
                 centre, least, most = own.ahead(agent.facing)
                 out.append(Link(Point(base, _vector(centre)), held, least, most, f"{agent.name}'s {hold.tool}, ahead,"))
                 if agent.outward is not None:
-                    away, radius = own.within(agent.approach)
-                    aside = wrist + away * np.array([math.cos(agent.outward), math.sin(agent.outward), 0.0])
-                    behind = Point(OBJECT, _vector(aside))
-                    out.append(Link(Point(base, _vector(own.shoulder)), behind, 0.0, radius, f"{agent.name}'s {hold.tool}, across,"))
+                    ends = Point(base, _vector(own.shoulder)), Point(OBJECT, _vector(agent.behind))
+                    out.append(Link(*ends, 0.0, float(agent.behind[3]), f"{agent.name}'s {hold.tool}, across,"))
         return tuple(out)
 
     @cached_property

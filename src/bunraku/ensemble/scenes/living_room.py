@@ -107,7 +107,7 @@ def _books(y0: float, y1: float, colour: int) -> list[Any]:
         while y < y1 - 0.12:
             thick, tall, deep = rng.uniform(0.02, 0.05), rng.uniform(0.2, 0.31), rng.uniform(0.2, 0.28)
             if rng.random() < 0.88 and k % 4 == colour:
-                out.append(pillow((deep, thick, tall), (0, y + thick / 2, z + tall / 2), 0.004, fine=2))
+                out.append(pillow((deep, thick, tall), (0, y + thick / 2, z + tall / 2), 0.004, fine=3))
             y, k = y + thick + 0.003, k + 1
     return out
 
