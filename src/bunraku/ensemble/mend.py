@@ -19,7 +19,7 @@ from bunraku.ensemble.whole import Whole
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-EASE = 0.8  # [s] that a change of posture takes
+EASE = 1.0  # [s] that a change of posture takes
 JUMP = 0.19  # [rad] that a joint may move from one sample to the next
 PROBES = 8  # places of a stretch at which postures are tried
 ROUNDS = 6  # of mending one window
