@@ -29,7 +29,7 @@ from bunraku.locomotion.walk.cycles import CHANNELS, FILE, STANCE, Cycle, Cycles
 Array = NDArray[np.float64]
 SAMPLES = 128
 PHASE = np.arange(SAMPLES) / SAMPLES
-ROLL = 0.62
+ROLL = 0.75
 DEG = np.pi / 180.0
 
 
@@ -76,7 +76,7 @@ FAST = Gait(
 )  # fmt: skip
 TURNING = 1.0  # [rad/s] of the turns in the library
 LEAN, LOOK = 4.0, 5.0  # [deg] into a turn of that rate, at 1.2 m/s
-CLEARANCE = {0: 0.0, 15: 0.028, 30: 0.036, 50: 0.022, 68: 0.028, 85: 0.02, 100: 0.0}  # [m] over percent of the swing
+CLEARANCE = {0: 0.0, 15: 0.012, 30: 0.026, 50: 0.018, 68: 0.024, 85: 0.014, 100: 0.0}  # [m] over percent of the swing
 
 
 def curve(knots: dict[int, float]) -> CubicSpline:
@@ -96,7 +96,7 @@ def leg(gait: Gait) -> dict[str, Array]:
     own = on_foot(PHASE, gait.stance)
     hip, knee, ankle = (curve(knots)(own) * DEG for knots in (gait.hip, gait.knee, gait.ankle))
     foot = -hip + knee - ankle
-    flat = np.interp(PHASE, [0.0, 0.04, 0.1, 0.36, 0.45, 0.52, STANCE, 1.0], [0.0, 0.3, 1.0, 1.0, 0.8, 0.5, 0.0, 0.0])
+    flat = np.interp(PHASE, [0.0, 0.04, 0.1, 0.36, 0.45, 0.52, STANCE, 1.0], [0.0, 0.3, 1.0, 1.0, 0.7, 0.35, 0.0, 0.0])
     foot = foot * (1.0 - flat)
     foot = np.where(foot > 0.0, ROLL * foot, foot)
     s = np.clip((PHASE - STANCE) / (1.0 - STANCE), 0.0, 1.0)

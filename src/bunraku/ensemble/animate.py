@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bunraku.ensemble.lean import lean
 from bunraku.ensemble.manipulate import SMOOTH, jump_of
 from bunraku.ensemble.manipulate import hold as held_by
+from bunraku.ensemble.rolling import rolled
 from bunraku.ensemble.team import OBJECT, Agent, Hold, Team
 from bunraku.figure import Figure
 from bunraku.figure.build import Attached, figure, free
@@ -48,7 +49,7 @@ class Animation:
     walks: dict[str, Walk] = field(default_factory=dict)
     """Of those who walk, by name: footfalls, and how far soles slide."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """Of the processor: locomotion, manipulation."""
+    """Processor time of locomotion and of manipulation [s]."""
 
     @property
     def held(self) -> bool:
@@ -73,43 +74,38 @@ def walks(agent: Agent) -> bool:
 
 def animate(team: Team, timing: Timing, *, samples: int, heights: Heights | None = None) -> Animation:
     """So many samples of every agent's own figure and of the object. `heights` is the ground under those who walk."""
-    begun, walking = time.process_time(), 0.0
     reduced = timing.samples(samples)
     bases, held = team.in_world(reduced.q)
     X_WO = np.zeros((len(held), 4, 4))
     X_WO[:, :3, :3] = so3.about(2, held[:, 3]) @ so3.about(1, held[:, 4]) @ so3.about(0, held[:, 5])
     X_WO[:, :3, 3], X_WO[:, 3, 3] = held[:, :3], 1.0
-    tracks, closure, jump, walked = [], 0.0, 0.0, {}
+    tracks, closure, jump, walked, seconds = [], 0.0, 0.0, {}, {"locomotion": 0.0, "manipulation": 0.0}
     for agent in team.agents:
-        since = time.process_time()
+        begun = time.process_time()
         if walks(agent):
             own = walk(agent.figure, reduced.t, bases[agent.name], heights=heights, sway=CARRYING, gentle=GENTLE)
             walked[agent.name], Q = own, own.Q.copy()
-            lean(agent, X_WO, Q)
         else:
             Q = rolled(agent, bases[agent.name])
-        walking += time.process_time() - since
+        gone = time.process_time()
         lost = _hold(agent, X_WO, Q)
+        seconds["locomotion"] += gone - begun
+        seconds["manipulation"] += time.process_time() - gone
         if lost is not None:
-            return Animation(None, trouble=lost[0], sample=lost[1], walks=walked)
-        closure = max(closure, *(_error(agent, hold, X_WO, Q) for hold in agent.holds))
+            return Animation(None, trouble=lost[0], sample=lost[1], walks=walked, seconds=seconds)
+        frames = frames_along(agent.figure, Q)
+        closure = max(closure, *(_error(agent, hold, X_WO, frames) for hold in agent.holds))
         others = [k for k, name in enumerate(agent.figure.names) if name not in agent.base]
         jump = max(jump, jump_of(Q[:, others]))
         tracks.append(Track(agent.figure, Q, name=agent.name))
     tracks.append(Track(object_figure(team), held, name=OBJECT))
-    seconds = {"locomotion": walking, "manipulation": time.process_time() - begun - walking}
     return Animation(Motion(reduced.t, tuple(tracks)), closure, jump, walks=walked, seconds=seconds)
 
 
-def rolled(agent: Agent, base: Array) -> Array:
-    """The figure as it starts, on its way."""
-    Q = np.repeat(agent.figure.start[None], len(base), 0)
-    Q[:, agent.figure.indices(agent.base)] = base
-    return Q
-
-
 def _hold(agent: Agent, X_WO: Array, Q: Array) -> tuple[str, int] | None:
-    """Writes the arms into Q; what was lost, and at which sample."""
+    """Writes the arms into Q, and the spine where it has to lean; what was lost, and at which sample."""
+    if walks(agent):
+        lean(agent, X_WO, Q)
     frames = frames_along(agent.figure, Q)
     for hold in agent.holds:
         arm = closed_form(agent.figure, hold.tool)
@@ -120,9 +116,9 @@ def _hold(agent: Agent, X_WO: Array, Q: Array) -> tuple[str, int] | None:
     return None
 
 
-def _error(agent: Agent, hold: Hold, X_WO: Array, Q: Array) -> float:
+def _error(agent: Agent, hold: Hold, X_WO: Array, frames: Array) -> float:
     """The farthest that the tool is from its hold, in place [m] or turn [rad]."""
-    frames = frames_along(agent.figure, Q)[:, agent.figure.frame_index[hold.tool]]
+    frames = frames[:, agent.figure.frame_index[hold.tool]]
     off = se3.inverse(X_WO @ hold.X_OT) @ frames
     skew = off[:, :3, :3] - np.swapaxes(off[:, :3, :3], 1, 2)
     turn = 0.5 * np.sqrt(skew[:, 2, 1] ** 2 + skew[:, 0, 2] ** 2 + skew[:, 1, 0] ** 2)

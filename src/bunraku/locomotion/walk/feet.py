@@ -22,8 +22,9 @@ LOOKS = np.linspace(0.15, 0.91, 15)  # shares of a swing at which clearance is a
 JUST = 0.01  # [s]
 FLATTER, LOWER = 0.6, 0.5  # with full ease, feet pitch and rise less by these shares
 STEEP = 0.15  # [m] of a step up or down
+ROUND = 0.1  # sine of the pitch below which heel and toes count as one
 RISING = 0.3  # share of a swing in which it is raised
-HURRIED, EVEN = 0.45, 0.2  # shares of a swing in which a foot gets up to speed: at will, and with full ease
+HURRIED, EVEN = 0.38, 0.2  # shares of a swing in which a foot gets up to speed: at will, and with full ease
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,11 @@ class Foot:
     ground: Ground
     pitch: Callable[[Array], Array]
     """Of the foot against the ground, toes down [rad], at times."""
+    clear: Callable[[Array], Array]
+    """Of the lowest point of the sole over the ground [m], at times."""
     swings: Array
-    """(stances − 1, 6, 3): ankle at lift-off and touchdown, its changes of place there by unit of phase, lift and swerve."""
+    """(stances − 1, 6, 3): ankle at lift-off and touchdown, its changes of place there by unit of phase, lift and swerve; the
+    height of the ankle is that over the lowest point of the sole."""
     ramp: float = HURRIED
     """The share of a swing in which it gets up to speed, and of that in which it slows down."""
     evenly: float = 0.0
@@ -66,7 +70,12 @@ class Foot:
 
     # -- swing -------------------------------------------------------------------------------------------------------
 
-    def swung(self, k: Ints, s: Array, pitch: Array) -> tuple[Array, Array]:
+    def over(self, pitch: Array) -> Array:
+        """Height of the ankle over the lowest point of the sole, without the kink where heel and toes are level."""
+        x, mean, half = np.sin(pitch), 0.5 * (self.leg.toe + self.leg.heel), 0.5 * (self.leg.toe - self.leg.heel)
+        return np.asarray(self.leg.ankle * np.cos(pitch) + mean * x + half * np.sqrt(x**2 + ROUND**2))
+
+    def swung(self, k: Ints, s: Array, pitch: Array, clear: Array) -> tuple[Array, Array]:
         """Ankle and axes of a foot at shares s of the swings after stances k."""
         a, b, v, w, lift, swerve = np.moveaxis(self.swings[k], 1, 0)
         s1 = s[:, None]
@@ -79,6 +88,7 @@ class Foot:
         start, end = s1 - s1**3 * (6.0 - 8.0 * s1 + 3.0 * s1**2), s1**3 * (-4.0 + 7.0 * s1 - 3.0 * s1**2)
         bump = raised(s1, self.evenly)
         ankle = a + np.concatenate([way, way, rise], 1) * (b - a) + start * v + end * w + bump * (lift + swerve)
+        ankle[:, 2] += self.over(pitch) + clear
         blend = way[:, 0]
         yaw = self.yaw[k] + blend * (self.yaw[k + 1] - self.yaw[k])
         tilts = np.swapaxes(so3.about(2, self.yaw), 1, 2) @ self.ground.R  # the ground's, seen along the foot
@@ -97,7 +107,7 @@ class Foot:
         if up.any():
             own = k[up]
             s = (times[up] - self.leave[own]) / (self.touch[own + 1] - self.leave[own])
-            ankle[up], R[up] = self.swung(own, s, pitch[up])
+            ankle[up], R[up] = self.swung(own, s, pitch[up], self.clear(times[up]))
         return ankle, R
 
 
@@ -106,17 +116,23 @@ def feet(
     *, ease: float = 0.0, heels: tuple[Array, Array] | None = None,
 ) -> tuple[Foot, Foot]:  # fmt: skip
     """Both feet. With `ease` they pitch and rise less. `heels` are raised by so much more at each look of the way [rad]."""
-    bare = []
+    bare, weights, ramp = [], cycles.weights(going.velocity), max(HURRIED + (EVEN - HURRIED) * ease, 0.12)
     for foot in (0, 1):
-        own = steps.of(foot)
-        touch, leave = steps.touch[own], steps.leave[own]
-        pitch = _pitching(going, steps, cycles, foot, max(1.0 - FLATTER * ease, 0.1), 0.0 if heels is None else heels[foot])
+        own, phase = steps.of(foot), phase_of(steps, going, foot, going.t)
+        channels = tuple(f"{legs[foot].side}_{name}" for name in ("foot", "lift"))
+        pitch, lift = cycles.blend(weights, phase, channels).T
+        pitch = max(1.0 - FLATTER * ease, 0.1) * pitch
+        pitch -= LEVEL * np.tanh(pitch / LEVEL)  # nearly flat is flat
+        if heels is not None:
+            pitch += heels[foot]
+        lift = max(1.0 - LOWER * ease, 0.3) * np.maximum(np.where(phase > STANCE, lift, 0.0), 0.0)
         yaw, none = np.unwrap(steps.place[own, 2]), np.zeros((max(len(own) - 1, 0), 6, 3))
-        ramp = max(HURRIED + (EVEN - HURRIED) * ease, 0.12)
-        bare.append(Foot(legs[foot], touch, leave, yaw, grounds[foot], pitch, none, ramp, min(ease, 1.0)))
+        bare.append(Foot(
+            legs[foot], steps.touch[own], steps.leave[own], yaw, grounds[foot], _looked_up(going.t, pitch),
+            _looked_up(going.t, lift), none, ramp, min(ease, 1.0),
+        ))  # fmt: skip
     left, right = bare
-    low = max(1.0 - LOWER * ease, 0.3)
-    return _swinging(left, right, going, cycles, low, heights), _swinging(right, left, going, cycles, low, heights)
+    return _swinging(left, right, heights), _swinging(right, left, heights)
 
 
 def phase_of(steps: Steps, going: Going, foot: int, times: Array) -> Array:
@@ -135,16 +151,11 @@ def phase_of(steps: Steps, going: Going, foot: int, times: Array) -> Array:
     return np.asarray(np.where(times <= leave[k], stand, swing))
 
 
-def _pitching(
-    going: Going, steps: Steps, cycles: Cycles, foot: int, scale: float, more: Array | float
-) -> Callable[[Array], Array]:  # fmt: skip
-    phase, weights = phase_of(steps, going, foot, going.t), cycles.weights(going.velocity)
-    own = scale * cycles.blend(weights, phase, (("left_foot", "right_foot")[foot],))[:, 0]
-    own += more - LEVEL * np.tanh(own / LEVEL)  # nearly flat is flat
-    return lambda times: np.interp(times, going.t, own)
+def _looked_up(t: Array, values: Array) -> Callable[[Array], Array]:
+    return lambda times: np.interp(times, t, values)
 
 
-def _swinging(own: Foot, other: Foot, going: Going, cycles: Cycles, low: float, heights: Heights | None) -> Foot:
+def _swinging(own: Foot, other: Foot, heights: Heights | None) -> Foot:
     """The foot with its swings: as it leaves and arrives, no lower than clearance wants, around the other foot."""
     n = len(own.touch) - 1
     if n < 1:
@@ -157,8 +168,10 @@ def _swinging(own: Foot, other: Foot, going: Going, cycles: Cycles, low: float, 
     a, b = planted(k, own.leave[:-1]), planted(k + 1, own.touch[1:])
     v = (a - planted(k, own.leave[:-1] - JUST)) * (span / JUST)[:, None]
     w = (planted(k + 1, own.touch[1:] + JUST) - b) * (span / JUST)[:, None]
-    own.swings[:, 0], own.swings[:, 1], own.swings[:, 2], own.swings[:, 3] = a, b, v, w
-    _lift(own, going, cycles, low, heights)
+    own.swings[:, 0], own.swings[:, 1], own.swings[:, 2, :2], own.swings[:, 3, :2] = a, b, v[:, :2], w[:, :2]
+    own.swings[:, 0, 2] -= own.over(own.pitch(own.leave[:-1]))
+    own.swings[:, 1, 2] -= own.over(own.pitch(own.touch[1:]))
+    _lift(own, heights)
     _swerve(own, other)
     return own
 
@@ -170,13 +183,11 @@ def _looked_at(own: Foot) -> tuple[Ints, Array, Array]:
     return k, s, own.leave[k] + s * (own.touch[k + 1] - own.leave[k])
 
 
-def _lift(own: Foot, going: Going, cycles: Cycles, low: float, heights: Heights | None) -> None:
+def _lift(own: Foot, heights: Heights | None) -> None:
     """Raises each swing as far as its sole must clear the ground."""
     k, s, times = _looked_at(own)
-    ankle, R = own.swung(k, s, own.pitch(times))
-    weights = cycles.weights(going.velocity_at(times))
-    channel = f"{own.leg.side}_lift"
-    clear = np.maximum(low * cycles.blend(weights, STANCE + (1.0 - STANCE) * s, (channel,))[:, 0], 0.012)
+    clear = own.clear(times)
+    ankle, R = own.swung(k, s, own.pitch(times), clear)
     need = np.full(len(k), -np.inf)
     for x in (own.leg.heel, 0.5 * (own.leg.heel + own.leg.toe), own.leg.toe):
         corner = ankle + R @ np.array([x, 0.0, -own.leg.ankle])
@@ -184,7 +195,7 @@ def _lift(own: Foot, going: Going, cycles: Cycles, low: float, heights: Heights 
         if heights is not None:  # an edge just before or behind counts as well
             ahead = 0.01 * R[:, :2, 0]
             under = np.maximum(under, np.maximum(level(heights, corner[:, :2] + ahead), level(heights, corner[:, :2] - ahead)))
-        need = np.maximum(need, under + clear - corner[:, 2])
+        need = np.maximum(need, under + 0.5 * clear - corner[:, 2])
     lift = (need / raised(s, own.evenly)).reshape(-1, len(LOOKS)).max(1)
     own.swings[:, 4, 2] = np.maximum(lift, 0.0)
 
@@ -192,12 +203,12 @@ def _lift(own: Foot, going: Going, cycles: Cycles, low: float, heights: Heights 
 def _swerve(own: Foot, other: Foot) -> None:
     """Leads each swing outward around the foot that stands."""
     k, s, times = _looked_at(own)
-    ankle, _ = own.swung(k, s, np.zeros(len(k)))
+    ankle, _ = own.swung(k, s, np.zeros(len(k)), np.zeros(len(k)))
     beside = other.stance_at(times)
     out = other.ground.R[beside][:, :, 1] * (1.0 if own.leg.hip[1] > 0.0 else -1.0)
     d = ankle - other.ground.at[beside]
     near = np.abs((d * other.ground.R[beside][:, :, 0]).sum(1)) < 0.3
-    need = np.where(near, GAP - 0.01 - (d * out).sum(1), 0.0) / raised(s, own.evenly)
+    need = np.where(near, GAP - (d * out).sum(1), 0.0) / raised(s, own.evenly)
     worst = np.maximum(need, 0.0).reshape(-1, len(LOOKS))
     pick = worst.argmax(1)
     rows = np.arange(len(worst)) * len(LOOKS) + pick

@@ -25,9 +25,9 @@ RATIO = 0.39  # [m s]: step length² over speed, of 6.5 mm for each step a minut
 QUICKEST = 2.6  # [1/s] steps
 LEAST = 0.9  # [1/s] in which a walk begins and ends
 LONGEST = np.array([0.5, 0.2, 0.5])  # [m, m, rad] that a base may be from the middle of a stance
-WIDE, NARROW, GAP = 0.09, 0.062, 0.118  # [m] a foot beside the base, standing and walking; least between feet that pass
+WIDE, NARROW, GAP = 0.09, 0.066, 0.125  # [m] a foot beside the base, standing and walking; least between feet that pass
 TOES_OUT = 0.1  # [rad]
-BEHIND = 0.02  # [m] ankles behind the hips, standing; twice as much in a walk, for the heel that rises brings its ankle forward
+BEHIND, LATER = 0.02, 0.05  # [m, s] ankles behind the hips, and more so by speed: heels that rise bring them forward
 TRIES = 12
 HASTE = 0.3  # [s] before and after a step that is too long, steps are quicker
 STEP = 0.24  # [m] up or down from one foot to the other
@@ -154,7 +154,7 @@ def _places(going: Going, foot: Ints, touch: Array, leave: Array, middle: Array,
     need = 0.5 * (GAP - side[1:] * (c[:-1] * d[:, 1] - s[:-1] * d[:, 0]))
     half[1:] = np.maximum(half[1:], need)
     half[:-1] = np.maximum(half[:-1], need)
-    x = -BEHIND * (1.0 + np.clip(going.velocity_at(middle)[:, 0], -0.5, 1.0))
+    x = -BEHIND - LATER * np.clip(going.velocity_at(middle)[:, 0], -0.3, 1.2)
     place = np.stack([at[:, 0] + c * x - s * side * half, at[:, 1] + s * x + c * side * half, at[:, 2] + side * TOES_OUT], 1)
     away = np.zeros(len(foot))
     for when in (touch, leave):

@@ -30,13 +30,13 @@ from bunraku.motion import Motion
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-UPRIGHT, SOFT, HARD = 0.16, 0.2, 0.08  # [rad] bend of the knee in standing; where the pelvis begins to sink; at least
+UPRIGHT, SOFT, HARD = 0.12, 0.13, 0.06  # [rad] bend of the knee in standing; where the pelvis begins to sink; at least
 BENT = 0.2  # [rad] more of all three with full ease
 SINK = 0.07  # [s] before and after a stretched leg in which the pelvis is low
 ARMS = tuple(f"{side}_{name}" for side in SIDES for name in ARM)
 TRIES, MOST = 5, 2.4  # of walking with more ease, and how much
 RAISES, SUPPLE = 4, 0.08  # of heels where an ankle would be bent to less than this [rad] of its limit
-AHEAD = 0.7  # [s] that the head is ahead of the base
+AHEAD, STEADY = 0.7, 0.25  # [s] that the head is ahead of the base, and over which its turns are smoothed
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +178,12 @@ class _Body:
         for foot, (ankle, R_foot) in zip(self.feet, placed, strict=True):
             at = np.column_stack([base[:, :2], z]) + R @ foot.leg.hip
             toward = _toward(base[:, 2], R_foot)
-            Q[:, foot.leg.columns] = foot.leg.solve(at, R, ankle, R_foot, toward)
-        self._look(t, base, own, Q)
+            own_leg = foot.leg.solve(at, R, ankle, R_foot, toward)
+            up, (lower, upper) = ~foot.standing(t), (limit[foot.leg.columns[4:]] for limit in self.figure.limits)
+            own_leg[up, 4:] = np.clip(own_leg[up, 4:], lower, upper)  # in the air a foot turns with its leg
+            Q[:, foot.leg.columns] = own_leg
+        self._spread(t, Q)
+        self._look(t, own, Q)
         return Q, np.interp(t, self.way.t, height)
 
     # -- height ------------------------------------------------------------------------------------------------------
@@ -216,17 +220,26 @@ class _Body:
             out = np.minimum(out, ankle[:, 2] + np.sqrt(np.maximum(foot.leg.distance(bend) ** 2 - flat, 0.01)) - arm[:, 2])
         return out
 
-    # -- head --------------------------------------------------------------------------------------------------------
+    # -- arms and head --------------------------------------------------------------------------------------------------------
 
-    def _look(self, t: Array, base: Array, own: dict[str, Array], Q: Array) -> None:
+    def _spread(self, t: Array, Q: Array) -> None:
+        """Arms keep off thighs that are lifted outward."""
+        for foot, out in zip(self.feet, (1.0, -1.0), strict=True):
+            name = f"{foot.leg.side}_shoulder_rx"
+            if name in self.figure.names:
+                hip = np.interp(self.way.t, t, out * Q[:, foot.leg.columns[2]])
+                wide = gaussian_filter1d(np.maximum(hip - 0.06, 0.0), STEADY / self.way.dt, mode="nearest")
+                Q[:, self.figure.index(name)] += out * np.interp(t, self.way.t, 1.2 * wide)
+
+    def _look(self, t: Array, own: dict[str, Array], Q: Array) -> None:
         """The head is level, and turned to where the base will be heading."""
         names = ("neck_rz", "neck_ry", "neck_rx")
         if not set(names) <= {*self.figure.names}:
             return
-        smooth = gaussian_filter1d(self.way.base[:, 2], 0.25 / self.way.dt, mode="nearest")
-        turn = np.interp(t + AHEAD, self.way.t, smooth) - base[:, 2]
-        forward, side = self.way.velocity_at(t)[:, :2].T
-        turn = 0.6 * np.tanh((turn + 0.5 * np.arctan2(side, np.abs(forward) + 0.4)) / 0.6)
+        way = self.way
+        side = 0.5 * np.arctan2(way.velocity[:, 1], np.abs(way.velocity[:, 0]) + 0.4)
+        looks = np.interp(way.t + AHEAD, way.t, way.base[:, 2]) - way.base[:, 2] + side
+        turn = np.interp(t, way.t, 0.6 * np.tanh(gaussian_filter1d(looks, STEADY / way.dt, mode="nearest") / 0.6))
         Q[:, self.figure.index("neck_rz")] = turn - own["waist_rz"] - own["chest_rz"]
         Q[:, self.figure.index("neck_ry")] = 0.08 - own["pelvis_ry"] - own["waist_ry"] - own["chest_ry"]
         Q[:, self.figure.index("neck_rx")] = -own["pelvis_rx"] - own["waist_rx"] - own["chest_rx"]
