@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 Heights = Callable[[Array], Array]
 """Points (n, 2) ↦ the height of the ground (n,) [m]."""
 CLOSED, JUMP, SLIDE = 1e-6, 0.2, 0.01  # [m or rad], [rad], [m]
-DOWN = 2e-3  # [m] above the ground at most is what stands on it
+DOWN = 1e-3  # [m] above the ground at most is what stands on it
 ROUNDING = 1e-6
 LOOK = 0.02  # [m], or twice the margin: what is farther apart is far enough
 

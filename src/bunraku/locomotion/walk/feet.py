@@ -22,6 +22,7 @@ LOOKS = np.linspace(0.15, 0.91, 15)  # shares of a swing at which clearance is a
 JUST = 0.01  # [s]
 FLATTER, LOWER = 0.6, 0.5  # with full ease, feet pitch and rise less by these shares
 STEEP = 0.15  # [m] of a step up or down
+SCUFF = 0.012  # [m] that the sole clears the ground by, halfway of a swing, even in the shortest step
 ROUND = 0.1  # sine of the pitch below which heel and toes count as one
 RISING = 0.3  # share of a swing in which it is raised
 HURRIED, EVEN = 0.38, 0.2  # shares of a swing in which a foot gets up to speed: at will, and with full ease
@@ -195,7 +196,7 @@ def _lift(own: Foot, heights: Heights | None) -> None:
         if heights is not None:  # an edge just before or behind counts as well
             ahead = 0.01 * R[:, :2, 0]
             under = np.maximum(under, np.maximum(level(heights, corner[:, :2] + ahead), level(heights, corner[:, :2] - ahead)))
-        need = np.maximum(need, under + 0.5 * clear - corner[:, 2])
+        need = np.maximum(need, under + np.maximum(0.5 * clear, SCUFF * raised(s, own.evenly)) - corner[:, 2])
     lift = (need / raised(s, own.evenly)).reshape(-1, len(LOOKS)).max(1)
     own.swings[:, 4, 2] = np.maximum(lift, 0.0)
 
