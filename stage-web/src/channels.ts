@@ -1,5 +1,5 @@
 /** What can be plotted: variables, tensions, energy, constraint error, each a number over time. */
-import type { Piece } from './model'
+import { heavy, type Piece } from './model'
 import type { Samples } from './samples'
 import type { Moment } from './view/actor'
 
@@ -32,8 +32,9 @@ function build(piece: Piece, values: {
   const shown = piece.tracks.map((track, k) => ({ ...track, k })).filter((track) => !track.ghost)
   for (const { name, figure, k } of shown) {
     const f = piece.figures[figure]
+    if (!heavy(f) && f.variables.every((v) => v.kinematic)) continue // marks that somebody sets
     const before = shown.length > 1 ? `${name} ` : ''
-    f.ropes.forEach((rope, r) => {
+    if (heavy(f)) f.ropes.forEach((rope, r) => {
       const tension = values.tension(k, r)
       if (tension !== null) out.push({ name: before + rope.name, group: 'Tension', unit: 'N', values: tension })
     })

@@ -2,7 +2,7 @@
 import { type App, saveAs } from './app'
 import { LiveChannels } from './channels'
 import { type Control, HEADER, Link, type RunState } from './link'
-import type { Piece } from './model'
+import { heavy, type Piece } from './model'
 import { SPEEDS } from './player'
 import { checked, post } from './source'
 import { Sticks } from './sticks'
@@ -197,7 +197,10 @@ export class LiveDesk {
       return out
     }
     for (const actor of actors) actor.moment.q = floats(actor.figure.variables.length)
-    for (const actor of actors) actor.moment.tension = floats(actor.figure.ropes.length)
+    for (const actor of actors) {
+      const tension = floats(actor.figure.ropes.length)
+      actor.moment.tension = heavy(actor.figure) ? tension : null
+    }
     const series = floats(this.piece!.series.length)
     for (const actor of actors) {
       actor.moment.atLimit = new Uint8Array(data.buffer, at, actor.figure.ropes.length)

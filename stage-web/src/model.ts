@@ -67,6 +67,11 @@ export interface Figure {
   shapes: Shape[]
 }
 
+/** Whether a figure has weight: strings of one that has none are drawn lines, and nothing pulls at them. */
+export function heavy(figure: Figure): boolean {
+  return figure.bodies.some((b) => b.mass > 0)
+}
+
 export interface Scene {
   name: string
   floor: number | null

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,10 @@ from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.stage import Pull, Release, Sample, Sticks
 from bunraku.stage.inputs import InputLog, read_log, replay
+from bunraku.stage.stage import Stage
 from bunraku.teleop.guided import GuidedInPhysics, GuidedLive
+from bunraku.verbs.guide import entry
+from tests.locomotion.guide.robots import written
 
 FORWARD, MIDDLE = Sticks((0.0, 1.0, 0.0, 0.0, 0.0, 0.0)), Sticks((0.0,) * 6)
 
@@ -56,6 +61,33 @@ def test_switching_is_told(live: GuidedLive) -> None:
     live.apply(Sticks((0.0, 0.0, 0.0, 0.0, 1.0, 0.0)))
     assert live.guided == "left_hand"
     assert live.step().notices == ("left hand is guided",)
+
+
+@pytest.mark.parametrize("robot", ["talos", "g1", "icub"])
+def test_a_real_robot_on_the_stage(robot: str, tmp_path: Path) -> None:
+    """Described to the page, and then walked, turned and made to reach by sticks."""
+    plain, _ = Stage([entry(str(written(robot, tmp_path)), None)]).described("e0")
+    assert [figure["name"] for figure in plain["figures"]] == [robot, "markers"]
+    live = entry(str(written(robot, tmp_path)), None).open()
+    assert isinstance(live, GuidedLive)
+    heights = [v["start"] for v in plain["figures"][0]["variables"][:3]]
+    assert np.allclose(heights, live.figures[0].start[:3], atol=1e-6), "it is framed where it stands"
+    start = live.reset()
+    live.apply(FORWARD)
+    walked = run(live, 700)[-1]
+    assert com(live, walked)[0] - com(live, start)[0] > 0.1
+    live.apply(Sticks((0.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
+    turned = run(live, 600)[-1]
+    assert turned.q[0][3] < walked.q[0][3] - 0.1
+    live.apply(Sticks((0.0, 0.0, 0.0, 0.0, 1.0, 0.0)))
+    live.apply(Sticks((0.0, 0.2, 0.0, 1.0, 0.0, 0.0)))
+    before, reached = hand_height(live, turned), hand_height(live, run(live, 600)[-1])
+    assert reached > before + 0.05
+
+
+def hand_height(live: GuidedLive, sample: Sample) -> float:
+    hand = next(name for name in ("gripper_left_base_link", "left_wrist_yaw_link", "l_hand") if name in live.figures[0].frame_index)
+    return float(pose(live.figures[0], sample.q[0]).point(hand)[2])
 
 
 def test_a_dragged_hand_goes_to_the_mouse(live: GuidedLive) -> None:

@@ -43,7 +43,7 @@ def _scene(path: Path) -> Scene:
 def entry(humanoid: str, scene: Path | None, *, physics: bool = False) -> Entry:
     """Its line on the stage."""
     about = "Sticks or keys guide a point, Q and E switch which; or drag a foot, a hand, the trunk"
-    return Entry(f"Guide {Path(humanoid).stem}", lambda: live(humanoid, scene, physics=physics), about)
+    return Entry(f"Guide {Path(humanoid).stem}", lambda: live(humanoid, scene, physics=physics), about, front=(0.6, -1.0))
 
 
 def replayed(

@@ -1,6 +1,6 @@
 /** The bar on top, the tools over the view, the legend of tensions, warnings, and the label at the pointer. */
 import type { App } from '../app'
-import type { Piece } from '../model'
+import { heavy, type Piece } from '../model'
 import type { Preset } from '../view/camera'
 import type { DrawnRope } from '../view/ropes'
 import type { Layers } from '../view/view'
@@ -69,10 +69,10 @@ export class Bars {
     this.following = null
     const has = {
       ghost: piece.tracks.some((t) => t.ghost), trails: true, limits: true,
-      balance: piece.figures.some((f) => f.bodies.some((b) => b.mass > 0)),
+      balance: piece.figures.some(heavy),
     }
     LAYERS.forEach(([layer], k) => (this.layers[k].hidden = !has[layer]))
-    const tense = piece.figures.some((f) => f.ropes.length > 0) && (piece.live || piece.blocks.some((b) => b.field === 'tension'))
+    const tense = piece.figures.some((f) => f.ropes.length > 0 && heavy(f)) && (piece.live || piece.blocks.some((b) => b.field === 'tension'))
     this.legend.hidden = !tense
     this.updateLayers()
   }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from itertools import islice
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from bunraku.errors import FileError
+from bunraku.kinematics.balance import momentum_along
 from bunraku.locomotion.guide.command import Command
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid import Humanoid
@@ -19,6 +18,7 @@ from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
 from bunraku.teleop.physics import MujocoRobot
 from bunraku.teleop.robot import Link, Served, drive
+from tests.locomotion.guide.robots import ROBOTS, written
 from tests.locomotion.guide.sound import assert_sound
 
 OWN = """\
@@ -29,33 +29,6 @@ sole: {size: [0.099, 0.072]}
 hands: [left_hand, right_hand]
 trunk: trunk
 """
-ROBOTS = {
-    "talos": (
-        "talos_data/robots/talos_reduced.urdf",
-        """\
-feet: [left_sole_link, right_sole_link]
-sole: {size: [0.2, 0.12]}
-hands: [gripper_left_base_link, gripper_right_base_link]
-trunk: torso_2_link
-home: {leg_left_3_joint: -0.45, leg_left_4_joint: 0.9, leg_left_5_joint: -0.45,
-       leg_right_3_joint: -0.45, leg_right_4_joint: 0.9, leg_right_5_joint: -0.45,
-       arm_left_1_joint: 0.3, arm_left_2_joint: 0.4, arm_left_3_joint: -0.5, arm_left_4_joint: -1.4,
-       arm_right_1_joint: -0.3, arm_right_2_joint: -0.4, arm_right_3_joint: 0.5, arm_right_4_joint: -1.4}
-""",
-    ),
-    "g1": (
-        "g1_description/urdf/g1_29dof_rev_1_0.urdf",
-        """\
-feet: [left_ankle_roll_link, right_ankle_roll_link]
-sole: {size: [0.12, 0.06], at: [0.02, 0, -0.03]}
-hands: [left_wrist_yaw_link, right_wrist_yaw_link]
-trunk: torso_link
-home: {left_hip_pitch_joint: -0.35, left_knee_joint: 0.7, left_ankle_pitch_joint: -0.35,
-       right_hip_pitch_joint: -0.35, right_knee_joint: 0.7, right_ankle_pitch_joint: -0.35,
-       left_shoulder_roll_joint: 0.2, right_shoulder_roll_joint: -0.2, left_elbow_joint: 0.6, right_elbow_joint: 0.6}
-""",
-    ),
-}
 WALK = [Command("trunk", (1.0, 0.0, 0.0))] * 3
 TURN = [Command("trunk", turn=(0.0, 0.0, 1.0))] * 2
 REACH = [Command("left_hand", (0.5, 0.0, 0.4)), Command("trunk")]
@@ -63,18 +36,7 @@ REACH = [Command("left_hand", (0.5, 0.0, 0.4)), Command("trunk")]
 
 @pytest.fixture(scope="module", params=ROBOTS)
 def robot(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Humanoid:
-    """The robot of example-robot-data, without its meshes, which only take time here."""
-    files = importlib.metadata.files("example-robot-data") or []
-    ending, words = ROBOTS[request.param]
-    tree = ElementTree.parse(next(f for f in files if str(f).endswith(f"example-robot-data/robots/{ending}")).locate())
-    for link in tree.iter("link"):
-        for shape in (*link.findall("visual"), *link.findall("collision")):
-            link.remove(shape)
-    folder = tmp_path_factory.mktemp(request.param)
-    tree.write(folder / "robot.urdf")
-    path = folder / "humanoid.yaml"
-    path.write_text(f"humanoid: {request.param}\nfigure: robot.urdf\n{words}")
-    return load_humanoid(path)
+    return load_humanoid(written(request.param, tmp_path_factory.mktemp(request.param)))
 
 
 def test_a_real_robot_walks_turns_and_reaches(robot: Humanoid) -> None:
@@ -83,7 +45,7 @@ def test_a_real_robot_walks_turns_and_reaches(robot: Humanoid) -> None:
         done = session.obey(command)
         assert done.realised, done.notice
     assert_sound(session)
-    assert session.points.com.p[0] > 0.2
+    assert session.points.com.p[0] > 0.3 * robot.height
     assert session.points.yaw > 0.2
 
 
@@ -92,7 +54,8 @@ def test_random_input_to_a_real_robot(robot: Humanoid, count: int) -> None:
     session = Session(Performer(Guide(robot, planner=planner_of(robot))))
     for command in islice(commands(1), count):
         session.obey(command)
-    assert assert_sound(session).realised >= 0.9
+    weak = robot.figure.name == "icub"  # some of what is asked for, its motors cannot
+    assert assert_sound(session).realised >= (0.7 if weak else 0.9)
 
 
 def test_a_real_robot_in_physics(robot: Humanoid) -> None:
@@ -100,10 +63,12 @@ def test_a_real_robot_in_physics(robot: Humanoid) -> None:
     session = Session(Performer(Guide(robot, planner=planner_of(robot))))
     body = MujocoRobot(robot, session.performer.guide.scene, session.before[-1])
     with Served(body) as served, Link(served.address) as link:
-        drive(session, link, WALK + TURN + REACH, watch=lambda: not body.fallen, keep=False)
+        record = drive(session, link, WALK + TURN + REACH, watch=lambda: not body.fallen)
     assert not body.fallen
-    assert np.linalg.norm(body.com[0] - session.points.com.p) < 0.02
+    assert session.points.com.p[0] > 0.3 * robot.height
     assert session.points.yaw > 0.2
+    planned, measured = (momentum_along(robot.figure, Q, 0.0 * Q)[1] for Q in map(np.array, (record.planned, record.measured)))
+    assert np.sqrt(((planned - measured) ** 2).sum(1).mean()) < 0.01
 
 
 def test_our_own_by_a_file_is_our_own() -> None:

@@ -73,6 +73,7 @@ def _humanoid(node: Node, folder: Path) -> Humanoid:
     size, at = _sole(node.need("sole", "the humanoid"))
     figure, feet = _with_soles(figure, (left, right), at)
     home = _home(node, figure, feet)
+    figure = _started(figure, home)
     with node.blamed():
         shoulders = (_shoulder(figure, hands[0], trunk), _shoulder(figure, hands[1], trunk))
     sole = rectangle(*size)
@@ -145,6 +146,15 @@ def _home(node: Node, figure: Figure, feet: tuple[str, str]) -> Array:
     q[places[3]] -= math.atan2(right[0] - left[0], left[1] - right[1])  # it faces x, wherever its file has it face
     q[places[:3]] -= np.mean([pose(figure, q).point(foot) for foot in feet], axis=0)
     return q
+
+
+def _started(figure: Figure, q: Array) -> Figure:
+    """The figure that starts at q: whoever shows it without us shows it standing."""
+    frames = (
+        frame if (own := frame.variable) is None else replace(frame, variable=replace(own, start=float(q[figure.index(own.name)])))
+        for frame in figure.frames
+    )
+    return figure.replace(frames=tuple(frames))
 
 
 def _shoulder(figure: Figure, hand: str, trunk: str) -> str:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,9 @@ PASSES = 6
 """Times that a segment is followed before it is given up."""
 STRENGTH = 0.95
 """Of the motors: the last ticks of a move are known only when the next begins."""
+JERK = 0.03
+"""What the way of a joint in one tick may differ from that in the next [rad]: inverse kinematics may swing to and fro between
+limits, which differences over two ticks do not see."""
 REACHING = 2
 """Times that the goal of a hand is brought nearer: an arm at its limits ends elsewhere with another goal."""
 ARM = "the arm does not reach that far"
@@ -88,9 +92,11 @@ class Performer:
         allowed = list(world.touching_at(self.body.posed(self.guide.start())))
         feet = {next(self._links(frame), frame) for frame in self.guide.humanoid.feet}
         allowed += [(foot, obstacle.name) for foot in feet for obstacle in scene.obstacles]
-        # A limb may fold on itself as far as its joints let it.
-        for frame in {shape.frame for shape in figure.shapes}:
-            allowed += [(frame, above) for above in list(self._links(frame))[1:4]]
+        # A limb may fold on itself as far as its joints let it, and what hangs from one link rubs on its neighbours.
+        near = {frame: list(self._links(frame))[:4] for frame in {shape.frame for shape in figure.shapes}}
+        for a, b in combinations(near, 2):
+            if any(i + j <= 3 for i, over in enumerate(near[a]) for j, other in enumerate(near[b]) if over == other):
+                allowed.append((a, b))
         return world.allowing(allowed)
 
     def _links(self, frame: str) -> Iterator[str]:
@@ -229,6 +235,8 @@ class Performer:
         speed = float((np.abs(np.diff(Q[:, motors], axis=0)) / (move.segment.dt * self._speed)).max())
         if speed > 1.0:
             return "a joint would have to move too fast", (min(speed, 2.0) - 1.0) * move.segment.duration
+        if np.abs(np.diff(np.concatenate([before[:-1], Q])[:, motors], n=2, axis=0)).max() > JERK:
+            return "a joint would jerk", self.guide.planner.longer
         if done.margin < LEAST * self.guide.planner.margin:
             return "the ZMP would leave the feet", self.guide.planner.longer
         if (np.abs(self.efforts(done, before)) > strength * self._effort).any():

@@ -18,6 +18,8 @@ from bunraku.locomotion.guide.performer import Performance, Performer
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
+EVERY = 4
+"""Ticks between which planned efforts are drawn straight: where feet take over from each other they jump, and servos would ring."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,9 @@ class Stabiliser:
 
     def _efforts(self, done: Performance, before: Array) -> Array:
         if self._plan is None or self._plan[0] is not done:
-            self._plan = done, self.performer.efforts(done, before)
+            ticks = np.arange(len(done.q))
+            columns = self.performer.efforts(done, before)[::EVERY].T
+            self._plan = done, np.stack([np.interp(ticks, ticks[::EVERY], column) for column in columns], 1)
         return self._plan[1]
 
     def _capture_error(self, here: Pose, done: Performance, k: int, shares: Array) -> Array:
