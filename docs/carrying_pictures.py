@@ -1,0 +1,44 @@
+"""Makes the picture of the page on carrying: a person with a slab passes under the factory's balcony.
+
+python docs/carrying_pictures.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from bunraku.ensemble.carry import carry
+from bunraku.ensemble.errand_file import load_errand
+from bunraku.ensemble.pictures import still
+from bunraku.io.camera import Camera
+from bunraku.io.video import sheet
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    errand = load_errand("factory")
+    done = carry(errand, seed=1)
+    assert done.motion is not None
+    assert done.tuned is not None
+    (change,) = done.tuned.changes
+    # Only what the person passes: pipes and drums in front would hide it.
+    scene = errand.scene.replace(obstacles=tuple(o for o in errand.scene.obstacles if o.name in ("balcony", "ventilation")))
+    pictures, labels = [], []
+    for k in (change.first, (2 * change.first + change.last) // 3, (change.first + 2 * change.last) // 3, change.last):
+        x, y = done.motion.track("person").q[k, :2]
+        camera = Camera.around(
+            np.array([[x - 0.5, y, 0.0], [x + 1.5, y, 1.95]]), azimuth=-1.45, elevation=0.03, aspect=0.95, margin=1.05
+        )  # fmt: skip
+        pictures.append(still(done.motion, scene, k, camera=camera, size=(570, 600)))
+        labels.append(f"{done.motion.t[k]:.1f} s")
+    Image.fromarray(sheet(pictures, 4, labels)).resize((1600, 425), Image.Resampling.LANCZOS).point(
+        lambda level: level & 0xFE
+    ).save(HERE / "_static" / "carrying_balcony.png", optimize=True)
+
+
+if __name__ == "__main__":
+    main()
