@@ -185,7 +185,7 @@ def _near_boxes(top_ints, top_boxes, top_order, static_box, a, b, reach, stack, 
 
 
 @inline
-def _against_static(world, t, cutoff, mode, E, D, stack, near, out, count):
+def against_static(world, t, cutoff, mode, E, D, stack, near, out, count):
     """Moving shapes against static things: (count, the new cutoff, whether to stop)."""
     n, n_planes = world.joint.shape[0], world.planes.shape[0]
     near[:n_planes] = world.planes
@@ -250,7 +250,7 @@ def near(world, Q, half, within, mode, ints, floats):
                 travels(world.joints, world.chain, S, world.joint[i], a, b, world.radius[i], half[t], D[i])
         count, cutoff, stop = _between_shapes(world, t, within, mode, R, p, E, M, D, (ints, floats), count)
         if not stop:
-            count, cutoff, stop = _against_static(
+            count, cutoff, stop = against_static(
                 world, t, cutoff, mode, E, D, stack, candidates, (ints, floats), count
             )
     return count

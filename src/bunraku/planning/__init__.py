@@ -9,9 +9,10 @@ from bunraku.planning.problem import Problem
 from bunraku.planning.recheck import Report, recheck
 from bunraku.planning.search import Plan, Progress, plan
 from bunraku.planning.shortcut import shortcut
+from bunraku.planning.smooth import smooth, stabilize
 from bunraku.planning.tree import SearchTree
 
 __all__ = [
     "PLANNERS", "Goal", "Limits", "Outcome", "Plan", "Planner", "Problem", "Progress", "Report", "SearchTree", "plan",
-    "plan_together", "recheck", "shortcut",
+    "plan_together", "recheck", "shortcut", "smooth", "stabilize",
 ]  # fmt: skip

@@ -1,4 +1,9 @@
-"""OMPL's control planners on the same segments, limits and goal, to compare with: what they find is rechecked like all else."""
+"""OMPL's control planners on the same segments, limits and goal, to compare with: what they find is rechecked like all else.
+
+They get what ours get. A control is the speeds of the hands and three numbers more, which choose as ours do whether the hands go
+toward where they are at the goal, and whether only one string is moved; places are sampled from where the points can be; and the goal
+can be sampled, so that planners with a bias toward it have one.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from numpy.typing import NDArray
 
 from bunraku.errors import MissingExtra
 from bunraku.planning.outcome import Outcome
-from bunraku.planning.planners import Planner
+from bunraku.planning.planners import PLANNERS, Planner
 from bunraku.planning.problem import Problem
 from bunraku.planning.recheck import recheck
 from bunraku.planning.search import Plan
@@ -21,6 +26,8 @@ from bunraku.planning.space import STRICTER, Space
 Array = NDArray[np.float64]
 NAMES = {"ompl-est": "EST", "ompl-kpiece": "KPIECE1", "ompl-rrt": "RRT"}
 TAG = 1e-9  # what a state's number weighs in OMPL's distances: nothing
+MORE = 3  # numbers of a control besides the speeds: which way to choose, how hurriedly, which string
+REACH, FAST = 0.6, 0.1  # about the start and the goal, where places are sampled [m], and rates, weighted by HURRY
 
 
 def plan_by_ompl(problem: Problem, name: str = "ompl-est", *, seed: int = 0, seconds: float = 10.0) -> Plan:
@@ -39,8 +46,8 @@ def plan_by_ompl(problem: Problem, name: str = "ompl-est", *, seed: int = 0, sec
     ou.RNG.setSeed(seed + 1)
     states = _States(Space(problem))
     space = states.space_of(ob)
-    controls = oc.RealVectorControlSpace(space, len(states.speed))
-    box = ob.RealVectorBounds(len(states.speed))
+    controls = oc.RealVectorControlSpace(space, len(states.speed) + MORE)
+    box = ob.RealVectorBounds(len(states.speed) + MORE)
     box.setLow(-1.0)
     box.setHigh(1.0)
     controls.setBounds(box)
@@ -81,17 +88,20 @@ class _States:
     def space_of(self, ob: Any) -> Any:
         d = 6 * self.lead + 1
         space, bounds = ob.RealVectorStateSpace(d), ob.RealVectorBounds(d)
+        ends = np.stack([self.places[0][: self.lead], self.space.problem.goal.targets[: self.lead]])
+        low, high = ends.min(0) - REACH, ends.max(0) + REACH
         for k in range(d):
-            bounds.setLow(k, -3.0)
-            bounds.setHigh(k, 3.0)
+            place = k % 6 < 3 and k < d - 1
+            bounds.setLow(k, float(low[k // 6, k % 6]) if place else -FAST)
+            bounds.setHigh(k, float(high[k // 6, k % 6]) if place else FAST)
         space.setBounds(bounds)
         return space
 
     def goal_of(self, ob: Any, info: Any) -> Any:
         states = self
 
-        class Region(ob.GoalRegion):  # type: ignore[misc]
-            """The problem's goal."""
+        class Region(ob.GoalSampleableRegion):  # type: ignore[misc]
+            """The problem's goal; its middle is what is sampled."""
 
             def __init__(self) -> None:
                 super().__init__(info)
@@ -99,6 +109,15 @@ class _States:
 
             def distanceGoal(self, state: Any) -> float:
                 return states.distance(states.number(state))
+
+            def maxSampleCount(self) -> int:
+                return 1
+
+            def sampleGoal(self, state: Any) -> None:
+                targets = states.space.problem.goal.targets[: states.lead]
+                for k, value in enumerate(np.hstack([targets, np.zeros_like(targets)]).ravel().tolist()):
+                    state[k] = value
+                state[6 * states.lead] = 0.0
 
         return Region()
 
@@ -127,8 +146,8 @@ class _States:
         number, problem = self.number(state), self.space.problem
         nq, nk = problem.figure.n_q, len(self.speed)
         row = self.rows[number]
-        wanted = self.speed * [control[k] for k in range(nk)]
-        v = self.space.allowed(row[2 * nq + self.n : 3 * nq], row[len(row) - nk :], wanted)
+        q = row[2 * nq + self.n : 3 * nq]
+        v = self.space.allowed(q, row[len(row) - nk :], self.wanted(q, [control[k] for k in range(nk + MORE)]))
         ok, after, Q = self.space.segment(row, v)
         self.segments += 1
         if not ok:
@@ -142,6 +161,19 @@ class _States:
         self.places.append(now)
         self.rates.append((now - before) / problem.dt)
         self.write(result, len(self.rows) - 1)
+
+    def wanted(self, q: Array, control: list[float]) -> Array:
+        """The speeds that a control asks for: toward the goal, of one string, or of all, as often as in our own trees."""
+        ours, groups, toward = PLANNERS["est"], self.space.course.groups, self.space.aim.toward
+        nk = len(self.speed)
+        roll, hurry, which = (0.5 * (1.0 + value) for value in control[nk:])
+        if len(toward) and roll < ours.goal_rate:
+            return np.asarray((toward - q) / (0.15 + 0.6 * hurry))
+        out = self.speed * control[:nk]
+        if which < ours.one_group:
+            group = groups[min(int(which / ours.one_group * len(groups)), len(groups) - 1)]
+            out = np.where(np.isin(np.arange(nk), group), out, 0.0)
+        return np.asarray(out)
 
     def accepts(self, number: int) -> bool:
         """Whether the rechecker does."""

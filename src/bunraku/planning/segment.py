@@ -14,7 +14,7 @@ import numpy as np
 
 from bunraku.collision.boxtree import DEPTH
 from bunraku.collision.flat import COLUMNS, FIRST, HOME
-from bunraku.collision.near import _against_static, near
+from bunraku.collision.near import against_static, near
 from bunraku.dynamics.rollout import FROZEN, HELD, rollout
 from bunraku.kinematics.tree import carry, place
 from bunraku.planning.dice import uniform
@@ -142,7 +142,7 @@ def _threads_clear(tree, threads, course, w):
                     w.E[e, 3 * side + k] = x[k]
                 far = max(far, moved)
         spare = 0.5 * math.sqrt(far) if j > 0 else 0.0
-        count, _, _ = _against_static(threads, 0, course.margin + spare, FIRST, w.E, D, w.stack, w.near, (w.ints, w.floats), 0)
+        count, _, _ = against_static(threads, 0, course.margin + spare, FIRST, w.E, D, w.stack, w.near, (w.ints, w.floats), 0)
         if count > 0:
             return False
     return True

@@ -1,6 +1,7 @@
 """Stable sparse trees (Li, Littlefield and Bekris, 2016): of all nodes near one witness only the cheapest stays.
 
-A place is drawn near a random witness; of the nodes near it the cheapest is extended, or the nearest where none is near.
+A place is drawn near a random witness, of two the one nearer to the goal; of the nodes near it the cheapest is extended, or the
+nearest where none is near.
 Distances are over the leading points: where they are and, weighted by a time, how fast. Neighbours are found by looking at
 all, eight at a time.
 """
@@ -71,12 +72,33 @@ def look(F, count, x, cost, radius):
 
 
 @inline
+def origin(sparse, nodes, dice):
+    """A witness whose node has not been given up: of two drawn at random, the one whose node is nearer to the goal."""
+    best, least = 0, math.inf
+    for _ in range(2):
+        drawn = below(dice, sparse.count[0])
+        for _ in range(20):
+            if sparse.F[0, sparse.keeper[drawn]] < AWAY:
+                break
+            drawn = below(dice, sparse.count[0])
+        far = nodes.far[sparse.keeper[drawn]]
+        if far < least:
+            best, least = drawn, far
+    return best
+
+
+@inline
 def pick(sparse, nodes, aim, dice):
-    """A node to go on from: near the goal, or near a random witness (of places drawn at random limbs rule most out)."""
+    """A node to go on from: near the goal, or near a random witness (of places drawn at random limbs rule most out).
+
+    The place is drawn from a cube so small that it is half of `near` away, on the average: of as many coordinates as two points
+    have, a cube of that half width reaches twice as far, and what is near would nearly always be nothing.
+    """
     x = np.empty(sparse.F.shape[0], np.float32)
-    to_goal, origin = uniform(dice) < sparse.goal_rate, below(dice, sparse.count[0])
+    to_goal, witness = uniform(dice) < sparse.goal_rate, origin(sparse, nodes, dice)
+    half = 0.5 * sparse.near * math.sqrt(3.0 / x.shape[0])
     for k in range(x.shape[0]):
-        x[k] = sparse.W[k, origin] + 2.0 * (uniform(dice) - 0.5) * sparse.near
+        x[k] = sparse.W[k, witness] + 2.0 * (uniform(dice) - 0.5) * half
         if to_goal:
             x[k] = aim.targets[k // 6, k % 6] if k % 6 < 3 else 0.0
     node, _ = look(sparse.F, nodes.count[0], x, nodes.cost, sparse.near)

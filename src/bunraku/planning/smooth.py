@@ -1,0 +1,70 @@
+"""After planning: inputs smoothed by optimal control, with the plan as the first guess, and gains that hold a figure to a plan.
+
+A plan's hands change their speed every segment, at random. `smooth` lets them accelerate as little as they can while the figure
+stays near the plan and ends where it ends. Optimal control knows nothing of obstacles: the weight of staying near grows until the
+rechecker accepts what comes out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku import control
+from bunraku.errors import BunrakuError
+from bunraku.motion import Motion
+from bunraku.planning.recheck import recheck
+from bunraku.planning.search import Plan
+
+Array = NDArray[np.float64]
+NEAR = (0.1, 1.0, 10.0, 100.0, 1000.0)  # weights of staying near the plan, each tried where the one before was refused
+AT_END = 30.0  # seconds' worth of the end: it is where the goal is
+HANDS = 0.1  # what accelerations of hands weigh in gains: a hand may hurry where the figure was pushed
+
+
+def smooth(found: Plan, *, iterations: int = 40) -> Plan:
+    """The plan with smoother inputs, accepted by the rechecker; the same plan where no smoother one was."""
+    if found.motion is None:
+        return found
+    problem, best, rough = found.problem, found, roughness(found.motion)
+    for near in NEAR:
+        try:
+            motion = _optimum(found.motion, found.motion, near=near, hands=1.0, iterations=iterations).motion
+        except BunrakuError:
+            continue
+        report = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
+        if report.accepted and roughness(motion) < rough:
+            none = np.zeros((0, found.speeds.shape[1]))
+            best = dataclasses.replace(found, motion=motion, report=report, speeds=none)
+            break
+    return best
+
+
+def stabilize(found: Plan) -> control.Optimum:
+    """The motion of a plan with the feedback that holds the figure to it: `gains`, and what `bunraku.control.track` asks for."""
+    if found.motion is None:
+        raise BunrakuError(f"there is no motion to hold a figure to: {found.outcome.value}")
+    return _optimum(found.motion, found.motion, near=100.0, hands=HANDS, iterations=0)
+
+
+def roughness(motion: Motion) -> float:
+    """∫ acceleration² dt of the hands, over all of them."""
+    K, dt = motion.q[:, motion.figure.n_dynamic :], motion.t[1] - motion.t[0]
+    return float((np.diff(np.vstack([K[:1], K]), 2, axis=0) ** 2).sum() / dt**3)
+
+
+def _optimum(guess: Motion, reference: Motion, *, near: float, hands: float, iterations: int) -> control.Optimum:
+    figure = guess.figure
+    rates = np.gradient(reference.q, reference.t, axis=0)[:, figure.n_dynamic :]
+    cost = (
+        control.Configuration(near, reference.q, at_end=AT_END / near),
+        control.Speed(1e-3, rates, at_end=AT_END),
+        control.Acceleration(hands),
+    )
+    dt = float(guess.t[1] - guess.t[0])
+    return control.optimize(
+        figure, cost, duration=guess.duration, dt=dt, q=guess.q[0], guess=guess.q[1:, figure.n_dynamic :], iterations=iterations,
+        tolerance=1e-9,
+    )  # fmt: skip
