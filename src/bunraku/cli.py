@@ -419,7 +419,8 @@ def play(
     """
     from bunraku.stage.command import play as open_stage
     from bunraku.teleop import opening_show
-    from bunraku.teleop.files import entries_of, exporters, shown
+    from bunraku.teleop.files import exporters, shown
+    from bunraku.verbs.entries import entries_of
 
     entries = []
     for name in sources or ():

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from benchmarks.arm_pairs import problems
 from bunraku import workers as house
-from bunraku.planning import Outcome, plan, plan_together, recheck
-from bunraku.planning.parallel import _race
-from bunraku.planning.planners import PLANNERS
+from bunraku.planning import Outcome, Progress, plan, plan_together, recheck
+from bunraku.planning.parallel import Board
 
 PROBLEM = problems()[8]
 
@@ -31,9 +32,8 @@ def test_impossible_problems_start_no_worker() -> None:
 
 def test_the_plan_arrives_though_a_worker_is_killed() -> None:
     """Both trees want many segments; one is killed half-way, and done again."""
-    planner, killed = PLANNERS["ao-est"], []
-    with house.executor(2) as (pool, flag):
-        assert isinstance(pool, house.Pool)
+    killed, heard = [], list[Progress]()
+    with house.Pool(2) as pool:
 
         def kill() -> None:
             while len(pool.pids) < 2:
@@ -45,13 +45,26 @@ def test_the_plan_arrives_though_a_worker_is_killed() -> None:
 
         thread = threading.Thread(target=kill)
         thread.start()
-        found = _race(pool, flag, 2, PROBLEM, planner, 0, 300.0, 30_000)
+        found = plan_together(PROBLEM, "ao-est", pool=pool, seconds=300.0, segments=30_000, progress=heard.append)
         thread.join()
+        again = plan_together(PROBLEM, pool=pool, seed=1)  # the pool is kept
+    assert again.solved
     assert killed
+    assert heard
+    assert max(word.segments for word in heard) > 1000
+    assert heard[-1].cost >= found.cost
     assert found.solved
     assert found.segments == 60_000  # nothing was lost, nothing counted twice
     assert found.motion is not None
     assert recheck(found.motion, PROBLEM.scene, limits=PROBLEM.limits, goal=PROBLEM.goal).accepted
+
+
+def test_words_of_several_trees_are_one(tmp_path: Path) -> None:
+    board = Board(str(tmp_path))
+    assert board.read() is None
+    board.writer(0)(Progress(1.0, 10, 20, 0.3, math.inf))
+    board.writer(1)(Progress(2.0, 5, 30, 0.1, 4.0))
+    assert board.read() == Progress(2.0, 15, 50, 0.1, 4.0)
 
 
 @pytest.mark.slow

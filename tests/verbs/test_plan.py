@@ -12,7 +12,10 @@ from bunraku.cli import app
 from bunraku.errors import FileError
 from bunraku.io import load
 from bunraku.planning import Outcome, plan
+from bunraku.planning.smooth import roughness
+from bunraku.stage import Recorded
 from bunraku.verbs import load_problem
+from bunraku.verbs.entries import entries_of
 
 ARM = """plan: arm3d
 start: {hand_x: -0.05, hand_y: 0.42, hand_length: 1.1}
@@ -94,3 +97,24 @@ def test_the_verb_says_why_there_is_no_plan(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["plan", str(written(tmp_path, ARM.replace("budget: 10 s", "budget: 0 s")))])
     assert done.exit_code == 1
     assert "the budget is zero" in done.output
+
+
+def test_smoothed_on_order(tmp_path: Path) -> None:
+    file = written(tmp_path, ARM + "smooth: true\n")
+    done = CliRunner().invoke(app, ["plan", str(file), "-o", str(tmp_path / "arm.npz"), "--workers", "1"])
+    assert done.exit_code == 0, done.output
+    assert "acceleration² of the hands" in done.output
+    alone = plan(load_problem(file).problem, seed=1)
+    motion = load(tmp_path / "arm.npz")
+    assert alone.motion is not None
+    assert roughness(motion) < 0.1 * roughness(alone.motion)
+
+
+def test_a_planning_file_on_the_stage_shows_the_tree(tmp_path: Path) -> None:
+    (entry,) = entries_of(written(tmp_path, ARM))
+    piece = entry.open()
+    assert isinstance(piece, Recorded)
+    assert piece.scene is not None
+    assert {obstacle.name for obstacle in piece.scene.obstacles} == {"ball", "tree"}
+    with pytest.raises(FileError, match="did you mean"):
+        entries_of(written(tmp_path, ARM.replace("goal:", "gaol:")))

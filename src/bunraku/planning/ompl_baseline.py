@@ -1,8 +1,8 @@
 """OMPL's control planners on the same segments, limits and goal, to compare with: what they find is rechecked like all else.
 
 They get what ours get. A control is the speeds of the hands and three numbers more, which choose as ours do whether the hands go
-toward where they are at the goal, and whether only one string is moved; places are sampled from where the points can be; and the goal
-can be sampled, so that planners with a bias toward it have one.
+toward where they are at the goal, and whether only one string is moved; places are sampled from where the points can be; and the
+goal can be sampled, so that planners with a bias toward it have one.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ def plan_by_ompl(problem: Problem, name: str = "ompl-est", *, seed: int = 0, sec
     ou.setLogLevel(ou.LogLevel.LOG_NONE)
     ou.RNG.setSeed(seed + 1)
     states = _States(Space(problem))
+    states.warm()
     space = states.space_of(ob)
     controls = oc.RealVectorControlSpace(space, len(states.speed) + MORE)
     box = ob.RealVectorBounds(len(states.speed) + MORE)
@@ -84,6 +85,12 @@ class _States:
         self.places = [space.places(problem.start[None])[0]]
         self.rates = [np.zeros_like(self.places[0])]
         self.solution: Plan | None = None
+
+    def warm(self) -> None:
+        """Compiles, or loads, what propagation calls, so that no clock counts it."""
+        still = np.zeros((1, len(self.speed)))
+        self.space.segment(self.space.root, self.space.allowed(self.space.problem.start[self.n :], still[0], still[0]))
+        recheck(self.space.motion(still), self.space.problem.scene)
 
     def space_of(self, ob: Any) -> Any:
         d = 6 * self.lead + 1

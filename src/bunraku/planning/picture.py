@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import math
 import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from bunraku.kinematics.along import point_along
 from bunraku.planning.goal import marks_of
 from bunraku.planning.search import Plan
 from bunraku.scene import Obstacle, Scene
+from bunraku.stage import Recorded
 
 Array = NDArray[np.float64]
 LINES, DOTS, WAY = "#33557a", "#16324f", "#d1481f"
@@ -97,6 +100,15 @@ def save_cost_picture(runs: Sequence[Plan], path: str | os.PathLike[str]) -> Non
     axes.legend(frameon=False)
     with writing(path) as temporary:
         canvas.savefig(temporary, format="png")
+
+
+def on_stage(found: Plan) -> Recorded:
+    """A plan as the stage plays it, in its scene, with the tree."""
+    if found.motion is None:
+        raise BunrakuError(f"there is no plan to play: {found.outcome.value}")
+    folder = tempfile.TemporaryDirectory(prefix="bunraku-")
+    atexit.register(folder.cleanup)  # the page asks for the tree's mesh as long as the stage is open
+    return Recorded(found.motion, scene_with_tree(found, folder.name))
 
 
 def scene_with_tree(found: Plan, folder: str | os.PathLike[str], *, radius: float = 0.0015) -> Scene:

@@ -13,6 +13,7 @@
     planner: est                   # est, est-uniform, est-goal, ao-est or sst
     budget: 10 s                   # of processor time, for each tree
     seed: 0
+    smooth: true                   # inputs smoothed by optimal control, if what comes out is accepted
     output: arm.npz                # or a list of files; `bunraku plan -o` says it too
 """
 
@@ -39,7 +40,7 @@ from bunraku.verbs.curves import TIME
 from bunraku.verbs.simulate import _measures, outputs_of
 
 Array = NDArray[np.float64]
-WORDS = ("plan", "start", "goal", "scene", "limits", "hold", "planner", "budget", "seed", "output")
+WORDS = ("plan", "start", "goal", "scene", "limits", "hold", "planner", "budget", "seed", "smooth", "output")
 GOAL = ("configuration", "points", "within", "speed")
 RATES = ("speed", "acceleration", "reach")
 
@@ -53,6 +54,8 @@ class Order:
     seconds: float = 10.0
     seed: int = 0
     output: tuple[Path, ...] = ()
+    smooth: bool = False
+    """Whether optimal control smooths what was found."""
 
     def __str__(self) -> str:
         scene = self.problem.scene
@@ -75,9 +78,10 @@ def order_of(root: Node, folder: Path, name: str = "problem") -> Order:
     problem = Problem(figure, start, _goal(root.need("goal", "the problem"), figure, start), scene, limits, name=name)
     words = root.given(
         planner=lambda node: node.choice(PLANNERS, "the planner"), budget=lambda node: node.number(TIME),
-        seed=_whole, output=lambda node: outputs_of(node, folder),
+        seed=_whole, output=lambda node: outputs_of(node, folder), smooth=Node.flag,
     )  # fmt: skip
-    return Order(problem, words.get("planner", "est"), words.get("budget", 10.0), words.get("seed", 0), words.get("output", ()))
+    words["seconds"] = words.pop("budget", 10.0)
+    return Order(problem, **words)
 
 
 def _whole(node: Node) -> int:

@@ -10,9 +10,10 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from bunraku.errors import BunrakuError
 from bunraku.io import save
-from bunraku.planning import Plan, plan_together
+from bunraku.planning import Plan, plan_together, smooth
 from bunraku.planning import Progress as Word
 from bunraku.planning.picture import save_tree_picture
+from bunraku.planning.smooth import roughness
 from bunraku.verbs.plan import Order, load_problem
 from bunraku.verbs.run import require
 from bunraku.verbs.simulate import OUTPUTS
@@ -47,6 +48,12 @@ def plan_file(
         raise Unsolved(f"{what}{': ' + found.detail if found.detail else ''}\n  advice: {advice}")
     yield "plan", f"{found.motion.duration:.3g} s, cost {found.cost:.3g}" + (" (stopped)" if not found.outcome.solved else "")
     yield "recheck", str(found.report)
+    if order.smooth:
+        better = smooth(found)
+        rough, left = (roughness(one) for one in (found.motion, better.motion) if one is not None)
+        yield "smooth", f"∫ acceleration² of the hands {left:.3g}, before {rough:.3g}"
+        found = better
+        assert found.motion is not None
     for path in output or order.output:
         save(found.motion, path)
         yield "wrote", str(path)

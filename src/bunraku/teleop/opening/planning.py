@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import tempfile
-
 from bunraku.figure import Box
 from bunraku.figure.library import named
 from bunraku.scene import Obstacle, Scene
@@ -21,7 +18,7 @@ def entries() -> list[Entry]:
 def _over_the_wall() -> Recorded:
     from bunraku.dynamics import settle
     from bunraku.planning import Goal, Limits, Problem, plan
-    from bunraku.planning.picture import scene_with_tree
+    from bunraku.planning.picture import on_stage
 
     arm = named("arm3d")
     rest = settle(arm)
@@ -30,8 +27,4 @@ def _over_the_wall() -> Recorded:
     wall = Obstacle("wall", Box((0.04, 0.4, 0.5)), (0.03, 0.4, -0.42), color=(0.75, 0.3, 0.22))
     goal = Goal.at_configuration(arm, end, within=0.03, speed=0.3)
     problem = Problem(arm, start, goal, Scene("wall", (wall,), floor=-1.0), Limits.of(arm, start), name="over_the_wall")
-    found = plan(problem, seed=1, seconds=30)
-    assert found.motion is not None
-    folder = tempfile.TemporaryDirectory(prefix="bunraku-")
-    atexit.register(folder.cleanup)  # the page asks for the tree's mesh as long as the stage is open
-    return Recorded(found.motion, scene_with_tree(found, folder.name))
+    return on_stage(plan(problem, seed=1, seconds=30))
