@@ -70,6 +70,15 @@ def test_feet_stand_on_any_ground():
     assert recheck(waiters(), motion, HALL, heights=lambda points: np.full(len(points), 0.1)).slide > 3.9
 
 
+def test_nobody_sinks_or_floats():
+    for by, word in ((0.03, "floats 0.0"), (-0.02, "sinks 0.02")):
+        texts = objections(altered(lifting(), "person", "pelvis_tz", lambda q, by=by: q + by))
+        assert any(f"footing: person {word}" in text for text in texts), texts
+    for height, who in ((-0.1, "floats"), (0.1, "sinks")):
+        texts = objections(lifting(), heights=lambda points, height=height: np.full(len(points), height))
+        assert any(f"footing: robot {who}" in text for text in texts), texts
+
+
 def test_a_joint_that_jumps():
     motion = altered(lifting(), "person", "neck_rz", lambda q: q + 0.25, samples=slice(20, None))
     verdict = recheck(waiters(), motion, HALL)

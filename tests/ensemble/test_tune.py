@@ -47,6 +47,7 @@ def test_a_head_under_a_beam_bends_the_spine_and_straightens_again():
     (change,) = done.changes
     assert bend.max() > 0.4, "the spine bends"
     assert "beam" in change.why
+    assert [(mark.kind, mark.t) for mark in done.motion.marks] == [("tuning", done.motion.t[change.first])]
     outside = np.r_[0 : change.first, change.last + 1 : len(bend)]
     assert len(outside) > 40
     for track in before.tracks:

@@ -7,27 +7,24 @@ their limits and without jumps; feet that do not slide; the object held as it mu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.collision.continuous import denser
-from bunraku.ensemble.team import OBJECT, Agent, Team
-from bunraku.ensemble.whole import Whole, feet
+from bunraku.ensemble.footing import Heights, floor, footing, slides
+from bunraku.ensemble.team import OBJECT, Team
+from bunraku.ensemble.whole import Whole
 from bunraku.errors import BunrakuError
-from bunraku.figure import Box, Figure
 from bunraku.kinematics.forward import frames_along
 from bunraku.motion import Motion
 from bunraku.scene import Scene
 from bunraku.spatial import se3, so3
 
 Array = NDArray[np.float64]
-Heights = Callable[[Array], Array]
-"""Points (n, 2) ↦ the height of the ground (n,) [m]."""
 CLOSED, JUMP, SLIDE = 1e-6, 0.2, 0.01  # [m or rad], [rad], [m]
-DOWN = 1e-3  # [m] above the ground at most is what stands on it
 ROUNDING = 1e-6
 LOOK = 0.02  # [m], or twice the margin: what is farther apart is far enough
 
@@ -85,10 +82,11 @@ def recheck(
     whole = Whole(team, scene, ground)
     Q = whole.rows(motion)
     found = [*_limits(whole, motion), *_carried(team, motion)]
+    found += [Objection(float(motion.t[k]), text, k) for k, text in footing(team, motion, heights or floor(scene))]
     place, dense = denser(whole.world._flat, Q, step=spacing)
     hits, clearance, parts = _touches(whole, motion.t, place, dense, margin)
     closure, (jump, which) = _closure(team, motion), _jumps(whole, Q)
-    slide = _slides(team, motion, heights or _floor(scene))
+    slide = slides(team, motion, heights or floor(scene))
     found += hits
     found += _over(motion.t, closure, CLOSED, "closure: a tool is {:.3g} m or rad off its hold")
     found += _over(motion.t, jump, JUMP, f"jump: {which} moves {{:.3g}} rad from one sample to the next")
@@ -179,44 +177,3 @@ def _limits(whole: Whole, motion: Motion) -> Iterator[Objection]:
             since = int(np.argmax(beyond[:, k] > ROUNDING))
             text = f"limits: {figure.name}'s {figure.names[k]} is {beyond[:, k].max():.3g} beyond its limit"
             yield Objection(float(motion.t[since]), text, since)
-
-
-# -- feet ------------------------------------------------------------------------------------------------------------
-
-
-def _floor(scene: Scene) -> Heights:
-    return lambda points: np.full(len(points), 0.0 if scene.floor is None else scene.floor)
-
-
-def _slides(team: Team, motion: Motion, heights: Heights) -> Array:
-    """How far points of feet are from where they came to stand, at each sample; zero where none stands."""
-    out = np.zeros(len(motion))
-    for agent in team.agents:
-        points = _soles(agent, motion)
-        if points is None:
-            continue
-        T, n, _ = points.shape
-        up = points[..., 2] - heights(points[..., :2].reshape(-1, 2)).reshape(T, n)
-        stands = up <= DOWN
-        # Where it came to stand, carried on from sample to sample.
-        begins = stands & ~np.vstack([np.zeros((1, n), bool), stands[:-1]])
-        since = np.maximum.accumulate(np.where(begins, np.arange(T)[:, None], 0), 0)
-        away = np.linalg.norm(points - np.take_along_axis(points, since[..., None], 0), axis=2)
-        out = np.maximum(out, np.where(stands, away, 0.0).max(1))
-    return out
-
-
-def _soles(agent: Agent, motion: Motion) -> Array | None:
-    """Corners of the feet in the world (T, n, 3); None for who has none, or rolls."""
-    figure: Figure = agent.figure
-    base = figure.compiled.frame_joint[figure.frame_index[agent.base[2]]] if agent.base[2] in figure.frame_index else -1
-    own = [frame for frame in feet(agent) if figure.compiled.frame_joint[figure.frame_index[frame]] != base]
-    X = frames_along(figure, motion.track(agent.name).q)
-    out = []
-    for shape in figure.shapes:
-        if shape.frame in own and isinstance(shape.geometry, Box):
-            signs = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
-            corners = se3.transform(se3.pose(shape.position, shape.rotation), signs * np.asarray(shape.geometry.size))
-            frame = X[:, figure.frame_index[shape.frame]]
-            out.append(np.einsum("tij,nj->tni", frame[:, :3, :3], corners) + frame[:, None, :3, 3])
-    return np.concatenate(out, 1) if out else None

@@ -16,7 +16,7 @@ from bunraku.ensemble.mend import Change, Mender
 from bunraku.ensemble.team import Team
 from bunraku.ensemble.whole import Whole
 from bunraku.errors import BunrakuError
-from bunraku.motion import Motion
+from bunraku.motion import Mark, Motion
 from bunraku.scene import Scene
 
 
@@ -57,4 +57,6 @@ def tune(
         mender.mend(k, stretch, [*stretches[k + 1 :], *mender.failed])
     trouble, sample = mender.trouble
     motion = whole.motion(mender.Q, animation.motion) if mender.changes else animation.motion
+    marks = [Mark(float(motion.t[c.first]), f"tuned: {c.why}", "tuning") for c in mender.changes]
+    motion = motion.replace(marks=(*motion.marks, *marks)) if marks else motion
     return Tuned(motion, tuple(mender.changes), trouble, sample, time.process_time() - begun)
