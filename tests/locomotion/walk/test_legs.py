@@ -32,7 +32,7 @@ def test_the_foot_arrives(u, foot):
     leg = LEGS[foot]
     R_WP = so3.rpy(0.2 * u[0], 0.2 * u[1], 3.0 * u[2])
     hip = R_WP @ leg.hip + [0.3, -0.2, 0.9]
-    ankle = hip + np.array([0.3 * u[3], 0.2 * u[4], -0.7 + 0.1 * u[5]])
+    ankle = hip + np.array([0.3 * u[3], 0.2 * u[4], -0.65 + 0.1 * u[5]])
     R_WA = so3.rpy(0.1 * u[6], 0.3 * u[7], 3.0 * u[2])
     ahead = np.array([[np.cos(3.0 * u[2]), np.sin(3.0 * u[2]), 0.0]])
     angles = leg.solve(hip[None], R_WP[None], ankle[None], R_WA[None], ahead)[0]

@@ -82,13 +82,14 @@ class Foot:
         s1 = s[:, None]
         # Up a step, first up and then ahead; down, first ahead and then down.
         climb = np.clip((self.ground.at[k + 1, 2] - self.ground.at[k, 2]) / STEEP, -1.0, 1.0)[:, None]
-        late = np.where(climb > 0.0, s1 ** (1.0 + 0.6 * climb), 1.0 - (1.0 - s1) ** (1.0 - 0.6 * climb))
+        late = np.where(climb > 0.0, s1 ** (1.0 + climb), 1.0 - (1.0 - s1) ** (1.0 - 0.6 * climb))
         early = np.where(climb > 0.0, 1.0 - (1.0 - s1) ** (1.0 + 0.8 * climb), s1 ** (1.0 - 0.8 * climb))
         way = eased(late, self.ramp)
         rise = eased(early, self.ramp)
         start, end = s1 - s1**3 * (6.0 - 8.0 * s1 + 3.0 * s1**2), s1**3 * (-4.0 + 7.0 * s1 - 3.0 * s1**2)
         bump = raised(s1, self.evenly)
-        ankle = a + np.concatenate([way, way, rise], 1) * (b - a) + start * v + end * w + bump * (lift + swerve)
+        ankle = a + np.concatenate([way, way, rise], 1) * (b - a) + bump * (lift + swerve)
+        ankle += (1.0 - np.maximum(climb, 0.0)) * start * v + end * w
         ankle[:, 2] += self.over(pitch) + clear
         blend = way[:, 0]
         yaw = self.yaw[k] + blend * (self.yaw[k + 1] - self.yaw[k])
@@ -117,7 +118,7 @@ def feet(
     *, ease: float = 0.0, heels: tuple[Array, Array] | None = None,
 ) -> tuple[Foot, Foot]:  # fmt: skip
     """Both feet. With `ease` they pitch and rise less. `heels` are raised by so much more at each look of the way [rad]."""
-    bare, weights, ramp = [], cycles.weights(going.velocity), max(HURRIED + (EVEN - HURRIED) * ease, 0.12)
+    bare, weights, ramp = [], cycles.weights(going.velocity), max(HURRIED + (EVEN - HURRIED) * ease, 0.07)
     for foot in (0, 1):
         own, phase = steps.of(foot), phase_of(steps, going, foot, going.t)
         channels = tuple(f"{legs[foot].side}_{name}" for name in ("foot", "lift"))

@@ -17,7 +17,7 @@ Heights = Callable[[Array], ArrayLike]
 """Points (n, 2) to heights (n,)."""
 UNEVEN = 0.008  # [m] that ground may be off a plane
 SHIFTS = np.array([0.0, *(s * k for k in (0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16) for s in (-1.0, 1.0))])
-EDGE = 0.012  # [m] that soles keep off a riser
+EDGE = 0.03  # [m] that toes keep off a riser, and heels a third of it
 OVERHANG = 0.3  # share of heel and toes that may be over an edge
 HALF_WIDTH = 0.036
 
@@ -49,7 +49,7 @@ def rest(place: Array, leg: Leg, heights: Heights | None) -> Ground:
     if heights is None:
         return Ground(np.column_stack([place[:, :2], np.zeros(len(place))]), so3.about(2, place[:, 2]))
     inner = np.array([(1.0 - OVERHANG) * leg.heel, 0.0, 0.5 * leg.toe, (1.0 - OVERHANG) * leg.toe])
-    lengths = np.array([leg.heel - EDGE, *inner, leg.toe + EDGE])
+    lengths = np.array([leg.heel - 0.3 * EDGE, *inner, leg.toe + EDGE])
     x, y = (grid.ravel() for grid in np.meshgrid(lengths, [-HALF_WIDTH, HALF_WIDTH], indexing="ij"))
     c, s = np.cos(place[:, 2])[:, None, None], np.sin(place[:, 2])[:, None, None]
     along = SHIFTS[:, None] + x  # (shifts, probes)

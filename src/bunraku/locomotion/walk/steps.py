@@ -86,7 +86,7 @@ def plan(going: Going, cycles: Cycles, legs: tuple[Leg, Leg], heights: Heights |
 
 def _steps(going: Going, cycles: Cycles, pace: Array, ease: float) -> tuple[Steps, Array]:
     """The steps, and how far the base gets from each, as a share of the most."""
-    t, share, longest = going.t, max(1.0 - SWIFT * ease, 0.15), LONGEST * (1.0 - CLOSER * min(ease, 1.5))
+    t, share, longest = going.t, max(1.0 - SWIFT * ease, 0.08), LONGEST * (1.0 - CLOSER * min(ease, 1.5))
     foot: list[int] = []
     start: list[float] = []
     end: list[float] = []

@@ -32,7 +32,7 @@ from bunraku.spatial import so3
 Array = NDArray[np.float64]
 UPRIGHT, SOFT, HARD = 0.12, 0.13, 0.06  # [rad] bend of the knee in standing; where the pelvis begins to sink; at least
 BENT = 0.2  # [rad] more of all three with full ease
-SINK = 0.07  # [s] before and after a stretched leg in which the pelvis is low
+SINK, SINK_UNEVEN = 0.07, 0.12  # [s] before and after a stretched leg in which the pelvis is low; where the ground rises or falls
 ARMS = tuple(f"{side}_{name}" for side in SIDES for name in ARM)
 TRIES, MOST = 5, 2.4  # of walking with more ease, and how much
 RAISES, SUPPLE = 4, 0.08  # of heels where an ankle would be bent to less than this [rad] of its limit
@@ -207,7 +207,7 @@ class _Body:
         wanted = upright + self.size * looks["pelvis_tz"] + ground
         at = [foot.at(way.t)[0] for foot in self.feet]
         high = self._highest(at, way.base, _pelvis(way.base[:, 2], looks), SOFT + self.bent)
-        width = 2 * int(SINK / way.dt) + 1
+        width = 2 * int((SINK_UNEVEN if ground.any() else SINK) / way.dt) + 1
         sunk = uniform_filter1d(minimum_filter1d(np.minimum(high - wanted, 0.0), width, mode="nearest"), width, mode="nearest")
         return np.asarray(np.minimum(np.interp(t, way.t, wanted + sunk), self._highest(ankles, base, R, HARD + self.bent)))
 
