@@ -9,8 +9,9 @@ import pytest
 
 from bunraku.ensemble.agents import hold, rover
 from bunraku.ensemble.barred import Barred
-from bunraku.ensemble.carry import STAGES, CarryOutcome, carry
+from bunraku.ensemble.carry import carry
 from bunraku.ensemble.errand import Errand
+from bunraku.ensemble.outcome import STAGES, CarryOutcome
 from bunraku.ensemble.pictures import save_plan_view, save_stills, scene_with_roadmap, with_shells
 from bunraku.ensemble.team import Carried, Team
 from bunraku.errors import BunrakuError

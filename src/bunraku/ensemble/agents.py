@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from bunraku.ensemble.team import Agent, Hold
 from bunraku.figure import Figure, library
+from bunraku.figure.library.manipulators import mobile_manipulator
 from bunraku.figure.shape import Box, Cylinder
 from bunraku.planning.steer import Bezier, Holonomic, Planar
 from bunraku.spatial import se3, so3
@@ -21,6 +22,11 @@ def _figure(name: str) -> Figure:
     return library.named(name)
 
 
+@functools.cache
+def _rider() -> Figure:
+    return mobile_manipulator(rides=True)
+
+
 def porter(name: str, *holds: Hold, moves: type[Planar] = Bezier) -> Agent:
     """A person: a cylinder from the knees to the shoulders."""
     figure = _figure("mannequin")
@@ -28,10 +34,11 @@ def porter(name: str, *holds: Hold, moves: type[Planar] = Bezier) -> Agent:
     return Agent(name, figure, holds, base, Cylinder(0.26, 1.36), (0.0, 0.0, 0.72), moves, color=(0.2, 0.43, 0.46))
 
 
-def rover(name: str, *holds: Hold, moves: type[Planar] = Holonomic) -> Agent:
-    """A mobile manipulator: the box around its base and turret."""
-    figure = _figure("mobile_manipulator")
-    base = ("base_x", "base_y", "base_turn")
+def rover(name: str, *holds: Hold, moves: type[Planar] = Holonomic, rides: bool = False) -> Agent:
+    """A mobile manipulator: the box around its base and turret. One that rides follows the ground."""
+    figure = _rider() if rides else _figure("mobile_manipulator")
+    base: tuple[str, ...] = ("base_x", "base_y", "base_turn")
+    base += ("base_lift", "base_pitch", "base_roll") if rides else ()
     box, at, orange = Box((0.75, 0.58, 0.6)), (0.0, 0.0, 0.32), (0.91, 0.43, 0.1)
     return Agent(name, figure, holds, base, box, at, moves, facing=np.pi / 2, color=orange)
 

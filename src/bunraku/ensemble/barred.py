@@ -20,8 +20,9 @@ class Barred(FreeSpace):
         self._barred: list[tuple[Array, float]] = list(getattr(space, "_barred", ()))
 
     def bar(self, q: Array, radius: float) -> None:
-        """Nothing passes nearer to q than `radius` [weighted m], except near the ends of curves that begin there."""
-        self._barred.append((q, radius))
+        """Nothing passes nearer to q than `radius` [weighted m]."""
+        if radius > 1e-3:
+            self._barred.append((q, radius))
 
     def aside(self, curve: Curve) -> bool:
         """Whether a curve keeps away from what is barred, at samples much nearer to each other than that."""

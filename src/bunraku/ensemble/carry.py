@@ -4,17 +4,16 @@
     done.outcome, done.motion, done.seconds
 
 A roadmap is learnt for the reduced team, a path is found in it, made short, and given times; agents walk, roll and hold; what
-still touches is tuned away. Where holding or tuning fails, the way past that place is barred, and another is looked for
-(Section IV-D).
+still touches is tuned away; the rechecker judges. Where one of these fails, the way past that place is barred, and another is
+looked for (Section IV-D).
 """
 
 from __future__ import annotations
 
-import enum
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,10 @@ from numpy.typing import NDArray
 from bunraku.ensemble.animate import Animation, animate
 from bunraku.ensemble.barred import Barred
 from bunraku.ensemble.errand import Errand
+from bunraku.ensemble.manipulate import SMOOTH
+from bunraku.ensemble.outcome import STAGES, Carry, CarryOutcome, Progress
+from bunraku.ensemble.pace import jumps, paced
+from bunraku.ensemble.recheck import Verdict, recheck
 from bunraku.ensemble.tune import Tuned, tune
 from bunraku.ensemble.why import why_not
 from bunraku.motion import Motion
@@ -33,78 +36,12 @@ from bunraku.planning.visibility import Learning, learn
 from bunraku.planning.way_outcome import WayOutcome
 
 Array = NDArray[np.float64]
-STAGES = ("roadmap", "query", "timing", "locomotion", "manipulation", "tuning")
 GUARDS, FAILURES = 24, 40  # of the roadmap that is learnt before anybody asks
 NODES, TRIES = 600, 60  # of trees that look for a way; where they do not meet, others are sown, as some seeds never get anywhere
-ROUNDS = 8  # of looking for another way
+SHORTCUTS = 200  # tries
+PACES = 4  # times that a motion whose joints jump is given other times
+ROUNDS = 12  # of looking for another way
 ASIDE = 0.3  # [weighted m] that the next way keeps from where one failed; more each time
-
-
-class CarryOutcome(enum.Enum):
-    """How it ended; the text is the advice."""
-
-    CARRIED = "carried"
-    START_BLOCKED = "the start touches something, or is beyond a limit or a reach: move the start"
-    GOAL_BLOCKED = "the goal touches something, or is beyond a limit or a reach: move the goal"
-    NO_WAY = "no way was found: widen the way, tilt the object more, or give more time"
-    NOT_HELD = "an arm cannot hold on along any way that was found: move the holds, or let the object tilt more"
-    TOUCHES = "something touches along every way that was found: make the margin of planning larger, or the way wider"
-    STOPPED = "stopped: what was learnt is kept"
-
-    @property
-    def carried(self) -> bool:
-        return self is CarryOutcome.CARRIED
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Which stage works, in which round, and how far it is, from 0 to 1."""
-
-    stage: str
-    done: float
-    text: str = ""
-    round: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Carry:
-    """What became of an errand."""
-
-    errand: Errand
-    outcome: CarryOutcome
-    stage: str
-    """The last that worked."""
-    motion: Motion | None
-    """Of all agents and the object; where the errand failed, as far as it got."""
-    why: str = ""
-    seconds: dict[str, float] = field(default_factory=dict)
-    """Processor time of each stage [s]."""
-    roadmap: Roadmap | None = None
-    path: Path | None = None
-    timing: Timing | None = None
-    rounds: int = 1
-    """How many ways were tried."""
-    closure: float = 0.0
-    jump: float = 0.0
-    tuned: Tuned | None = None
-
-    @property
-    def planning(self) -> float:
-        """Processor time of what does not depend on the number of samples [s]."""
-        return sum(self.seconds.get(stage, 0.0) for stage in STAGES[:3])
-
-    @property
-    def share(self) -> float:
-        """How much of the way to the goal the motion covers."""
-        if self.outcome.carried or self.motion is None:
-            return float(self.outcome.carried)
-        first, last = (self.errand.team.in_world(q)[1][:2] for q in (self.errand.start, self.errand.goal))
-        got = self.motion.tracks[-1].q[-1, :2]
-        left, whole = float(np.linalg.norm(last - got)), float(np.linalg.norm(last - first))
-        return min(max(1.0 - left / max(whole, 1e-9), 0.0), 1.0)
-
-    def __repr__(self) -> str:
-        return f"<Carry: {self.outcome.value}{': ' + self.why if self.why else ''}>"
 
 
 def carry(
@@ -141,6 +78,7 @@ class _Run:
         self.timing: Timing | None = None
         self.animation: Animation | None = None
         self.tuned: Tuned | None = None
+        self.verdict: Verdict | None = None
         self.begun = time.process_time()
 
     @property
@@ -168,6 +106,7 @@ class _Run:
         return Carry(
             self.errand, outcome, self.stage, motion, why, self.seconds, self.roadmap, self.path, self.timing, self.round + 1,
             closure=0.0 if own is None else own.closure, jump=0.0 if own is None else own.jump, tuned=self.tuned,
+            verdict=self.verdict,
         )  # fmt: skip
 
     # -- planning ----------------------------------------------------------------------------------------------------
@@ -195,7 +134,7 @@ class _Run:
         with self.working("query"):
             known = self.roadmap.search(start, goal)
             raw = growth.path if known is None or known.length > growth.path.length else known
-            self.path = rounded(shortcut(raw, seed=self.seed))
+            self.path = rounded(shortcut(raw, seed=self.seed + self.round, tries=SHORTCUTS))
         return None
 
     def _grown(self, start: Array, goal: Array) -> Growth:
@@ -231,14 +170,32 @@ class _Run:
             with self.working("timing"):
                 self.timing = self.errand.timed(self.path)
             self.animation = self._animated(self.timing)
+            for _ in range(PACES):
+                if self.animation.motion is None or jumps(self.animation.motion).max() < SMOOTH:
+                    break
+                with self.working("timing"):
+                    self.timing = paced(self.timing, self.animation.motion)
+                self.animation = self._animated(self.timing)
             if not self.animation.held:
                 outcome, why = CarryOutcome.NOT_HELD, self.animation.trouble
                 self._bar(self.animation.sample)
+                continue
+            assert self.animation.motion is not None
+            jump = jumps(self.animation.motion)
+            if jump.max() > SMOOTH:
+                outcome, why = CarryOutcome.REFUSED, f"jump: a joint moves {jump.max():.3g} rad from one sample to the next"
+                self._bar(int(jump.argmax()))
                 continue
             self.tuned = self._tuned(self.animation)
             if not self.tuned.free:
                 outcome, why = CarryOutcome.TOUCHES, self.tuned.trouble
                 self._bar(self.tuned.sample)
+                continue
+            self.verdict = self._judged(self.tuned.motion)
+            if not self.verdict.accepted:
+                first = self.verdict.objections[0]
+                outcome, why = CarryOutcome.REFUSED, f"{first.text}, {first.t:.3g} s after the start"
+                self._bar(first.sample)
                 continue
             return self.ended(CarryOutcome.CARRIED, motion=self.tuned.motion)
         return self.ended(outcome, why=why, motion=self._as_far())
@@ -247,7 +204,7 @@ class _Run:
         """Both at once, person by person; the time of each is told apart afterwards."""
         self.stage = "locomotion"
         self.tell(0.0)
-        out = animate(self.errand.team, timing, samples=self.samples)
+        out = animate(self.errand.team, timing, samples=self.samples, heights=self.errand.heights)
         for stage in ("locomotion", "manipulation"):
             self.stage = stage
             self.seconds[stage] += out.seconds.get(stage, 0.0)
@@ -258,13 +215,21 @@ class _Run:
         errand = self.errand
         seconds = min(max(self.left, 0.1), 0.25 * errand.seconds)  # another way is often the quicker one
         with self.working("tuning"):
-            return tune(errand.team, animation, errand.scene, margin=errand.margin, seed=self.seed, seconds=seconds)
+            options = {"margin": errand.margin, "seed": self.seed, "seconds": seconds, **errand.ground}
+            return tune(errand.team, animation, errand.scene, **options)
+
+    def _judged(self, motion: Motion) -> Verdict:
+        errand = self.errand
+        with self.working("recheck"):
+            return recheck(errand.team, motion, errand.scene, margin=errand.margin, heights=errand.heights, **errand.ground)
 
     def _bar(self, sample: int) -> None:
         """The next way keeps aside of where this one failed; edges of the roadmap that pass there are taken out."""
         assert self.timing is not None
         t = np.array([self.timing.duration * sample / (self.samples - 1)])
-        self.space.bar(self.timing.at(t)[0], ASIDE * 1.4**self.round)
+        q = self.timing.at(t)[0]
+        ends = self.space.distances(q, np.stack([self.errand.start, self.errand.goal]))
+        self.space.bar(q, min(ASIDE * 1.4**self.round, 0.5 * float(ends.min())))  # the ends must stay free
         for i, j in self.roadmap.edges:
             if not self.space.aside(self.roadmap.edge_curve(i, j)):
                 self.roadmap.remove_edge(i, j)
@@ -286,7 +251,7 @@ class _Run:
         """The part of the timed path that can be held."""
         if self.timing is None:
             return None
-        animation = animate(self.errand.team, self.timing, samples=self.samples)
+        animation = animate(self.errand.team, self.timing, samples=self.samples, heights=self.errand.heights)
         if animation.held or animation.sample < 2:
             return animation.motion
         until = self.timing.duration * (animation.sample - 1) / (self.samples - 1)
@@ -294,4 +259,4 @@ class _Run:
         if kept.sum() < 2:
             return None
         part = Timing(self.timing.path, self.timing.t[kept], self.timing.place[kept], self.timing.rate[kept])
-        return animate(self.errand.team, part, samples=animation.sample).motion
+        return animate(self.errand.team, part, samples=animation.sample, heights=self.errand.heights).motion

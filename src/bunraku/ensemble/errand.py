@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +20,8 @@ from bunraku.planning.timing import Timing, timed
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
+PLANNED = 2.0  # of the margin
+TURNING = 0.6  # [rad/m] how fast is turned for a speed: turns of the object and of agents about it add up
 QUICK = 50.0  # [rad/s and rad/s²] what is tied to other variables has limits that are never met
 
 
@@ -35,7 +38,7 @@ class Errand:
     """The least distance of anything from anything [m]."""
     samples: int = 268
     speed: float = 0.8
-    """Of bases and object [m/s, rad/s]."""
+    """Of bases and object [m/s]; of turns, a part of it [rad/s]."""
     acceleration: float = 0.8
     seconds: float = 10.0
     """Processor time that it may take."""
@@ -56,12 +59,28 @@ class Errand:
 
     @cached_property
     def space(self) -> FreeSpace:
-        """Of the reduced team; built once."""
-        return self.team.space(self.scene, self.area, margin=self.margin)
+        """Of the reduced team; built once. Ways keep more than the margin, as motions are straight between samples."""
+        return self.team.space(self.scene, self.area, margin=PLANNED * self.margin)
 
     def timed(self, path: Way) -> Timing:
         """The path as fast as the limits allow."""
-        return timed(path, speed=self.speed, acceleration=self.acceleration)
+        tied = self.team._tied
+        v, a = (np.full(self.team.figure.n_q, limit) for limit in (self.speed, self.acceleration))
+        turns = [k for k, variable in enumerate(self.team.figure.variables) if variable.motion == "rotate"]
+        v[turns] *= TURNING
+        v[tied], a[tied] = QUICK, QUICK
+        return timed(path, speed=v, acceleration=a)
+
+    @property
+    def heights(self) -> Callable[[Array], Array] | None:
+        """Of the ground, where it is not level."""
+        return None if self.team.terrain is None else self.team.terrain.heights
+
+    @property
+    def ground(self) -> dict[str, Any]:
+        """What tuning and the rechecker need to know of it."""
+        terrain = self.team.terrain
+        return {} if terrain is None else {"ground": ("floor", *terrain.ground)}
 
     def at(self, q: Array) -> str:
         """Where the object is, in words."""

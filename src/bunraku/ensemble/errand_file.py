@@ -2,10 +2,11 @@
 
     carry: factory
     scene: {factory: {door: 0.95}}         # factory, living_room or ramp; a scene file; or a scene written here
+    ground: [ramp, platform]               # obstacles of the scene that agents can stand on, besides the floor
     object:
       shapes: [{box: [1.5, 0.8, 0.06], name: slab}]      # or piano
       tilt: 17 deg                         # from level: 0 keeps a tray level, 90 deg keeps this side up
-      heights: [0.75, 1.25]                # of its origin, above the ground
+      heights: [0.75, 1.25]                # of its origin
     agents:
       person:
         kind: porter                       # walks; a rover rolls
@@ -41,6 +42,7 @@ from bunraku.ensemble.agents import KINDS, hold
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.scenes import OBJECTS, SCENES, named, object_named
 from bunraku.ensemble.team import OBJECT, Agent, Area, Carried, Hold, Team
+from bunraku.ensemble.terrain import Terrain
 from bunraku.errors import BunrakuError, FigureError
 from bunraku.figure.shape import Shape
 from bunraku.io import yaml
@@ -51,14 +53,15 @@ from bunraku.planning.steer import Bezier, Differential, Holonomic
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
-WORDS = ("carry", "scene", "object", "agents", "area", "start", "goal", "margin", "samples", "speed", "acceleration", "budget",
-         "seed", "output")  # fmt: skip
+WORDS = ("carry", "scene", "ground", "object", "agents", "area", "start", "goal", "margin", "samples", "speed", "acceleration",
+         "budget", "seed", "output")  # fmt: skip
 OPTIONAL = {"door": LENGTH}
 TIME = Quantity("time", "s", {"ms": 1e-3, "min": 60.0})
 MOVES = {"walk": Bezier, "holonomic": Holonomic, "differential": Differential}
 SUFFIXES = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png")
 FOLDER = Path(__file__).parent / "errands"
 MOST_SAMPLES = 100_000
+ROUND = 3.0  # [m] of ground that is known around the area
 
 
 def shipped() -> tuple[str, ...]:
@@ -79,7 +82,8 @@ def errand_of(root: Node, folder: Path) -> Errand:
     root.words(WORDS, "an errand")
     name = root.need("carry", "the file").name("the errand")
     scene = _scene(root.get("scene"), folder)
-    team = _team(root, folder)
+    area = _area(root.need("area", "the errand"))
+    team = _team(root, folder, _terrain(root.get("ground"), scene, area))
     start, goal = (_configuration(root.need(word, "the errand"), team) for word in ("start", "goal"))
     options = root.given(
         margin=_from_zero(LENGTH), speed=_positive(NUMBER), acceleration=_positive(NUMBER), budget=_positive(TIME),
@@ -87,7 +91,7 @@ def errand_of(root: Node, folder: Path) -> Errand:
     )  # fmt: skip
     if "budget" in options:
         options["seconds"] = options.pop("budget")
-    return Errand(team, scene, _area(root.need("area", "the errand")), start, goal, name=name, **options)
+    return Errand(team, scene, area, start, goal, name=name, **options)
 
 
 # -- scene and team --------------------------------------------------------------------------------------------------
@@ -113,14 +117,23 @@ def _scene(node: Node | None, folder: Path) -> Scene:
         raise words.error(f"the {name} does not take {', '.join(own)}", advice="remove it") from None
 
 
-def _team(root: Node, folder: Path) -> Team:
+def _terrain(node: Node | None, scene: Scene, area: Area) -> Terrain | None:
+    """What agents can stand on besides the floor."""
+    if node is None:
+        return None
+    names = [own.choice([o.name for o in scene.obstacles], "the obstacle") for own in node.items("names of obstacles")]
+    (a, b), (c, d) = area
+    return Terrain.of(scene, names, ((a - ROUND, b + ROUND), (c - ROUND, d + ROUND)))
+
+
+def _team(root: Node, folder: Path, terrain: Terrain | None) -> Team:
     node = root.need("agents", "the errand")
     if not isinstance(node.value, dict) or not node.value:
         raise node.unwanted("agents by their names", advice="write agents: {robot: {kind: rover, holds: {tool: {at: [0, 0, 0]}}}}")
-    agents = tuple(_agent(name, own) for name, own in node.value.items())
+    agents = tuple(_agent(name, own, terrain) for name, own in node.value.items())
     carried = _carried(root.need("object", "the errand"), folder)
     try:
-        team = Team(agents, carried)
+        team = Team(agents, carried, terrain)
         _ = team.heights
     except FigureError as error:
         raise node.error(error.message, advice=error.advice) from None
@@ -149,7 +162,7 @@ def _carried(node: Node, folder: Path) -> Carried:
         raise node.place_of("tilt").error(what, advice=advice) from None
 
 
-def _agent(name: str, node: Node) -> Agent:
+def _agent(name: str, node: Node, terrain: Terrain | None) -> Agent:
     node.words(("kind", "moves", "holds"), "an agent")
     kind = node.need("kind", name).choice(KINDS, "the kind of agent")
     holds = node.need("holds", name)
@@ -159,7 +172,8 @@ def _agent(name: str, node: Node) -> Agent:
     holds.words(tools, f"the holds of a {kind}")
     made = [_hold(tool, own) for tool, own in holds.value.items()]
     moves = node.given(moves=lambda n: MOVES[n.choice(MOVES, "the way it moves")])
-    return KINDS[kind].make(name, *made, **moves)
+    rides = {"rides": True} if terrain is not None and kind == "rover" else {}
+    return KINDS[kind].make(name, *made, **moves, **rides)
 
 
 def _hold(tool: str, node: Node) -> Hold:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.ensemble.carry import Carry
+from bunraku.ensemble.outcome import Carry
 from bunraku.ensemble.scenes.solids import tube
 from bunraku.ensemble.team import OBJECT
 from bunraku.errors import BunrakuError

@@ -45,7 +45,7 @@ class Shell:
         return away, math.sqrt(self.most**2 + away**2 - 2.0 * self.most * away * math.cos(angle))
 
 
-def shell(figure: Figure, tool: str, *, base: tuple[str, str, str], spare: float = 0.04) -> Shell:
+def shell(figure: Figure, tool: str, *, base: tuple[str, ...], spare: float = 0.04) -> Shell:
     """The shell of the arm that ends in `tool`, the figure standing as it starts. `spare` [m] is kept off both ends."""
     arm = closed_form(figure, tool)
     q = figure.configuration(**dict.fromkeys(base, 0.0))

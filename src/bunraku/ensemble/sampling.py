@@ -28,6 +28,7 @@ class TeamSampler:
     def __init__(self, team: Team, area: tuple[tuple[float, float], tuple[float, float]]) -> None:
         self.team = team
         low, high = team.heights
+        high -= 0.0 if team.terrain is None else team.terrain.span[1] - team.terrain.span[0]
         tilt = team.carried.tilt
         self.lower = np.array([area[0][0], area[1][0], low, -np.pi, -tilt, -tilt])
         self.upper = np.array([area[0][1], area[1][1], high, np.pi, tilt, tilt])
@@ -42,12 +43,25 @@ class TeamSampler:
         for own in wrists:
             own[..., 2] += raised[:, None]
         bases = {agent.name: _placed(agent, own, held[:, 3], rng) for agent, own in zip(self.team.agents, wrists, strict=True)}
-        return self.team.configuration(bases, held)
+        return self.team.configuration(bases, held if self.team.terrain is None else self._lifted(held))
+
+    def _lifted(self, held: Array) -> Array:
+        """What was placed over level ground, moved to where the ground is, and tilted with it."""
+        terrain = self.team.terrain
+        assert terrain is not None
+        out, tilt = held.copy(), self.team.carried.tilt
+        c, s = np.cos(held[:, 3]), np.sin(held[:, 3])
+        for k, way, sign in ((4, np.stack([c, s], 1), -1.0), (5, np.stack([-s, c], 1), 1.0)):
+            rise = terrain.heights(held[:, :2] + way) - terrain.heights(held[:, :2] - way)
+            out[:, k] = np.clip(held[:, k] + sign * np.arctan(rise / 2.0), -tilt, tilt)
+        out[:, 2] += terrain.heights(held[:, :2])
+        return out
 
 
 def _shared_height(team: Team, wrists: list[Array], z: Array, rng: np.random.Generator) -> Array:
     """How much to raise each object so that every wrist is at a height that its shoulder reaches, where there is one."""
-    low, high = team.heights[0] - z, team.heights[1] - z
+    ground = 0.0 if team.terrain is None else team.terrain.span[1] - team.terrain.span[0]
+    low, high = team.heights[0] - z, team.heights[1] - ground - z
     for agent, own in zip(team.agents, wrists, strict=True):
         for k, reach in enumerate(agent.shells):
             low = np.maximum(low, reach.shoulder[2] - reach.most - own[:, k, 2])

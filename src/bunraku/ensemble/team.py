@@ -19,102 +19,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.collision import World
 from bunraku.collision.ways import Link
-from bunraku.ensemble.reach import Shell, shell
+from bunraku.ensemble.members import Agent, Carried, Hold, Vector
 from bunraku.ensemble.sampling import TeamSampler
+from bunraku.ensemble.terrain import Terrain, Tied
 from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD, Figure, Point
 from bunraku.figure.build import Attached, Node, figure, rx, ry, rz, tx, ty, tz
-from bunraku.figure.shape import Color, Geometry, Shape
+from bunraku.figure.shape import Shape
 from bunraku.kinematics.forward import frames_along
 from bunraku.planning.freespace import FreeSpace
-from bunraku.planning.steer import Holonomic, Planar
+from bunraku.planning.steer import Holonomic
 from bunraku.scene import Scene
-from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
-Vector = tuple[float, float, float]
 Area = tuple[tuple[float, float], tuple[float, float]]
 OBJECT = "object"
-
-
-@dataclass(frozen=True, eq=False)
-class Hold:
-    """A tool frame of the agent, and where it holds the object: the pose of the tool in the object's axes."""
-
-    tool: str
-    X_OT: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Agent:
-    """Someone who carries: a figure, how its base moves, where it holds, and the shape it is reduced to."""
-
-    name: str
-    figure: Figure
-    holds: tuple[Hold, ...]
-    base: tuple[str, str, str]
-    """Variables of the figure: x, y, heading."""
-    shape: Geometry
-    at: Vector
-    """The middle of the shape, seen from the base."""
-    moves: type[Planar] = Holonomic
-    facing: float = math.pi / 3
-    """How far from straight ahead the held points may be [rad]."""
-    approach: float = 1.15
-    """How far from straight behind a tool that points sideways the agent may stand [rad], so that its arm is not across."""
-    spare: float = 0.04
-    color: Color = (0.55, 0.6, 0.7)
-
-    @cached_property
-    def shells(self) -> tuple[Shell, ...]:
-        return tuple(shell(self.figure, hold.tool, base=self.base, spare=self.spare) for hold in self.holds)
-
-    @cached_property
-    def spheres(self) -> Array:
-        """(centre, least, most) about which each wrist must be, two for each arm: its shell, and what is ahead."""
-        rows = [((own.shoulder, own.least, own.most), own.ahead(self.facing)) for own in self.shells]
-        return np.array([[*centre, least, most] for pair in rows for centre, least, most in pair])
-
-    @cached_property
-    def variables(self) -> tuple[str, str, str]:
-        """In the team's figure."""
-        return f"{self.name}_x", f"{self.name}_y", f"{self.name}_turn"
-
-    @cached_property
-    def outward(self) -> float | None:
-        """From where one hand reaches the object, in its axes, about its z [rad]; nothing where it comes from above or below."""
-        if len(self.holds) != 1:
-            return None
-        x, y = -self.holds[0].X_OT[:2, 2]
-        return None if math.hypot(x, y) < 0.5 else math.atan2(y, x)
-
-    @cached_property
-    def behind(self) -> Array:
-        """(centre, radius) of a ball in the object's axes: with the shoulder of one hand in there, its arm is not across."""
-        if self.outward is None:
-            return np.array([0.0, 0.0, 0.0, 1e6])
-        away, radius = self.shells[0].within(self.approach)
-        return np.append(self.wrists()[0] + away * np.array([math.cos(self.outward), math.sin(self.outward), 0.0]), radius)
-
-    def wrists(self) -> Array:
-        """Where the wrists are in the object's axes (n, 3)."""
-        return np.array([se3.transform(hold.X_OT, own.wrist) for hold, own in zip(self.holds, self.shells, strict=True)])
-
-
-@dataclass(frozen=True, eq=False)
-class Carried:
-    """The object: shapes in its own axes, and how it may be held.
-
-    `tilt` [rad] bounds pitch and roll: 0 keeps a tray level, π/2 keeps this side up. `heights` [m] bound its origin.
-    """
-
-    shapes: tuple[Shape, ...]
-    tilt: float = 0.35
-    heights: tuple[float, float] = (0.5, 1.4)
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.tilt <= math.pi / 2 or not self.heights[0] <= self.heights[1]:
-            raise BunrakuError(f"tilt {self.tilt}, heights {self.heights}\n  advice: a tilt from 0 to π/2, the lower height first")
+__all__ = ["OBJECT", "Agent", "Area", "Carried", "Hold", "Team"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +47,7 @@ class Team:
 
     agents: tuple[Agent, ...]
     carried: Carried
+    terrain: Terrain | None = None
     figure: Figure = field(init=False)
 
     def __post_init__(self) -> None:
@@ -145,13 +66,44 @@ class Team:
     def _reduced(self) -> Figure:
         shapes = Attached(shapes=tuple(replace(shape, frame=WORLD) for shape in self.carried.shapes))
         held = tz(f"{OBJECT}_z", ry(f"{OBJECT}_pitch", rx(OBJECT, shapes, variable=f"{OBJECT}_roll")))
-        others = [_node(agent) for agent in self.agents if agent is not self.leader]
+        others = [self._node(agent) for agent in self.agents if agent is not self.leader]
         carried = tx(f"{OBJECT}_x", ty(f"{OBJECT}_y", rz(f"{OBJECT}_yaw", held, *others)))
-        return figure("team", carried if self.leader is None else _node(self.leader, carried))
+        return figure("team", carried if self.leader is None else self._node(self.leader, carried))
+
+    def _node(self, agent: Agent, *children: Node) -> Node:
+        x, y, turn = agent.variables
+        body = Attached(shapes=(Shape(WORLD, agent.shape, agent.at, color=agent.color, name=agent.name),))
+        if self.terrain is None:
+            return tx(x, ty(y, rz(turn, body, *children)))
+        lift, pitch, roll = agent.tied
+        return tx(x, ty(y, rz(turn, tz(lift, ry(pitch, rx(roll, body))), *children)))
+
+    def body(self, agent: Agent) -> str:
+        """The frame of the team's figure that carries the shape of an agent."""
+        return agent.variables[2] if self.terrain is None else agent.tied[2]
+
+    @cached_property
+    def _tied(self) -> NDArray[np.int64]:
+        """Places of the variables that follow from the terrain, agent by agent."""
+        return self.figure.indices(() if self.terrain is None else [name for agent in self.agents for name in agent.tied])
 
     @property
     def n(self) -> int:
-        return self.figure.n_q
+        """How many variables are free."""
+        return self.figure.n_q - len(self._tied)
+
+    def on_ground(self, Q: Array) -> Array:
+        """Configurations (…, n_q) whose agents stand on the terrain."""
+        if self.terrain is None:
+            return Q
+        bases, _ = self._floor_places(Q)
+        out = Q.copy()
+        for agent in self.agents:
+            own = self.terrain.stand(bases[agent.name])
+            if len(agent.base) < 6:  # walks upright
+                own = np.stack([self.terrain.heights(bases[agent.name][..., :2]), 0.0 * own[..., 1], 0.0 * own[..., 2]], -1)
+            out[..., self.figure.indices(agent.tied)] = own
+        return out
 
     # -- world and team ----------------------------------------------------------------------------------------------
 
@@ -159,19 +111,30 @@ class Team:
         """q of agents at (x, y, heading) and the object at (x, y, z, yaw, pitch, roll), all in the world; rows broadcast."""
         held = np.asarray(object, float)
         floor = held[..., [0, 1, 3]]
-        out = np.zeros((*np.broadcast_shapes(held.shape[:-1], *(np.shape(bases[a.name])[:-1] for a in self.agents)), self.n))
+        shapes = [np.shape(bases[agent.name])[:-1] for agent in self.agents]
+        out = np.zeros((*np.broadcast_shapes(held.shape[:-1], *shapes), self.figure.n_q))
         for agent in self.agents:
-            base = np.asarray(bases[agent.name], float)
+            base = np.asarray(bases[agent.name], float)[..., :3]
             own = self.figure.indices(agent.variables)
             out[..., own] = base if agent is self.leader else _seen_from(floor, base)
-        lead = None if self.leader is None else np.asarray(bases[self.leader.name], float)
+        lead = None if self.leader is None else np.asarray(bases[self.leader.name], float)[..., :3]
         out[..., self._floor] = floor if lead is None else _seen_from(lead, floor)
         out[..., self._held] = held[..., [2, 4, 5]]
-        return out
+        return self.on_ground(out)
 
     def in_world(self, Q: ArrayLike) -> tuple[dict[str, Array], Array]:
-        """Agents' (x, y, heading) by name, and the object's (x, y, z, yaw, pitch, roll)."""
+        """Agents' bases by name, as their figures have them, and the object's (x, y, z, yaw, pitch, roll)."""
         Q = np.asarray(Q, float)
+        bases, floor = self._floor_places(Q)
+        if self.terrain is not None:
+            for agent in self.agents:
+                if len(agent.base) == 6:
+                    bases[agent.name] = np.concatenate([bases[agent.name], Q[..., self.figure.indices(agent.tied)]], -1)
+        held = Q[..., self._held]
+        return bases, np.stack([floor[..., 0], floor[..., 1], held[..., 0], floor[..., 2], held[..., 1], held[..., 2]], -1)
+
+    def _floor_places(self, Q: Array) -> tuple[dict[str, Array], Array]:
+        """(x, y, heading) of agents and of the object."""
         floor, bases = Q[..., self._floor], {}
         if self.leader is not None:
             bases[self.leader.name] = Q[..., self.figure.indices(self.leader.variables)]
@@ -179,8 +142,7 @@ class Team:
         for agent in self.agents:
             if agent is not self.leader:
                 bases[agent.name] = _beside(floor, Q[..., self.figure.indices(agent.variables)])
-        held = Q[..., self._held]
-        return bases, np.stack([floor[..., 0], floor[..., 1], held[..., 0], floor[..., 2], held[..., 1], held[..., 2]], -1)
+        return bases, floor
 
     @cached_property
     def _floor(self) -> NDArray[np.int64]:
@@ -197,7 +159,7 @@ class Team:
         """One for each arm; and one that keeps what it holds in front of the agent."""
         out = []
         for agent in self.agents:
-            base = agent.variables[2]
+            base = self.body(agent)
             for hold, own, wrist in zip(agent.holds, agent.shells, agent.wrists(), strict=True):
                 held = Point(OBJECT, _vector(wrist))
                 out.append(Link(Point(base, _vector(own.shoulder)), held, own.least, own.most, f"{agent.name}'s {hold.tool}"))
@@ -212,12 +174,13 @@ class Team:
     def heights(self) -> tuple[float, float]:
         """Of the object's origin [m]: as allowed, and such that each wrist can be level with its shell."""
         low, high = self.carried.heights
+        ground = (0.0, 0.0) if self.terrain is None else self.terrain.span
         for agent in self.agents:
             for own, wrist in zip(agent.shells, agent.wrists(), strict=True):
                 # Tilted by at most `tilt` in pitch and roll, a point rises or sinks by no more than this.
                 swing = abs(wrist[2]) + float(np.abs(wrist[:2]).sum()) * math.sin(self.carried.tilt)
-                low = max(low, own.shoulder[2] - own.most - swing)
-                high = min(high, own.shoulder[2] + own.most + swing)
+                low = max(low, ground[0] + own.shoulder[2] - own.most - swing)
+                high = min(high, ground[1] + own.shoulder[2] + own.most + swing)
         if low > high:
             raise BunrakuError(f"no height between {low:.3g} m and {high:.3g} m suits all arms\n  advice: move the holds")
         return low, high
@@ -237,7 +200,8 @@ class Team:
 
     def world(self, scene: Scene, *, allowed: Iterable[tuple[str, str]] = ()) -> World:
         """The team in a scene; agents stand on the floor."""
-        floor = [] if scene.floor is None else [(agent.variables[2], "floor") for agent in self.agents]
+        ground = [*(() if scene.floor is None else ("floor",)), *(() if self.terrain is None else self.terrain.ground)]
+        floor = [(self.body(agent), name) for agent in self.agents for name in ground]
         return World(self.figure, scene, allowed=(*floor, *allowed))
 
     def _arm_span(self, agent: Agent) -> float:
@@ -254,22 +218,24 @@ class Team:
             names = (f"{OBJECT}_x", f"{OBJECT}_y") if agent is self.leader else agent.variables[:2]
             out |= dict.fromkeys(names, (-span, span))
         first = (f"{OBJECT}_x", f"{OBJECT}_y") if self.leader is None else self.leader.variables[:2]
+        if self.terrain is not None:
+            low, high = self.terrain.span
+            for agent in self.agents:
+                out |= dict(zip(agent.tied, ((low - 0.01, high + 0.01), (-1.0, 1.0), (-1.0, 1.0)), strict=True))
         return out | dict(zip(first, area, strict=True))
 
     def space(
         self, scene: Scene, area: Area, *, margin: float = 0.01, allowed: Iterable[tuple[str, str]] = ()
     ) -> FreeSpace:
         """What planners need: samples in which reach holds, links, and the steering of who leads."""
-        return FreeSpace(
+        space = FreeSpace(
             self.world(scene, allowed=allowed), bounds=self.bounds(area), links=self.links, margin=margin,
             parts=[] if self.leader is None else [self.leader.moves(*self.leader.variables)], sampler=TeamSampler(self, area),
         )  # fmt: skip
-
-
-def _node(agent: Agent, *children: Node) -> Node:
-    x, y, turn = agent.variables
-    body = Attached(shapes=(Shape(WORLD, agent.shape, agent.at, color=agent.color, name=agent.name),))
-    return tx(x, ty(y, rz(turn, body, *children)))
+        if self.terrain is not None:
+            space.weights[self._tied] = 1e-3  # they follow, and do not count
+            space.steering = Tied(self.figure, *space.steering.parts, tie=self.on_ground, weights=space.weights)
+        return space
 
 
 def _seen_from(a: Array, b: Array) -> Array:

@@ -92,7 +92,7 @@ def connect(
     """
     rng = np.random.default_rng(seed)
     trees = (tree_at(space, start), tree_at(space, goal))
-    turns = _steered if space.steering.parts else Looks(space).turns
+    turns = Looks(space).turns if space.steering.straight else _steered
     turns(space, trees, np.empty((0, space.n)), stride, 0)  # what must be compiled is compiled before the clock starts
     begun = time.perf_counter()
 

@@ -192,7 +192,7 @@ def _bend(space: FreeSpace, before: Curve, after: Curve, a: float, b: float) -> 
     finish = start + space.steering.difference(start, end)
     s = np.linspace(0.0, 1.0, ROUND + 1)[:, None]
     p1, p2 = start + 2.0 / 3.0 * v_a, finish - 2.0 / 3.0 * v_b
-    Q = (1 - s) ** 3 * start + 3 * (1 - s) ** 2 * s * p1 + 3 * (1 - s) * s**2 * p2 + s**3 * finish
+    Q = space.steering.tied((1 - s) ** 3 * start + 3 * (1 - s) ** 2 * s * p1 + 3 * (1 - s) * s**2 * p2 + s**3 * finish)
     # Places go with the length, so that nobody who passes from a straight curve into the corner feels a jolt.
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(Q, axis=0) * space.weights, axis=1))])
     return Curve(along / along[-1], np.ascontiguousarray(Q), *UNBENT)

@@ -125,7 +125,7 @@ class Roadmap:
 
     def _keep(self, i: int, j: int, known: Curve) -> None:
         """An edge between two nodes, one of whose curves is known to be free, and may be what is steered here or may not."""
-        if not self.space.steering.parts:  # straight is straight either way
+        if self.space.steering.straight:  # straight is straight either way
             self.add_edge(i, j)
             return
         for a, b, curve in ((i, j, known), (j, i, reversed_curve(known))):

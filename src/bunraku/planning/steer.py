@@ -76,6 +76,15 @@ class Steering:
             if isinstance(part, Bezier | Differential) and not self.wraps[own[2]]:
                 raise BunrakuError(f"{part.heading} does not turn freely\n  advice: a heading has no limits")
 
+    @property
+    def straight(self) -> bool:
+        """Whether every curve is a straight line."""
+        return not self.parts
+
+    def tied(self, Q: Array) -> Array:
+        """Configurations with the variables that follow from others, where there are such, as these have them."""
+        return Q
+
     def difference(self, a: ArrayLike, b: ArrayLike) -> Array:
         """b − a, the short way round; both broadcast."""
         out = np.asarray(b, float) - np.asarray(a, float)

@@ -15,9 +15,10 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
 
 from bunraku import workers as house
-from bunraku.ensemble.carry import STAGES, Carry, Progress, carry
+from bunraku.ensemble.carry import carry
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.errand_file import SUFFIXES, load_errand
+from bunraku.ensemble.outcome import STAGES, Carry, Progress
 from bunraku.ensemble.pictures import save_plan_view, save_stills, scene_with_roadmap, with_shells
 from bunraku.errors import BunrakuError
 from bunraku.io import save
@@ -67,8 +68,8 @@ def _told(done: Carry, output: Sequence[Path], stills: Path | None, view: Path |
     yield from table(done)
     if done.motion is not None:
         yield "motion", f"{done.motion.duration:.1f} s of {', '.join(done.motion.names)} in {len(done.motion)} samples"
-        if done.outcome.carried:
-            yield "held", f"to {done.closure:.1g} m and rad; joints move at most {done.jump:.2g} rad from sample to sample"
+    if done.verdict is not None:
+        yield "recheck", str(done.verdict)
     if done.rounds > 1:
         yield "recovered", f"{done.rounds} ways were tried"
     for path in (*(output or done.errand.output), *(p for p in (stills, view) if p is not None)):
@@ -86,7 +87,8 @@ def table(done: Carry) -> Iterator[tuple[str, str]]:
     head = f"{'ours':>10}" + "".join(f"{'paper, ' + name:>34}" for name in PAPER)
     yield "stage", head
     for k, stage in enumerate(STAGES):
-        yield stage, f"{done.seconds.get(stage, 0.0):>8.3f} s" + "".join(f"{row[k]:>32.1f} s" for row in PAPER.values())
+        theirs = "".join(f"{row[k]:>32.1f} s" for row in PAPER.values()) if k < len(STAGES) - 1 else ""
+        yield stage, f"{done.seconds.get(stage, 0.0):>8.3f} s{theirs}"
 
 
 def _written(done: Carry, path: Path, stills: Path | None, view: Path | None) -> Iterator[Path]:

@@ -14,15 +14,16 @@ from typing import Any
 
 from bunraku.ensemble.scenes.factory import factory
 from bunraku.ensemble.scenes.living_room import living_room, piano
+from bunraku.ensemble.scenes.ramp import ramp
 from bunraku.errors import UnknownName
 from bunraku.figure.shape import Shape
 from bunraku.io.scene_file import load_scene, save_scene
 from bunraku.scene import Scene
 from bunraku.spatial.kernel import cache_root
 
-SCENES: dict[str, Callable[..., Scene]] = {"factory": factory, "living_room": living_room}
+SCENES: dict[str, Callable[..., Scene]] = {"factory": factory, "living_room": living_room, "ramp": ramp}
 OBJECTS: dict[str, Callable[..., tuple[Shape, ...]]] = {"piano": piano}
-__all__ = ["OBJECTS", "SCENES", "factory", "living_room", "named", "object_named", "piano"]
+__all__ = ["OBJECTS", "SCENES", "factory", "living_room", "named", "object_named", "piano", "ramp"]
 
 
 def named(name: str, **words: Any) -> Scene:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 
-from bunraku.figure.build import box, capsule, cylinder, effort, figure, fixed, ry, rz, sphere, tx, ty
+from bunraku.figure.build import Item, box, capsule, cylinder, effort, figure, fixed, rx, ry, rz, sphere, tx, ty, tz
 from bunraku.figure.figure import Figure
 
 ORANGE, BLUE = (0.91, 0.43, 0.1), (0.1, 0.35, 0.7)
 GREY, DARK, STEEL = (0.86, 0.87, 0.88), (0.17, 0.18, 0.2), (0.6, 0.62, 0.66)
 
 
-def mobile_manipulator() -> Figure:
+def mobile_manipulator(*, rides: bool = False) -> Figure:
     """Arm of six variables on a base that rolls anywhere.
 
-    Its wrist is spherical.
+    Its wrist is spherical. One that rides has height, pitch and roll as well, to follow the ground.
     """
     gripper = [
         cylinder(0.036, start=(0, 0, 0.02), to=(0, 0, 0.06), color=STEEL, name="flange", mass=0.6),
@@ -69,12 +69,13 @@ def mobile_manipulator() -> Figure:
             for x in (-0.24, 0.24) for y in (-0.275, 0.275)
         ),
     ]  # fmt: skip
+    whole: list[Item] = [tz("base_lift", ry("base_pitch", rx("base_roll", *base, arm)))] if rides else [*base, arm]
     names = ("base_x", "base_y", "base_turn", "turret", "shoulder", "elbow", "wrist_roll", "wrist_bend", "wrist_turn")
     return figure(
         "mobile_manipulator",
         tx(
             "base_x",
-            ty("base_y", rz("base_turn", *base, arm, speed=1.5, effort=120.0), speed=1.2, effort=300.0),
+            ty("base_y", rz("base_turn", *whole, speed=1.5, effort=120.0), speed=1.2, effort=300.0),
             speed=1.2, effort=300.0,
         ),
         forces=[effort(name) for name in names],

@@ -1,0 +1,105 @@
+"""Members of a team: agents, what they hold with, and what is carried."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.ensemble.reach import Shell, shell
+from bunraku.errors import BunrakuError
+from bunraku.figure import Figure
+from bunraku.figure.shape import Color, Geometry, Shape
+from bunraku.planning.steer import Holonomic, Planar
+from bunraku.spatial import se3
+
+Array = NDArray[np.float64]
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Hold:
+    """A tool frame of the agent, and where it holds the object: the pose of the tool in the object's axes."""
+
+    tool: str
+    X_OT: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Agent:
+    """Someone who carries: a figure, how its base moves, where it holds, and the shape it is reduced to."""
+
+    name: str
+    figure: Figure
+    holds: tuple[Hold, ...]
+    base: tuple[str, ...]
+    """Variables of the figure: x, y, heading; of one that follows the ground, also its height, pitch and roll."""
+    shape: Geometry
+    at: Vector
+    """The middle of the shape, seen from the base."""
+    moves: type[Planar] = Holonomic
+    facing: float = math.pi / 3
+    """How far from straight ahead the held points may be [rad]."""
+    approach: float = 1.15
+    """How far from straight behind a tool that points sideways the agent may stand [rad], so that its arm is not across."""
+    spare: float = 0.04
+    color: Color = (0.55, 0.6, 0.7)
+
+    @cached_property
+    def shells(self) -> tuple[Shell, ...]:
+        return tuple(shell(self.figure, hold.tool, base=self.base, spare=self.spare) for hold in self.holds)
+
+    @cached_property
+    def spheres(self) -> Array:
+        """(centre, least, most) about which each wrist must be, two for each arm: its shell, and what is ahead."""
+        rows = [((own.shoulder, own.least, own.most), own.ahead(self.facing)) for own in self.shells]
+        return np.array([[*centre, least, most] for pair in rows for centre, least, most in pair])
+
+    @cached_property
+    def variables(self) -> tuple[str, str, str]:
+        """In the team's figure."""
+        return f"{self.name}_x", f"{self.name}_y", f"{self.name}_turn"
+
+    @cached_property
+    def tied(self) -> tuple[str, ...]:
+        """Variables of the team's figure that follow from the terrain, where there is one."""
+        return f"{self.name}_lift", f"{self.name}_pitch", f"{self.name}_roll"
+
+    @cached_property
+    def outward(self) -> float | None:
+        """From where one hand reaches the object, in its axes, about its z [rad]; nothing where it comes from above or below."""
+        if len(self.holds) != 1:
+            return None
+        x, y = -self.holds[0].X_OT[:2, 2]
+        return None if math.hypot(x, y) < 0.5 else math.atan2(y, x)
+
+    @cached_property
+    def behind(self) -> Array:
+        """(centre, radius) of a ball in the object's axes: with the shoulder of one hand in there, its arm is not across."""
+        if self.outward is None:
+            return np.array([0.0, 0.0, 0.0, 1e6])
+        away, radius = self.shells[0].within(self.approach)
+        return np.append(self.wrists()[0] + away * np.array([math.cos(self.outward), math.sin(self.outward), 0.0]), radius)
+
+    def wrists(self) -> Array:
+        """Where the wrists are in the object's axes (n, 3)."""
+        return np.array([se3.transform(hold.X_OT, own.wrist) for hold, own in zip(self.holds, self.shells, strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """The object: shapes in its own axes, and how it may be held.
+
+    `tilt` [rad] bounds pitch and roll: 0 keeps a tray level, π/2 keeps this side up. `heights` [m] bound its origin.
+    """
+
+    shapes: tuple[Shape, ...]
+    tilt: float = 0.35
+    heights: tuple[float, float] = (0.5, 1.4)
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.tilt <= math.pi / 2 or not self.heights[0] <= self.heights[1]:
+            raise BunrakuError(f"tilt {self.tilt}, heights {self.heights}\n  advice: a tilt from 0 to π/2, the lower height first")

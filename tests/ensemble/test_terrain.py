@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bunraku.ensemble.agents import hold, porter, rover
+from bunraku.ensemble.team import Carried, Team
+from bunraku.ensemble.terrain import TIED, Terrain
+from bunraku.errors import BunrakuError
+from bunraku.figure import Box, Shape, Sphere
+from bunraku.kinematics import pose
+from bunraku.planning.find import find
+from bunraku.planning.steer import samples
+from bunraku.scene import Heightfield, Obstacle, Scene
+from bunraku.spatial import so3
+
+AREA = ((-4.0, 6.0), (-3.0, 3.0))
+SLOPE = 0.12
+TILTED = tuple(float(v) for v in so3.quaternion(so3.about(1, np.array([-np.arctan(SLOPE)]))[0]))
+
+
+def hill():
+    """A field that is level, rises, and is level again."""
+    x = np.linspace(-8, 8, 81)
+    z = SLOPE * np.clip(x, 0.0, 4.0)
+    return Scene("hill", (Obstacle("hill", Heightfield(tuple(tuple(z.tolist()) for _ in range(5)), (16.0, 12.0))),))
+
+
+@pytest.fixture(scope="module")
+def team():
+    ground = Terrain.of(hill(), ("hill",), ((-7.0, 7.9), (-5.0, 5.0)))
+    pair = [
+        rover(name, hold("tool", (x, 0.0, 0.05), x=(0, 1, 0)), rides=True) for name, x in (("left", -0.62), ("right", 0.62))
+    ]
+    return Team(tuple(pair), Carried((Shape("world", Box((1.5, 0.8, 0.06))),), heights=(0.6, 1.9)), ground)
+
+
+def standing(team, x, y, z):
+    bases = {"left": (x, y - 1.2, np.pi / 2), "right": (x, y + 1.2, -np.pi / 2)}
+    return team.configuration(bases, (x, y, z, np.pi / 2, 0, 0))
+
+
+def test_heights_are_those_of_boxes_and_fields():
+    box = Obstacle("block", Box((2.0, 2.0, 0.5)), (1.0, 0.0, 0.25))
+    ground = Terrain.of(Scene("block", (box,)), ("block",), AREA)
+    assert np.allclose(ground.heights([[1.0, 0.0], [1.9, -0.9], [-1.0, 0.0], [3.0, 0.0]]), [0.5, 0.5, 0.0, 0.0])
+    points = np.random.default_rng(0).uniform((-3, -2), (5, 2), (50, 2))
+    assert np.allclose(Terrain.of(hill(), ("hill",), AREA).heights(points), SLOPE * np.clip(points[:, 0], 0, 4), atol=1e-3)
+    with pytest.raises(BunrakuError, match="nobody can walk"):
+        Terrain.of(Scene("ball", (Obstacle("ball", Sphere(1.0)),)), ("ball",), AREA)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(-9, 9), min_size=4, max_size=4), st.integers(0, 5))
+def test_no_slope_is_steeper_than_the_steepest(places, seed):
+    grid = np.random.default_rng(seed).uniform(0, 1, (6, 7))
+    ground = Terrain((-3.0, -2.0), 1.0, grid)
+    a, b = np.array(places[:2]), np.array(places[2:])
+    assert abs(ground.heights(a) - ground.heights(b)) <= ground.steepest * np.linalg.norm(a - b) + 1e-9
+
+
+def test_wheels_stand_on_the_slope(team):
+    assert team.n == 12
+    q = standing(team, 2.0, 0.0, 1.2)
+    bases, _ = team.in_world(q)
+    x, y, turn, lift, pitch, roll = bases["left"]
+    assert (x, y, turn) == pytest.approx((2.0, -1.2, np.pi / 2))
+    assert lift == pytest.approx(0.24, abs=2e-3)
+    assert pitch == pytest.approx(0.0, abs=1e-3)
+    assert abs(roll) == pytest.approx(np.arctan(SLOPE), abs=2e-3)
+    own = team.agents[0].figure
+    frames = pose(own, own.configuration(**dict(zip(team.agents[0].base, bases["left"], strict=True))))
+    for a in (-0.24, 0.24):
+        for b in (-0.275, 0.275):
+            at = frames.point("base_roll", (a, b, 0.0))
+            assert at[2] == pytest.approx(SLOPE * at[0], abs=3e-3)
+
+
+def test_people_stay_upright_on_the_slope(team):
+    places = {"left_palm": (-0.72, 0.25, -0.05), "right_palm": (-0.72, -0.25, -0.05)}
+    person = porter("person", *(hold(palm, at, z=(-1, 0, 0), x=(0, 0, 1)) for palm, at in places.items()))
+    both = Team((person, team.agents[1]), team.carried, team.terrain)
+    q = both.configuration({"person": (2.0, 0.0, 0.3), "right": (3.2, 0.0, np.pi)}, (2.6, 0, 1.2, 0, 0, 0))
+    assert q[both.figure.indices(("person_lift", "person_pitch", "person_roll"))] == pytest.approx([0.24, 0, 0], abs=2e-3)
+    assert both.in_world(q)[0]["person"].shape == (3,)
+
+
+def test_curves_are_tied_to_the_ground(team):
+    space = team.space(hill(), AREA, margin=0.01)
+    a, b = standing(team, -1.5, 0.0, 0.8), standing(team, 5.0, 0.5, 1.28)
+    curve = space.curve(a, b)
+    Q = samples(curve, np.linspace(0.0, 1.0, 501))
+    assert np.abs(Q - team.on_ground(Q)).max() < TIED
+    assert np.allclose(Q[0], a)
+    level = space.curve(standing(team, -3.0, 0.0, 0.8), standing(team, -1.5, 0.0, 0.8))
+    assert len(level.knots) == 2
+
+
+def test_a_team_goes_up(team):
+    space = team.space(hill(), AREA, margin=0.01)
+    found = find(space, standing(team, -2.0, 0.0, 0.8), standing(team, 5.0, 0.0, 1.28), seed=0)
+    assert found.outcome.found
+    Q = found.path.dense(0.005)
+    assert np.abs(Q - team.on_ground(Q)).max() < TIED, "round corners too"
+    assert space.world.check(Q).clearance.min() > 0.01 - 2e-4
+    assert team.reaches(Q).all()
