@@ -35,6 +35,7 @@ from bunraku.planning.timing import Timing
 from bunraku.planning.visibility import Learning, learn
 from bunraku.planning.way_outcome import WayOutcome
 
+__all__ = ["STAGES", "Carry", "CarryOutcome", "Progress", "carry"]
 Array = NDArray[np.float64]
 GUARDS, FAILURES = 24, 40  # of the roadmap that is learnt before anybody asks
 NODES, TRIES = 600, 60  # of trees that look for a way; where they do not meet, others are sown, as some seeds never get anywhere
