@@ -14,7 +14,6 @@ from bunraku.dynamics.events import impact, integrate
 from bunraku.dynamics.mixed import acceleration
 from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.servo import servo
-from bunraku.errors import BunrakuError
 from bunraku.figure import Figure, library
 from bunraku.figure.actuated import actuated
 
@@ -90,7 +89,8 @@ def hopping(figure: Figure) -> Array:
 def test_the_two_models_tell_the_same_story(name: str) -> None:
     """The continuous model with its events, and the step without any: apart by no more than the step is long.
 
-    Where events follow each other too fast for the former, it says so.
+    marionette22's strings catch each other's load hundreds of times within a millisecond: the former follows each of these catches,
+    the latter solves them together, and what they then differ by does not shrink with the step.
     """
     figure = library.named(name)
     q = settle(figure)
@@ -103,17 +103,15 @@ def test_the_two_models_tell_the_same_story(name: str) -> None:
         rate[k], second[k] = size * w * np.sin(w * t) / 2, size * w * w * np.cos(w * t) / 2
         return place, rate, second
 
-    if name == "marionette22":
-        with pytest.raises(BunrakuError, match="one was lost"):
-            integrate(figure, hands, duration=0.5, q=q, samples=100.0)
-    duration = 0.18 if name == "marionette22" else 0.5
-    exact = integrate(figure, hands, duration=duration, q=q, samples=100.0)
-    off = []
+    exact = integrate(figure, hands, duration=0.5, q=q, samples=100.0)
+    assert max(gap_derivatives(figure, q)[0][: len(figure.strings)].max() for q in exact.q) < 1e-7
+    late, off = (19 if name == "marionette22" else 51), []
     for dt in (5e-3, 1e-3):
-        motion = simulate(figure, lambda t: hands(t)[0], duration=duration, dt=dt, q=q)
-        off.append(np.abs(motion.q[:: round(0.01 / dt)] - exact.q).max())
-    assert off[0] < 0.02
-    assert off[1] < 0.4 * off[0]
+        motion = simulate(figure, lambda t: hands(t)[0], duration=0.5, dt=dt, q=q)
+        off.append(np.abs(motion.q[:: round(0.01 / dt)] - exact.q).max(1))
+    assert off[0].max() < 0.02
+    assert off[1].max() < 0.02
+    assert off[1][:late].max() < 0.4 * off[0][:late].max()
 
 
 @pytest.mark.parametrize("name", ["marionette22", "marionette25"])

@@ -11,7 +11,7 @@ import numpy as np
 
 from bunraku.dynamics.blocks import lend, padded
 from bunraku.dynamics.kkt import border, factor, inverse, only_alive, solve
-from bunraku.dynamics.lagrangian import body_inertia, columns, has_body, momenta, tangent
+from bunraku.dynamics.lagrangian import body_inertia, column_tangents, columns, has_body, momenta, tangent
 from bunraku.dynamics.springs import spring_forces, spring_slopes
 from bunraku.figure.compiled import LENGTH
 from bunraku.kinematics.bends import add_hessian, add_third, hessian, tangent_screws
@@ -38,13 +38,13 @@ from bunraku.spatial.algebra import (
     sub3,
     weight,
 )
-from bunraku.spatial.kernel import borrow, inline, keep, kernel
+from bunraku.spatial.kernel import bare, borrow, inline, keep, kernel, woven
 
 # Scratch: the tree, placed and moving; the points of links; gaps and gradients; the linear system.
 Room = namedtuple("Room", "R p S V T acc B I f x pull seg A As h Lq F v b y K L E alive rows cols")
 
 
-@inline
+@woven
 def _room(tree, flat, ints, flags):
     """All of it from one buffer; K, A, As and seg begin as zeros."""
     n, nq, nm, nc = tree.shape
@@ -69,7 +69,7 @@ def _room(tree, flat, ints, flags):
     )  # fmt: skip
 
 
-@inline
+@woven
 def _room_size(tree):
     """(floats, integers) that `_room` takes."""
     n, nq, nm, nc = tree.shape
@@ -92,7 +92,7 @@ def mixed(tree, states, q, v, ak, u, out, D):
     keep(lent)
 
 
-@inline
+@bare
 def _accelerate(tree, room, states, q, v, ak, u, out):
     """out = (a, τ). Returns the rank of the links' block."""
     n, nm, nc, joints = tree.shape[0], tree.shape[2], tree.shape[3], tree.joints
@@ -125,7 +125,7 @@ def _accelerate(tree, room, states, q, v, ak, u, out):
     return rank
 
 
-@inline
+@woven
 def _follow(tree, room, g, v, ak):
     """Velocities, and accelerations and forces while a = 0 but for the kinematic variables; inertias."""
     n, nm, joints, S, V, T, acc = tree.shape[0], tree.shape[2], tree.joints, room.S, room.V, room.T, room.acc
@@ -153,7 +153,7 @@ def _follow(tree, room, g, v, ak):
                 put6(room.f, j, ZERO6)
 
 
-@inline
+@woven
 def _weigh(tree, room):
     """The mass matrix into K, and what accelerates into b: one way down the tree."""
     n, nm, joints, S = tree.shape[0], tree.shape[2], tree.joints, room.S
@@ -176,7 +176,7 @@ def _weigh(tree, room):
             i = joints[i].parent
 
 
-@inline
+@woven
 def _rate(tree, room, c, ak, zero):
     """d²gap/dt² of link c while a = 0 but for the kinematic variables."""
     link, points = tree.links[c], tree.points
@@ -223,29 +223,31 @@ def _derivative(tree, room, rank, q, v, ak, u, out, D):
         va[j] = full[joints[j].q]
     W, dS, dV, dT = np.empty((nm, 6), kind), np.empty((nm, 6), kind), np.empty((nm, 6), kind), np.empty((nm, 6), kind)
     dI, dP = np.empty((nm, 10), kind), np.empty((nm, 6), kind)
-    Tqq, Tqv, Tvv = np.zeros((nm, nm), kind), np.zeros((nm, nm), kind), np.zeros((nm, nm), kind)
-    tangent(joints, nm, g, vj, vj, va, S, V, T, B, I, P, W, dS, dV, dT, dI, dP, Tqq, Tqv, Tvv)
+    tangent(joints, nm, vj, vj, va, S, V, B, W, dS, dV, dT, dI, dP)
     J = np.zeros((K.shape[1], 2 * nq + nk + nu), kind)
     for j in range(nm):
         Fj, Gj, gamma = columns(j, g, S, T, I, P)
+        dF, dG, _ = column_tangents(j, g, S, T, I, P, dS, dT, dI, dP)
         k = joints[j].q
         i = j
         while i >= 0:
             l = joints[i].q
             s, t = get6(S, i), get6(T, i)
+            ds, dt = get6(dS, i), get6(dT, i)
             qq, qv, vq, mm = dot6(t, Gj) + dot3(s, gamma), dot6(t, Fj), dot6(s, Gj), dot6(s, Fj)
+            dvv, dqv, dvq = dot6(ds, Fj) + dot6(s, dF), dot6(dt, Fj) + dot6(t, dF), dot6(ds, Gj) + dot6(s, dG)
             if i == j:
                 qq -= joints[j].stiffness
                 if k < n:
                     J[k, nq + k] += joints[j].damping
             if l < n:
-                J[l, k] += Tqv[j, i] - qq
-                J[l, nq + k] += Tvv[i, j] + vq - qv
+                J[l, k] += dvq - qq
+                J[l, nq + k] += dvv + vq - qv
                 if k >= n:
                     J[l, 2 * nq + k - n] += mm
             if k < n and i != j:
-                J[k, l] += Tqv[i, j] - qq
-                J[k, nq + l] += Tvv[i, j] + qv - vq
+                J[k, l] += dqv - qq
+                J[k, nq + l] += dvv + qv - vq
                 if l >= n:
                     J[k, 2 * nq + l - n] += mm
             i = joints[i].parent

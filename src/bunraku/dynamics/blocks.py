@@ -14,18 +14,18 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from bunraku.spatial.kernel import INTERPRETED, inline
+from bunraku.spatial.kernel import INTERPRETED, woven
 
 WIDE = 8
 
 
-@inline
+@woven
 def padded(width):
     """The next multiple of eight."""
     return (width + 7) // 8 * 8
 
 
-@inline
+@woven
 def clear(A):
     """A = 0."""
     for i in range(A.shape[0]):
@@ -99,13 +99,13 @@ lend: Any = _lend if INTERPRETED else intrinsic(_lend_compiled)
 an acceleration."""
 
 
-@inline
+@woven
 def scale_row(A, i, f):
     for c in range(A.shape[1]):
         A[i, c] *= f
 
 
-@inline
+@woven
 def copy_row(A, i, B, k):
     """A[i] = B[k]."""
     for c in range(A.shape[1]):

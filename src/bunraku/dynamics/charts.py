@@ -12,14 +12,14 @@ import math
 
 import numpy as np
 
-from bunraku.spatial.kernel import inline
+from bunraku.spatial.kernel import bare, inline
 
 LIMIT = 1.05  # [rad] of |b|, where a chart leaves home
 AWAY = 0.2  # [rad] of |b|, where one that is away is centred again: the smaller the angles, the less a step depends on the chart
 HOME = 1.0  # [rad] of |b| at home, where it comes back: where it left, or what leaving did to a step's energy would add up
 
 
-@inline
+@bare
 def rotation(a, b, c, R):
     """Rz(a) Ry(b) Rx(c)."""
     ca, sa, cb, sb, cc, sc = math.cos(a), math.sin(a), math.cos(b), math.sin(b), math.cos(c), math.sin(c)
@@ -28,7 +28,7 @@ def rotation(a, b, c, R):
     R[2, 0], R[2, 1], R[2, 2] = -sb, cb * sc, cb * cc
 
 
-@inline
+@bare
 def angles(R):
     """(a, b, c) of a rotation, |b| ≤ 90°."""
     flat = math.sqrt(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0])
@@ -38,13 +38,13 @@ def angles(R):
     return math.atan2(R[1, 0], R[0, 0]), b, math.atan2(R[2, 1], R[2, 2])
 
 
-@inline
+@bare
 def near(x, y):
     """x moved by whole turns to be nearest to y."""
     return x - 2.0 * math.pi * math.floor((x - y) / (2.0 * math.pi) + 0.5)
 
 
-@inline
+@bare
 def angles_near(R, a0, b0, c0):
     """Of the angles of a rotation, those nearest to (a0, b0, c0)."""
     a, b, c = angles(R)
@@ -55,13 +55,13 @@ def angles_near(R, a0, b0, c0):
     return a2, b2, c2
 
 
-@inline
+@bare
 def lean(b):
     """How near b is to ±90°, as an angle from 0 to 90°."""
     return math.asin(min(abs(math.sin(b)), 1.0))
 
 
-@inline
+@bare
 def moment(a, b, p1, p2, p3):
     """Π with Eᵀ Π = p, where E = [e_z, Rz e_y, Rz Ry e_x] and det E = cos b."""
     ca, sa, cb, sb = math.cos(a), math.sin(a), math.cos(b), math.sin(b)
@@ -69,21 +69,21 @@ def moment(a, b, p1, p2, p3):
     return flat * ca - p2 * sa, flat * sa + p2 * ca, p1
 
 
-@inline
+@bare
 def momentum(a, b, x, y, z):
     """Eᵀ Π."""
     ca, sa, cb, sb = math.cos(a), math.sin(a), math.cos(b), math.sin(b)
     return z, ca * y - sa * x, cb * (ca * x + sa * y) - sb * z
 
 
-@inline
+@bare
 def _times(A, B, out):
     for r in range(3):
         for c in range(3):
             out[r, c] = A[r, 0] * B[0, c] + A[r, 1] * B[1, c] + A[r, 2] * B[2, c]
 
 
-@inline
+@bare
 def _transposed_times(A, B, out):
     for r in range(3):
         for c in range(3):
@@ -159,7 +159,7 @@ def unwind(tree, C, q, p, history, seen):
             history[row, i], history[row, i + 1], history[row, i + 2] = angles_near(R, q[i], q[i + 1], q[i + 2])
 
 
-@inline
+@bare
 def apply_chart(tree, home, C, k):
     """The joint's constant rotation is its own, followed by the chart."""
     j = tree.balls[k]
@@ -172,7 +172,7 @@ def apply_chart(tree, home, C, k):
             tree.joints[j].R[a, b] = x
 
 
-@inline
+@bare
 def centred(C, k):
     return C[k, 0, 0] == 1.0 and C[k, 1, 1] == 1.0 and C[k, 2, 2] == 1.0
 

@@ -29,6 +29,7 @@ Motor = Callable[[float], tuple[Array, Array, Array]]
 CLOSED = 1e-9  # [m] of a gap that counts as closed
 LOST = 1e-5  # [m] of a gap that should have been closed
 LOOKS = 9  # places within a step where gaps are looked at
+SHORTEST = 1e-11  # [s] between two events
 
 
 def impact(figure: Figure, q: ArrayLike, v: ArrayLike, closed: ArrayLike | None = None) -> tuple[Array, Array]:
@@ -175,17 +176,24 @@ def _first(
     values = np.array([watched(s, path(s)) for s in looks])
     best: tuple[float, int] | None = None
     for c in range(values.shape[1]):
-        late = np.flatnonzero(values[1:, c] > 0.0)
-        if not len(late):
-            continue
-        k = int(late[0])
-        lo, hi = float(looks[k]), float(looks[k + 1])
-        if values[k, c] > 0.0:
-            found = lo if k > 0 else None  # positive from the start: just changed here, let it move on first
-            if found is None:
-                continue
-        else:
-            found = float(brentq(lambda s, c=c: watched(s, path(s))[c], lo, hi, xtol=1e-13))
-        if best is None or found < best[0]:
-            best = (found, c)
+        level = max(float(values[0, c]), 0.0)  # what has just changed may be positive, but not become more so
+        rising = np.flatnonzero((values[1:, c] > level) & (values[1:, c] > values[:-1, c]))
+        if len(rising):
+            k = int(rising[0])
+
+            def above(s: float, c: int = c, level: float = level) -> float:
+                return float(watched(s, path(s))[c]) - level
+
+            found = _crossing(above, float(looks[k]), float(looks[k + 1]), new=k == 0)
+            if best is None or found < best[0]:
+                best = (found, c)
     return best
+
+
+def _crossing(above: Callable[[float], float], lo: float, hi: float, *, new: bool) -> float:
+    """Where it rises through zero between lo and hi. From a `new` start it may dip for as little as a microsecond first."""
+    if new:
+        while hi - lo > SHORTEST and above(0.5 * (lo + hi)) >= 0.0:
+            hi = 0.5 * (lo + hi)
+        lo = 0.5 * (lo + hi)
+    return float(brentq(above, lo, hi, xtol=1e-13)) if above(lo) < 0.0 else lo

@@ -7,14 +7,22 @@ control; the identity gives the full tensor, with no more memory than that takes
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from bunraku.dynamics.first import fresh_end, fresh_middle, linearise, look
 from bunraku.dynamics.lagrangian import total_mass
-from bunraku.dynamics.second import Expansion, curvature, fresh_tangents
+from bunraku.dynamics.second import Expansion, curvature, fresh_tangents, prepare
 from bunraku.dynamics.variational import workspace
-from bunraku.spatial.kernel import borrow, inline, keep, kernel
+from bunraku.figure.compiled import Tree
+from bunraku.spatial.kernel import borrow, keep, kernel, woven
+
+Array = NDArray[Any]
 
 
-@inline
+@woven
 def _read_states(states, w):
     for c in range(states.shape[0]):
         w.alive[c] = states[c] > 0
@@ -22,39 +30,9 @@ def _read_states(states, w):
 
 
 @kernel
-def expand(tree, states, q0, q1, lam, u, dt, share, weights, D, H):
-    """D (outputs × inputs) and H[r] = Σ_o weights[r, o] D²(output o). No rows: the first derivative alone.
-
-    `states` are those of the links at the end of the step: 0 slack, 1 acting, 2 sliding.
-    """
-    figure, lent, first, last, rest = borrow(tree), workspace(tree), fresh_end(tree), fresh_end(tree), fresh_middle(tree)
-    owned = states, q0, q1, lam, u, weights, D, H
-    w, start, end, m, given = borrow(lent), borrow(first), borrow(last), borrow(rest), borrow(owned)
-    states, q0, q1, lam, u, weights, D, H = given
-    o = (0.0, 0.0, 0.0)
-    _read_states(states, w)
-    kappa = total_mass(figure.joints) / dt
-    look(figure, w, o, q0, start)
-    linearise(figure, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D)
-    if weights.shape[0] > 0:
-        tangents = fresh_tangents(figure)
-        t = borrow(tangents)
-        X = Expansion(start, end, m.N, m.p1, D)
-        for r in range(weights.shape[0]):
-            curvature(figure, w, o, lam, u, dt, share, kappa, X, t, weights[r], H[r])
-        keep(tangents)
-    keep(tree)
-    keep(owned)
-    keep(lent)
-    keep(first)
-    keep(last)
-    keep(rest)
-
-
-@kernel
-def expand_along(tree, states, Q, L, U, dt, share, weights, D, H):
-    """D and, for a row of weights a step, H of every step k of a motion, from Q[k] to Q[k + 1] with impulses L[k]."""
-    figure, lent, rest, tangents = borrow(tree), workspace(tree), fresh_middle(tree), fresh_tangents(tree)
+def _expand(tree, states, Q, L, U, dt, share, weights, D, H):
+    """D and H of every step k of a motion, with its rows of weights (steps × rows × outputs)."""
+    figure, lent, rest, tangents = borrow(tree), workspace(tree), fresh_middle(tree), fresh_tangents(tree, weights.shape[1] > 1)
     first, last = fresh_end(tree), fresh_end(tree)
     owned = states, Q, L, U, weights, D, H
     w, start, end, m, t, given = borrow(lent), borrow(first), borrow(last), borrow(rest), borrow(tangents), borrow(owned)
@@ -67,7 +45,9 @@ def expand_along(tree, states, Q, L, U, dt, share, weights, D, H):
         linearise(figure, w, o, Q[k], Q[k + 1], L[k], U[k], dt, share, kappa, start, end, m, D[k])
         if weights.shape[0] > 0:
             X = Expansion(start, end, m.N, m.p1, D[k])
-            curvature(figure, w, o, L[k], U[k], dt, share, kappa, X, t, weights[k], H[k])
+            prepare(figure, w, end, t)
+            for r in range(weights.shape[1]):
+                curvature(figure, w, o, L[k], U[k], dt, share, kappa, X, t, weights[k, r], H[k, r])
         start, end = end, start  # where one step ends, the next begins
     keep(tree)
     keep(owned)
@@ -76,3 +56,21 @@ def expand_along(tree, states, Q, L, U, dt, share, weights, D, H):
     keep(last)
     keep(rest)
     keep(tangents)
+
+
+def expand(
+    tree: Tree, states: Array, q0: Array, q1: Array, lam: Array, u: Array, dt: float, share: float, weights: Array, D: Array,
+    H: Array,
+) -> None:  # fmt: skip
+    """D (outputs × inputs) and H[r] = Σ_o weights[r, o] D²(output o). No rows: the first derivative alone.
+
+    `states` are those of the links at the end of the step: 0 slack, 1 acting, 2 sliding.
+    """
+    _expand(tree, states[None], np.stack([q0, q1]), lam[None], u[None], dt, share, weights[None], D[None], H[None])
+
+
+def expand_along(
+    tree: Tree, states: Array, Q: Array, L: Array, U: Array, dt: float, share: float, weights: Array, D: Array, H: Array
+) -> None:
+    """D and, for a row of weights a step, H of every step k of a motion, from Q[k] to Q[k + 1] with impulses L[k]."""
+    _expand(tree, states, Q, L, U, dt, share, weights[:, None], D, H[:, None])

@@ -13,21 +13,21 @@ import numpy as np
 from bunraku.dynamics.blocks import clear, padded
 from bunraku.dynamics.friction import slip_rows, slip_turn, slips
 from bunraku.dynamics.kkt import border, factor, inverse, only_alive
-from bunraku.dynamics.lagrangian import columns
+from bunraku.dynamics.pairs import pair, spread
 from bunraku.dynamics.springs import spring_forces
+from bunraku.dynamics.sums import fold
 from bunraku.dynamics.taut import add_halves
 from bunraku.dynamics.variational import midpoint
 from bunraku.figure.compiled import SLIP
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
-from bunraku.spatial.algebra import dot3, dot6, get6
-from bunraku.spatial.kernel import inline
+from bunraku.spatial.kernel import bare, inline, woven
 
 # The links at one end of the step: screws, points, pulls, segments, gaps, gradients.
 End = namedtuple("End", "S x f n h A")
 # On the way to D: N with scratch of its size, X (with rows of zeros, as N has columns), p1 by q0, by k1, by q1;
 # half of λ·gap_qq at q0, with scratch.
-Middle = namedtuple("Middle", "N block X p0 p1k p1 C0 V")
+Middle = namedtuple("Middle", "N block X p0 p1k p1 C0 V Z")
 
 
 @inline
@@ -41,14 +41,14 @@ def fresh_end(tree):
 @inline
 def fresh_middle(tree):
     n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
-    ny, width = n + nc, padded(n + nc)
+    ny, width, joints = n + nc, padded(n + nc), padded(tree.joints.shape[0])
     return Middle(
         np.empty((ny, width)), np.empty((nc, width)), np.zeros((width, 2 * nq)), np.zeros((n, nq)), np.zeros((n, nq - n)),
-        np.zeros((n, n)), np.zeros((nq, padded(nq))), np.zeros((12, padded(nq))),
+        np.zeros((n, n)), np.zeros((padded(nq), padded(nq))), np.zeros((joints // 8, 6, 8)), np.empty(joints),
     )  # fmt: skip
 
 
-@inline
+@woven
 def look(tree, w, o, q, end):
     """The links at q."""
     if tree.links.shape[0] > 0:
@@ -57,6 +57,12 @@ def look(tree, w, o, q, end):
 
 
 @inline
+def product(A, B, C):
+    """C = A B."""
+    np.dot(A, B, C)
+
+
+@woven
 def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
     """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack; after a look at `start`."""
     n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
@@ -66,10 +72,11 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
     clear(w.K)
     if nc > 0:
         clear(m.C0)
-        add_halves(tree, lam, start.S, start.x, start.f, start.n, w.d, w.e, m.V, m.C0)
+        add_halves(tree, lam, start.S, start.x, start.f, start.n, w.d, w.e, m.V, m.Z, m.C0)
+        fold(m.C0)
     for i in range(n):
         for j in range(nq):
-            X[i, j] = m.C0[i, j] + m.C0[j, i]
+            X[i, j] = m.C0[i, j]
     if tree.springs.shape[0] > 0:
         _forget(tree, m)
     _pairs(tree, w, dt, share, m)
@@ -86,8 +93,8 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
     only_alive(tree.elimination, n, w.alive, w.E)
     rank = factor(w.E, w.K, w.L, n, w.rows, w.cols, w.alive)
     inverse(w.E, w.K, w.L, n, w.rows, w.cols, rank, m.N, m.block)
-    np.dot(m.N, X, D[:ny])
-    np.dot(m.p1, D[:n], D[ny:])
+    product(m.N, X, D[:ny])
+    product(m.p1, D[:n], D[ny:])
     for i in range(n):
         for j in range(nq):
             D[ny + i, j] += m.p0[i, j]
@@ -95,51 +102,47 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
             D[ny + i, nq + n + k] += m.p1k[i, k]
 
 
-@inline
+@woven
 def _pairs(tree, w, dt, share, m):
     """What the Lagrangian, armatures, springs and dampers of joints do to r and to p1: K, X, and p1 by everything."""
-    n, nq, nm, joints, S, T = tree.shape[0], tree.shape[1], tree.shape[2], tree.joints, w.S, w.T
+    n, nq, nm, joints = tree.shape[0], tree.shape[1], tree.shape[2], tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
-    K, X, p0, p1k, p1 = w.K, m.X, m.p0, m.p1k, m.p1
-    quarter, over = 0.25 * dt, 1.0 / dt
+    K, X, p0, p1k, p1, Y, last = w.K, m.X, m.p0, m.p1k, m.p1, w.Y, 0
+    scale = (0.25 * dt, 1.0 / dt, 0.5)
+    spread(joints, nm, 0, w.S, w.T, w.columns)
     for j in range(nm):
-        F, G, gamma = columns(j, g, S, T, w.I, w.P)
         qj = joints[j].q
-        i = j
+        last = max(last, qj + 1)
+        pair(j, g, scale, w.S, w.T, w.I, w.P, w.columns, w.pair, Y, last)
+        i = joints[j].parent
         while i >= 0:
             qi = joints[i].q
-            if qi < n or qj < n:
-                s, t = get6(S, i), get6(T, i)
-                qq, mm = quarter * (dot6(t, G) + dot3(s, gamma)), over * dot6(s, F)
-                qv, vq = 0.5 * dot6(t, F), 0.5 * dot6(s, G)
-                left, right = 0.0, 0.0
-                if i == j:
-                    qq -= quarter * joints[j].stiffness
-                    mm += over * joints[j].armature
-                    left, right = share * joints[j].damping, (1.0 - share) * joints[j].damping
-                even, odd, sum_, turn = qq + mm, qq - mm, qv + vq, qv - vq
+            y11, y10, y01, y00 = Y[qi >> 3, 0, qi & 7], Y[qi >> 3, 1, qi & 7], Y[qi >> 3, 2, qi & 7], Y[qi >> 3, 3, qi & 7]
+            if qi < n:
+                X[qi, qj] -= y00
+                p0[qi, qj] = y10
+                if qj < n:
+                    p1[qi, qj], K[qi, qj] = y11, y01
+                else:
+                    p1k[qi, qj - n], X[qi, nq + qj] = y11, -y01
+            if qj < n:
+                X[qj, qi] -= y00
+                p0[qj, qi] = y01
                 if qi < n:
-                    X[qi, qj] -= even - sum_ + left
-                    p0[qi, qj] = odd - turn + right
-                    if qj < n:
-                        p1[qi, qj] = even + sum_ - right
-                        K[qi, qj] = odd + turn - left
-                    else:
-                        p1k[qi, qj - n] = even + sum_
-                        X[qi, nq + qj] = -odd - turn
-                if qj < n and i != j:
-                    X[qj, qi] -= even - sum_
-                    p0[qj, qi] = odd + turn
-                    if qi < n:
-                        p1[qj, qi] = even + sum_
-                        K[qj, qi] = odd - turn
-                    else:
-                        p1k[qj, qi - n] = even + sum_
-                        X[qj, nq + qi] = turn - odd
+                    p1[qj, qi], K[qj, qi] = y11, y10
+                else:
+                    p1k[qj, qi - n], X[qj, nq + qi] = y11, -y10
             i = joints[i].parent
+        if qj < n:
+            y11, y01, y00 = Y[qj >> 3, 0, qj & 7], Y[qj >> 3, 2, qj & 7], Y[qj >> 3, 3, qj & 7]
+            spring, rotor, b = 0.25 * dt * joints[j].stiffness, joints[j].armature / dt, joints[j].damping
+            X[qj, qj] -= y00 - spring + rotor + share * b
+            p0[qj, qj] = y01 - spring - rotor + (1.0 - share) * b
+            p1[qj, qj] = y11 - spring + rotor - (1.0 - share) * b
+            K[qj, qj] = y01 - spring - rotor - share * b
 
 
-@inline
+@bare
 def _springs(tree, w, o, u, dt, share, m):
     """The same of springs between points, dampers and pushes, which couple joints that the tree does not."""
     n, nq = tree.shape[0], tree.shape[1]
@@ -157,7 +160,7 @@ def _springs(tree, w, o, u, dt, share, m):
                 m.X[i, nq + j] -= even + share * (fq + fv)
 
 
-@inline
+@bare
 def _forget(tree, m):
     """Springs add to entries that no pair of joints writes."""
     n, nq = tree.shape[0], tree.shape[1]
@@ -169,7 +172,7 @@ def _forget(tree, m):
             m.X[i, k] = 0.0
 
 
-@inline
+@woven
 def _gap_row(tree, w, kappa, c, lam, start, end, X):
     """The row of link c in X: its gap by k1; a slip also forgets where it started."""
     n, nq = tree.shape[0], tree.shape[1]
@@ -190,7 +193,7 @@ def _gap_row(tree, w, kappa, c, lam, start, end, X):
                 X[n + c, nq + k] = -a1 * end.A[first, k] - a2 * end.A[first + 1, k]
 
 
-@inline
+@bare
 def slip_weights(tree, w, kappa, c, lam, h0, h):
     """The row of slip c moves by a₁ δs₁ + a₂ δs₂ with the slips s of its contact."""
     normal = tree.links[c].normal

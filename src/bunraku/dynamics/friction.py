@@ -18,14 +18,14 @@ import numpy as np
 
 from bunraku.dynamics.tension import REDUNDANT, gauss
 from bunraku.figure.compiled import SLIP
-from bunraku.spatial.kernel import inline
+from bunraku.spatial.kernel import bare, inline
 
 SWEEPS = 100  # at most twice as many, all in all four times
 NEWTON = 10
 SETTLING = 1e-8  # relative: how firmly impulses that could be shared otherwise stay as they are
 
 
-@inline
+@bare
 def slips(friction, kappa, normal, lam, h0, h):
     """(whether it slides, y₁, y₂, |y|, radius μ λ_n) of the contact whose normal is link `normal`."""
     a, b = normal + 1, normal + 2
@@ -34,14 +34,14 @@ def slips(friction, kappa, normal, lam, h0, h):
     return size > radius, y1, y2, size, radius
 
 
-@inline
+@bare
 def slip_turn(y1, y2, size, radius):
     """radius · ∂(y/|y|)/∂y as (11, 12, 22)."""
     f = radius / (size * size * size)
     return f * y2 * y2, -f * y1 * y2, f * y1 * y1
 
 
-@inline
+@bare
 def slip_rows(friction, kappa, normal, lam, h0, h, A, n, K):
     """Rows of a sliding contact in K: by q1 through A, by the impulses, and by the normal impulse."""
     a, b = normal + 1, normal + 2
@@ -101,7 +101,7 @@ def frictional(links, S, g, lam, near, alive, slides, delta):
         delta[c], alive[c], slides[c] = lam[c] - (y[a] if exact else x[a]), active[a], sliding[a]
 
 
-@inline
+@bare
 def _add(W, rest, c, change):
     """The gaps that are left after a change of impulse c."""
     if change != 0.0:
@@ -109,7 +109,7 @@ def _add(W, rest, c, change):
             rest[k] += W[k, c] * change
 
 
-@inline
+@bare
 def _sweeps(links, own, W, rest, x, count, scale):
     for _ in range(count):
         for c in range(x.shape[0]):
@@ -131,7 +131,7 @@ def _sweeps(links, own, W, rest, x, count, scale):
                 x[c], x[c + 1] = part * a, part * b
 
 
-@inline
+@bare
 def _trial(W, rest, x, c):
     """(y₁, y₂, |y|) of the contact whose first slip is c, with the weight that suits W."""
     weight = min(W[c, c], W[c + 1, c + 1])
@@ -178,7 +178,7 @@ def _newton(links, own, W, before, x, active, sliding, B, scale, tolerance):
     return False
 
 
-@inline
+@bare
 def _slide(friction, W, rest, x, c, B):
     """Rows c, c + 1 of B: λ_t = μ λ_n y/|y|, linearised, in place of s = 0."""
     m = x.shape[0]

@@ -10,13 +10,13 @@ Rows are worked on eight numbers at a time (`blocks`), which is faster than to s
 from __future__ import annotations
 
 from bunraku.dynamics.blocks import add_row, clear, copy_row, padded, scale_row
-from bunraku.spatial.kernel import inline
+from bunraku.spatial.kernel import bare, woven
 
 RANK = 1e-11  # of the largest pivot
 SHORT = 40  # numbers in a row of which none are worth leaving out
 
 
-@inline
+@woven
 def only_alive(elimination, n, alive, out):
     """The elimination lists without the links that do not act."""
     for j in range(n):
@@ -29,7 +29,7 @@ def only_alive(elimination, n, alive, out):
         out[j, 0] = count
 
 
-@inline
+@woven
 def border(tree, alive, sign, A0, A1, K):
     """The links that act, in a clear K: sign·A₀ᵀ beside the dynamic variables, A₁ beneath them."""
     n, joints = tree.shape[0], tree.joints
@@ -47,16 +47,16 @@ def border(tree, alive, sign, A0, A1, K):
             K[j, n + c] = sign * A0[c, j]
 
 
-@inline
+@bare
 def reduce(elimination, K, L, n):
     """Eliminates the dynamic variables, leaves first, in place; the small block of the links is left in K[n:, n:].
 
-    L[j, i] takes the multiple of row j that row i lost.
+    L[j, i] takes the multiple of row j that row i lost. Columns that have been eliminated are left as they are: nothing reads
+    them, and a number written alone into a row makes the processor wait when it takes that row by eights.
     """
     width = K.shape[1]
     for j in range(n - 1, -1, -1):
         inverse = 1.0 / K[j, j]
-        K[j, j] = inverse
         for s in range(1, elimination[j, 0] + 1):
             i = elimination[j, s]
             f = K[i, j] * inverse
@@ -66,10 +66,10 @@ def reduce(elimination, K, L, n):
             else:  # without the zeros between j and the links
                 add_row(K, i, -f, K, j, 0, j)
                 add_row(K, i, -f, K, j, max(n, padded(j)), width)
-            K[i, j] = 0.0
+        K[j, j] = inverse
 
 
-@inline
+@woven
 def down(elimination, L, n, b):
     """The same elimination of a right side: what reaches the links is behind the first n."""
     for j in range(n - 1, -1, -1):
@@ -80,7 +80,7 @@ def down(elimination, L, n, b):
                 b[i] -= L[j, i] * x
 
 
-@inline
+@woven
 def up(elimination, K, n, b):
     """Back substitution: b holds the links' solution behind the first n, and takes that of the dynamic variables."""
     for j in range(n):
@@ -91,7 +91,7 @@ def up(elimination, K, n, b):
         b[j] = x * K[j, j]
 
 
-@inline
+@bare
 def factor(elimination, K, L, n, rows, cols, alive):
     """All of it, in place; `rows` and `cols` take the pivot order of the small block. Returns its rank.
 
@@ -128,7 +128,7 @@ def factor(elimination, K, L, n, rows, cols, alive):
     return total
 
 
-@inline
+@bare
 def solve(elimination, K, L, n, rows, cols, rank, b, y):
     """b becomes K⁻¹ b from `factor`'s factors; links beyond the rank get 0. `y` is scratch over the links."""
     down(elimination, L, n, b)
@@ -149,7 +149,7 @@ def solve(elimination, K, L, n, rows, cols, rank, b, y):
     up(elimination, K, n, b)
 
 
-@inline
+@bare
 def inverse(elimination, K, L, n, rows, cols, rank, N, block):
     """N = K⁻¹ by rows, from the factors. Rows and columns of links beyond the rank are zero. `block` is scratch like K[n:]."""
     m, width = K.shape
@@ -179,7 +179,7 @@ def inverse(elimination, K, L, n, rows, cols, rank, N, block):
         scale_row(N, j, K[j, j])
 
 
-@inline
+@woven
 def _permute(n, m, rows, cols, rank, N, block):
     """Row rows[s] holds the solution of multiplier cols[s]: put it there; the others are zero."""
     for s in range(rank):

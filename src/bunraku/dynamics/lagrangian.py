@@ -23,7 +23,6 @@ from bunraku.spatial.algebra import (
     bracket,
     carried,
     cross,
-    dot3,
     dot6,
     dual,
     get6,
@@ -34,10 +33,10 @@ from bunraku.spatial.algebra import (
     scale6,
     weight,
 )
-from bunraku.spatial.kernel import inline
+from bunraku.spatial.kernel import bare, woven
 
 
-@inline
+@woven
 def body_inertia(joint, R, p, j):
     """The body on joint j, about the origin, in world axes."""
     m, b, c = joint.mass, joint.inertia, joint.com
@@ -56,12 +55,12 @@ def body_inertia(joint, R, p, j):
     )  # fmt: skip
 
 
-@inline
+@woven
 def has_body(joint):
     return joint.mass > 0.0 or joint.inertia[0] + joint.inertia[3] + joint.inertia[5] > 0.0
 
 
-@inline
+@woven
 def total_mass(joints):
     """Of all bodies and rotors: the scale by which gaps are weighed against impulses."""
     m = 0.0
@@ -70,7 +69,7 @@ def total_mass(joints):
     return m
 
 
-@inline
+@bare
 def momenta(joints, n, v, R, p, S, V, T, B, I, P):
     """V, T, the body inertias B, and the sums I and P, of the first n joints at rates v (one a joint)."""
     for j in range(n):
@@ -97,7 +96,7 @@ def momenta(joints, n, v, R, p, S, V, T, B, I, P):
                 P[i, k] += P[j, k]
 
 
-@inline
+@woven
 def slopes(joint, j, g, q, v, S, T, I, P):
     """(L_q, L_v) of joint j at value q and rate v."""
     s, h = get6(S, j), get6(P, j)
@@ -107,7 +106,7 @@ def slopes(joint, j, g, q, v, S, T, I, P):
     )
 
 
-@inline
+@woven
 def columns(j, g, S, T, I, P):
     """(F, G, γ) of joint j: one side of every second derivative that has j as its lower index."""
     s, inertia = get6(S, j), get10(I, j)
@@ -116,7 +115,7 @@ def columns(j, g, S, T, I, P):
     return F, G, cross(lever(inertia, s), g)
 
 
-@inline
+@bare
 def energies(joints, n, g, q, v, R, p, S, V, T, B, I, P):
     """Kinetic and potential energy of what `momenta` has just seen; the zero of height is the origin."""
     kinetic, potential = 0.0, 0.0
@@ -128,9 +127,9 @@ def energies(joints, n, g, q, v, R, p, S, V, T, B, I, P):
     return kinetic, potential
 
 
-@inline
-def tangent(joints, n, g, v, a, b, S, V, T, B, I, P, W, dS, dV, dT, dI, dP, Lqq, Lqv, Lvv):
-    """Derivative of the Hessian of L along (a, b) in (q, v): Lqq, Lqv[q, v] and Lvv, over joints.
+@bare
+def tangent(joints, n, v, a, b, S, V, B, W, dS, dV, dT, dI, dP):
+    """How the first n joints and their sums change along (a, b) in (q, v), after `momenta`.
 
     The tangent of the recursion itself: W = Σ S a, δS = [W, S], δV = Σ δS v + S b, δT = [δV, S] + [V, δS], and
     inertias carried by W.
@@ -155,30 +154,19 @@ def tangent(joints, n, g, v, a, b, S, V, T, B, I, P, W, dS, dV, dT, dI, dP, Lqq,
         else:
             put10(dI, j, ZERO10)
             put6(dP, j, ZERO6)
-    for j in range(n - 1, -1, -1):
+    for j in range(n - 1, 0, -1):
         i = joints[j].parent
         if i >= 0:
             for k in range(10):
                 dI[i, k] += dI[j, k]
             for k in range(6):
                 dP[i, k] += dP[j, k]
-        s, t, ds = get6(S, j), get6(T, j), get6(dS, j)
-        inertia, rate = get10(I, j), get10(dI, j)
-        F, G, gamma = columns(j, g, S, T, I, P)
-        dF = add6(apply(rate, s), apply(inertia, ds))
-        dG = add6(
-            add6(apply(rate, t), apply(inertia, get6(dT, j))), add6(dual(ds, get6(P, j)), dual(s, get6(dP, j)))
-        )
-        dgamma = cross(add3(lever(rate, s), lever(inertia, ds)), g)
-        i = j
-        while i >= 0:
-            s, t, ds, dt = get6(S, i), get6(T, i), get6(dS, i), get6(dT, i)
-            x = dot6(dt, G) + dot6(t, dG) + dot3(ds, gamma) + dot3(s, dgamma)
-            Lqq[i, j] = x
-            Lqq[j, i] = x
-            x = dot6(ds, F) + dot6(s, dF)
-            Lvv[i, j] = x
-            Lvv[j, i] = x
-            Lqv[i, j] = dot6(dt, F) + dot6(t, dF)
-            Lqv[j, i] = dot6(ds, G) + dot6(s, dG)
-            i = joints[i].parent
+
+
+@woven
+def column_tangents(j, g, S, T, I, P, dS, dT, dI, dP):
+    """(δF, δG, δγ) of joint j."""
+    s, t, ds, inertia, rate = get6(S, j), get6(T, j), get6(dS, j), get10(I, j), get10(dI, j)
+    dF = add6(apply(rate, s), apply(inertia, ds))
+    dG = add6(add6(apply(rate, t), apply(inertia, get6(dT, j))), add6(dual(ds, get6(P, j)), dual(s, get6(dP, j))))
+    return dF, dG, cross(add3(lever(rate, s), lever(inertia, ds)), g)

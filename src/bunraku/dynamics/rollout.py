@@ -15,7 +15,7 @@ from bunraku.dynamics.yielding import yielding
 from bunraku.figure.compiled import LENGTH, Tree
 from bunraku.kinematics.gaps import gap_of
 from bunraku.kinematics.tree import place
-from bunraku.spatial.kernel import borrow, inline, keep, kernel
+from bunraku.spatial.kernel import bare, borrow, inline, keep, kernel, woven
 
 # What happened in a step, as bits.
 PLAIN, RETRIED, HELD, DIVIDED, FROZEN, RECHARTED = 0, 1, 2, 4, 8, 16
@@ -32,7 +32,7 @@ def with_joints(tree, joints):
     )  # fmt: skip
 
 
-@inline
+@woven
 def attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, furthest):
     """One step by Newton's method, from the guess, then from rest; after `begin`. Returns bits, or −1.
 
@@ -50,7 +50,7 @@ def attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, furthest):
     return -1
 
 
-@inline
+@woven
 def _further(tree, q0, q1, furthest):
     for j in range(tree.shape[2]):
         i = tree.joints[j].q
@@ -124,7 +124,7 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
     return FROZEN
 
 
-@inline
+@bare
 def energy(tree, w, o, q, v):
     """(kinetic, potential) at q with rates v, springs between points included."""
     nm, joints = tree.shape[2], tree.joints
@@ -144,7 +144,7 @@ def energy(tree, w, o, q, v):
     return T, V - mass * (g[0] * o[0] + g[1] * o[1] + g[2] * o[2])
 
 
-@inline
+@woven
 def extrapolate(q, n, out):
     """The first guess of a step: Newton's backward differences of q[0], q[1], …, as long as they keep shrinking."""
     second, third, fourth, known = 0.0, 0.0, 0.0, q.shape[0] > 5
@@ -237,7 +237,7 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
     keep(lent)
 
 
-@inline
+@woven
 def _record(h, G, row):
     if G.shape[0] > 0:
         for c in range(h.shape[0]):

@@ -29,14 +29,14 @@ from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import dot3, dot6, get6
-from bunraku.spatial.kernel import borrow, inline, keep, kernel
+from bunraku.spatial.kernel import bare, borrow, keep, kernel
 
 Array = NDArray[np.float64]
 NUDGE = 1e-4  # [rad or m] off a balance
 NEAR = 1e-6  # [rad or m] of a step, from where on potential energy is too flat to tell up from down
 
 
-@inline
+@bare
 def _height(tree, w, o, q, still, tension):
     """Potential energy, with what the strings that act would do over their gaps: it tells up from down along them."""
     out = energy(tree, w, o, q, still)[1]

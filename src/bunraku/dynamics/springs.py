@@ -13,10 +13,10 @@ from bunraku.figure.compiled import LENGTH
 from bunraku.kinematics.bends import add_hessian, add_third, tangent_screws
 from bunraku.kinematics.gaps import clear_row, gap_of, gradient
 from bunraku.spatial.algebra import cross, dot6, dual, get3, get6
-from bunraku.spatial.kernel import inline
+from bunraku.spatial.kernel import bare, inline
 
 
-@inline
+@bare
 def _wrench(k, x):
     """(x × e, e) of a push whose point is k and whose direction is k + 2."""
     e = get3(x, k + 2)
@@ -24,7 +24,7 @@ def _wrench(k, x):
     return n[0], n[1], n[2], e[0], e[1], e[2]
 
 
-@inline
+@bare
 def spring_slopes(tree, q, v, u, o, R, p, S, x, f, n, A, Lq, F):
     """Adds springs to L_q, and dampers and pushes to F; leaves the gradients in A and the points in x, f, n."""
     joints = tree.joints
@@ -194,7 +194,7 @@ def _third(tree, s, direction, w, t, H, slope):
     )  # fmt: skip
 
 
-@inline
+@bare
 def _add(tree, H, out):
     """From variables to joints with mass."""
     for i in range(tree.shape[2]):

@@ -8,13 +8,13 @@ what a step bends, so flipping violators ends: all at once while that works, the
 from __future__ import annotations
 
 from bunraku.figure.compiled import SLIP
-from bunraku.spatial.kernel import inline
+from bunraku.spatial.kernel import bare, woven
 
 REDUNDANT = 1e-10  # relative: strings that share a load share it evenly
 ROUNDS = 60
 
 
-@inline
+@bare
 def complementarity(links, S, g, lam, near, alive, delta, B, order):
     """δλ of all links and the set that acts. Only links that are `near` may act. Returns False where no set fits."""
     nc = links.shape[0]
@@ -72,7 +72,7 @@ def complementarity(links, S, g, lam, near, alive, delta, B, order):
     return False
 
 
-@inline
+@woven
 def gauss(B, m):
     """Solves in place with partial pivoting; the right side is column m."""
     for a in range(m):

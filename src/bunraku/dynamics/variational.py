@@ -21,14 +21,15 @@ import numpy as np
 from bunraku.dynamics.blocks import clear, padded
 from bunraku.dynamics.friction import frictional
 from bunraku.dynamics.kkt import border, down, only_alive, reduce, up
-from bunraku.dynamics.lagrangian import columns, momenta, slopes
+from bunraku.dynamics.lagrangian import momenta, slopes
+from bunraku.dynamics.pairs import pair, spread
 from bunraku.dynamics.springs import spring_forces, spring_slopes
+from bunraku.dynamics.sums import NUMBERS
 from bunraku.dynamics.tension import complementarity
 from bunraku.figure.compiled import SLIP
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
-from bunraku.spatial.algebra import dot3, dot6, get6
-from bunraku.spatial.kernel import inline
+from bunraku.spatial.kernel import bare, inline, woven
 
 Work = namedtuple(
     "Work",
@@ -36,7 +37,8 @@ Work = namedtuple(
     "x f n d e "  # the points of links
     "h0 h A0 A1 As "  # gaps and their gradients at q0 and q1; gradients of springs
     "alive slides near "  # which links act, which contacts slide, and which may act in this step
-    "qm v vq Lq F r delta block K L D22 rows cols E Lqq Fq Fv",
+    "qm v vq Lq F r delta block K L D22 rows cols E Lqq Fq Fv "
+    "columns pair Y",  # of pairs of joints (`pairs`)
 )
 SUNK = 1e-11  # [m] that a contact may be beyond its plane
 OPEN = 1e-10  # [m] that a link may be too long, but for what the last correction closed
@@ -61,10 +63,11 @@ def workspace(tree):
         np.empty((nc, nc + 1)),
         np.zeros((n + nc, width)), np.zeros((n, width)), np.zeros((n, padded(n))), np.empty(nc, np.int64), np.empty(nc, np.int64),
         tree.elimination.copy(), np.zeros((nx, nx)), np.zeros((nx, nx)), np.zeros((nx, nx)),
+        np.zeros((padded(nq) // 8, 12, 8)), np.zeros((nm, NUMBERS)), np.empty((padded(nq) // 8, 4, 8)),
     )  # fmt: skip
 
 
-@inline
+@woven
 def begin(tree, w, o, q0):
     """Gaps and their gradients at the start of the step."""
     if tree.links.shape[0] > 0:
@@ -72,7 +75,7 @@ def begin(tree, w, o, q0):
         gaps(tree, q0, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h0, w.A0)
 
 
-@inline
+@woven
 def midpoint(tree, w, o, q0, q1, u, dt):
     """Places the tree half-way, with its momenta, spring slopes and forces."""
     nm, joints = tree.shape[2], tree.joints
@@ -95,7 +98,7 @@ def midpoint(tree, w, o, q0, q1, u, dt):
         spring_slopes(tree, w.qm, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.As, w.Lq, w.F)
 
 
-@inline
+@woven
 def residual(tree, w, q0, p0, dt, share, lam, p1):
     """r of the dynamic variables from the midpoint, and p1 beside it. Returns the largest |r|."""
     n, nm, nc, joints = tree.shape[0], tree.shape[2], tree.shape[3], tree.joints
@@ -116,35 +119,33 @@ def residual(tree, w, q0, p0, dt, share, lam, p1):
     return worst
 
 
-@inline
+@woven
 def assemble(tree, w, dt, share, u, o):
     """K = ∂(r, gap)/∂(q1, λ) from the midpoint, and D22 = ∂p1/∂q1 for the correction of p1."""
     n, nm, joints = tree.shape[0], tree.shape[2], tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
-    K, D22, S, T = w.K, w.D22, w.S, w.T
+    K, D22, Y, last = w.K, w.D22, w.Y, 0
     clear(K)
     clear(D22)
+    scale = (0.25 * dt, 1.0 / dt, 0.5)
+    spread(joints, nm, 0, w.S, w.T, w.columns)
     for j in range(nm):
-        F, G, gamma = columns(j, g, S, T, w.I, w.P)
         qj = joints[j].q
+        last = max(last, qj + 1)
+        if qj >= n:
+            continue
+        pair(j, g, scale, w.S, w.T, w.I, w.P, w.columns, w.pair, Y, last)
         i = j
         while i >= 0:
             qi = joints[i].q
-            if qi < n and qj < n:
-                s, t = get6(S, i), get6(T, i)
-                qq, mm = 0.25 * dt * (dot6(t, G) + dot3(s, gamma)), dot6(s, F) / dt
-                qv, vq = 0.5 * dot6(t, F), 0.5 * dot6(s, G)
-                if i == j:
-                    qq -= 0.25 * dt * joints[j].stiffness
-                    mm += joints[j].armature / dt
-                    b = joints[j].damping
-                    K[qj, qj] = qq - mm - share * b
-                    D22[qj, qj] = qq + mm + qv + vq - (1.0 - share) * b
-                else:
-                    K[qi, qj] = qq - mm + qv - vq
-                    K[qj, qi] = qq - mm - qv + vq
-                    D22[qi, qj] = D22[qj, qi] = qq + mm + qv + vq
+            if qi < n:
+                a, b = qi >> 3, qi & 7
+                K[qi, qj], K[qj, qi] = Y[a, 2, b], Y[a, 1, b]
+                D22[qi, qj] = D22[qj, qi] = Y[a, 0, b]
             i = joints[i].parent
+        odd, b = 0.25 * dt * joints[j].stiffness, joints[j].damping
+        K[qj, qj] -= odd + joints[j].armature / dt + share * b
+        D22[qj, qj] += joints[j].armature / dt - odd - (1.0 - share) * b
     if tree.springs.shape[0] > 0:
         spring_forces(tree, w.qm, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.d, w.e, w.As, w.Lqq, w.Fq, w.Fv)
         for i in range(n):
@@ -155,7 +156,7 @@ def assemble(tree, w, dt, share, u, o):
     border(tree, w.near, -1.0, w.A0, w.A1, K)
 
 
-@inline
+@woven
 def choose(tree, w, lam, first):
     """Which links may act in this step. Returns whether that has changed, and whether any of them rubs.
 
@@ -177,7 +178,7 @@ def choose(tree, w, lam, first):
     return changed, rubs
 
 
-@inline
+@woven
 def equations(tree, w):
     """Gaps, and slips since the start of the step, behind the dynamic variables in w.r."""
     n = tree.shape[0]
@@ -188,7 +189,7 @@ def equations(tree, w):
             w.r[n + c] = w.h[c] - (w.h0[c] if tree.links[c].kind == SLIP else 0.0)
 
 
-@inline
+@woven
 def open_links(tree, w, most):
     """Whether a link was longer than it may be, by more than `most`, before the last correction: strings that contradict each other
     leave nothing to correct."""
@@ -199,7 +200,7 @@ def open_links(tree, w, most):
     return worst > most
 
 
-@inline
+@bare
 def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
     """Solves one step; q1 (kinematic part given, dynamic part a guess) and λ hold the guess on entry.
 

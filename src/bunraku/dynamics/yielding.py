@@ -21,7 +21,7 @@ from bunraku.figure.compiled import SLIP
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import dot6, get6
-from bunraku.spatial.kernel import inline
+from bunraku.spatial.kernel import bare, inline
 
 STIFF = 1e3  # a link gives a thousandth of what its figure would move,
 HARD = 1e6  # and a millionth where the puppeteer cannot give back what it gave
@@ -179,7 +179,7 @@ def _fly(tree, w, o, q0, p0, u, dt, M, aim):
         aim[i] = q0[i] + dt * v[i]
 
 
-@inline
+@bare
 def _limit(v, most):
     size = 0.0
     for i in range(v.shape[0]):
@@ -189,7 +189,7 @@ def _limit(v, most):
             v[i] = v[i] * most / size if size < math.inf else 0.0
 
 
-@inline
+@bare
 def _mass(tree, w, o, qa, qb, u, dt, M):
     """The mass matrix half-way from qa to qb, over all variables."""
     joints = tree.joints
@@ -204,14 +204,14 @@ def _mass(tree, w, o, qa, qb, u, dt, M):
             i = joints[i].parent
 
 
-@inline
+@bare
 def _measure(tree, w, o, q):
     """Gaps and their gradients at q."""
     place(tree.joints, 0, tree.joints.shape[0], q, o, w.R, w.p, w.S)
     gaps(tree, q, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
 
 
-@inline
+@bare
 def _merit(tree, w, o, q, aim, M, dt, stiff):
     """What is minimised; leaves gaps, their gradients, and in w.alive the links that are too long."""
     n = tree.shape[0]
@@ -227,7 +227,7 @@ def _merit(tree, w, o, q, aim, M, dt, stiff):
     return total
 
 
-@inline
+@bare
 def _cholesky(H):
     """The lower factor, in place; the diagonal is inverted. A pivot that rounding has spent counts as little."""
     for j in range(H.shape[0]):
@@ -243,7 +243,7 @@ def _cholesky(H):
             H[i, j] = x * H[j, j]
 
 
-@inline
+@bare
 def _solve(L, b):
     n = b.shape[0]
     for i in range(n):

@@ -14,10 +14,10 @@ from __future__ import annotations
 from bunraku.figure.compiled import LENGTH
 from bunraku.kinematics.gaps import velocity
 from bunraku.spatial.algebra import add3, axpy3, axpy6, bracket, cross, dot3, get3, get6, put3, put6, scale3, scale6, sub3
-from bunraku.spatial.kernel import inline
+from bunraku.spatial.kernel import bare, woven
 
 
-@inline
+@woven
 def _add_pair(H, i, j, g):
     """On both sides of the diagonal; rows that H does not have are left out."""
     if i < H.shape[0]:
@@ -26,7 +26,7 @@ def _add_pair(H, i, j, g):
         H[j, i] += g
 
 
-@inline
+@woven
 def chains(chain, j, k):
     """How many joints carry j, how many carry k but not j, and how many carry both."""
     a, b, both = chain[j, 0] if j >= 0 else 0, chain[k, 0] if k >= 0 else 0, 0
@@ -35,7 +35,7 @@ def chains(chain, j, k):
     return a, b - both, both
 
 
-@inline
+@bare
 def hessian(tree, weights, S, x, f, n, d, e, H):
     """H[q, q] = Σ_c weights_c · gap_qq; x, f, n as `gaps` left them."""
     for i in range(H.shape[0]):
@@ -44,7 +44,7 @@ def hessian(tree, weights, S, x, f, n, d, e, H):
     add_hessians(tree, weights, S, x, f, n, d, e, H)
 
 
-@inline
+@bare
 def add_hessians(tree, weights, S, x, f, n, d, e, H):
     for c in range(tree.links.shape[0]):
         if weights[c] != 0.0:
@@ -53,7 +53,7 @@ def add_hessians(tree, weights, S, x, f, n, d, e, H):
             )
 
 
-@inline
+@bare
 def add_hessian(weight, link, points, joints, chain, support, S, x, f, n, d, e, H):
     """H[q, q] += weight · gap_qq of one link, in the rows that H has. `d` and `e` are scratch over joints."""
     if link.kind == LENGTH:
@@ -63,7 +63,7 @@ def add_hessian(weight, link, points, joints, chain, support, S, x, f, n, d, e, 
         _add_plane(weight, link.first, points, joints, chain, support, S, x, f, d, e, H)
 
 
-@inline
+@bare
 def _add_way(weight, k, points, joints, chain, S, x, n, d, H):
     """Of the way from point k to the next."""
     tip, tail = points[k].joint, points[k + 1].joint
@@ -86,7 +86,7 @@ def _add_way(weight, k, points, joints, chain, S, x, n, d, H):
             _add_pair(H, joints[i].q, joints[j].q, dot3(v, get3(d, i)))
 
 
-@inline
+@woven
 def _add_row(weight, bend, u, tip, a, joints, chain, S, d, H):
     """One joint with all above it. Returns what its d contributes to others."""
     j = chain[tip, a]
@@ -99,7 +99,7 @@ def _add_row(weight, bend, u, tip, a, joints, chain, S, d, H):
     return v
 
 
-@inline
+@bare
 def _add_plane(weight, k, points, joints, chain, support, S, x, f, d, e, H):
     for p in range(k, k + 3):
         tip = points[p].joint
@@ -124,7 +124,7 @@ def _add_plane(weight, k, points, joints, chain, support, S, x, f, d, e, H):
             _add_pair(H, joints[i].q, joints[j].q, g)
 
 
-@inline
+@bare
 def steps_of(link, points, support, chain, S, x, d):
     """d[i] = ∂(x_a − x_b)/∂q_i of one segment starting at point k, for every joint i of the support."""
     for a in range(1, support[0] + 1):
@@ -144,7 +144,7 @@ def steps_of(link, points, support, chain, S, x, d):
                 put3(d, i, sub3(get3(d, i), y))
 
 
-@inline
+@bare
 def _turns(k, points, support, chain, S, x, e):
     """e[i] = ∂n/∂q_i of the direction of a plane."""
     for a in range(1, support[0] + 1):
@@ -156,7 +156,7 @@ def _turns(k, points, support, chain, S, x, e):
             put3(e, i, velocity(get6(S, i), get3(x, k), 0.0))
 
 
-@inline
+@bare
 def tangent_screws(joints, direction, S, W, dS):
     """Along a direction in q, every joint moves by W and its screw changes by δS = [W of its parent, S]."""
     for j in range(joints.shape[0]):
@@ -167,7 +167,7 @@ def tangent_screws(joints, direction, S, W, dS):
         put6(W, j, axpy6(direction[joints[j].q], s, w))
 
 
-@inline
+@bare
 def add_third(
     weight, link, points, joints, chain, support, S, W, dS, x, f, n, dx, df, d, e, dd, de, H, slope
 ):  # fmt: skip
@@ -187,7 +187,7 @@ def add_third(
         _add_plane_third(weight, link.first, points, joints, chain, support, S, dS, x, f, dx, df, d, e, dd, de, H, slope)
 
 
-@inline
+@woven
 def moved_steps(k, sign, points, S, dS, x, dx, i):
     """±x_k,i and its tangent."""
     s, X, w = get6(S, i), get3(x, k), points[k].w
@@ -197,7 +197,7 @@ def moved_steps(k, sign, points, S, dS, x, dx, i):
     )
 
 
-@inline
+@bare
 def _add_way_third(weight, k, points, joints, chain, S, dS, x, n, dx, d, dd, H, slope):
     tip, tail = points[k].joint, points[k + 1].joint
     on, off, both = chains(chain, tip, tail)
@@ -227,7 +227,7 @@ def _add_way_third(weight, k, points, joints, chain, S, dS, x, n, dx, d, dd, H, 
             _add_pair(H, joints[i].q, joints[j].q, dot3(dv, get3(d, i)) + dot3(v, get3(dd, i)))
 
 
-@inline
+@woven
 def _add_row_third(weight, bend, dbend, u, du, tip, a, joints, chain, S, dS, d, dd, H, slope):
     """The tangent of `_add_row`."""
     j = chain[tip, a]
@@ -245,7 +245,7 @@ def _add_row_third(weight, bend, dbend, u, du, tip, a, joints, chain, S, dS, d, 
     return v, dv
 
 
-@inline
+@bare
 def _add_plane_third(weight, first, points, joints, chain, support, S, dS, x, f, dx, df, d, e, dd, de, H, slope):
     put3(df, first, get3(dx, first + 2))
     put3(df, first + 1, scale3(-1.0, get3(dx, first + 2)))
@@ -278,7 +278,7 @@ def _add_plane_third(weight, first, points, joints, chain, support, S, dS, x, f,
             _add_pair(H, joints[i].q, joints[j].q, g)
 
 
-@inline
+@bare
 def _tangent_steps(k, points, support, chain, S, dS, x, dx, dd):
     for a in range(1, support[0] + 1):
         put3(dd, support[a], (0.0, 0.0, 0.0))
@@ -296,7 +296,7 @@ def _tangent_steps(k, points, support, chain, S, dS, x, dx, dd):
                 put3(dd, i, sub3(get3(dd, i), y))
 
 
-@inline
+@bare
 def _tangent_turns(k, points, support, chain, S, dS, x, dx, de):
     for a in range(1, support[0] + 1):
         put3(de, support[a], (0.0, 0.0, 0.0))

@@ -15,13 +15,13 @@ import numpy as np
 from bunraku.figure.compiled import LENGTH
 from bunraku.kinematics.tree import carry
 from bunraku.spatial.algebra import add3, cross, dot3, get3, get6, put3, scale3, sub3
-from bunraku.spatial.kernel import inline
+from bunraku.spatial.kernel import bare, woven
 
 TINY = 1e-12  # [m] a segment of no length has no direction; its tension then pulls nowhere
 HUGE = 1e300
 
 
-@inline
+@woven
 def velocity(s, x, w):
     """x_k,i of a point (w = 1) or a direction (w = 0) under the motion s."""
     return (
@@ -31,19 +31,19 @@ def velocity(s, x, w):
     )
 
 
-@inline
+@woven
 def carry_points(link, points, R, p, o, x):
     for k in range(link.first, link.first + link.count):
         put3(x, k, carry(R, p, o, points[k].joint, points[k].x, points[k].w))
 
 
-@inline
+@woven
 def wound(link, q):
     """The length that a string is wound to."""
     return link.length + (link.ratio * q[link.variable] if link.variable >= 0 else 0.0)
 
 
-@inline
+@bare
 def pulls(link, x, f, n):
     """f_k of every point, and n = (unit vector, 1/length) of every segment. Returns the distance along the link."""
     first = link.first
@@ -70,7 +70,7 @@ def pulls(link, x, f, n):
     return total
 
 
-@inline
+@bare
 def gap_of(link, points, q, R, p, o, x, f, n):
     """The gap alone (its points, pulls and segments are left behind)."""
     carry_points(link, points, R, p, o, x)
@@ -78,7 +78,7 @@ def gap_of(link, points, q, R, p, o, x, f, n):
     return distance - wound(link, q) if link.kind == LENGTH else distance
 
 
-@inline
+@bare
 def gradient(link, points, joints, chain, S, x, f, A):
     """A[q] += gap_q; the row must be clear on the link's support."""
     for k in range(link.first, link.first + link.count):
@@ -95,7 +95,7 @@ def gradient(link, points, joints, chain, S, x, f, A):
         A[link.variable] -= link.ratio
 
 
-@inline
+@woven
 def clear_row(link, joints, support, A):
     """Zero on the support, which is all that `gradient` writes."""
     for a in range(1, support[0] + 1):
@@ -104,7 +104,7 @@ def clear_row(link, joints, support, A):
         A[link.variable] = 0.0
 
 
-@inline
+@bare
 def gaps(tree, q, R, p, S, o, x, f, n, h, A):
     """All gaps h and their gradients A, for placed joints."""
     for c in range(tree.links.shape[0]):

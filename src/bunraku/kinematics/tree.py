@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from bunraku.spatial.algebra import cross, put3, put6
-from bunraku.spatial.kernel import inline, kernel
+from bunraku.spatial.kernel import bare, kernel, woven
 
 
-@inline
+@bare
 def place(joints, first, last, q, o, R, p, S):
     """Places joints first … last−1, parents before children."""
     for j in range(first, last):
@@ -62,7 +62,7 @@ def place(joints, first, last, q, o, R, p, S):
         put3(p, j, (x[0] + slide * e[0], x[1] + slide * e[1], x[2] + slide * e[2]))
 
 
-@inline
+@woven
 def on_joint(R, p, j, x):
     """Where the point x of joint j is."""
     return (
@@ -72,7 +72,7 @@ def on_joint(R, p, j, x):
     )
 
 
-@inline
+@woven
 def carry(R, p, o, j, x, w):
     """Where the point x of joint j is (w = 1), or where its direction points (w = 0); joint −1 is the world."""
     if j < 0:
@@ -102,7 +102,7 @@ def pose(joints, q, buffer):
     return total == 0.0
 
 
-@inline
+@woven
 def _compose(R, p, j, Y, out):
     """out = X_WJ · Y."""
     for r in range(3):

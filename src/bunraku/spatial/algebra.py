@@ -6,96 +6,96 @@ closed under addition, so that subtree sums need no transforms. Tuples of known 
 
 from __future__ import annotations
 
-from bunraku.spatial.kernel import inline
+from bunraku.spatial.kernel import woven
 
 ZERO3 = (0.0, 0.0, 0.0)
 ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 ZERO10 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-@inline
+@woven
 def get3(A, i):
     return A[i, 0], A[i, 1], A[i, 2]
 
 
-@inline
+@woven
 def get6(A, i):
     return A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5]
 
 
-@inline
+@woven
 def get10(A, i):
     return A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5], A[i, 6], A[i, 7], A[i, 8], A[i, 9]
 
 
-@inline
+@woven
 def put3(A, i, x):
     A[i, 0], A[i, 1], A[i, 2] = x
 
 
-@inline
+@woven
 def put6(A, i, x):
     A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5] = x
 
 
-@inline
+@woven
 def put10(A, i, x):
     A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5], A[i, 6], A[i, 7], A[i, 8], A[i, 9] = x
 
 
-@inline
+@woven
 def dot3(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@inline
+@woven
 def dot6(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
-@inline
+@woven
 def cross(a, b):
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@inline
+@woven
 def add3(a, b):
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@inline
+@woven
 def sub3(a, b):
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@inline
+@woven
 def scale3(s, a):
     return s * a[0], s * a[1], s * a[2]
 
 
-@inline
+@woven
 def axpy3(s, a, b):
     return s * a[0] + b[0], s * a[1] + b[1], s * a[2] + b[2]
 
 
-@inline
+@woven
 def add6(a, b):
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
 
 
-@inline
+@woven
 def axpy6(s, a, b):
     return (
         s * a[0] + b[0], s * a[1] + b[1], s * a[2] + b[2], s * a[3] + b[3], s * a[4] + b[4], s * a[5] + b[5],
     )  # fmt: skip
 
 
-@inline
+@woven
 def scale6(s, a):
     return s * a[0], s * a[1], s * a[2], s * a[3], s * a[4], s * a[5]
 
 
-@inline
+@woven
 def bracket(a, b):
     """[a, b]: the rate of the motion b carried by a."""
     return (
@@ -108,7 +108,7 @@ def bracket(a, b):
     )
 
 
-@inline
+@woven
 def dual(a, f):
     """a ×* f: the rate of the wrench f carried by a."""
     return (
@@ -121,13 +121,13 @@ def dual(a, f):
     )
 
 
-@inline
+@woven
 def move(a, x):
     """Velocity of the point x under the motion a."""
     return a[1] * x[2] - a[2] * x[1] + a[3], a[2] * x[0] - a[0] * x[2] + a[4], a[0] * x[1] - a[1] * x[0] + a[5]
 
 
-@inline
+@woven
 def apply(inertia, x):
     """Momentum of an inertia under the motion x."""
     m, h0, h1, h2, xx, xy, xz, yy, yz, zz = inertia
@@ -142,7 +142,7 @@ def apply(inertia, x):
     )
 
 
-@inline
+@woven
 def carried(inertia, x):
     """Rate of an inertia carried by the motion x: again ten numbers, with mass 0."""
     m, h0, h1, h2, xx, xy, xz, yy, yz, zz = inertia
@@ -162,7 +162,7 @@ def carried(inertia, x):
     )  # fmt: skip
 
 
-@inline
+@woven
 def lever(inertia, x):
     """Rate of the first moment h = m·c under the motion x."""
     m, h0, h1, h2 = inertia[0], inertia[1], inertia[2], inertia[3]
@@ -173,7 +173,7 @@ def lever(inertia, x):
     )
 
 
-@inline
+@woven
 def weight(gravity, inertia):
     """The wrench of gravity on an inertia."""
     m, h0, h1, h2 = inertia[0], inertia[1], inertia[2], inertia[3]

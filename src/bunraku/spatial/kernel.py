@@ -53,7 +53,7 @@ def user_cache() -> Path:
 
 # At the margin only: what functions import, or types alone need, is no part of any machine code.
 IMPORT = re.compile(r"^from\s+(bunraku[\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
-HOLDS = re.compile(rb"^@(kernel|inline)\b", re.MULTILINE)
+HOLDS = re.compile(rb"^@(kernel|inline|bare|woven)\b", re.MULTILINE)
 
 
 @functools.cache
@@ -208,9 +208,23 @@ def kernel(function: Function) -> Function:
 
 def inline(function: Function) -> Function:
     """A compiled function that only kernels call; no wrapper for Python is built, which saves compile time."""
-    if INTERPRETED:
-        return function
-    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return function if INTERPRETED else _within(function, allocates=True)
+
+
+def bare(function: Function) -> Function:
+    """An `inline` that neither makes nor returns arrays: it counts no references to those that it is handed, which takes longer
+    than a short sum."""
+    return function if INTERPRETED else _within(function, allocates=False)
+
+
+def woven(function: Function) -> Function:
+    """A `bare` that becomes part of each caller: to hand over a tuple of forty arrays, member by member, takes longer too."""
+    return function if INTERPRETED else _within(function, allocates=False, forceinline=True)
+
+
+def _within(function: Function, *, allocates: bool, forceinline: bool = False) -> Function:
+    # Options that are not named are the caller's, whoever that is: nothing that a cache should keep.
+    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=allocates, forceinline=forceinline)
 
 
 def _borrow(arrays: Any) -> Any:
