@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 
+import coal
 import numpy as np
 import pytest
 import trimesh
 
-from bunraku.collision import World
+from bunraku.collision import World, narrow
+from bunraku.collision.solids import solid
+from bunraku.ensemble.scenes import living_room
 from bunraku.figure import Box, Capsule, Cylinder, Sphere, library
 from bunraku.kinematics import pose
 from bunraku.scene import Heightfield, Obstacle, Plane
@@ -244,3 +247,16 @@ def test_where_coal_does_not_converge_it_is_asked_less_exactly(tmp_path, q, valu
     drum = saved(trimesh.creation.revolve(profile, sections=40), tmp_path, "drum")
     world = World(flying(Cylinder(0.26, 1.36)), room(Obstacle("drum", drum)))
     assert world.distance(q).value == pytest.approx(value, abs=1e-3)
+
+
+def test_of_many_triangles_none_lies(tmp_path):
+    """Asked to 1e-12, coal calls a leg of a piano that is 32 mm above a desk a contact."""
+    R = [
+        [0.04720014589510719, 0.9978095003275138, -0.046350267352387974],
+        [-0.9969477869100432, 0.04994667508595412, 0.060003665079938553],
+        [0.062187268814829805, 0.04337661471363776, 0.9971214634603632],
+    ]
+    leg = coal.Transform3s(np.array(R), np.array([-0.21144394531624733, 0.3909346482323766, 0.8968733597607239]))
+    desk = solid(living_room(tmp_path).obstacle("desk").geometry).coal
+    pair = coal.Cylinder(0.07, 0.36), leg, desk, coal.Transform3s.Identity()
+    assert narrow._distance(pair, coal.DistanceResult(), math.inf) == pytest.approx(0.03208, abs=1e-5)

@@ -120,10 +120,12 @@ class Query:
 
 def _distance(pair: tuple[Any, Any, Any, Any], result: Any, bound: float) -> float:
     request = coal.DistanceRequest()
-    request.gjk_tolerance = 1e-12  # normals are good to its root, and gradients need them
+    # Normals are good to its root, and gradients need them; but of thousands of triangles, below 1e-10 one lies now and then.
+    request.gjk_tolerance = 1e-9 if any(shape.getObjectType() == coal.OT_BVH for shape in pair[::2]) else 1e-12
     result.min_distance = min(max(bound, 1e-9), FAR)  # coal does not look at triangles farther away
     value = coal.distance(*pair, request, result)
-    if abs(value) >= FAR:  # did not converge, and left that behind as the nearest so far
+    # It did not converge, and left that behind as the nearest so far; or gave up, and calls it contact.
+    if abs(value) >= FAR or value <= 0.0:
         request.gjk_tolerance = coal.DistanceRequest().gjk_tolerance
         result.clear()
         result.min_distance = min(max(bound, 1e-9), FAR)
