@@ -189,6 +189,16 @@ def test_a_heading_may_go_round():
     assert np.allclose(np.cos(walked.Q[:, BASE[2]]), np.cos(heading))
 
 
+def test_what_no_legs_can_follow_is_said():
+    """Ten metres in a moment: the base is followed all the same, and the slide tells."""
+    t = np.linspace(0.0, 4.0, 100)
+    x = np.where(t > 2.0, 10.0, 0.0)
+    walked = walk(PERSON, t, np.stack([x, 0.0 * x, 0.0 * x], 1))
+    assert np.isfinite(walked.Q).all()
+    assert np.array_equal(walked.Q[:, BASE[0]], x)
+    assert walked.slide > 1.0
+
+
 # -- ground ----------------------------------------------------------------------------------------------------------
 
 

@@ -84,43 +84,55 @@ def plan(going: Going, cycles: Cycles, legs: tuple[Leg, Leg], heights: Heights |
     return steps
 
 
-def _steps(going: Going, cycles: Cycles, pace: Array, ease: float) -> tuple[Steps, Array]:
-    """The steps, and how far the base gets from each, as a share of the most."""
-    t, share, longest = going.t, max(1.0 - SWIFT * ease, 0.08), LONGEST * (1.0 - CLOSER * min(ease, 1.5))
-    foot: list[int] = []
-    start: list[float] = []
-    end: list[float] = []
-    of: list[int] = []
-    count, parity, done = np.zeros(len(t)), np.zeros(len(t)), 0.0
+@dataclass(frozen=True, eq=False)
+class _Swings:
+    """Swings in their order: the foot, when it leaves and lands, and the stretch of walking; and counts as in `Steps`."""
+
+    foot: list[int]
+    start: list[float]
+    end: list[float]
+    bout: list[int]
+    count: Array
+    parity: Array
+
+
+def _swings(going: Going, cycles: Cycles, pace: Array, share: float) -> _Swings:
+    """A whole number of steps in every stretch of walking; standing on both feet is scaled by `share`."""
+    t, done = going.t, 0.0
+    out = _Swings([], [], [], [], np.zeros(len(t)), np.zeros(len(t)))
     for k, (a, b) in enumerate(going.bouts):
-        phase = summed(t[a : b + 1], pace[a : b + 1])
+        times, phase = t[a : b + 1], summed(t[a : b + 1], pace[a : b + 1])
         n = max(round(phase[-1]), 2)
         phase *= n / phase[-1]
-        first = _first_foot(going, a, b, foot[-1] if foot else 1, n)
-        count[a : b + 1], count[b + 1 :] = done + phase, done + n
-        parity[a:] = (first + done) % 2
+        first = _first_foot(going, a, b, out.foot[-1] if out.foot else 1, n)
+        out.count[a : b + 1], out.count[b + 1 :] = done + phase, done + n
+        out.parity[a:] = (first + done) % 2
         done += n
-        middle = np.interp(np.arange(n) + 0.5, phase, t[a : b + 1])
+        middle = np.interp(np.arange(n) + 0.5, phase, times)
         both = share * (2.0 * cycles.stance(cycles.weights(going.velocity_at(middle))) - 1.0)  # of a step, on both feet
         lift, land = np.arange(n) + 0.5 * both, np.arange(n) + 1.0 - 0.5 * both
         lift[0], land[-1] = 0.05, n - 0.05
-        foot += [(first + i) % 2 for i in range(n)]
-        start += list(np.interp(lift, phase, t[a : b + 1]))
-        end += list(np.interp(land, phase, t[a : b + 1]))
-        of += [k] * n
-    first = foot[0] if foot else 0
-    swing_foot, of_swing = np.array(foot, int), np.array(of, int)
-    feet = np.concatenate([[first, 1 - first], swing_foot]).astype(np.int64)
-    touch = np.concatenate([[t[0], t[0]], end])
-    leave, bout_end = np.full(len(feet), t[-1]), np.full(len(feet), -1)
-    for i in range(len(feet)):  # the next swing of the same foot ends a stance
-        later = [j for j in range(max(i - 1, 0), len(foot)) if foot[j] == feet[i]]
-        if later:
-            leave[i], bout_end[i] = start[later[0]], of[later[0]]
-    own = np.concatenate([[-1, -1], of_swing])
-    middle = _middles(going, touch, leave, own, bout_end)
-    place, stretch = _places(going, feet, touch, leave, middle, longest)
-    return Steps(feet, touch, leave, middle, place, count, parity), stretch
+        out.foot.extend((first + i) % 2 for i in range(n))
+        out.start.extend(np.interp(lift, phase, times).tolist())
+        out.end.extend(np.interp(land, phase, times).tolist())
+        out.bout.extend([k] * n)
+    return out
+
+
+def _steps(going: Going, cycles: Cycles, pace: Array, ease: float) -> tuple[Steps, Array]:
+    """The steps, and how far the base gets from each, as a share of the most."""
+    own = _swings(going, cycles, pace, max(1.0 - SWIFT * ease, 0.08))
+    first = own.foot[0] if own.foot else 0
+    foot = np.array([first, 1 - first, *own.foot], np.int64)
+    touch = np.array([going.t[0], going.t[0], *own.end])
+    leave, bout, next_bout = np.full(len(foot), going.t[-1]), np.array([-1, -1, *own.bout]), np.full(len(foot), -1)
+    for i in range(len(foot)):  # the next swing of the same foot ends a stance
+        after = next((j for j in range(max(i - 1, 0), len(own.foot)) if own.foot[j] == foot[i]), None)
+        if after is not None:
+            leave[i], next_bout[i] = own.start[after], own.bout[after]
+    middle = _middles(going, touch, leave, bout, next_bout)
+    place, stretch = _places(going, foot, touch, leave, middle, LONGEST * (1.0 - CLOSER * min(ease, 1.5)))
+    return Steps(foot, touch, leave, middle, place, own.count, own.parity), stretch
 
 
 def _first_foot(going: Going, a: int, b: int, last: int, n: int) -> int:
