@@ -12,7 +12,7 @@ from bunraku.cli import app
 from bunraku.errors import FileError
 from bunraku.io import load
 from bunraku.planning import Outcome, plan
-from bunraku.planning.smooth import roughness
+from bunraku.planning.smoothing import roughness
 from bunraku.stage import Recorded
 from bunraku.verbs import load_problem
 from bunraku.verbs.entries import entries_of

@@ -9,7 +9,7 @@ from bunraku.planning.problem import Problem
 from bunraku.planning.recheck import Report, recheck
 from bunraku.planning.search import Plan, Progress, plan
 from bunraku.planning.shortcut import shortcut
-from bunraku.planning.smooth import smooth, stabilize
+from bunraku.planning.smoothing import smooth, stabilize
 from bunraku.planning.tree import SearchTree
 
 __all__ = [

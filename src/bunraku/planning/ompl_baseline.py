@@ -26,6 +26,7 @@ from bunraku.planning.space import STRICTER, Space
 Array = NDArray[np.float64]
 NAMES = {"ompl-est": "EST", "ompl-kpiece": "KPIECE1", "ompl-rrt": "RRT"}
 TAG = 1e-9  # what a state's number weighs in OMPL's distances: nothing
+LONGEST = 4  # segments that one control may last: with single ones RRT hardly gets anywhere
 MORE = 3  # numbers of a control besides the speeds: which way to choose, how hurriedly, which string
 REACH, FAST = 0.6, 0.1  # about the start and the goal, where places are sampled [m], and rates, weighted by HURRY
 
@@ -57,7 +58,7 @@ def plan_by_ompl(problem: Problem, name: str = "ompl-est", *, seed: int = 0, sec
     setup.setStateValidityChecker(lambda state: states.number(state) >= 0)
     setup.setStatePropagator(states.propagate)
     info.setPropagationStepSize(problem.segment)
-    info.setMinMaxControlDuration(1, 1)
+    info.setMinMaxControlDuration(1, LONGEST)
     start = space.allocState()
     states.write(start, 0)
     setup.setStartState(start)

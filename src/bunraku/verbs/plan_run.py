@@ -13,7 +13,7 @@ from bunraku.io import save
 from bunraku.planning import Plan, plan_together, smooth
 from bunraku.planning import Progress as Word
 from bunraku.planning.picture import save_tree_picture
-from bunraku.planning.smooth import roughness
+from bunraku.planning.smoothing import roughness
 from bunraku.verbs.plan import Order, load_problem
 from bunraku.verbs.run import require
 from bunraku.verbs.simulate import OUTPUTS

@@ -8,15 +8,18 @@ rechecker accepts what comes out.
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku import control
 from bunraku.errors import BunrakuError
 from bunraku.motion import Motion
 from bunraku.planning.recheck import recheck
 from bunraku.planning.search import Plan
+
+if TYPE_CHECKING:
+    from bunraku.control import Optimum
 
 Array = NDArray[np.float64]
 NEAR = (0.1, 1.0, 10.0, 100.0, 1000.0)  # weights of staying near the plan, each tried where the one before was refused
@@ -31,7 +34,7 @@ def smooth(found: Plan, *, iterations: int = 40) -> Plan:
     problem, best, rough = found.problem, found, roughness(found.motion)
     for near in NEAR:
         try:
-            motion = _optimum(found.motion, found.motion, near=near, hands=1.0, iterations=iterations).motion
+            motion = _optimum(found.motion, near=near, hands=1.0, iterations=iterations).motion
         except BunrakuError:
             continue
         report = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
@@ -42,11 +45,11 @@ def smooth(found: Plan, *, iterations: int = 40) -> Plan:
     return best
 
 
-def stabilize(found: Plan) -> control.Optimum:
+def stabilize(found: Plan) -> Optimum:
     """The motion of a plan with the feedback that holds the figure to it: `gains`, and what `bunraku.control.track` asks for."""
     if found.motion is None:
         raise BunrakuError(f"there is no motion to hold a figure to: {found.outcome.value}")
-    return _optimum(found.motion, found.motion, near=100.0, hands=HANDS, iterations=0)
+    return _optimum(found.motion, near=100.0, hands=HANDS, iterations=0)
 
 
 def roughness(motion: Motion) -> float:
@@ -55,11 +58,13 @@ def roughness(motion: Motion) -> float:
     return float((np.diff(np.vstack([K[:1], K]), 2, axis=0) ** 2).sum() / dt**3)
 
 
-def _optimum(guess: Motion, reference: Motion, *, near: float, hands: float, iterations: int) -> control.Optimum:
+def _optimum(guess: Motion, *, near: float, hands: float, iterations: int) -> Optimum:
+    from bunraku import control  # which workers that plan need not wait for
+
     figure = guess.figure
-    rates = np.gradient(reference.q, reference.t, axis=0)[:, figure.n_dynamic :]
+    rates = np.gradient(guess.q, guess.t, axis=0)[:, figure.n_dynamic :]
     cost = (
-        control.Configuration(near, reference.q, at_end=AT_END / near),
+        control.Configuration(near, guess.q, at_end=AT_END / near),
         control.Speed(1e-3, rates, at_end=AT_END),
         control.Acceleration(hands),
     )

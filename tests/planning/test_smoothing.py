@@ -12,7 +12,7 @@ from benchmarks.arm_pairs import problems
 from bunraku.control.track import track
 from bunraku.errors import BunrakuError
 from bunraku.planning import Plan, plan, recheck, smooth, stabilize
-from bunraku.planning.smooth import roughness
+from bunraku.planning.smoothing import roughness
 
 WALL = problems()[8]
 
