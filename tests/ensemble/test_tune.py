@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bunraku.ensemble.animate import Animation
 from bunraku.ensemble.loops import Loops
@@ -151,3 +153,22 @@ def test_too_low_is_too_low():
 def test_what_could_not_be_held_cannot_be_tuned():
     with pytest.raises(BunrakuError, match="nothing to tune: lost"):
         tune(waiters(), Animation(None, trouble="lost"), Scene("hall"))
+
+
+places = st.tuples(st.floats(-1.5, 1.5), st.floats(-0.6, 0.6), st.floats(0.2, 1.9))
+sizes = st.tuples(st.floats(0.05, 0.5), st.floats(0.05, 1.0), st.floats(0.05, 0.4))
+
+
+@settings(max_examples=8)
+@given(places, sizes)
+def test_never_worse_than_it_was(place, size):
+    """Wherever a box is: what is said to be free is, and what is not touches no deeper than before."""
+    scene, done = tuned(Obstacle("box", Box(size), place), seconds=3.0)
+    before, after = (recheck(waiters(), motion, scene) for motion in (gliding(), done.motion))
+    assert after.clearance >= min(before.clearance, 0.01) - 1e-6
+    assert after.closure < 1e-9
+    assert after.jump <= max(before.jump, 0.2)
+    if done.free:
+        assert not faults(done.motion, scene, margin=0.01)
+    else:
+        assert 0 <= done.sample < len(done.motion)
