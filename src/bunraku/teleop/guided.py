@@ -57,7 +57,7 @@ class GuidedLive:
         return self._session.performances
 
     def reset(self) -> Sample:
-        self._session = Session(self._performer, self._start, keep=self._keep)
+        self._session = Session(self._performer, self._start, keep=self._keep, prompt=True)
         self._pilot = Pilot(up_lifts=True)
         self._command = STAND
         self._drag: Pull | None = None
@@ -149,7 +149,6 @@ class GuidedInPhysics(GuidedLive):
         guide = self._performer.guide
         self._robot = MujocoRobot(guide.humanoid, guide.scene, self._session.before[-1])
         self._stabiliser = Stabiliser(self._performer, *self._robot.servos)
-        self._look_back = self._session.before
         self._fell = False
         return out
 
@@ -157,10 +156,9 @@ class GuidedInPhysics(GuidedLive):
         session = self._session
         if session.idle:
             session.relocate(*slipped(session, self._robot.q))
-            self._look_back = session.before
         sample = super().step()
         done, k = session.now
-        measured = self._robot.step(self._stabiliser.targets(done, k, self._robot.q, self._look_back))
+        measured = self._robot.step(self._stabiliser.targets(done, k, self._robot.q, session.look_back))
         notices = sample.notices
         if self._robot.fallen and not self._fell:
             self._fell, notices = True, (*notices, "it fell: back to the start sets it up again")

@@ -32,10 +32,10 @@ def kept(session: Session) -> Kept:
     zmp = zero_moment_point(motion.figure, motion.t, Q)
     first, margins, shares = 0, [], np.empty((len(Q), 2))
     for done in session.performances:
-        here = slice(first, first + done.move.n + 1)
+        here = slice(first, first + done.n + 1)
         margins.append(float(done.move.segment.margin_of(zmp[here]).min()))
         shares[here] = done.move.shares(zmp[here])
-        first += done.move.n
+        first += done.n
     base = own.figure.indices(performer.body.base)
     efforts = shared(own.figure, Q, needed(own.figure, Q, DT), base, own.feet, shares, 0.1 * own.height)[:, motors]
     speed, effort = (np.array([getattr(v, word) for v in own.figure.variables])[motors] for word in ("speed", "effort"))

@@ -19,7 +19,7 @@ from bunraku.locomotion.guide.wander import commands
 from bunraku.teleop.physics import MujocoRobot
 from bunraku.teleop.robot import Link, Served, drive
 from tests.locomotion.guide.robots import ROBOTS, written
-from tests.locomotion.guide.sound import assert_sound
+from tests.locomotion.guide.sound import Kept, assert_sound
 
 OWN = """\
 humanoid: ours
@@ -49,13 +49,21 @@ def test_a_real_robot_walks_turns_and_reaches(robot: Humanoid) -> None:
     assert session.points.yaw > 0.2
 
 
-@pytest.mark.parametrize("count", [15, pytest.param(250, marks=pytest.mark.slow)])
-def test_random_input_to_a_real_robot(robot: Humanoid, count: int) -> None:
+def wandered(robot: Humanoid, count: int) -> Kept:
     session = Session(Performer(Guide(robot, planner=planner_of(robot))))
     for command in islice(commands(1), count):
         session.obey(command)
+    return assert_sound(session)
+
+
+def test_random_input_to_a_real_robot(robot: Humanoid) -> None:
+    wandered(robot, 15)
+
+
+@pytest.mark.slow
+def test_minutes_of_random_input_to_a_real_robot(robot: Humanoid) -> None:
     weak = robot.figure.name == "icub"  # some of what is asked for, its motors cannot
-    assert assert_sound(session).realised >= (0.7 if weak else 0.9)
+    assert wandered(robot, 250).realised >= (0.7 if weak else 0.9)
 
 
 def test_a_real_robot_in_physics(robot: Humanoid) -> None:

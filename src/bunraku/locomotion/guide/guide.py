@@ -95,14 +95,20 @@ class Guide:
             return (_phase(1.0, here, goals.com),)
         one = region(sole, points.feet[1 - foot][None], points.com.p)
         if points.aloft == NONE:
-            both = region(sole, points.feet, points.com.p)
+            two = region(sole, points.feet, points.com.p)
             if not goals.lands:
-                return _phase(LIFT[0], both, both.centre), _phase(LIFT[1], one, one.centre)
+                return _phase(LIFT[0], two, two.centre), _phase(LIFT[1], one, one.centre)
             after = region(sole, goals.feet, goals.com)
-            return _phase(STEP[0], both, both.centre), _phase(STEP[1], one, one.centre), _phase(STEP[2], after, goals.com)
+            return _phase(STEP[0], two, two.centre), _phase(STEP[1], one, one.centre), _phase(STEP[2], after, goals.com)
         if not goals.lands:
             return (_phase(1.0, one, one.centre),)
-        return _phase(LAND[0], one, one.centre), _phase(LAND[1], region(sole, goals.feet, goals.com), goals.com)
+        alone, both = self._landing(points)
+        return _phase(alone, one, one.centre), _phase(both, region(sole, goals.feet, goals.com), goals.com)
+
+    def _landing(self, points: Points) -> tuple[float, float]:
+        """Seconds on one foot and then on two where the other is put down: it lands when it was to land."""
+        lasts, touch = self.planner.duration, points.rates.touch
+        return (touch, max(lasts - touch, 0.5 * lasts)) if touch > 0.0 else (LAND[0] * lasts, LAND[1] * lasts)
 
     def _between(self, points: Points, goals: Subgoals) -> float:
         """Height of the highest ground on the way of the swinging foot."""
@@ -120,8 +126,10 @@ class Guide:
         for hand, (in_world, goal) in enumerate(goals.hands):
             here = points.hands[hand] if in_world else self.rules.seen(points, hand)
             times.append(PEAK * float(np.linalg.norm(goal - here)) / limits.hand_speed)
+        if points.rates.touch > 0.0 and goals.lands:
+            times.append(sum(self._landing(points)))
         if foot != NONE:
-            share = STEP[1] if points.aloft == NONE and goals.lands else LIFT[1] if points.aloft == NONE else phases[0].share
+            share = phases[0 if points.aloft != NONE else 1].share / sum(phase.share for phase in phases)
             way = goals.feet[foot] - points.feet[foot]
             turn = abs(way[3]) / (2.5 * limits.trunk_speed)
             times.append(PEAK * max(float(np.linalg.norm(way[:3])) / limits.foot_speed, turn) / (share * width))

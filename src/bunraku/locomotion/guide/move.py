@@ -8,11 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide.paths import LANDS, LEVEL, LIFTS, STAIRS, Swing, quintic, swung
-from bunraku.locomotion.guide.points import NONE, Points, Subgoals
+from bunraku.locomotion.guide.paths import LANDS, LEVEL, LIFTS, STAIRS, Swing, led, quintic, swung
+from bunraku.locomotion.guide.points import NONE, REST, Points, Rates, Subgoals
 from bunraku.locomotion.guide.segment import Segment
 
 Array = NDArray[np.float64]
+NEAR = 1e-5
+"""Seconds between the moments that rates are taken from: paths are polynomials, what is left is rounding."""
 LEVEL_ENOUGH = 0.004
 """Feet that differ less in height are on one level [m]."""
 
@@ -64,28 +66,22 @@ class Move:
         return out
 
     def shares(self, zmp: Array) -> Array:
-        """How the floor's push is shared by the feet (n + 1, 2): on two, by where the ZMP is on the line from one to the other."""
-        places = self.feet[:, :, :2]
+        """How the floor pushes each foot (≤ n + 1, 2): on two, by where the ZMP is on the line from one to the other."""
+        places = self.feet[: len(zmp), :, :2]
         way = places[:, 1] - places[:, 0]
         s = np.clip(((zmp - places[:, 0]) * way).sum(1) / (way * way).sum(1), 0.0, 1.0)
-        s[~self.stands(0)], s[~self.stands(1)] = 1.0, 0.0
+        s[~self.stands(0)[: len(zmp)]], s[~self.stands(1)[: len(zmp)]] = 1.0, 0.0
         return np.stack([1.0 - s, s], 1)
 
     @cached_property
     def feet(self) -> Array:
         """(n + 1, 2, 4)."""
-        out = np.tile(self.start.feet, (self.n + 1, 1, 1))
-        foot = self.goals.swings
-        if foot != NONE:
-            first, last = self.air
-            s = (np.arange(self.n + 1) - first) / (last - first)
-            out[:, foot] = swung(self.start.feet[foot], self.goals.feet[foot], self.top, self.swing, s)
-        return out
+        return self._feet(np.arange(self.n + 1.0))
 
     @cached_property
     def trunk(self) -> Array:
         """Roll, pitch and yaw, (n + 1, 3)."""
-        return quintic(self.start.trunk, np.zeros(3), self.goals.trunk, self.segment.duration, self.n)
+        return self._trunk(np.arange(self.n + 1.0))
 
     @cached_property
     def turns(self) -> Array:
@@ -95,17 +91,67 @@ class Move:
     @cached_property
     def hands(self) -> Array:
         """In the world, (n + 1, 2, 3)."""
-        out, T = np.empty((self.n + 1, 2, 3)), self.segment.duration
-        com, v = self.segment.samples[:, :3], self.segment.samples[0, 3:6]
-        R = self.turns
-        for hand, (in_world, goal) in enumerate(self.goals.hands):
-            p, u = self.start.hands[hand], self.start.hand_speeds[hand]
-            if in_world:
-                out[:, hand] = quintic(p, u, goal, T, self.n)
-            else:
-                seen = quintic(R[0].T @ (p - com[0]), R[0].T @ (u - v), goal, T, self.n)
-                out[:, hand] = com + (R @ seen[:, :, None])[:, :, 0]
+        return self._hands(np.arange(self.n + 1.0)) + self.segment.samples[:, None, :3] * self._carried
+
+    # -- at any moment, in ticks -----------------------------------------------------------------------------------
+
+    def _feet(self, ticks: Array) -> Array:
+        out = np.tile(self.start.feet, (len(ticks), 1, 1))
+        foot = self.goals.swings
+        if foot != NONE:
+            first, last = self.air
+            s = (ticks - first) / (last - first)
+            v, a = (rate[foot] for rate in self.start.rates.feet)
+            out[:, foot] = swung(self.start.feet[foot], self.goals.feet[foot], self.top, self.swing, s)
+            out[:, foot] += led(v, a, (last - first) * self.segment.dt, s)
         return out
+
+    def _trunk(self, ticks: Array) -> Array:
+        return quintic(self.start.trunk, *self.start.rates.trunk, self.goals.trunk, self.segment.duration, ticks / self.n)
+
+    @property
+    def _carried(self) -> Array:
+        """Of each hand, whether the body carries it, (2, 1)."""
+        return np.array([[not in_world] for in_world, _ in self.goals.hands], float)
+
+    def _hands(self, ticks: Array) -> Array:
+        """Those that the body carries are seen from the centre of mass."""
+        out, T, s = np.empty((len(ticks), 2, 3)), self.segment.duration, ticks / self.n
+        for hand, (in_world, goal) in enumerate(self.goals.hands):
+            p, v, a = self.start.hands[hand], self.start.hand_speeds[hand], self.start.rates.hands[hand]
+            if in_world:
+                out[:, hand] = quintic(p, v, a, goal, T, s)
+            else:
+                out[:, hand] = (matrices(self._trunk(ticks)) @ self._seen(p, v, a, goal, T, s)[:, :, None])[:, :, 0]
+        return out
+
+    def _seen(self, p: Array, v: Array, a: Array, goal: Array, T: float, s: Array) -> Array:
+        """A hand in the axes of the trunk, from the centre of mass: r = Rᵀ(p − c), and its rates by those of R."""
+        row, (turning, bending) = self.segment.samples[0], self.start.rates.trunk
+        away, speed, push = p - row[:3], v - row[3:6], a - row[6:9]
+        t = NEAR * np.arange(-2.0, 3.0)[:, None]
+        turns = matrices(self.start.trunk + t * turning + 0.5 * t * t * bending)
+        (rate, bend), R = _rates(turns), turns[2]
+        r = R.T @ away
+        r_v = R.T @ (speed - rate @ r)
+        # Between two moves nothing but the centre of mass accelerates.
+        r_a = np.zeros(3) if self.start.rates is REST else R.T @ (push - bend @ r - 2.0 * rate @ r_v)
+        return quintic(r, r_v, r_a, goal, T, s)
+
+    def at(self, tick: int) -> Points:
+        """Where everything is, and how it moves, at a tick between the first and the last."""
+        ticks = tick + NEAR / self.segment.dt * np.arange(-2.0, 3.0)
+        row, state = self.segment.samples[tick], self.segment.at(tick)
+        hand_v, hand_a = _rates(self._hands(ticks))
+        aloft = NONE if self.stands(0)[tick] and self.stands(1)[tick] else 0 if self.stands(1)[tick] else 1
+        touch = (self.air[1] - tick) * self.segment.dt if self.goals.swings == aloft and self.goals.lands else 0.0
+        hand_v, hand_a = hand_v + row[3:6] * self._carried, hand_a + row[6:9] * self._carried
+        return Points(
+            state, self.feet[tick].copy(), aloft, self.trunk[tick].copy(), self.hands[tick].copy(), hand_v,
+            self.feet[tick].copy() if aloft == NONE else self.start.stood, self.goals.height,
+            self.start.last if self.goals.swings == NONE else self.goals.swings,
+            Rates(_rates(self._feet(ticks)), _rates(self._trunk(ticks)), hand_a, max(touch, 0.0)), self.start.posture,
+        )  # fmt: skip
 
     @cached_property
     def end(self) -> Points:
@@ -118,6 +164,12 @@ class Move:
             self.hands[-1].copy(), speeds, self.goals.feet.copy() if lands else self.start.stood, self.goals.height,
             self.start.last if self.goals.swings == NONE else self.goals.swings,
         )  # fmt: skip
+
+
+def _rates(path: Array) -> tuple[Array, Array]:
+    """Velocity and acceleration in the middle of five moments that are NEAR apart."""
+    a, b, c, d, e = path
+    return (8.0 * (d - b) - (e - a)) / (12.0 * NEAR), (d - 2.0 * c + b) / NEAR**2
 
 
 def matrices(angles: Array) -> Array:

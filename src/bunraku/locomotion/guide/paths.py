@@ -18,11 +18,17 @@ def eased(s: Array) -> Array:
     return s * s * s * (10.0 + s * (6.0 * s - 15.0))
 
 
-def quintic(p: Array, v: Array, goal: Array, duration: float, n: int) -> Array:
-    """From p at velocity v to rest at the goal, at n + 1 moments."""
-    s = np.linspace(0.0, 1.0, n + 1).reshape(-1, *(1 for _ in np.shape(p)))
-    u, way = v * duration, goal - p
-    return np.asarray(p + s * (u + s * s * ((10.0 * way - 6.0 * u) + s * ((8.0 * u - 15.0 * way) + s * (6.0 * way - 3.0 * u)))))
+def quintic(p: Array, v: Array, a: Array, goal: Array, duration: float, s: Array) -> Array:
+    """From p at velocity v and acceleration a to rest at the goal, at shares s (k,) of the duration."""
+    return np.asarray(p + eased(s)[:, None] * (goal - p) + led(v, a, duration, s))
+
+
+def led(v: Array, a: Array, duration: float, s: Array) -> Array:
+    """What a velocity and an acceleration at first add to a path from rest to rest: nothing at its end, neither place nor speed."""
+    s = np.clip(s, 0.0, 1.0)[:, None]
+    first = s * (1.0 + s * s * (s * (8.0 - 3.0 * s) - 6.0))
+    second = 0.5 * s * s * (1.0 - s) ** 3
+    return np.asarray(duration * first * v + duration**2 * second * a)
 
 
 @dataclass(frozen=True)

@@ -24,17 +24,19 @@ from bunraku.locomotion.guide.effort import needed, shared
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.move import Move
 from bunraku.locomotion.guide.paths import PEAK
-from bunraku.locomotion.guide.points import Points, Subgoals
+from bunraku.locomotion.guide.points import NONE, Points, Subgoals
 from bunraku.locomotion.guide.whole_body import WholeBody
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-OFF_FOOT, OFF_HAND = 0.001, 0.005
-"""What inverse kinematics may miss [m]."""
+OFF_FOOT, OFF_HAND = 0.001, 0.03
+"""What inverse kinematics may miss: a foot [m], and a hand, of how far it reaches."""
 FILTERED = 0.5
 """Of the planner's margin: what the ZMP keeps in the polygon when the error of the model is allowed for."""
 LEAST = 0.125
 """Of the planner's margin: what the ZMP of all bodies must keep."""
+REDIRECTING = 2
+"""The same for one that shall begin at once."""
 PASSES = 6
 """Times that a segment is followed before it is given up."""
 STRENGTH = 0.95
@@ -45,7 +47,7 @@ limits, which differences over two ticks do not see."""
 REACHING = 2
 """Times that the goal of a hand is brought nearer: an arm at its limits ends elsewhere with another goal."""
 ARM = "the arm does not reach that far"
-BEFORE = 4
+BEFORE = 5
 """Samples before a move that its first derivatives look back on."""
 
 
@@ -62,7 +64,16 @@ class Performance:
     """Times that inverse kinematics went through a segment to find it."""
     end: Points
     """Where everything is when it is over."""
+    left: int | None = None
+    """The tick at which another took over; None: it was played to its end."""
+    quiet: bool = False
+    """Whether arms go their way joint by joint: a stop."""
     notice: str = ""
+
+    @property
+    def n(self) -> int:
+        """Ticks that it was played for."""
+        return self.move.n if self.left is None else self.left
 
     @cached_property
     def shares(self) -> Array:
@@ -139,6 +150,42 @@ class Performer:
                 break
         return self._stop(points, rules.subgoals(points, command), before, why)
 
+    def redirect(self, done: Performance, k: int, command: Command) -> Performance | None:
+        """A performance under way, from its tick k on obeying another command; nothing where that cannot be done at once."""
+        command, wrong = trusted(command)
+        if done.quiet or k < BEFORE or any(0 < k - end < 3 for end in done.move.segment.ends):
+            return None  # the samples just before must have stood on the same feet
+        points = done.move.at(k)
+        for goals in self._elsewhere(done.move, points, command):
+            new, _ = self._realise(points, goals, done.q[k + 1 - BEFORE : k + 1], REDIRECTING)
+            if new is not None and self._above_ground(new.move):
+                return replace(new, notice=wrong or goals.notice)
+        return None
+
+    def _elsewhere(self, move: Move, points: Points, command: Command) -> Iterator[Subgoals]:
+        """What may be made of a command in the middle of a move: a foot that swings steps where the command would have had it
+        step in the first place, or is put down not far ahead."""
+        rules, foot = self.guide.rules, points.aloft
+        if not points.rates.touch or command.guided == ("left_foot", "right_foot")[foot]:
+            yield rules.subgoals(points, command)
+            return
+        if move.start.aloft == NONE:
+            first = rules.subgoals(move.start, command)
+            if first.swings == foot and first.lands:
+                yield first
+        ahead = points.feet.copy()
+        ahead[foot] += 0.5 * points.rates.touch * points.rates.feet[0][foot]
+        yield rules.landing(replace(points, feet=ahead), command.guided)
+
+    def _above_ground(self, move: Move) -> bool:
+        """A foot that is turned back on its way down must not go through the floor."""
+        foot = move.goals.swings
+        if foot == NONE:
+            return True
+        way, sole = move.feet[:, foot], self.guide.humanoid.sole
+        some = way[:: max(len(way) // 12, 1)]
+        return all(float(at[2]) >= self.guide.ground.under(sole, at)[0] - 1e-6 for at in (*some, way[way[:, 2].argmin()]))
+
     def _stop(self, points: Points, goals: Subgoals, before: Array, why: str) -> Performance:
         """Comes to rest, upright and with the arms at home, or as it is; where even that breaks a limit, as gently as can be."""
         found = []
@@ -163,7 +210,7 @@ class Performer:
             if segment is not None:
                 move = whole(segment)
                 Q, posture = self.body.follow_quietly(move, before[-1], home=home)
-                yield replace(self._judged(move, Q, before), end=self._ended(move, Q[-1], posture))
+                yield replace(self._judged(move, Q, before), end=self._ended(move, Q[-1], posture), quiet=True)
 
     def _within_reach(self, points: Points, goals: Subgoals, before: Array) -> Subgoals:
         """The same with the guided hand where the arm can bring it."""
@@ -207,10 +254,14 @@ class Performer:
         return self._judged(move, self.body.follow(move, before[-1]), before)
 
     def _judged(self, move: Move, Q: Array, before: Array) -> Performance:
-        zmp, _ = self.body.zmp(Q, before[:-1], move.segment.floors, move.segment.dt)
+        segment, floors = move.segment, move.segment.floors
+        whole = np.concatenate([before[-3:-1], Q])
+        zmp, _ = self.body.zmp(whole, before[:-3], np.concatenate([floors[[0, 0]], floors]), segment.dt)
         # The last two samples see only one side of themselves; the next move looks at them.
-        zmp[-2:] = move.segment.samples[-2:, FLOOR:] + (zmp[-3] - move.segment.samples[-3, FLOOR:])
-        return Performance(move, Q, zmp, float(move.segment.margin_of(zmp).min()), 1, move.end)
+        last, zmp = zmp[:2], zmp[2:]
+        zmp[-2:] = segment.samples[-2:, FLOOR:] + (zmp[-3] - segment.samples[-3, FLOOR:])
+        least = min(float(segment.margin_of(zmp).min()), float(segment.phases[0].region.margin(last).min()))
+        return Performance(move, Q, zmp, least, 1, move.end)
 
     def _attitude(self, points: Points, q: Array) -> Array:
         """Roll, pitch and yaw of the trunk at q."""
@@ -230,7 +281,8 @@ class Performer:
         feet, hands = self.body.misses(move, Q)
         if feet > OFF_FOOT:
             return "a leg does not reach that far", 0.0
-        if any(in_world and hands[hand] > OFF_HAND for hand, (in_world, _) in enumerate(move.goals.hands)):
+        off = hands / self.guide.humanoid.limits.reach
+        if any(in_world and off[hand] > OFF_HAND for hand, (in_world, _) in enumerate(move.goals.hands)):
             return ARM, 0.0
         speed = float((np.abs(np.diff(Q[:, motors], axis=0)) / (move.segment.dt * self._speed)).max())
         if speed > 1.0:

@@ -29,6 +29,20 @@ def attitude(trunk: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
+class Rates:
+    """Velocities and accelerations of feet (2, 4) and trunk (3,), and accelerations of hands (2, 3), in the middle of a move."""
+
+    feet: tuple[Array, Array]
+    trunk: tuple[Array, Array]
+    hands: Array
+    touch: float = 0.0
+    """Seconds until the foot in the air was to stand."""
+
+
+REST = Rates((np.zeros((2, 4)),) * 2, (np.zeros(3),) * 2, np.zeros((2, 3)))
+
+
+@dataclass(frozen=True, eq=False)
 class Points:
     """The centre of mass, feet (2, 4) as (x, y, z, yaw), the trunk's (roll, pitch, yaw), and hands with their velocity (2, 3)."""
 
@@ -45,6 +59,8 @@ class Points:
     """At which the centre of mass is wanted, above the middle of the feet; legs that cannot reach hold it lower."""
     last: int = NONE
     """The foot that moved last."""
+    rates: Rates = REST
+    """How all this moves, where it is not the end of a move."""
     posture: Array | None = None
     """The joints (n_q,) that the posture last led to, where that was not home."""
 

@@ -96,8 +96,8 @@ class Segment:
         return self.margin_of(self.samples[:, comzmp.FLOOR :])
 
     def margin_of(self, zmp: Array) -> Array:
-        """The same for another ZMP (n + 1, 2); at the moment between two phases, the smaller polygon counts."""
-        out = np.full(self.n + 1, math.inf)
+        """The same for another ZMP (≤ n + 1, 2); at the moment between two phases, the smaller polygon counts."""
+        out = np.full(len(zmp), math.inf)
         first = 0
         for phase, end in zip(self.phases, self.ends, strict=True):
             own = slice(first, end + 1)

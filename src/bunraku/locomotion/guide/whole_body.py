@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD
-from bunraku.kinematics import frames_along
+from bunraku.kinematics import frames_along, pose
 from bunraku.kinematics.balance import momentum_along
 from bunraku.kinematics.inverse import Inverse
 from bunraku.kinematics.tasks import CentreOfMass, FramePose, FrameRotation, PointPosition, Posture
@@ -25,6 +25,8 @@ from bunraku.locomotion.guide.points import Points, heading
 
 Array = NDArray[np.float64]
 LESS, LEAST = 1e-2, 1e-7
+RELEASED = 30
+"""Ticks in which what was pulled aside goes back."""
 STEPS = 2
 """Steps of Newton a tick: what is left of the errors is some micrometres."""
 FEET = tuple(f"{side}_foot" for side in SIDES)
@@ -135,7 +137,13 @@ class WholeBody:
         """The same with arms that stay as they are, or go home joint by joint, whatever hands do; and the posture at the end."""
         start = q if move.start.posture is None else move.start.posture
         end = self.humanoid.home if home else start
-        return _followed(self.quiet, self.aims(move.segment.samples[:, :3], move.feet, move.turns), q, (start, end)), end
+        # What hands had pulled aside, some micrometres, goes back by and by: in one tick they would be metres a second squared.
+        here, left = pose(self.humanoid.figure, q), 1.0 - eased(np.arange(move.n + 1) / RELEASED)[:, None]
+        com = move.segment.samples[:, :3] + left * (here.com - move.segment.samples[0, :3])
+        feet = move.feet.copy()
+        for k, frame in enumerate(self.humanoid.feet):
+            feet[:, k, :3] += left * (here.point(frame) - move.feet[0, k, :3])
+        return _followed(self.quiet, self.aims(com, feet, move.turns), q, (start, end)), end
 
     def misses(self, move: Move, Q: Array, every: int = 5) -> tuple[float, Array]:
         """How far a foot, its toes and heels included, is from its place at worst [m], and the hands at the end (2,)."""

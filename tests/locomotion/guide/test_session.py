@@ -1,0 +1,97 @@
+"""Sessions: a command in the middle of a segment acts at once, and nothing is felt of the join."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from bunraku.locomotion.guide.command import Command
+from bunraku.locomotion.guide.comzmp import FLOOR
+from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.humanoid import small_humanoid
+from bunraku.locomotion.guide.move import Move
+from bunraku.locomotion.guide.performer import Performance, Performer
+from bunraku.locomotion.guide.segment import DT
+from bunraku.locomotion.guide.session import Session
+from bunraku.locomotion.guide.wander import commands
+from tests.locomotion.guide.sound import assert_sound
+
+WALK, UP = Command("trunk", (1.0, 0.0, 0.0)), Command("left_hand", (0.4, 0.0, 0.8))
+
+
+@pytest.fixture(scope="module")
+def performer() -> Performer:
+    return Performer(Guide(small_humanoid()))
+
+
+def begun(move: Move) -> tuple[np.ndarray, ...]:
+    """Velocities of feet, trunk and hands as a move begins: by differences forward, of fourth order."""
+    h = 1e-4 / DT
+    ticks = h * np.arange(5.0)
+    weights = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / (12.0 * 1e-4)
+    hands = np.tensordot(weights, move._hands(ticks), 1) + move.segment.samples[0, 3:6] * move._carried
+    return np.tensordot(weights, move._feet(ticks), 1), np.tensordot(weights, move._trunk(ticks), 1), hands
+
+
+def assert_joined(a: Performance, b: Performance) -> None:
+    x, y = a.move.segment.samples[a.n], b.move.segment.samples[0]
+    assert np.abs(x[:6] - y[:6]).max() < 1e-9, "centre of mass and its velocity"
+    assert np.linalg.norm(x[FLOOR:] - y[FLOOR:]) <= 0.020, "ZMP"
+    if a.left is None:
+        return
+    for one, other in ((a.move.feet, b.move.feet), (a.move.trunk, b.move.trunk), (a.move.hands, b.move.hands)):
+        assert np.abs(one[a.n] - other[0]).max() < 1e-9
+    here = a.move.at(a.n)
+    for speed, rate in zip(begun(b.move), (here.rates.feet[0], here.rates.trunk[0], here.hand_speeds), strict=True):
+        assert np.abs(speed - rate).max() < 2e-8, "what differences of 0.1 ms can tell"
+
+
+@pytest.mark.parametrize("tick", [12, 45, 52, 60, 78])
+def test_a_command_in_the_middle_acts_within_a_tenth_of_a_second(performer: Performer, tick: int) -> None:
+    """On both feet before a step, while a foot swings, and after it stands: the hand is on its way."""
+    session = Session(performer, prompt=True)
+    session.obey(WALK)
+    session.obey(WALK)
+    session.command = WALK
+    for _ in range(tick):
+        session.tick()
+    session.command = UP
+    for _ in range(20):
+        session.tick()
+    done, _ = session.now
+    assert done.move.goals.guided == "left_hand"
+    assert session.performances[-2].left is not None
+    assert_joined(*session.performances[-2:])
+    while not session.idle:
+        session.tick()
+    assert_sound(session)
+
+
+def test_without_it_a_segment_is_played_to_its_end(performer: Performer) -> None:
+    session = Session(performer)
+    session.command = WALK
+    session.tick()
+    session.command = UP
+    while not session.idle:
+        session.tick()
+    assert len(session.performances) == 1
+
+
+@pytest.mark.parametrize("seconds", [12.0, pytest.param(240.0, marks=pytest.mark.slow)])
+def test_commands_at_any_time(performer: Performer, seconds: float) -> None:
+    session, wishes, rng = Session(performer, prompt=True), commands(3), np.random.default_rng(3)
+    changes, late, due, asked = 0, 0, 0, 0
+    for k in range(round(seconds / DT)):
+        if k >= due:
+            session.command, due, asked = next(wishes), k + int(rng.integers(30, 160)), k
+            changes += 1
+        session.tick()
+        late += k == asked + 20 and session.waiting
+    assert late <= 0.2 * changes, "most commands act within a tenth of a second"
+    for a, b in pairwise(session.performances):
+        assert_joined(a, b)
+    while not session.idle:
+        session.tick()
+    assert assert_sound(session).realised >= 0.9
