@@ -150,6 +150,12 @@ def test_too_low_is_too_low():
     assert after.clearance >= before.clearance - 1e-9
 
 
+def test_time_is_kept():
+    _, done = tuned(beam(), seconds=1e-6)
+    assert "the time was up" in done.trouble
+    assert done.motion == gliding()
+
+
 def test_what_could_not_be_held_cannot_be_tuned():
     with pytest.raises(BunrakuError, match="nothing to tune: lost"):
         tune(waiters(), Animation(None, trouble="lost"), Scene("hall"))

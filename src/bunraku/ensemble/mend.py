@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from bunraku.ensemble.loops import Loops
 from bunraku.ensemble.postures import Postures
 from bunraku.ensemble.residual import COARSE, STEP, Residual, Spots
-from bunraku.ensemble.team import OBJECT
 from bunraku.ensemble.warp import LEAST, Warp, window
 from bunraku.ensemble.whole import Whole
 
@@ -91,7 +90,8 @@ class Mender:
         postures = Postures(self.loops, self.residual.owners(spots.things), held=fits, seed=(self.seed, number))
         warp = self._search(postures, spots)
         if warp is None:
-            self._fail(spots, f"{told}: no free posture was found", float(spots.place[worst]))
+            why = "the time was up before a free posture was found" if self.late() else "no free posture was found"
+            self._fail(spots, f"{told}: {why}", float(spots.place[worst]))
             return
         warp = self._smaller(warp)
         first, last = self._range(warp)
@@ -183,7 +183,7 @@ class Mender:
         return np.asarray((1.0 - s) * self.Q[k] + s * self.Q[np.minimum(k + 1, self.last)])
 
     def _range(self, warp: Warp) -> tuple[int, int]:
-        """The samples that a warp changes, and one more on either side."""
+        """The first and the last sample that a warp may change."""
         first = 0 if warp.opens[0] else max(int(np.floor(warp.places[0])), 0)
         last = self.last if warp.opens[1] else min(int(np.ceil(warp.places[-1])), self.last)
         return first, last
@@ -198,7 +198,7 @@ class Mender:
             if self.late():
                 return None
             warp = window(keys, begin, end, ease=ease, last=self.last)
-            if OBJECT in postures.owners and any(warp.opens) and any(np.any(z[postures.held]) for z in keys.values()):
+            if any(warp.opens) and any(np.any(z[postures.held]) for z in keys.values()):
                 return None  # where the object begins and ends is not ours to say
             first, last = self._range(warp)
             Q, ok = self._warped(warp, first, last)
