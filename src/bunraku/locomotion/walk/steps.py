@@ -32,6 +32,7 @@ TRIES = 12
 HASTE = 0.3  # [s] before and after a step that is too long, steps are quicker
 STEP = 0.24  # [m] up or down from one foot to the other
 SWIFT, CLOSER = 0.6, 0.3  # with full ease, standing on both feet and steps are shorter by these shares
+OFTENER = 0.6  # with more than full ease, steps are smaller and come oftener
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ def rate(going: Going) -> Array:
 
 def plan(going: Going, cycles: Cycles, legs: tuple[Leg, Leg], heights: Heights | None, *, ease: float = 0.0) -> Steps:
     """As few steps as keep all feet within reach. With `ease`, steps are shorter, and feet longer in the air."""
-    pace = rate(going)
+    pace = np.minimum(rate(going) * (1.0 + OFTENER * max(ease - 1.3, 0.0)), QUICKEST)
     for _ in range(TRIES):
         steps, stretch = _steps(going, cycles, pace, ease)
         if heights is not None:  # a foot at a time up or down a step

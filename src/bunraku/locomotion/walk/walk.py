@@ -30,7 +30,7 @@ from bunraku.motion import Motion
 
 Array = NDArray[np.float64]
 BENT = 0.2  # [rad] that knees are bent more with full ease
-TRIES, MOST = 5, 2.4  # of walking with more ease, and how much
+TRIES, ENOUGH, MOST = 5, 1.5, 2.4  # of walking with more ease, and how much
 RAISES, SUPPLE = 4, 0.08  # of heels where an ankle would be bent to less than this [rad] of its limit
 
 
@@ -89,8 +89,10 @@ def walk(
             break
         # Full ease about halves what joints do; a little more than needed, so that the next try mostly holds.
         ease = min(ease + max(2.2 * (1.0 - gentle / best.jump), 0.2), MOST)
-        made = _walked(figure, way, t, base, cycles, legs, heights, sway, ease)
+        made, before = _walked(figure, way, t, base, cycles, legs, heights, sway, ease), best.jump
         best = min(best, made, key=lambda own: own.jump)
+        if ease > ENOUGH and made.jump > 0.99 * before:  # more would not help
+            break
     return best
 
 
