@@ -31,8 +31,8 @@ Tangents = namedtuple(
     "Tangents",
     "a b W dS dV dT dI dP columns Y "  # of the recursion and of pairs of joints (`pairs`)
     "Lqq Lqv "  # of springs, over joints
-    "aq wq Wj dSj dx df dd de slope V Z bends "  # of links: gap_qq along μ; halves of gap_qq at q1, where many rows want them
-    "T0 T10 T1 S11 C zeta mu",  # half of Φ_00, Φ_10, Φ_11, with the kinematic variables at the end as well
+    "aq wq Wj dSj dx df dd de slope V Z bends "  # of links: gap_qq along μ; gap_qq at q1, where many rows want it
+    "T S11 C zeta mu",  # half of Φ_00, Φ_10, Φ_11, with the kinematic variables at the end as well
 )
 SMALL = 250_000  # multiplications in a product that BLAS leaves to one thread: others only wait for each other
 
@@ -41,8 +41,7 @@ SMALL = 250_000  # multiplications in a product that BLAS leaves to one thread: 
 def fresh_tangents(tree, many=False):
     n, nq, nm, nc = tree.shape
     nj, npt = tree.joints.shape[0], tree.points.shape[0]
-    square, eights, ns = (padded(nq), padded(nq)), padded(nq) // 8, nm if tree.springs.shape[0] > 0 else 0
-    kept = nc if many else 0
+    eights, ns, kept = padded(nq) // 8, nm if tree.springs.shape[0] > 0 else 0, nc if many else 0
     return Tangents(
         np.zeros(nm), np.zeros(nm), np.empty((nm, 6)), np.empty((nm, 6)), np.empty((nm, 6)), np.empty((nm, 6)),
         np.empty((nm, 10)), np.empty((nm, 6)), np.zeros((eights, 24, 8)), np.empty((eights, 4, 8)),
@@ -50,7 +49,7 @@ def fresh_tangents(tree, many=False):
         np.zeros(nq), np.zeros(nq), np.empty((nj, 6)), np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)),
         np.empty((nj, 3)), np.empty((nj, 3)), np.zeros((nc, nq)), np.zeros((padded(nj) // 8, 12, 8)),
         np.empty(padded(nj)), np.zeros((kept, padded(nq), padded(nq))),
-        np.zeros(square), np.zeros(square), np.zeros(square), np.empty((n, n)), np.zeros((n + nc, 2 * nq)), np.empty(n + nc),
+        np.zeros((3, padded(nq), padded(nq))), np.empty((n, n)), np.zeros((n + nc, 2 * nq)), np.empty(n + nc),
         np.empty(n + nc),
     )  # fmt: skip
 
@@ -73,15 +72,14 @@ def curvature(tree, w, o, lam, u, dt, share, kappa, X, t, z, H):
         if k < n:
             t.a[j] = 0.5 * dt * (z[ny + k] + mu[k])
             t.b[j] = z[ny + k] - mu[k]
-    clear(t.T0)
-    clear(t.T1)
+    clear(t.T[0])
+    clear(t.T[2])
     if nc > 0:
         _links(tree, w, lam, kappa, X, t)
-        fold(t.T1)
     tangent(joints, nm, w.v, t.a, t.b, w.S, w.V, w.B, t.W, t.dS, t.dV, t.dT, t.dI, t.dP)
     springs = tree.springs.shape[0] > 0
     if springs:
-        clear(t.T10)  # a spring adds where no pair writes
+        clear(t.T[1])  # a spring adds where no pair writes
     _pairs(tree, w, dt, t)
     if springs:
         for k in range(n):
@@ -111,8 +109,8 @@ def _adjoint(X, z, zeta, mu):
 
 @woven
 def _links(tree, w, lam, kappa, X, t):
-    """Of the links that act: T0 = −λ·gap_qqq μ and slope = gap_qq μ at q0, T1 = μ·gap_qq at q1; halves of T0 and T1 (`taut`)."""
-    n, joints, s, e, mu = tree.shape[0], tree.joints, X.start, X.end, t.mu
+    """Of the links that act: T0 = −λ·gap_qqq μ, half of it, and slope = gap_qq μ at q0, T1 = μ·gap_qq at q1 (`taut`)."""
+    n, joints, s, e, mu, T0, T1 = tree.shape[0], tree.joints, X.start, X.end, t.mu, t.T[0], t.T[2]
     for k in range(n):
         t.aq[k] = mu[k]
     tangent_screws(joints, t.aq, s.S, t.Wj, t.dSj)
@@ -123,7 +121,7 @@ def _links(tree, w, lam, kappa, X, t):
             continue
         link = tree.links[c]
         add_half_third(
-            tree, -lam[c], c, s.S, t.Wj, t.dSj, s.x, s.f, s.n, t.dx, t.df, w.d, w.e, t.dd, t.de, t.V, t.Z, t.T0, t.slope[c]
+            tree, -lam[c], c, s.S, t.Wj, t.dSj, s.x, s.f, s.n, t.dx, t.df, w.d, w.e, t.dd, t.de, t.V, t.Z, T0, t.slope[c]
         )
         weight = mu[n + c]
         if link.kind == SLIP:
@@ -131,17 +129,19 @@ def _links(tree, w, lam, kappa, X, t):
             b1, b2 = slip_weights(tree, w, kappa, link.normal + 2, lam, s.h, e.h)
             m1, m2 = mu[n + link.normal + 1], mu[n + link.normal + 2]
             weight = a1 * m1 + b1 * m2 if c == link.normal + 1 else a2 * m1 + b2 * m2
-            add_half(tree, -weight, c, s.S, s.x, s.f, s.n, w.d, w.e, t.V, t.Z, t.T0)
+            add_half(tree, -weight, c, s.S, s.x, s.f, s.n, w.d, w.e, t.V, t.Z, T0)
         if t.bends.shape[0] > 0:
-            add_bends(tree, weight, c, t.bends, t.T1)
+            add_bends(tree, weight, c, t.bends, T1)
         else:
-            add_half(tree, weight, c, e.S, e.x, e.f, e.n, w.d, w.e, t.V, t.Z, t.T1)
+            add_half(tree, weight, c, e.S, e.x, e.f, e.n, w.d, w.e, t.V, t.Z, T1)
+    if t.bends.shape[0] == 0:
+        fold(T1)
 
 
 @woven
 def _pairs(tree, w, dt, t):
     """Φ of pairs of joints, added to those of the links."""
-    nm, joints, Y, last = tree.shape[2], tree.joints, t.Y, 0
+    nm, joints, Y, T, last = tree.shape[2], tree.joints, t.Y, t.T, 0
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     scale = (0.25, 1.0 / (dt * dt), 0.5 / dt)
     spread(joints, nm, 0, w.S, w.T, t.columns)
@@ -151,25 +151,25 @@ def _pairs(tree, w, dt, t):
         last = max(last, qj + 1)
         pair_tangent(j, g, scale, w.S, w.T, w.I, w.P, t.dS, t.dT, t.dI, t.dP, t.columns, w.pair, Y, last)
         a, b = qj >> 3, qj & 7
-        t.T1[qj, qj] += Y[a, 0, b]
-        t.T10[qj, qj] = Y[a, 1, b]
-        t.T0[qj, qj] += 0.5 * Y[a, 3, b]
+        T[2, qj, qj] += Y[a, 0, b]
+        T[1, qj, qj] = Y[a, 1, b]
+        T[0, qj, qj] += 0.5 * Y[a, 3, b]
         i = joints[j].parent
         while i >= 0:
             qi = joints[i].q
             a, b = qi >> 3, qi & 7
             x = Y[a, 0, b]
-            t.T1[qi, qj] += x
-            t.T1[qj, qi] += x
-            t.T10[qi, qj], t.T10[qj, qi] = Y[a, 1, b], Y[a, 2, b]
-            t.T0[qj, qi] += Y[a, 3, b]
+            T[2, qi, qj] += x
+            T[2, qj, qi] += x
+            T[1, qi, qj], T[1, qj, qi] = Y[a, 1, b], Y[a, 2, b]
+            T[0, qj, qi] += Y[a, 3, b]
             i = joints[i].parent
 
 
 @inline
 def _springs(tree, w, o, u, dt, t):
     """The same of springs, dampers and pushes, between any two joints."""
-    nm, joints = tree.shape[2], tree.joints
+    nm, joints, T = tree.shape[2], tree.joints, t.T
     clear(t.Lqq)
     clear(t.Lqv)
     spring_tangent(tree, w, o, u, t)
@@ -177,38 +177,38 @@ def _springs(tree, w, o, u, dt, t):
         for j in range(nm):
             qi, qj = joints[i].q, joints[j].q
             qq, a, b = 0.25 * t.Lqq[i, j], 0.5 / dt * t.Lqv[i, j], 0.5 / dt * t.Lqv[j, i]
-            t.T1[qi, qj] += qq + a + b
-            t.T10[qi, qj] += qq + b - a
-            t.T0[qi, qj] += 0.5 * (qq - a - b)
+            T[2, qi, qj] += qq + a + b
+            T[1, qi, qj] += qq + b - a
+            T[0, qi, qj] += 0.5 * (qq - a - b)
 
 
 @woven
 def _assemble(tree, X, t, H):
     """H from Φ. At the end of the step dynamic variables follow x by D, kinematic ones are part of x."""
     n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
-    ny, C = n + nc, t.C
+    ny, C, T = n + nc, t.C, t.T
     for i in range(n):
         for j in range(n):
-            t.S11[i, j] = 0.5 * t.T1[i, j]
+            t.S11[i, j] = 0.5 * T[2, i, j]
     product(t.S11, X.D[:n], C[:n])
     for i in range(n):
         for k in range(nq):
-            C[i, k] += t.T10[i, k]
+            C[i, k] += T[1, i, k]
         for k in range(n, nq):
-            C[i, nq + k] += t.T1[i, k]
+            C[i, nq + k] += T[2, i, k]
     for c in range(nc):
         for k in range(nq):
             C[n + c, k] = -t.slope[c, k]
     square(X.D[:ny], C, H)
     for i in range(nq):
         for j in range(nq):
-            H[i, j] += t.T0[i, j]
+            H[i, j] += T[0, i, j]
     for k in range(n, nq):
         for l in range(n, nq):
-            H[nq + k, nq + l] += 0.5 * t.T1[k, l]
+            H[nq + k, nq + l] += 0.5 * T[2, k, l]
         if tree.shape[2] > n:
             for j in range(nq):
-                H[nq + k, j] += t.T10[k, j]
+                H[nq + k, j] += T[1, k, j]
     fold(H)
 
 

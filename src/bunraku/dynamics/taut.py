@@ -12,7 +12,7 @@ or of d, its tangent, ω, and its tangent.
 from __future__ import annotations
 
 from bunraku.dynamics.blocks import add_row, clear
-from bunraku.dynamics.sums import row_sum
+from bunraku.dynamics.sums import fold, row_sum
 from bunraku.figure.compiled import LENGTH
 from bunraku.kinematics.bends import add_hessian, add_third, chains, moved_steps
 from bunraku.kinematics.gaps import velocity
@@ -41,11 +41,13 @@ def add_half(tree, weight, c, S, x, f, n, d, e, V, Z, H):
 
 @bare
 def keep_bends(tree, alive, S, x, f, n, d, e, V, Z, B):
-    """B[c] = half of gap_qq of every link that acts."""
+    """B[c] = gap_qq of every link that acts."""
     for c in range(tree.links.shape[0]):
         if alive[c]:
-            clear(B[c])
-            add_half(tree, 1.0, c, S, x, f, n, d, e, V, Z, B[c])
+            own = B[c]
+            clear(own)
+            add_half(tree, 1.0, c, S, x, f, n, d, e, V, Z, own)
+            fold(own)
 
 
 @woven
