@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,29 @@ def test_a_bvh_file_instead_of_the_library(recording, tmp_path):
     assert walked.slide < 1e-6
     assert walked.jump < 0.2
     assert np.maximum(lower - walked.Q, walked.Q - upper).max() <= 0.0
+
+
+NAMES = {"pelvis": "Hips", "waist": "Spine", "chest": "Spine1", "neck": "Neck"} | {
+    f"{side}_{own}": f"{side.capitalize()}{other}"
+    for side in ("left", "right")
+    for own, other in {
+        "hip": "UpLeg", "knee": "Leg", "ankle": "Foot", "toe": "ToeBase", "clavicle": "Shoulder", "shoulder": "Arm",
+        "elbow": "ForeArm", "wrist": "Hand",
+    }.items()
+}  # fmt: skip
+
+
+def test_names_of_other_skeletons_and_trembling_markers(recording, tmp_path):
+    q = recording.q + np.random.default_rng(0).normal(scale=0.002, size=recording.q.shape)
+    save_bvh(Motion.of(PERSON, recording.t, q), tmp_path / "own.bvh")
+    text = re.sub(r"(?<=JOINT )\w+|(?<=ROOT )\w+", lambda found: NAMES.get(found[0], found[0]), (tmp_path / "own.bvh").read_text())
+    assert "LeftUpLeg" in text
+    (tmp_path / "other.bvh").write_text(text)
+    found, known = captured(tmp_path / "other.bvh")["other"], load_cycles()["comfortable"]
+    assert found.going == pytest.approx([1.2, 0.0, 0.0], abs=0.06)
+    assert found.stance == pytest.approx(known.stance, abs=0.05)
+    for channel in ("left_foot", "right_foot", "left_shoulder_ry", "left_knee_ry"):
+        assert np.corrcoef(found.at(PHASE, channel), known.at(PHASE, channel))[0, 1] > 0.93, channel
 
 
 def test_a_motion_will_do(recording):

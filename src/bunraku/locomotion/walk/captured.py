@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter1d
 
 from bunraku.errors import MotionError
 from bunraku.figure import Figure, library
@@ -26,6 +27,7 @@ Bools = NDArray[np.bool_]
 SAMPLES = 128
 PHASE = np.arange(SAMPLES) / SAMPLES
 SHORTEST = 0.15  # [s] of a stance or a swing; what is shorter is noise
+TREMBLE = 0.02  # [s] over which positions are smoothed
 SLOW = 0.5  # of its mean speed a foot has at most while it stands
 
 
@@ -73,8 +75,9 @@ class _Foot:
         X = frames[:, figure.frame_index[f"{leg.side}_ankle"]]
         ends = np.array([X[:, :3, :3] @ [x, 0.0, -leg.ankle] + X[:, :3, 3] for x in (leg.heel, leg.toe)])
         self.t, self.leg = t, leg
-        # What stands is the slower end of the sole.
-        speed = np.linalg.norm(np.gradient(ends, t, axis=1), axis=-1).min(0)
+        # What stands is the slower end of the sole; markers tremble.
+        calm = gaussian_filter1d(ends, TREMBLE / float(np.median(np.diff(t))), axis=1, mode="nearest")
+        speed = np.linalg.norm(np.gradient(calm, t, axis=1), axis=-1).min(0)
         stands = _lasting(speed < SLOW * max(float(speed.mean()), 1e-6), t)
         change = np.flatnonzero(np.diff(stands.astype(int)))
         self.touches = [float(t[k + 1]) for k in change if not stands[k]]
