@@ -94,6 +94,15 @@ def test_what_another_clone_has_left_does_no_harm(copy: Path, tmp_path: Path) ->
     assert run(copy, tmp_path, module="host").returncode == 0
 
 
+@pytest.mark.parametrize("word", ["inline", "bare", "woven"])
+def test_every_kind_of_kernel_counts(word: str, tmp_path: Path) -> None:
+    toys = tmp_path / "toys"
+    toys.mkdir()
+    (toys / "inner.py").write_text(INNER.replace("inline", word))
+    (toys / "outer.py").write_text(OUTER)
+    assert "bunraku.toys.inner" in module.kernel_sources(tmp_path, "bunraku.toys.outer")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the cache folder is set by XDG_CACHE_HOME")
 def test_an_edit_in_one_module_recompiles_its_callers(copy: Path, tmp_path: Path) -> None:
     first = run(copy, tmp_path)
