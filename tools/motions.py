@@ -75,17 +75,18 @@ REST: Hands = {}
 ARM, ARMS, LEGS, ALL = ("right_arm",), ("left_arm", "right_arm"), ("left_leg", "right_leg"), (
     "torso", "left_arm", "right_arm", "left_leg", "right_leg",
 )  # fmt: skip
-UP, OUT = right_arm(0.08, -0.05, 0.42), right_arm(0.20, -0.05, 0.42)
-HAT, AHEAD = right_arm(0.0, -0.08, 0.5), right_arm(0.05, 0.22, 0.3)
-OPEN = both(arm_length=-0.2, arm_x=0.14)
-LOW = torso(y=-0.06, length=0.10) | both(leg_length=0.05, arm_length=0.16, arm_y=0.06)
-DIP = torso(length=0.06)
-LEFT, RIGHT = leg("left", 0.16, 0.06), leg("right", 0.16, 0.06)
+# Hands swing on their strings when these are carried to and fro, but follow at once when they are pulled: so waves are pulled.
+UP, HIGH = right_arm(0.12, -0.03, 0.42), right_arm(0.18, -0.03, 0.60)
+HAT, AHEAD = right_arm(0.0, -0.08, 0.5), right_arm(0.02, 0.35, 0.28)
+OPEN = both(arm_length=-0.22, arm_x=0.16)
+LOW = torso(y=-0.1, length=0.15) | both(leg_length=-0.1, leg_y=0.35, arm_length=0.05, arm_x=0.12, arm_y=-0.05)
+DIP = torso(length=0.07)
+LEFT, RIGHT = leg("left", 0.24, 0.1), leg("right", 0.24, 0.1)
 
 GESTURES = {
     "rest": Gesture(((0, REST), (0.6, REST), (1.2, REST), (1.8, REST)), (), "hangs still", (0.6, 1.2)),
     "wave": Gesture(
-        ((0, REST), (1.0, UP), (1.32, OUT), (1.8, right_arm(-0.02, -0.05, 0.42)), (2.28, OUT), (2.6, UP), (3.6, REST)),
+        ((0, REST), (0.92, UP), (1.32, HIGH), (1.8, UP), (2.28, HIGH), (2.68, UP), (3.6, REST)),
         ARM, "waves with the right hand", (1.32, 2.28),
     ),
     "salute": Gesture(((0, REST), (0.8, HAT), (1.6, HAT), (2.4, REST)), ARM, "hand to the hat"),
@@ -95,22 +96,22 @@ GESTURES = {
          (2.4, REST)), ARM, "come here", (0.8, 1.6),
     ),
     "cheer": Gesture(
-        ((0, REST), (0.8, both(arm_length=-0.42, arm_x=0.08)), (1.2, both(arm_length=-0.36, arm_x=0.18)),
-         (1.6, both(arm_length=-0.42, arm_x=0.08)), (2.6, REST)), ARMS, "both hands up", (0.8, 1.6),
+        ((0, REST), (0.8, both(arm_length=-0.42, arm_x=0.1)), (1.2, both(arm_length=-0.58, arm_x=0.18)),
+         (1.6, both(arm_length=-0.42, arm_x=0.1)), (2.6, REST)), ARMS, "both hands up", (0.8, 1.6),
     ),
     "clap": Gesture(
-        ((0, REST), (0.6, both(arm_length=-0.15, arm_x=0.03)), (0.92, both(arm_length=-0.15, arm_x=-0.13)),
-         (1.24, both(arm_length=-0.15, arm_x=0.03)), (2.0, REST)), ARMS, "claps its hands", (0.6, 1.24),
+        ((0, REST), (0.7, both(arm_length=-0.18, arm_x=0.04)), (1.1, both(arm_length=-0.18, arm_x=-0.14)),
+         (1.5, both(arm_length=-0.18, arm_x=0.04)), (2.3, REST)), ARMS, "claps its hands", (0.7, 1.5),
     ),
     "shrug": Gesture(((0, REST), (0.5, OPEN), (0.9, OPEN), (1.6, REST)), ARMS, "who knows"),
-    "bow": Gesture(((0, REST), (1.0, LOW), (1.4, LOW), (2.4, REST)), ALL, "a deep bow"),
+    "bow": Gesture(((0, REST), (1.0, LOW), (1.6, LOW), (2.6, REST)), ALL, "bends its knees and opens its arms"),
     "nod": Gesture(((0, REST), (0.6, DIP), (1.2, REST), (1.8, DIP), (2.4, REST)), ("torso",), "says yes"),
-    "kick": Gesture(((0, REST), (0.7, leg("right", 0.26, 0.32)), (1.6, REST)), ("right_leg",), "kicks a leg"),
+    "kick": Gesture(((0, REST), (0.7, leg("right", 0.27, 0.34)), (1.6, REST)), ("right_leg",), "kicks a leg"),
     "march": Gesture(
         ((0, REST), (0.48, LEFT), (0.96, RIGHT), (1.44, LEFT), (1.92, REST)), LEGS, "steps on the spot", (0.48, 1.44),
     ),
     "walk": Gesture(
-        ((0, REST), (0.48, leg("left", 0.13, 0.1)), (0.96, leg("right", 0.13, 0.1)), (1.44, leg("left", 0.13, 0.1)), (1.92, REST)),
+        ((0, REST), (0.48, leg("left", 0.18, 0.14)), (0.96, leg("right", 0.18, 0.14)), (1.44, leg("left", 0.18, 0.14)), (1.92, REST)),
         LEGS, "walks to a place", (0.48, 1.44), travels=True,
     ),
     "turn": Gesture(

@@ -61,51 +61,82 @@ class Steps:
         return float(found["f"]), np.array(found["x"]).ravel()[: x0.size].reshape(x0.shape)[:, :n]
 
 
+class Arm:
+    """An arm on its string, planar (two angles) or in space (three at the shoulder, one at the elbow): L, its tip, its spindle."""
+
+    def __init__(self, figure: Any) -> None:
+        self.bodies, self.gravity, self.n = figure.bodies, -figure.gravity[2], figure.n_dynamic
+        self.upper, self.lower = (-figure.frame(name).position[2] for name in ("elbow", "tip"))
+        self.height = figure.frame("hand_spindle" if self.n == 2 else "hand_x").position[2]
+
+    def turns(self, q: Any) -> tuple[Any, Any]:
+        """Rotations of the upper arm and of the forearm."""
+        if self.n == 2:
+            return _turn(1, -q[0]), _turn(1, -q[0] - q[1])
+        shoulder = _turn(2, q[0]) @ _turn(1, q[1]) @ _turn(0, q[2])
+        return shoulder, shoulder @ _turn(0, q[3])
+
+    def along(self, q: Any, upper: float, lower: float) -> Any:
+        """A point so far down the upper arm, and from the elbow so far down the forearm."""
+        first, second = self.turns(q)
+        return -upper * first[:, 2] - lower * second[:, 2]
+
+    def lagrangian(self, q: Any, v: Any) -> Any:
+        total = 0
+        for body, R, (a, b) in zip(self.bodies, self.turns(q), ((0.0, None), (self.upper, 0.0)), strict=True):
+            down = -body.com[2]
+            x = self.along(q, down, 0.0) if b is None else self.along(q, a, down)
+            speed, spin = ca.jtimes(x, q, v), R.T @ ca.reshape(ca.jtimes(ca.vec(R), q, v), 3, 3)
+            omega = ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0])
+            kinetic = 0.5 * body.mass * ca.dot(speed, speed) + 0.5 * ca.dot(ca.DM(body.inertia[:3]), omega**2)
+            total += kinetic - body.mass * self.gravity * x[2]
+        return total
+
+    def gap(self, q: Any, k: Any) -> Any:
+        """How much longer the way from tip to spindle is than the string."""
+        spindle = ca.vertcat(k[0], 0.0, self.height) if self.n == 2 else ca.vertcat(k[0], k[1], self.height)
+        return ca.norm_2(self.along(q, self.upper, self.lower) - spindle) - k[-1]
+
+
+def _turn(axis: int, angle: Any) -> Any:
+    """A rotation about x, y or z."""
+    c, s = ca.cos(angle), ca.sin(angle)
+    rows = [[c, -s], [s, c]] if axis != 1 else [[c, s], [-s, c]]
+    R = ca.SX.eye(3)
+    a, b = [k for k in range(3) if k != axis]
+    R[a, a], R[a, b], R[b, a], R[b, b] = rows[0][0], rows[0][1], rows[1][0], rows[1][1]
+    return R
+
+
 def arm_minimum(figure: Any, sheet: Any, dt: float, damping: float, x0: Array, u0: Array, impulse: Array) -> float:
-    """The planar arm on its string: two links of the figure's masses, and gap(q₁) = 0 with a multiplier at every step.
+    """An arm on its string, with gap(q₁) = 0 and a multiplier at every step.
 
     States are (q, momentum, rates of the hands) and inputs the hands' next places, as in the sheet.
     """
-    (m1, c1, i1), (m2, c2, i2) = ((b.mass, b.com[2], b.inertia[1]) for b in figure.bodies)
-    upper = -figure.frame("elbow").position[2]
-    lower, height = -figure.frame("tip").position[2], figure.frame("hand_spindle").position[2]
-    g = -figure.gravity[2]
-    q0, q1, k = ca.SX.sym("q0", 2), ca.SX.sym("q1", 2), ca.SX.sym("k", 2)
-
-    def place(q: Any, along: float) -> Any:  # x and z of a point of the lower link; angles swing toward +x
-        a, b = q[0], q[0] + q[1]
-        return ca.vertcat(upper * ca.sin(a) + along * ca.sin(b), -upper * ca.cos(a) - along * ca.cos(b))
-
-    def lagrangian(q: Any, v: Any) -> Any:
-        second = ca.jtimes(place(q, -c2), q, v)
-        kinetic = 0.5 * (m1 * c1**2 + i1) * v[0] ** 2 + 0.5 * i2 * (v[0] + v[1]) ** 2 + 0.5 * m2 * ca.dot(second, second)
-        return kinetic - m1 * g * c1 * ca.cos(q[0]) - m2 * g * place(q, -c2)[1]
-
-    q, v = ca.SX.sym("q", 2), ca.SX.sym("v", 2)
-    L = ca.Function("L", [q, v], [lagrangian(q, v)])
+    arm, n, h, N = Arm(figure), figure.n_dynamic, figure.n_q - figure.n_dynamic, len(u0)
+    q, v, q0, q1, k = (ca.SX.sym(name, size) for name, size in (("q", n), ("v", n), ("q0", n), ("q1", n), ("k", h)))
+    L = ca.Function("L", [q, v], [arm.lagrangian(q, v)])
     Ld = dt * L((q0 + q1) / 2, (q1 - q0) / dt)
     F = -0.5 * damping * (q1 - q0)
-    left = ca.Function("left", [q0, q1], [ca.gradient(Ld, q0) + F])
-    right = ca.Function("right", [q0, q1], [ca.gradient(Ld, q1) + F])
-    distance = ca.norm_2(place(q, lower) - ca.vertcat(k[0], height))
-    gap = ca.Function("gap", [q, k], [distance - k[1]])
-    gap_q = ca.Function("gap_q", [q, k], [ca.gradient(distance, q)])
-    N = len(u0)
-    X, K, S = ca.SX.sym("X", 4, N + 1), ca.SX.sym("K", 2, N + 1), ca.SX.sym("S", 1, N)
-    J, rows = 0, [X[:, 0] - x0[0, [0, 1, 4, 5]], K[:, 0] - x0[0, 2:4]]
-    rate = [ca.DM(x0[0, 6:])] + [(K[:, k + 1] - K[:, k]) / dt for k in range(N)]
-    for j in range(N + 1):
-        x = ca.vertcat(X[:2, j], K[:, j], X[2:, j], rate[j])
-        J += 0.5 * ca.dot(sheet.wx[j], (x - sheet.rx[j]) ** 2)
-    for j in range(N):
-        J += 0.5 * ca.dot(sheet.acceleration, ((rate[j + 1] - rate[j]) / dt) ** 2)
-        a, b = X[:2, j], X[:2, j + 1]
-        rows += [
-            X[2:, j] + left(a, b) - gap_q(a, K[:, j]) * S[j], X[2:, j + 1] - right(a, b), gap(b, K[:, j + 1])
-        ]  # fmt: skip
-    z = ca.vertcat(ca.vec(X), ca.vec(K), ca.vec(S))
+    left = ca.Function("left", [q0, q1], [ca.gradient(Ld, q0) + F]).map(N)
+    right = ca.Function("right", [q0, q1], [ca.gradient(Ld, q1) + F]).map(N)
+    gap = ca.Function("gap", [q, k], [arm.gap(q, k)]).map(N)
+    gap_q = ca.Function("gap_q", [q, k], [ca.gradient(arm.gap(q, k), q)]).map(N)
+    Q, P, K, S = ca.MX.sym("Q", n, N + 1), ca.MX.sym("P", n, N + 1), ca.MX.sym("K", h, N + 1), ca.MX.sym("S", 1, N)
+    rate = ca.horzcat(ca.DM(x0[0, 2 * n + h :]), (K[:, 1:] - K[:, :-1]) / dt)
+    off = ca.vertcat(Q, K, P, rate) - ca.DM(sheet.rx.T)
+    J = 0.5 * ca.sum1(ca.sum2(ca.DM(sheet.wx.T) * off**2))
+    J += 0.5 * ca.dot(ca.DM(sheet.acceleration), ca.sum2(((rate[:, 1:] - rate[:, :-1]) / dt) ** 2))
+    a, b = Q[:, :-1], Q[:, 1:]
+    rows = [
+        ca.vertcat(Q[:, 0], K[:, 0], P[:, 0]) - x0[0, : 2 * n + h],
+        ca.vec(P[:, :-1] + left(a, b) - gap_q(a, K[:, :-1]) * ca.repmat(S, n, 1)),
+        ca.vec(P[:, 1:] - right(a, b)),
+        ca.vec(gap(b, K[:, 1:])),
+    ]
+    z = ca.vertcat(ca.vec(Q), ca.vec(P), ca.vec(K), ca.vec(S))
     solver = ca.nlpsol("s", "ipopt", {"x": z, "f": J, "g": ca.vertcat(*rows)}, SILENT | {"ipopt.max_iter": 20})
-    guess = np.concatenate([x0[:, [0, 1, 4, 5]].ravel(), x0[:, 2:4].ravel(), impulse.ravel()])
-    found = solver(x0=guess, lbg=0, ubg=0)
+    parts = x0[:, :n], x0[:, n + h : 2 * n + h], x0[:, n : n + h], impulse[:, :1]
+    found = solver(x0=np.concatenate([part.ravel() for part in parts]), lbg=0, ubg=0)
     assert solver.stats()["success"]
     return float(found["f"])

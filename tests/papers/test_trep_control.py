@@ -124,9 +124,9 @@ def test_arm_waves_through_its_singularity(name: str) -> None:
         places = [point_along(best.motion, frame) for frame in ("elbow", "tip", "hand_spindle")]
         grip = np.cross(places[1] - places[0], places[2] - places[1])[:, 1]
         assert (np.diff(np.sign(grip)) != 0).sum() >= 4  # through the singularity, there and back
-        # IPOPT does not find it from afar, but agrees that it is one: with its own derivatives, it stays there.
-        least = discrete.arm_minimum(figure, best.problem.sheet, 0.01, 0.02, best.run.x, best.run.u, best.run.impulse)
-        assert best.cost == pytest.approx(least, rel=1e-6)
+    # IPOPT does not find it from afar, but agrees that it is one: with its own derivatives, it stays there.
+    least = discrete.arm_minimum(figure, best.problem.sheet, 0.01, 0.02, best.run.x, best.run.u, best.run.impulse)
+    assert best.cost == pytest.approx(least, rel=1e-6)
     assert best.motion.tension.min() > 0.0
 
 

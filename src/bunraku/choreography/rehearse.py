@@ -1,8 +1,8 @@
 """Rehearse: from what a puppet is asked to do to what it can do, and the hands that hold it to that.
 
 The reference lays motions over each other that were made alone: played as it is, the puppet would swing. Optimal control
-finds the hands that keep it closest, with tensions near those of rest. It takes strings for wires, which never let go: then
-the problem is smooth, and a motion whose wires only pull is one that strings make as well.
+finds the hands that keep it closest. It takes strings for wires, which never let go: then the problem is smooth, and a motion
+whose wires only pull, as limits ask of them, is one that strings make as well.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.choreography.puppet import Puppet
-from bunraku.control import Acceleration, Configuration, Momentum, Optimum, Speed, Tension, optimize
+from bunraku.control import Acceleration, Configuration, Limits, Momentum, Optimum, Speed, Tension, optimize
 from bunraku.control.cost import Term
 from bunraku.control.optimize import problem_of
 from bunraku.control.problem import Expansion
@@ -30,10 +30,11 @@ from bunraku.spatial.kernel import user_cache
 
 Array = NDArray[np.float64]
 DT = 0.02  # [s]
-VERSION = 7  # of the weights below and of what is kept on disk
-HANDS = 0.3  # weight of a hand's place beside 1 of a joint's angle
+VERSION = 8  # of the weights below and of what is kept on disk
+ROOT, HANDS = 10.0, 1.0  # weights of the torso's place and of a hand's beside 1 of a joint's angle
 MOMENTUM, SPEED, ACCELERATION = 1e-4, 1e-3, 1e-3
-TENSION, LEAST = 0.1, 2.0  # weight of a string that carries LEAST [N] or less at rest and differs by that; more, and it counts less
+TENSION, LEAST = 0.02, 2.0  # weight of a string that carries LEAST [N] or less at rest and differs by that
+PULL = 0.6  # [N] below which a string costs more and more
 ARRIVAL = 500.0  # [s] that the end counts for: the puppet must come to rest
 TOLERANCE, ITERATIONS = 1e-4, 60
 
@@ -99,11 +100,12 @@ class Hung:
         return {name: MOMENTUM / m**2 for name, m in zip(figure.dynamic, inertia, strict=True)}
 
     def _weights(self) -> dict[str, float]:
-        return dict.fromkeys(self.wired.dynamic, 1.0) | dict.fromkeys(self.wired.kinematic, HANDS)
+        root = [self.wired.names[k] for k in self.puppet.root]
+        return dict.fromkeys(self.wired.dynamic, 1.0) | dict.fromkeys(root, ROOT) | dict.fromkeys(self.wired.kinematic, HANDS)
 
     def cost(self, wanted: Array) -> list[Term]:
         tension, still = self._still
-        pulls = {
+        pulls = {  # those that carry more count less
             s.name: TENSION / LEAST**2 * (LEAST / max(t, LEAST)) ** 2.5
             for s, t in zip(self.puppet.figure.strings, tension, strict=True)
         }
@@ -124,6 +126,7 @@ class Hung:
         return optimize(
             self.wired, self.cost(wanted), duration=(len(wanted) - 1) * DT, dt=DT, q=wanted[0], v=fall, inputs=self.wired.kinematic,
             guess=wanted[1:, n:], tolerance=TOLERANCE, iterations=iterations,
+            limits=Limits(tensions={string.name: (PULL, None) for string in self.puppet.figure.strings}, soft=True),
         )  # fmt: skip
 
 

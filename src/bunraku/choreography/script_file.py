@@ -9,6 +9,7 @@ figures:
   bert: {figure: marionette22, at: table}
 motions:
   tango: {file: take.npz, parts: [left_leg, right_leg], loop: [1.0, 2.2]}     # one's own, beside the library's
+  teapot: {file: person.bvh, from: 2, to: 6, exaggerate: 0.6, simplify: 1.5}    # a person's: seconds, factor, Hz
 script:
   - anna: walk                         # a cue follows the one before it of the same figure
     to: [-0.6, 0]
@@ -31,25 +32,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from bunraku.choreography.library import repertoire_of
-from bunraku.choreography.puppet import Puppet
-from bunraku.choreography.repertoire import Piece, Repertoire
+from bunraku.choreography.motion_words import between, with_motions
+from bunraku.choreography.repertoire import Repertoire
 from bunraku.choreography.script import Cue, Role, Script, Start
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.io import load, yaml
+from bunraku.io import yaml
 from bunraku.io.named import figure_named
 from bunraku.io.node import ANGLE, LENGTH, Node
-from bunraku.io.shape_words import file_named
 from bunraku.io.source import near
-from bunraku.motion import Motion
 
 WORDS = ("show", "tempo", "stage", "places", "figures", "motions", "script")
 ROLE = ("figure", "at", "facing")
-MOTION = ("file", "parts", "loop", "travels")
 CUE = ("name", "counts", "at", "after", "with", "wait", "until", "give", "to", "facing", "size", "mirrored")
 EVERYONE = "everyone"
 Places = Mapping[str, tuple[float, float]]
@@ -63,19 +60,12 @@ def load_script(path: str | os.PathLike[str]) -> Script:
 def script_of(root: Node, folder: Path) -> Script:
     root.words(WORDS, "a show")
     title = root.need("show", "the file").name("the show")
-    tempo = _between(root.need("tempo", "the show"), 20.0, 300.0, "counts a minute")
+    tempo = between(root.need("tempo", "the show"), 20.0, 300.0, "counts a minute")
     size = _size(root.get("stage"))
     places = _places(root.get("places"), size)
     roles = _roles(root.need("figures", "the show"), folder, places, size)
-    roles = _with_motions(root.get("motions"), folder, roles)
+    roles = with_motions(root.get("motions"), folder, roles)
     return Script(title, tempo, size, roles, _cues(root.need("script", "the show"), roles, places, size))
-
-
-def _between(node: Node, low: float, high: float, what: str) -> float:
-    value = node.number()
-    if not low <= value <= high:
-        raise node.error(f"{value:g} {what}", advice=f"between {low:g} and {high:g}")
-    return value
 
 
 # -- who and where -----------------------------------------------------------------------------------------------------
@@ -141,57 +131,6 @@ def _repertoire(figure: Figure, node: Node) -> Repertoire:
         raise node.error(message, advice=advice or "try marionette22") from None
 
 
-# -- motions of one's own ----------------------------------------------------------------------------------------------
-
-
-def _with_motions(node: Node | None, folder: Path, roles: tuple[Role, ...]) -> tuple[Role, ...]:
-    if node is None:
-        return roles
-    if not isinstance(node.value, dict):
-        raise node.unwanted("a mapping of motions", advice="write name: {file: take.npz}")
-    added: dict[str, dict[str, Piece]] = {role.figure.name: {} for role in roles}
-    for name, at in node.value.items():
-        piece = _piece(name, at, folder, roles)
-        added[piece.motion.figure.name][name] = piece
-    return tuple(
-        replace(role, repertoire=Repertoire(role.repertoire.puppet, {**role.repertoire.pieces, **added[role.figure.name]}))
-        for role in roles
-    )
-
-
-def _piece(name: str, node: Node, folder: Path, roles: tuple[Role, ...]) -> Piece:
-    words = node.words(MOTION, "a motion") if isinstance(node.value, dict) else {"file": node}
-    file = node.need("file", f"{name!r}") if isinstance(node.value, dict) else node
-    motion = load(file_named(file, folder, (".npz", ".csv", ".yaml"), "a motion file"))
-    if not isinstance(motion, Motion) or len(motion.tracks) != 1:
-        raise file.error("there is no motion of one figure in it", advice="record one with bunraku simulate or on the stage")
-    puppet = next((role.repertoire.puppet for role in roles if role.figure.name == motion.figure.name), None)
-    if puppet is None:
-        raise file.error(f"{motion.figure.name} does not play", advice=f"give figures a {motion.figure.name}")
-    parts = tuple(puppet.parts)
-    if "parts" in words:
-        parts = tuple(item.choice(puppet.parts, "part") for item in words["parts"].items("parts"))
-    loop = None
-    if "loop" in words:
-        begin, end = words["loop"].numbers(2)
-        if not 0.0 < begin < end < motion.duration:
-            raise words["loop"].error(
-                f"a loop from {begin:g} s to {end:g} s", advice=f"it must lie within the {motion.duration:g} s of the motion"
-            )
-        loop = (begin, end)
-    return Piece(name, _from_rest(motion, puppet, file), parts, loop, words["travels"].flag() if "travels" in words else False)
-
-
-def _from_rest(motion: Motion, puppet: Puppet, node: Node) -> Motion:
-    off = abs(motion.q[-1] - motion.q[0]).max()
-    if off > 0.05:
-        raise node.error(
-            f"it does not end where it begins: a variable is {off:.2g} off",
-            advice="trim or extend it so that both ends are the same rest",
-        )
-    return motion
-
-
 # -- cues --------------------------------------------------------------------------------------------------------------
 
 
@@ -229,8 +168,8 @@ def _cue(
     piece = role.repertoire[motion]
     words = entry.given(
         to=lambda n: _place(n, places, size), facing=lambda n: n.number(ANGLE), mirrored=lambda n: n.flag(),
-        size=lambda n: _between(n, 0.1, 2.0, "times its size"), give=lambda n: _between(n, 0.0, 64.0, "counts to give"),
-        counts=lambda n: _between(n, 0.25, 1024.0, "counts"),
+        size=lambda n: between(n, 0.1, 2.0, "times its size"), give=lambda n: between(n, 0.0, 64.0, "counts to give"),
+        counts=lambda n: between(n, 0.25, 1024.0, "counts"),
     )  # fmt: skip
     if "to" in words and not piece.travels:
         going = [name for name, other in role.repertoire.pieces.items() if other.travels]
@@ -263,7 +202,7 @@ def _start(entry: Node, role: Role, before: list[Cue], names: Mapping[str, Node]
     if len(given) > 1:
         raise entry.keys[given[1]].error(f"{given[0]!r} and {given[1]!r} both say when it begins", advice="keep one of them")
     wait = entry.get("wait")
-    counts = 0.0 if wait is None else _between(wait, -64.0, 1024.0, "counts to wait")
+    counts = 0.0 if wait is None else between(wait, -64.0, 1024.0, "counts to wait")
     if not given:
         last = [cue for cue in before if cue.role == role.name]
         return Start(last[-1].name, True, counts) if last else Start(counts=counts)
@@ -271,5 +210,5 @@ def _start(entry: Node, role: Role, before: list[Cue], names: Mapping[str, Node]
     if given[0] == "at":
         if wait is not None:
             raise wait.error("'at' says the count", advice=f"at: {node.number() + counts:g}")
-        return Start(counts=_between(node, 0.0, 1e5, "counts into the show"))
+        return Start(counts=between(node, 0.0, 1e5, "counts into the show"))
     return Start(_known(node, names), given[0] == "after", counts)

@@ -39,6 +39,7 @@ class Outcome(Enum):
     OUT_OF_ITERATIONS = "raise iterations, or loosen tolerance"
     AT_A_SWITCH = "nothing better is near, but strings switch between taut and slack there: the cost has a kink"
     STALLED = "no step along the descent direction lowers the cost: strings that switch between taut and slack may be why"
+    BEYOND_LIMITS = "no motion near keeps all limits: loosen one of them, or start elsewhere"
     STOPPED = "stopped by hand: the best so far"
 
 

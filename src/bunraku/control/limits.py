@@ -7,15 +7,17 @@ violated, so that the bound is met without ρ becoming huge.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.control.keepout import KeepOut
 from bunraku.control.problem import Problem
 from bunraku.control.sheet import Bounds
 from bunraku.control.system import Rollout, System
 from bunraku.errors import BunrakuError, UnknownName
+from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
 Range = tuple[float | None, float | None]
@@ -24,7 +26,7 @@ Range = tuple[float | None, float | None]
 
 @dataclass(frozen=True)
 class Limits:
-    """Ranges by name: of variables (string lengths among them), rates of kinematic variables, forces, and tensions."""
+    """Ranges by name: of variables (string lengths among them), rates of kinematic variables, forces, and tensions; and a scene."""
 
     variables: Mapping[str, Range] = field(default_factory=dict)
     speeds: Mapping[str, float] = field(default_factory=dict)
@@ -34,6 +36,21 @@ class Limits:
     """Of strings and wires [N]. A string that is slack has no tension, and nothing to push it with."""
     joints: bool = False
     """Keep the limits of the figure's own variables too."""
+    scene: Scene | None = None
+    """Obstacles that no shape of the figure may touch."""
+    margin: float = 0.01
+    """To these [m]."""
+    soft: bool = False
+    """Limits cost what exceeds them, and are not met to the last digit: one descent, as from afar."""
+
+    def on(self, problem: Problem) -> Problem:
+        """The same problem within these limits."""
+        keepout = None
+        if self.scene is not None:
+            sheet, dt = problem.sheet, problem.system.dt  # soft at first: a way round is found through what it touches
+            weight = max(100.0 * sheet.wx[:-1, : problem.system.n].max(initial=dt), 10.0 * sheet.wp[:-1].max(initial=0.0))
+            keepout = KeepOut.of(problem.system, self.scene, self.margin, problem.steps, weight)
+        return replace(problem, bounds=self.bounds(problem), keepout=keepout)
 
     def bounds(self, problem: Problem) -> Bounds:
         """Arrays, with multipliers of zero and a penalty that fits the cost."""
@@ -52,7 +69,7 @@ class Limits:
         l[:, : len(ropes)] *= dt
         sheet = problem.sheet
         rho_x = _penalty(x, sheet.wx, dt)
-        rho_l = _penalty(l, np.full((1, s.n_links), 1e-2 / dt), dt)
+        rho_l = _penalty(l, np.full((1, s.n_links), 1e-1 / dt), dt)
         return Bounds(
             x, np.zeros((2, N + 1, s.n_x)), rho_x, u, np.zeros((2, N, len(figure.forces))), _penalty(u, sheet.wu, dt),
             l, np.zeros((2, N, s.n_links)), rho_l,
@@ -74,31 +91,32 @@ def _set(table: Array, names: tuple[str, ...] | list[str], ranges: Mapping[str, 
 
 
 def _penalty(limits: Array, weights: Array, dt: float) -> Array:
-    """Fifty times the weight that the column has in the cost, or 1 over a second; none without a bound."""
+    """Fifty times the weight that the column has in the cost, or the largest that any has; none without a bound."""
     usual = np.max(weights, axis=0, initial=0.0)
-    return np.where(np.isfinite(limits).any(0), np.where(usual > 0.0, 50.0 * usual, dt), 0.0)
+    return np.where(np.isfinite(limits).any(0), 50.0 * np.where(usual > 0.0, usual, usual.max(initial=0.02 * dt)), 0.0)
 
 
-def violation(bounds: Bounds, system: System, run: Rollout) -> float:
-    """The most that any bound is exceeded by, in its own unit."""
-    worst = 0.0
-    for values, limits in _sides(bounds, system, run):
+def violation(problem: Problem, run: Rollout) -> float:
+    """The most that any bound is exceeded by, in its own unit; distances, which have kinks, in hundreds of metres."""
+    worst = 0.0 if problem.keepout is None else 0.01 * problem.keepout.violation(run.x)
+    for values, limits in _sides(problem.bounds, problem.system, run):
         if values.size:
             worst = max(worst, float(np.max(np.maximum(limits[0] - values, values - limits[1]))))
     return worst
 
 
-def tightened(bounds: Bounds, system: System, run: Rollout, *, stiffer: bool) -> Bounds:
+def tightened(problem: Problem, run: Rollout, *, stiffer: bool) -> Problem:
     """With multipliers updated, and penalties five times as large where `stiffer`."""
-    out = []
-    for (values, limits), m, rho in zip(
-        _sides(bounds, system, run), (bounds.x_m, bounds.u_m, bounds.l_m), (bounds.x_rho, bounds.u_rho, bounds.l_rho), strict=True
-    ):
+    out, bounds, keepout = [], problem.bounds, problem.keepout
+    multipliers, penalties = (bounds.x_m, bounds.u_m, bounds.l_m), (bounds.x_rho, bounds.u_rho, bounds.l_rho)
+    for (values, limits), m, rho in zip(_sides(bounds, problem.system, run), multipliers, penalties, strict=True):
         beyond = np.stack([limits[0] - values, values - limits[1]])
         beyond = np.where(np.isfinite(beyond), beyond, -1.0)
         new = np.maximum(0.0, m + rho * beyond) * (rho > 0.0)
         out += [limits, np.ascontiguousarray(new), rho * (5.0 if stiffer else 1.0)]
-    return Bounds(*out)
+    if keepout is not None:
+        keepout = keepout.tightened(run.x, stiffer=stiffer)
+    return replace(problem, bounds=Bounds(*out), keepout=keepout)
 
 
 def _sides(bounds: Bounds, system: System, run: Rollout) -> list[tuple[Array, Array]]:

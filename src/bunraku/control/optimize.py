@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from bunraku.motion import Motion
 Array = NDArray[np.float64]
 SAME = 1e-12  # of the cost: an expected decrease so small that the gains before the last step are those after it
 COARSE = 1e-5  # tolerance on a coarse grid: the grid itself is off by more
+NEARLY = 1e-6  # tolerance as long as multipliers still change
+STUCK = 6  # descents in a row, each with stiffer penalties, after which a limit that is still exceeded cannot be met
 TOUCH = 1e-6  # of a bound's unit: how far beyond it a motion may be
 
 
@@ -88,8 +90,8 @@ def optimize(
 
     `inputs` names the kinematic variables and forces that may be chosen; all, where it is left out. `guess` is where the search
     starts: an earlier optimum, a curve, or a puppeteer (see simulate) with `forces`; at rest, where nothing is given. `limits`
-    are met to a millionth of their unit. `coarse` solves with steps so many times as long first, which saves time where the search
-    is long. Ctrl-C returns the best so far.
+    are met to a millionth of their unit, distances to a tenth of a millimetre. `coarse` solves with steps so many times as long
+    first, which saves time where the search is long. Ctrl-C returns the best so far.
     """
     system = System.of(figure, dt=dt, inputs=inputs)
     problem = problem_of(system, cost, duration=duration, q=q, v=v)
@@ -97,14 +99,14 @@ def optimize(
     if coarse > 1 and method == "auto":
         method = "newton"  # it is near
     if limits is not None:
-        problem = replace(problem, bounds=limits.bounds(problem))
+        problem = limits.on(problem)
     work = Expansion(problem)
 
     def solve(problem: Problem, run: Rollout, **options: Any) -> Descent:
         work.problem = problem
         return descend(problem, run, method=method, threads=threads, monitor=monitor, expansion=work, **options)
 
-    if limits is None:
+    if limits is None or limits.soft:
         return optimum_of(problem, solve(problem, run, tolerance=tolerance, iterations=iterations), work)
     return _within(problem, run, solve, work, tolerance, iterations)
 
@@ -113,21 +115,22 @@ def _within(
     problem: Problem, run: Rollout, solve: Callable[..., Descent], work: Expansion, tolerance: float, iterations: int
 ) -> Optimum:
     """Descents with multipliers between them, until every bound holds."""
-    system, worst = problem.system, np.inf
+    worst, stuck = np.inf, 0
     history: tuple[Iteration, ...] = ()
     while True:
         left = iterations - len(history)
         near = worst <= 100.0 * TOUCH
-        found = solve(problem, run, tolerance=tolerance if near else max(tolerance, 1e-8), iterations=left, first=len(history))
+        found = solve(problem, run, tolerance=tolerance if near else max(tolerance, NEARLY), iterations=left, first=len(history))
         history, run = history + found.history, found.run
-        beyond = violation(problem.bounds, system, run)
+        beyond = violation(problem, run)
         outcome = found.outcome
-        if (beyond <= TOUCH and near) or outcome is Outcome.STOPPED or len(history) >= iterations:
+        stuck = stuck + 1 if beyond > max(0.5 * worst, TOUCH) else 0
+        if (beyond <= TOUCH and near) or outcome is Outcome.STOPPED or stuck == STUCK or len(history) >= iterations:
             if beyond > TOUCH and outcome is Outcome.CONVERGED:
-                outcome = Outcome.OUT_OF_ITERATIONS
+                outcome = Outcome.BEYOND_LIMITS if stuck == STUCK else Outcome.OUT_OF_ITERATIONS
             wished = problem.cost(run)[0]
             return optimum_of(problem, Descent(run, wished, history, outcome, found.mu), work)
-        problem = replace(problem, bounds=tightened(problem.bounds, system, run, stiffer=beyond > 0.25 * worst))
+        problem = tightened(problem, run, stiffer=beyond > 0.25 * worst)
         worst = beyond
 
 

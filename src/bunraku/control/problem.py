@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.control.bend import bend
+from bunraku.control.keepout import KeepOut
 from bunraku.control.projection import project
 from bunraku.control.riccati import riccati
 from bunraku.control.sheet import Bounds, Sheet, slopes, value
@@ -46,6 +47,7 @@ class Problem:
     taut: NDArray[np.int8]
     """States of the links before the first step."""
     bounds: Bounds = field(default_factory=unbounded)
+    keepout: KeepOut | None = None
     tolerance: float = TOLERANCE
     """Of every step."""
 
@@ -68,7 +70,7 @@ class Problem:
         """What is wished, and what bounds add to it."""
         s = self.system
         wished, beyond = value(s.tree, self.sheet, self.bounds, run.x, run.u, run.impulse, s.dt, s.n_kin)
-        return float(wished), float(beyond)
+        return float(wished), float(beyond) + (self.keepout.value(run.x) if self.keepout is not None else 0.0)
 
 
 class Expansion:
@@ -78,7 +80,7 @@ class Expansion:
         s, sheet, N = problem.system, problem.sheet, problem.steps
         self.problem = problem
         bounded = len(problem.bounds.l_rho) > 0
-        blocks = len(sheet.joint) > 0 or len(sheet.wc) > 0
+        blocks = len(sheet.joint) > 0 or len(sheet.wc) > 0 or problem.keepout is not None
         rows_q, rows_l = (N + 1 if blocks else 0), (N if len(sheet.wl) or bounded else 0)
         self.slopes = Slopes(
             np.zeros((N + 1, s.n_x)), np.zeros((N + 1, s.n_x)), np.zeros((N, s.n_u)), np.zeros((N, s.n_u)),
@@ -122,6 +124,8 @@ class Expansion:
         """The cost to second order; configurations and forces of the motion."""
         s, p = self.problem.system, self.problem
         slopes(s.tree, p.sheet, p.bounds, run.x, run.u, run.impulse, s.dt, s.n_kin, s.hands, s.thrusts, self.slopes)
+        if p.keepout is not None:
+            p.keepout.add(run.x, self.slopes)
         return np.ascontiguousarray(run.x[:, : s.n_q]), np.ascontiguousarray(run.u[:, s.n_kin :])
 
     def gauss_newton(self, shift: float = 0.0) -> float | None:

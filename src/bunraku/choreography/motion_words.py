@@ -1,0 +1,110 @@
+"""Motions of a show's own, beside the library's: takes that were recorded, and what people did in BVH files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from bunraku.choreography.people import played_by
+from bunraku.choreography.puppet import Puppet
+from bunraku.choreography.repertoire import Piece, Repertoire
+from bunraku.choreography.script import Role
+from bunraku.errors import BunrakuError
+from bunraku.io import load
+from bunraku.io.node import Node
+from bunraku.io.shape_words import file_named
+from bunraku.motion import Motion
+
+PERSON = ("from", "to", "exaggerate", "simplify")
+MOTION = ("file", "parts", "loop", "travels", *PERSON)
+
+
+def between(node: Node, low: float, high: float, what: str) -> float:
+    """A number that is neither too small nor too large."""
+    value = node.number()
+    if not low <= value <= high:
+        raise node.error(f"{value:g} {what}", advice=f"between {low:g} and {high:g}")
+    return value
+
+
+def with_motions(node: Node | None, folder: Path, roles: tuple[Role, ...]) -> tuple[Role, ...]:
+    """The roles, each with the motions that the show adds to its repertoire."""
+    if node is None:
+        return roles
+    if not isinstance(node.value, dict):
+        raise node.unwanted("a mapping of motions", advice="write name: {file: take.npz}")
+    added: dict[str, dict[str, Piece]] = {role.figure.name: {} for role in roles}
+    for name, at in node.value.items():
+        for piece in _pieces(name, at, folder, roles):
+            added[piece.motion.figure.name][name] = piece
+    return tuple(
+        replace(role, repertoire=Repertoire(role.repertoire.puppet, {**role.repertoire.pieces, **added[role.figure.name]}))
+        for role in roles
+    )
+
+
+def _pieces(name: str, node: Node, folder: Path, roles: tuple[Role, ...]) -> Iterator[Piece]:
+    """A motion of one's own: of one figure, or a person's for every figure that plays."""
+    words = node.words(MOTION, "a motion") if isinstance(node.value, dict) else {"file": node}
+    file = node.need("file", f"{name!r}") if isinstance(node.value, dict) else node
+    path = file_named(file, folder, (".npz", ".csv", ".yaml", ".bvh"), "a motion file")
+    motion = load(path)
+    if not isinstance(motion, Motion) or len(motion.tracks) != 1:
+        raise file.error("there is no motion of one figure in it", advice="record one with bunraku simulate or on the stage")
+    puppets = {role.figure.name: role.repertoire.puppet for role in roles}
+    if path.suffix == ".bvh":
+        for puppet in puppets.values():
+            yield _piece(name, words, _by_puppet(motion, puppet, words, file), puppet)
+        return
+    for word in PERSON:
+        if word in words:
+            raise node.keys[word].error(f"{word!r} is for motions of people", advice="give a BVH file, or remove the word")
+    if motion.figure.name not in puppets:
+        raise file.error(f"{motion.figure.name} does not play", advice=f"give figures a {motion.figure.name}")
+    puppet = puppets[motion.figure.name]
+    yield _piece(name, words, _from_rest(motion, puppet, file), puppet)
+
+
+def _piece(name: str, words: Mapping[str, Node], motion: Motion, puppet: Puppet) -> Piece:
+    parts = tuple(puppet.parts)
+    if "parts" in words:
+        parts = tuple(item.choice(puppet.parts, "part") for item in words["parts"].items("parts"))
+    loop = None
+    if "loop" in words:
+        begin, end = words["loop"].numbers(2)
+        if not 0.0 < begin < end < motion.duration:
+            raise words["loop"].error(
+                f"a loop from {begin:g} s to {end:g} s", advice=f"it must lie within the {motion.duration:g} s of the motion"
+            )
+        loop = (begin, end)
+    return Piece(name, motion, parts, loop, words["travels"].flag() if "travels" in words else False)
+
+
+def _by_puppet(motion: Motion, puppet: Puppet, words: Mapping[str, Node], file: Node) -> Motion:
+    """What a person does between two times, as the puppet would."""
+    begin = words["from"].number() if "from" in words else 0.0
+    end = words["to"].number() if "to" in words else motion.duration
+    if not 0.0 <= begin < end - 1.0 or end > motion.duration + 1e-9:
+        raise words.get("from", words.get("to", file)).error(
+            f"from {begin:g} s to {end:g} s of {motion.duration:.4g} s", advice="give a second or more that is in the file"
+        )
+    options = {
+        "exaggerate": between(words["exaggerate"], 0.1, 3.0, "times as large") if "exaggerate" in words else 0.6,
+        "simplify": between(words["simplify"], 0.2, 10.0, "Hz to keep") if "simplify" in words else 1.5,
+    }
+    try:
+        return played_by(puppet, motion.slice(motion.t[0] + begin, motion.t[0] + end), **options)
+    except BunrakuError as error:
+        message, _, advice = str(error).partition("\n  advice: ")
+        raise file.error(message, advice=advice or "try another capture") from None
+
+
+def _from_rest(motion: Motion, puppet: Puppet, node: Node) -> Motion:
+    off = abs(motion.q[-1] - motion.q[0]).max()
+    if off > 0.05:
+        raise node.error(
+            f"it does not end where it begins: a variable is {off:.2g} off",
+            advice="trim or extend it so that both ends are the same rest",
+        )
+    return motion
