@@ -81,7 +81,7 @@ HAT, AHEAD = right_arm(0.0, -0.08, 0.5), right_arm(0.02, 0.35, 0.28)
 OPEN = both(arm_length=-0.22, arm_x=0.16)
 LOW = torso(y=-0.1, length=0.15) | both(leg_length=-0.1, leg_y=0.35, arm_length=0.05, arm_x=0.12, arm_y=-0.05)
 DIP = torso(length=0.07)
-LEFT, RIGHT = leg("left", 0.24, 0.1), leg("right", 0.24, 0.1)
+LEFT, RIGHT, STEP = leg("left", 0.24, 0.1), leg("right", 0.24, 0.1), leg("left", 0.18, 0.14)
 
 GESTURES = {
     "rest": Gesture(((0, REST), (0.6, REST), (1.2, REST), (1.8, REST)), (), "hangs still", (0.6, 1.2)),
@@ -111,7 +111,7 @@ GESTURES = {
         ((0, REST), (0.48, LEFT), (0.96, RIGHT), (1.44, LEFT), (1.92, REST)), LEGS, "steps on the spot", (0.48, 1.44),
     ),
     "walk": Gesture(
-        ((0, REST), (0.48, leg("left", 0.18, 0.14)), (0.96, leg("right", 0.18, 0.14)), (1.44, leg("left", 0.18, 0.14)), (1.92, REST)),
+        ((0, REST), (0.48, STEP), (0.96, leg("right", 0.18, 0.14)), (1.44, STEP), (1.92, REST)),
         LEGS, "walks to a place", (0.48, 1.44), travels=True,
     ),
     "turn": Gesture(
@@ -123,7 +123,7 @@ GESTURES = {
         ("torso",), "sways from side to side", (0.72, 2.16),
     ),
     "twist": Gesture(
-        ((0, REST), (0.72, torso(turn=0.4)), (1.44, torso(turn=-0.4)), (2.16, torso(turn=0.4)), (2.88, REST)),
+        ((0, REST), (0.72, torso(turn=0.25)), (1.44, torso(turn=-0.25)), (2.16, torso(turn=0.25)), (2.88, REST)),
         ("torso",), "turns its shoulders to and fro", (0.72, 2.16),
     ),
     "hop": Gesture(

@@ -19,18 +19,19 @@ show: Two gestures
 tempo: 100
 figures: {anna: marionette22}
 script:
-  - anna: twist
+  - anna: nod
     name: first
   - anna: sway
     give: 0.8
-  - anna: twist
+  - anna: nod
     give: 0.8
     wait: 1
 """
 
 
 def played(text: str = SHOW) -> Played:
-    return Played(score(script_of(yaml.parse(text), Path())), "anna")
+    """Of gestures in which no string goes slack, free to come when they like."""
+    return Played(score(script_of(yaml.parse(text), Path())), "anna", loyal=1e-3)
 
 
 def test_derivatives_through_the_puppets_dynamics() -> None:
@@ -55,7 +56,7 @@ def test_timing_finds_when_it_fits() -> None:
 
 def test_what_the_strings_cannot_do_is_said() -> None:
     wild = SHOW.replace("tempo: 100", "tempo: 140")
-    wild = wild.replace("  - anna: twist\n    name", "  - anna: cheer\n    size: 2.0\n    counts: 5\n    name")
+    wild = wild.replace("  - anna: nod\n    name", "  - anna: cheer\n    size: 2.0\n    counts: 5\n    name")
     anna = played(wild)
     with pytest.raises(BunrakuError, match="cannot follow its strings"):
         anna.run(np.zeros(2))
