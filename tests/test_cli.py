@@ -115,6 +115,18 @@ def test_check_tells_what_is_in_a_file(tmp_path: Path) -> None:
     assert "figure arm2d: 2 dynamic + 2 kinematic variables, 2 bodies, 1 string, 0.7 kg" in result.stdout
 
 
+def test_check_knows_humanoid_files(tmp_path: Path) -> None:
+    words = "figure: humanoid\nfeet: [left_sole, right_sole]\nsole: {size: [0.099, 0.072]}\nhands: [left_hand, right_hand]\n"
+    good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
+    good.write_text(f"humanoid: ours\n{words}trunk: trunk\n")
+    bad.write_text(f"humanoid: ours\n{words}trunk: trunck\n")
+    result = run("check", good)
+    assert "humanoid ours: 20 motors, 6.5 kg" in result.output
+    result = run("check", bad)
+    assert result.exit_code == 1
+    assert "did you mean trunk" in result.output
+
+
 def test_check_tells_the_one_error_and_goes_on(tmp_path: Path) -> None:
     good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
     io.save(library.pendulum(), good)

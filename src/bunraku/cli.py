@@ -131,6 +131,8 @@ def _thing(name: str) -> Any:
     from bunraku.figure import library
 
     if recipe := _recipe(name):
+        if not hasattr(recipe, "run"):  # a humanoid is there already
+            return recipe.figure
         made = recipe.run()
         return getattr(made, "motion", made)
     if Path(name).suffix.lower() in io.LOADERS or Path(name).exists():
@@ -139,13 +141,17 @@ def _thing(name: str) -> Any:
 
 
 def _recipe(name: str | Path) -> Any:
-    """What a simulation or climbing file orders; nothing for any other file."""
+    """What a simulation or climbing file orders, or the humanoid of a humanoid file; nothing for any other file."""
     from bunraku.io import yaml
 
     try:
         root = yaml.read(name) if Path(name).suffix.lower() in (".yaml", ".yml") else None
     except BunrakuError:  # whoever reads it next will say what is wrong
         return None
+    if root is not None and root.get("humanoid"):
+        from bunraku.locomotion.guide.humanoid_file import load_humanoid
+
+        return load_humanoid(name)
     if root is None or not (root.get("simulate") or root.get("climb")):
         return None
     from bunraku.verbs import load_climb, load_recipe
@@ -440,6 +446,8 @@ def guide(
     plot: Annotated[Path | None, typer.Option(help="With --replay: loci from above, as PNG, SVG or PDF.")] = None,
     seconds: Annotated[float, typer.Option(min=0.0, max=3600.0, help="With --replay: how long after the last input.")] = 2.0,
     physics: Annotated[bool, typer.Option("--physics", help="In MuJoCo, with position servos and a stabiliser.")] = False,
+    joystick: Annotated[int | None, typer.Option(min=0, help="Number of a joystick on this machine (SDL).")] = None,
+    joysticks: Annotated[bool, typer.Option("--joysticks", help="List the joysticks of this machine.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8360,
     browser: Annotated[
         bool | None, typer.Option("--browser/--no-browser", help="Open the page; without a display it is not.")
@@ -448,6 +456,10 @@ def guide(
     """Guide a humanoid with one hand: a foot, the trunk or a hand follows the stick, the rest of the body follows by itself."""
     from bunraku.verbs import guide as guiding
 
+    if joysticks:
+        for title, text in guiding.joysticks():
+            _say(f"{title:<12}{text}")
+        return
     if replay is not None:
         for title, text in guiding.replayed(humanoid, scene, replay, output or (), plot, seconds=seconds, console=err):
             _say(f"{title:<12}{text}")
@@ -455,7 +467,7 @@ def guide(
     from bunraku.stage.command import play as open_stage
     from bunraku.teleop.files import entries_of, exporters
 
-    one = guiding.entry(humanoid, scene, physics=physics)
+    one = guiding.entry(humanoid, scene, physics=physics, joystick=joystick)
     one.open()  # what is wrong is said here, not in the browser
     open_stage([one], port=port, opener=entries_of, exporters=exporters(), browser=browser, console=out)
 

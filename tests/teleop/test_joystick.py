@@ -11,7 +11,10 @@ from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.session import Session
+from bunraku.stage import Sticks
 from bunraku.teleop.devices import PAPER, Pilot
+from bunraku.teleop.guided import GuidedLive
+from bunraku.verbs.guide import joysticks
 
 pytest.importorskip("sdl2", exc_type=ImportError)
 
@@ -54,6 +57,23 @@ def test_it_walks_the_humanoid_until_it_is_unplugged() -> None:
         assert command.idle
         assert abs(session.points.com.p[0] - walked) < 0.02
         assert session.points.aloft == -1
+
+
+def test_it_guides_what_is_on_the_stage(plastic: VirtualJoystick) -> None:
+    with Joystick(plastic.number) as stick:
+        plastic.set(axes={3: 1.0, 4: 1.0}, hat=UP)
+        live = GuidedLive(Guide(small_humanoid()), joystick=stick)
+        start, end = live.reset().q[0][0], [live.step() for _ in range(500)][-1].q[0][0]
+        assert end - start > 0.05
+        plastic.set(hat=0)
+        live.apply(Sticks((0.0, -1.0, 0.0, 0.0, 0.0, 0.0)))  # where the stick is let go, the page drives
+        assert [live.step() for _ in range(500)][-1].q[0][0] < end - 0.03
+
+
+def test_they_are_listed(plastic: VirtualJoystick) -> None:
+    listed = dict(joysticks())
+    assert len(listed) > plastic.number
+    assert f"joystick {plastic.number}" in listed
 
 
 def test_none_there() -> None:

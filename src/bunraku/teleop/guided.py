@@ -18,7 +18,8 @@ from bunraku.locomotion.guide.segment import DT
 from bunraku.locomotion.guide.session import Session, Tick
 from bunraku.locomotion.guide.stabiliser import Stabiliser
 from bunraku.stage import Command, Pull, Release, Sample, Sticks
-from bunraku.teleop.devices import Pilot, Reading
+from bunraku.teleop.devices import PAPER, Pilot, Reading
+from bunraku.teleop.joystick import Joystick, commanded
 from bunraku.teleop.markers import marked, markers
 from bunraku.teleop.physics import MujocoRobot
 from bunraku.teleop.robot import slipped
@@ -34,13 +35,16 @@ class GuidedLive:
     sticks = ("side to side", "forward and back", "turn", "up and down, lift the foot", "switch what is guided", "lean")
     series = (("ZMP inside the polygon", "mm"), ("height of the centre of mass", "m"), ("speed of the centre of mass", "m/s"))
 
-    def __init__(self, guide: Guide, *, x: float = 0.0, y: float = 0.0, yaw: float = 0.0) -> None:
+    def __init__(
+        self, guide: Guide, *, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, joystick: Joystick | None = None
+    ) -> None:  # fmt: skip
+        """With a joystick, its commands go before those of the page; they are not in the page's log of inputs."""
         self._performer = Performer(guide)
         self._start = guide.start(x=x, y=y, yaw=yaw)
         self._markers = markers(guide.humanoid)
         self.scene, self.dt = guide.scene, DT
         self.figures = (guide.humanoid.figure, self._markers)
-        self._keep = False
+        self._keep, self._joystick = False, joystick
         self.reset()
 
     @property
@@ -59,6 +63,7 @@ class GuidedLive:
     def reset(self) -> Sample:
         self._session = Session(self._performer, self._start, keep=self._keep, prompt=True)
         self._pilot = Pilot(up_lifts=True)
+        self._held, self._heard = Pilot(PAPER), ""
         self._command = STAND
         self._drag: Pull | None = None
         self._notices: list[str] = []
@@ -108,13 +113,26 @@ class GuidedLive:
 
     def step(self) -> Sample:
         session = self._session
-        session.command = self._toward(self._drag) if self._drag is not None else self._command
+        session.command = self._toward(self._drag) if self._drag is not None else self._joystick_or(self._command)
         tick = session.tick()
         if tick.notice and tick.notice != self._told:
             self._notices.append(tick.notice)
         if tick.k == 1:
             self._told = tick.notice
         return self._sample(tick, tick.t)
+
+    def _joystick_or(self, command: Command_) -> Command_:
+        """What the joystick says; where it is let go, or there is none, the page's command."""
+        if self._joystick is None:
+            return command
+        before = self._held.guided
+        held, message = commanded(self._joystick, self._held)
+        if message and message != self._heard:
+            self._notices.append(message)
+        elif self._held.guided != before:
+            self._notices.append(f"{SPOKEN[self._held.guided]} is guided")
+        self._heard = message
+        return command if held.idle and not any(held.lift) and not command.idle else held
 
     def _toward(self, drag: Pull) -> Command_:
         """The command that brings the dragged point to the mouse."""

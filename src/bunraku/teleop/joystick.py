@@ -30,16 +30,23 @@ def sdl() -> Any:
     return sdl2
 
 
+def plugged_in() -> tuple[str, ...]:
+    """The names of all joysticks, in the order of their numbers."""
+    own = sdl()
+    own.SDL_JoystickUpdate()
+    return tuple((own.SDL_JoystickNameForIndex(k) or b"joystick").decode() for k in range(own.SDL_NumJoysticks()))
+
+
 class Joystick:
     """One of those that are plugged in: `with Joystick() as stick: stick.poll()`."""
 
     def __init__(self, number: int = 0) -> None:
+        names = plugged_in()
         self._sdl = sdl()
-        self._sdl.SDL_JoystickUpdate()
-        count = self._sdl.SDL_NumJoysticks()
-        self._stick = self._sdl.SDL_JoystickOpen(number) if 0 <= number < count else None
+        self._stick = self._sdl.SDL_JoystickOpen(number) if 0 <= number < len(names) else None
         if not self._stick:
-            raise BunrakuError(f"there is no joystick {number}; {count} found\n  advice: plug it in, or drive from the browser")
+            there = ", ".join(f"{k} is {name}" for k, name in enumerate(names)) or "none is plugged in"
+            raise BunrakuError(f"there is no joystick {number}: {there}\n  advice: plug it in, or drive from the browser")
         self.name = (self._sdl.SDL_JoystickName(self._stick) or b"joystick").decode()
 
     def poll(self) -> Reading | None:

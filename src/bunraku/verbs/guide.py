@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from bunraku import io
-from bunraku.errors import FileError
+from bunraku.errors import BunrakuError, FileError
 from bunraku.io import plots
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid_file import humanoid_named, planner_of
@@ -21,16 +21,25 @@ from bunraku.scene import Scene
 from bunraku.stage.entry import Entry
 from bunraku.stage.inputs import read_log
 from bunraku.teleop.guided import GuidedInPhysics, GuidedLive
+from bunraku.teleop.joystick import Joystick, plugged_in
 from bunraku.verbs.simulate import OUTPUTS
 
 
-def live(humanoid: str, scene: Path | None, *, physics: bool = False) -> GuidedLive:
+def live(humanoid: str, scene: Path | None, *, physics: bool = False, joystick: int | None = None) -> GuidedLive:
     """The humanoid to guide. Without a scene, our own stands on the steps of the paper's room, any other on a plain floor."""
     own = humanoid_named(humanoid)
     around = _scene(scene) if scene is not None else ROOM if humanoid == "humanoid" else Scene("floor")
     guide = Guide(own, around, planner_of(own))
     kind = GuidedInPhysics if physics else GuidedLive
-    return kind(guide, x=START if around is ROOM else 0.0)
+    return kind(guide, x=START if around is ROOM else 0.0, joystick=None if joystick is None else Joystick(joystick))
+
+
+def joysticks() -> Iterator[tuple[str, str]]:
+    """Numbers and names of those that are plugged in."""
+    names = plugged_in()
+    if not names:
+        raise BunrakuError("no joystick is plugged in\n  advice: plug one in, or drive from the browser by gamepad or keys")
+    yield from ((f"joystick {k}", name) for k, name in enumerate(names))
 
 
 def _scene(path: Path) -> Scene:
@@ -40,10 +49,11 @@ def _scene(path: Path) -> Scene:
     return scene
 
 
-def entry(humanoid: str, scene: Path | None, *, physics: bool = False) -> Entry:
+def entry(humanoid: str, scene: Path | None, *, physics: bool = False, joystick: int | None = None) -> Entry:
     """Its line on the stage."""
     about = "Sticks or keys guide a point, Q and E switch which; or drag a foot, a hand, the trunk"
-    return Entry(f"Guide {Path(humanoid).stem}", lambda: live(humanoid, scene, physics=physics), about, front=(0.6, -1.0))
+    title = f"Guide {Path(humanoid).stem}"
+    return Entry(title, lambda: live(humanoid, scene, physics=physics, joystick=joystick), about, front=(0.6, -1.0))
 
 
 def replayed(

@@ -58,6 +58,13 @@ class Humanoid:
     """Corners of a sole in the axes of the foot's frame, (m, 2), counter-clockwise."""
     limits: Limits
 
+    def __str__(self) -> str:
+        figure, limits = self.figure, self.limits
+        return (
+            f"humanoid {figure.name}: {figure.n_q - 6} motors, {figure.mass:.3g} kg, centre of mass {self.height:.3g} m high, "
+            f"steps of {limits.forward:.2g} m, arms of {limits.reach:.2g} m"
+        )
+
     @cached_property
     def pose(self) -> Pose:
         """At home."""
