@@ -230,6 +230,12 @@ def test_feet_go_up_and_down(heights):
     assert walked.Q[-1, 2] - walked.Q[0, 2] == pytest.approx(float(np.diff(heights(base[[0, -1], :2]))[0]), abs=0.02)
 
 
+@pytest.mark.parametrize("heights", [stairs, down, ramp])
+def test_stairs_are_taken_gently_too(heights):
+    t, base = way("straight", samples=500)
+    assert walk(PERSON, t, base, heights=heights, gentle=0.19).jump < 0.2
+
+
 def test_feet_tilt_with_a_slope():
     t, base = way("straight")
     slope = lambda points: 0.15 * points[:, 0]  # noqa: E731

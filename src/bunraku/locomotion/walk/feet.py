@@ -83,7 +83,7 @@ class Foot:
         # Up a step, first up and then ahead; down, first ahead and then down.
         climb = np.clip((self.ground.at[k + 1, 2] - self.ground.at[k, 2]) / STEEP, -1.0, 1.0)[:, None]
         late = np.where(climb > 0.0, s1 ** (1.0 + climb), 1.0 - (1.0 - s1) ** (1.0 - 0.6 * climb))
-        early = np.where(climb > 0.0, 1.0 - (1.0 - s1) ** (1.0 + 0.8 * climb), s1 ** (1.0 - 0.8 * climb))
+        early = np.where(climb > 0.0, 1.0 - (1.0 - s1) ** (1.0 + climb), s1 ** (1.0 - 0.8 * climb))
         way = eased(late, self.ramp)
         rise = eased(early, self.ramp)
         start, end = s1 - s1**3 * (6.0 - 8.0 * s1 + 3.0 * s1**2), s1**3 * (-4.0 + 7.0 * s1 - 3.0 * s1**2)
