@@ -13,6 +13,7 @@ from bunraku.locomotion.obstruction import Outcome
 from bunraku.locomotion.segments import Curve, Slope, Step, Straight
 from bunraku.verbs import climb_file, load_climb
 from bunraku.verbs.climb_run import run_climb
+from bunraku.verbs.entries import entries_of
 
 GOOD = """climb: gecko
 path:
@@ -107,3 +108,10 @@ def test_names_that_cannot_be_written_are_refused_before_the_work(tmp_path):
     file = written(tmp_path, GOOD)
     with pytest.raises(FileError, match="cannot hold a plot"):
         list(run_climb(file, [], tmp_path / "climb.txt", console=Console(quiet=True)))
+
+
+def test_a_climbing_file_on_the_stage(tmp_path):
+    (entry,) = entries_of(written(tmp_path, "climb: gecko\npath: [straight: 6 cm]\npause: 50 ms\noptimized: false\n"))
+    piece = entry.open()
+    assert piece.motion.duration == pytest.approx(4 * 0.3)
+    assert piece.scene.obstacles

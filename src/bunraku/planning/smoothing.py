@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bunraku.errors import BunrakuError
 from bunraku.motion import Motion
+from bunraku.planning.limits import Limits
 from bunraku.planning.recheck import recheck
 from bunraku.planning.search import Plan
 
@@ -24,32 +25,32 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 NEAR = (0.1, 1.0, 10.0, 100.0, 1000.0)  # weights of staying near the plan, each tried where the one before was refused
 AT_END = 30.0  # seconds' worth of the end: it is where the goal is
+SPARE = 1e-5  # [m or rad] that hands keep from their limits
 HANDS = 0.1  # what accelerations of hands weigh in gains: a hand may hurry where the figure was pushed
 
 
-def smooth(found: Plan, *, iterations: int = 40) -> Plan:
+def smooth(found: Plan, *, iterations: int = 60) -> Plan:
     """The plan with smoother inputs, accepted by the rechecker; the same plan where no smoother one was."""
     if found.motion is None:
         return found
-    problem, best, rough = found.problem, found, roughness(found.motion)
+    problem, rough = found.problem, roughness(found.motion)
     for near in NEAR:
         try:
-            motion = _optimum(found.motion, near=near, hands=1.0, iterations=iterations).motion
+            motion = _optimum(found.motion, problem.limits, near=near, hands=1.0, iterations=iterations).motion
         except BunrakuError:
             continue
         report = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
         if report.accepted and roughness(motion) < rough:
             none = np.zeros((0, found.speeds.shape[1]))
-            best = dataclasses.replace(found, motion=motion, report=report, speeds=none)
-            break
-    return best
+            return dataclasses.replace(found, motion=motion, report=report, speeds=none)
+    return found
 
 
 def stabilize(found: Plan) -> Optimum:
     """The motion of a plan with the feedback that holds the figure to it: `gains`, and what `bunraku.control.track` asks for."""
     if found.motion is None:
         raise BunrakuError(f"there is no motion to hold a figure to: {found.outcome.value}")
-    return _optimum(found.motion, near=100.0, hands=HANDS, iterations=0)
+    return _optimum(found.motion, found.problem.limits, near=100.0, hands=HANDS, iterations=0)
 
 
 def roughness(motion: Motion) -> float:
@@ -58,7 +59,7 @@ def roughness(motion: Motion) -> float:
     return float((np.diff(np.vstack([K[:1], K]), 2, axis=0) ** 2).sum() / dt**3)
 
 
-def _optimum(guess: Motion, *, near: float, hands: float, iterations: int) -> Optimum:
+def _optimum(guess: Motion, limits: Limits, *, near: float, hands: float, iterations: int) -> Optimum:
     from bunraku import control  # which workers that plan need not wait for
 
     figure = guess.figure
@@ -68,8 +69,13 @@ def _optimum(guess: Motion, *, near: float, hands: float, iterations: int) -> Op
         control.Speed(1e-3, rates, at_end=AT_END),
         control.Acceleration(hands),
     )
-    dt = float(guess.t[1] - guess.t[0])
+    free = [k for k, on in enumerate(limits.free) if on]
+    names = [figure.kinematic[k] for k in free]
+    box = control.Limits(
+        variables={figure.kinematic[k]: (limits.lower[k] + SPARE, limits.upper[k] - SPARE) for k in free},
+        speeds={figure.kinematic[k]: limits.speed[k] for k in free},
+    )
     return control.optimize(
-        figure, cost, duration=guess.duration, dt=dt, q=guess.q[0], guess=guess.q[1:, figure.n_dynamic :], iterations=iterations,
-        tolerance=1e-9,
+        figure, cost, duration=guess.duration, dt=float(guess.t[1] - guess.t[0]), q=guess.q[0], inputs=names,
+        guess=guess.q[1:, figure.n_dynamic :], limits=box if iterations else None, iterations=iterations, tolerance=1e-9,
     )  # fmt: skip
