@@ -3,7 +3,9 @@ same with the length of a chain."""
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,10 +42,10 @@ NOTES = {
     "marionette22.acceleration_us": "continuous accelerations and tensions, strings taut, one call from Python",
     "pinocchio22.rnea_d1_us": "computeRNEADerivatives, the same 22 joints and bodies, no strings, one call from Python",
     "pinocchio22.aba_us": "aba, likewise",
-    "chain.step_exponent": f"fitted over chains of {CHAINS}; wanted ≤ 2.2",
+    "chain.step_exponent": f"processor time, fitted over chains of {CHAINS}; wanted ≤ 2.2",
     "chain.step_d1_exponent": "likewise; wanted ≤ 2.2",
     "chain.step_d2_exponent": "likewise; wanted ≤ 3.2",
-    "marionette22.realtime": "times real time, one thread: 60 s of waving and hopping, slack and catches; wanted ≥ 200",
+    "marionette22.realtime": "times real time, of processor time: 60 s of waving and hopping, slack and catches; wanted ≥ 200",
     "marionette25.realtime": "likewise",
 }
 
@@ -152,15 +154,26 @@ def bench_marionette() -> dict[str, float]:
     return took | {"marionette22.step_d2_us": best_of(play.second, repeat=200)}
 
 
+def own_time(function: Callable[[], Any], repeat: int) -> float:
+    """Microseconds of processor time, at best: for what takes longer than a busy machine leaves a process alone."""
+    function()
+    best = math.inf
+    for _ in range(repeat):
+        start = time.process_time()
+        function()
+        best = min(best, time.process_time() - start)
+    return 1e6 * best
+
+
 def bench_growth() -> dict[str, float]:
     """Chains that swing from a bent start."""
     times: dict[str, list[float]] = {"step": [], "step_d1": [], "step_d2": []}
     for n in CHAINS:
         play = Performance(library.named(f"chain{n}"), np.empty((30, 0)), np.empty((30, 0)), dt=0.002)
         play.steps()
-        times["step"].append(best_of(play.steps) / 30)
-        times["step_d1"].append(best_of(play.first) / play.few)
-        times["step_d2"].append(best_of(play.second))
+        times["step"].append(own_time(play.steps, 60) / len(play.K))
+        times["step_d1"].append(own_time(play.first, 60) / play.few)
+        times["step_d2"].append(own_time(play.second, 10))
     out = {f"chain{n}.{name}_us": took for name, row in times.items() for n, took in zip(CHAINS, row, strict=True)}
     for name, row in times.items():
         out[f"chain.{name}_exponent"] = float(np.polyfit(np.log(CHAINS), np.log(row), 1)[0])
@@ -189,9 +202,9 @@ def bench_realtime() -> dict[str, float]:
         K = lively(figure)
         for _ in range(5):
             simulation = Simulation(figure)
-            start = time.perf_counter()
+            start = time.process_time()
             steps = simulation.run(K)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         taut = steps.states[:, : len(figure.strings)] > 0
         if taut.all() or not (taut[1:] & ~taut[:-1]).any():
             raise AssertionError(f"{name}: no string went slack and caught: this is not lively")
