@@ -94,7 +94,10 @@ def bench_first_path() -> dict[str, float]:
     }
 
 
-def ompl_times(*, discrete: bool = False, stride: float = 0.0, seeds: int = SEEDS, seconds: float = 10.0) -> list[float]:
+def ompl_times(
+    *, discrete: bool = False, stride: float = 0.0, seeds: int = SEEDS, seconds: float = 10.0,
+    of: tuple[FreeSpace, Array, Array] | None = None,
+) -> list[float]:  # fmt: skip
     """RRTConnect on the same variables, bounds, metric and checker; OMPL's Python has no way to hand in a sampler.
 
     A stride of 0 is OMPL's own choice.
@@ -102,7 +105,7 @@ def ompl_times(*, discrete: bool = False, stride: float = 0.0, seeds: int = SEED
     from ompl import base, geometric, util
 
     util.setLogLevel(util.LogLevel.LOG_NONE)
-    _, space, start, goal = problem()
+    space, start, goal = of or problem()[1:]
     n, w = space.n, space.weights
 
     class Proof(base.MotionValidator):  # type: ignore[misc]
