@@ -40,5 +40,22 @@ def main() -> None:
     ).save(HERE / "_static" / "carrying_balcony.png", optimize=True)
 
 
+def scenes() -> None:
+    """The piano over the desk, the beam on the ramp."""
+    pictures = []
+    for name, share, size in (("living_room", 0.55, (1.9, 1.3)), ("ramp", 0.6, (2.4, 1.7))):
+        errand = load_errand(name)
+        done = carry(errand, seed=0)
+        assert done.motion is not None
+        q = done.motion.track("object").q
+        k = int(np.argmax(q[:, 2])) if name == "living_room" else int(share * len(q))
+        x, y, z = q[k, :3]
+        around = np.array([[x - size[0], y - size[1], z - 1.0], [x + size[0], y + size[1], z + 0.6]])
+        camera = Camera.around(around, azimuth=-1.1, elevation=0.4, aspect=1.33, margin=1.0)
+        pictures.append(still(done.motion, errand.scene, k, camera=camera, size=(800, 600)))
+    Image.fromarray(sheet(pictures, 2, [])).save(HERE / "_static" / "carrying_scenes.png", optimize=True)
+
+
 if __name__ == "__main__":
     main()
+    scenes()

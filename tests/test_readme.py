@@ -17,6 +17,7 @@ import pytest
 
 import bunraku
 from bunraku.choreography import load_script, score
+from bunraku.ensemble.errand_file import load_errand
 from bunraku.io import figure_file, figure_frames, scene_file, shape_words
 from bunraku.verbs import climb, load_climb, load_problem, load_recipe, simulate
 from bunraku.verbs.optimize import load_order
@@ -62,6 +63,7 @@ def run_yaml(block: Block) -> None:
     file = Path(f"{name.strip()}_{kind}.yaml")
     file.write_text(block.text, encoding="utf-8")
     readers = {"simulate": load_recipe, "climb": load_climb, "optimize": load_order, "plan": load_problem}
+    readers["carry"] = load_errand
     readers["show"] = lambda show: score(load_script(show))
     readers.get(kind, bunraku.load)(file)
 

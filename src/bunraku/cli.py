@@ -368,7 +368,7 @@ def plan(
 
 @verb
 def carry(
-    file: Annotated[Path, typer.Argument(metavar="TASK", help="A carrying file, or one of ours: factory, factory_door.")],
+    file: Annotated[Path, typer.Argument(metavar="TASK", help="A carrying file, or one of ours: factory, living_room, ramp.")],
     output: Output = None,
     stills: Annotated[Path | None, typer.Option(help="A sheet of moments along the way, as a PNG.")] = None,
     view: Annotated[Path | None, typer.Option(help="From above, with roadmap and path, as a PNG.")] = None,

@@ -33,7 +33,7 @@ def living_room(folder: str | PathLike[str]) -> Scene:
         "sofa": (_sofa(0.3, -2.55), TEAL),
         "coffee_table": (_table(2.0, -2.2, 0.42, 0.45), OAK),
         "side_table": (_table(-3.6, 2.3, 0.3, 0.55), OAK),
-        "bookshelf": (_bookshelf(2.42, 3.15), WALNUT),
+        "bookshelf": (_bookshelf(2.2, 3.15), WALNUT),
         "lamp": (_lamp(-1.6, -2.6), BRASS),
         "floor_shade": ([turned([1.5, 1.8], [0.24, 0.15], (-1.6, -2.6, 0))], SHADE),
         "table_shade": ([turned([0.85, 1.05], [0.17, 0.1], (-3.6, 2.3, 0))], SHADE),
@@ -42,7 +42,7 @@ def living_room(folder: str | PathLike[str]) -> Scene:
         "pot": ([turned([0.0, 0.02, 0.38, 0.4], [0.16, 0.17, 0.22, 0.2], (3.7, 2.6, 0))], WINE),
     }
     for k, color in enumerate((WINE, TEAL, BRASS, LEAF)):
-        groups[f"books_{k}"] = (_books(2.42, 3.15, k), color)
+        groups[f"books_{k}"] = (_books(2.2, 3.15, k), color)
     return Scene("living_room", tuple(written(name, parts, color, Path(folder)) for name, (parts, color) in groups.items()))
 
 

@@ -1,0 +1,86 @@
+"""*carrying*, Section V: the factory, the living room and a ramp, from the file to a motion that the rechecker accepts."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from bunraku.ensemble.carry import STAGES, carry
+from bunraku.ensemble.errand_file import load_errand
+from bunraku.ensemble.recheck import recheck
+from bunraku.ensemble.scenes.living_room import DESK, LEGS
+from bunraku.kinematics import pose
+
+
+@functools.cache
+def done(name, seed=0):
+    return carry(load_errand(name), seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("name", "variables", "samples"),
+    [
+        ("factory", 12, 268),
+        pytest.param("factory_door", 12, 268, marks=pytest.mark.slow),
+        ("living_room", 15, 78),
+        ("ramp", 18, 400),
+    ],
+)
+def test_errands_are_done(name, variables, samples):
+    made = done(name)
+    assert made.outcome.carried, made.why
+    errand = made.errand
+    assert errand.team.n == variables
+    assert len(made.motion) == samples
+    assert set(made.seconds) == set(STAGES)
+    verdict = recheck(errand.team, made.motion, errand.scene, margin=errand.margin, heights=errand.heights, **errand.ground)
+    assert verdict.accepted, str(verdict)
+    assert verdict.clearance >= errand.margin - 1e-6
+    assert verdict.closure < 1e-6
+    assert verdict.jump <= 0.2
+    assert verdict.slide <= 0.01
+
+
+def test_the_same_seed_gives_the_same_motion():
+    again = carry(load_errand("living_room"), seed=0)
+    for mine, other in zip(done("living_room").motion.tracks, again.motion.tracks, strict=True):
+        assert np.array_equal(mine.q, other.q)
+
+
+@pytest.mark.slow
+def test_twice_the_samples_follow_the_same_path():
+    """Planning does not depend on how many samples are animated."""
+    errand = load_errand("factory")
+    fine = carry(errand, seed=0, samples=530)
+    assert fine.outcome.carried, fine.why
+    assert len(fine.motion) == 530
+    assert fine.path.length == pytest.approx(done("factory").path.length, rel=0.2)
+
+
+def test_the_piano_is_raised_over_the_desk():
+    """Fig. 10."""
+    piano = done("living_room").motion.track("object")
+    over = []
+    for q in piano.q:
+        X = pose(piano.figure, q).X("object")
+        feet = np.array([X[:3, :3] @ (x, y, -0.36) + X[:3, 3] for x, y in LEGS])
+        here = (np.abs(feet[:, 0]) < 0.65) & (np.abs(feet[:, 1] - 0.17) < 0.43)
+        over.append(feet[here, 2].min() if here.any() else np.nan)
+    passing = np.isfinite(over)
+    assert passing.any(), "a leg passes over the desk"
+    assert np.nanmin(over) >= DESK + 0.01
+    assert not passing[[0, -1]].any()
+    assert piano.q[passing, 2].min() > piano.q[[0, -1], 2].max() + 0.15
+
+
+def test_wheels_follow_the_ramp():
+    made = done("ramp")
+    front = made.motion.track("front")
+    x, lift, pitch, roll = front.q[:, front.figure.indices(("base_x", "base_lift", "base_pitch", "base_roll"))].T
+    ground = np.clip((x + 1.5) / 5.0, 0.0, 1.0) * 0.6
+    assert np.abs(lift - ground).max() < 0.02
+    on_slope = (x > -1.0) & (x < 3.0)
+    assert np.allclose(np.hypot(pitch, roll)[on_slope], np.arctan(0.12), atol=6e-3)
+    assert np.abs(np.hypot(pitch, roll)[(x < -2.1) | (x > 4.1)]).max() < 5e-3
