@@ -386,6 +386,7 @@ def carry(
     A roadmap is learnt for the reduced team, a path found, timed, walked and held; what touches is tuned away. Ctrl-C ends it.
     """
     from bunraku.ensemble.errand_file import load_errand
+    from bunraku.ensemble.pictures import on_stage
     from bunraku.verbs import carry as carrying
 
     if runs > 1:
@@ -402,7 +403,7 @@ def carry(
         from bunraku.stage.command import play as open_stage
         from bunraku.teleop.files import entries_of, exporters
 
-        entry = Entry(done.errand.name, lambda: carrying.on_stage(done), "carried together")
+        entry = Entry(done.errand.name, lambda: on_stage(done), "carried together")
         open_stage([entry], opener=entries_of, exporters=exporters(), console=out)
 
 

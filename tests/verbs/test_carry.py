@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 from bunraku.cli import app
 from bunraku.ensemble.errand_file import load_errand
 from bunraku.io import load
-from bunraku.verbs.carry import on_stage, run_many, summary
+from bunraku.verbs.carry import run_many, summary
+from bunraku.verbs.entries import entries_of
 
 TEXT = """carry: tray
 scene: {scene: hall, obstacles: [{box: [0.4, 0.4, 2], at: [0, 0.4, 1], name: pillar}]}
@@ -76,8 +77,7 @@ def test_many_seeds(file):
 
 
 def test_on_the_stage(file):
-    from bunraku.ensemble.carry import carry
-
-    shown = on_stage(carry(load_errand(file), seed=1))
+    (entry,) = entries_of(file)
+    shown = entry.open()
     assert "roadmap" in [obstacle.name for obstacle in shown.scene.obstacles]
     assert any(name.startswith("reach of") for name in shown.motion.names)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import math
 import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,6 +27,7 @@ from bunraku.motion import Motion, Track
 from bunraku.planning.roadmap import Roadmap
 from bunraku.planning.steer import samples
 from bunraku.scene import Obstacle, Scene
+from bunraku.stage import Recorded
 
 Array = NDArray[np.float64]
 EDGES, WAY = "#2f6f9f", "#d1481f"
@@ -115,6 +118,14 @@ def edges_of(done: Carry, roadmap: Roadmap, *, count: int = 9) -> list[Array]:
 
 
 # -- on the stage ----------------------------------------------------------------------------------------------------
+
+
+def on_stage(done: Carry) -> Recorded:
+    """The motion, as far as it got, with the roadmap, the way of the object and the reach of every arm."""
+    _moved(done)
+    folder = tempfile.TemporaryDirectory(prefix="bunraku-")
+    atexit.register(folder.cleanup)  # the page asks for meshes as long as the stage is open
+    return Recorded(with_shells(done, folder.name), scene_with_roadmap(done, folder.name))
 
 
 def scene_with_roadmap(done: Carry, folder: str | os.PathLike[str]) -> Scene:

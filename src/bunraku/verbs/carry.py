@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
@@ -19,11 +18,10 @@ from bunraku.ensemble.carry import carry
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.errand_file import SUFFIXES, load_errand
 from bunraku.ensemble.outcome import STAGES, Carry, Progress
-from bunraku.ensemble.pictures import save_plan_view, save_stills, scene_with_roadmap, with_shells
+from bunraku.ensemble.pictures import save_plan_view, save_stills
 from bunraku.errors import BunrakuError
 from bunraku.io import save
 from bunraku.io.bvh_export import save_bvh
-from bunraku.stage import Recorded
 from bunraku.verbs.run import require
 
 PAPER = {
@@ -115,14 +113,6 @@ def _people(done: Carry, path: Path) -> Iterator[Path]:
         assert done.motion is not None
         save_bvh(done.motion, own, track=name)
         yield own
-
-
-def on_stage(done: Carry) -> Recorded:
-    """The motion with the roadmap, the way of the object and the reach of every arm."""
-    if done.motion is None:
-        raise NotCarried(f"{done.outcome.value}: {done.why}")
-    folder = Path(tempfile.mkdtemp(prefix="bunraku-"))
-    return Recorded(with_shells(done, folder), scene_with_roadmap(done, folder))
 
 
 # -- many seeds ------------------------------------------------------------------------------------------------------

@@ -1,9 +1,12 @@
-"""What a file puts on the stage: plans and climbs are made when somebody looks, everything else is as the stage has it."""
+"""What a file puts on the stage: plans, climbs and errands are made when somebody looks, everything else is as the stage has it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from bunraku.ensemble.carry import carry
+from bunraku.ensemble.errand_file import errand_of
+from bunraku.ensemble.pictures import on_stage as with_roadmap
 from bunraku.io import yaml
 from bunraku.stage import Entry, Recorded
 from bunraku.teleop import files
@@ -21,6 +24,9 @@ def entries_of(path: Path) -> list[Entry]:
         if root.get("climb") is not None:
             recipe = climb_of(root, path.parent)
             return [Entry(path.stem, lambda: _climbed(recipe), "a climb")]
+        if root.get("carry") is not None:
+            errand = errand_of(root, path.parent)
+            return [Entry(errand.name, lambda: with_roadmap(carry(errand)), "carried together; blue is the roadmap")]
     return files.entries_of(path)
 
 

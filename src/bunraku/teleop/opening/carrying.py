@@ -1,0 +1,27 @@
+"""People and robots that carry something together."""
+
+from __future__ import annotations
+
+import functools
+
+from bunraku.stage import Entry, Recorded
+
+TITLE = "Carrying"
+
+
+def entries() -> list[Entry]:
+    piano = "Two robots and a person; green rings are how far arms reach, blue is the roadmap"
+    slab = "Spine and head bend under the balcony"
+    return [
+        Entry("A piano over the desk", lambda: _carried("living_room", 151), piano, front=(0.45, -0.9)),
+        Entry("A slab through a factory", lambda: _carried("factory", 268), slab, front=(0.3, -0.95)),
+    ]
+
+
+@functools.cache
+def _carried(name: str, samples: int) -> Recorded:
+    from bunraku.ensemble.carry import carry
+    from bunraku.ensemble.errand_file import load_errand
+    from bunraku.ensemble.pictures import on_stage
+
+    return on_stage(carry(load_errand(name), seed=0, samples=samples))
