@@ -43,7 +43,7 @@ def standing(x: float, y: float) -> np.ndarray:
 # %%
 # A path, its timing, and the motion of both robots and the slab.
 
-found = find(space, standing(-2.6, -0.8), standing(4.4, -0.6), seed=3)
+found = find(space, standing(-3.6, -0.6), standing(4.4, -0.6), seed=3)
 timing = timed(found.path, speed=0.7, acceleration=0.8)
 animation = animate(team, timing, samples=268)
 motion = animation.motion
