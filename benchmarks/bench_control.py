@@ -34,7 +34,7 @@ RATIOS = {
     "control.feedback_ratio": Ratio("marionette22.horizon_error_rad", "marionette22.open_loop_error_rad", at_most=0.5),
 }
 NOTES = {
-    "cart_pendulum.stage_130_ms": "1,000 steps, from rest to the optimum; another implementation takes 1,200–3,000 a stage; wanted ≤ 60",
+    "cart_pendulum.stage_130_ms": "1,000 steps, from rest to the optimum; another implementation takes 1,200–3,000; wanted ≤ 60",
     "cart_pendulum.stage_180_ms": "the same, on from there to inverted",
     "cart_pendulum.optimum_ms": "1,000 steps, from rest to inverted at once, as Crocoddyl does it",
     "crocoddyl.near_cost": "from our optimum",

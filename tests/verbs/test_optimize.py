@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from bunraku.collision.world import World
 from bunraku.control import Outcome, gestures
 from bunraku.errors import FileError
 from bunraku.io import load, save
@@ -43,6 +44,18 @@ def test_a_file_is_solved_and_written(tmp_path: Path) -> None:
     found = optimize_file(path)
     assert found.outcome is Outcome.CONVERGED
     assert np.abs(found.forces).max() <= 30.00001
+
+
+def test_a_scene_is_kept_away_from(tmp_path: Path) -> None:
+    """A block in the way of the cart's pendulum: it stops short of it."""
+    block = "{scene: block, floor: -3, obstacles: [{box: [0.1, 0.4, 0.4], at: [0.35, 0, -1.0], name: block}]}"
+    text = SWING.replace("limits: {forces: {x_force: [-30, 30]}}", f"limits: {{scene: {block}, margin: 2 cm}}\niterations: 200")
+    limits = load_order(written(tmp_path, text)).options["limits"]
+    assert (limits.margin, len(limits.scene.obstacles)) == (0.02, 1)
+    free, held = (optimize_file(written(tmp_path, one)) for one in (SWING, text))
+    near = [float(World(found.system.figure, limits.scene).check(found.motion).clearance.min()) for found in (free, held)]
+    assert near[0] < 0.0
+    assert near[1] > 0.02 - 2e-4
 
 
 def test_a_motion_is_imitated(tmp_path: Path) -> None:

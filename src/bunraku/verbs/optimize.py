@@ -9,7 +9,7 @@
       - {configuration: {theta: 100, x: 1}, reference: {theta: [[3, 0], [5, 180 deg], [7, 0]]}}
       - {momentum: 0.01, at_end: 1}
       - {forces: 0.001}           # and speed, acceleration, tension
-    limits: {forces: {x_force: [-200, 200]}}        # also variables, speeds, tensions
+    limits: {forces: {x_force: [-200, 200]}}        # also variables, speeds, tensions, scene and margin
     output: swing.mp4
 
 Instead of curves, `imitate: {motion: wave.bvh, exaggerate: 1.2, simplify: 3}` makes the reference of all configuration terms
@@ -38,7 +38,8 @@ from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.io import load, save, yaml
 from bunraku.io.named import figure_named
-from bunraku.io.node import FORCE, NUMBER, Node, Quantity
+from bunraku.io.node import FORCE, LENGTH, NUMBER, Node, Quantity
+from bunraku.io.scene_file import load_scene, scene_of
 from bunraku.io.shape_words import file_named
 from bunraku.io.source import near
 from bunraku.motion import Motion
@@ -91,7 +92,7 @@ def load_order(path: str | os.PathLike[str]) -> Order:
     output = root.get("output")
     options = {
         "cost": [_term(node, figure, reference) for node in costs], "duration": duration, "dt": dt, "q": q, "inputs": chosen,
-        "guess": reference, "limits": _limits(root.get("limits"), figure), "iterations": iterations,
+        "guess": reference, "limits": _limits(root.get("limits"), figure, folder), "iterations": iterations,
     }  # fmt: skip
     return Order(figure, options, reference, () if output is None else files.outputs_of(output, folder))
 
@@ -190,10 +191,10 @@ def _not_negative(node: Node) -> float:
     return value
 
 
-def _limits(node: Node | None, figure: Figure) -> Limits | None:
+def _limits(node: Node | None, figure: Figure, folder: Path) -> Limits | None:
     if node is None:
         return None
-    node.words(("variables", "speeds", "forces", "tensions", "joints"), "limits")
+    node.words(("variables", "speeds", "forces", "tensions", "joints", "scene", "margin", "soft"), "limits")
     known = {"variables": "configuration", "speeds": "speed", "forces": "forces", "tensions": "tension"}
     out: dict[str, Any] = {}
     for word, kind in known.items():
@@ -206,6 +207,15 @@ def _limits(node: Node | None, figure: Figure) -> Limits | None:
         out[word] = {name: read(at, units[name]) for name, at in part.value.items()}
     if (joints := node.get("joints")) is not None:
         out["joints"] = joints.flag()
+    if (soft := node.get("soft")) is not None:
+        out["soft"] = soft.flag()
+    if (scene := node.get("scene")) is not None:
+        if isinstance(scene.value, dict):
+            out["scene"] = scene_of(scene, folder)
+        else:
+            out["scene"] = load_scene(file_named(scene, folder, (".yaml", ".yml"), "a scene file"))
+    if (margin := node.get("margin")) is not None:
+        out["margin"] = margin.number(LENGTH)
     return Limits(**out)
 
 
