@@ -141,7 +141,7 @@ def _thing(name: str) -> Any:
 
 
 def _recipe(name: str | Path) -> Any:
-    """What a simulation or climbing file orders, or the humanoid of a humanoid file; nothing for any other file."""
+    """What a simulation, climbing or carrying file orders, or the humanoid of a humanoid file; nothing for any other file."""
     from bunraku.io import yaml
 
     try:
@@ -152,6 +152,11 @@ def _recipe(name: str | Path) -> Any:
         from bunraku.locomotion.guide.humanoid_file import load_humanoid
 
         return load_humanoid(name)
+    if root is not None and root.get("carry"):
+        from bunraku.ensemble.errand_file import load_errand
+        from bunraku.verbs.carry import CarryRecipe
+
+        return CarryRecipe(load_errand(name))
     if root is None or not (root.get("simulate") or root.get("climb")):
         return None
     from bunraku.verbs import load_climb, load_recipe

@@ -81,3 +81,14 @@ def test_on_the_stage(file):
     shown = entry.open()
     assert "roadmap" in [obstacle.name for obstacle in shown.scene.obstacles]
     assert any(name.startswith("reach of") for name in shown.motion.names)
+
+
+def test_files_are_checked(file):
+    result = CliRunner().invoke(app, ["check", str(file)])
+    assert result.exit_code == 0, result.output
+    assert "errand tray: left, right in hall, 12 variables, 40 samples" in result.output
+    file.write_text(TEXT.replace("kind: rover", "kind: rower", 1), encoding="utf-8")
+    result = CliRunner().invoke(app, ["check", str(file)])
+    assert result.exit_code == 1
+    assert "tray.yaml:8:16" in result.output
+    assert "rover" in result.output

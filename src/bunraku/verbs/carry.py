@@ -35,6 +35,21 @@ class NotCarried(BunrakuError):
     """The errand ended before the goal; the message says at which stage, why, and what to do."""
 
 
+@dataclass(frozen=True, eq=False)
+class CarryRecipe:
+    """What a carrying file says, to be checked, shown or converted."""
+
+    errand: Errand
+
+    def __str__(self) -> str:
+        team, scene = self.errand.team, self.errand.scene
+        who = ", ".join(agent.name for agent in team.agents)
+        return f"errand {self.errand.name}: {who} in {scene.name}, {team.n} variables, {self.errand.samples} samples"
+
+    def run(self) -> Carry:
+        return carry(self.errand)
+
+
 def carry_file(
     file: Path, output: Sequence[Path], *, stills: Path | None = None, view: Path | None = None, seed: int | None = None,
     samples: int | None = None, console: Console,
