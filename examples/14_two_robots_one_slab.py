@@ -53,7 +53,7 @@ print(f"{found.path} in {found.seconds:.2f} s; carried in {timing.duration:.1f} 
 # Four moments. The pipes under the roof are left out of the picture.
 
 figure_, axes = plt.subplots(2, 2, figsize=(10, 7.2))
-camera = Camera(eye=(-2.0, 8.5, 8.0), target=(0.7, -0.5, 0.2), field=0.56)
+camera = Camera(eye=(-2.0, 8.5, 8.0), target=(0.2, -0.5, 0.2), field=0.68)
 low = scene.replace(obstacles=tuple(o for o in scene.obstacles if o.name != "high_pipes"))
 figures = [track.figure for track in motion.tracks]
 for axis, share in zip(axes.flat, (0.0, 0.35, 0.7, 1.0), strict=True):
