@@ -1,6 +1,7 @@
 """Makes the library of walking: python tools/cycles.py
 
-The knots below are means of healthy adults as gait analysis publishes them, read to about a degree:
+The knots below are typical of healthy adults, rounded to about a degree. They follow the shapes and peaks that gait analysis
+publishes, and transcribe no single table:
 
 - hip, knee and ankle in the sagittal plane over a stride, at slow, comfortable and fast walking, and the share of stance: Winter,
   *Biomechanics and Motor Control of Human Gait* (1991), and Murray, "Gait as a total pattern of movement" (1967); peaks of the
@@ -35,7 +36,7 @@ DEG = np.pi / 180.0
 
 @dataclass(frozen=True)
 class Gait:
-    """What was published for one speed: knots (percent of the stride, degrees) from touchdown to touchdown."""
+    """What is typical of one speed: knots (percent of the stride, degrees) from touchdown to touchdown."""
 
     speed: float
     stance: float
