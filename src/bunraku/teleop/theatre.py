@@ -70,6 +70,8 @@ def _boards(left: float, right: float, back: float, front: float, floor: float) 
     for k in range(count):
         at = (left + (k + 0.5) * width, (back + front) / 2, floor - 0.02)
         yield Obstacle(f"board {k + 1}", Box((width - 0.004, front - back, 0.04)), at, color=BOARDS[(3 * k) % 4], group="boards")
+    under = ((left + right) / 2, (back + front) / 2, floor - 0.06)
+    yield Obstacle("joists", Box((right - left, front - back, 0.04)), under, color=BOARDS[1], group="boards")
     yield Obstacle("apron", Box((right - left, 0.03, 0.14)), ((left + right) / 2, front + 0.015, floor - 0.07), color=VELVET)
     yield Obstacle("rim", Box((right - left, 0.04, 0.025)), ((left + right) / 2, front + 0.02, floor - 0.0125), color=GOLD)
 
