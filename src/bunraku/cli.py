@@ -482,16 +482,13 @@ def _picture(thing: Any, path: Path, size: int) -> None:
     """A figure or a scene by itself; a motion as a sheet of pictures."""
     from bunraku import io
     from bunraku.figure import Figure
-    from bunraku.io.atomic import writing
     from bunraku.motion import Motion
 
     if isinstance(thing, Motion):
         io.save(thing, path)
         return
-    from PIL import Image
-
     from bunraku.io.render import image
+    from bunraku.io.video import save_pixels
 
     pixels = image(thing, size=(size, size)) if isinstance(thing, Figure) else image([], scene=thing, size=(size, size))
-    with writing(path) as temporary:
-        Image.fromarray(pixels).save(temporary, format="PNG")
+    save_pixels(pixels, path)

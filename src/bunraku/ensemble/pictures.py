@@ -21,7 +21,7 @@ from bunraku.figure.build import Attached, figure, rz, spindle
 from bunraku.io.atomic import writing
 from bunraku.io.camera import Camera
 from bunraku.io.render import Pixels, image, outline
-from bunraku.io.video import sheet
+from bunraku.io.video import save_pixels, sheet
 from bunraku.kinematics.forward import frames_along
 from bunraku.motion import Motion, Track
 from bunraku.planning.roadmap import Roadmap
@@ -54,7 +54,7 @@ def save_stills(done: Carry, path: str | os.PathLike[str], *, count: int = 6, si
     scene = _without_ceiling(done.errand.scene)
     moments = np.linspace(0, len(motion) - 1, count).round().astype(int).tolist()
     labels = [f"{motion.t[k]:.1f} s" for k in moments]
-    _save(sheet([still(motion, scene, k, size=size) for k in moments], 3, labels), path)
+    save_pixels(sheet([still(motion, scene, k, size=size) for k in moments], 3, labels), path)
 
 
 def _moved(done: Carry) -> Motion:
@@ -65,13 +65,6 @@ def _moved(done: Carry) -> Motion:
 
 def _without_ceiling(scene: Scene) -> Scene:
     return scene.replace(obstacles=tuple(o for o in scene.obstacles if not o.name.startswith("high_")))
-
-
-def _save(pixels: Pixels, path: str | os.PathLike[str]) -> None:
-    import imageio.v3 as iio
-
-    with writing(path) as temporary:
-        iio.imwrite(temporary, pixels, extension=".png")
 
 
 # -- from above ------------------------------------------------------------------------------------------------------

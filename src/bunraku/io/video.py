@@ -68,7 +68,7 @@ def save_png(
 ) -> None:  # fmt: skip
     """A contact sheet: `samples` pictures of a motion in a grid, with their times. Of a figure, one picture."""
     if isinstance(thing, Figure):
-        _save_pixels(image(thing, size=(2 * size[0], 2 * size[1]), scene=scene, camera=camera), path)
+        save_pixels(image(thing, size=(2 * size[0], 2 * size[1]), scene=scene, camera=camera), path)
         return
     motion = as_motion(thing, path)
     if samples < 1:
@@ -77,7 +77,7 @@ def save_png(
     few = motion.resample(times=np.linspace(motion.t[0], motion.t[-1], count))
     shots = _Shots(few, size, camera, scene, follow)
     across = columns or _columns(count, size)
-    _save_pixels(sheet(list(shots), across, [f"{t:.2f} s" for t in few.t]), path)
+    save_pixels(sheet(list(shots), across, [f"{t:.2f} s" for t in few.t]), path)
 
 
 def sheet(pictures: Sequence[Pixels], columns: int, labels: Sequence[str] = ()) -> Pixels:
@@ -107,11 +107,12 @@ def _labelled(picture: Pixels, label: str) -> Pixels:
     return np.asarray(canvas)
 
 
-def _save_pixels(pixels: Pixels, path: str | PathLike[str]) -> None:
+def save_pixels(pixels: Pixels, path: str | PathLike[str]) -> None:
+    """A picture as a PNG file."""
     from PIL import Image
 
     with writing(path) as temporary:
-        Image.fromarray(pixels).save(temporary)
+        Image.fromarray(pixels).save(temporary, format="PNG")
 
 
 class _Shots:
