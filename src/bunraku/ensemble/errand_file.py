@@ -1,33 +1,4 @@
-"""Carrying files: who carries what, from where to where.
-
-    carry: factory
-    scene: {factory: {door: 0.95}}         # factory, living_room or ramp; a scene file; or a scene written here
-    ground: [ramp, platform]               # obstacles of the scene that agents can stand on, besides the floor
-    object:
-      shapes: [{box: [1.5, 0.8, 0.06], name: slab}]      # or piano
-      tilt: 17 deg                         # from level: 0 keeps a tray level, 90 deg keeps this side up
-      heights: [0.75, 1.25]                # of its origin
-    agents:
-      person:
-        kind: porter                       # walks; a rover rolls
-        holds:
-          left_palm: {at: [-0.72, 0.25, -0.05], z: [-1, 0, 0], x: [0, 0, 1]}    # axes of the tool, seen from the object
-          right_palm: {at: [-0.72, -0.25, -0.05], z: [-1, 0, 0], x: [0, 0, 1]}
-      robot:
-        kind: rover
-        moves: holonomic                   # or differential
-        holds: {tool: {at: [0.62, 0, 0.05], x: [0, 1, 0]}}
-    area: [[-5.8, 5.8], [-3.8, 3.8]]       # where who leads may be: x, y
-    start: {object: [-3.2, -0.9, 1.02], yaw: 0, person: [-4.25, -0.9, 0], robot: [-2, -0.9, 180 deg]}
-    goal: {object: [4.4, -0.6, 1.02], yaw: 90 deg, person: [4.4, -1.65, 90 deg], robot: [4.4, 0.6, 270 deg]}
-    margin: 1 cm
-    samples: 268
-    speed: 0.8
-    acceleration: 0.8
-    budget: 10 s                           # of processor time
-    seed: 0
-    output: slab.npz                       # or a list of files
-"""
+"""Carrying files: who carries what, from where to where. The page on carrying shows one, word by word."""
 
 from __future__ import annotations
 
