@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bunraku.control.cost import Acceleration, Centre, Configuration, CostToGo, Forces, Momentum, PointAt, Speed, Tension
@@ -9,7 +11,7 @@ from bunraku.control.optimize import problem_of
 from bunraku.control.problem import Problem
 from bunraku.control.system import Curve, Rollout, System
 from bunraku.dynamics import settle
-from bunraku.figure import library
+from bunraku.figure import Effort, Point, Push, library
 
 
 def cart(steps: int = 30, *, dt: float = 0.02) -> Problem:
@@ -30,6 +32,21 @@ def arm(steps: int = 12, *, dt: float = 0.01) -> Problem:
         PointAt("tip", lambda t: (0.1, 0.3, -0.1 + t), 4.0, offset=(0.0, 0.02, 0.0), at_end=0.3), Centre((0.0, 0.2, -0.2), 2.0),
         CostToGo(root @ root.T, system.state(q)),
     ]  # fmt: skip
+    return problem_of(system, cost, duration=steps * dt, q=q)
+
+
+def blown(steps: int = 12, *, dt: float = 0.01) -> Problem:
+    """The arm with a wind from the side at its tip, a jet that turns with it, and a motor at its shoulder."""
+    bare = library.arm3d()
+    forces = (
+        Push("wind", Point("tip", (0.0, 0.02, 0.01)), (0.3, 1.0, -0.2)),
+        Effort("shoulder", bare.dynamic[0], gain=0.5),
+        Push("jet", Point("tip", (0.0, 0.0, -0.05)), (0.1, -0.5, 0.8), turns=True),
+    )
+    figure = replace(bare, forces=forces)
+    system = System.of(figure, dt=dt, inputs=("jet", "hand_length", "wind", "shoulder"))
+    q = settle(bare)
+    cost = [Configuration(0.3, q + 0.1), Momentum(0.5), Speed(0.02), Forces(0.01), Tension(0.01, {"hand": 3.0})]
     return problem_of(system, cost, duration=steps * dt, q=q)
 
 

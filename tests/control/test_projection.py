@@ -8,7 +8,7 @@ import pytest
 from bunraku.control import derivatives
 from bunraku.control.problem import Broken, Problem
 from bunraku.control.system import Curve, Rollout
-from tests.control.problems import arm, cart, change_of, gains_of, moving, shifted
+from tests.control.problems import arm, blown, cart, change_of, gains_of, moving, shifted
 
 
 def project(problem: Problem, curve: Curve, gains: np.ndarray) -> Rollout:
@@ -17,7 +17,7 @@ def project(problem: Problem, curve: Curve, gains: np.ndarray) -> Rollout:
     return run
 
 
-@pytest.mark.parametrize("make", [cart, arm])
+@pytest.mark.parametrize("make", [cart, arm, blown])
 def test_is_a_projection(make) -> None:
     """Lemma 3.1: P(P(ξ)) = P(ξ), for a curve that is no motion."""
     problem = make()
@@ -32,7 +32,7 @@ def test_is_a_projection(make) -> None:
     assert np.abs(twice.u - once.u).max() < 1e-11
 
 
-@pytest.mark.parametrize("make", [cart, arm])
+@pytest.mark.parametrize("make", [cart, arm, blown])
 def test_follows_eq_12(make) -> None:
     """x₀ = x̄₀, u = ū − K(x − x̄): minus, where the lemma prints a plus."""
     problem = make()
@@ -46,7 +46,7 @@ def test_follows_eq_12(make) -> None:
     assert np.abs(run.x[1:, s.n_q + s.n :] - (run.x[1:, s.n : s.n_q] - run.x[:-1, s.n : s.n_q]) / s.dt).max(initial=0) < 1e-12
 
 
-@pytest.mark.parametrize("make", [cart, arm])
+@pytest.mark.parametrize("make", [cart, arm, blown])
 def test_derivatives(make) -> None:
     problem = make()
     gains, change = gains_of(problem), change_of(problem)

@@ -7,13 +7,13 @@ import pytest
 import scipy.linalg
 
 from bunraku.control import Configuration, Forces, Momentum, optimize
-from bunraku.control.problem import Expansion, Problem
+from bunraku.control.problem import Expansion, Problem, within
 from bunraku.control.system import Curve, Rollout, System
 from bunraku.dynamics import linearize_at_rest
 from bunraku.figure import library
-from tests.control.problems import arm, cart, change_of, gains_of, marionette, moving, shifted
+from tests.control.problems import arm, blown, cart, change_of, gains_of, marionette, moving, shifted
 
-MAKERS = [cart, arm, marionette]
+MAKERS = [cart, arm, blown, marionette]
 
 
 def responses(work: Expansion) -> tuple[np.ndarray, np.ndarray]:
@@ -47,11 +47,13 @@ def hessian(work: Expansion, X: np.ndarray, U: np.ndarray, *, exact: bool) -> np
     if len(m.end):
         H += X[:, N] @ m.end @ X[:, N].T
     if exact:
-        inner = np.concatenate([X[:, :-1, : s.n_q + s.n], np.zeros((*X.shape[:1], N, s.n_kin))], 2)
-        inner[..., s.n_q + s.n + s.hands] = U[..., : len(s.hands)]
-        inner[..., s.n_q : s.n_q + s.n] += s.share * U[..., len(s.hands) :] @ s.impulse_of_force.T
+        inner = np.array([within(s, work.steps, Curve(x, u)) for x, u in zip(X, U, strict=True)])
         assert work._H is not None
         H += np.einsum("aki,kij,bkj->ab", inner, work._H, inner)
+        if s.pushed:
+            middle = 0.5 * (X[:, 1:, : s.n_q] + X[:, :-1, : s.n_q])
+            turned = np.einsum("akf,kfi,bki->ab", U[..., len(s.hands) :], work.steps.turn, middle)
+            H += turned + turned.T
     return H
 
 
@@ -82,7 +84,7 @@ def cost_along(problem: Problem, run: Rollout, change: Curve, gains: np.ndarray,
     return sum(problem.cost(new))
 
 
-@pytest.mark.parametrize("make", [cart, arm])
+@pytest.mark.parametrize("make", [cart, arm, blown])
 def test_cost_has_the_slope_and_the_curvature_that_the_sweeps_say(make) -> None:
     """*trep*, eq. 7: Dg·DP and D²g(DP, DP) + Dg·D²P, for every kind of term, against quotients of g(P(ξ + γζ))."""
     problem = make()

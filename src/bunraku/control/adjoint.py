@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bunraku.control.steps import impulse
 from bunraku.spatial.kernel import inline
 
 
@@ -13,7 +14,7 @@ def adjoint_step(k, steps, slopes, K, chi, row, weights, gradient):
     `gradient[k]` is by ū_k; `weights[k]` are the covectors of the outputs (q₊, λ, p₊) of step k, with which the second
     derivative of the projection is to be contracted: Dg·D²P(ζ, ζ) = Σ weights·D²step(ζ, ζ).
     """
-    E, hands, i1, share, D = steps.E, steps.hands, 1.0 / steps.dt, steps.share, steps.D
+    E, hands, i1, share, D = impulse(steps.E, k), steps.hands, 1.0 / steps.dt, steps.share, steps.D
     n, nq, nc = steps.shape
     nk, nh, nf, m, nx = nq - n, hands.shape[0], E.shape[1], nq + n, chi.shape[0]
     w = weights[k]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bunraku.control.bend import bend
 from bunraku.control.keepout import KeepOut
 from bunraku.control.projection import project
+from bunraku.control.pushes import pushes
 from bunraku.control.riccati import riccati
 from bunraku.control.sheet import Bounds, Sheet, slopes, value
 from bunraku.control.steps import Slopes, Steps1
@@ -89,7 +90,9 @@ class Expansion:
         )  # fmt: skip
         D = np.zeros((N, 2 * s.n + s.n_links, 2 * s.n_q))
         shape = (s.n, s.n_q, s.n_links)
-        self.steps = Steps1(D, s.impulse_of_force, s.hands, shape, s.dt, s.share)
+        E = np.repeat(s.impulse_of_effort[None], N if s.pushed else 1, 0)
+        turn = np.zeros((N if s.pushed else 0, len(s.thrusts), s.n_q))
+        self.steps = Steps1(D, E, turn, s.hands, shape, s.dt, s.share)
         self.gains, self.feed = np.zeros((N, s.n_u, s.n_x)), np.zeros((N, s.n_u))
         self.newton_gains = np.zeros((N, s.n_u, s.n_x))
         self.weights, self.gradient = np.zeros((N, 2 * s.n + s.n_links)), np.zeros((N, s.n_u))
@@ -118,6 +121,8 @@ class Expansion:
             s.tree, run.states, Q, run.impulse, forces, self.steps, self.slopes, fresh, self.gains, self.feed, self.weights,
             self.gradient, self._H,
         )  # fmt: skip
+        if s.pushed:
+            push_along(s, Q, self.weights, self.steps)
         return float(decrease) if np.isfinite(decrease) else None
 
     def _slopes(self, run: Rollout) -> tuple[Array, Array]:
@@ -126,7 +131,10 @@ class Expansion:
         slopes(s.tree, p.sheet, p.bounds, run.x, run.u, run.impulse, s.dt, s.n_kin, s.hands, s.thrusts, self.slopes)
         if p.keepout is not None:
             p.keepout.add(run.x, self.slopes)
-        return np.ascontiguousarray(run.x[:, : s.n_q]), np.ascontiguousarray(run.u[:, s.n_kin :])
+        Q = np.ascontiguousarray(run.x[:, : s.n_q])
+        if s.pushed:
+            push_along(s, Q, np.zeros((0, 0)), self.steps)
+        return Q, np.ascontiguousarray(run.u[:, s.n_kin :])
 
     def gauss_newton(self, shift: float = 0.0) -> float | None:
         """Gains and feedforward without curvature; the expected decrease, or nothing where no shift makes it convex."""
@@ -162,8 +170,28 @@ class Expansion:
 
     def _impulses(self, change: Curve) -> Array:
         s = self.problem.system
-        inner = np.concatenate([change.x[:-1, : s.n_q + s.n], np.zeros((len(change), s.n_kin))], 1)
-        inner[:, s.n_q + s.n + s.hands] = change.u[:, : len(s.hands)]
-        inner[:, s.n_q : s.n_q + s.n] += s.share * change.u[:, len(s.hands) :] @ s.impulse_of_force.T
-        out: Array = np.einsum("kij,kj->ki", self.steps.D[:, s.n : s.n + s.n_links], inner)
+        out: Array = np.einsum("kij,kj->ki", self.steps.D[:, s.n : s.n + s.n_links], within(s, self.steps, change))
         return out
+
+
+def within(system: System, steps: Steps1, change: Curve) -> Array:
+    """A change of states and chosen inputs as the steps see it: (q, p, next kinematic variables), forces entering like momentum."""
+    s, N = system, len(change)
+    inner = np.concatenate([change.x[:-1, : s.n_q + s.n], np.zeros((N, s.n_kin))], 1)
+    inner[:, s.n_q + s.n + s.hands] = change.u[:, : len(s.hands)]
+    E = np.broadcast_to(steps.E, (N, *steps.E.shape[1:]))
+    inner[:, s.n_q : s.n_q + s.n] += s.share * np.einsum("kif,kf->ki", E, change.u[:, len(s.hands) :])
+    return inner
+
+
+def push_along(system: System, Q: Array, weights: Array, steps: Steps1) -> None:
+    """Fills steps.E with what pushes do along Q; with weights of the outputs of every step, steps.turn with how that turns them.
+
+    The derivative by momentum is the covector μ of the step's residual (bunraku.dynamics.second), in which a force has its left
+    share; p₊ has the rest.
+    """
+    s, covectors = system, np.zeros((0, 0))
+    if len(weights):
+        left = np.einsum("ko,koi->ki", weights, steps.D[:, :, s.n_q : s.n_q + s.n])
+        covectors = s.share * left + (1.0 - s.share) * weights[:, s.n + s.n_links :]
+    pushes(s.tree, s.thrusts, Q, covectors, s.dt, steps.E, steps.turn)

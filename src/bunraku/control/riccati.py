@@ -12,7 +12,7 @@ from collections import namedtuple
 import numpy as np
 
 from bunraku.control.cholesky import cholesky, solve_rows
-from bunraku.control.steps import add_curvature, fill, fill_links
+from bunraku.control.steps import add_curvature, add_turns, fill, fill_links, impulse
 from bunraku.spatial.kernel import inline, kernel
 
 
@@ -42,7 +42,7 @@ Room = namedtuple("Room", "F Y M Vdd mz Ux V v A cross product G Gw")
 @inline
 def room(steps, slopes):
     n, nq, nc = steps.shape
-    nu = steps.hands.shape[0] + steps.E.shape[1]
+    nu = steps.hands.shape[0] + steps.E.shape[2]
     nx, nz, links = 2 * nq, nq + n + nu, nc if slopes.hl.shape[0] > 0 else 0
     return Room(
         np.empty((2 * n, nz)), np.empty((2 * n, nz)), np.empty((nz, nz)), np.empty((2 * n, 2 * n)), np.empty(nz),
@@ -94,9 +94,9 @@ def riccati(steps, slopes, H, mu, shift, K, d, first):
 def sweep(last, first, steps, slopes, H, mu, shift, r, K, d):
     """The cost-to-go r.V, r.v from sample `last` back to sample `first`. A range, so that a caller with all steps at hand pays for
     one call, and one that makes them on the way may take them one by one."""
-    E, hands, dt, share = steps.E, steps.hands, steps.dt, steps.share
+    hands, dt, share = steps.hands, steps.dt, steps.share
     n, nq, nc = steps.shape
-    nk, nh, nf = nq - n, hands.shape[0], E.shape[1]
+    nk, nh, nf = nq - n, hands.shape[0], steps.E.shape[2]
     m, nu = nq + n, nh + nf
     nz, nx = m + nu, m + nk
     F, Y, M, Vdd, mz, Ux, V, v, A, cross, product, G, Gw = r
@@ -105,6 +105,7 @@ def sweep(last, first, steps, slopes, H, mu, shift, r, K, d):
     i1, i2, more, bends = 1.0 / dt, 1.0 / (dt * dt), 1.0 + mu, 1.0 if H.shape[0] > 0 else 0.0
     total = 0.0
     for k in range(last - 1, first - 1, -1):
+        E = impulse(steps.E, k)
         fill(steps.D, k, E, hands, n, nq, nc, share, F)
         # M = Tᵀ V T + cost, with the dense rows first: Y = ½ V_dd F + V_d,kin S₁ + V_dw (S₁ − S₀)/dt
         for i in range(2 * n):
@@ -154,6 +155,8 @@ def sweep(last, first, steps, slopes, H, mu, shift, r, K, d):
             M += np.dot(G.T, Gw)
         if H.shape[0] > 0:
             add_curvature(H[k], E, hands, n, nq, share, M)
+            if steps.turn.shape[0] > 0:
+                add_turns(steps.turn[k], F, hands, n, nq, M)
         if accelerates:  # ½ Ra (S₁ z − q_kin − dt w)²/dt⁴; its gradient is in gx and gu
             for j in range(nk):
                 M[n + j, n + j] += more * Ra[j] * i2 * i2

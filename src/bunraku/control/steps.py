@@ -14,13 +14,20 @@ from collections import namedtuple
 
 from bunraku.spatial.kernel import inline
 
-# The first derivative of every step: D as bunraku.dynamics gives it; E = dt · ∂F/∂u (n × forces chosen); which kinematic
-# variables are inputs; (n, n_q, n_links); dt; share.
-Steps1 = namedtuple("Steps1", "D E hands shape dt share")
+# The first derivative of every step: D as bunraku.dynamics gives it; E = dt · ∂F/∂u (n × forces chosen), one for all steps or, with
+# pushes, of each; what the adjoint makes of ∂E/∂q (forces × n_q), with pushes; which kinematic variables are inputs;
+# (n, n_q, n_links); dt; share.
+Steps1 = namedtuple("Steps1", "D E turn hands shape dt share")
 # The cost along the motion to second order: gradient and diagonal by state, input and impulse; dense blocks by q (N+1 or
 # none), of Gauss–Newton and what that leaves out; weights of the accelerations of kinematic variables; a matrix at the end
 # (or none).
 Slopes = namedtuple("Slopes", "gx hx gu hu gl hl Hq bend acceleration end")
+
+
+@inline
+def impulse(E, k):
+    """E of step k."""
+    return E[k if E.shape[0] > 1 else 0]
 
 
 @inline
@@ -91,3 +98,18 @@ def add_curvature(H, E, hands, n, nq, share, M):
                 for k in range(n):
                     if E[k, g] != 0.0:
                         M[m + nh + f, m + nh + g] += s * share * E[k, g] * H[nq + i, nq + k]
+
+
+@inline
+def add_turns(turn, F, hands, n, nq, M):
+    """M += δu·(∂E/∂q)·δq with q in the middle of the step: a push is another one where the figure is elsewhere."""
+    m, nh = nq + n, hands.shape[0]
+    for f in range(turn.shape[0]):
+        for j in range(F.shape[1]):
+            x = 0.5 * turn[f, j] if j < nq else 0.0
+            if m <= j < m + nh:
+                x += 0.5 * turn[f, n + hands[j - m]]
+            for i in range(n):
+                x += 0.5 * turn[f, i] * F[i, j]
+            M[m + nh + f, j] += x
+            M[j, m + nh + f] += x

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.dynamics import momentum
 from bunraku.dynamics.simulation import SHARE, require_dynamic
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
-from bunraku.figure import Effort, Figure
+from bunraku.figure import Effort, Figure, Push
 from bunraku.kinematics.forward import configuration
 
 Array = NDArray[np.float64]
@@ -32,7 +32,7 @@ class System:
 
     @classmethod
     def of(cls, figure: Figure, *, dt: float, inputs: Sequence[str] | None = None) -> System:
-        """With some inputs to choose; with all kinematic variables and all efforts, where none are named."""
+        """With some inputs to choose; with all kinematic variables and all forces, where none are named."""
         if not 0.0 < dt < np.inf:
             raise BunrakuError(f"a time step of {dt} s\n  advice: marionettes like 0.01 or less")
         require_dynamic(figure)
@@ -43,12 +43,6 @@ class System:
                 raise UnknownName("input", name, known)
         if not chosen:
             raise BunrakuError(f"{figure.name} has no input to choose\n  advice: give it a string, or a force")
-        pushes = [f.name for f in figure.forces if f.name in chosen and not isinstance(f, Effort)]
-        if pushes:
-            raise BunrakuError(
-                f"{figure.name}: the force {pushes[0]} pushes at a point\n"
-                "  advice: choose efforts along variables, or strings: inputs=[…]"
-            )
         return cls(figure, float(dt), tuple(name for name in known if name in chosen))
 
     @property
@@ -101,14 +95,19 @@ class System:
         return np.concatenate([self.hands, self.n_kin + self.thrusts])
 
     @cached_property
-    def impulse_of_force(self) -> Array:
-        """E = dt · ∂F/∂u of the chosen forces."""
+    def impulse_of_effort(self) -> Array:
+        """E = dt · ∂F/∂u of the efforts among the chosen forces; what pushes do depends on where the figure is."""
         E = np.zeros((self.n, len(self.thrusts)))
         for f, k in enumerate(self.thrusts):
             force = self.figure.forces[k]
-            assert isinstance(force, Effort)
-            E[self.figure.index(force.variable), f] = self.dt * force.gain
+            if isinstance(force, Effort):
+                E[self.figure.index(force.variable), f] = self.dt * force.gain
         return E
+
+    @property
+    def pushed(self) -> bool:
+        """Whether one of the chosen forces pushes at a point."""
+        return any(isinstance(self.figure.forces[k], Push) for k in self.thrusts)
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> Array:
         """x at a configuration and rates; at rest where none are given."""

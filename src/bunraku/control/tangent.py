@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from bunraku.control.steps import impulse
 from bunraku.spatial.kernel import kernel
 
 
 @kernel
 def tangent(steps, K, dx, du, X, U):
     """(X, U) = DP·(dx, du): x₊ = A x + B u, u = du − K(x − dx), from x₀ = dx₀ (*trep*, after Lemma 3.1)."""
-    E, hands, i1, share, D = steps.E, steps.hands, 1.0 / steps.dt, steps.share, steps.D
+    hands, i1, share, D = steps.hands, 1.0 / steps.dt, steps.share, steps.D
     n, nq, nc = steps.shape
-    N, nk, nh, nf = D.shape[0], nq - n, hands.shape[0], E.shape[1]
+    N, nk, nh, nf = D.shape[0], nq - n, hands.shape[0], steps.E.shape[2]
     m, nu = nq + n, nh + nf
     nx = m + nk
     inner = np.empty(2 * nq)
     for i in range(nx):
         X[0, i] = dx[0, i]
     for k in range(N):
+        E = impulse(steps.E, k)
         for a in range(nu):
             x = du[k, a]
             for i in range(nx):
