@@ -34,6 +34,13 @@ def faults(motion, scene, **words):
     return [o.text for o in recheck(waiters(), motion, scene, **words).objections if not o.text.startswith("feet")]
 
 
+def clearance(motion, scene):
+    """The least at the samples themselves [m], of what must keep a margin."""
+    whole = Whole(waiters(), scene)
+    near = whole.near(whole.rows(motion), 0.02)
+    return near.value[near.apart].min(initial=0.02)
+
+
 def column(motion, variable):
     return motion.track("person").column(variable)
 
@@ -147,7 +154,7 @@ def test_too_low_is_too_low():
     assert "no free posture" in done.trouble
     before, after = (recheck(waiters(), motion, scene) for motion in (gliding(), done.motion))
     assert len(after.objections) <= len(before.objections), "never worse than it was"
-    assert after.clearance >= before.clearance - 1e-9
+    assert clearance(done.motion, scene) >= clearance(gliding(), scene) - 1e-6
 
 
 def test_time_is_kept():
@@ -168,12 +175,13 @@ sizes = st.tuples(st.floats(0.05, 0.5), st.floats(0.05, 1.0), st.floats(0.05, 0.
 @settings(max_examples=8)
 @given(places, sizes)
 @example((1.0, 0.0, 1.25), (0.5, 1.0, 0.375))
+@example((-0.179, 0.546, 1.05), (0.241, 0.639, 0.398))  # the tray's way out would press an arm deeper, which has none
 def test_never_worse_than_it_was(place, size):
     """Wherever a box is: what is said to be free is, and what is not touches no deeper than before."""
     scene, done = tuned(Obstacle("box", Box(size), place), seconds=3.0)
+    # The rechecker looks between samples, at other places of another motion: depths are compared at the samples of both.
+    assert clearance(done.motion, scene) >= min(clearance(gliding(), scene), 0.01) - 1e-6
     before, after = (recheck(waiters(), motion, scene) for motion in (gliding(), done.motion))
-    # The rechecker looks where points have moved by 5 mm, at other places of another motion: depths are known to that.
-    assert after.clearance >= min(before.clearance, 0.01) - 0.005
     assert after.closure < 1e-9
     assert after.jump <= max(before.jump, 0.2)
     if done.free:

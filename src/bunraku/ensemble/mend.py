@@ -22,6 +22,7 @@ EASE = 1.0  # [s] that a change of posture takes
 JUMP = 0.19  # [rad] that a joint may move from one sample to the next
 PROBES = 8  # places of a stretch at which postures are tried
 ROUNDS = 6  # of mending one window
+ROUNDING = 1e-7  # [m] of distances
 MILDER = (0.5, 0.5, 0.3, 0.3, 0.15, 0.1)  # how different postures are among which one that deforms less is looked for
 
 
@@ -38,19 +39,28 @@ class Change:
     warp: Warp
 
 
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """Why a stretch could not be mended, at which sample, and how near each pair of its things is in what was given [m]."""
+
+    why: str
+    sample: int
+    depths: dict[tuple[int, int], float]
+
+
 class Mender:
     """One motion on its way to be free."""
 
     def __init__(self, whole: Whole, Q: Array, t: Array, margin: float, seed: int, until: float) -> None:
-        self.whole, self.Q, self.until = whole, Q, until
+        self.whole, self.given, self.until = whole, Q, until
+        self.Q = Q.copy()
         self.residual = Residual(whole, margin)
         self.loops = Loops(whole)
         self.seed = seed
         self.ease = max(EASE / float(np.diff(t).mean()) if len(t) > 1 else 1.0, 2.0)
         self.changes: list[Change] = []
-        self.failed: list[Spots] = []
-        self.trouble = "", -1
-        self.others: list[Spots] = []
+        self.failed: dict[int, Failure] = {}
+        self.others: dict[int, Spots] = {}
         self.ignored: frozenset[tuple[int, int]] = frozenset()
 
     @property
@@ -60,22 +70,45 @@ class Mender:
     def late(self) -> bool:
         return time.process_time() > self.until
 
-    def stretches(self) -> list[Spots]:
-        """What is to be mended."""
-        return self.residual.stretches(self.residual.everywhere(self.Q), self.ease, self.last)
+    @property
+    def trouble(self) -> tuple[str, int]:
+        """Why the earliest stretch that could not be mended could not be, and its sample."""
+        if not self.failed:
+            return "", -1
+        first = self.failed[min(self.failed)]
+        return first.why, first.sample
 
-    def _fail(self, spots: Spots, why: str, sample: float) -> None:
-        self.failed.append(spots)
-        if not self.trouble[0]:
-            self.trouble = why, round(sample)
+    def mend(self) -> None:
+        """Mends every stretch that can be. What cannot be mended is left no deeper than it was.
+
+        Where a change has driven something deeper that then turns out to be beyond mending, all begins anew, with that known.
+        """
+        stretches = self.residual.stretches(self.residual.everywhere(self.Q), self.ease, self.last)
+        number = 0
+        while number < len(stretches):
+            known = number in self.failed
+            if not known:
+                self._mend(number, stretches)
+            if not known and number in self.failed and self._deeper(stretches[number], self.failed[number]):
+                self.Q, self.changes, number = self.given.copy(), [], 0
+            else:
+                number += 1
+
+    def _fail(self, number: int, spots: Spots, why: str, sample: float) -> None:
+        self.failed[number] = Failure(why, round(sample), self.residual.depths(self.given, spots))
+
+    def _deeper(self, spots: Spots, failure: Failure) -> bool:
+        now = self.residual.depths(self.Q, spots)
+        return any(depth < failure.depths[pair] - ROUNDING for pair, depth in now.items())
 
     # -- one stretch -------------------------------------------------------------------------------------------------
 
-    def mend(self, number: int, spots: Spots, others: list[Spots]) -> None:
+    def _mend(self, number: int, stretches: list[Spots]) -> None:
         """Finds a change of posture for a stretch, and makes it; or notes why not. Others are mended later, or were not."""
-        self.others = others
+        spots = stretches[number]
+        self.others = {k: other for k, other in enumerate(stretches) if k > number or k in self.failed}
         begin, end = float(spots.place.min()), float(spots.place.max())
-        now = [other for other in others if other.place.min() < end + 1.0 and other.place.max() > begin - 1.0]
+        now = [other for other in self.others.values() if other.place.min() < end + 1.0 and other.place.max() > begin - 1.0]
         self.ignored = frozenset((a, b) for other in now for a, b in other.things.tolist())
         worst = spots.worst
         a, b = self.whole.names(spots.things[worst])
@@ -84,14 +117,14 @@ class Mender:
         if not movable.all():
             fixed = int(np.argmin(movable))
             a, b = self.whole.names(spots.things[fixed])
-            self._fail(spots, f"{a} meets {b}, and no change of posture moves either", float(spots.place[fixed]))
+            self._fail(number, spots, f"{a} meets {b}, and no change of posture moves either", float(spots.place[fixed]))
             return
         fits = begin >= LEAST * self.ease and self.last - end >= LEAST * self.ease
         postures = Postures(self.loops, self.residual.owners(spots.things), held=fits, seed=(self.seed, number))
         warp = self._search(postures, spots)
         if warp is None:
             why = "the time was up before a free posture was found" if self.late() else "no free posture was found"
-            self._fail(spots, f"{told}: {why}", float(spots.place[worst]))
+            self._fail(number, spots, f"{told}: {why}", float(spots.place[worst]))
             return
         warp = self._smaller(warp)
         first, last = self._range(warp)
@@ -231,9 +264,20 @@ class Mender:
         # Legs, which are fast, go where they went before.
         moved = self._movable[: len(self.whole.world._flat.joint)]
         spots = self.residual.short(changed, max(first - 1, 0), min(last + 1, self.last), step=step, shapes=moved)
-        for other in self.others:
-            spots = spots.where(~spots.among(other))
-        return np.unique(spots.place)
+        return np.unique(spots.place[~self._others(spots)])
+
+    def _others(self, spots: Spots) -> Bools:
+        """Which of them belong to other stretches: mended later, or beyond mending and, at samples, no deeper than they were."""
+        theirs, deeper = np.zeros(len(spots), np.bool_), np.zeros(len(spots), np.bool_)
+        for number, other in self.others.items():
+            among = spots.among(other)
+            theirs |= among
+            if number in self.failed:
+                depths = self.failed[number].depths
+                for k in np.flatnonzero(among & (spots.place % 1.0 == 0.0)).tolist():
+                    a, b = spots.things[k].tolist()
+                    deeper[k] |= bool(spots.value[k] < depths[a, b] - ROUNDING)
+        return np.asarray(theirs & ~deeper)
 
     def _jump(self, Q: Array) -> float:
         return float(np.abs(np.diff(Q, axis=0)).max(initial=0.0))

@@ -76,6 +76,17 @@ class Residual:
         columns = ((np.zeros(0), np.zeros((0, 2), np.int64), np.zeros(0)), *((s.place, s.things, s.value) for s in parts))
         return Spots(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
+    def depths(self, Q: Array, spots: Spots) -> dict[tuple[int, int], float]:
+        """How near each pair of things of a stretch comes at its samples [m]; infinity where that is far enough."""
+        first = max(int(np.floor(spots.place.min() - 1.0)) + 1, 0)
+        last = min(int(np.ceil(spots.place.max() + 1.0)) - 1, len(Q) - 1)
+        near = self.whole.near(Q[first : last + 1], self.margin, OWN)
+        out = dict.fromkeys(map(tuple, spots.things.tolist()), np.inf)
+        for (a, b), value in zip(near.things.tolist(), near.value.tolist(), strict=True):
+            if (a, b) in out:
+                out[a, b] = min(out[a, b], value)
+        return out
+
     def stretches(self, spots: Spots, gap: float, last: int) -> list[Spots]:
         """Spots of the same agents that are so close in time that one change is for all of them; the earliest first."""
         owner = [frozenset(self.owners(pair)) for pair in spots.things]

@@ -46,15 +46,14 @@ def tune(
 ) -> Tuned:  # fmt: skip
     """Removes what residual collisions it can within so many seconds of the processor.
 
-    `margin` [m] is kept from the scene and between agents. The result touches no more than what was given.
+    `margin` [m] is kept from the scene and between agents. What is left is nowhere deeper, at samples, than in what was given.
     """
     if animation.motion is None:
         raise BunrakuError(f"nothing to tune: {animation.trouble}\n  advice: tune what animate could hold")
     begun = time.process_time()
     whole = Whole(team, scene, ground)
     mender = Mender(whole, whole.rows(animation.motion), animation.motion.t, margin, seed, begun + seconds)
-    for k, stretch in enumerate(stretches := mender.stretches()):
-        mender.mend(k, stretch, [*stretches[k + 1 :], *mender.failed])
+    mender.mend()
     trouble, sample = mender.trouble
     motion = whole.motion(mender.Q, animation.motion) if mender.changes else animation.motion
     marks = [Mark(float(motion.t[c.first]), f"tuned: {c.why}", "tuning") for c in mender.changes]
