@@ -79,5 +79,11 @@ class NotFinite(BunrakuError):
     """A NaN or an infinity was handed in, or came out."""
 
 
+def parts(error: BunrakuError) -> tuple[str, str]:
+    """What went wrong, and the advice, for somebody who can say more of where."""
+    message, _, advice = str(error).partition("\n  advice: ")
+    return message, advice
+
+
 class BunrakuWarning(UserWarning):
     """Something in a file was left out or mended. One warning for a file names everything."""

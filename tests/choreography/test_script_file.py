@@ -73,7 +73,7 @@ BROKEN = [
     ("    to: [-0.6, 0]", "    to: ›[2.4, 0]", "faster than a puppet walks"),
     ("    counts: 6", "    counts: ›-6", "counts"),
     ("    counts: 6", "    counts: ›1", "too fast"),
-    ("    counts: 4", "    counts: ›6 s", "unknown unit 's'"),
+    ("    counts: 4", "    counts: ›6 s", "s measures a time"),
     ("    with: enters", "    with: ›enter", "no cue is called 'enter'"),
     ("    with: enters", "    with: enters\n    ›after: enters", "both say when it begins"),
     ("    until: greets", "    until: ›enters", "no later than this cue"),

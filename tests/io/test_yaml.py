@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bunraku.errors import BunrakuError, FigureError, FileError
+from bunraku.errors import BunrakuError, FigureError, FileError, MissingExtra
 from bunraku.io import yaml
-from bunraku.io.node import ANGLE, LENGTH, MASS, NUMBER, TURN, Node
+from bunraku.io.node import ANGLE, LENGTH, MASS, NUMBER, TIME, TURN, Node
 from bunraku.io.source import near
 
 
@@ -138,6 +138,29 @@ def test_a_contradiction_is_blamed_on_the_word_that_says_it():
     with pytest.raises(FileError, match=r":2:7: negative") as caught, root.blamed():
         raise FigureError("negative", field="mass", advice="give a positive one")
     assert caught.value.advice == "give a positive one"
+
+
+def test_any_other_error_is_told_where_it_was_said():
+    with pytest.raises(FileError, match="does not reach") as caught, value("{length: 1}").blamed():
+        raise BunrakuError("the string does not reach\n  advice: lengthen it")
+    assert caught.value.advice == "lengthen it"
+    assert caught.value.line == 1
+    with pytest.raises(MissingExtra), value("1").blamed():
+        raise MissingExtra("coal", "collision", "touching")
+
+
+@pytest.mark.parametrize(("text", "message"), [("0", "0 is not more"), ("-2 ms", "-2 ms is not"), ("3 m", "m measures a length")])
+def test_more_than_zero(text, message):
+    assert value("2 min").positive(TIME) == 120.0
+    with pytest.raises(FileError, match=message):
+        value(text).positive(TIME)
+
+
+@pytest.mark.parametrize("text", ["1", "101", "2.5", "1e11"])
+def test_whole_numbers(text):
+    assert value("100").whole(2, 100) == 100
+    with pytest.raises(FileError, match="no whole number from 2 to 100"):
+        value(text).whole(2, 100)
 
 
 def test_choices_and_flags():

@@ -45,7 +45,7 @@ def test_a_log_becomes_files(tmp_path: Path) -> None:
     [
         ("missing.json", "walk.npz", "cannot be read"),
         ("bad.json", "walk.npz", "not an input log"),
-        ("bad.json", "walk.odt", "cannot be written"),
+        ("bad.json", "walk.odt", "cannot hold a motion"),
     ],
 )
 def test_refusals(tmp_path: Path, log: str, output: str, message: str) -> None:

@@ -116,7 +116,7 @@ BROKEN = {
     "curve": ("simulate: arm2d\nduration: 1\npuppeteer: {hand_x: {amplitud: 1}}\n", 3, 22, "did you mean amplitude"),
     "sine": ("simulate: arm2d\nduration: 1\npuppeteer: {hand_x: {amplitude: 1}}\n", 3, 21, "no 'frequency'"),
     "both": ("simulate: arm2d\nduration: 1\npuppeteer: {hand_x: {amplitude: 1, by: [[0, 1], [1, 2]]}}\n", 3, 36, "not both"),
-    "hertz": ("simulate: arm2d\nduration: 1\npuppeteer: {hand_x: {amplitude: 1, frequency: 2 s}}\n", 3, 47, "unknown unit"),
+    "hertz": ("simulate: arm2d\nduration: 1\npuppeteer: {hand_x: {amplitude: 1, frequency: 2 s}}\n", 3, 47, "s measures a time"),
     "one point": ("simulate: arm2d\nduration: 1\npuppeteer: {hand_x: [[0, 1]]}\n", 3, 21, "two or more"),
     "order": ("simulate: arm2d\nduration: 1\npuppeteer: {hand_x: [[1, 1], [0, 2]]}\n", 3, 31, "order of time"),
     "pair": ("simulate: arm2d\nduration: 1\npuppeteer: {hand_x: [[0, 1], [1]]}\n", 3, 30, "2 belong"),

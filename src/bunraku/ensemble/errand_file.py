@@ -14,12 +14,12 @@ from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.scenes import OBJECTS, SCENES, named, object_named
 from bunraku.ensemble.team import OBJECT, Agent, Area, Carried, Hold, Team
 from bunraku.ensemble.terrain import Terrain
-from bunraku.errors import BunrakuError, FigureError
 from bunraku.figure.shape import Shape
 from bunraku.io import yaml
-from bunraku.io.node import ANGLE, LENGTH, NUMBER, Node, Quantity
-from bunraku.io.scene_file import load_scene, scene_of
-from bunraku.io.shape_words import file_named, shape
+from bunraku.io.node import ANGLE, LENGTH, TIME, Node
+from bunraku.io.outputs import outputs_of
+from bunraku.io.scene_file import scene_in
+from bunraku.io.shape_words import shape
 from bunraku.planning.steer import Bezier, Differential, Holonomic
 from bunraku.scene import Scene
 
@@ -27,9 +27,7 @@ Array = NDArray[np.float64]
 WORDS = ("carry", "scene", "ground", "object", "agents", "area", "start", "goal", "margin", "samples", "speed", "acceleration",
          "budget", "seed", "output")  # fmt: skip
 OPTIONAL = {"door": LENGTH}
-TIME = Quantity("time", "s", {"ms": 1e-3, "min": 60.0})
 MOVES = {"walk": Bezier, "holonomic": Holonomic, "differential": Differential}
-SUFFIXES = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png")
 FOLDER = Path(__file__).parent / "errands"
 MOST_SAMPLES = 100_000
 ROUND = 3.0  # [m] of ground that is known around the area
@@ -57,8 +55,8 @@ def errand_of(root: Node, folder: Path) -> Errand:
     team = _team(root, folder, _terrain(root.get("ground"), scene, area))
     start, goal = (_configuration(root.need(word, "the errand"), team) for word in ("start", "goal"))
     options = root.given(
-        margin=_from_zero(LENGTH), speed=_positive(NUMBER), acceleration=_positive(NUMBER), budget=_positive(TIME),
-        samples=lambda n: _whole(n, 2, MOST_SAMPLES), seed=lambda n: _whole(n, 0, 2**32 - 1), output=lambda n: _outputs(n, folder),
+        margin=_margin, speed=Node.positive, acceleration=Node.positive, budget=lambda n: n.positive(TIME),
+        samples=lambda n: n.whole(2, MOST_SAMPLES), seed=lambda n: n.whole(0, 2**32 - 1), output=lambda n: outputs_of(n, folder),
     )  # fmt: skip
     if "budget" in options:
         options["seconds"] = options.pop("budget")
@@ -75,10 +73,10 @@ def _scene(node: Node | None, folder: Path) -> Scene:
         if node.value in SCENES:
             return named(node.value)
         if Path(node.value).suffix:
-            return load_scene(file_named(node, folder, (".yaml", ".yml"), "a scene file"))
+            return scene_in(node, folder)
         node.choice(SCENES, "the scene")
     if node.get("scene") is not None:
-        return scene_of(node, folder)
+        return scene_in(node, folder)
     name, words = node.head(SCENES, "the scene")
     node.words((name,), "the scene")
     own = {} if words.is_nothing else words.words(OPTIONAL, f"the {name}")
@@ -103,14 +101,9 @@ def _team(root: Node, folder: Path, terrain: Terrain | None) -> Team:
         raise node.unwanted("agents by their names", advice="write agents: {robot: {kind: rover, holds: {tool: {at: [0, 0, 0]}}}}")
     agents = tuple(_agent(name, own, terrain) for name, own in node.value.items())
     carried = _carried(root.need("object", "the errand"), folder)
-    try:
+    with node.blamed():
         team = Team(agents, carried, terrain)
         _ = team.heights
-    except FigureError as error:
-        raise node.error(error.message, advice=error.advice) from None
-    except BunrakuError as error:
-        what, _, advice = str(error).partition("\n  advice: ")
-        raise node.error(what, advice=advice) from None
     return team
 
 
@@ -126,11 +119,8 @@ def _carried(node: Node, folder: Path) -> Carried:
     if not shapes:
         raise node.place_of("shapes").error("the object has no shape", advice="write shapes: [{box: [1.5, 0.8, 0.06]}]")
     options: dict[str, Any] = node.given(tilt=lambda n: n.number(ANGLE), heights=lambda n: n.numbers(2, LENGTH))
-    try:
+    with node.place_of("tilt").blamed():
         return Carried(tuple(shapes), **options)
-    except BunrakuError as error:
-        what, _, advice = str(error).partition("\n  advice: ")
-        raise node.place_of("tilt").error(what, advice=advice) from None
 
 
 def _agent(name: str, node: Node, terrain: Terrain | None) -> Agent:
@@ -180,38 +170,8 @@ def _configuration(node: Node, team: Team) -> Array:
     return team.configuration(bases, (x, y, z, turns.get("yaw", 0.0), turns.get("pitch", 0.0), turns.get("roll", 0.0)))
 
 
-def _positive(quantity: Quantity) -> Any:
-    def read(node: Node) -> float:
-        value = node.number(quantity)
-        if not value > 0.0:
-            raise node.error(f"{value:g} is not more than zero", advice="give a positive number")
-        return value
-
-    return read
-
-
-def _from_zero(quantity: Quantity) -> Any:
-    def read(node: Node) -> float:
-        value = node.number(quantity)
-        if not 0.0 <= value < 1.0:
-            raise node.error(f"{value:g} m", advice="give metres, zero or more, less than one")
-        return value
-
-    return read
-
-
-def _whole(node: Node, least: int, most: int) -> int:
-    value = node.number(NUMBER)
-    if value != int(value) or not least <= value <= most:
-        raise node.error(f"{value:g} is no such number", advice=f"give a whole number from {least} to {most}")
-    return int(value)
-
-
-def _outputs(node: Node, folder: Path) -> tuple[Path, ...]:
-    out = []
-    for one in node.value if isinstance(node.value, tuple) else (node,):
-        name = one.scalar("the name of a file")
-        if Path(name).suffix.lower() not in SUFFIXES:
-            raise one.error(f"{name[:60]!r} cannot hold a motion", advice=f"end the name in {', '.join(SUFFIXES)}")
-        out.append(folder / name)
-    return tuple(out)
+def _margin(node: Node) -> float:
+    value = node.length()
+    if not 0.0 <= value < 1.0:
+        raise node.error(f"{value:g} m", advice="give metres, zero or more, less than one")
+    return value

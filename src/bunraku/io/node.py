@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from bunraku.errors import FigureError, FileError
+from bunraku.errors import BunrakuError, FigureError, FileError, MissingExtra, parts
 from bunraku.io.source import Source, near
 
 MOST = 1e12
@@ -51,7 +51,9 @@ SPEED = Quantity("speed", "m/s", {"cm/s": 0.01, "mm/s": 0.001})
 TURN = Quantity("turning speed", "rad/s", {"deg/s": _DEGREE, "°/s": _DEGREE})
 FORCE = Quantity("force", "N")
 TORQUE = Quantity("torque", "N·m", {"Nm": 1.0})
-_QUANTITIES = (LENGTH, ANGLE, MASS, SPEED, TURN, FORCE, TORQUE)
+TIME = Quantity("time", "s", {"ms": 0.001, "min": 60.0})
+FREQUENCY = Quantity("frequency", "Hz")
+_QUANTITIES = (LENGTH, ANGLE, MASS, SPEED, TURN, FORCE, TORQUE, TIME, FREQUENCY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +103,11 @@ class Node:
         except FigureError as error:
             place = self.place_of((words or {}).get(error.field, error.field))
             raise place.error(error.message, advice=error.advice or "correct this entry") from None
+        except (FileError, MissingExtra):  # says itself where, or is nobody's fault here
+            raise
+        except BunrakuError as error:
+            message, advice = parts(error)
+            raise self.error(message, advice=advice or "correct this entry") from None
 
     # -- mappings ------------------------------------------------------------------------------------------------
 
@@ -194,6 +201,19 @@ class Node:
         if abs(value) > MOST:
             raise self.error(f"{text[:40]} is too large", advice=f"numbers are at most {MOST:g}, in SI units")
         return value if found[2] is None else value * self._factor(found[1], found[2], quantity)
+
+    def positive(self, quantity: Quantity = NUMBER) -> float:
+        value = self.number(quantity)
+        if not value > 0.0:
+            raise self.error(f"{self.value} is not more than zero", advice="give a positive number")
+        return value
+
+    def whole(self, least: int, most: int) -> int:
+        """A whole number."""
+        value = self.number()
+        if value != int(value) or not least <= value <= most:
+            raise self.error(f"{value:g} is no whole number from {least} to {most}", advice="give one")
+        return int(value)
 
     def _factor(self, digits: str, unit: str, quantity: Quantity) -> float:
         factor = quantity.factor(unit)

@@ -49,6 +49,13 @@ def load_scene(path: str | os.PathLike[str]) -> Scene:
     return scene_of(yaml.read(path), Path(path).parent)
 
 
+def scene_in(node: Node, folder: Path) -> Scene:
+    """The scene that is written out in a node, or that is in the file it names."""
+    if isinstance(node.value, dict):
+        return scene_of(node, folder)
+    return load_scene(file_named(node, folder, (".yaml", ".yml"), "a scene file"))
+
+
 def parse_scene(text: str | bytes, path: str | os.PathLike[str] = "") -> Scene:
     """The scene in a text, as if it were in the file `path`."""
     return scene_of(yaml.parse(text, str(path)), Path(path).parent)

@@ -9,6 +9,7 @@ from bunraku import io
 from bunraku.errors import FileError
 from bunraku.figure import Figure
 from bunraku.io import yaml
+from bunraku.io.outputs import save_motion
 from bunraku.motion import Motion
 from bunraku.scene import Scene
 from bunraku.stage import Entry, Recorded, still
@@ -54,12 +55,4 @@ def shown(thing: Any, title: str) -> list[Entry]:
 
 def exporters() -> dict[str, Exporter]:
     """By suffix: writes the motion of a piece to a path."""
-
-    def saver(suffix: str) -> Exporter:
-        def save(piece: Recorded, path: Path) -> None:
-            # A video shows the surroundings too; the other formats hold the motion only.
-            io.save(piece.motion, path, **({"scene": piece.scene} if suffix == "mp4" else {}))
-
-        return save
-
-    return {suffix: saver(suffix) for suffix in SAVED_AS}
+    return dict.fromkeys(SAVED_AS, lambda piece, path: save_motion(piece.motion, path, piece.scene))

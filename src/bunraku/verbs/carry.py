@@ -16,13 +16,12 @@ from rich.progress import Progress as Bars
 from bunraku import workers as house
 from bunraku.ensemble.carry import carry
 from bunraku.ensemble.errand import Errand
-from bunraku.ensemble.errand_file import SUFFIXES, load_errand
+from bunraku.ensemble.errand_file import load_errand
 from bunraku.ensemble.outcome import STAGES, Carry, Progress
 from bunraku.ensemble.pictures import save_plan_view, save_stills
 from bunraku.errors import BunrakuError
-from bunraku.io import save
 from bunraku.io.bvh_export import save_bvh
-from bunraku.verbs.run import require
+from bunraku.io.outputs import require, require_outputs, save_motion
 
 PAPER = {
     "factory, 268 samples": (31.4, 6.5, 2.1, 0.8, 0.4, 5.7),
@@ -55,11 +54,9 @@ def carry_file(
     samples: int | None = None, console: Console,
 ) -> tuple[Carry, Iterator[tuple[str, str]]]:  # fmt: skip
     """What became of an errand, and lines that say so while files are written; bad names are refused before the work begins."""
-    for path in output:
-        require(path, SUFFIXES, "hold a motion")
+    require_outputs(output)
     for picture in (stills, view):
-        if picture is not None:
-            require(picture, (".png",), "hold a picture")
+        require(picture, (".png",), "a picture")
     errand = load_errand(file)
     done = _watched(errand, seed, samples, console)
     return done, _told(done, output, stills, view)
@@ -114,7 +111,7 @@ def _written(done: Carry, path: Path, stills: Path | None, view: Path | None) ->
         return
     else:
         assert done.motion is not None
-        save(done.motion, path, **({"scene": done.errand.scene} if path.suffix.lower() in (".mp4", ".png") else {}))
+        save_motion(done.motion, path, done.errand.scene)
     yield path
 
 

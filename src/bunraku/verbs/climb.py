@@ -29,12 +29,11 @@ from typing import Any
 from bunraku.figure import Figure
 from bunraku.io import yaml
 from bunraku.io.named import figure_named
-from bunraku.io.node import ANGLE, LENGTH, NUMBER, Node, Quantity
+from bunraku.io.node import ANGLE, LENGTH, TIME, Node
+from bunraku.io.outputs import outputs_of
 from bunraku.locomotion.climb import Climb, climb
 from bunraku.locomotion.gecko import Gecko
 from bunraku.locomotion.segments import Curve, Segment, Slope, Step, Straight
-from bunraku.verbs.curves import TIME
-from bunraku.verbs.simulate import outputs_of, positive
 
 WORDS = ("climb", "path", "stride", "quarter", "dt", "friction", "grip", "light", "pause", "optimized", "output")
 KINDS = ("straight", "curve", "slope", "step", "obstacle")
@@ -80,14 +79,13 @@ def climb_of(root: Node, folder: Path) -> ClimbRecipe:
     if not found:
         raise root.place_of("path").error("the path has no segments", advice=f"list some: {', '.join(KINDS)}")
     options = root.given(
-        stride=_above(LENGTH), quarter=positive, dt=positive, friction=_above(NUMBER), grip=_grip, light=Node.flag,
-        pause=_pause, optimized=Node.flag,
+        stride=lambda node: node.positive(LENGTH), quarter=lambda node: node.positive(TIME), dt=lambda node: node.positive(TIME),
+        friction=Node.positive, grip=_grip, light=Node.flag, pause=_pause, optimized=Node.flag,
     )  # fmt: skip
     _check_size(root, [segment for segment, _ in found], options)
-    output = root.get("output")
     segments, nodes = zip(*found, strict=True)
     lines = tuple(node.line for node in nodes)
-    return ClimbRecipe(figure, segments, lines, options, () if output is None else outputs_of(output, folder))
+    return ClimbRecipe(figure, segments, lines, options, outputs_of(root.get("output"), folder))
 
 
 def _segments(node: Node) -> list[tuple[Segment, Node]]:
@@ -106,16 +104,6 @@ def _segments(node: Node) -> list[tuple[Segment, Node]]:
             return [(Step(value.length()), node)]
         height, long = value.length(), node.need("length", "the obstacle").length()
         return [(segment, node) for segment in (Step(height), Straight(long), Step(-height))]
-
-
-def _above(quantity: Quantity) -> Callable[[Node], float]:
-    def read(node: Node) -> float:
-        value = node.number(quantity)
-        if not value > 0.0:
-            raise node.error(f"{value:g} is not more than zero", advice="give a positive number")
-        return value
-
-    return read
 
 
 def _pause(node: Node) -> float:

@@ -10,21 +10,16 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from bunraku.io import plots, save
+from bunraku.io.outputs import require_outputs, save_motion
 from bunraku.locomotion.climb import Climb
 from bunraku.locomotion.obstruction import Outcome
 from bunraku.verbs.climb import ClimbRecipe, load_climb
 from bunraku.verbs.climb_plot import draw
-from bunraku.verbs.run import require
-from bunraku.verbs.simulate import OUTPUTS
 
 
 def run_climb(file: Path, output: Sequence[Path], plot: Path | None, *, console: Console) -> Iterator[tuple[str, str]]:
     """What happened, line by line, and what was written. Names that cannot be written are refused before the work begins."""
-    for path in output:
-        require(path, OUTPUTS, "hold a motion")
-    if plot is not None:
-        require(plot, plots.SUFFIXES, "hold a plot")
+    require_outputs(output, plot)
     recipe = load_climb(file)
     start = time.perf_counter()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -32,7 +27,7 @@ def run_climb(file: Path, output: Sequence[Path], plot: Path | None, *, console:
         done = recipe.run(progress=lambda part: bar.update(task, completed=part))
     yield from report(done, recipe, time.perf_counter() - start)
     for path in output or recipe.output:
-        save(done.motion, path, **({"scene": done.scene} if path.suffix.lower() in (".mp4", ".png") else {}))
+        save_motion(done.motion, path, done.scene)
         yield "wrote", str(path)
     if plot is not None:
         draw(done, plot)

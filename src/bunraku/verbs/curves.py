@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 
-from bunraku.io.node import ANGLE, Node, Quantity
+from bunraku.io.node import ANGLE, FREQUENCY, TIME, Node, Quantity
+from bunraku.io.source import near
 
 Curve = Callable[[float], float]
-TIME = Quantity("time", "s", {"ms": 0.001})
-FREQUENCY = Quantity("frequency", "Hz")
 SINE = ("amplitude", "frequency", "phase", "offset")
+
+
+def curves(node: Node | None, known: Mapping[str, Quantity], rest: Mapping[str, float], what: str) -> dict[str, Curve]:
+    """Curves by name; `known` says what each name measures, `rest` where it is of itself."""
+    if node is None:
+        return {}
+    if not isinstance(node.value, dict):
+        raise node.unwanted(f"a mapping of a {what} to its curve", advice=f"write name: curve; {near('', known)}")
+    out = {}
+    for name, key in node.keys.items():
+        if name not in known:
+            raise key.error(f"no {what} is called {name[:40]!r}", advice=near(name, known))
+        out[name] = curve(node.value[name], known[name], rest[name])
+    return out
 
 
 def curve(node: Node, quantity: Quantity, rest: float) -> Curve:

@@ -11,7 +11,7 @@ from rich.progress import Progress
 
 from bunraku import io
 from bunraku.errors import BunrakuError, FileError
-from bunraku.io import plots
+from bunraku.io.outputs import require_outputs
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid_file import humanoid_named, planner_of
 from bunraku.locomotion.guide.pictures import draw_loci
@@ -22,7 +22,6 @@ from bunraku.stage.entry import Entry
 from bunraku.stage.inputs import read_log
 from bunraku.teleop.guided import GuidedInPhysics, GuidedLive
 from bunraku.teleop.joystick import Joystick, plugged_in
-from bunraku.verbs.simulate import OUTPUTS
 
 
 def live(humanoid: str, scene: Path | None, *, physics: bool = False, joystick: int | None = None) -> GuidedLive:
@@ -60,9 +59,7 @@ def replayed(
     humanoid: str, scene: Path | None, log: Path, output: Sequence[Path], plot: Path | None, *, seconds: float, console: Console
 ) -> Iterator[tuple[str, str]]:
     """A log played without a stage, and what was written."""
-    for path, suffixes in [*((path, OUTPUTS) for path in output), *((path, plots.SUFFIXES) for path in (plot,) if path)]:
-        if path.suffix.lower() not in suffixes:
-            raise FileError("cannot be written", path=str(path), advice=f"end the name in {', '.join(suffixes)}")
+    require_outputs(output, plot)
     try:
         text = log.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

@@ -34,18 +34,18 @@ from bunraku.control.cost import Term
 from bunraku.control.descent import Monitor
 from bunraku.control.imitate import imitate
 from bunraku.control.monitor import bar
-from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.io import load, save, yaml
 from bunraku.io.named import figure_named
-from bunraku.io.node import FORCE, LENGTH, NUMBER, Node, Quantity
-from bunraku.io.scene_file import load_scene, scene_of
+from bunraku.io.node import FORCE, FREQUENCY, LENGTH, NUMBER, TIME, Node, Quantity
+from bunraku.io.outputs import outputs_of, require_outputs
+from bunraku.io.scene_file import scene_in
 from bunraku.io.shape_words import file_named
 from bunraku.io.source import near
 from bunraku.motion import Motion
-from bunraku.verbs import simulate as files
-from bunraku.verbs.curves import FREQUENCY, TIME, Curve
-from bunraku.verbs.run import require
+from bunraku.verbs.curves import curves
+from bunraku.verbs.measures import efforts, measures
+from bunraku.verbs.simulate import start_of
 
 Array = NDArray[np.float64]
 WORDS = ("optimize", "duration", "dt", "start", "inputs", "cost", "imitate", "limits", "iterations", "output")
@@ -80,27 +80,25 @@ def load_order(path: str | os.PathLike[str]) -> Order:
     root, folder = yaml.read(path), Path(path).parent
     root.words(WORDS, "an optimisation")
     figure = figure_named(root.need("optimize", "the file"), folder)
-    dt = root.given(dt=files.positive).get("dt", 0.01)
+    dt = root.given(dt=lambda node: node.positive(TIME)).get("dt", 0.01)
     reference = _reference(root, figure, folder, dt)
-    q = files._start(root, figure, {}) if reference is None else reference.q[0]
-    duration = files.positive(root.need("duration", "the optimisation")) if reference is None else reference.duration
+    q = start_of(root, figure, {}) if reference is None else reference.q[0]
+    duration = root.need("duration", "the optimisation").positive(TIME) if reference is None else reference.duration
     inputs = root.get("inputs")
     known = (*figure.kinematic, *(force.name for force in figure.forces))
     chosen = None if inputs is None else [_known(node, known, "input") for node in inputs.items("names of inputs")]
     costs = root.need("cost", "the optimisation").items("terms, such as {forces: 0.01}")
-    iterations = root.given(iterations=lambda node: int(node.number(NUMBER))).get("iterations", 100)
-    output = root.get("output")
+    iterations = root.given(iterations=lambda node: node.whole(0, 1_000_000)).get("iterations", 100)
     options = {
         "cost": [_term(node, figure, reference) for node in costs], "duration": duration, "dt": dt, "q": q, "inputs": chosen,
         "guess": reference, "limits": _limits(root.get("limits"), figure, folder), "iterations": iterations,
     }  # fmt: skip
-    return Order(figure, options, reference, () if output is None else files.outputs_of(output, folder))
+    return Order(figure, options, reference, outputs_of(root.get("output"), folder))
 
 
 def run_order(file: Path, output: Sequence[Path], *, console: Console) -> Iterator[tuple[str, str]]:
     """What came of it, line by line, and what was written. Names that cannot be written are refused before the work begins."""
-    for path in output:
-        require(path, files.OUTPUTS, "hold a motion")
+    require_outputs(output)
     order = load_order(file)
     begun = time.perf_counter()
     with bar(console, title=order.figure.name) as monitor:
@@ -133,11 +131,8 @@ def _reference(root: Node, figure: Figure, folder: Path, dt: float) -> Motion | 
     node.words(("motion", "exaggerate", "simplify"), "an imitation")
     path = file_named(node.need("motion", "the imitation"), folder, (".bvh", ".npz", ".csv"), "a motion file")
     words = node.given(exaggerate=lambda n: n.number(NUMBER), simplify=lambda n: n.number(FREQUENCY))
-    try:
+    with node.blamed():
         return imitate(load(path), figure, dt=dt, **words)
-    except BunrakuError as error:
-        message, _, advice = str(error).partition("\n  advice: ")
-        raise node.error(message, advice=advice) from None
 
 
 def _term(node: Node, figure: Figure, reference: Motion | None) -> Term:
@@ -152,8 +147,7 @@ def _term(node: Node, figure: Figure, reference: Motion | None) -> Term:
         rest = dict(zip(figure.names, figure.start.tolist(), strict=True)) if kind == "configuration" else dict.fromkeys(names, 0.0)
         if kind == "acceleration":
             raise wished.error("an acceleration has no reference", advice="leave it out")
-        curves: dict[str, Curve] = files._curves(wished, units, rest, "name")
-        options["reference"] = curves
+        options["reference"] = curves(wished, units, rest, "name")
     elif kind == "configuration":
         options["reference"] = reference
     if (end := node.get("at_end")) is not None:
@@ -167,12 +161,12 @@ def _term(node: Node, figure: Figure, reference: Motion | None) -> Term:
 def _names(figure: Figure, kind: str) -> tuple[tuple[str, ...], dict[str, Quantity]]:
     """What a term speaks of, and in which units."""
     if kind == "forces":
-        return tuple(f.name for f in figure.forces), {f.name: files._effort(figure, f) for f in figure.forces}
+        return tuple(f.name for f in figure.forces), efforts(figure)
     if kind == "tension":
         names = tuple(rope.name for rope in (*figure.strings, *figure.wires))
         return names, dict.fromkeys(names, FORCE)
     names = {"configuration": figure.names, "momentum": figure.dynamic}.get(kind, figure.kinematic)
-    return names, files._measures(figure, names) if kind == "configuration" else dict.fromkeys(names, NUMBER)
+    return names, measures(figure, names) if kind == "configuration" else dict.fromkeys(names, NUMBER)
 
 
 def _weights(node: Node, names: tuple[str, ...]) -> float | dict[str, float]:
@@ -210,10 +204,7 @@ def _limits(node: Node | None, figure: Figure, folder: Path) -> Limits | None:
     if (soft := node.get("soft")) is not None:
         out["soft"] = soft.flag()
     if (scene := node.get("scene")) is not None:
-        if isinstance(scene.value, dict):
-            out["scene"] = scene_of(scene, folder)
-        else:
-            out["scene"] = load_scene(file_named(scene, folder, (".yaml", ".yml"), "a scene file"))
+        out["scene"] = scene_in(scene, folder)
     if (margin := node.get("margin")) is not None:
         out["margin"] = margin.number(LENGTH)
     return Limits(**out)

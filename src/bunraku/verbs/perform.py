@@ -10,10 +10,9 @@ from rich.progress import Progress
 
 from bunraku.choreography import Performance, load_script, perform
 from bunraku.choreography.part import recovery
-from bunraku.errors import FileError
-from bunraku.io import plots, save
+from bunraku.io import plots
+from bunraku.io.outputs import require_outputs, save_motion
 from bunraku.teleop.files import on_stage
-from bunraku.verbs.simulate import OUTPUTS
 
 STAGES = ("score", "timing", "rehearsal", "play")
 
@@ -22,9 +21,7 @@ def perform_file(
     file: Path, output: Sequence[Path], plot: Path | None, *, again: bool, console: Console
 ) -> tuple[Performance, Iterator[tuple[str, str]]]:
     """The performance, and what is to be said about it; files are written as it is said."""
-    for path in output:
-        if path.suffix.lower() not in OUTPUTS:
-            raise FileError("cannot hold a motion", path=str(path), advice=f"end the name in {', '.join(OUTPUTS)}")
+    require_outputs(output, plot)
     script = load_script(file)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         tasks = {stage: bar.add_task(stage, total=1.0, visible=False) for stage in STAGES}
@@ -54,7 +51,7 @@ def _told(made: Performance, output: Sequence[Path], plot: Path | None) -> Itera
         yield name, f"off the script by {off:.3f} rms; {held}"
     piece = on_stage(made)
     for path in output:
-        save(piece.motion, path, **({"scene": piece.scene} if path.suffix.lower() in (".mp4", ".png") else {}))
+        save_motion(piece.motion, path, piece.scene)
         yield "wrote", str(path)
     if plot is not None:
         plots.plot(made.motion, plot, ("tension",))

@@ -27,17 +27,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.dynamics import settle
-from bunraku.errors import BunrakuError
+from bunraku.errors import BunrakuError, parts
 from bunraku.figure import Figure
 from bunraku.io import yaml
 from bunraku.io.named import figure_named
-from bunraku.io.node import LENGTH, NUMBER, SPEED, Node
-from bunraku.io.scene_file import load_scene, scene_of
-from bunraku.io.shape_words import file_named
+from bunraku.io.node import LENGTH, NUMBER, SPEED, TIME, Node
+from bunraku.io.outputs import outputs_of
+from bunraku.io.scene_file import scene_in
 from bunraku.planning import PLANNERS, Goal, Limits, Problem
 from bunraku.scene import Scene
-from bunraku.verbs.curves import TIME
-from bunraku.verbs.simulate import _measures, outputs_of
+from bunraku.verbs.measures import measures
 
 Array = NDArray[np.float64]
 WORDS = ("plan", "start", "goal", "scene", "limits", "hold", "planner", "budget", "seed", "smooth", "output")
@@ -73,22 +72,15 @@ def order_of(root: Node, folder: Path, name: str = "problem") -> Order:
     root.words(WORDS, "a planning problem")
     figure = figure_named(root.need("plan", "the file"), folder)
     start = _rest(root.get("start"), figure, None)
-    scene = _scene(root.get("scene"), folder)
+    scene = root.given(scene=lambda node: scene_in(node, folder)).get("scene", Scene("nothing", floor=None))
     limits = _limits(root, figure, start)
     problem = Problem(figure, start, _goal(root.need("goal", "the problem"), figure, start), scene, limits, name=name)
     words = root.given(
-        planner=lambda node: node.choice(PLANNERS, "the planner"), budget=lambda node: node.number(TIME),
-        seed=_whole, output=lambda node: outputs_of(node, folder), smooth=Node.flag,
+        planner=lambda node: node.choice(PLANNERS, "the planner"), budget=lambda node: node.positive(TIME),
+        seed=lambda node: node.whole(0, 2**32 - 1), output=lambda node: outputs_of(node, folder), smooth=Node.flag,
     )  # fmt: skip
     words["seconds"] = words.pop("budget", 10.0)
     return Order(problem, **words)
-
-
-def _whole(node: Node) -> int:
-    value = node.number(NUMBER)
-    if value != int(value) or value < 0:
-        raise node.error(f"{value:g} is no seed", advice="give a whole number from 0 on")
-    return int(value)
 
 
 def _rest(node: Node | None, figure: Figure, base: Array | None) -> Array:
@@ -98,37 +90,26 @@ def _rest(node: Node | None, figure: Figure, base: Array | None) -> Array:
         if not isinstance(node.value, dict):
             raise node.unwanted("settle, or values by name", advice="write settle, or {hand_x: 10 cm}")
         node.words(figure.names, "the configuration")
-        units = _measures(figure, figure.names)
+        units = measures(figure, figure.names)
         values = {name: at.number(units[name]) for name, at in node.value.items()}
     try:
         return settle(figure, figure.configuration(base, **values))
     except BunrakuError as error:
         if node is None:
             raise
-        raise node.error(str(error).partition("\n")[0], advice="give values at which it can hang at rest") from None
+        raise node.error(parts(error)[0], advice="give values at which it can hang at rest") from None
 
 
 def _goal(node: Node, figure: Figure, start: Array) -> Goal:
     node.words(GOAL, "the goal")
     kind, place = node.head(GOAL[:2], "the goal")
-    words = node.given(within=lambda n: n.number(LENGTH), speed=lambda n: n.number(SPEED))
-    for word, value in words.items():
-        if not value > 0.0:
-            raise node.place_of(word).error(f"a {word} of {value:g}", advice="give a positive number")
+    words = node.given(within=lambda n: n.positive(LENGTH), speed=lambda n: n.positive(SPEED))
     if kind == "configuration":
         return Goal.at_configuration(figure, _rest(place, figure, start), **words)
     if not isinstance(place.value, dict) or not place.value:
         raise place.unwanted("a mapping of frames to places", advice="write points: {tip: [0.2, 0.2, 0.1]}")
     place.words(tuple(frame.name for frame in figure.frames), "the points")
     return Goal.at_points(figure, {name: at.lengths() for name, at in place.value.items()}, **words)
-
-
-def _scene(node: Node | None, folder: Path) -> Scene:
-    if node is None:
-        return Scene("nothing", floor=None)
-    if isinstance(node.value, dict):
-        return scene_of(node, folder)
-    return load_scene(file_named(node, folder, (".yaml", ".yml"), "a scene file"))
 
 
 def _limits(root: Node, figure: Figure, start: Array) -> Limits:
@@ -141,7 +122,7 @@ def _limits(root: Node, figure: Figure, start: Array) -> Limits:
     for name, value in rates.items():
         if value < 0.0:
             raise words[name].error(f"a {name} of {value:g}", advice="give a number, zero or more")
-    boxes, units = {}, _measures(figure, figure.kinematic)
+    boxes, units = {}, measures(figure, figure.kinematic)
     for name in words:
         if name in figure.kinematic:
             low, high = words[name].numbers(2, units[name])

@@ -10,13 +10,12 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from bunraku.errors import BunrakuError
 from bunraku.io import save
+from bunraku.io.outputs import require, require_outputs
 from bunraku.planning import Plan, plan_together, smooth
 from bunraku.planning import Progress as Word
 from bunraku.planning.picture import save_tree_picture
 from bunraku.planning.smoothing import roughness
 from bunraku.verbs.plan import Order, load_problem
-from bunraku.verbs.run import require
-from bunraku.verbs.simulate import OUTPUTS
 
 
 class Unsolved(BunrakuError):
@@ -28,11 +27,9 @@ def plan_file(
     seed: int | None, console: Console,
 ) -> Iterator[tuple[str, str]]:  # fmt: skip
     """What happened, line by line, and what was written. Names that cannot be written are refused before the work begins."""
-    for path in output:
-        require(path, OUTPUTS, "hold a motion")
-    for other, suffix, purpose in ((tree, ".npz", "hold a tree"), (picture, ".png", "hold a picture")):
-        if other is not None:
-            require(other, (suffix,), purpose)
+    require_outputs(output)
+    require(tree, (".npz",), "a tree")
+    require(picture, (".png",), "a picture")
     order = load_problem(file)
     found = _searched(order, workers, cluster, order.seed if seed is None else seed, console)
     nodes = 0 if found.tree is None else len(found.tree)

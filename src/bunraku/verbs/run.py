@@ -13,8 +13,9 @@ from bunraku.dynamics import Simulation
 from bunraku.errors import FileError
 from bunraku.figure import library
 from bunraku.io import plots, save
+from bunraku.io.outputs import require_outputs
 from bunraku.motion import Motion
-from bunraku.verbs.simulate import OUTPUTS, Recipe, load_recipe
+from bunraku.verbs.simulate import Recipe, load_recipe
 from bunraku.verbs.summary import summary
 
 
@@ -22,10 +23,7 @@ def run_file(
     file: Path, output: Sequence[Path], plot: Path | None, curves: Sequence[str], *, console: Console
 ) -> Iterator[tuple[str, str]]:
     """What happened, line by line, and what was written. Names that cannot be written are refused before the work begins."""
-    for path in output:
-        require(path, OUTPUTS, "hold a motion")
-    if plot is not None:
-        require(plot, plots.SUFFIXES, "hold a plot")
+    require_outputs(output, plot)
     if str(file) in library.NAMES and not file.exists():
         advice = f"write `simulate: {file}` and `duration: 3 s` into a file dance.yaml, and give that; see bunraku simulate --help"
         raise FileError("is a figure, not a file that says who pulls its strings", path=str(file), advice=advice)
@@ -48,8 +46,3 @@ def _simulated(recipe: Recipe, console: Console) -> tuple[Motion, float]:
         start = time.perf_counter()
         motion = recipe.run(progress=lambda done: bar.update(task, completed=done))
         return motion, time.perf_counter() - start
-
-
-def require(path: Path, suffixes: Sequence[str], purpose: str) -> None:
-    if path.suffix.lower() not in suffixes:
-        raise FileError(f"cannot {purpose}", path=str(path), advice=f"end the name in {', '.join(suffixes)}")

@@ -26,18 +26,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.dynamics import Simulation, settle, simulate
-from bunraku.errors import BunrakuError
-from bunraku.figure import Effort, Figure, Force
+from bunraku.errors import BunrakuError, parts
+from bunraku.figure import Figure
 from bunraku.io import yaml
 from bunraku.io.named import figure_named
-from bunraku.io.node import ANGLE, FORCE, LENGTH, TORQUE, Node, Quantity
-from bunraku.io.source import near
+from bunraku.io.node import TIME, Node
+from bunraku.io.outputs import outputs_of
 from bunraku.motion import Motion
-from bunraku.verbs.curves import TIME, Curve, curve
+from bunraku.verbs.curves import Curve, curves
+from bunraku.verbs.measures import efforts, measures
 
 Array = NDArray[np.float64]
 WORDS = ("simulate", "duration", "dt", "start", "puppeteer", "forces", "output")
-OUTPUTS = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png")
 MOST_STEPS = 10_000_000
 
 
@@ -82,35 +82,27 @@ def recipe_of(root: Node, folder: Path) -> Recipe:
     """The recipe in a document; files are named from `folder`."""
     root.words(WORDS, "a simulation")
     figure = figure_named(root.need("simulate", "the file"), folder)
-    duration = positive(root.need("duration", "the simulation"))
-    dt = root.given(dt=positive).get("dt", 0.01)
+    duration = root.need("duration", "the simulation").positive(TIME)
+    dt = root.given(dt=lambda node: node.positive(TIME)).get("dt", 0.01)
     if duration / dt > MOST_STEPS:
         raise root.place_of("duration").error(f"{duration / dt:.3g} steps are too many", advice="shorten it, or lengthen dt")
     moved = dict(zip(figure.kinematic, figure.start[figure.n_dynamic :].tolist(), strict=True))
-    puppeteer = _curves(root.get("puppeteer"), _measures(figure, figure.kinematic), moved, "kinematic variable")
-    forces = {force.name: _effort(figure, force) for force in figure.forces}
-    q, output = _start(root, figure, puppeteer), root.get("output")
+    puppeteer = curves(root.get("puppeteer"), measures(figure, figure.kinematic), moved, "kinematic variable")
+    forces = efforts(figure)
+    q = start_of(root, figure, puppeteer)
     try:
         Simulation(figure, q, dt=dt)
     except BunrakuError as error:  # it cannot even begin: strings that do not reach, variables that move no mass
-        message, _, advice = str(error).partition("\n  advice: ")
+        message, advice = parts(error)
         advice = advice.replace("start from settle(figure)", "write start: settle")
         raise root.place_of("start").error(message, advice=advice) from None
     return Recipe(
         figure, duration, dt, q, puppeteer,
-        _curves(root.get("forces"), forces, dict.fromkeys(forces, 0.0), "force input"),
-        () if output is None else outputs_of(output, folder),
+        curves(root.get("forces"), forces, dict.fromkeys(forces, 0.0), "force input"), outputs_of(root.get("output"), folder),
     )  # fmt: skip
 
 
-def positive(node: Node) -> float:
-    value = node.number(TIME)
-    if not value > 0.0:
-        raise node.error(f"a time of {value:g} s", advice="give seconds, more than zero")
-    return value
-
-
-def _start(root: Node, figure: Figure, puppeteer: Mapping[str, Curve]) -> Array:
+def start_of(root: Node, figure: Figure, puppeteer: Mapping[str, Curve]) -> Array:
     """Where it starts: the kinematic variables where the puppeteer has them, the others as the file says."""
     node = root.get("start")
     held = {name: way(0.0) for name, way in puppeteer.items()}
@@ -121,47 +113,12 @@ def _start(root: Node, figure: Figure, puppeteer: Mapping[str, Curve]) -> Array:
         try:
             return settle(figure, q)
         except BunrakuError as error:
-            raise node.error(str(error).partition("\n")[0], advice="write start: start, or give values") from None
+            raise node.error(parts(error)[0], advice="write start: start, or give values") from None
     if not isinstance(node.value, dict):
         raise node.unwanted("settle, start, or values by name", advice="write start: settle, or start: {elbow: 40 deg}")
     node.words(figure.names, "the start")
     for name, key in node.keys.items():
         if name in held:
             raise key.error(f"the puppeteer sets {name!r}", advice="say it there, at t = 0")
-    units = _measures(figure, figure.names)
+    units = measures(figure, figure.names)
     return figure.configuration(**held, **{name: at.number(units[name]) for name, at in node.value.items()})
-
-
-def _curves(node: Node | None, known: Mapping[str, Quantity], rest: Mapping[str, float], what: str) -> dict[str, Curve]:
-    """Curves by name."""
-    if node is None:
-        return {}
-    if not isinstance(node.value, dict):
-        raise node.unwanted(f"a mapping of a {what} to its curve", advice=f"write name: curve; {near('', known)}")
-    out = {}
-    for name, key in node.keys.items():
-        if name not in known:
-            raise key.error(f"no {what} is called {name[:40]!r}", advice=near(name, known))
-        out[name] = curve(node.value[name], known[name], rest[name])
-    return out
-
-
-def _measures(figure: Figure, names: tuple[str, ...]) -> dict[str, Quantity]:
-    motions = {v.name: v.motion for v in figure.variables}
-    return {name: ANGLE if motions[name] in ("rotate", "screw") else LENGTH for name in names}
-
-
-def _effort(figure: Figure, force: Force) -> Quantity:
-    turns = isinstance(force, Effort) and figure.variables[figure.index(force.variable)].motion in ("rotate", "screw")
-    return TORQUE if turns else FORCE
-
-
-def outputs_of(node: Node, folder: Path) -> tuple[Path, ...]:
-    """One file or several, of kinds that hold a motion; known before the work begins."""
-    out = []
-    for one in node.value if isinstance(node.value, tuple) else (node,):
-        name = one.scalar("the name of a file")
-        if Path(name).suffix.lower() not in OUTPUTS:
-            raise one.error(f"{name[:60]!r} cannot hold a motion", advice=f"end the name in {', '.join(OUTPUTS)}")
-        out.append(folder / name)
-    return tuple(out)

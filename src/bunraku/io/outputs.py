@@ -1,0 +1,44 @@
+"""Files that a motion is written to: which kinds there are, and how they are named; bad names are refused before the work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from bunraku.errors import FileError
+from bunraku.io import plots, save
+from bunraku.io.node import Node
+from bunraku.motion import Motion
+from bunraku.scene import Scene
+
+MOTIONS = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png")
+SHOWN = (".mp4", ".png")  # show what is around the figures too; the others hold the motion only
+
+
+def outputs_of(node: Node | None, folder: Path) -> tuple[Path, ...]:
+    """The files that a node names, one or several, of kinds that hold a motion; none where there is no node."""
+    out = []
+    for one in () if node is None else node.value if isinstance(node.value, tuple) else (node,):
+        name = one.scalar("the name of a file")
+        if Path(name).suffix.lower() not in MOTIONS:
+            raise one.error(f"{name[:60]!r} cannot hold a motion", advice=f"end the name in {', '.join(MOTIONS)}")
+        out.append(folder / name)
+    return tuple(out)
+
+
+def require(path: Path | None, suffixes: Sequence[str], what: str) -> None:
+    """Refuses a name, if one is given, whose suffix is not among these."""
+    if path is not None and path.suffix.lower() not in suffixes:
+        raise FileError(f"cannot hold {what}", path=str(path), advice=f"end the name in {', '.join(suffixes)}")
+
+
+def require_outputs(motions: Iterable[Path], plot: Path | None = None) -> None:
+    """Refuses names that cannot hold a motion, or a plot."""
+    for path in motions:
+        require(path, MOTIONS, "a motion")
+    require(plot, plots.SUFFIXES, "a plot")
+
+
+def save_motion(motion: Motion, path: Path, scene: Scene | None = None) -> None:
+    """Writes a motion, and where it is shown, the scene around it."""
+    save(motion, path, **({"scene": scene} if path.suffix.lower() in SHOWN else {}))

@@ -1,0 +1,24 @@
+"""What the numbers of a figure measure: the units in which its variables and inputs are written."""
+
+from __future__ import annotations
+
+from bunraku.figure import Effort, Figure, Force
+from bunraku.io.node import ANGLE, FORCE, LENGTH, TORQUE, Quantity
+
+TURNS = ("rotate", "screw")
+
+
+def measures(figure: Figure, names: tuple[str, ...]) -> dict[str, Quantity]:
+    """Of variables, by name."""
+    motions = {v.name: v.motion for v in figure.variables}
+    return {name: ANGLE if motions[name] in TURNS else LENGTH for name in names}
+
+
+def efforts(figure: Figure) -> dict[str, Quantity]:
+    """Of force inputs, by name."""
+    return {force.name: _effort(figure, force) for force in figure.forces}
+
+
+def _effort(figure: Figure, force: Force) -> Quantity:
+    turns = isinstance(force, Effort) and figure.variables[figure.index(force.variable)].motion in TURNS
+    return TORQUE if turns else FORCE
