@@ -90,12 +90,12 @@ class Peer:
         self.data, self.geometry = self.model.createData(), pin.GeometryModel()
         index = {name: k for k, name in enumerate(figure.names)}
         self.order = [index[name] for name in list(self.model.names)[1:]]
-        narrow = world._narrow
+        narrow = world.narrow
         for k, (thing, shape) in enumerate(zip(narrow.things, narrow.geometries, strict=True)):
             joint, X = self._place(figure, thing)
             self.geometry.addGeometryObject(pin.GeometryObject(str(k), joint, 0, X, shape))
-        n = len(world._flat.joint)
-        pairs = [*world._flat.pairs[:, :2].tolist(), *((i, n + s) for i, s in np.argwhere(world._flat.tested).tolist())]
+        n = len(world.flat.joint)
+        pairs = [*world.flat.pairs[:, :2].tolist(), *((i, n + s) for i, s in np.argwhere(world.flat.tested).tolist())]
         for i, j in pairs:
             self.geometry.addCollisionPair(pin.CollisionPair(i, j))
         self.found = self.geometry.createData()

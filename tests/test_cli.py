@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 import bunraku
 from bunraku import cli, io
+from bunraku.cli.named import complete
 from bunraku.figure import library
 from bunraku.figure.build import figure, fixed, rx, sphere, string
 from bunraku.figure.shape import Box
@@ -205,7 +206,7 @@ def test_ctrl_c_ends_tidily(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ctrl_c_from_the_keyboard() -> None:
     waits = (
         "from bunraku import cli; import time\n"
-        "cli._thing = lambda name: print('on', flush=True) or time.sleep(30)\n"
+        "cli.look.thing_named = lambda name: print('on', flush=True) or time.sleep(30)\n"
         "cli.main()"
     )
     process = subprocess.Popen([sys.executable, "-c", waits, "show", "x"], stdout=PIPE, stderr=PIPE, text=True)
@@ -221,7 +222,7 @@ def test_ctrl_c_from_the_keyboard() -> None:
 def test_completion_offers_names_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "marble.yaml").touch()
-    assert list(cli._complete("mar")) == ["marionette22", "marionette25", "marble.yaml"]
+    assert list(complete("mar")) == ["marionette22", "marionette25", "marble.yaml"]
 
 
 def test_help_imports_nothing_heavy() -> None:

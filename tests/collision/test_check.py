@@ -74,16 +74,16 @@ def test_ninety_thousand_triangles(tmp_path):
     figure = library.named("mannequin")
     mesh = saved(clutter(90_000), tmp_path, "clutter")
     world = World(figure, room(Obstacle("clutter", mesh), floor=0.0)).allowing(World(figure, room(floor=0.0)).touching_at())
-    assert len(world._flat.triangles) >= 90_000
+    assert len(world.flat.triangles) >= 90_000
     Q = swaying(figure, 530)
     report = world.check(Q)
     seconds = min(timeit.repeat(lambda: world.check(Q), number=1, repeat=5))
     assert seconds < 1.0  # some 0.1 s on a quiet machine
     assert len(report.clearance) == 530
     for k in range(0, 530, 53):
-        query = world._narrow.at(Q[k])
-        n = len(world._flat.joint)
-        pairs = [*world._flat.pairs[:, :2].tolist(), *((i, n + s) for i, s in np.argwhere(world._flat.tested).tolist())]
+        query = world.narrow.at(Q[k])
+        n = len(world.flat.joint)
+        pairs = [*world.flat.pairs[:, :2].tolist(), *((i, n + s) for i, s in np.argwhere(world.flat.tested).tolist())]
         own = min(w.value for i, j in pairs if (w := query.distance(i, j)) is not None)
         if own > 0.0:
             assert report.clearance[k] == pytest.approx(own, abs=2e-6)

@@ -41,8 +41,8 @@ def test_no_point_gets_farther_than_the_bound(seed, size):
     crane_ = crane()
     world = World(crane_)
     q, half = rng.uniform(-1.5, 1.5, crane_.n_q), size * rng.random(crane_.n_q)
-    reach = np.zeros((1, len(world._flat.joint)))
-    travel(world._flat, q[None], half[None], reach)
+    reach = np.zeros((1, len(world.flat.joint)))
+    travel(world.flat, q[None], half[None], reach)
     bound = reach[0, world.names.index("load")]
     here = corners(crane_, q)
     moved = 0.0
@@ -57,7 +57,7 @@ def test_the_bound_is_tight_for_small_steps():
     door = figure("door", rz("hinge", capsule(0.01, to=(1.0, 0, 0))))
     world = World(door)
     reach = np.zeros((1, 1))
-    travel(world._flat, door.start[None].copy(), np.array([[1e-3]]), reach)
+    travel(world.flat, door.start[None].copy(), np.array([[1e-3]]), reach)
     assert reach[0, 0] == pytest.approx(1e-3 * 1.01, rel=1e-9)
 
 
@@ -147,7 +147,7 @@ def test_denser():
     world = World(crane_)
     Q = np.random.default_rng(2).uniform(-1.0, 1.0, (6, crane_.n_q))
     dense = world.denser(Q, step=0.005)
-    place, _ = denser(world._flat, Q, step=0.005)
+    place, _ = denser(world.flat, Q, step=0.005)
     np.testing.assert_allclose(dense[np.isin(place, np.arange(6))], Q, atol=1e-12)
     points = np.array([corners(crane_, q) for q in dense])
     longest = float(np.linalg.norm(np.diff(points, axis=0), axis=2).max())

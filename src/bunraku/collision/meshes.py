@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.errors import FileError
+from bunraku.figure.mesh_file import read_mesh
 from bunraku.figure.shape import Mesh
 from bunraku.scene import Heightfield
 
 Array = NDArray[np.float64]
 GROUND = 10.0  # [m]
-_MESHES = "a mesh is an STL, OBJ, GLB, PLY or DAE file with at least one triangle"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,20 +37,8 @@ class Surface:
 @functools.lru_cache(maxsize=256)
 def load(geometry: Mesh) -> Surface:
     """The triangles of a file, scaled; corners that coincide are joined."""
-    import trimesh
-
-    try:
-        mesh: Any = trimesh.load(geometry.file, force="mesh", process=True)
-        mesh.merge_vertices(merge_tex=True, merge_norm=True)
-        vertices, faces = np.array(mesh.vertices, float), np.array(mesh.faces, np.int64)
-    except Exception as error:  # noqa: BLE001 - the readers of trimesh fail in many ways
-        raise FileError(f"cannot be read: {error}", path=geometry.file, advice=_MESHES) from None
-    if not len(faces) or not np.isfinite(vertices).all():
-        raise FileError("has no triangles, or is not finite", path=geometry.file, advice=_MESHES)
-    scale = np.array(geometry.scale)
-    if np.prod(scale) < 0:  # a mirrored mesh is inside out
-        faces = faces[:, ::-1].copy()
-    return of_triangles(vertices * scale, faces)
+    _, vertices, faces = read_mesh(geometry, joined=True)
+    return of_triangles(vertices, faces)
 
 
 def of_triangles(vertices: ArrayLike, faces: ArrayLike) -> Surface:

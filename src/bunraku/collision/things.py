@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,7 +96,7 @@ def _obstacles(scene: Scene) -> Iterator[Thing]:
 class Rules:
     """Which pairs of things are tested."""
 
-    def __init__(self, figures: tuple[Figure, ...], things: list[Thing], allowed: tuple[tuple[str, str], ...]) -> None:
+    def __init__(self, figures: tuple[Figure, ...], things: Sequence[Thing], allowed: tuple[tuple[str, str], ...]) -> None:
         carriers = [{thing.joint for thing in things if thing.figure == k} for k in range(len(figures))]
         self.neighbours = [_neighbours(figure, own) for figure, own in zip(figures, carriers, strict=True)]
         self.frames = [{frozenset(pair) for pair in figure.allowed} for figure in figures]

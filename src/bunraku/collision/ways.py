@@ -51,14 +51,14 @@ class Ways:
             raise BunrakuError(f"a margin of {margin} m and a resolution of {resolution} m\n  advice: metres, zero or more")
         self.world, self.margin, self.resolution = world, float(margin), float(resolution)
         self.links = tuple(links)
-        self._bodies = bodies(list(world._narrow.things))
-        self._links = _laid_out(world, self.links)
+        self.bodies = bodies(list(world.things))
+        self.flat_links = _laid_out(world, self.links)
 
     def free(self, Q: ArrayLike) -> Bools:
         """Whether each sample (T, n_q) keeps the margin and the links."""
-        samples = self.world._samples(Q)
+        samples = self.world.samples(Q)
         out = np.zeros(len(samples), np.bool_)
-        free_samples(self.world._flat, self._bodies, self._links, samples, self.margin, True, out)
+        free_samples(self.world.flat, self.bodies, self.flat_links, samples, self.margin, True, out)
         return out
 
     def free_along(self, curve: Curve) -> bool:
@@ -81,8 +81,8 @@ class Ways:
     def _along(self, curve: Curve, out: Array) -> int:
         if not (np.isfinite(curve.Q).all() and np.isfinite(curve.control).all()):
             raise NotFinite("a curve is not finite")
-        flat = self.world._flat
-        return int(free_along(flat, self._bodies, self._links, curve, self.margin, self.resolution, out))
+        flat = self.world.flat
+        return int(free_along(flat, self.bodies, self.flat_links, curve, self.margin, self.resolution, out))
 
 
 def straight(q_a: Array, q_b: Array) -> Curve:
@@ -94,7 +94,7 @@ def _laid_out(world: World, links: tuple[Link, ...]) -> Links:
     ends = [[_place(world, point) for point in (link.a, link.b)] for link in links]
     joint = np.array([[j for j, _ in pair] for pair in ends], np.int64).reshape(-1, 2)
     point = np.array([[x for _, x in pair] for pair in ends], float).reshape(-1, 2, 3)
-    chain = world._flat.chain
+    chain = world.flat.chain
     above = [[list(chain[j, 1 : 1 + chain[j, 0]]) if j >= 0 else [] for j in pair] for pair in joint]
     shared = [len(set(a) & set(b)) for a, b in above]
     below = [[len(a) - n, len(b) - n] for (a, b), n in zip(above, shared, strict=True)]

@@ -46,10 +46,13 @@ class World:
         self.scene = scene
         self.allowed = tuple((a, b) for a, b in allowed)
         moving, static = things_of(self.figures, scene)
-        self._flat = flat(self.figures, moving, static, Rules(self.figures, moving + static, self.allowed))
-        self._narrow = Narrow.of(self._flat, moving, static)
-        self.names = tuple(thing.name for thing in moving + static)
-        """Of the things that can touch: the shapes that move, then what does not."""
+        self.things = (*moving, *static)
+        """What can touch: the shapes that move, then what does not."""
+        self.flat = flat(self.figures, moving, static, Rules(self.figures, self.things, self.allowed))
+        """The same as flat arrays, for kernels."""
+        self.narrow = Narrow.of(self.flat, moving, static)
+        """The same as coal has it, for pairs that kernels cannot decide."""
+        self.names = tuple(thing.name for thing in self.things)
         self.n_q = sum(figure.n_q for figure in self.figures)
 
     def allowing(self, pairs: Iterable[tuple[str, str]]) -> World:
@@ -64,59 +67,59 @@ class World:
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """Every pair that is tested."""
-        n = len(self._flat.joint)
-        moving = self._flat.pairs[:, :2].tolist()
-        static = [(i, n + s) for i, s in np.argwhere(self._flat.tested).tolist()]
+        n = len(self.flat.joint)
+        moving = self.flat.pairs[:, :2].tolist()
+        static = [(i, n + s) for i, s in np.argwhere(self.flat.tested).tolist()]
         return tuple((self.names[i], self.names[j]) for i, j in [*moving, *static])
 
     # -- one configuration -------------------------------------------------------------------------------------------
 
     def collides(self, q: ArrayLike, *, margin: float = 0.0) -> bool:
         """Whether any pair is nearer than `margin` [m]."""
-        Q = self._samples(q, 1)
-        found = rows(self._flat, Q, within=_positive(margin, "margin"), mode=FIRST)
+        Q = self._one(q)
+        found = rows(self.flat, Q, within=_positive(margin, "margin"), mode=FIRST)
         if not len(found):
             return False
         if (found.ints[:, 3] != BOUND).any():
             return True
-        return self._narrow.at(Q[0]).any_nearer(found.ints[:, 1:3].tolist(), margin)
+        return self.narrow.at(Q[0]).any_nearer(found.ints[:, 1:3].tolist(), margin)
 
     def contacts(self, q: ArrayLike) -> tuple[Distance, ...]:
         """The pairs that overlap, deepest first."""
-        return distances(self.names, self._near(self._samples(q, 1), 0.0))
+        return distances(self.names, self._near(self._one(q), 0.0))
 
     def touching_at(self, q: ArrayLike | None = None) -> tuple[tuple[str, str], ...]:
         """The frames and obstacles that overlap at q, or at the start, in pairs as `allowing` takes them."""
-        found = self._near(self._samples(self.start if q is None else q, 1), 0.0)
-        parts = [thing.part for thing in self._narrow.things]
+        found = self._near(self._one(self.start if q is None else q), 0.0)
+        parts = [thing.part for thing in self.things]
         return tuple(dict.fromkeys((parts[i], parts[j]) for i, j in found.ints[:, 1:3].tolist()))
 
     def distance(self, q: ArrayLike) -> Distance:
         """The nearest pair; infinitely far where nothing can touch."""
-        Q = self._samples(q, 1)
-        found = nearest(self._narrow, Q, rows(self._flat, Q, within=math.inf, mode=NEAREST))
+        Q = self._one(q)
+        found = nearest(self.narrow, Q, rows(self.flat, Q, within=math.inf, mode=NEAREST))
         if not len(found):
             return Distance(math.inf, "", "", np.zeros(3), np.zeros(3), np.zeros(3))
         return distances(self.names, found)[0]
 
     def clearances(self, q: ArrayLike, *, within: float) -> Clearances:
         """Every pair nearer than `within` [m], with gradients."""
-        return self.clearances_along(self._samples(q, 1), within=within)
+        return self.clearances_along(self._one(q), within=within)
 
     # -- many configurations -----------------------------------------------------------------------------------------
 
     def clearances_along(self, motion: Motion | ArrayLike, *, within: float) -> Clearances:
         """The same at every sample of a motion, or of Q (T, n_q)."""
-        Q = self._all_samples(motion)
-        return clearances(self.names, self._flat, Q, self._near(Q, within))
+        Q = self.samples(motion)
+        return clearances(self.names, self.flat, Q, self._near(Q, within))
 
     def check(self, motion: Motion | ArrayLike, *, between: bool = False) -> Report:
         """Clearance and overlaps of a motion, or of Q (T, n_q); with `between`, also the ways from sample to sample."""
-        return check(self._narrow, self.names, self._all_samples(motion), between=between)
+        return check(self.narrow, self.names, self.samples(motion), between=between)
 
     def denser(self, motion: Motion | ArrayLike, *, step: float = 0.005) -> Array:
         """Q with samples put between, so that no point of a shape gets farther than `step` [m] from one to the next."""
-        return denser(self._flat, self._all_samples(motion), step=_positive(step, "step", zero=False))[1]
+        return denser(self.flat, self.samples(motion), step=_positive(step, "step", zero=False))[1]
 
     # -- between two configurations ----------------------------------------------------------------------------------
 
@@ -130,17 +133,24 @@ class World:
         Things that come nearer to the margin than about `resolution` [m] are not told apart from those that touch.
         """
         margin, resolution = _positive(margin, "margin"), _positive(resolution, "resolution", zero=False)
-        (start,), (end,) = self._samples(q_a, 1), self._samples(q_b, 1)
-        return passage(self._narrow, self.names, start, end, margin=margin, resolution=resolution)
+        (start,), (end,) = self._one(q_a), self._one(q_b)
+        return passage(self.narrow, self.names, start, end, margin=margin, resolution=resolution)
 
     # -- what is handed in -------------------------------------------------------------------------------------------
 
     def _near(self, Q: Array, within: float) -> Rows:
         if math.isnan(within):
             raise NotFinite("within is not a number")
-        return settled(self._narrow, Q, rows(self._flat, Q, within=within, mode=ALL))
+        return settled(self.narrow, Q, rows(self.flat, Q, within=within, mode=ALL))
 
-    def _samples(self, q: ArrayLike, dimensions: int = 2) -> Array:
+    def samples(self, motion: Motion | ArrayLike) -> Array:
+        """The configurations (T, n_q) of a motion of our figures, or Q itself; refused if they are of others, or not finite."""
+        return self._checked(self._of_motion(motion) if isinstance(motion, Motion) else motion, 2)
+
+    def _one(self, q: ArrayLike) -> Array:
+        return self._checked(q, 1)
+
+    def _checked(self, q: ArrayLike, dimensions: int) -> Array:
         Q = np.array(q, float)
         if Q.ndim != dimensions or Q.shape[-1] != self.n_q:
             who = " and ".join(figure.name for figure in self.figures)
@@ -149,9 +159,6 @@ class World:
             names = [name for figure in self.figures for name in figure.names]
             raise NotFinite(f"q is not finite at {names[int(np.argwhere(~np.isfinite(Q))[0, -1])]}")
         return Q.reshape(-1, self.n_q)
-
-    def _all_samples(self, motion: Motion | ArrayLike) -> Array:
-        return self._samples(self._of_motion(motion) if isinstance(motion, Motion) else motion)
 
     def _of_motion(self, motion: Motion) -> Array:
         """The tracks of our figures, by name, or by order if there are as many."""
@@ -169,8 +176,8 @@ class World:
         return np.hstack([track.q for track in found])
 
     def __repr__(self) -> str:
-        n, s = len(self._flat.joint), len(self._flat.kind)
-        return f"<World: {n} shapes that move, {s} that do not, {len(self._flat.triangles):,} triangles>"
+        n, s = len(self.flat.joint), len(self.flat.kind)
+        return f"<World: {n} shapes that move, {s} that do not, {len(self.flat.triangles):,} triangles>"
 
 
 def _positive(length: float, what: str, *, zero: bool = True) -> float:

@@ -64,7 +64,7 @@ class Errand:
 
     def timed(self, path: Way) -> Timing:
         """The path as fast as the limits allow."""
-        tied = self.team._tied
+        tied = self.team.tied
         v, a = (np.full(self.team.figure.n_q, limit) for limit in (self.speed, self.acceleration))
         turns = [k for k, variable in enumerate(self.team.figure.variables) if variable.motion == "rotate"]
         v[turns] *= TURNING

@@ -137,7 +137,7 @@ class Mender:
         """Whether each thing moves with what tuning may change."""
         active = self.loops.active
         moved = set(active.columns.tolist()) | {int(k) for loop in self.loops.loops for k in loop.columns}
-        flat = self.whole.world._flat
+        flat = self.whole.world.flat
         joints = [
             any(int(flat.joints[j]["q"]) in moved for j in flat.chain[joint, 1 : 1 + flat.chain[joint, 0]]) for joint in flat.joint
         ]
@@ -262,7 +262,7 @@ class Mender:
         changed = self.Q.copy()
         changed[first : last + 1] = Q
         # Legs, which are fast, go where they went before.
-        moved = self._movable[: len(self.whole.world._flat.joint)]
+        moved = self._movable[: len(self.whole.world.flat.joint)]
         spots = self.residual.short(changed, max(first - 1, 0), min(last + 1, self.last), step=step, shapes=moved)
         return np.unique(spots.place[~self._others(spots)])
 

@@ -83,7 +83,7 @@ def recheck(
     Q = whole.rows(motion)
     found = [*_limits(whole, motion), *_carried(team, motion)]
     found += [Objection(float(motion.t[k]), text, k) for k, text in footing(team, motion, heights or floor(scene))]
-    place, dense = denser(whole.world._flat, Q, step=spacing)
+    place, dense = denser(whole.world.flat, Q, step=spacing)
     hits, clearance, parts = _touches(whole, motion.t, place, dense, margin)
     closure, (jump, which) = _closure(team, motion), _jumps(whole, Q)
     slide = slides(team, motion, heights or floor(scene))

@@ -63,7 +63,7 @@ class Residual:
         self, Q: Array, first: int, last: int, *, step: float = STEP, more: float = 0.0, shapes: Bools | None = None
     ) -> Spots:  # fmt: skip
         """Where things are too near from one sample to another, and everywhere between, as closely as `shapes` want it."""
-        place, dense = denser(self.whole.world._flat, np.ascontiguousarray(Q[first : last + 1]), step=step, shapes=shapes)
+        place, dense = denser(self.whole.world.flat, np.ascontiguousarray(Q[first : last + 1]), step=step, shapes=shapes)
         near = self.whole.near(dense, self.margin + more, OWN + more)
         short = near.short_of(self.margin + more, OWN + more)
         return Spots(first + place[near.sample[short]], near.things[short], near.value[short])
@@ -98,7 +98,7 @@ class Residual:
 
     def owners(self, things: Ints) -> tuple[str, ...]:
         """The agents, and the object, that things belong to."""
-        own = [self.whole.world._narrow.things[k].figure for k in np.unique(things).tolist()]
+        own = [self.whole.world.things[k].figure for k in np.unique(things).tolist()]
         return tuple(dict.fromkeys(self.whole.figures[k].name for k in own if k >= 0))
 
 

@@ -83,14 +83,14 @@ class Team:
         return agent.variables[2] if self.terrain is None else agent.tied[2]
 
     @cached_property
-    def _tied(self) -> NDArray[np.int64]:
+    def tied(self) -> NDArray[np.int64]:
         """Places of the variables that follow from the terrain, agent by agent."""
         return self.figure.indices(() if self.terrain is None else [name for agent in self.agents for name in agent.tied])
 
     @property
     def n(self) -> int:
         """How many variables are free."""
-        return self.figure.n_q - len(self._tied)
+        return self.figure.n_q - len(self.tied)
 
     def on_ground(self, Q: Array) -> Array:
         """Configurations (…, n_q) whose agents stand on the terrain."""
@@ -204,7 +204,7 @@ class Team:
         floor = [(self.body(agent), name) for agent in self.agents for name in ground]
         return World(self.figure, scene, allowed=(*floor, *allowed))
 
-    def _arm_span(self, agent: Agent) -> float:
+    def arm_span(self, agent: Agent) -> float:
         """The farthest that the object's origin can be from the agent's base, on the floor."""
         reach = [own.most + math.hypot(own.shoulder[0], own.shoulder[1]) for own in agent.shells]
         return max(r + float(np.linalg.norm(w)) for r, w in zip(reach, agent.wrists(), strict=True))
@@ -214,7 +214,7 @@ class Team:
         tilt = (-self.carried.tilt, self.carried.tilt)
         out = {f"{OBJECT}_z": self.heights, f"{OBJECT}_pitch": tilt, f"{OBJECT}_roll": tilt}
         for agent in self.agents:
-            span = self._arm_span(agent)
+            span = self.arm_span(agent)
             names = (f"{OBJECT}_x", f"{OBJECT}_y") if agent is self.leader else agent.variables[:2]
             out |= dict.fromkeys(names, (-span, span))
         first = (f"{OBJECT}_x", f"{OBJECT}_y") if self.leader is None else self.leader.variables[:2]
@@ -233,7 +233,7 @@ class Team:
             parts=[] if self.leader is None else [self.leader.moves(*self.leader.variables)], sampler=TeamSampler(self, area),
         )  # fmt: skip
         if self.terrain is not None:
-            space.weights[self._tied] = 1e-3  # they follow, and do not count
+            space.weights[self.tied] = 1e-3  # they follow, and do not count
             space.steering = Tied(self.figure, *space.steering.parts, tie=self.on_ground, weights=space.weights)
         return space
 

@@ -105,15 +105,15 @@ class Whole:
     @cached_property
     def _figure_of(self) -> Ints:
         """Which figure each thing belongs to; −1: the scene."""
-        return np.array([thing.figure for thing in self.world._narrow.things], np.int64)
+        return np.array([thing.figure for thing in self.world.things], np.int64)
 
     def near(self, Q: Array, within: float, own: float = 0.0) -> Near:
         """Pairs nearer than `within` [m] at each sample; of those that need no margin, the ones nearer than `own`."""
         world = self.world
         Q = np.ascontiguousarray(Q)
-        found = rows(world._flat, Q, within=max(within, own), mode=ALL)
+        found = rows(world.flat, Q, within=max(within, own), mode=ALL)
         found = found.where(self._apart(found) | (found.value < own))  # coal is slow: it is asked about few
-        found = settled(world._narrow, Q, found)
+        found = settled(world.narrow, Q, found)
         return Near(found.sample, found.ints[:, 1:3], found.value, self._apart(found))
 
     def _apart(self, found: Rows) -> NDArray[np.bool_]:

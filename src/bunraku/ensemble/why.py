@@ -36,7 +36,7 @@ def why_not(errand: Errand, start: Array, goal: Array, *, seed: int = 0) -> str:
 
 def _alone(errand: Errand, body: Figure, start: Array, goal: Array, seed: int) -> bool:
     team, scene = errand.team, errand.scene
-    span = max(team._arm_span(agent) for agent in team.agents)
+    span = max(team.arm_span(agent) for agent in team.agents)
     x, y = ((low - 2 * span, high + 2 * span) for low, high in errand.area)
     bounds = {"x": x, "y": y}
     if body.n_q == 6:

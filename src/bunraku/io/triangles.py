@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.errors import FileError
+from bunraku.figure.mesh_file import read_mesh
 from bunraku.figure.shape import Box, Capsule, Cylinder, Mesh, Sphere
 from bunraku.scene import Heightfield, Plane, Surface
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-_MESHES = "a mesh is an STL, OBJ, GLB, PLY or DAE file with at least one triangle"
 
 
 class Triangles(NamedTuple):
@@ -130,20 +129,8 @@ def _plane(normal: tuple[float, float, float], half: float = 4.0, cells: int = 1
 
 
 def _mesh(geometry: Mesh) -> Triangles:
-    import trimesh
-
-    try:
-        loaded: Any = trimesh.load(geometry.file, force="mesh", process=False)
-        vertices, normals = (np.array(x, np.float64) for x in (loaded.vertices, loaded.vertex_normals))
-        faces = np.array(loaded.faces, np.int64)
-    except Exception as error:  # noqa: BLE001 - the readers of trimesh fail in many ways
-        raise FileError(f"cannot be read: {error}", path=geometry.file, advice=_MESHES) from None
-    if not len(faces) or not np.isfinite(vertices).all():
-        raise FileError("has no triangles, or is not finite", path=geometry.file, advice=_MESHES)
-    scale = np.array(geometry.scale)
-    if np.prod(scale) < 0:  # a mirrored mesh is inside out
-        faces = faces[:, ::-1].copy()
-    normals /= scale
+    mesh, vertices, faces = read_mesh(geometry)
+    normals = np.array(mesh.vertex_normals, float) / np.array(geometry.scale)
     size = np.linalg.norm(normals, axis=1, keepdims=True)
     normals = np.where(size > 0, normals / np.where(size > 0, size, 1.0), (0.0, 0.0, 1.0))
-    return Triangles(vertices * scale, normals, faces)
+    return Triangles(vertices, normals, faces)

@@ -60,8 +60,8 @@ def turns(figure: Figure) -> tuple[Turn, ...]:
         taken |= set(group.frames)
         out.append(_turn(figure, tuple(figure.frame(name) for name in group.frames[-3:])))
     for last in figure.frames:
-        middle = figure.frame(last.parent) if last.parent in figure._frame else None
-        first = figure.frame(middle.parent) if middle is not None and middle.parent in figure._frame else None
+        middle = figure.frame(last.parent) if last.parent in figure.frame_index else None
+        first = figure.frame(middle.parent) if middle is not None and middle.parent in figure.frame_index else None
         if middle is None or first is None or {first.name, middle.name, last.name} & taken:
             continue
         if _orthogonal(first, middle, last):

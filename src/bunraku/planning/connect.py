@@ -126,7 +126,7 @@ class Looks:
         while True:
             lists = (trees[0].Q, trees[0].parent, trees[1].Q, trees[1].parent)
             status, here = grow(
-                space.world._flat, ways._bodies, ways._links, ways.margin, space.metric, lists, counts,
+                space.world.flat, ways.bodies, ways.flat_links, ways.margin, space.metric, lists, counts,
                 np.ascontiguousarray(targets), stride, self.look, here, ends,
             )  # fmt: skip
             for tree, count in zip(trees, counts.tolist(), strict=True):

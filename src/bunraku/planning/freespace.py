@@ -63,7 +63,7 @@ class FreeSpace:
     def _levers(self) -> Array:
         """How far the farthest point gets for one unit of each variable, at the middle of the bounds."""
         n = self.figure.n_q
-        flat, step = self.world._flat, 1e-3
+        flat, step = self.world.flat, 1e-3
         Q = np.repeat((0.5 * (self.lower + self.upper))[None], n, 0)
         out = np.zeros((n, max(len(flat.joint), 1)))
         travel(flat, Q, step * np.eye(n), out)

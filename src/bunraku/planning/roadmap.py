@@ -265,7 +265,7 @@ def _read(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[
 def scene_hash(space: FreeSpace) -> str:
     """Changes when a shape, an obstacle, a link or the margin does."""
     digest = hashlib.sha256(repr((space.ways.margin, space.ways.links, space.world.allowed)).encode())
-    for name, array in space.world._flat._asdict().items():
+    for name, array in space.world.flat._asdict().items():
         digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()[:32]
 

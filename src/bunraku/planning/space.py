@@ -52,16 +52,16 @@ class Space:
         """Of the world. Pairs of which only hulls overlap at the start are left to the exact check of a found plan."""
         world, start = self.problem.world, self.problem.start[None]
         for _ in range(4):
-            found = rows(world._flat, start, within=self.problem.margin, mode=FIRST)
+            found = rows(world.flat, start, within=self.problem.margin, mode=FIRST)
             if not len(found):
                 break
             world = world.allowing([(world.names[i], world.names[j]) for i, j in found.ints[:, 1:3].tolist()])
-        return world._flat
+        return world.flat
 
     @cached_property
     def threads(self) -> Flat:
         """A world in which the stretches of strings are what moves, and the obstacles of the scene what does not."""
-        flat: Any = World(self.problem.figure, self.problem.scene)._flat
+        flat: Any = World(self.problem.figure, self.problem.scene).flat
         n = len(self.ends)
         obstacles = len(self.problem.scene.obstacles)
         tested = np.zeros((n, len(flat.kind)), np.bool_)
@@ -123,7 +123,7 @@ class Space:
         q, nk = simulation.q, self.problem.figure.n_q - self.problem.figure.n_dynamic
         nc, nb = len(self.tree.links), len(self.tree.balls)
         charts = np.tile(np.eye(3).ravel(), nb)
-        return np.concatenate([q, q, q, simulation._p, np.zeros(2 * nc), charts, np.zeros(nk)])
+        return np.concatenate([q, q, q, np.zeros(self.problem.figure.n_dynamic), np.zeros(2 * nc), charts, np.zeros(nk)])
 
     def segment(self, state: Array, speeds: Array) -> tuple[bool, Array, Array]:
         """(possible and clear, the state after it, its samples) of one segment."""

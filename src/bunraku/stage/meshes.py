@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bunraku.errors import FileError
+from bunraku.figure.mesh_file import read_mesh
+from bunraku.figure.shape import Mesh
 
 LARGEST = 64 * 2**20
 
@@ -39,15 +40,10 @@ class Meshes:
 
 
 def _read(file: str) -> tuple[ArrayLike, ArrayLike]:
-    import trimesh
-
     path = Path(file)
     if not path.is_file():
         raise FileError("the mesh file does not exist", path=file)
     if path.stat().st_size > LARGEST:
         raise FileError("the mesh file is too large for the stage", path=file, advice="simplify it to less than 64 MB")
-    try:
-        mesh: Any = trimesh.load(path, force="mesh")
-        return np.asarray(mesh.vertices), np.asarray(mesh.faces)
-    except Exception as problem:  # noqa: BLE001 (a loader of many formats raises anything)
-        raise FileError(f"the mesh cannot be read: {problem}", path=file, advice="STL, OBJ, GLB and DAE are read") from None
+    _, vertices, faces = read_mesh(Mesh(file), joined=True)
+    return vertices, faces
