@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 import bunraku
 from bunraku import cli, io
+from bunraku.cli import command
 from bunraku.cli.named import complete
 from bunraku.figure import library
 from bunraku.figure.build import figure, fixed, rx, sphere, string
@@ -30,10 +31,8 @@ def run(*words: object) -> Result:
 @pytest.fixture(autouse=True)
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Consoles measure the terminal once, when they are made."""
-    from rich.console import Console
-
-    monkeypatch.setattr(cli, "out", Console(width=200))
-    monkeypatch.setattr(cli, "err", Console(width=200, stderr=True))
+    for console in (command.out, command.err):
+        monkeypatch.setattr(console, "width", 200)
 
 
 def test_version() -> None:
@@ -59,9 +58,8 @@ def test_figures_lists_all() -> None:
 
 
 def test_figures_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rich.console import Console
 
-    monkeypatch.setattr(cli, "out", Console(width=80))
+    monkeypatch.setattr(command.out, "width", 80)
     lines = run("figures").stdout.splitlines()
     assert all(len(line.rstrip()) <= 78 for line in lines)
     assert not any("*" in line for line in lines)
@@ -185,7 +183,7 @@ def test_warnings_are_told_without_their_place(monkeypatch: pytest.MonkeyPatch) 
         warnings.warn(f"{name} has a sense of humour", stacklevel=1)
         return library.pendulum()
 
-    monkeypatch.setattr(cli, "_thing", warned)
+    monkeypatch.setattr(cli.look, "thing_named", warned)
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         result = run("show", "robot.urdf")
@@ -196,7 +194,7 @@ def test_ctrl_c_ends_tidily(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(name: str) -> object:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_thing", interrupted)
+    monkeypatch.setattr(cli.look, "thing_named", interrupted)
     result = run("show", "pendulum")
     assert result.exit_code == 130
     assert "Traceback" not in result.output

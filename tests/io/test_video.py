@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +28,14 @@ def swing(samples: int = 11, duration: float = 1.0) -> Motion:
 
 
 def film(path: Path) -> tuple[dict[str, Any], list[Any]]:
-    """What is in a film, by ffmpeg itself."""
-    reader = imageio_ffmpeg.read_frames(str(path))
-    about = next(reader)
-    width, height = about["size"]
-    return about, [np.frombuffer(raw, np.uint8).reshape(height, width, 3) for raw in reader]
+    """What is in a film, by ffmpeg itself. (The reader of imageio_ffmpeg leaves a pipe open.)"""
+    words = [imageio_ffmpeg.get_ffmpeg_exe(), "-i", str(path), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    done = subprocess.run(words, capture_output=True, check=True)
+    found = re.search(r"Video:.*?, (\d+)x(\d+)\D.*?([\d.]+) fps", done.stderr.decode())
+    assert found is not None, done.stderr.decode()
+    width, height = int(found[1]), int(found[2])
+    pictures = np.frombuffer(done.stdout, np.uint8).reshape(-1, height, width, 3)
+    return {"size": (width, height), "fps": float(found[3])}, list(pictures)
 
 
 def test_film_lasts_as_long_as_the_motion(tmp_path: Path) -> None:

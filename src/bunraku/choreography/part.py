@@ -19,6 +19,7 @@ from bunraku.dynamics.simulation import TOLERANCE
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import Pose
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 
@@ -32,6 +33,8 @@ class Part:
     x: Array
     u: Array
     gains: Array
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Run:
     x: Array
     tension: Array
     """Of strings and wires [N], (N + 1, …)."""
+
+    __repr__ = brief
 
     @property
     def q(self) -> Array:

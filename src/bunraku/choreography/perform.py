@@ -25,6 +25,7 @@ from bunraku.choreography.script import Script
 from bunraku.choreography.shifts import best_shifts
 from bunraku.errors import BunrakuError, FileError
 from bunraku.motion import Mark, Motion, Track
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 APART = 0.04  # [m] between strings of different puppets
@@ -44,6 +45,8 @@ class Performance:
     near: Near | None
     report: dict[str, float] = field(default_factory=dict)
     """Seconds of each stage, stretches rehearsed anew, and how well it went."""
+
+    __repr__ = brief
 
 
 Progress = Callable[[str, float], None]

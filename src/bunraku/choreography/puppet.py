@@ -18,6 +18,7 @@ from bunraku.dynamics import settle
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics import pose
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -31,6 +32,8 @@ class Puppet:
 
     figure: Figure
     rest: Array
+
+    __repr__ = brief
 
     @classmethod
     def hanging(cls, figure: Figure) -> Puppet:

@@ -26,6 +26,7 @@ from bunraku.control.system import Rollout, System
 from bunraku.dynamics import Simulation, momentum
 from bunraku.figure import Figure, Wire
 from bunraku.io.atomic import writing
+from bunraku.spatial.brief import brief
 from bunraku.spatial.kernel import user_cache
 
 Array = NDArray[np.float64]
@@ -48,6 +49,8 @@ class Rehearsed:
     impulse: Array
     iterations: int
     outcome: str
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from bunraku.choreography.repertoire import FASTEST, SLOWEST, Piece
 from bunraku.choreography.script import Cue, Role, Script
 from bunraku.choreography.timing import Limits
 from bunraku.errors import FileError
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 SPEED = 0.7  # [m/s] that a puppet walks at most, on the average over a cue
@@ -52,6 +53,8 @@ class Score:
     cues: tuple[Timed, ...]
     give: Array
     """By how many counts each shift may go either way."""
+
+    __repr__ = brief
 
     @property
     def counts(self) -> float:

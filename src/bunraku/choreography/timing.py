@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.choreography.switching import Switched, expand
 from bunraku.errors import BunrakuError, NotFinite
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 FAR = 1e30
@@ -93,6 +94,8 @@ class Timing:
     costs: tuple[float, ...]
     promised: tuple[float, ...]
     """The decrease that each iteration hoped for: its last ones fall quadratically with Newton's method."""
+
+    __repr__ = brief
 
     @property
     def iterations(self) -> int:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bunraku.collision.continuous import Passage
 from bunraku.collision.distance import Distance
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 
@@ -39,6 +40,8 @@ class Report:
     """Pairs that overlap at some sample, the earliest first."""
     passages: tuple[tuple[int, Passage], ...] | None = None
     """With `between`: the ways from sample k to k + 1 that are not free, by k. None: they were not looked at."""
+
+    __repr__ = brief
 
     @property
     def free(self) -> bool:

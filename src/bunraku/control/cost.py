@@ -17,6 +17,7 @@ from bunraku.control.sheet import Sheet
 from bunraku.control.system import System
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.motion import Motion
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Weight = float | Mapping[str, float]
@@ -246,6 +247,8 @@ class CostToGo:
 
     P: Array
     reference: Array
+
+    __repr__ = brief
 
     def add(self, draft: Draft) -> None:
         P, n = np.asarray(self.P, float), draft.system.n_x

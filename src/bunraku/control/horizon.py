@@ -22,6 +22,7 @@ from bunraku.dynamics.puppeteer import Puppeteer, kinematic_rows
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.motion import Motion
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 
@@ -102,6 +103,8 @@ class Followed:
     seconds: Array
     """That each sample took to decide: by the clock, and of the core."""
     cost: float
+
+    __repr__ = brief
 
     @property
     def real_time(self) -> float:

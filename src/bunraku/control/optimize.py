@@ -21,6 +21,7 @@ from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import Pose
 from bunraku.motion import Motion
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 SAME = 1e-12  # of the cost: an expected decrease so small that the gains before the last step are those after it
@@ -41,6 +42,8 @@ class Optimum:
     cost: float
     history: tuple[Iteration, ...]
     outcome: Outcome
+
+    __repr__ = brief
 
     @property
     def system(self) -> System:

@@ -15,6 +15,7 @@ from bunraku.dynamics import mass_matrix
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.motion import Motion
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Disturbance = Callable[[int, Array], Array]
@@ -31,6 +32,8 @@ class Tracked:
     error: Array
     """Root mean square over the dynamic variables, of each sample, with feedback."""
     error_without: Array
+
+    __repr__ = brief
 
     @property
     def recovered(self) -> float:

@@ -14,6 +14,7 @@ from bunraku.dynamics.simulation import SHARE, TOLERANCE, Simulation
 from bunraku.errors import BunrakuError
 from bunraku.figure import Effort, Figure
 from bunraku.kinematics.forward import configuration, pose
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 
@@ -133,6 +134,8 @@ class Control:
     """Cosine of the angle between what persists and what inputs reach, where it is worst; 0 where something is out of reach."""
     beyond: Array
     """Disturbances that persist and that no input reaches, a column each."""
+
+    __repr__ = brief
 
     def __str__(self) -> str:
         if self.controllable:

@@ -22,6 +22,7 @@ from bunraku.dynamics.accelerate import mixed
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import configuration
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 
@@ -33,6 +34,8 @@ class Acceleration:
     a: Array
     tension: Array
     states: NDArray[np.int8]
+
+    __repr__ = brief
 
 
 _NONE = np.zeros((0, 0))

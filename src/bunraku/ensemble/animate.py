@@ -28,6 +28,7 @@ from bunraku.locomotion.walk.ground import Heights
 from bunraku.motion import Motion, Track
 from bunraku.planning.timing import Timing
 from bunraku.spatial import se3, so3
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 GENTLE = 0.95 * SMOOTH
@@ -50,6 +51,8 @@ class Animation:
     """Of those who walk, by name: footfalls, and how far soles slide."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Processor time of locomotion and of manipulation [s]."""
+
+    __repr__ = brief
 
     @property
     def held(self) -> bool:

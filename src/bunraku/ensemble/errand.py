@@ -18,6 +18,7 @@ from bunraku.planning.freespace import FreeSpace
 from bunraku.planning.path import Path as Way
 from bunraku.planning.timing import Timing, timed
 from bunraku.scene import Scene
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 PLANNED = 2.0  # of the margin
@@ -45,6 +46,8 @@ class Errand:
     seed: int = 0
     name: str = "errand"
     output: tuple[Path, ...] = field(default=())
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         for word in ("speed", "acceleration", "seconds"):

@@ -15,6 +15,7 @@ from bunraku.figure import Figure
 from bunraku.figure.shape import Color, Geometry, Shape
 from bunraku.planning.steer import Holonomic, Planar
 from bunraku.spatial import se3
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -47,6 +48,8 @@ class Agent:
     """How far from straight behind a tool that points sideways the agent may stand [rad], so that its arm is not across."""
     spare: float = 0.04
     color: Color = (0.55, 0.6, 0.7)
+
+    __repr__ = brief
 
     @cached_property
     def shells(self) -> tuple[Shell, ...]:

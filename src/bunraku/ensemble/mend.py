@@ -14,6 +14,7 @@ from bunraku.ensemble.postures import Postures
 from bunraku.ensemble.residual import COARSE, STEP, Residual, Spots
 from bunraku.ensemble.warp import LEAST, Warp, window
 from bunraku.ensemble.whole import Whole
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,6 +38,8 @@ class Change:
     deformation: float
     """The largest, over the window: see `Postures.deformation`."""
     warp: Warp
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, eq=False)

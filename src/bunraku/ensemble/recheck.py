@@ -22,6 +22,7 @@ from bunraku.kinematics.forward import frames_along
 from bunraku.motion import Motion
 from bunraku.scene import Scene
 from bunraku.spatial import se3, so3
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 CLOSED, JUMP, SLIDE = 1e-6, 0.2, 0.01  # [m or rad], [rad], [m]
@@ -55,6 +56,8 @@ class Verdict:
     """The farthest that a point of a foot that stands gets [m]."""
     parts: dict[str, float] = field(default_factory=dict)
     """The clearance of each thing that came near, by the names of both."""
+
+    __repr__ = brief
 
     @property
     def accepted(self) -> bool:

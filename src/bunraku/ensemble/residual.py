@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bunraku.collision.continuous import denser
 from bunraku.ensemble.whole import Whole
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -24,6 +25,8 @@ class Spots:
     place: Array
     things: Ints
     value: Array
+
+    __repr__ = brief
 
     def __len__(self) -> int:
         return len(self.place)

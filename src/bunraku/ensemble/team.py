@@ -30,6 +30,7 @@ from bunraku.kinematics.forward import frames_along
 from bunraku.planning.freespace import FreeSpace
 from bunraku.planning.steer import Holonomic
 from bunraku.scene import Scene
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Area = tuple[tuple[float, float], tuple[float, float]]
@@ -49,6 +50,8 @@ class Team:
     carried: Carried
     terrain: Terrain | None = None
     figure: Figure = field(init=False)
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if not self.agents or len({agent.name for agent in self.agents} | {OBJECT}) <= len(self.agents):

@@ -26,6 +26,7 @@ from bunraku.figure.shape import Box, Mesh
 from bunraku.planning.steer import Planar, Steering, length, samples
 from bunraku.scene import Heightfield, Obstacle, Scene
 from bunraku.spatial import se3
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Area = tuple[tuple[float, float], tuple[float, float]]
@@ -44,6 +45,8 @@ class Terrain:
     grid: Array
     ground: tuple[str, ...] = ()
     """The obstacles that it is made of."""
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if self.grid.ndim != 2 or min(self.grid.shape) < 2 or not np.isfinite(self.grid).all() or not self.cell > 0.0:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.errors import BunrakuError
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 LEAST = 0.4  # of the ease is the least time in which a change may come or go
@@ -26,6 +27,8 @@ class Warp:
     changes: Array
     opens: tuple[bool, bool] = (False, False)
     """Whether the first and the last change hold on to the beginning and the end of the motion."""
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         places, changes = np.asarray(self.places, float), np.asarray(self.changes, float)

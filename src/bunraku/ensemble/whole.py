@@ -23,6 +23,7 @@ from bunraku.errors import MotionError
 from bunraku.figure import Figure
 from bunraku.motion import Motion, Track
 from bunraku.scene import Scene
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -40,6 +41,8 @@ class Near:
     """Signed distance [m]."""
     apart: NDArray[np.bool_]
     """Whether the two must keep a margin; the others are one agent, or an agent and what it holds."""
+
+    __repr__ = brief
 
     def __len__(self) -> int:
         return len(self.value)

@@ -23,6 +23,7 @@ from bunraku.kinematics import arm_kernels
 from bunraku.kinematics.forward import configuration, pose
 from bunraku.kinematics.parts import carrier, finite
 from bunraku.spatial import se3
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -40,6 +41,8 @@ class ClosedArm:
     """Places of the arm's variables in q, from the shoulder on."""
     _joint: int
     _arms: NDArray[np.void]
+
+    __repr__ = brief
 
     @property
     def variables(self) -> tuple[str, ...]:

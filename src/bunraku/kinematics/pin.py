@@ -17,6 +17,7 @@ from bunraku.figure import Figure, Point
 from bunraku.kinematics.inverse import Inverse
 from bunraku.kinematics.solution import Solution
 from bunraku.kinematics.tasks import Closing, FramePose, PointPosition, Posture, Task
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 HAND = "dragged"
@@ -35,6 +36,8 @@ class Drag:
     dragged: str | Point
     pins: Sequence[str | Point] = ()
     moves: Iterable[str] | None = None
+
+    __repr__ = brief
 
     @cached_property
     def _inverse(self) -> Inverse:

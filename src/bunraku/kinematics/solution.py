@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.spatial.brief import brief
+
 if TYPE_CHECKING:
     from bunraku.kinematics.inverse import Inverse
 
@@ -38,6 +40,8 @@ class Solution:
     iterations: int
     _inverse: Inverse = field(repr=False)
     _aims: Array = field(repr=False)
+
+    __repr__ = brief
 
     @functools.cached_property
     def errors(self) -> dict[str, float]:

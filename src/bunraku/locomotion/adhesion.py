@@ -18,6 +18,7 @@ from bunraku.locomotion.footsteps import FEET, SIDE
 from bunraku.locomotion.gecko import Gecko
 from bunraku.locomotion.holding import hold_along, hold_kernel
 from bunraku.locomotion.swing import FootPaths
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 GRAVITY = (0.0, 0.0, -9.81)
@@ -33,6 +34,8 @@ class Hold:
     adhesion: float
     forces: Array
     slope: Array
+
+    __repr__ = brief
 
     def critical(self, normals: ArrayLike) -> int:
         """The foot that is pulled at the most."""
@@ -66,6 +69,8 @@ class AdhesionAlong:
     adhesion: Array
     critical: NDArray[np.int64]
     slopes: Array
+
+    __repr__ = brief
 
     @property
     def worst(self) -> int:

@@ -24,6 +24,7 @@ from bunraku.locomotion.smooth import skin_clearance, smooth
 from bunraku.locomotion.swing import FootPaths, foot_paths
 from bunraku.motion import Mark, Motion
 from bunraku.scene import Scene
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 GUESS = Gains(0.5, 5.0, 0.05)  # body first: what the whole-motion optimisation starts from
@@ -47,6 +48,8 @@ class Climb:
     feet: FootPaths
     adhesion: AdhesionAlong
     before: Array
+
+    __repr__ = brief
 
     @property
     def accelerations(self) -> Array:

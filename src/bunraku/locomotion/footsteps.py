@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.locomotion.course import Course
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 FEET = ("front_left", "front_right", "rear_left", "rear_right")
@@ -40,6 +41,8 @@ class Footsteps:
     start: tuple[Array, ...]
     steps: tuple[Footstep, ...]
     x: tuple[float, float]
+
+    __repr__ = brief
 
     @property
     def cycles(self) -> float:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bunraku.locomotion.footsteps import Footstep, Footsteps
 from bunraku.spatial import so3
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 
@@ -26,6 +27,8 @@ class FootPaths:
     swings: NDArray[np.int64]
     steps: int
     pause: float = 0.0
+
+    __repr__ = brief
 
     @property
     def quarter(self) -> float:

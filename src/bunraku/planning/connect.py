@@ -15,6 +15,7 @@ from bunraku.planning.freespace import FreeSpace
 from bunraku.planning.path import Path
 from bunraku.planning.steer import length, reversed_curve
 from bunraku.planning.way_outcome import WayOutcome
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 BATCH = 32  # targets between two looks at the clock
@@ -76,6 +77,8 @@ class Growth:
     path: Path | None
     trees: tuple[Tree, Tree]
     seconds: float
+
+    __repr__ = brief
 
     @property
     def nodes(self) -> int:

@@ -13,6 +13,7 @@ from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure
 from bunraku.figure.frame import Point
 from bunraku.kinematics.forward import Pose, configuration
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 
@@ -27,6 +28,8 @@ class Goal:
     speed: float = math.inf
     kinematic: Array | None = None
     """Where the hands are at a goal that is a whole configuration."""
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if not (self.within > 0.0 and self.speed > 0.0):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bunraku.errors import BunrakuError, UnknownName
 from bunraku.figure import Figure
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 SPEED = 0.6  # [m/s or rad/s] of a hand that hurries
@@ -25,6 +26,8 @@ class Limits:
     upper: Array
     speed: Array
     acceleration: Array
+
+    __repr__ = brief
 
     @classmethod
     def of(

@@ -19,6 +19,7 @@ from bunraku.planning.outcome import Outcome
 from bunraku.planning.reach import short_of
 from bunraku.planning.recheck import pierced
 from bunraku.scene import Scene
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 
@@ -41,6 +42,8 @@ class Problem:
     margin: float = 0.003
     """The least distance of anything from anything [m]."""
     name: str = field(default="problem")
+
+    __repr__ = brief
 
     def __getstate__(self) -> dict[str, object]:
         """Without the world, which a worker builds for itself."""

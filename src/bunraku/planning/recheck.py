@@ -28,6 +28,7 @@ from bunraku.motion import Motion
 from bunraku.planning.limits import Limits
 from bunraku.scene import Heightfield, Plane, Scene
 from bunraku.spatial import se3
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 SAME, FINER, STRING = 1e-4, 0.03, 1e-3  # [m] that may be between the motion and its repetition; of a string's gap
@@ -55,6 +56,8 @@ class Report:
     """The motion with the finer step."""
     since: float
     """When the earliest of what is objected to begins [s]; infinite where there is nothing."""
+
+    __repr__ = brief
 
     @property
     def accepted(self) -> bool:

@@ -23,6 +23,7 @@ from bunraku.planning.recheck import Report, recheck
 from bunraku.planning.space import STRICTER, Space
 from bunraku.planning.sst import AWAY
 from bunraku.planning.tree import SearchTree
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 BATCH = 250  # segments between two looks at the clock
@@ -64,6 +65,8 @@ class Plan:
     history: tuple[tuple[float, float], ...] = ()
     """When a better plan was found [s], and its cost."""
     tree: SearchTree | None = None
+
+    __repr__ = brief
 
     @property
     def solved(self) -> bool:

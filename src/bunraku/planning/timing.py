@@ -19,6 +19,7 @@ from bunraku.errors import BunrakuError
 from bunraku.motion import Motion
 from bunraku.planning.fastest import profile
 from bunraku.planning.path import Path
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Limit = ArrayLike | Mapping[str, float]
@@ -37,6 +38,8 @@ class Timing:
     t: Array
     place: Array
     rate: Array
+
+    __repr__ = brief
 
     @property
     def duration(self) -> float:

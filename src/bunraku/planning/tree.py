@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bunraku.io.atomic import writing
 from bunraku.planning.nodes import Nodes
+from bunraku.spatial.brief import brief
 
 if TYPE_CHECKING:
     from bunraku.planning.space import Space
@@ -34,6 +35,8 @@ class SearchTree:
     """Configurations, (nodes, n_q)."""
     speeds: Array
     """Of the hands at the end of the segment that leads to each node."""
+
+    __repr__ = brief
 
     @classmethod
     def of(cls, nodes: Nodes, space: Space) -> SearchTree:

@@ -12,6 +12,7 @@ from bunraku.errors import MotionError
 from bunraku.figure import Figure
 from bunraku.motion import Motion
 from bunraku.scene import Scene
+from bunraku.spatial.brief import brief
 from bunraku.stage.live import Live
 
 Array = NDArray[np.float64]
@@ -25,6 +26,8 @@ class Series:
     unit: str
     values: Array
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
@@ -36,6 +39,8 @@ class Recorded:
     """Drawn as a ghost; times are the motion's."""
     series: tuple[Series, ...] = ()
     """Besides what the stage finds by itself: energy and constraint error."""
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         for series in self.series:

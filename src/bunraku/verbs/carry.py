@@ -22,6 +22,7 @@ from bunraku.ensemble.pictures import save_plan_view, save_stills
 from bunraku.errors import BunrakuError
 from bunraku.io.bvh_export import save_bvh
 from bunraku.io.outputs import require, require_outputs, save_motion
+from bunraku.spatial.brief import brief
 
 PAPER = {
     "factory, 268 samples": (31.4, 6.5, 2.1, 0.8, 0.4, 5.7),
@@ -39,6 +40,8 @@ class CarryRecipe:
     """What a carrying file says, to be checked, shown or converted."""
 
     errand: Errand
+
+    __repr__ = brief
 
     def __str__(self) -> str:
         team, scene = self.errand.team, self.errand.scene

@@ -34,6 +34,7 @@ from bunraku.io.outputs import outputs_of
 from bunraku.locomotion.climb import Climb, climb
 from bunraku.locomotion.gecko import Gecko
 from bunraku.locomotion.segments import Curve, Segment, Slope, Step, Straight
+from bunraku.spatial.brief import brief
 
 WORDS = ("climb", "path", "stride", "quarter", "dt", "friction", "grip", "light", "pause", "optimized", "output")
 KINDS = ("straight", "curve", "slope", "step", "obstacle")
@@ -50,6 +51,8 @@ class ClimbRecipe:
     """In which line of the file each segment stands."""
     options: dict[str, Any]
     output: tuple[Path, ...] = ()
+
+    __repr__ = brief
 
     def __str__(self) -> str:
         return f"climb of {self.figure.name}: {', '.join(map(str, self.segments))}"

@@ -43,6 +43,7 @@ from bunraku.io.scene_file import scene_in
 from bunraku.io.shape_words import file_named
 from bunraku.io.source import near
 from bunraku.motion import Motion
+from bunraku.spatial.brief import brief
 from bunraku.verbs.curves import curves
 from bunraku.verbs.measures import efforts, measures
 from bunraku.verbs.simulate import start_of
@@ -64,6 +65,8 @@ class Order:
     """Of `bunraku.control.optimize`."""
     reference: Motion | None
     output: tuple[Path, ...]
+
+    __repr__ = brief
 
     def run(self, *, monitor: Monitor | None = None) -> Optimum:
         """The optimum. Ctrl-C returns the best so far."""

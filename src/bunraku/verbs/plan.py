@@ -36,6 +36,7 @@ from bunraku.io.outputs import outputs_of
 from bunraku.io.scene_file import scene_in
 from bunraku.planning import PLANNERS, Goal, Limits, Problem
 from bunraku.scene import Scene
+from bunraku.spatial.brief import brief
 from bunraku.verbs.measures import measures
 
 Array = NDArray[np.float64]
@@ -55,6 +56,8 @@ class Order:
     output: tuple[Path, ...] = ()
     smooth: bool = False
     """Whether optimal control smooths what was found."""
+
+    __repr__ = brief
 
     def __str__(self) -> str:
         scene = self.problem.scene

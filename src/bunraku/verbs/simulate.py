@@ -33,6 +33,7 @@ from bunraku.io.named import figure_named
 from bunraku.io.node import TIME, Node
 from bunraku.io.outputs import outputs_of
 from bunraku.motion import Motion
+from bunraku.spatial.brief import brief
 from bunraku.verbs.curves import Curve, curves
 from bunraku.verbs.measures import efforts, measures
 
@@ -52,6 +53,8 @@ class Recipe:
     puppeteer: Mapping[str, Curve]
     forces: Mapping[str, Curve]
     output: tuple[Path, ...] = ()
+
+    __repr__ = brief
 
     @property
     def steps(self) -> int:

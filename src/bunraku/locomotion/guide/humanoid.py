@@ -13,6 +13,7 @@ from bunraku.errors import FigureError
 from bunraku.figure import Figure
 from bunraku.figure.library.humanoids import SOLE, humanoid
 from bunraku.kinematics import Pose, pose
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 SIDES = ("left", "right")
@@ -57,6 +58,8 @@ class Humanoid:
     sole: Array
     """Corners of a sole in the axes of the foot's frame, (m, 2), counter-clockwise."""
     limits: Limits
+
+    __repr__ = brief
 
     def __str__(self) -> str:
         figure, limits = self.figure, self.limits

@@ -27,6 +27,7 @@ from bunraku.locomotion.guide.paths import PEAK
 from bunraku.locomotion.guide.points import NONE, Points, Subgoals
 from bunraku.locomotion.guide.whole_body import WholeBody
 from bunraku.spatial import so3
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 OFF_FOOT, OFF_HAND = 0.001, 0.03
@@ -69,6 +70,8 @@ class Performance:
     quiet: bool = False
     """Whether arms go their way joint by joint: a stop."""
     notice: str = ""
+
+    __repr__ = brief
 
     @property
     def n(self) -> int:

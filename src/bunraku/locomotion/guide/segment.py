@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bunraku.locomotion.guide import comzmp
 from bunraku.locomotion.guide.program import program
 from bunraku.locomotion.guide.support import CORNERS, Region
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -63,6 +64,8 @@ class Segment:
     ends: tuple[int, ...]
     knots: Array
     dt: float = DT
+
+    __repr__ = brief
 
     @property
     def n(self) -> int:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.errors import BunrakuError, FileError
 from bunraku.io.atomic import writing
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 FILE = Path(__file__).parent / "cycles.npz"
@@ -60,6 +61,8 @@ class Cycle:
     """The share of a stride in which a foot stands."""
     coefficients: Array
     """Of CHANNELS (2 HARMONICS + 1, len(CHANNELS))."""
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "going", np.asarray(self.going, float))

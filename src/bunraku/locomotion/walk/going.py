@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.ndimage import gaussian_filter1d
 
+from bunraku.spatial.brief import brief
+
 Array = NDArray[np.float64]
 DT = 0.02  # [s] between looks at the way
 SMOOTH = 0.1  # [s] over which speeds are averaged
@@ -27,6 +29,8 @@ class Going:
     """(n, 3), the heading without jumps."""
     velocity: Array
     """(n, 3): forward, to the left [m/s], turning left [rad/s]."""
+
+    __repr__ = brief
 
     @property
     def dt(self) -> float:

@@ -18,6 +18,7 @@ from bunraku.locomotion.walk.cycles import Cycles
 from bunraku.locomotion.walk.going import Going, summed
 from bunraku.locomotion.walk.ground import Heights, rest
 from bunraku.locomotion.walk.legs import Leg
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -50,6 +51,8 @@ class Steps:
     count: Array
     """Steps taken at each look of the way, and the foot that took the first of them in `parity`."""
     parity: Array
+
+    __repr__ = brief
 
     def of(self, foot: int) -> Ints:
         return np.flatnonzero(self.foot == foot)

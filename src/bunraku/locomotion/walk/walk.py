@@ -27,6 +27,7 @@ from bunraku.locomotion.walk.ground import Heights, rest
 from bunraku.locomotion.walk.legs import Leg, legs_of
 from bunraku.locomotion.walk.steps import plan
 from bunraku.motion import Motion
+from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 BENT = 0.2  # [rad] that knees are bent more with full ease
@@ -57,6 +58,8 @@ class Walk:
     """The farthest that a standing sole is from where it was set down [m]."""
     height: Array
     """Of the ground that carries the person, smoothed, at every sample [m]."""
+
+    __repr__ = brief
 
     @property
     def motion(self) -> Motion:
