@@ -1,0 +1,89 @@
+"""What joins frames: strings, wires, springs, contacts and closures; and force inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from bunraku.figure.build.places import PointLike, at_point, vector
+from bunraku.figure.contact import Closure, Contact
+from bunraku.figure.force import Effort, Push, Spring
+from bunraku.figure.frame import WORLD, Variable
+from bunraku.figure.string import String, Wire
+
+
+@dataclass(frozen=True)
+class StringSpec:
+    """A string whose variable is still to be made: `length` None means taut at the start."""
+
+    string: String
+    own: Variable | None = field(default=None)
+    taut: bool = False
+
+
+def _stringlike(
+    make: type[String], name: str, hook: PointLike, spindle: PointLike, length: float | str | None,
+    through: Iterable[PointLike], variable: str | None, ratio: float, start: float | None,
+    limits: tuple[float, float], speed: float,
+) -> StringSpec:  # fmt: skip
+    path = (at_point(hook), at_point(spindle))
+    eyelets = tuple(at_point(p) for p in through)
+    if variable is not None and not isinstance(length, str):
+        return StringSpec(make(name, *path, float(length or 0.0), variable, ratio, eyelets))
+    if isinstance(length, int | float):
+        return StringSpec(make(name, *path, float(length), None, ratio, eyelets))
+    if isinstance(length, str) and start is None:
+        return StringSpec(make(name, *path, 0.0, length, ratio, eyelets))
+    own = Variable(
+        length or f"{name}_length", "length", kinematic=True, start=start or 0.0, lower=limits[0], upper=limits[1],
+        speed=speed,
+    )  # fmt: skip
+    return StringSpec(make(name, *path, 0.0, own.name, 1.0, eyelets), own, taut=start is None)
+
+
+def string(
+    name: str, hook: PointLike, spindle: PointLike, length: float | str | None = None, *, through: Iterable[PointLike] = (),
+    variable: str | None = None, ratio: float = 1.0, start: float | None = None,
+    limits: tuple[float, float] = (0.0, math.inf), speed: float = math.inf,
+) -> StringSpec:  # fmt: skip
+    """A string from hook to spindle, through eyelets on its way.
+
+    `length` is a number of metres, or the name of the variable that winds it, or nothing: then the string has its
+    own kinematic variable name_length, and is just taut at the start (or `start` metres long). With `variable`, the
+    string is `length + ratio · variable` long: wound on a drum, or paid out by a carriage.
+    """
+    return _stringlike(String, name, hook, spindle, length, through, variable, ratio, start, limits, speed)
+
+
+def wire(
+    name: str, hook: PointLike, spindle: PointLike, length: float | str | None = None, *, through: Iterable[PointLike] = (),
+    variable: str | None = None, ratio: float = 1.0, start: float | None = None,
+    limits: tuple[float, float] = (0.0, math.inf), speed: float = math.inf,
+) -> StringSpec:  # fmt: skip
+    """Like a string, but rigid."""
+    return _stringlike(Wire, name, hook, spindle, length, through, variable, ratio, start, limits, speed)
+
+
+def spring(name: str, a: PointLike, b: PointLike, stiffness: float, length: float = 0.0, damping: float = 0.0) -> Spring:
+    return Spring(name, at_point(a), at_point(b), stiffness, length, damping)
+
+
+def effort(variable: str, name: str = "", gain: float = 1.0) -> Effort:
+    """A force input along a variable."""
+    return Effort(name or f"{variable}_effort", variable, gain)
+
+
+def push(name: str, at: PointLike, direction: Sequence[float], *, turns: bool = False) -> Push:
+    """A force input at a point."""
+    return Push(name, at_point(at), vector(direction), turns)
+
+
+def contact(
+    name: str, point: PointLike, plane: PointLike = WORLD, normal: Sequence[float] = (0.0, 0.0, 1.0), friction: float = 0.0
+) -> Contact:
+    return Contact(name, at_point(point), at_point(plane), vector(normal), friction)
+
+
+def closure(name: str, a: PointLike, b: PointLike, kind: str = "point") -> Closure:
+    return Closure(name, at_point(a), at_point(b), kind)  # type: ignore[arg-type]

@@ -1,0 +1,151 @@
+"""Nodes: frames that are fixed, turn, slide, or hang on balls and spindles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+
+from bunraku.figure.build.items import Item, Node
+from bunraku.figure.build.places import quaternion_of, vector
+from bunraku.figure.frame import AXES, ORIGIN, WORLD, Frame, Variable, Vector
+from bunraku.spatial.so3 import IDENTITY, Quaternion
+
+
+class VariableWords(TypedDict, total=False):
+    """Keyword words of a moving node; those of a ball or free joint may be lists, one value for each variable."""
+
+    kinematic: bool
+    start: float
+    limits: tuple[float, float]
+    speed: float
+    effort: float
+    stiffness: float
+    rest: float
+    damping: float
+    armature: float
+
+
+class MovingWords(VariableWords, total=False):
+    """Those of a node with one variable."""
+
+    variable: str
+    """The name of the variable, where that is not the frame's."""
+
+
+def variable(name: str, motion: str, axis: Vector, pitch: float = 0.0, **words: Unpack[VariableWords]) -> Variable:
+    lower, upper = words.pop("limits", (-math.inf, math.inf))
+    return Variable(name, motion, axis, pitch, lower=float(lower), upper=float(upper), **words)  # type: ignore[arg-type, misc]
+
+
+def fixed(
+    name: str, *children: Item, at: Sequence[float] = ORIGIN, rpy: Sequence[float] | None = None,
+    quaternion: Sequence[float] | None = None,
+) -> Node:  # fmt: skip
+    """A frame that does not move in its parent."""
+    return Node((Frame(name, WORLD, vector(at), quaternion_of(rpy, quaternion)),), children)
+
+
+def _moving(
+    motion: str, axis: str | Sequence[float], name: str, children: tuple[Item, ...], at: Sequence[float],
+    rpy: Sequence[float] | None, quaternion: Sequence[float] | None, pitch: float, words: MovingWords,
+) -> Node:  # fmt: skip
+    direction = AXES[axis] if isinstance(axis, str) else vector(axis)
+    called = words.pop("variable", name)
+    moves = variable(called, motion, direction, pitch, **words)  # type: ignore[misc]
+    return Node((Frame(name, WORLD, vector(at), quaternion_of(rpy, quaternion), moves),), children)
+
+
+def rotate(
+    axis: str | Sequence[float], name: str, *children: Item, at: Sequence[float] = ORIGIN,
+    rpy: Sequence[float] | None = None, quaternion: Sequence[float] | None = None, **words: Unpack[MovingWords],
+) -> Node:  # fmt: skip
+    """A frame that turns about an axis [rad]."""
+    return _moving("rotate", axis, name, children, at, rpy, quaternion, 0.0, words)
+
+
+def translate(
+    axis: str | Sequence[float], name: str, *children: Item, at: Sequence[float] = ORIGIN,
+    rpy: Sequence[float] | None = None, quaternion: Sequence[float] | None = None, **words: Unpack[MovingWords],
+) -> Node:  # fmt: skip
+    """A frame that slides along an axis [m]."""
+    return _moving("translate", axis, name, children, at, rpy, quaternion, 0.0, words)
+
+
+def screw(
+    axis: str | Sequence[float], pitch: float, name: str, *children: Item, at: Sequence[float] = ORIGIN,
+    rpy: Sequence[float] | None = None, quaternion: Sequence[float] | None = None, **words: Unpack[MovingWords],
+) -> Node:  # fmt: skip
+    """A frame that turns about an axis and advances `pitch` metres a radian."""
+    return _moving("screw", axis, name, children, at, rpy, quaternion, pitch, words)
+
+
+def rx(name: str, *children: Item, **words: Any) -> Node:
+    return rotate("x", name, *children, **words)
+
+
+def ry(name: str, *children: Item, **words: Any) -> Node:
+    return rotate("y", name, *children, **words)
+
+
+def rz(name: str, *children: Item, **words: Any) -> Node:
+    return rotate("z", name, *children, **words)
+
+
+def tx(name: str, *children: Item, **words: Any) -> Node:
+    return translate("x", name, *children, **words)
+
+
+def ty(name: str, *children: Item, **words: Any) -> Node:
+    return translate("y", name, *children, **words)
+
+
+def tz(name: str, *children: Item, **words: Any) -> Node:
+    return translate("z", name, *children, **words)
+
+
+def _several(
+    kind: str, letters: Sequence[str], name: str, children: tuple[Item, ...], at: Sequence[float],
+    rotation: Quaternion, start: Sequence[float], words: dict[str, Any],
+) -> Node:  # fmt: skip
+    """The chain of one-variable frames of a ball, free or spindle joint; the last one carries the joint's name."""
+    frames = []
+    for k, letter in enumerate(letters):
+        motion = "rotate" if letter[0] == "r" else "translate"
+        own = {word: value[k] if np.ndim(value) > (word == "limits") else value for word, value in words.items()}
+        own["start"] = float(start[k])
+        moves = variable(f"{name}_{letter}", motion, AXES[letter[1]], **own)
+        place = (vector(at), rotation) if k == 0 else (ORIGIN, IDENTITY)
+        frames.append(Frame(name if k == len(letters) - 1 else f"{name}_{letter}", WORLD, *place, moves))
+    return Node(tuple(frames), children, kind)
+
+
+def ball(
+    name: str, *children: Item, at: Sequence[float] = ORIGIN, rpy: Sequence[float] | None = None,
+    quaternion: Sequence[float] | None = None, start: Sequence[float] = ORIGIN, **words: Any,
+) -> Node:  # fmt: skip
+    """Three rotations z, y, x about one point; variables name_rz, name_ry, name_rx."""
+    return _several("ball", ("rz", "ry", "rx"), name, children, at, quaternion_of(rpy, quaternion), start, words)
+
+
+def free(
+    name: str, *children: Item, at: Sequence[float] = ORIGIN, rpy: Sequence[float] | None = None,
+    quaternion: Sequence[float] | None = None, start: Sequence[float] = (0.0,) * 6, **words: Any,
+) -> Node:  # fmt: skip
+    """All six motions; variables name_tx, name_ty, name_tz, name_rz, name_ry, name_rx."""
+    letters = ("tx", "ty", "tz", "rz", "ry", "rx")
+    return _several("free", letters, name, children, at, quaternion_of(rpy, quaternion), start, words)
+
+
+def spindle(name: str, *children: Item, at: Sequence[float] = ORIGIN, moves: str = "xy", **words: Any) -> Node:
+    """A carriage that the puppeteer moves along some axes; frame name_spindle, variables name_x, name_y, …"""
+    frames = []
+    position = [0.0 if axis in moves else float(c) for axis, c in zip("xyz", at, strict=True)]
+    for k, axis in enumerate(moves):
+        own: Any = {"kinematic": True, "start": float(at["xyz".index(axis)]), **words}
+        frame = f"{name}_spindle" if k == len(moves) - 1 else f"{name}_{axis}"
+        moving = variable(f"{name}_{axis}", "translate", AXES[axis], **own)
+        frames.append(Frame(frame, WORLD, vector(position) if k == 0 else ORIGIN, variable=moving))
+    return Node(tuple(frames) or (Frame(f"{name}_spindle", WORLD, vector(at)),), children)
