@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bunraku.cli.command import err, out, say, verb
-from bunraku.cli.named import Source, complete, order_in, thing_named
+from bunraku.cli.named import Source, complete, thing_named
 from bunraku.errors import BunrakuError
 
 
@@ -62,7 +62,7 @@ def show(
 
 @verb()
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Figures, scenes or motions.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Figures, scenes, motions, or what any verb takes.")],
 ) -> None:
     """Read files and say what is in them, or the one thing that is wrong and where.
 
@@ -70,6 +70,7 @@ def check(
     """
     from bunraku import io
     from bunraku.io import words
+    from bunraku.verbs.orders import order_in
 
     broken = 0
     for file in files:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,11 @@ class CarryRecipe:
 
     def run(self) -> Carry:
         return carry(self.errand)
+
+
+def load_carry(path: str | PathLike[str]) -> CarryRecipe:
+    """What a carrying file orders, checked."""
+    return CarryRecipe(load_errand(path))
 
 
 def carry_file(

@@ -68,6 +68,10 @@ class Order:
 
     __repr__ = brief
 
+    def __str__(self) -> str:
+        asked = f"{self.options['duration']:g} s of {self.figure.name}, {len(self.options['cost'])} terms of cost"
+        return f"optimisation: {asked}, at most {self.options['iterations']} iterations"
+
     def run(self, *, monitor: Monitor | None = None) -> Optimum:
         """The optimum. Ctrl-C returns the best so far."""
         return optimize(self.figure, monitor=monitor, **self.options)

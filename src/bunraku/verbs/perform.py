@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 from rich.console import Console
@@ -10,11 +12,34 @@ from rich.progress import Progress
 
 from bunraku.choreography import Performance, load_script, perform
 from bunraku.choreography.part import recovery
+from bunraku.choreography.script import Script
 from bunraku.io import plots
 from bunraku.io.outputs import require_outputs, save_motion
+from bunraku.spatial.brief import brief
 from bunraku.teleop.files import on_stage
 
 STAGES = ("score", "timing", "rehearsal", "play")
+
+
+@dataclass(frozen=True, eq=False)
+class ShowRecipe:
+    """What a show file says, to be checked, shown or converted."""
+
+    script: Script
+
+    __repr__ = brief
+
+    def __str__(self) -> str:
+        roles = ", ".join(role.name for role in self.script.roles)
+        return f"show {self.script.title}: {len(self.script.cues)} cues at {self.script.tempo:g} counts a minute, for {roles}"
+
+    def run(self) -> Performance:
+        return perform(self.script)
+
+
+def load_show(path: str | PathLike[str]) -> ShowRecipe:
+    """What a show file orders, checked."""
+    return ShowRecipe(load_script(path))
 
 
 def perform_file(

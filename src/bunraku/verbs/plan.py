@@ -34,7 +34,7 @@ from bunraku.io.named import figure_named
 from bunraku.io.node import LENGTH, NUMBER, SPEED, TIME, Node
 from bunraku.io.outputs import outputs_of
 from bunraku.io.scene_file import scene_in
-from bunraku.planning import PLANNERS, Goal, Limits, Problem
+from bunraku.planning import PLANNERS, Goal, Limits, Plan, Problem, plan
 from bunraku.scene import Scene
 from bunraku.spatial.brief import brief
 from bunraku.verbs.measures import measures
@@ -63,6 +63,10 @@ class Order:
         scene = self.problem.scene
         what = f"{len(self.problem.goal.points)} points, {len(scene.obstacles)} obstacles"
         return f"problem of {self.problem.figure.name}: {what}, {self.planner} for {self.seconds:g} s"
+
+    def run(self) -> Plan:
+        """What the search finds, alone; `bunraku plan` lets several search side by side."""
+        return plan(self.problem, self.planner, seed=self.seed, seconds=self.seconds)
 
 
 def load_problem(path: str | os.PathLike[str]) -> Order:

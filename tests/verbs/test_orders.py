@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bunraku.cli import app
+from bunraku.errors import BunrakuError, FileError
+from bunraku.io import load
+from bunraku.motion import Motion
+from bunraku.verbs.entries import entries_of
+from bunraku.verbs.orders import READERS, made, order_in
+
+ORDERS = {
+    "simulate": ("simulate: arm2d\nduration: 0.2\n", "simulation of arm2d: 0.2 s"),
+    "optimize": (
+        "optimize: cart_pendulum\nduration: 0.2\ncost: [{configuration: 1, reference: {theta: 0.1}}, {forces: 0.01}]\n",
+        "optimisation: 0.2 s of cart_pendulum, 2 terms",
+    ),
+    "show": (
+        "show: Hello\ntempo: 60\nstage: [4, 3]\nfigures: {anna: marionette22}\nscript:\n  - anna: wave\n",
+        "show Hello: 1 cues",
+    ),
+    "climb": ("climb: gecko\npath: [straight: 10 cm]\n", "climb of gecko"),
+    "plan": ("plan: arm3d\ngoal: {configuration: {hand_x: 0.1}, within: 3 cm}\nbudget: 1 s\n", "problem of arm3d"),
+    "carry": (
+        "carry: tray\narea: [[-3, 3], [-2, 2]]\nobject: {shapes: [{box: [0.7, 0.5, 0.04]}]}\n"
+        "agents: {robot: {kind: rover, holds: {tool: {at: [0, 0, 0.02]}}}}\n"
+        "start: {object: [0, 0, 1], robot: [-1, 0, 0]}\ngoal: {object: [1, 0, 1], robot: [0, 0, 0]}\n",
+        "errand tray: robot",
+    ),
+    "humanoid": (
+        "humanoid: ours\nfigure: humanoid\nfeet: [left_sole, right_sole]\nsole: {size: [0.12, 0.07]}\n"
+        "hands: [left_hand, right_hand]\ntrunk: trunk\n",
+        "humanoid ours: 20 motors",
+    ),
+}
+
+
+def written(tmp_path: Path, kind: str) -> Path:
+    path = tmp_path / f"{kind}.yaml"
+    path.write_text(ORDERS[kind][0])
+    return path
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_every_kind_of_file_is_checked(kind: str, tmp_path: Path) -> None:
+    path = written(tmp_path, kind)
+    done = CliRunner().invoke(app, ["check", str(path)], env={"COLUMNS": "200"})
+    assert done.exit_code == 0, done.output
+    assert ORDERS[kind][1] in done.output
+    path.write_text(ORDERS[kind][0] + "wrong: 1\n")
+    with pytest.raises(FileError, match="wrong"):
+        order_in(path)
+
+
+@pytest.mark.parametrize("kind", ["simulate", "optimize", "plan"])
+def test_what_is_ordered_is_made(kind: str, tmp_path: Path) -> None:
+    path = written(tmp_path, kind)
+    motion = made(order_in(path))
+    assert isinstance(motion, Motion)
+    (entry,) = entries_of(path)
+    assert entry.open().motion.figure == motion.figure
+    done = CliRunner().invoke(app, ["convert", str(path), str(tmp_path / "made.npz")])
+    assert done.exit_code == 0, done.output
+    assert load(tmp_path / "made.npz").duration > 0.1
+
+
+def test_a_humanoid_is_guided_on_the_stage(tmp_path: Path) -> None:
+    path = written(tmp_path, "humanoid")
+    assert made(order_in(path)).name == "ours"
+    (entry,) = entries_of(path)
+    assert entry.title == "Guide humanoid"
+
+
+def test_other_files_order_nothing(tmp_path: Path) -> None:
+    (tmp_path / "room.yaml").write_text("scene: room\n")
+    (tmp_path / "broken.yaml").write_text("plan: [\n")
+    assert order_in(tmp_path / "room.yaml") is None
+    assert order_in(tmp_path / "broken.yaml") is None
+    assert order_in("marionette22") is None
+
+
+def test_where_no_motion_comes_of_it(tmp_path: Path) -> None:
+    path = written(tmp_path, "plan")
+    path.write_text(path.read_text() + "scene: {scene: stone, obstacles: [{sphere: 2}]}\n")
+    with pytest.raises(BunrakuError, match="no motion came of it"):
+        made(order_in(path))
