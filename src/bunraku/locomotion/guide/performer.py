@@ -36,10 +36,11 @@ FILTERED = 0.5
 """Of the planner's margin: what the ZMP keeps in the polygon when the error of the model is allowed for."""
 LEAST = 0.125
 """Of the planner's margin: what the ZMP of all bodies must keep."""
-REDIRECTING = 2
+SHARES = ((1.0, 5.0), (0.5, 2.5), (0.25, 2.0))
+"""Parts of a command that are tried, and how many segments of the default duration are followed for each before it is given up:
+a refusal must not take longer than an answer may."""
+REDIRECTING = 2.0
 """The same for one that shall begin at once."""
-PASSES = 6
-"""Times that a segment is followed before it is given up."""
 STRENGTH = 0.95
 """Of the motors: the last ticks of a move are known only when the next begins."""
 JERK = 0.03
@@ -47,9 +48,22 @@ JERK = 0.03
 limits, which differences over two ticks do not see."""
 REACHING = 2
 """Times that the goal of a hand is brought nearer: an arm at its limits ends elsewhere with another goal."""
-ARM = "the arm does not reach that far"
+ARM, ZMP = "the arm does not reach that far", "the ZMP would leave the feet"
 BEFORE = 5
 """Samples before a move that its first derivatives look back on."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a performance, by how much longer it should last (0: time does not mend it), and by how much it is wrong."""
+
+    why: str = ""
+    longer: float = 0.0
+    excess: float = 0.0
+
+    def hopeless(self, before: Fault, tries: float) -> bool:
+        """Whether what became of the same fault when there was more time says that so many tries more will not mend it."""
+        return self.why == before.why and self.excess - tries * (before.excess - self.excess) > 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,14 +152,14 @@ class Performer:
         """The move that obeys a command as far as the whole body can; `before` are its last samples (≥ BEFORE, n_q)."""
         command, wrong = trusted(command)
         rules, why = self.guide.rules, ""
-        for share, passes in ((1.0, PASSES), (0.5, 2), (0.25, 2)):
+        for share, most in SHARES:
             asked = command if share == 1.0 else _part(command, share)
             goals = rules.subgoals(points, asked)
-            done, reason = self._realise(points, goals, before, passes)
+            done, reason = self._realise(points, goals, before, most)
             for _ in range(REACHING):
                 if reason == ARM:
                     goals, why = self._within_reach(points, goals, before), why or reason
-                    done, reason = self._realise(points, goals, before, passes)
+                    done, reason = self._realise(points, goals, before, most)
             if done is not None:
                 return replace(done, notice=wrong or goals.notice or why)
             why = why or reason
@@ -198,7 +212,7 @@ class Performer:
             stop = (self.guide.rules.stopping if home else self.guide.rules.holding)(points, goals)
             for done in self._quietly(points, stop, before, home=home):
                 found.append(replace(done, notice=f"{why or stop.notice}: that cannot be done from here"))
-                if not self._fault(done, before, strength=1.0)[0]:
+                if not self._fault(done, before, strength=1.0).why:
                     return found[-1]
         assert found, "a stop can always be planned"
         return max(found, key=lambda done: done.margin)
@@ -227,29 +241,31 @@ class Performer:
         )
         return replace(goals, hands=(left, right))
 
-    def _realise(self, points: Points, goals: Subgoals, before: Array, most: int) -> tuple[Performance | None, str]:
-        """The shortest performance that keeps every limit, found in so many passes; or why there is none."""
+    def _realise(self, points: Points, goals: Subgoals, before: Array, most: float) -> tuple[Performance | None, str]:
+        """The shortest performance that keeps every limit, found by following at most so many segments of the default duration; or
+        why there is none."""
         planner = self.guide.planner
         phases, whole, lasts = self.guide.prepared(points, goals)
-        why, passes = "the ZMP would leave the feet", 0
-        while lasts <= planner.longest + 1e-9 and passes < most:
+        why, last, passes, left = ZMP, Fault(), 0, most * planner.duration
+        while lasts <= min(planner.longest, left if passes else math.inf) + 1e-9:
             segment = planner.attempt(points.com, phases, goals.com, lasts)
             step = planner.longer
             if segment is not None and max(segment.miss) <= planner.near:
                 done = self._follow(whole(segment), before)
-                passes += 1
-                if done.margin < LEAST * planner.margin:
+                fault, passes, left = self._fault(done, before), passes + 1, left - lasts
+                if fault.why == ZMP:
                     off = done.zmp - segment.samples[:, FLOOR:]
                     closer = replace(planner, margin=FILTERED * planner.margin)
                     segment = closer.attempt(points.com, phases, goals.com, lasts, off=off)
                     if segment is not None and max(segment.miss) <= 2.0 * planner.near:
                         done = self._follow(whole(segment), before)
-                        passes += 1
-                why, step = self._fault(done, before)
-                if not why:
+                        fault, passes, left = self._fault(done, before), passes + 1, left - lasts
+                if not fault.why:
                     return replace(done, passes=passes), ""
-                if not step:
+                why, step = fault.why, fault.longer
+                if not step or fault.hopeless(last, left / lasts):
                     return None, why
+                last = fault
             lasts += max(step, planner.longer)
         return None, why
 
@@ -278,27 +294,28 @@ class Performer:
         here = pose(self.guide.humanoid.figure, q)
         return replace(move.end, hands=np.array([here.point(hand) for hand in self.guide.humanoid.hands]), posture=posture)
 
-    def _fault(self, done: Performance, before: Array, *, strength: float = STRENGTH) -> tuple[str, float]:
-        """What a performance does wrong, if anything, and by how much longer it should last; 0 where time does not mend it."""
-        move, Q, motors = done.move, done.q, self.body.motors
+    def _fault(self, done: Performance, before: Array, *, strength: float = STRENGTH) -> Fault:
+        """What a performance does wrong, if anything."""
+        move, Q, motors, longer = done.move, done.q, self.body.motors, self.guide.planner.longer
         feet, hands = self.body.misses(move, Q)
         if feet > OFF_FOOT:
-            return "a leg does not reach that far", 0.0
+            return Fault("a leg does not reach that far")
         off = hands / self.guide.humanoid.limits.reach
         if any(in_world and off[hand] > OFF_HAND for hand, (in_world, _) in enumerate(move.goals.hands)):
-            return ARM, 0.0
-        speed = float((np.abs(np.diff(Q[:, motors], axis=0)) / (move.segment.dt * self._speed)).max())
-        if speed > 1.0:
-            return "a joint would have to move too fast", (min(speed, 2.0) - 1.0) * move.segment.duration
-        if np.abs(np.diff(np.concatenate([before[:-1], Q])[:, motors], n=2, axis=0)).max() > JERK:
-            return "a joint would jerk", self.guide.planner.longer
-        if done.margin < LEAST * self.guide.planner.margin:
-            return "the ZMP would leave the feet", self.guide.planner.longer
-        if (np.abs(self.efforts(done, before)) > strength * self._effort).any():
-            return "a motor is not strong enough", self.guide.planner.longer
+            return Fault(ARM)
+        speed = float((np.abs(np.diff(Q[:, motors], axis=0)) / (move.segment.dt * self._speed)).max()) - 1.0
+        if speed > 0.0:
+            return Fault("a joint would have to move too fast", min(speed, 1.0) * move.segment.duration, speed)
+        if (jerk := np.abs(np.diff(np.concatenate([before[:-1], Q])[:, motors], n=2, axis=0)).max()) > JERK:
+            return Fault("a joint would jerk", longer, float(jerk) - JERK)
+        if (short := LEAST * self.guide.planner.margin - done.margin) > 0.0:
+            return Fault(ZMP, longer, short)
+        effort = float((np.abs(self.efforts(done, before)) / self._effort).max()) - strength
+        if effort > 0.0:
+            return Fault("a motor is not strong enough", longer, effort)
         if any(self._world.collides(q) for q in Q[[len(Q) // 3, 2 * len(Q) // 3, -1]]):
-            return "something would touch", 0.0
-        return "", 0.0
+            return Fault("something would touch")
+        return Fault()
 
     def efforts(self, done: Performance, before: Array) -> Array:
         """The motors' efforts at every tick, (n + 1, motors); where ticks see only one side of themselves, as at the next."""
