@@ -36,7 +36,7 @@ FILTERED = 0.5
 """Of the planner's margin: what the ZMP keeps in the polygon when the error of the model is allowed for."""
 LEAST = 0.125
 """Of the planner's margin: what the ZMP of all bodies must keep."""
-SHARES = ((1.0, 5.0), (0.5, 2.5), (0.25, 2.0))
+SHARES = ((1.0, 7.0), (0.5, 2.5), (0.25, 2.5))
 """Parts of a command that are tried, and how many segments of the default duration are followed for each before it is given up:
 a refusal must not take longer than an answer may."""
 REDIRECTING = 2.0
@@ -62,8 +62,9 @@ class Fault:
     excess: float = 0.0
 
     def hopeless(self, before: Fault, tries: float) -> bool:
-        """Whether what became of the same fault when there was more time says that so many tries more will not mend it."""
-        return self.why == before.why and self.excess - tries * (before.excess - self.excess) > 0.0
+        """Whether what became of the same fault when there was more time says that so many tries more will not mend it. The ZMP is
+        another matter: with more time there may be a plan that allows for its error, and then it is mended at once."""
+        return self.why == before.why != ZMP and self.excess - tries * (before.excess - self.excess) > 0.0
 
 
 @dataclass(frozen=True, eq=False)
