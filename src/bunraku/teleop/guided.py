@@ -12,7 +12,8 @@ from bunraku.figure import WORLD
 from bunraku.locomotion.guide.command import GUIDED, STAND, Guided
 from bunraku.locomotion.guide.command import Command as Command_
 from bunraku.locomotion.guide.guide import Guide
-from bunraku.locomotion.guide.performer import Performance, Performer
+from bunraku.locomotion.guide.performance import Performance
+from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.points import heading
 from bunraku.locomotion.guide.segment import DT
 from bunraku.locomotion.guide.session import Session, Tick

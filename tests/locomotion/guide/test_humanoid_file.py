@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bunraku.errors import FileError
+from bunraku.kinematics import pose
 from bunraku.kinematics.balance import momentum_along
 from bunraku.locomotion.guide.command import Command
 from bunraku.locomotion.guide.guide import Guide
@@ -16,6 +17,7 @@ from bunraku.locomotion.guide.humanoid_file import humanoid_named, load_humanoid
 from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
+from bunraku.spatial import so3
 from bunraku.teleop.physics import MujocoRobot
 from bunraku.teleop.robot import Link, Served, drive
 from tests.locomotion.guide.robots import ROBOTS, written
@@ -77,6 +79,58 @@ def test_a_real_robot_in_physics(robot: Humanoid) -> None:
     assert session.points.yaw > 0.2
     planned, measured = (momentum_along(robot.figure, Q, 0.0 * Q)[1] for Q in map(np.array, (record.planned, record.measured)))
     assert np.sqrt(((planned - measured) ** 2).sum(1).mean()) < 0.01
+
+
+UP = (0.0, 0.0, 0.6)
+TURNS = [Command("left_hand", (0.3, 0.1, 0.5)), Command("left_hand", turn=UP), Command("left_hand", turn=(-0.5, 0.0, 0.0))]
+
+
+def hand_turned(robot: Humanoid, q: np.ndarray) -> np.ndarray:
+    return pose(robot.figure, q).X(robot.hands[0])[:3, :3]
+
+
+def apart(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.linalg.norm(so3.log(a @ b.T)))
+
+
+def test_a_hand_is_turned_and_keeps_it(robot: Humanoid) -> None:
+    """About the axes that the body faces; then it is moved, and at last walked away with, which lets it go home."""
+    session = Session(Performer(Guide(robot, planner=planner_of(robot))))
+    session.obey(TURNS[0])
+    for command in TURNS[1:]:
+        before, at = hand_turned(robot, session.before[-1]), pose(robot.figure, session.before[-1]).point(robot.hands[0])
+        done = session.obey(command)
+        assert done.realised, done.notice
+        wanted = so3.exp(0.5 * np.array(command.turn)) @ before
+        here = pose(robot.figure, done.q[-1]).point(robot.hands[0])
+        assert apart(hand_turned(robot, done.q[-1]), wanted) < 0.02 or "wrist" in done.notice
+        assert np.linalg.norm(here - at) < 0.01, "it turns on the spot"
+    assert apart(hand_turned(robot, done.q[-1]), before) > 0.1
+    kept = hand_turned(robot, done.q[-1])
+    for command in (Command("left_hand", (0.2, 0.1, 0.0)), Command("right_hand", (0.3, 0.0, 0.3))):
+        done = session.obey(command)
+        assert done.realised, done.notice
+        assert apart(hand_turned(robot, done.q[-1]), kept) < 0.05, "nobody turned it"
+        assert session.points.held == (True, False)
+    session.run([Command("trunk", (0.5, 0.0, 0.0))] * 3)
+    assert session.points.held == (False, False)
+    home = so3.about(2, session.points.trunk[2]) @ robot.hand_axes[0]
+    assert apart(hand_turned(robot, session.before[-1]), home) < 0.1
+    assert_sound(session)
+    assert np.abs(np.diff(session.motion().q, n=2, axis=0)).max() < 0.03, "no joint jerks"
+
+
+def test_a_real_hand_is_turned_in_physics(robot: Humanoid) -> None:
+    pytest.importorskip("mujoco")
+    session = Session(Performer(Guide(robot, planner=planner_of(robot))))
+    start = hand_turned(robot, session.before[-1])
+    body = MujocoRobot(robot, session.performer.guide.scene, session.before[-1])
+    with Served(body) as served, Link(served.address) as link:
+        record = drive(session, link, [*TURNS, Command("left_hand")], watch=lambda: not body.fallen)
+    assert not body.fallen
+    planned, measured = (hand_turned(robot, np.array(Q)[-1]) for Q in (record.planned, record.measured))
+    assert apart(planned, start) > 0.2
+    assert apart(planned, measured) < 0.03
 
 
 def test_our_own_by_a_file_is_our_own() -> None:

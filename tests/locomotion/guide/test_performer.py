@@ -87,6 +87,21 @@ def test_the_body_follows_the_plan(performer: Performer) -> None:
         assert np.linalg.norm(pose(figure, done.q[-1]).point("left_hand") - move.hands[-1, 0]) < 2e-3
 
 
+def test_an_arm_of_four_joints_turns_its_hand_as_far_as_it_can(performer: Performer) -> None:
+    """The place goes first, the message says so, and what comes after is as smooth as ever."""
+    session = Session(performer)
+    session.obey(Command("left_hand", (0.6, 0.3, 0.8)))
+    at, before = (pose(performer.guide.humanoid.figure, session.before[-1]).X("left_hand")[:3, k] for k in (3, 2))
+    done = session.obey(Command("left_hand", turn=(1.0, 0.0, 0.0)))
+    X_WH = pose(performer.guide.humanoid.figure, done.q[-1]).X("left_hand")
+    assert done.realised
+    assert "wrist" in done.notice
+    assert np.linalg.norm(X_WH[:3, 3] - at) < 0.004
+    assert np.arccos(np.clip(X_WH[:3, 2] @ before, -1.0, 1.0)) > 0.02
+    session.run([Command("left_hand", (0.0, 0.2, 0.0)), Command("trunk", (1.0, 0.0, 0.0)), Command("trunk")])
+    assert_smooth(session)
+
+
 def test_motors_and_floor_hold_the_weight(performer: Performer) -> None:
     """At rest on two feet, what the floor and the motors give holds the weight."""
     own, body = performer.guide.humanoid, performer.body

@@ -12,7 +12,8 @@ from bunraku.locomotion.guide.comzmp import FLOOR
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.move import Move
-from bunraku.locomotion.guide.performer import Performance, Performer
+from bunraku.locomotion.guide.performance import Performance
+from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.segment import DT
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands

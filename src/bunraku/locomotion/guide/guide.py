@@ -24,7 +24,7 @@ from bunraku.locomotion.guide.paths import PEAK
 from bunraku.locomotion.guide.points import NONE, Points, Subgoals, standing_at
 from bunraku.locomotion.guide.segment import Phase, Planner, Segment
 from bunraku.locomotion.guide.support import Region, region
-from bunraku.locomotion.guide.synergy import Rules
+from bunraku.locomotion.guide.synergy import REACHED, TURNED, Rules
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
@@ -126,6 +126,7 @@ class Guide:
         for hand, (in_world, goal) in enumerate(goals.hands):
             here = points.hands[hand] if in_world else self.rules.seen(points, hand)
             times.append(PEAK * float(np.linalg.norm(goal - here)) / limits.hand_speed)
+            times.append(PEAK * self.rules.turn_left(points, goals, hand) / (TURNED * limits.hand_speed / (REACHED * limits.reach)))
         if points.rates.touch > 0.0 and goals.lands:
             times.append(sum(self._landing(points)))
         if foot != NONE:

@@ -103,6 +103,11 @@ class Humanoid:
         return np.array([self.pose.point(hand) - self.pose.com for hand in self.hands])
 
     @cached_property
+    def hand_axes(self) -> Array:
+        """Axes of the hands' frames at home, (2, 3, 3)."""
+        return np.array([self.pose.X(hand)[:3, :3] for hand in self.hands])
+
+    @cached_property
     def home_shoulders(self) -> Array:
         """The same for the shoulders."""
         return np.array([self.pose.point(shoulder) - self.pose.com for shoulder in self.shoulders])

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide.paths import LANDS, LEVEL, LIFTS, STAIRS, Swing, led, quintic, swung
+from bunraku.locomotion.guide.paths import LANDS, LEVEL, LIFTS, STAIRS, Swing, led, quintic, swung, turned
 from bunraku.locomotion.guide.points import NONE, REST, Points, Rates, Subgoals
 from bunraku.locomotion.guide.segment import Segment
 
@@ -93,6 +93,22 @@ class Move:
         """In the world, (n + 1, 2, 3)."""
         return self._hands(np.arange(self.n + 1.0)) + self.segment.samples[:, None, :3] * self._carried
 
+    @cached_property
+    def hand_axes(self) -> Array:
+        """How hands are turned, in the world (n + 1, 2, 3, 3); of one that turns as suits the arm, only about."""
+        return self._hand_axes(np.arange(self.n + 1.0))
+
+    @property
+    def held(self) -> tuple[bool, bool]:
+        """Whether each hand is turned as `hand_axes` say."""
+        left, right = self.goals.hand_axes
+        return left is not None, right is not None
+
+    @property
+    def releases(self) -> bool:
+        """Whether a hand that was held turns again as suits the arm."""
+        return any(before and not now for before, now in zip(self.start.held, self.held, strict=True))
+
     # -- at any moment, in ticks -----------------------------------------------------------------------------------
 
     def _feet(self, ticks: Array) -> Array:
@@ -138,6 +154,22 @@ class Move:
         r_a = np.zeros(3) if self.start.rates is REST else R.T @ (push - bend @ r - 2.0 * rate @ r_v)
         return quintic(r, r_v, r_a, goal, T, s)
 
+    def _hand_axes(self, ticks: Array) -> Array:
+        out, T, s = np.empty((len(ticks), 2, 3, 3)), self.segment.duration, ticks / self.n
+        trunk, rates = matrices(self._trunk(ticks)), self.start.rates
+        A = matrices(self.start.trunk[None])[0]
+        for hand, ((in_world, _), goal) in enumerate(zip(self.goals.hands, self.goals.hand_axes, strict=True)):
+            R, v, a = self.start.hand_axes[hand], rates.turning[0][hand], rates.turning[1][hand]
+            if goal is None:
+                out[:, hand] = trunk @ A.T @ R
+            elif in_world:
+                out[:, hand] = turned(R, v, a, goal, T, s)
+            else:  # in the axes of the trunk, which turns itself
+                t = NEAR * np.arange(-2.0, 3.0)[:, None]
+                w, b = _turning(matrices(self.start.trunk + t * rates.trunk[0] + 0.5 * t * t * rates.trunk[1]))
+                out[:, hand] = trunk @ turned(A.T @ R, A.T @ (v - w), A.T @ (a - b - np.cross(w, v - w)), goal, T, s)
+        return out
+
     def at(self, tick: int) -> Points:
         """Where everything is, and how it moves, at a tick between the first and the last."""
         ticks = tick + NEAR / self.segment.dt * np.arange(-2.0, 3.0)
@@ -146,11 +178,13 @@ class Move:
         aloft = NONE if self.stands(0)[tick] and self.stands(1)[tick] else 0 if self.stands(1)[tick] else 1
         touch = (self.air[1] - tick) * self.segment.dt if self.goals.swings == aloft and self.goals.lands else 0.0
         hand_v, hand_a = hand_v + row[3:6] * self._carried, hand_a + row[6:9] * self._carried
+        left, right = (_turning(path) for path in np.moveaxis(self._hand_axes(ticks), 1, 0))
+        turning = np.array([left[0], right[0]]), np.array([left[1], right[1]])
         return Points(
             state, self.feet[tick].copy(), aloft, self.trunk[tick].copy(), self.hands[tick].copy(), hand_v,
-            self.feet[tick].copy() if aloft == NONE else self.start.stood, self.goals.height,
-            self.start.last if self.goals.swings == NONE else self.goals.swings,
-            Rates(_rates(self._feet(ticks)), _rates(self._trunk(ticks)), hand_a, max(touch, 0.0)), self.start.posture,
+            self.hand_axes[tick].copy(), self.feet[tick].copy() if aloft == NONE else self.start.stood, self.goals.height,
+            self.start.last if self.goals.swings == NONE else self.goals.swings, self.held,
+            Rates(_rates(self._feet(ticks)), _rates(self._trunk(ticks)), hand_a, turning, max(touch, 0.0)), self.start.posture,
         )  # fmt: skip
 
     @cached_property
@@ -161,8 +195,8 @@ class Move:
         lands = self.goals.swings == NONE or self.goals.lands
         return Points(
             state, self.goals.feet.copy(), NONE if lands else self.goals.swings, self.goals.trunk.copy(),
-            self.hands[-1].copy(), speeds, self.goals.feet.copy() if lands else self.start.stood, self.goals.height,
-            self.start.last if self.goals.swings == NONE else self.goals.swings,
+            self.hands[-1].copy(), speeds, self.hand_axes[-1].copy(), self.goals.feet.copy() if lands else self.start.stood,
+            self.goals.height, self.start.last if self.goals.swings == NONE else self.goals.swings, self.held,
         )  # fmt: skip
 
 
@@ -170,6 +204,15 @@ def _rates(path: Array) -> tuple[Array, Array]:
     """Velocity and acceleration in the middle of five moments that are NEAR apart."""
     a, b, c, d, e = path
     return (8.0 * (d - b) - (e - a)) / (12.0 * NEAR), (d - 2.0 * c + b) / NEAR**2
+
+
+def _turning(path: Array) -> tuple[Array, Array]:
+    """Angular velocity and acceleration in the middle of five rotations that are NEAR apart: R′Rᵀ = [ω], R″Rᵀ = [α] + [ω]²."""
+    out = []
+    for rate in _rates(path):
+        W = rate @ path[2].T
+        out.append(0.5 * np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]))
+    return out[0], out[1]
 
 
 def matrices(angles: Array) -> Array:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.spatial import so3
+
 Array = NDArray[np.float64]
 PEAK = 1.875
 """Largest speed of a quintic from rest to rest, over its mean speed."""
@@ -21,6 +23,18 @@ def eased(s: Array) -> Array:
 def quintic(p: Array, v: Array, a: Array, goal: Array, duration: float, s: Array) -> Array:
     """From p at velocity v and acceleration a to rest at the goal, at shares s (k,) of the duration."""
     return np.asarray(p + eased(s)[:, None] * (goal - p) + led(v, a, duration, s))
+
+
+def turned(R: Array, v: Array, a: Array, goal: Array, duration: float, s: Array) -> Array:
+    """Rotations (k, 3, 3) from R at angular velocity v and acceleration a to rest at the goal: exp(φ) R with a quintic φ."""
+    return _exp(quintic(np.zeros(3), v, a, so3.log(goal @ R.T), duration, s)) @ R
+
+
+def _exp(vectors: Array) -> Array:
+    """Rotations (k, 3, 3) of rotation vectors (k, 3)."""
+    angle = np.linalg.norm(vectors, axis=1)[:, None, None]
+    W = np.cross(np.eye(3)[None], vectors[:, None])
+    return np.asarray(np.eye(3) + np.sinc(angle / np.pi) * W + 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * W @ W)
 
 
 def led(v: Array, a: Array, duration: float, s: Array) -> Array:

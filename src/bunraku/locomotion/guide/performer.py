@@ -24,14 +24,15 @@ from bunraku.locomotion.guide.effort import needed, shared
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.move import Move
 from bunraku.locomotion.guide.paths import PEAK
-from bunraku.locomotion.guide.points import NONE, Points, Subgoals
-from bunraku.locomotion.guide.whole_body import WholeBody
+from bunraku.locomotion.guide.performance import ARM, WRIST, ZMP, Fault, Performance
+from bunraku.locomotion.guide.points import NONE, REST, Points, Subgoals
+from bunraku.locomotion.guide.segment import DT
+from bunraku.locomotion.guide.whole_body import FREE, WholeBody
 from bunraku.spatial import so3
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
-OFF_FOOT, OFF_HAND = 0.001, 0.03
-"""What inverse kinematics may miss: a foot [m], and a hand, of how far it reaches."""
+OFF_FOOT, OFF_HAND, OFF_TURN = 0.001, 0.03, 0.05
+"""What inverse kinematics may miss: a foot [m], a hand, of how far it reaches, and how it is turned [rad]."""
 FILTERED = 0.5
 """Of the planner's margin: what the ZMP keeps in the polygon when the error of the model is allowed for."""
 LEAST = 0.125
@@ -46,61 +47,12 @@ STRENGTH = 0.95
 JERK = 0.03
 """What the way of a joint in one tick may differ from that in the next [rad]: inverse kinematics may swing to and fro between
 limits, which differences over two ticks do not see."""
-REACHING = 2
-"""Times that the goal of a hand is brought nearer: an arm at its limits ends elsewhere with another goal."""
-ARM, ZMP = "the arm does not reach that far", "the ZMP would leave the feet"
+REACHING, NEARER = 2, 3.0
+"""Times that a hand's goal is brought nearer (an arm at its limits ends elsewhere with another goal), and segments for each."""
+FLIPS = 4.0
+"""A joint that is so many times too fast flips over, however much time there is."""
 BEFORE = 5
 """Samples before a move that its first derivatives look back on."""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What is wrong with a performance, by how much longer it should last (0: time does not mend it), and by how much it is wrong."""
-
-    why: str = ""
-    longer: float = 0.0
-    excess: float = 0.0
-
-    def hopeless(self, before: Fault, tries: float) -> bool:
-        """Whether what became of the same fault when there was more time says that so many tries more will not mend it. The ZMP is
-        another matter: with more time there may be a plan that allows for its error, and then it is mended at once."""
-        return self.why == before.why != ZMP and self.excess - tries * (before.excess - self.excess) > 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Performance:
-    """A move with the joints that perform it."""
-
-    move: Move
-    q: Array
-    zmp: Array
-    margin: float
-    """How far inside the polygon of support the ZMP of all bodies stays [m]."""
-    passes: int
-    """Times that inverse kinematics went through a segment to find it."""
-    end: Points
-    """Where everything is when it is over."""
-    left: int | None = None
-    """The tick at which another took over; None: it was played to its end."""
-    quiet: bool = False
-    """Whether arms go their way joint by joint: a stop."""
-    notice: str = ""
-
-    __repr__ = brief
-
-    @property
-    def n(self) -> int:
-        """Ticks that it was played for."""
-        return self.move.n if self.left is None else self.left
-
-    @cached_property
-    def shares(self) -> Array:
-        """How the floor's push is shared by the feet, (n + 1, 2)."""
-        return self.move.shares(self.zmp)
-
-    @property
-    def realised(self) -> bool:
-        return "cannot be done" not in self.notice
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,18 +104,19 @@ class Performer:
     def next(self, points: Points, command: Command, before: Array) -> Performance:
         """The move that obeys a command as far as the whole body can; `before` are its last samples (≥ BEFORE, n_q)."""
         command, wrong = trusted(command)
+        points = self._with_axes(points, before)
         rules, why = self.guide.rules, ""
         for share, most in SHARES:
             asked = command if share == 1.0 else _part(command, share)
             goals = rules.subgoals(points, asked)
-            done, reason = self._realise(points, goals, before, most)
+            done, fault = self._realise(points, goals, before, most)
             for _ in range(REACHING):
-                if reason == ARM:
-                    goals, why = self._within_reach(points, goals, before), why or reason
-                    done, reason = self._realise(points, goals, before, most)
-            if done is not None:
+                if done is not None and fault in (ARM, WRIST):
+                    goals, why = self._within_reach(goals, done.q[-1]), why or fault
+                    done, fault = self._realise(points, goals, before, min(most, NEARER))
+            if done is not None and not fault:
                 return replace(done, notice=wrong or goals.notice or why)
-            why = why or reason
+            why = why or fault
             if command.idle and not any(command.lift):
                 break
         return self._stop(points, rules.subgoals(points, command), before, why)
@@ -171,12 +124,12 @@ class Performer:
     def redirect(self, done: Performance, k: int, command: Command) -> Performance | None:
         """A performance under way, from its tick k on obeying another command; nothing where that cannot be done at once."""
         command, wrong = trusted(command)
-        if done.quiet or k < BEFORE or any(0 < k - end < 3 for end in done.move.segment.ends):
+        if done.quiet or done.move.releases or k < BEFORE or any(0 < k - end < 3 for end in done.move.segment.ends):
             return None  # the samples just before must have stood on the same feet
-        points = done.move.at(k)
+        points = self._with_axes(done.move.at(k), done.q[: k + 1])
         for goals in self._elsewhere(done.move, points, command):
-            new, _ = self._realise(points, goals, done.q[k + 1 - BEFORE : k + 1], REDIRECTING)
-            if new is not None and self._above_ground(new.move):
+            new, fault = self._realise(points, goals, done.q[k + 1 - BEFORE : k + 1], REDIRECTING)
+            if new is not None and not fault and self._above_ground(new.move):
                 return replace(new, notice=wrong or goals.notice)
         return None
 
@@ -230,24 +183,36 @@ class Performer:
                 Q, posture = self.body.follow_quietly(move, before[-1], home=home)
                 yield replace(self._judged(move, Q, before), end=self._ended(move, Q[-1], posture), quiet=True)
 
-    def _within_reach(self, points: Points, goals: Subgoals, before: Array) -> Subgoals:
-        """The same with the guided hand where the arm can bring it."""
-        move = self.guide.plan(points, goals)
-        if move is None:
-            return goals
-        here = pose(self.guide.humanoid.figure, self.body.follow(move, before[-1])[-1])
-        left, right = (
-            (in_world, here.point(frame) if in_world else goal)
-            for frame, (in_world, goal) in zip(self.guide.humanoid.hands, goals.hands, strict=True)
-        )
-        return replace(goals, hands=(left, right))
+    def _within_reach(self, goals: Subgoals, q: Array) -> Subgoals:
+        """The same with the guided hand where the arm has brought it."""
+        here = pose(self.guide.humanoid.figure, q)
+        hands, axes = list(goals.hands), list(goals.hand_axes)
+        for k, frame in enumerate(self.guide.humanoid.hands):
+            if goals.hands[k][0]:
+                X_WH = here.X(frame)
+                hands[k], axes[k] = (True, X_WH[:3, 3].copy()), None if axes[k] is None else X_WH[:3, :3].copy()
+        return replace(goals, hands=(hands[0], hands[1]), hand_axes=(axes[0], axes[1]))
+
+    def _with_axes(self, points: Points, Q: Array) -> Points:
+        """With hands that nobody holds turned, and turning, as they do at the last of these samples."""
+        if all(points.held):
+            return points
+        own = self.guide.humanoid
+        before, now = (pose(own.figure, q) for q in Q[-2:])
+        axes, (turning, bending) = points.hand_axes.copy(), (rate.copy() for rate in points.rates.turning)
+        for k, frame in enumerate(own.hands):
+            if not points.held[k]:
+                axes[k] = now.X(frame)[:3, :3]
+                turning[k], bending[k] = so3.log(axes[k] @ before.X(frame)[:3, :3].T) / DT, 0.0
+        rates = points.rates if points.rates is REST else replace(points.rates, turning=(turning, bending))
+        return replace(points, hand_axes=axes, rates=rates)
 
     def _realise(self, points: Points, goals: Subgoals, before: Array, most: float) -> tuple[Performance | None, str]:
-        """The shortest performance that keeps every limit, found by following at most so many segments of the default duration; or
-        why there is none."""
+        """The shortest performance that keeps every limit, found by following at most so many segments of the default length; or
+        the last that was tried, and what is wrong with it."""
         planner = self.guide.planner
         phases, whole, lasts = self.guide.prepared(points, goals)
-        why, last, passes, left = ZMP, Fault(), 0, most * planner.duration
+        done, why, last, passes, left = None, ZMP, Fault(), 0, most * planner.duration
         while lasts <= min(planner.longest, left if passes else math.inf) + 1e-9:
             segment = planner.attempt(points.com, phases, goals.com, lasts)
             step = planner.longer
@@ -265,10 +230,10 @@ class Performer:
                     return replace(done, passes=passes), ""
                 why, step = fault.why, fault.longer
                 if not step or fault.hopeless(last, left / lasts):
-                    return None, why
+                    return done, why
                 last = fault
             lasts += max(step, planner.longer)
-        return None, why
+        return done, why
 
     def _follow(self, move: Move, before: Array) -> Performance:
         return self._judged(move, self.body.follow(move, before[-1]), before)
@@ -293,20 +258,24 @@ class Performer:
     def _ended(self, move: Move, q: Array, posture: Array) -> Points:
         """The end of a quiet move, with hands where the joints have them."""
         here = pose(self.guide.humanoid.figure, q)
-        return replace(move.end, hands=np.array([here.point(hand) for hand in self.guide.humanoid.hands]), posture=posture)
+        hands = np.array([here.point(hand) for hand in self.guide.humanoid.hands])
+        return replace(move.end, hands=hands, held=FREE, posture=posture)
 
     def _fault(self, done: Performance, before: Array, *, strength: float = STRENGTH) -> Fault:
         """What a performance does wrong, if anything."""
         move, Q, motors, longer = done.move, done.q, self.body.motors, self.guide.planner.longer
-        feet, hands = self.body.misses(move, Q)
+        feet, hands, turns = self.body.misses(move, Q)
         if feet > OFF_FOOT:
             return Fault("a leg does not reach that far")
         off = hands / self.guide.humanoid.limits.reach
         if any(in_world and off[hand] > OFF_HAND for hand, (in_world, _) in enumerate(move.goals.hands)):
             return Fault(ARM)
+        if any(in_world and turns[hand] > OFF_TURN for hand, (in_world, _) in enumerate(move.goals.hands)):
+            return Fault(WRIST)
         speed = float((np.abs(np.diff(Q[:, motors], axis=0)) / (move.segment.dt * self._speed)).max()) - 1.0
         if speed > 0.0:
-            return Fault("a joint would have to move too fast", min(speed, 1.0) * move.segment.duration, speed)
+            longer = min(speed, 1.0) * move.segment.duration if speed < FLIPS else 0.0
+            return Fault("a joint would have to move too fast", longer, speed)
         if (jerk := np.abs(np.diff(np.concatenate([before[:-1], Q])[:, motors], n=2, axis=0)).max()) > JERK:
             return Fault("a joint would jerk", longer, float(jerk) - JERK)
         if (short := LEAST * self.guide.planner.margin - done.margin) > 0.0:

@@ -13,7 +13,7 @@ from bunraku.figure.shape import Box
 from bunraku.io.atomic import writing
 from bunraku.io.plots import COLORS
 from bunraku.locomotion.guide.comzmp import FLOOR
-from bunraku.locomotion.guide.performer import Performance
+from bunraku.locomotion.guide.performance import Performance
 from bunraku.locomotion.guide.segment import Segment
 from bunraku.scene import Scene
 from bunraku.spatial import so3

@@ -30,16 +30,18 @@ def attitude(trunk: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """Velocities and accelerations of feet (2, 4) and trunk (3,), and accelerations of hands (2, 3), in the middle of a move."""
+    """Velocities and accelerations of feet (2, 4) and trunk (3,), accelerations of hands (2, 3), and their angular velocities and
+    accelerations (2, 3), in the middle of a move."""
 
     feet: tuple[Array, Array]
     trunk: tuple[Array, Array]
     hands: Array
+    turning: tuple[Array, Array]
     touch: float = 0.0
     """Seconds until the foot in the air was to stand."""
 
 
-REST = Rates((np.zeros((2, 4)),) * 2, (np.zeros(3),) * 2, np.zeros((2, 3)))
+REST = Rates((np.zeros((2, 4)),) * 2, (np.zeros(3),) * 2, np.zeros((2, 3)), (np.zeros((2, 3)),) * 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +55,16 @@ class Points:
     trunk: Array
     hands: Array
     hand_speeds: Array
+    hand_axes: Array
+    """How the hands are turned, (2, 3, 3)."""
     stood: Array
     """Where each foot stood last, (2, 4): a foot in the air can always go back there."""
     height: float
     """At which the centre of mass is wanted, above the middle of the feet; legs that cannot reach hold it lower."""
     last: int = NONE
     """The foot that moved last."""
+    held: tuple[bool, bool] = (False, False)
+    """Whether a hand keeps how it is turned; else it turns as suits the arm."""
     rates: Rates = REST
     """How all this moves, where it is not the end of a move."""
     posture: Array | None = None
@@ -89,6 +95,8 @@ class Subgoals:
     hands: tuple[tuple[bool, Array], tuple[bool, Array]]
     """Of each hand: whether its goal is in the world, or else seen from the centre of mass in the trunk's axes; and the goal."""
     height: float
+    hand_axes: tuple[Array | None, Array | None] = (None, None)
+    """How each hand shall be turned (3, 3), in the world or in the trunk's axes as its place is; None: as suits the arm."""
     guided: str = "trunk"
     notice: str = ""
     """Why it is not what the operator asked for, where it is not."""
@@ -109,7 +117,7 @@ def moved(points: Points, by: Array, turn: float = 0.0) -> Points:
     trunk = points.trunk + np.array([0.0, 0.0, turn])
     return replace(
         points, com=com, feet=feet(points.feet), stood=feet(points.stood), trunk=trunk, hands=place(points.hands),
-        hand_speeds=points.hand_speeds @ R.T,
+        hand_speeds=points.hand_speeds @ R.T, hand_axes=R @ points.hand_axes,
     )  # fmt: skip
 
 
@@ -125,5 +133,5 @@ def standing_at(humanoid: Humanoid, *, x: float = 0.0, y: float = 0.0, z: float 
     hands = com + humanoid.home_hands @ R.T
     return Points(
         State.at_rest(com), np.column_stack([placed, np.full(2, yaw)]), NONE, np.array([0.0, 0.0, yaw]), hands, np.zeros((2, 3)),
-        np.column_stack([placed, np.full(2, yaw)]), humanoid.height,
+        R @ humanoid.hand_axes, np.column_stack([placed, np.full(2, yaw)]), humanoid.height,
     )  # fmt: skip

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.locomotion.guide.command import STAND, Command
-from bunraku.locomotion.guide.performer import BEFORE, Performance, Performer
+from bunraku.locomotion.guide.performance import Performance
+from bunraku.locomotion.guide.performer import BEFORE, Performer
 from bunraku.locomotion.guide.points import Points, heading, moved
 from bunraku.locomotion.guide.segment import DT
 from bunraku.motion import Motion

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.kinematics import Pose, pose
-from bunraku.locomotion.guide.performer import Performance, Performer
+from bunraku.locomotion.guide.performance import Performance
+from bunraku.locomotion.guide.performer import Performer
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]

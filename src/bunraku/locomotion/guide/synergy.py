@@ -17,6 +17,7 @@ from bunraku.locomotion.guide.ground import Ground
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.points import NONE, Points, Subgoals, attitude, heading
 from bunraku.locomotion.guide.support import region
+from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 STAND_ON = 0.28
@@ -25,6 +26,8 @@ SIDEWAYS, BACK = 0.3, 0.1
 """The trunk may lean to the sides and back by these parts of what it may lean forward: hips and knees bear it badly."""
 LOWEST = 0.86
 """Part of its height at home that the centre of mass is lowered to at most, so that legs reach."""
+REACHED, TURNED = 0.35, 0.5
+"""Of the reach, and [rad]: how far a hand goes, and is turned, in one segment."""
 STRETCH = 0.975
 """Of a straight leg: beyond, the centre of mass is lowered."""
 
@@ -97,14 +100,15 @@ class Rules:
         if trunk is None:
             turned[2] = 0.5 * (feet[0, 3] + feet[1, 3])
         com[2] = self.low_enough(com, feet, float(turned[2]), points, foot)
-        return Subgoals(com, feet, foot, lands, turned, self._hands(points), points.height, guided, notice)
+        hands, axes = self._hands(points), self._hand_axes(points)
+        return Subgoals(com, feet, foot, lands, turned, hands, points.height, axes, guided, notice)
 
     # -- trunk ---------------------------------------------------------------------------------------------------
 
     def _trunk(self, points: Points, command: Command) -> Subgoals:
         limits = self.humanoid.limits
         if command.idle:
-            return replace(self._rest(points, "trunk"), hands=self._at_home())
+            return replace(self._rest(points, "trunk"), hands=self._at_home(), hand_axes=(None, None))
         along = 0.36 * limits.forward
         by = heading(float(points.trunk[2])) @ np.array(command.move) * (along, along, limits.crouch / 3)
         middle = points.feet[:, :2].mean(0)
@@ -117,7 +121,7 @@ class Rules:
         trunk[:2] = np.clip(trunk[:2] + np.array(command.turn[:2]) * lean / 2, back, lean)
         trunk[2] += command.turn[2] * 0.5 * limits.turn[1]
         goals = self._carried(points, com, trunk, "trunk")
-        return replace(goals, hands=self._at_home())
+        return replace(goals, hands=self._at_home(), hand_axes=(None, None))
 
     def _carried(self, points: Points, com: Array, trunk: Array, guided: str) -> Subgoals:
         """The centre of mass to a place: both feet stay where it is in the stand-on region, else one steps (Fig. 5)."""
@@ -132,7 +136,8 @@ class Rules:
         away = float(np.linalg.norm(com[:2] - points.feet[:, :2].mean(0)))
         if own.margin(com[:2]) >= self.stand_on and away <= STAND_ON * limits.forward and abs(twist) <= 0.6 * limits.turn[0]:
             com[2] = self.low_enough(com, points.feet, float(trunk[2]), points)
-            return Subgoals(com, points.feet.copy(), NONE, True, trunk, self._hands(points), height, guided, notice)
+            hands, axes = self._hands(points), self._hand_axes(points)
+            return Subgoals(com, points.feet.copy(), NONE, True, trunk, hands, height, axes, guided, notice)
         options = [self._step_to(points, foot, com, trunk, guided) for foot in (0, 1)]
         # The farther foot steps, unless that would cross the feet: then the one that brings the body nearer to its goal.
         far = [float(np.linalg.norm(points.feet[foot, :2] - com[:2])) for foot in (0, 1)]
@@ -165,7 +170,7 @@ class Rules:
         limits, now = self.humanoid.limits, points.hands[hand]
         if command.idle:
             return self._rest(points, command.guided, hand)
-        by = heading(float(points.trunk[2])) @ np.array(command.move) * 0.35 * limits.reach
+        by = heading(float(points.trunk[2])) @ np.array(command.move) * REACHED * limits.reach
         goal, notice = self._outside(now + by, now)
         goal = self._not_through(points, goal, hand)
         shoulder = points.com.p + attitude(points.trunk) @ self.humanoid.home_shoulders[hand]
@@ -181,9 +186,16 @@ class Rules:
         l = float(np.linalg.norm(left))
         if l > limits.reach:
             goal = moved + left * limits.reach / l
-        hands = list(goals.hands)
-        hands[hand] = (True, goal)
-        return replace(goals, hands=(hands[0], hands[1]), notice=notice or goals.notice)
+        hands, axes = list(goals.hands), list(goals.hand_axes)
+        hands[hand], axes[hand] = (True, goal), self._turned(points, command, hand)
+        return replace(goals, hands=(hands[0], hands[1]), hand_axes=(axes[0], axes[1]), notice=notice or goals.notice)
+
+    def _turned(self, points: Points, command: Command, hand: int) -> Array | None:
+        """How the hand shall be turned in the world, about the axes that the body faces; nothing where nobody ever turned it."""
+        if not (any(command.turn) or points.held[hand]):
+            return None
+        R = heading(float(points.trunk[2]))
+        return np.asarray(so3.exp(R @ np.array(command.turn) * TURNED) @ points.hand_axes[hand])
 
     def _outside(self, goal: Array, now: Array) -> tuple[Array, str]:
         """As far toward the goal as the hand does not enter anything."""
@@ -221,16 +233,17 @@ class Rules:
             com[:2] = next((place for place in steps if own.margin(place) >= self.stand_on), middle)
         com[2] = points.feet[:, 2].mean() + points.height
         com[2] = self.low_enough(com, points.feet, float(points.trunk[2]), points)
-        hands = list(self._hands(points))
+        hands, axes = list(self._hands(points)), list(self._hand_axes(points))
         if hand != NONE:
-            hands[hand] = (True, points.hands[hand])
-        return Subgoals(com, points.feet.copy(), NONE, True, points.trunk.copy(), (hands[0], hands[1]), points.height, guided)
+            hands[hand], axes[hand] = (True, points.hands[hand]), points.hand_axes[hand] if points.held[hand] else None
+        both, turned = (hands[0], hands[1]), (axes[0], axes[1])
+        return Subgoals(com, points.feet.copy(), NONE, True, points.trunk.copy(), both, points.height, turned, guided)
 
     def stopping(self, points: Points, goals: Subgoals) -> Subgoals:
         """Feet stay where they are, the centre of mass comes to rest, the body stands up and the hands go home."""
         upright = points if points.aloft != NONE else replace(points, height=self.humanoid.height)
         trunk = np.array([0.0, 0.0, points.yaw])
-        return replace(self._stopped(upright, goals), trunk=trunk, hands=self._at_home())
+        return replace(self._stopped(upright, goals), trunk=trunk, hands=self._at_home(), hand_axes=(None, None))
 
     def holding(self, points: Points, goals: Subgoals) -> Subgoals:
         """Nothing moves but the centre of mass, on its level, until it is at rest: the least that can be asked for."""
@@ -247,9 +260,22 @@ class Rules:
         """A hand from the centre of mass, in the trunk's axes."""
         return np.asarray(attitude(points.trunk).T @ (points.hands[hand] - points.com.p))
 
+    def turn_left(self, points: Points, goals: Subgoals, hand: int) -> float:
+        """By how much a hand has to turn [rad]."""
+        goal, (in_world, _), R = goals.hand_axes[hand], goals.hands[hand], points.hand_axes[hand]
+        if goal is None:
+            return 0.0
+        return float(np.linalg.norm(so3.log(goal @ (R if in_world else attitude(points.trunk).T @ R).T)))
+
     def _hands(self, points: Points) -> tuple[tuple[bool, Array], tuple[bool, Array]]:
         """Both as they are now, seen from the body."""
         return (False, self.seen(points, 0)), (False, self.seen(points, 1))
+
+    def _hand_axes(self, points: Points) -> tuple[Array | None, Array | None]:
+        """How those that are held are turned now, seen from the trunk."""
+        A = attitude(points.trunk)
+        left, right = (np.asarray(A.T @ R) if held else None for R, held in zip(points.hand_axes, points.held, strict=True))
+        return left, right
 
     def _at_home(self) -> tuple[tuple[bool, Array], tuple[bool, Array]]:
         left, right = ((False, hand) for hand in self.humanoid.home_hands)

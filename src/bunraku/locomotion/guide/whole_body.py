@@ -1,6 +1,7 @@
 """Whole body: joints that follow the points of a move, by inverse kinematics with the centre of mass.
 
 Feet and centre of mass weigh most, then the trunk's attitude and the hands, then the home posture; joint limits hold throughout.
+A hand is led to its place, and where somebody turned it, to its orientation too: with fewer than six joints the place goes first.
 All of it is one level: with weights so far apart, strict levels change the last micrometre and cost five times as much.
 """
 
@@ -17,13 +18,15 @@ from bunraku.figure import WORLD
 from bunraku.kinematics import frames_along, pose
 from bunraku.kinematics.balance import momentum_along
 from bunraku.kinematics.inverse import Inverse
-from bunraku.kinematics.tasks import CentreOfMass, FramePose, FrameRotation, PointPosition, Posture
+from bunraku.kinematics.tasks import CentreOfMass, FramePose, FrameRotation, PointPosition, Posture, Task
 from bunraku.locomotion.guide.humanoid import SIDES, Humanoid
 from bunraku.locomotion.guide.move import Move, matrices
 from bunraku.locomotion.guide.paths import eased
 from bunraku.locomotion.guide.points import Points, heading
+from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
+Places = dict[str, tuple[NDArray[np.int64], ...]]
 LESS, LEAST = 1e-2, 1e-7
 RELEASED = 30
 """Ticks in which what was pulled aside goes back."""
@@ -31,6 +34,10 @@ STEPS = 2
 """Steps of Newton a tick: what is left of the errors is some micrometres."""
 FEET = tuple(f"{side}_foot" for side in SIDES)
 HANDS = tuple(f"{side}_hand" for side in SIDES)
+TURNS = tuple(f"{side}_turn" for side in SIDES)
+LEVER = 0.12
+"""Of the reach: how far from the hand an angle counts like a distance."""
+FREE = (False, False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +48,30 @@ class WholeBody:
 
     @cached_property
     def inverse(self) -> Inverse:
-        hands = zip(self.humanoid.hands, HANDS, strict=True)
-        return self._inverse([PointPosition(frame, name=name, weight=LESS) for frame, name in hands])
+        """With hands that turn as suits the arms."""
+        return self._holding(FREE)[0]
 
     @cached_property
     def quiet(self) -> Inverse:
         """The same without hands: arms go where the posture has them."""
         return self._inverse([])
 
-    def _inverse(self, hands: list[PointPosition]) -> Inverse:
+    @cached_property
+    def _known(self) -> dict[tuple[bool, bool], tuple[Inverse, Places]]:
+        return {}
+
+    def _holding(self, held: tuple[bool, bool]) -> tuple[Inverse, Places]:
+        """With these hands held as they are turned, and where in a row of aims each target stands."""
+        if held not in self._known:
+            own, turn = self.humanoid, LESS * (LEVER * self.humanoid.limits.reach) ** 2
+            hands: list[Task] = [PointPosition(own.hands[k], name=HANDS[k], weight=LESS) for k in (0, 1)]
+            hands += [FrameRotation(own.hands[k], name=TURNS[k], weight=turn) for k in (0, 1) if held[k]]
+            inverse = self._inverse(hands)
+            titles = (*FEET, "com", "trunk", *HANDS, *(TURNS[k] for k in (0, 1) if held[k]))
+            self._known[held] = inverse, _places(inverse, titles)
+        return self._known[held]
+
+    def _inverse(self, hands: list[Task]) -> Inverse:
         own = self.humanoid
         joints = [name for name in self.moves if name not in self.base]
         return Inverse(
@@ -93,19 +115,18 @@ class WholeBody:
         return figure.indices([name for name in figure.names if name not in self.base])
 
     @cached_property
-    def _places(self) -> dict[str, tuple[NDArray[np.int64], ...]]:
-        """Where in a row of aims each target stands."""
-        return _places(self.inverse, (*FEET, "com", "trunk", *HANDS))
-
-    @cached_property
-    def _quiet_places(self) -> dict[str, tuple[NDArray[np.int64], ...]]:
+    def _quiet_places(self) -> Places:
         return _places(self.quiet, (*FEET, "com", "trunk"))
 
-    def aims(self, com: Array, feet: Array, turns: Array, hands: Array | None = None) -> Array:
-        """Rows of aims for com (k, 3), feet (k, 2, 4), the trunk against its home (k, 3, 3), hands (k, 2, 3); without hands, of
-        the quiet one."""
-        k, at = len(com), self._places if hands is not None else self._quiet_places
-        out = np.tile((self.inverse if hands is not None else self.quiet).aims, (k, 1))
+    def aims(
+        self, com: Array, feet: Array, turns: Array, hands: Array | None = None, hand_axes: Array | None = None,
+        held: tuple[bool, bool] = FREE,
+    ) -> Array:  # fmt: skip
+        """Rows of aims for com (k, 3), feet (k, 2, 4), the trunk against its home (k, 3, 3), hands (k, 2, 3), and how those
+        that are held are turned (k, 2, 3, 3); without hands, of the quiet one."""
+        inverse, at = self._holding(held) if hands is not None else (self.quiet, self._quiet_places)
+        k = len(com)
+        out = np.tile(inverse.aims, (k, 1))
         out[:, at["com"][0]] = com
         out[:, at["trunk"][0]] = (turns @ self.humanoid.facing).reshape(k, 9)
         angles = np.zeros((k, 3))
@@ -116,6 +137,8 @@ class WholeBody:
         if hands is not None:
             for hand, name in enumerate(HANDS):
                 out[:, at[name][0]] = hands[:, hand]
+                if held[hand] and hand_axes is not None:
+                    out[:, at[TURNS[hand]][0]] = hand_axes[:, hand].reshape(k, 9)
         return out
 
     def posed(self, points: Points) -> Array:
@@ -129,9 +152,9 @@ class WholeBody:
 
     def follow(self, move: Move, q: Array) -> Array:
         """Configurations (n + 1, n_q) at every tick of a move, from q on."""
-        aims = self.aims(move.segment.samples[:, :3], move.feet, move.turns, move.hands)
-        home, so_far = self.humanoid.home, move.start.posture
-        return _followed(self.inverse, aims, q, (home if so_far is None else so_far, home))
+        aims = self.aims(move.segment.samples[:, :3], move.feet, move.turns, move.hands, move.hand_axes, move.held)
+        home, so_far = self.humanoid.home, q if move.releases else move.start.posture  # what is let go must not snap
+        return _followed(self._holding(move.held)[0], aims, q, (home if so_far is None else so_far, home))
 
     def follow_quietly(self, move: Move, q: Array, *, home: bool) -> tuple[Array, Array]:
         """The same with arms that stay as they are, or go home joint by joint, whatever hands do; and the posture at the end."""
@@ -145,8 +168,9 @@ class WholeBody:
             feet[:, k, :3] += left * (here.point(frame) - move.feet[0, k, :3])
         return _followed(self.quiet, self.aims(com, feet, move.turns), q, (start, end)), end
 
-    def misses(self, move: Move, Q: Array, every: int = 5) -> tuple[float, Array]:
-        """How far a foot, its toes and heels included, is from its place at worst [m], and the hands at the end (2,)."""
+    def misses(self, move: Move, Q: Array, every: int = 5) -> tuple[float, Array, Array]:
+        """How far a foot, its toes and heels included, is from its place at worst [m], and at the end the hands (2,), and those
+        that are held from how they shall be turned (2,) [rad]."""
         own, figure = self.humanoid, self.humanoid.figure
         some = np.unique(np.append(np.arange(0, len(Q), every), len(Q) - 1))
         X = frames_along(figure, Q[some])
@@ -156,8 +180,10 @@ class WholeBody:
             at = X[:, figure.frame_index[frame]]
             away = np.linalg.norm(at[:, :3, 3] - move.feet[some, k, :3], axis=1)
             worst = max(worst, float((away + length * np.abs(at[:, 2, 0]) + width * np.abs(at[:, 2, 1])).max()))
-        hands = [np.linalg.norm(X[-1, figure.frame_index[f], :3, 3] - move.hands[-1, k]) for k, f in enumerate(own.hands)]
-        return worst, np.array(hands)
+        ends = [X[-1, figure.frame_index[frame]] for frame in own.hands]
+        hands = [np.linalg.norm(X_WH[:3, 3] - move.hands[-1, k]) for k, X_WH in enumerate(ends)]
+        turns = [np.linalg.norm(so3.log(X_WH[:3, :3] @ move.hand_axes[-1, k].T)) * move.held[k] for k, X_WH in enumerate(ends)]
+        return worst, np.array(hands), np.array(turns)
 
     def zmp(self, Q: Array, before: Array, floors: Array, dt: float) -> tuple[Array, Array]:
         """The ZMP of all bodies at every sample (k, 2), on floors (k,), and their centre of mass (k, 3).
@@ -177,7 +203,7 @@ class WholeBody:
         return np.stack([x, y], 1), com[own]
 
 
-def _places(inverse: Inverse, titles: tuple[str, ...]) -> dict[str, tuple[NDArray[np.int64], ...]]:
+def _places(inverse: Inverse, titles: tuple[str, ...]) -> Places:
     row = np.arange(len(inverse.aims), dtype=float)
     return {title: tuple(x.astype(np.int64).ravel() for x in inverse.view(title, row)) for title in titles}
 
