@@ -37,7 +37,7 @@ FILTERED = 0.5
 """Of the planner's margin: what the ZMP keeps in the polygon when the error of the model is allowed for."""
 LEAST = 0.125
 """Of the planner's margin: what the ZMP of all bodies must keep."""
-SHARES = ((1.0, 7.0), (0.5, 2.5), (0.25, 2.5))
+SHARES = ((1.0, 9.0), (0.5, 2.0), (0.25, 2.0))
 """Parts of a command that are tried, and how many segments of the default duration are followed for each before it is given up:
 a refusal must not take longer than an answer may."""
 REDIRECTING = 2.0
@@ -47,7 +47,7 @@ STRENGTH = 0.95
 JERK = 0.03
 """What the way of a joint in one tick may differ from that in the next [rad]: inverse kinematics may swing to and fro between
 limits, which differences over two ticks do not see."""
-REACHING, NEARER = 2, 3.0
+REACHING, NEARER = 2, 2.5
 """Times that a hand's goal is brought nearer (an arm at its limits ends elsewhere with another goal), and segments for each."""
 FLIPS = 4.0
 """A joint that is so many times too fast flips over, however much time there is."""
@@ -110,7 +110,7 @@ class Performer:
             asked = command if share == 1.0 else _part(command, share)
             goals = rules.subgoals(points, asked)
             done, fault = self._realise(points, goals, before, most)
-            for _ in range(REACHING):
+            for _ in range(REACHING if share == 1.0 else 1):
                 if done is not None and fault in (ARM, WRIST):
                     goals, why = self._within_reach(goals, done.q[-1]), why or fault
                     done, fault = self._realise(points, goals, before, min(most, NEARER))
