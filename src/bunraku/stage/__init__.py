@@ -6,13 +6,13 @@
 """
 
 from bunraku.stage.command import Serving, play, serve
-from bunraku.stage.commands import Command, Pull, Release, Reset, Sticks, Winch
+from bunraku.stage.commands import Command, Device, Pull, Release, Reset, Sticks, Winch
 from bunraku.stage.entry import Entry, Recorded, Series, still
 from bunraku.stage.export import standalone
 from bunraku.stage.live import Live, Sample
 from bunraku.stage.posing import Posing
 
 __all__ = [
-    "Command", "Entry", "Live", "Posing", "Pull", "Recorded", "Release", "Reset", "Sample", "Series", "Serving", "Sticks",
+    "Command", "Device", "Entry", "Live", "Posing", "Pull", "Recorded", "Release", "Reset", "Sample", "Series", "Serving", "Sticks",
     "Winch", "play", "serve", "standalone", "still",
 ]  # fmt: skip

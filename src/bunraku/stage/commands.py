@@ -67,11 +67,21 @@ class Sticks:
 
 
 @dataclass(frozen=True)
+class Device:
+    """What a device at the stage's own machine says, a joystick for one; with no axes at all it is gone."""
+
+    axes: tuple[float, ...]
+    buttons: tuple[bool, ...] = ()
+    hats: tuple[tuple[int, int], ...] = ()
+    """Each to the side and up: −1, 0 or 1."""
+
+
+@dataclass(frozen=True)
 class Reset:
     """Back to the start."""
 
 
-Command = Pull | Release | Winch | Sticks | Reset
+Command = Pull | Release | Winch | Sticks | Device | Reset
 KINDS: dict[str, type[Command]] = {c.__name__.lower(): c for c in get_args(Command)}
 
 
@@ -91,7 +101,7 @@ def from_plain(message: dict[str, Any]) -> Command:
     try:
         return kind(**{key: _READ[key](message[key]) for key in known & set(message)})
     except TypeError:
-        missing = sorted(known - set(message) - {"at", "buttons"})
+        missing = sorted(known - set(message) - {"at", "buttons", "hats"})
         raise BadCommand(f"{message['type']} needs {', '.join(missing)}") from None
 
 
@@ -144,7 +154,14 @@ def _buttons(value: Any) -> tuple[bool, ...]:
     return buttons
 
 
+def _hats(value: Any) -> tuple[tuple[int, int], ...]:
+    hats = tuple(_some(value, "hats"))
+    if not all(isinstance(hat, list) and len(hat) == 2 and all(type(x) is int and abs(x) <= 1 for x in hat) for hat in hats):
+        raise BadCommand("a hat is two of -1, 0 and 1")
+    return tuple((x, y) for x, y in hats)
+
+
 _READ: dict[str, Callable[[Any], Any]] = {
     "figure": _index, "part": _part, "name": _name, "to": _vector, "at": _vector, "string": _name, "by": _number,
-    "axes": _axes, "buttons": _buttons,
+    "axes": _axes, "buttons": _buttons, "hats": _hats,
 }  # fmt: skip

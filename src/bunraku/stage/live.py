@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,3 +62,12 @@ class Live(Protocol):
     def reset(self) -> Sample: ...
     def apply(self, command: Command) -> None: ...
     def step(self) -> Sample: ...
+
+
+@runtime_checkable
+class Listening(Protocol):
+    """A Live that a device at this machine drives as well."""
+
+    def heard(self) -> tuple[Command, ...]:
+        """What it says, where that has changed; asked for before a step. It goes into the log and to `apply`, like all else."""
+        ...

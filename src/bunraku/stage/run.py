@@ -14,7 +14,7 @@ import numpy as np
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.stage.commands import Command, Pull, Release, Reset, Sticks
 from bunraku.stage.inputs import InputLog
-from bunraku.stage.live import Live, Sample
+from bunraku.stage.live import Listening, Live, Sample
 from bunraku.stage.wire import Packer
 
 LOG = logging.getLogger("bunraku.stage")
@@ -222,7 +222,7 @@ class Run:
                 return []
             with self._lock:
                 commands, self._queue = list(self._queue), deque(maxlen=WAITING)
-            return commands
+            return [*commands, *self.live.heard()] if isinstance(self.live, Listening) else commands
         with self._lock:
             self._queue.clear()  # nobody drives during a replay
         out = []

@@ -18,9 +18,9 @@ from bunraku.locomotion.guide.points import heading
 from bunraku.locomotion.guide.segment import DT
 from bunraku.locomotion.guide.session import Session, Tick
 from bunraku.locomotion.guide.stabiliser import Stabiliser
-from bunraku.stage import Command, Pull, Release, Sample, Sticks
+from bunraku.stage import Command, Device, Pull, Release, Sample, Sticks
 from bunraku.teleop.devices import PAPER, Pilot, Reading
-from bunraku.teleop.joystick import Joystick, commanded
+from bunraku.teleop.joystick import Joystick
 from bunraku.teleop.markers import marked, markers
 from bunraku.teleop.physics import MujocoRobot
 from bunraku.teleop.robot import slipped
@@ -39,7 +39,7 @@ class GuidedLive:
     def __init__(
         self, guide: Guide, *, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, joystick: Joystick | None = None
     ) -> None:  # fmt: skip
-        """With a joystick, its commands go before those of the page; they are not in the page's log of inputs."""
+        """With a joystick, its commands go before those of the page."""
         self._performer = Performer(guide)
         self._start = guide.start(x=x, y=y, yaw=yaw)
         self._markers = markers(guide.humanoid)
@@ -64,8 +64,9 @@ class GuidedLive:
     def reset(self) -> Sample:
         self._session = Session(self._performer, self._start, keep=self._keep, prompt=True)
         self._pilot = Pilot(up_lifts=True)
-        self._held, self._heard = Pilot(PAPER), ""
+        self._held, self._heard = Pilot(PAPER), Device(())
         self._command = STAND
+        self._device: Command_ | None = None
         self._drag: Pull | None = None
         self._notices: list[str] = []
         self._told = ""
@@ -74,18 +75,34 @@ class GuidedLive:
     def apply(self, command: Command) -> None:
         match command:
             case Sticks(axes, buttons) if len(axes) == len(self.sticks):
-                self._steer(Reading(axes, buttons))
+                self._command = self._obeyed(self._pilot, Reading(axes, buttons))
+            case Device(axes, buttons, hats):
+                if axes:
+                    self._device = self._obeyed(self._held, Reading(axes, buttons, hats))
+                else:
+                    self._device = None
+                    self._notices.append("the joystick is gone: it stands, and the page may drive on")
             case Pull(figure=0, part="body", name=name) if name in self._limbs:
                 self._guide(self._limbs[name])
                 self._drag = command
             case Release():
                 self._drag, self._command = None, STAND
 
-    def _steer(self, reading: Reading) -> None:
-        before = self._pilot.guided
-        self._command = self._pilot.command(reading)
-        if self._pilot.guided != before:
-            self._notices.append(f"{SPOKEN[self._pilot.guided]} is guided")
+    def heard(self) -> tuple[Command, ...]:
+        """What the joystick says, where that has changed."""
+        if self._joystick is None:
+            return ()
+        reading = self._joystick.poll()
+        said = Device(()) if reading is None else Device(reading.axes, reading.buttons, reading.hats)
+        changed, self._heard = said != self._heard, said
+        return (said,) if changed else ()
+
+    def _obeyed(self, pilot: Pilot, reading: Reading) -> Command_:
+        before = pilot.guided
+        command = pilot.command(reading)
+        if pilot.guided != before:
+            self._notices.append(f"{SPOKEN[pilot.guided]} is guided")
+        return command
 
     def _guide(self, point: Guided) -> None:
         if self._pilot.guided != point:
@@ -114,7 +131,7 @@ class GuidedLive:
 
     def step(self) -> Sample:
         session = self._session
-        session.command = self._toward(self._drag) if self._drag is not None else self._joystick_or(self._command)
+        session.command = self._toward(self._drag) if self._drag is not None else self._wanted
         tick = session.tick()
         if tick.notice and tick.notice != self._told:
             self._notices.append(tick.notice)
@@ -122,18 +139,11 @@ class GuidedLive:
             self._told = tick.notice
         return self._sample(tick, tick.t)
 
-    def _joystick_or(self, command: Command_) -> Command_:
+    @property
+    def _wanted(self) -> Command_:
         """What the joystick says; where it is let go, or there is none, the page's command."""
-        if self._joystick is None:
-            return command
-        before = self._held.guided
-        held, message = commanded(self._joystick, self._held)
-        if message and message != self._heard:
-            self._notices.append(message)
-        elif self._held.guided != before:
-            self._notices.append(f"{SPOKEN[self._held.guided]} is guided")
-        self._heard = message
-        return command if held.idle and not any(held.lift) and not command.idle else held
+        held, page = self._device, self._command
+        return page if held is None or (held.idle and not any(held.lift) and not page.idle) else held
 
     def _toward(self, drag: Pull) -> Command_:
         """The command that brings the dragged point to the mouse."""
