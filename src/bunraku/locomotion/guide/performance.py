@@ -14,20 +14,22 @@ from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 ARM, WRIST, ZMP = "the arm does not reach that far", "the wrist does not turn that far", "the ZMP would leave the feet"
+NEARLY = 0.1
+"""Too fast or too weak by so little may be mended by more time, though a little more did not."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a performance, how much longer it should last (0: time does not mend it), and by how much it is wrong."""
+    """What is wrong with a performance, how much longer it should last (0: time does not mend it), and by what part it is wrong."""
 
     why: str = ""
     longer: float = 0.0
     excess: float = 0.0
 
     def hopeless(self, before: Fault, tries: float) -> bool:
-        """Whether what became of the same fault when there was more time says that so many tries more will not mend it. The ZMP is
-        another matter: with more time there may be a plan that allows for its error, and then it is mended at once."""
-        return self.why == before.why != ZMP and self.excess - tries * (before.excess - self.excess) > 0.0
+        """Whether what became of the same fault when there was more time says that so many tries more will not mend it. Of the ZMP
+        it says nothing: with more time there may be a plan that allows for its error; nor of what is nearly right."""
+        return self.why == before.why != ZMP and self.excess > max(tries * (before.excess - self.excess), NEARLY)
 
 
 @dataclass(frozen=True, eq=False)

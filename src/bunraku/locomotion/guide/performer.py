@@ -37,10 +37,10 @@ FILTERED = 0.5
 """Of the planner's margin: what the ZMP keeps in the polygon when the error of the model is allowed for."""
 LEAST = 0.125
 """Of the planner's margin: what the ZMP of all bodies must keep."""
-SHARES = ((1.0, 9.0), (0.5, 2.0), (0.25, 2.0))
+SHARES = ((1.0, 10.0), (0.5, 3.0), (0.25, 2.5))
 """Parts of a command that are tried, and how many segments of the default duration are followed for each before it is given up:
 a refusal must not take longer than an answer may."""
-REDIRECTING = 2.0
+REDIRECTING = 4.0
 """The same for one that shall begin at once."""
 STRENGTH = 0.95
 """Of the motors: the last ticks of a move are known only when the next begins."""
@@ -277,7 +277,7 @@ class Performer:
             longer = min(speed, 1.0) * move.segment.duration if speed < FLIPS else 0.0
             return Fault("a joint would have to move too fast", longer, speed)
         if (jerk := np.abs(np.diff(np.concatenate([before[:-1], Q])[:, motors], n=2, axis=0)).max()) > JERK:
-            return Fault("a joint would jerk", longer, float(jerk) - JERK)
+            return Fault("a joint would jerk", longer, float(jerk) / JERK - 1.0)
         if (short := LEAST * self.guide.planner.margin - done.margin) > 0.0:
             return Fault(ZMP, longer, short)
         effort = float((np.abs(self.efforts(done, before)) / self._effort).max()) - strength
