@@ -10,7 +10,7 @@ from bunraku.choreography.people import played_by
 from bunraku.choreography.puppet import Puppet
 from bunraku.choreography.repertoire import Piece, Repertoire
 from bunraku.choreography.script import Role
-from bunraku.errors import BunrakuError
+from bunraku.errors import BunrakuError, parts
 from bunraku.io import load
 from bunraku.io.node import Node
 from bunraku.io.shape_words import file_named
@@ -96,7 +96,7 @@ def _by_puppet(motion: Motion, puppet: Puppet, words: Mapping[str, Node], file: 
     try:
         return played_by(puppet, motion.slice(motion.t[0] + begin, motion.t[0] + end), **options)
     except BunrakuError as error:
-        message, _, advice = str(error).partition("\n  advice: ")
+        message, advice = parts(error)
         raise file.error(message, advice=advice or "try another capture") from None
 
 

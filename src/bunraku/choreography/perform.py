@@ -23,7 +23,7 @@ from bunraku.choreography.rehearse import DT, Hung, Rehearsed, rehearse
 from bunraku.choreography.score import Score, Timed, score
 from bunraku.choreography.script import Script
 from bunraku.choreography.shifts import best_shifts
-from bunraku.errors import BunrakuError, FileError
+from bunraku.errors import BunrakuError, FileError, parts
 from bunraku.motion import Mark, Motion, Track
 from bunraku.spatial.brief import brief
 
@@ -131,7 +131,7 @@ def _rehearsed(
 
 
 def _blamed(made: Score, role: str, t: float, error: BunrakuError) -> FileError:
-    message, _, advice = str(error).partition("\n  advice: ")
+    message, advice = parts(error)
     return _active(made, role, t).cue.where.error(message, advice=advice or "make the motion smaller or slower")
 
 

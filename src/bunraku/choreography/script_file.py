@@ -38,7 +38,7 @@ from bunraku.choreography.library import repertoire_of
 from bunraku.choreography.motion_words import between, with_motions
 from bunraku.choreography.repertoire import Repertoire
 from bunraku.choreography.script import Cue, Role, Script, Start
-from bunraku.errors import BunrakuError
+from bunraku.errors import BunrakuError, parts
 from bunraku.figure import Figure
 from bunraku.io import yaml
 from bunraku.io.named import figure_named
@@ -127,7 +127,7 @@ def _repertoire(figure: Figure, node: Node) -> Repertoire:
     try:
         return repertoire_of(figure)
     except BunrakuError as error:
-        message, _, advice = str(error).partition("\n  advice: ")
+        message, advice = parts(error)
         raise node.error(message, advice=advice or "try marionette22") from None
 
 
