@@ -203,7 +203,8 @@ def test_ctrl_c_ends_tidily(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
 def test_ctrl_c_from_the_keyboard() -> None:
     waits = (
-        "from bunraku import cli; import time\n"
+        "from bunraku import cli; import signal, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # who runs tests in the background has it ignored
         "cli.look.thing_named = lambda name: print('on', flush=True) or time.sleep(30)\n"
         "cli.main()"
     )

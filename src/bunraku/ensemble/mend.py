@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bunraku.ensemble.loops import Loops
 from bunraku.ensemble.postures import Postures
 from bunraku.ensemble.residual import COARSE, STEP, Residual, Spots
+from bunraku.ensemble.stretches import Stretches
 from bunraku.ensemble.warp import LEAST, Warp, window
 from bunraku.ensemble.whole import Whole
 from bunraku.spatial.brief import brief
@@ -23,7 +24,6 @@ EASE = 1.0  # [s] that a change of posture takes
 JUMP = 0.19  # [rad] that a joint may move from one sample to the next
 PROBES = 8  # places of a stretch at which postures are tried
 ROUNDS = 6  # of mending one window
-ROUNDING = 1e-7  # [m] of distances
 MILDER = (0.5, 0.5, 0.3, 0.3, 0.15, 0.1)  # how different postures are among which one that deforms less is looked for
 
 
@@ -42,28 +42,19 @@ class Change:
     __repr__ = brief
 
 
-@dataclass(frozen=True, eq=False)
-class Failure:
-    """Why a stretch could not be mended, at which sample, and how near each pair of its things is in what was given [m]."""
-
-    why: str
-    sample: int
-    depths: dict[tuple[int, int], float]
-
-
 class Mender:
     """One motion on its way to be free."""
 
     def __init__(self, whole: Whole, Q: Array, t: Array, margin: float, seed: int, until: float) -> None:
-        self.whole, self.given, self.until = whole, Q, until
-        self.Q = Q.copy()
+        self.whole, self.Q, self.until = whole, Q.copy(), until
         self.residual = Residual(whole, margin)
         self.loops = Loops(whole)
         self.seed = seed
         self.ease = max(EASE / float(np.diff(t).mean()) if len(t) > 1 else 1.0, 2.0)
+        self.stretches = Stretches(self.residual, Q, self.ease)
         self.changes: list[Change] = []
-        self.failed: dict[int, Failure] = {}
-        self.others: dict[int, Spots] = {}
+        self.number = 0
+        """Of the stretch that is being mended."""
         self.ignored: frozenset[tuple[int, int]] = frozenset()
 
     @property
@@ -73,46 +64,28 @@ class Mender:
     def late(self) -> bool:
         return time.process_time() > self.until
 
-    @property
-    def trouble(self) -> tuple[str, int]:
-        """Why the earliest stretch that could not be mended could not be, and its sample."""
-        if not self.failed:
-            return "", -1
-        first = self.failed[min(self.failed)]
-        return first.why, first.sample
-
     def mend(self) -> None:
         """Mends every stretch that can be. What cannot be mended is left no deeper than it was.
 
         Where a change has driven something deeper that then turns out to be beyond mending, all begins anew, with that known.
         """
-        stretches = self.residual.stretches(self.residual.everywhere(self.Q), self.ease, self.last)
-        number = 0
-        while number < len(stretches):
-            known = number in self.failed
+        stretches, self.number = self.stretches, 0
+        while self.number < len(stretches):
+            known = self.number in stretches.failed
             if not known:
-                self._mend(number, stretches)
-            if not known and number in self.failed and self._deeper(stretches[number], self.failed[number]):
-                self.Q, self.changes, number = self.given.copy(), [], 0
+                self._mend()
+            if not known and self.number in stretches.failed and stretches.deeper(self.number, self.Q):
+                self.Q, self.changes, self.number = stretches.given.copy(), [], 0
             else:
-                number += 1
-
-    def _fail(self, number: int, spots: Spots, why: str, sample: float) -> None:
-        self.failed[number] = Failure(why, round(sample), self.residual.depths(self.given, spots))
-
-    def _deeper(self, spots: Spots, failure: Failure) -> bool:
-        now = self.residual.depths(self.Q, spots)
-        return any(depth < failure.depths[pair] - ROUNDING for pair, depth in now.items())
+                self.number += 1
 
     # -- one stretch -------------------------------------------------------------------------------------------------
 
-    def _mend(self, number: int, stretches: list[Spots]) -> None:
-        """Finds a change of posture for a stretch, and makes it; or notes why not. Others are mended later, or were not."""
-        spots = stretches[number]
-        self.others = {k: other for k, other in enumerate(stretches) if k > number or k in self.failed}
+    def _mend(self) -> None:
+        """Finds a change of posture for the stretch, and makes it; or notes why not."""
+        spots = self.stretches.spots[self.number]
+        self.ignored = self.stretches.ignored(self.number)
         begin, end = float(spots.place.min()), float(spots.place.max())
-        now = [other for other in self.others.values() if other.place.min() < end + 1.0 and other.place.max() > begin - 1.0]
-        self.ignored = frozenset((a, b) for other in now for a, b in other.things.tolist())
         worst = spots.worst
         a, b = self.whole.names(spots.things[worst])
         told = f"{a} and {b} are {1e3 * spots.value[worst]:.3g} mm apart at sample {round(float(spots.place[worst]))}"
@@ -120,14 +93,14 @@ class Mender:
         if not movable.all():
             fixed = int(np.argmin(movable))
             a, b = self.whole.names(spots.things[fixed])
-            self._fail(number, spots, f"{a} meets {b}, and no change of posture moves either", float(spots.place[fixed]))
+            self.stretches.fail(self.number, f"{a} meets {b}, and no change of posture moves either", float(spots.place[fixed]))
             return
         fits = begin >= LEAST * self.ease and self.last - end >= LEAST * self.ease
-        postures = Postures(self.loops, self.residual.owners(spots.things), held=fits, seed=(self.seed, number))
+        postures = Postures(self.loops, self.residual.owners(spots.things), held=fits, seed=(self.seed, self.number))
         warp = self._search(postures, spots)
         if warp is None:
             why = "the time was up before a free posture was found" if self.late() else "no free posture was found"
-            self._fail(number, spots, f"{told}: {why}", float(spots.place[worst]))
+            self.stretches.fail(self.number, f"{told}: {why}", float(spots.place[worst]))
             return
         warp = self._smaller(warp)
         first, last = self._range(warp)
@@ -267,20 +240,7 @@ class Mender:
         # Legs, which are fast, go where they went before.
         moved = self._movable[: len(self.whole.world.flat.joint)]
         spots = self.residual.short(changed, max(first - 1, 0), min(last + 1, self.last), step=step, shapes=moved)
-        return np.unique(spots.place[~self._others(spots)])
-
-    def _others(self, spots: Spots) -> Bools:
-        """Which of them belong to other stretches: mended later, or beyond mending and, at samples, no deeper than they were."""
-        theirs, deeper = np.zeros(len(spots), np.bool_), np.zeros(len(spots), np.bool_)
-        for number, other in self.others.items():
-            among = spots.among(other)
-            theirs |= among
-            if number in self.failed:
-                depths = self.failed[number].depths
-                for k in np.flatnonzero(among & (spots.place % 1.0 == 0.0)).tolist():
-                    a, b = spots.things[k].tolist()
-                    deeper[k] |= bool(spots.value[k] < depths[a, b] - ROUNDING)
-        return np.asarray(theirs & ~deeper)
+        return np.unique(self.stretches.left(self.number, spots).place)
 
     def _jump(self, Q: Array) -> float:
         return float(np.abs(np.diff(Q, axis=0)).max(initial=0.0))

@@ -54,7 +54,7 @@ def tune(
     whole = Whole(team, scene, ground)
     mender = Mender(whole, whole.rows(animation.motion), animation.motion.t, margin, seed, begun + seconds)
     mender.mend()
-    trouble, sample = mender.trouble
+    trouble, sample = mender.stretches.trouble
     motion = whole.motion(mender.Q, animation.motion) if mender.changes else animation.motion
     marks = [Mark(float(motion.t[c.first]), f"tuned: {c.why}", "tuning") for c in mender.changes]
     motion = motion.replace(marks=(*motion.marks, *marks)) if marks else motion
