@@ -39,7 +39,7 @@ export const SHORTCUTS: Shortcut[] = [
 /** Sticks by keyboard: [key, stick, direction]. */
 export const DRIVING: [string, number, number][] = [
   ['a', 0, -1], ['d', 0, 1], ['w', 1, 1], ['s', 1, -1], ['ArrowLeft', 2, -1], ['ArrowRight', 2, 1], ['ArrowUp', 3, 1],
-  ['ArrowDown', 3, -1], ['q', 4, -1], ['e', 4, 1],
+  ['ArrowDown', 3, -1], ['q', 4, -1], ['e', 4, 1], ['i', 5, 1], ['k', 5, -1], ['u', 6, -1], ['o', 6, 1],
 ]
 
 const drives = new Set(DRIVING.flatMap(([key]) => [key, key.toUpperCase()]))

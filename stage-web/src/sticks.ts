@@ -9,7 +9,7 @@ export interface Mapping {
 }
 
 const KEEP = 'bunraku-gamepad'
-const DEFAULT: Mapping = { axis: [0, 1, 2, 3, -1, -1], invert: [false, true, false, true, false, false], deadZone: 0.12 }
+const DEFAULT: Mapping = { axis: [0, 1, 2, 3, -1, -1, -1], invert: [false, true, false, true, false, false, false], deadZone: 0.12 }
 
 /** Nothing inside the dead zone, and from its edge on the full range. */
 export function live(value: number, deadZone: number): number {

@@ -58,3 +58,12 @@ def test_anything_may_be_read(axes: tuple[float, ...], buttons: tuple[bool, ...]
         assert all(math.isfinite(x) and abs(x) <= 1.0 for x in (*command.move, *command.turn, *command.lift))
         if any(not math.isfinite(x) for x in axes[:3]):
             assert why or command.idle or any(math.isinf(x) for x in axes)
+
+
+def test_keys_and_triggers_turn_a_hand() -> None:
+    pilot = Pilot(STAGE, guided="left_hand", up_lifts=True)
+    keys = pilot.command(Reading((0.0, 0.0, 1.0, 0.0, 0.0, 0.5, -1.0)))
+    assert keys.turn == (-1.0, 0.5, -1.0)
+    assert not keys.idle
+    triggers = pilot.command(Reading((0.0,) * 6, (False,) * 7 + (True,)))
+    assert triggers.turn == (1.0, 0.0, 0.0)

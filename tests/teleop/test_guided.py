@@ -17,7 +17,7 @@ from bunraku.teleop.guided import GuidedInPhysics, GuidedLive
 from bunraku.verbs.guide import entry
 from tests.locomotion.guide.robots import written
 
-FORWARD, MIDDLE = Sticks((0.0, 1.0, 0.0, 0.0, 0.0, 0.0)), Sticks((0.0,) * 6)
+FORWARD, MIDDLE = Sticks((0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)), Sticks((0.0,) * 7)
 
 
 def run(live: GuidedLive, steps: int) -> list[Sample]:
@@ -58,7 +58,7 @@ def test_no_sample_jumps(live: GuidedLive) -> None:
 
 def test_switching_is_told(live: GuidedLive) -> None:
     live.reset()
-    live.apply(Sticks((0.0, 0.0, 0.0, 0.0, 1.0, 0.0)))
+    live.apply(Sticks((0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)))
     assert live.guided == "left_hand"
     assert live.step().notices == ("left hand is guided",)
 
@@ -76,11 +76,11 @@ def test_a_real_robot_on_the_stage(robot: str, tmp_path: Path) -> None:
     live.apply(FORWARD)
     walked = run(live, 700)[-1]
     assert com(live, walked)[0] - com(live, start)[0] > 0.1
-    live.apply(Sticks((0.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
+    live.apply(Sticks((0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
     turned = run(live, 600)[-1]
     assert turned.q[0][3] < walked.q[0][3] - 0.1
-    live.apply(Sticks((0.0, 0.0, 0.0, 0.0, 1.0, 0.0)))
-    live.apply(Sticks((0.0, 0.2, 0.0, 1.0, 0.0, 0.0)))
+    live.apply(Sticks((0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)))
+    live.apply(Sticks((0.0, 0.2, 0.0, 1.0, 0.0, 0.0, 0.0)))
     before, reached = hand_height(live, turned), hand_height(live, run(live, 600)[-1])
     assert reached > before + 0.05
 
@@ -104,7 +104,7 @@ def test_a_dragged_hand_goes_to_the_mouse(live: GuidedLive) -> None:
 def test_a_log_replays_to_the_last_bit(live: GuidedLive) -> None:
     live.reset()
     log, seen = InputLog(live), []
-    inputs = {40: FORWARD, 330: Sticks((0.0, 0.0, 0.0, 0.0, 1.0, 0.0)), 345: Sticks((0.4, 0.7, 0.0, 0.5, 0.0, 0.0)), 600: MIDDLE}
+    inputs = {40: FORWARD, 330: Sticks((0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)), 345: Sticks((0.4, 0.7, 0.0, 0.5, 0.0, 0.0, 0.0)), 600: MIDDLE}
     for step in range(700):
         if step in inputs:
             live.apply(inputs[step])

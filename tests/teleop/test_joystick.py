@@ -70,7 +70,7 @@ def test_it_guides_what_is_on_the_stage(plastic: VirtualJoystick) -> None:
         start, end = live.reset().q[0][0], stepped(live, 500).q[0][0]
         assert end - start > 0.05
         plastic.set(hat=0)
-        live.apply(Sticks((0.0, -1.0, 0.0, 0.0, 0.0, 0.0)))  # where the stick is let go, the page drives
+        live.apply(Sticks((0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0)))  # where the stick is let go, the page drives
         assert stepped(live, 500).q[0][0] < end - 0.03
 
 
@@ -101,7 +101,7 @@ def test_what_it_does_is_in_the_log_and_replays_to_the_last_bit() -> None:
         plastic.set(axes={2: 0.503}, hat=UP | RIGHT)
         wait(300)
         plastic.set(axes={2: 0.0}, hat=0)
-        run.push(Sticks((0.0, -1.0, 0.0, 0.0, 0.0, 0.0)))
+        run.push(Sticks((0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
         wait(450)
         plastic.unplug()
         wait(600)

@@ -77,6 +77,7 @@ PAPER: Mapping = {  # *guiding* IV: sub stick, momentary switch, main stick, thr
 }  # fmt: skip
 STAGE: Mapping = {  # the order of `Guided.sticks`; shoulder buttons switch, triggers lift
     "forward": (Axis(1),), "left": (Axis(0, -1.0),), "up": (Axis(3),), "yaw": (Axis(2, -1.0),), "pitch": (Axis(5),),
+    "roll": (Axis(6), Buttons(7, 6)),
     "lift_left": (Buttons(6),), "lift_right": (Buttons(7),), "switch": (Axis(4), Buttons(5, 4)),
 }  # fmt: skip
 

@@ -33,7 +33,10 @@ class GuidedLive:
     """A Live: sticks guide a point, a push of the fifth switches which; or drag a foot, a hand or the trunk."""
 
     pulls = frozenset(("body",))
-    sticks = ("side to side", "forward and back", "turn", "up and down, lift the foot", "switch what is guided", "lean")
+    sticks = (
+        "side to side", "forward and back", "turn", "up and down, lift the foot", "switch what is guided", "lean, tilt the hand",
+        "lean sideways, roll the hand",
+    )  # fmt: skip
     series = (("ZMP inside the polygon", "mm"), ("height of the centre of mass", "m"), ("speed of the centre of mass", "m/s"))
 
     def __init__(
@@ -74,7 +77,7 @@ class GuidedLive:
 
     def apply(self, command: Command) -> None:
         match command:
-            case Sticks(axes, buttons) if len(axes) == len(self.sticks):
+            case Sticks(axes, buttons) if len(axes) in (6, 7):  # older logs know no rolling
                 self._command = self._obeyed(self._pilot, Reading(axes, buttons))
             case Device(axes, buttons, hats):
                 if axes:

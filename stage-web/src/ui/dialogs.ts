@@ -14,6 +14,14 @@ export function dialog(title: string, id: string, ...content: Node[]): HTMLDialo
   return box
 }
 
+const ARROWS: Record<string, string> = { ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓' }
+
+/** The keys that drive: all, or those of one stick. */
+function driving(stick?: number): HTMLElement[] {
+  const own = DRIVING.filter(([, k]) => stick === undefined || k === stick)
+  return own.map(([key]) => h('kbd', {}, ARROWS[key] ?? key.toUpperCase()))
+}
+
 export function help(): void {
   if (document.getElementById('help')) return
   const groups = ['Time', 'View', 'Live', 'Page'] as const
@@ -23,8 +31,6 @@ export function help(): void {
       h('dl', {}, ...SHORTCUTS.filter((s) => s.group === group).flatMap((s) => [h('dt', {}, h('kbd', {}, s.shown)), h('dd', {}, s.does)])),
     ),
   )
-  const arrows: Record<string, string> = { ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓' }
-  const keys = DRIVING.map(([key]) => h('kbd', {}, arrows[key] ?? key.toUpperCase()))
   const mouse = h(
     'section', {}, h('h3', {}, 'Mouse and touch'),
     h(
@@ -36,8 +42,8 @@ export function help(): void {
       h('dt', {}, 'drop a file'), h('dd', {}, 'open it'),
     ),
   )
-  const driving = h('section', {}, h('h3', {}, 'Driving'), h('p', {}, ...keys), h('p', {}, 'or a gamepad'))
-  dialog('Keys', 'help', h('div', { class: 'keys' }, ...sections, driving, mouse))
+  const drive = h('section', {}, h('h3', {}, 'Driving'), h('p', {}, ...driving()), h('p', {}, 'or a gamepad; its button below the stage says what does what'))
+  dialog('Keys', 'help', h('div', { class: 'keys' }, ...sections, drive, mouse))
 }
 
 /** Shows which stick does what, as it moves. */
@@ -58,7 +64,7 @@ export function gamepad(sticks: Sticks, names: string[]): void {
       sticks.mapping.invert[k] = invert.checked
       sticks.keep()
     }
-    return h('tr', {}, h('th', {}, name), h('td', {}, axis), h('td', {}, h('label', {}, invert, ' inverted')), h('td', {}, h('div', { class: 'meter' }, meters[k])))
+    return h('tr', {}, h('th', {}, name), h('td', { class: 'own-keys' }, ...driving(k)), h('td', {}, axis), h('td', {}, h('label', {}, invert, ' inverted')), h('td', {}, h('div', { class: 'meter' }, meters[k])))
   })
   const zone = h('input', { type: 'range', min: '0', max: '0.4', step: '0.01', value: String(sticks.mapping.deadZone) })
   const shown = h('output', {}, `${Math.round(100 * sticks.mapping.deadZone)} %`)
@@ -73,7 +79,7 @@ export function gamepad(sticks: Sticks, names: string[]): void {
   )
   const tick = () => {
     if (!box.open) return
-    found.textContent = sticks.pad ? sticks.pad.id : 'No gamepad yet: press a button on it. The keys A D W S ← → ↑ ↓ Q E work too.'
+    found.textContent = sticks.pad ? sticks.pad.id : 'No gamepad yet: press a button on it. The keys work without.'
     meters.forEach((meter, k) => (meter.style.left = `${50 + 50 * (sticks.values[k] ?? 0)}%`))
     requestAnimationFrame(tick)
   }

@@ -48,7 +48,7 @@ export class Seat {
 
   look(preset: Preset): void {
     this.preset = preset
-    const eye = this.turned(FROM[preset].clone().normalize())
+    const eye = this.turned(this.from(preset).normalize())
     const centre = this.box.getCenter(new Vector3())
     this.camera.position.copy(centre).add(eye)
     this.camera.lookAt(centre)
@@ -57,6 +57,14 @@ export class Seat {
     this.controls.target.copy(centre)
     this.camera.position.copy(centre).addScaledVector(eye, distance)
     this.controls.update()
+  }
+
+  /** The audience sits the higher the wider the scene is: what happens far back must not hide behind what is in front. */
+  private from(preset: Preset): Vector3 {
+    const eye = FROM[preset].clone()
+    const { x, y, z } = this.box.getSize(new Vector3())
+    if (preset === 'audience') eye.z = Math.min(eye.z + 0.15 * Math.max(Math.max(x, y) / Math.max(z, 1e-6) - 2, 0), 0.75)
+    return eye
   }
 
   /** From how far every corner of the box is in the picture. */
