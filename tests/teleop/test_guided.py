@@ -104,7 +104,8 @@ def test_a_dragged_hand_goes_to_the_mouse(live: GuidedLive) -> None:
 def test_a_log_replays_to_the_last_bit(live: GuidedLive) -> None:
     live.reset()
     log, seen = InputLog(live), []
-    inputs = {40: FORWARD, 330: Sticks((0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)), 345: Sticks((0.4, 0.7, 0.0, 0.5, 0.0, 0.0, 0.0)), 600: MIDDLE}
+    switch, reach = Sticks((0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)), Sticks((0.4, 0.7, 0.0, 0.5, 0.0, 0.0, 0.4))
+    inputs = {40: FORWARD, 330: switch, 345: reach, 600: MIDDLE}
     for step in range(700):
         if step in inputs:
             live.apply(inputs[step])

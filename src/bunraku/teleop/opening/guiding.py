@@ -10,7 +10,7 @@ TITLE = "Guiding"
 
 def entries() -> list[Entry]:
     return [
-        Entry("Guide a humanoid", _live, "W A S D walk, ← → turn, ↑ ↓ lower and lift, Q E switch the guided point; or drag a hand or foot"),
+        Entry("Guide a humanoid", _live, "W A S D walk, arrows turn and lift, Q E switch the guided point; or drag a hand or foot"),
         Entry("Down the steps, to the door", _scenario, "By the feet, by the trunk, by the left hand", front=FROM_SIDE),
     ]
 
