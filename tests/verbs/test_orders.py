@@ -74,6 +74,16 @@ def test_a_humanoid_is_guided_on_the_stage(tmp_path: Path) -> None:
     assert entry.title == "Guide humanoid"
 
 
+@pytest.mark.parametrize(
+    ("kind", "verb", "wanted"),
+    [("simulate", "optimize", "bunraku simulate"), ("carry", "simulate", "bunraku carry"), ("show", "climb", "bunraku perform")],
+)
+def test_a_file_for_another_verb_says_for_which(kind: str, verb: str, wanted: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, [verb, str(written(tmp_path, kind))], env={"COLUMNS": "200"})
+    assert done.exit_code == 1
+    assert f"is for {wanted}" in done.output
+
+
 def test_other_files_order_nothing(tmp_path: Path) -> None:
     (tmp_path / "room.yaml").write_text("scene: room\n")
     (tmp_path / "broken.yaml").write_text("plan: [\n")

@@ -36,6 +36,10 @@ EXAMPLES = """[bold]Try[/bold]
 
 [cyan]bunraku climb path.yaml -o climb.mp4[/cyan]  a gecko, up the wall
 
+[cyan]bunraku guide[/cyan]  a humanoid, by keys or gamepad
+
+[cyan]bunraku carry living_room[/cyan]  a piano, by two robots and a person
+
 [cyan]bunraku --install-completion[/cyan]  the Tab key completes verbs and names from then on
 """
 

@@ -109,12 +109,15 @@ def convert(
 def _picture(thing: Any, path: Path, size: int) -> None:
     """A figure or a scene by itself; a motion as a sheet of pictures."""
     from bunraku import io
+    from bunraku.errors import FileError
     from bunraku.figure import Figure
     from bunraku.motion import Motion
 
     if isinstance(thing, Motion):
         io.save(thing, path)
         return
+    if path.suffix.lower() != ".png":
+        raise FileError("pictures are PNG files", path=str(path), advice="end the name in .png")
     from bunraku.io.render import image
     from bunraku.io.video import save_pixels
 

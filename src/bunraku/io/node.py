@@ -25,6 +25,10 @@ _INFINITE = re.compile(r"([-+]?)\.?(inf|Inf|INF)")
 _NAN = re.compile(r"\.?nan", re.IGNORECASE)
 _NOTHING = ("", "~", "null", "Null", "NULL")
 _TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+TAKES = {"simulate": "simulate", "optimize": "optimize", "show": "perform", "climb": "climb", "plan": "plan", "carry": "carry"}
+BEGIN = {word: f"is for bunraku {verb}" for word, verb in (TAKES | {"humanoid": "guide"}).items()}
+BEGIN |= {"figure": "holds a figure: name it in a file of this kind", "scene": "holds a scene: name it in a file of this kind"}
+"""What files are for that begin with a word."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,9 @@ class Node:
         known = set(allowed)
         for word, key in self.keys.items():
             if word not in known:
-                raise key.error(f"unknown word {word[:40]!r} in {what}", advice=near(word, allowed))
+                begins = BEGIN.get(word) if key.column == 1 and word == next(iter(self.keys)) else None
+                advice = f"a file that begins with {word}: {begins}" if begins else near(word, allowed)
+                raise key.error(f"unknown word {word[:40]!r} in {what}", advice=advice)
         return self.value
 
     def need(self, word: str, what: str) -> Node:

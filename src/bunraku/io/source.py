@@ -97,6 +97,8 @@ def near(word: str, known: Iterable[str]) -> str:
 def _neighbours(path: str | os.PathLike[str]) -> str:
     """What the folder holds that sounds like it."""
     try:
+        if Path(path).is_dir():
+            return "it is a folder: name a file in it"
         names = [p.name for p in Path(path).absolute().parent.iterdir() if p.suffix == Path(path).suffix]
     except (OSError, ValueError):
         return "check the name of the folder"

@@ -80,7 +80,8 @@ class _Builder:
             self.last = event.end_mark
             self._take(event)
         if self.root is None:
-            raise self.source.error("the file says nothing", 1, 1, advice="begin it with a line such as figure: my_figure")
+            advice = "begin it with a line such as figure: my_figure, or simulate: marionette25"
+            raise self.source.error("the file says nothing", 1, 1, advice=advice)
         return self.root
 
     def _events(self) -> Iterator[Any]:
