@@ -14,6 +14,7 @@ from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.scenes import OBJECTS, SCENES, named, object_named
 from bunraku.ensemble.team import OBJECT, Agent, Area, Carried, Hold, Team
 from bunraku.ensemble.terrain import Terrain
+from bunraku.errors import UnknownName
 from bunraku.figure.shape import Shape
 from bunraku.io import yaml
 from bunraku.io.node import ANGLE, LENGTH, TIME, Node
@@ -43,6 +44,8 @@ def load_errand(path: str | os.PathLike[str]) -> Errand:
     file = Path(path)
     if str(path) in shipped() and not file.exists():
         file = FOLDER / f"{path}.yaml"
+    elif not file.suffix and not file.exists():
+        raise UnknownName("errand or file", str(path), shipped())
     return errand_of(yaml.read(file), file.parent)
 
 
