@@ -7,6 +7,7 @@ is the same 13-dimensional null space, with no joint singled out as dependent.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,6 +36,8 @@ FREE = 1e4  # how much more readily the body moves than a joint turns
 
 HEAD = ("skull", "snout", "eye")
 ARMS = ("front_left_elbow", "front_right_elbow")
+LEGS = ("rear_left_elbow", "rear_right_elbow")
+FOOT = 0.013  # a ball about the end of a lower leg that holds the foot without its toes [m]
 TRUNK = ("chest", "chest_belly", "flank", "rear", "rear_belly")
 
 
@@ -95,18 +98,18 @@ class Gecko:
 
     @cached_property
     def _balls(self) -> list[Ball]:
-        """Balls at both ends and in the middle of every capsule that collides, and spheres."""
+        """Five balls along every capsule that collides, and spheres."""
         compiled, index = self.figure.compiled, self.figure.frame_index
         balls = []
         for shape in self.figure.shapes:
             geometry = shape.geometry
             if shape.collides and isinstance(geometry, Capsule | Sphere):
                 half = geometry.length / 2.0 if isinstance(geometry, Capsule) else 0.0
-                for end in (-1.0, 1.0, 0.0) if half else (0.0,):
-                    at = np.asarray(shape.position) + so3.matrix(shape.rotation) @ [0.0, 0.0, end * half]
+                for along in (-1.0, -0.5, 0.0, 0.5, 1.0) if half else (0.0,):
+                    at = np.asarray(shape.position) + so3.matrix(shape.rotation) @ [0.0, 0.0, along * half]
                     k = index[shape.frame]
                     local = compiled.frame_X[k][:3] @ [*at, 1.0]
-                    balls.append(Ball(shape.name, shape.frame, int(compiled.frame_joint[k]), local, geometry.radius, bool(end)))
+                    balls.append(Ball(shape.name, shape.frame, int(compiled.frame_joint[k]), local, geometry.radius, abs(along) == 1.0))
         return balls
 
     @cached_property
@@ -119,14 +122,18 @@ class Gecko:
 
     @cached_property
     def apart(self) -> Apart:
-        """What comes near each other when a gecko bends: elbows and the head, the hind part and the chest."""
-        head = [b for b in self._balls if b.shape in HEAD]
-        arms = [b for b in self._balls if b.frame in ARMS and (b.shape == "elbow" or (b.shape == "lower_leg" and not b.end))]
-        chest = [b for b in self._balls if b.frame == "chest" and b.shape in TRUNK and b.end and b.local[0] < 0.0]
-        hind = [b for b in self._balls if b.frame == "waist_pitch" and b.shape in TRUNK and b.end and b.local[0] > -0.03]
-        balls = [*head, *arms, *chest, *hind]
+        """What comes near each other when a gecko bends: elbows and the head, the hind part and the chest, hind feet and the tail."""
+        balls = [dataclasses.replace(b, radius=FOOT) if b.end and b.shape == "lower_leg" else b for b in self._balls]
+        head = [b for b in balls if b.shape in HEAD]
+        arms, legs = ([b for b in balls if b.frame in ends and b.shape in ("elbow", "lower_leg")] for ends in (ARMS, LEGS))
+        front = [b for b in balls if b.frame == "chest" and b.shape in TRUNK]
+        feet = [b for b in arms if b.radius == FOOT]
+        chest = [b for b in front if b.end and b.local[0] < 0.0]
+        hind = [b for b in balls if b.frame == "waist_pitch" and b.shape in TRUNK and b.end and b.local[0] > -0.03]
+        tail = [b for b in balls if b.frame == "waist_pitch" and b.shape in ("flank", "tail") and b.end]
         place = {id(b): k for k, b in enumerate(balls)}
-        pairs = [(place[id(a)], place[id(b)]) for one, two in ((head, arms), (chest, hind)) for a in one for b in two]
+        near = ((head, arms), (chest, hind), (front, feet), (tail, legs))
+        pairs = [(place[id(a)], place[id(b)]) for one, two in near for a in one for b in two]
         first, second = np.array(pairs, np.int64).reshape(-1, 2).T
         return Apart(*_columns(balls), np.ascontiguousarray(first), np.ascontiguousarray(second))
 

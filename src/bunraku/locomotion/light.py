@@ -23,11 +23,12 @@ from bunraku.locomotion.smooth import Further, Terms
 from bunraku.locomotion.swing import FootPaths
 
 Array = NDArray[np.float64]
-PAUSE = 0.15  # on all four feet after a swing [s]
-STANCE = 0.85  # of the usual spread: the narrower, the shorter the way from triangle to triangle
-SIDE, FORE, BACK = 0.03, 0.01, 0.004  # how far the body sways to the sides and ahead, and how far back it stays [m]
+PAUSE = 0.2  # on all four feet after a swing [s]
+STANCE = 0.75  # of the usual spread: the narrower, the shorter the way from triangle to triangle
+SIDE, FORE, BACK = 0.026, 0.01, 0.004  # how far the body sways to the sides and ahead, and how far back it stays [m]
 ENOUGH = 0.3  # in weights: for less the body does not lean
-CLOSE, HANGING = 0.005, 0.1  # beyond the least possible that is aimed at, in weights: on the wall, and more on the ceiling
+HANGING = 0.1  # beyond the least possible that is aimed at on the ceiling, in weights
+NEAR = 0.007  # in weights: a foot on the wall that needs so much more than the least possible is pulled there by `firm`
 
 
 def least(feet: FootPaths, friction: float = 1.0) -> Array:
@@ -49,26 +50,33 @@ def swayed(want: Wish, feet: FootPaths, friction: float = 1.0) -> Wish:
     count = min(round(cycle / (feet.t[1] - feet.t[0])), len(feet.t))
     share = np.minimum(3.0 * uniform_filter1d(least(feet, friction), count, mode="nearest"), 1.0)
     heights, n = want.heights.copy(), len(BODY)
-    heights[:, n : 2 * n] += (share * (FORE * np.sin(2.0 * turn) - BACK))[:, None]
-    heights[:, 2 * n :] -= (share * SIDE * np.sin(turn))[:, None]
+    level = share[:, None] * np.sqrt(1.0 - np.minimum(want.normals[:, n:, 2] ** 2, 1.0))  # up or down a wall nothing is gained
+    heights[:, n : 2 * n] += level[:, :n] * (FORE * np.sin(2.0 * turn) - BACK)[:, None]
+    heights[:, 2 * n :] -= level[:, n:] * (SIDE * np.sin(turn))[:, None]
     return dataclasses.replace(want, heights=heights)
 
 
-def lighter(gecko: Gecko, *, rate: float = 55.0, enough: float = ENOUGH, friction: float = 1.0, grip: float = math.inf) -> Further:
-    """Terms that lower the adhesion in the whole-motion optimisation: what is beyond the least possible, nearly, counts.
+def lighter(
+    gecko: Gecko, *, rate: float = 55.0, firm: float = 200.0, enough: float = ENOUGH, friction: float = 1.0, grip: float = math.inf
+) -> Further:
+    """Terms that lower the adhesion in the whole-motion optimisation: what is beyond the least possible counts.
 
     A share x costs as much as an acceleration x·rate² [rad/s²]. Its slope by the centre of mass comes from the prices of the
-    moments, so that Gauss–Newton knows which way to lean.
+    moments, so that Gauss–Newton knows which way to lean. Where feet share a face that does not hang over, a body can reach the
+    least possible: there x costs firm² as much besides, if it is small; large ones, which other needs cause, are left in peace.
     """
 
     def terms(Q: Array, feet: FootPaths) -> Terms:
         along = adhesion_along(gecko, Q, feet, friction=friction, grip=grip)
         held = np.isfinite(along.adhesion)
-        hangs = np.maximum(-feet.R[:, :, 2, 2].mean(1), 0.0)
-        aim = np.maximum(least(feet, friction) + CLOSE + HANGING * hangs, enough)
+        normal = feet.R[:, :, :, 2].mean(1)
+        hangs = np.maximum(-normal[:, 2], 0.0)
+        aim = np.maximum(least(feet, friction) + HANGING * hangs, enough)
         over = np.where(held, np.maximum(along.adhesion - aim, 0.0), 0.0)
+        sure = (np.linalg.norm(normal, axis=1) > 0.999) & (hangs < 0.1)
+        weights = rate**4 + np.where(sure, firm**4 / (1.0 + (over / NEAR) ** 2), 0.0)
         rows = np.empty((len(Q), 1, len(gecko.active) + 6))
         centre_rows(*gecko.masses, Q, np.where(held[:, None], along.slopes, 0.0), gecko.measures["leg"], rows)
-        return Terms(rows, over[:, None], np.where(over[:, None] > 0.0, rate**4, 0.0))
+        return Terms(rows, over[:, None], np.where(over > 0.0, weights, 0.0)[:, None])
 
     return terms
