@@ -42,6 +42,7 @@ CONDITIONS = {
     "decline45": (Straight(0.2), Slope(-HALF), Straight(0.3)),
     "decline90": (Straight(0.2), Slope(-RIGHT), Straight(0.3)),
     "ceiling": (Straight(0.1), Slope(RIGHT), Straight(0.3), Slope(RIGHT), Straight(0.3)),
+    "turn": (Straight(0.06), Slope(RIGHT), Straight(0.3), Curve(0.25, RIGHT)),
     "obstacle": (Straight(0.2), Step(0.02), Straight(0.1), Step(-0.02), Straight(0.2)),
 }
 
@@ -150,6 +151,7 @@ def mirror_error(Q, other, cycles):
 LONG = {
     name: (*segments[:-1], Straight(6.0)) if isinstance(segments[-1], Straight) else (segments[0], Curve(0.15, 40.0))
     for name, segments in CONDITIONS.items()
+    if name != "turn"
 }
 
 
@@ -196,25 +198,30 @@ def test_each_condition(name):
     assert total <= -50.0
 
 
-def test_adhesion_on_wall_and_ceiling_and_how_leaning_lowers_it():
-    wall, mean, ceiling, worst = [], [], [], []
-    for light in (False, True):
-        done = climb(CONDITIONS["ceiling"], light=light)
-        assert done.outcome is Outcome.ARRIVED, str(done)
-        assert done.clearance.min() >= 0.005
-        assert max(errors(done.motion.q, done.feet)) <= 1e-5
-        held = adhesion_along(GECKO, done.motion.q, done.feet, friction=1.0).adhesion
-        up = done.feet.R[: len(held), :, 2, 2]
-        upright = (np.abs(up) < 0.1).all(1)
-        wall.append(held[upright].max())
-        mean.append(held[upright].mean())
-        ceiling.append(held[(up < -0.9).all(1)].max())
-        worst.append(held.max())
-    assert max(wall) <= 0.45
-    assert max(ceiling) <= 0.70
-    assert worst[1] <= 0.7 * worst[0]  # the corner between the two
-    assert ceiling[1] <= 0.9 * ceiling[0]
-    assert mean[1] <= 0.9 * mean[0]  # on the wall, over time
-    # Three feet on a wall need a third each, whatever they do: ten per cent less than the plain gait's 0.373 would be all there is.
-    assert wall[1] >= 1.0 / 3.0
-    assert wall[1] - 1.0 / 3.0 <= 0.6 * (wall[0] - 1.0 / 3.0)
+def held(name, light):
+    """The climb's least adhesion at every sample, and where all feet are on the wall and on the ceiling."""
+    done = climb(CONDITIONS[name], light=light)
+    assert done.outcome is Outcome.ARRIVED, str(done)
+    assert done.clearance.min() >= 0.005
+    assert max(errors(done.motion.q, done.feet)) <= 1e-5
+    least = adhesion_along(GECKO, done.motion.q, done.feet, friction=1.0).adhesion
+    up = done.feet.R[: len(least), :, 2, 2]
+    return least, (np.abs(up) < 0.1).all(1), (up < -0.9).all(1)
+
+
+def test_leaning_lowers_the_adhesion_from_the_wall_to_the_ceiling():
+    (plain, wall, ceiling), (light, light_wall, light_ceiling) = held("ceiling", False), held("ceiling", True)
+    assert plain[wall].max() <= 0.45
+    assert plain[ceiling].max() <= 0.70
+    assert light.max() <= 0.7 * plain.max()  # the corner between the two
+    assert light[light_ceiling].max() <= 0.9 * plain[ceiling].max()
+    assert light[light_wall].mean() <= 0.85 * plain[wall].mean()
+    # Straight up, three feet need a third each, whatever they do, and the plain gait's 0.37 is near to it: here it is reached.
+    assert 1.0 / 3.0 <= light[light_wall].max() <= 1.01 / 3.0
+
+
+@pytest.mark.parametrize("name", [pytest.param("decline90", marks=pytest.mark.slow), "turn"])
+def test_leaning_lowers_the_adhesion_on_the_wall(name):
+    (plain, wall, _), (light, light_wall, _) = held(name, False), held(name, True)
+    assert light[light_wall].max() <= min(0.45, 0.9 * plain[wall].max())
+    assert light.max() <= 0.9 * plain.max()

@@ -109,7 +109,8 @@ class Gecko:
                     at = np.asarray(shape.position) + so3.matrix(shape.rotation) @ [0.0, 0.0, along * half]
                     k = index[shape.frame]
                     local = compiled.frame_X[k][:3] @ [*at, 1.0]
-                    balls.append(Ball(shape.name, shape.frame, int(compiled.frame_joint[k]), local, geometry.radius, abs(along) == 1.0))
+                    joint, end = int(compiled.frame_joint[k]), abs(along) == 1.0
+                    balls.append(Ball(shape.name, shape.frame, joint, local, geometry.radius, end))
         return balls
 
     @cached_property
@@ -122,8 +123,9 @@ class Gecko:
 
     @cached_property
     def apart(self) -> Apart:
-        """What comes near each other when a gecko bends: elbows and the head, the hind part and the chest, hind feet and the tail."""
-        balls = [dataclasses.replace(b, radius=FOOT) if b.end and b.shape == "lower_leg" else b for b in self._balls]
+        """What comes near each other when a gecko bends: arms and the head, the hind part and the chest, legs and the tail."""
+        balls = [b for b in self._balls if b.shape != "lower_leg" or b.local.any()]  # the other end is the elbow
+        balls = [dataclasses.replace(b, radius=FOOT) if b.end and b.shape == "lower_leg" else b for b in balls]
         head = [b for b in balls if b.shape in HEAD]
         arms, legs = ([b for b in balls if b.frame in ends and b.shape in ("elbow", "lower_leg")] for ends in (ARMS, LEGS))
         front = [b for b in balls if b.frame == "chest" and b.shape in TRUNK]

@@ -23,7 +23,7 @@ from bunraku.locomotion.smooth import Further, Terms
 from bunraku.locomotion.swing import FootPaths
 
 Array = NDArray[np.float64]
-PAUSE = 0.2  # on all four feet after a swing [s]
+PAUSE = 0.25  # on all four feet after a swing [s]
 STANCE = 0.75  # of the usual spread: the narrower, the shorter the way from triangle to triangle
 SIDE, FORE, BACK = 0.026, 0.01, 0.004  # how far the body sways to the sides and ahead, and how far back it stays [m]
 ENOUGH = 0.3  # in weights: for less the body does not lean

@@ -13,7 +13,7 @@
     friction: 1
     grip: 30 deg                  # feet that stick only while they are dragged along their toes
     light: true                   # pause and lean so that feet need to stick less
-    pause: 150 ms                 # on all four feet after each step: none, or 150 ms where it is light
+    pause: 250 ms                 # on all four feet after each step: none, or 250 ms where it is light
     output: climb.npz
 """
 
