@@ -129,7 +129,7 @@ class Gecko:
         head = [b for b in balls if b.shape in HEAD]
         arms, legs = ([b for b in balls if b.frame in ends and b.shape in ("elbow", "lower_leg")] for ends in (ARMS, LEGS))
         front = [b for b in balls if b.frame == "chest" and b.shape in TRUNK]
-        feet = [b for b in arms if b.radius == FOOT]
+        feet = [b for b in arms if b.end]
         chest = [b for b in front if b.end and b.local[0] < 0.0]
         hind = [b for b in balls if b.frame == "waist_pitch" and b.shape in TRUNK and b.end and b.local[0] > -0.03]
         tail = [b for b in balls if b.frame == "waist_pitch" and b.shape in ("flank", "tail") and b.end]

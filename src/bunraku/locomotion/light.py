@@ -63,7 +63,7 @@ def lighter(
 
     A share x costs as much as an acceleration x·rate² [rad/s²]. Its slope by the centre of mass comes from the prices of the
     moments, so that Gauss–Newton knows which way to lean. Where feet share a face that does not hang over, a body can reach the
-    least possible: there x costs firm² as much besides, if it is small; large ones, which other needs cause, are left in peace.
+    least possible: there a small x costs as much as x·firm² besides; a large one, which other needs cause, is left in peace.
     """
 
     def terms(Q: Array, feet: FootPaths) -> Terms:
