@@ -41,6 +41,7 @@ class Row:
 ROWS = (
     Row("factory", 268, 10.0, 0.98, 0.01), Row("factory", 530, 10.0, 0.98, 0.01), Row("factory_door", 268, 30.0, 0.95, 0.005),
     Row("living_room", 78, 5.0, 0.98, 0.01), Row("living_room", 151, 5.0, 0.98, 0.01), Row("ramp", 400, 60.0, 0.9, 0.01),
+    Row("ramp_people", 400, 60.0, 0.9, 0.01),
 )  # fmt: skip
 
 RATIOS = {

@@ -78,6 +78,18 @@ def test_wheels_stand_on_the_slope(team):
             assert at[2] == pytest.approx(SLOPE * at[0], abs=3e-3)
 
 
+@settings(max_examples=50, deadline=None)
+@given(st.floats(-1, 6), st.floats(-np.pi, np.pi))
+def test_no_wheel_sinks_where_slopes_meet(x, turn):
+    ground = Terrain.of(hill(), ("hill",), ((-7.0, 7.9), (-5.0, 5.0)))
+    lift, pitch, roll = ground.stand((x, 0.0, turn))
+    R = so3.about(2, np.array([turn]))[0] @ so3.about(1, np.array([pitch]))[0] @ so3.about(0, np.array([roll]))[0]
+    wheels = np.array([(a, b, 0.0) for a in (-0.24, 0.24) for b in (-0.275, 0.275)]) @ R.T + (x, 0.0, lift)
+    up = wheels[:, 2] - ground.heights(wheels[:, :2])
+    assert up.min() > -3e-3
+    assert up.min() < 3e-3
+
+
 def test_people_stay_upright_on_the_slope(team):
     places = {"left_palm": (-0.72, 0.25, -0.05), "right_palm": (-0.72, -0.25, -0.05)}
     person = porter("person", *(hold(palm, at, z=(-1, 0, 0), x=(0, 0, 1)) for palm, at in places.items()))

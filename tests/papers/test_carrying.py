@@ -12,6 +12,7 @@ from bunraku.ensemble.errand_file import load_errand
 from bunraku.ensemble.recheck import recheck
 from bunraku.ensemble.scenes.living_room import DESK, LEGS
 from bunraku.kinematics import pose
+from bunraku.kinematics.forward import frames_along
 
 
 @functools.cache
@@ -26,6 +27,7 @@ def done(name, seed=0):
         pytest.param("factory_door", 12, 268, marks=pytest.mark.slow),
         ("living_room", 15, 78),
         ("ramp", 18, 400),
+        ("ramp_people", 18, 400),
     ],
 )
 def test_errands_are_done(name, variables, samples):
@@ -84,3 +86,23 @@ def test_wheels_follow_the_ramp():
     on_slope = (x > -1.0) & (x < 3.0)
     assert np.allclose(np.hypot(pitch, roll)[on_slope], np.arctan(0.12), atol=6e-3)
     assert np.abs(np.hypot(pitch, roll)[(x < -2.1) | (x > 4.1)]).max() < 5e-3
+
+
+def test_people_walk_up_the_ramp():
+    """Upright, on soles that lie on the slope, one of them backward."""
+    made = done("ramp_people")
+    for name, way in (("behind", 1.0), ("before", -1.0)):
+        track = made.motion.track(name)
+        names = [f"pelvis_{axis}" for axis in ("tx", "tz", "rz", "ry", "rx")]
+        x, z, heading, pitch, roll = track.q[:, track.figure.indices(names)].T
+        ground = np.clip((x + 1.5) / 5.0, 0.0, 1.0) * 0.6
+        assert np.ptp(z) > 0.5
+        assert np.abs(z - ground - np.median(z - ground)).max() < 0.12, "as high over the slope as over the floor"
+        assert np.hypot(pitch, roll).max() < 0.15
+        on_slope = (x > -1.0) & (x < 3.0)
+        assert (way * np.cos(heading[on_slope]) > 0.8).all()
+        frames = frames_along(track.figure, track.q)
+        soles = np.stack([frames[:, track.figure.frame_index[f"{side}_ankle"]] for side in ("left", "right")], 1)
+        low = np.argmin(soles[..., 2, 3] - np.clip((soles[..., 0, 3] + 1.5) / 5.0, 0.0, 1.0) * 0.6, 1)
+        normal = soles[np.arange(len(low)), low, :3, 2]
+        assert np.degrees(np.median(np.arccos(normal[on_slope] @ [-np.sin(0.1194), 0.0, np.cos(0.1194)]))) < 2.0

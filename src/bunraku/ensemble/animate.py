@@ -14,13 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.ensemble.grip import Grip
 from bunraku.ensemble.lean import lean
 from bunraku.ensemble.manipulate import SMOOTH, jump_of
 from bunraku.ensemble.manipulate import hold as held_by
 from bunraku.ensemble.rolling import rolled
 from bunraku.ensemble.team import OBJECT, Agent, Hold, Team
-from bunraku.figure import Figure
-from bunraku.figure.build import Attached, figure, free
 from bunraku.kinematics.arm import closed_form
 from bunraku.kinematics.forward import frames_along
 from bunraku.locomotion.walk import Walk, walk
@@ -64,12 +63,6 @@ class Animation:
         return max((own.slide for own in self.walks.values()), default=0.0)
 
 
-def object_figure(team: Team) -> Figure:
-    """What is carried, as a figure of its own."""
-    shapes = Attached(shapes=team.carried.shapes)
-    return figure(OBJECT, free(OBJECT, shapes))
-
-
 def walks(agent: Agent) -> bool:
     """Whether the agent goes on feet: a mannequin, by the names of its base."""
     return agent.base == ("pelvis_tx", "pelvis_ty", "pelvis_rz")
@@ -91,7 +84,7 @@ def animate(team: Team, timing: Timing, *, samples: int, heights: Heights | None
         else:
             Q = rolled(agent, bases[agent.name])
         gone = time.process_time()
-        lost = _hold(agent, X_WO, Q)
+        lost = _hold(agent, X_WO, Q, Grip.of(team, agent, held))
         seconds["locomotion"] += gone - begun
         seconds["manipulation"] += time.process_time() - gone
         if lost is not None:
@@ -101,18 +94,18 @@ def animate(team: Team, timing: Timing, *, samples: int, heights: Heights | None
         others = [k for k, name in enumerate(agent.figure.names) if name not in agent.base]
         jump = max(jump, jump_of(Q[:, others]))
         tracks.append(Track(agent.figure, Q, name=agent.name))
-    tracks.append(Track(object_figure(team), held, name=OBJECT))
+    tracks.append(Track(team.object_figure, held, name=OBJECT))
     return Animation(Motion(reduced.t, tuple(tracks)), closure, jump, walks=walked, seconds=seconds)
 
 
-def _hold(agent: Agent, X_WO: Array, Q: Array) -> tuple[str, int] | None:
+def _hold(agent: Agent, X_WO: Array, Q: Array, grip: Grip) -> tuple[str, int] | None:
     """Writes the arms into Q, and the spine where it has to lean; what was lost, and at which sample."""
     if walks(agent):
         lean(agent, X_WO, Q)
     frames = frames_along(agent.figure, Q)
     for hold in agent.holds:
         arm = closed_form(agent.figure, hold.tool)
-        own = held_by(arm, X_WO @ hold.X_OT, Q, frames)
+        own = held_by(arm, X_WO @ hold.X_OT, Q, frames, clear=grip.clear)
         if own.lost is not None:
             return f"{agent.name}'s {hold.tool} cannot hold within its limits at sample {own.lost} of {len(Q)}", own.lost
         Q[:, arm.indices] = own.angles

@@ -6,6 +6,7 @@ their limits and nothing jumps. Six variables leave a choice among eight solutio
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,7 @@ Array = NDArray[np.float64]
 SMOOTH = 0.2  # [rad] from one sample to the next
 SWIVELS = np.linspace(-np.pi, np.pi, 30, endpoint=False)
 STRIDE = 4  # samples from one choice of swivel to the next
+JUMPY = 0.35  # [rad] from one sample to the next, which a slower clock makes good
 AWAY = 0.35  # [rad] elbows are off the body, at best
 
 
@@ -38,10 +40,15 @@ def jump_of(angles: Array) -> float:
     return float(np.abs(np.diff(angles, axis=0)).max(initial=0.0))
 
 
-def hold(arm: ClosedArm, X_WT: Array, Q: Array, frames: Array | None = None) -> Held:
-    """The arm that brings its tool to X_WT (T, 4, 4) on bodies that are as Q (T, n) has them."""
+def hold(
+    arm: ClosedArm, X_WT: Array, Q: Array, frames: Array | None = None, *, clear: Callable[[Array], float] | None = None
+) -> Held:  # fmt: skip
+    """The arm that brings its tool to X_WT (T, 4, 4) on bodies that are as Q (T, n) has them.
+
+    Of an arm with a choice of solutions, the one for which `clear` of all variables (T, n) is largest is taken first.
+    """
     X = _seen(arm, X_WT, frames_along(arm.figure, Q) if frames is None else frames)
-    return _swivelled(arm, X, Q[0]) if arm.swivels else _followed(arm, X, Q[0])
+    return _swivelled(arm, X, Q[0]) if arm.swivels else _followed(arm, X, Q, clear)
 
 
 def _seen(arm: ClosedArm, X_WT: Array, frames: Array) -> Array:
@@ -111,17 +118,39 @@ def _first(arm: ClosedArm) -> int:
 # -- six variables ---------------------------------------------------------------------------------------------------
 
 
-def _followed(arm: ClosedArm, X: Array, q: Array) -> Held:
-    """Each of the solutions at the first sample is followed; the one that keeps farthest from jumps and limits is kept."""
+def _followed(arm: ClosedArm, X: Array, Q: Array, clear: Callable[[Array], float] | None) -> Held:
+    """Each of the solutions at the first sample is followed; of those that are clear, the one farthest from jumps and limits."""
+    q = Q[0]
     starts = arm.solutions(X[0], q, within_limits=True)
     tried = [_at_once(arm, X, first, q) for first in starts]
-    if not any(own.lost is None for own in tried):
-        tried = [_one_by_one(arm, X, first, q) for first in starts]
+    best = _best(arm, tried)
+    if best is not None and (clear is None or clear(_with(arm, Q, best)) >= 0.0):
+        return best
+    # Slower ways to follow, some of which a slower clock will have to smooth.
+    tried = [own if own.lost is None else _one_by_one(arm, X, first, q) for own, first in zip(tried, starts, strict=True)]
     whole = [own for own in tried if own.lost is None]
     if not whole:
         return Held(np.empty((0, 6)), max((own.lost or 0 for own in tried), default=0))
+    smooth = [own for own in whole if jump_of(own.angles) < JUMPY]
+    if clear is None or not smooth:
+        return max(whole, key=lambda own: _ease(arm, own))
+    return max(smooth, key=lambda own: (round(clear(_with(arm, Q, own)), 3), _ease(arm, own)))
+
+
+def _best(arm: ClosedArm, tried: list[Held]) -> Held | None:
+    return max((own for own in tried if own.lost is None), key=lambda own: _ease(arm, own), default=None)
+
+
+def _ease(arm: ClosedArm, own: Held) -> float:
+    """How far it keeps from limits and from jumps [rad]."""
     lower, upper = arm.limits
-    return max(whole, key=lambda own: float(np.minimum(own.angles - lower, upper - own.angles).min()) - 10.0 * jump_of(own.angles))
+    return float(np.minimum(own.angles - lower, upper - own.angles).min()) - 10.0 * jump_of(own.angles)
+
+
+def _with(arm: ClosedArm, Q: Array, own: Held) -> Array:
+    out = Q.copy()
+    out[:, arm.indices] = own.angles
+    return out
 
 
 def _at_once(arm: ClosedArm, X: Array, first: Array, q: Array) -> Held:

@@ -17,9 +17,11 @@ from bunraku.spatial import so3
 
 if TYPE_CHECKING:
     from bunraku.ensemble.team import Agent, Team
+    from bunraku.ensemble.terrain import Terrain
 
 Array = NDArray[np.float64]
 TRIES = 24  # of placing an agent
+PLACINGS = 3  # times: where it stands says how high, and that where
 
 
 class TeamSampler:
@@ -35,27 +37,45 @@ class TeamSampler:
 
     def __call__(self, rng: np.random.Generator, count: int) -> Array:
         held = rng.uniform(self.lower, self.upper, (count, 6))
-        R = so3.about(2, held[:, 3]) @ so3.about(1, held[:, 4]) @ so3.about(0, held[:, 5])
+        R = _turned(held)
         points = [np.concatenate([agent.wrists(), agent.behind[None, :3]]) for agent in self.team.agents]
         wrists = [held[:, None, :3] + np.einsum("nij,kj->nki", R, own) for own in points]
         raised = _shared_height(self.team, wrists, held[:, 2], rng)
         held[:, 2] += raised
         for own in wrists:
             own[..., 2] += raised[:, None]
-        bases = {agent.name: _placed(agent, own, held[:, 3], rng) for agent, own in zip(self.team.agents, wrists, strict=True)}
-        return self.team.configuration(bases, held if self.team.terrain is None else self._lifted(held))
+        if self.team.terrain is not None:
+            held, wrists = self._lifted(self.team.terrain, held, points)
+        bases = {agent.name: self._placed(agent, own, held, rng) for agent, own in zip(self.team.agents, wrists, strict=True)}
+        return self.team.configuration(bases, held)
 
-    def _lifted(self, held: Array) -> Array:
-        """What was placed over level ground, moved to where the ground is, and tilted with it."""
-        terrain = self.team.terrain
-        assert terrain is not None
+    def _placed(self, agent: Agent, wrists: Array, held: Array, rng: np.random.Generator) -> Array:
+        """(x, y, heading) from which an agent reaches its holds; on uneven ground, from the height that it stands at there."""
+        terrain, dice = self.team.terrain, rng.random((len(wrists), TRIES, 3))
+        if terrain is None:
+            return _stand(agent, wrists, held[:, 3], dice)
+        ground = terrain.heights(held[:, :2])
+        for _ in range(PLACINGS):
+            seen = wrists.copy()
+            seen[..., 2] -= ground[:, None]
+            out = _stand(agent, seen, held[:, 3], dice)
+            ground = terrain.heights(out[:, :2])
+        return out
+
+    def _lifted(self, terrain: Terrain, held: Array, points: list[Array]) -> tuple[Array, list[Array]]:
+        """What was placed over level ground, moved to where the ground is, and tilted with it; and where the points are then."""
         out, tilt = held.copy(), self.team.carried.tilt
         c, s = np.cos(held[:, 3]), np.sin(held[:, 3])
         for k, way, sign in ((4, np.stack([c, s], 1), -1.0), (5, np.stack([-s, c], 1), 1.0)):
             rise = terrain.heights(held[:, :2] + way) - terrain.heights(held[:, :2] - way)
             out[:, k] = np.clip(held[:, k] + sign * np.arctan(rise / 2.0), -tilt, tilt)
         out[:, 2] += terrain.heights(held[:, :2])
-        return out
+        R = _turned(out)
+        return out, [out[:, None, :3] + np.einsum("nij,kj->nki", R, own) for own in points]
+
+
+def _turned(held: Array) -> Array:
+    return np.asarray(so3.about(2, held[:, 3]) @ so3.about(1, held[:, 4]) @ so3.about(0, held[:, 5]))
 
 
 def _shared_height(team: Team, wrists: list[Array], z: Array, rng: np.random.Generator) -> Array:
@@ -71,10 +91,10 @@ def _shared_height(team: Team, wrists: list[Array], z: Array, rng: np.random.Gen
     return np.asarray(rng.uniform(np.minimum(low, high), high))
 
 
-def _placed(agent: Agent, wrists: Array, yaw: Array, rng: np.random.Generator) -> Array:
+def _stand(agent: Agent, wrists: Array, yaw: Array, dice: Array) -> Array:
     """(x, y, heading) from which the agent reaches its holds, after which comes what it stands behind; or the last try."""
     out = np.empty((len(wrists), 3))
-    behind, dice = wrists[:, -1].copy(), rng.random((len(wrists), TRIES, 3))
     bearing, spread = (yaw, np.pi) if agent.outward is None else (yaw + agent.outward, agent.approach)
-    stand(agent.spheres, agent.facing, bearing, spread, behind, agent.behind[3], np.ascontiguousarray(wrists[:, :-1]), dice, out)
+    behind, own = np.ascontiguousarray(wrists[:, -1]), np.ascontiguousarray(wrists[:, :-1])
+    stand(agent.spheres, agent.facing, bearing, spread, behind, agent.behind[3], own, dice, out)
     return out

@@ -24,7 +24,7 @@ from bunraku.ensemble.sampling import TeamSampler
 from bunraku.ensemble.terrain import Terrain, Tied
 from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD, Figure, Point
-from bunraku.figure.build import Attached, Node, figure, rx, ry, rz, tx, ty, tz
+from bunraku.figure.build import Attached, Node, figure, free, rx, ry, rz, tx, ty, tz
 from bunraku.figure.shape import Shape
 from bunraku.kinematics.forward import frames_along
 from bunraku.planning.freespace import FreeSpace
@@ -89,6 +89,11 @@ class Team:
     def tied(self) -> NDArray[np.int64]:
         """Places of the variables that follow from the terrain, agent by agent."""
         return self.figure.indices(() if self.terrain is None else [name for agent in self.agents for name in agent.tied])
+
+    @cached_property
+    def object_figure(self) -> Figure:
+        """What is carried, as a figure of its own."""
+        return figure(OBJECT, free(OBJECT, Attached(shapes=self.carried.shapes)))
 
     @property
     def n(self) -> int:

@@ -95,7 +95,8 @@ class Terrain:
         rise = (feet[0] + feet[1] - feet[2] - feet[3]) / (2.0 * AXLE)
         lean = (feet[0] - feet[1] + feet[2] - feet[3]) / (2.0 * TRACK)
         pitch = -np.arctan(rise)
-        return np.stack([sum(feet) / 4.0, pitch, np.arctan(lean * np.cos(pitch))], -1)
+        twist = np.abs(feet[0] - feet[1] - feet[2] + feet[3]) / 4.0  # where slopes meet, two stand and two are in the air
+        return np.stack([sum(feet) / 4.0 + twist, pitch, np.arctan(lean * np.cos(pitch))], -1)
 
 
 class Tied(Steering):

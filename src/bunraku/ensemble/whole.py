@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from bunraku.collision import World
 from bunraku.collision.flat import ALL
 from bunraku.collision.rows import Rows, rows, settled
-from bunraku.ensemble.animate import object_figure
 from bunraku.ensemble.team import OBJECT, Agent, Team
 from bunraku.errors import MotionError
 from bunraku.figure import Figure
@@ -64,7 +63,7 @@ class Whole:
     def figures(self) -> tuple[Figure, ...]:
         """Of the agents and the object, by the names that they have in the team."""
         own = (replace(agent.figure, name=agent.name) for agent in self.team.agents)
-        return (*own, object_figure(self.team))
+        return (*own, self.team.object_figure)
 
     @cached_property
     def columns(self) -> dict[str, slice]:

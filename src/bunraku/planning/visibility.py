@@ -48,7 +48,7 @@ def learn(
     Each sample looks at the `looks` nearest guards of each component, and `looks` times that in all. The same seed makes the
     same roadmap of the same roadmap; less time makes a part of it. Ctrl-C ends it, and what was learnt is kept.
     """
-    space, begun = roadmap.space, time.perf_counter()
+    space, begun = roadmap.space, time.process_time()
     rng = np.random.default_rng([seed, len(roadmap)])
     samples = row = connectors = 0
 
@@ -58,7 +58,7 @@ def learn(
 
     try:
         while row < failures and len(roadmap.guards) < guards:
-            if time.perf_counter() - begun > seconds:
+            if time.process_time() - begun > seconds:
                 return state(WayOutcome.BUDGET)
             q = space.free_sample(rng)
             if q is None:

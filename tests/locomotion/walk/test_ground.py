@@ -37,3 +37,16 @@ def test_soles_keep_off_an_edge(x):
     ends = ground.at[0] + np.array([[LEG.heel, 0.0, 0.0], [LEG.toe, 0.0, 0.0]])
     assert (step(ends[:, :2]) <= z + 1e-9).all()  # nothing of it is inside the step
     assert abs(ground.at[0, 0] - x) <= 0.16 + 1e-9
+
+
+@pytest.mark.parametrize("rise", [(0.0, 0.12), (0.12, 0.0)], ids=["foot", "top"])
+@pytest.mark.parametrize("x", np.linspace(-0.2, 0.1, 7))
+def test_where_slopes_meet_nothing_sinks(x, rise):
+    bend = lambda points: np.where(points[:, 0] < 0.0, rise[0], rise[1]) * points[:, 0]  # noqa: E731
+    ground = rest(np.array([[x, 0.0, 0.4]]), LEG, bend)
+    along = np.linspace(LEG.heel, LEG.toe, 25)
+    sole = np.stack([along, 0.0 * along, 0.0 * along], 1) @ ground.R[0].T + ground.at[0]
+    up = sole[:, 2] - bend(sole)
+    assert up.min() > -1.5e-3
+    assert up.min() < 1.5e-3
+    assert up.max() < 0.012

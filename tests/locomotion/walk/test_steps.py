@@ -58,3 +58,21 @@ def test_a_shift_of_two_centimetres_takes_no_step():
     way, steps = steps_of(smooth(0.02), 0.0, 0.0, 2.0)
     assert way.bouts == []
     assert len(steps.foot) == 2
+
+
+@pytest.mark.parametrize("turn", [-2.5, 2.5])
+@pytest.mark.parametrize("aside", [-0.6, 0.0, 0.6])
+def test_feet_that_are_turned_against_each_other_do_not_meet(turn, aside):
+    """As rectangles, of which one side separates the two."""
+    _, steps = steps_of(smooth(-0.5), smooth(aside), smooth(turn), 5.0)
+    ends = np.array([(x, y) for x in (LEGS[0].heel, LEGS[0].toe) for y in (-0.036, 0.036)])
+    for i in range(1, len(steps.foot)):
+        if steps.leave[i - 1] <= steps.touch[i]:
+            continue
+        corners, axes = [], []
+        for x, y, heading in steps.place[[i - 1, i]]:
+            R = np.array([[np.cos(heading), -np.sin(heading)], [np.sin(heading), np.cos(heading)]])
+            corners.append(ends @ R.T + (x, y))
+            axes += [R[:, 0], R[:, 1]]
+        gaps = [max((a @ n).min() - (b @ n).max() for a, b in (corners, corners[::-1])) for n in axes]
+        assert max(gaps) > 0.005

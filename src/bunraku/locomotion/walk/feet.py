@@ -23,6 +23,7 @@ JUST = 0.01  # [s]
 FLATTER, LOWER = 0.6, 0.5  # with full ease, feet pitch and rise less by these shares
 STEEP = 0.15  # [m] of a step up or down
 SCUFF = 0.012  # [m] that the sole clears the ground by, halfway of a swing, even in the shortest step
+SKIM, NIGH = 2e-3, 4e-3  # [m] that a foot is up as soon as it is farther than this from where it stands: it does not scrape
 ROUND = 0.1  # sine of the pitch below which heel and toes count as one
 RISING = 0.3  # share of a swing in which it is raised
 HURRIED, EVEN = 0.38, 0.2  # shares of a swing in which a foot gets up to speed: at will, and with full ease
@@ -90,7 +91,8 @@ class Foot:
         bump = raised(s1, self.evenly)
         ankle = a + np.concatenate([way, way, rise], 1) * (b - a) + bump * (lift + swerve)
         ankle += (1.0 - np.maximum(climb, 0.0)) * start * v + end * w
-        ankle[:, 2] += self.over(pitch) + clear
+        gone = np.minimum(*(((ankle[:, :2] - at[:, :2]) ** 2).sum(1) for at in (a, b)))
+        ankle[:, 2] += self.over(pitch) + clear + SKIM * (1.0 - np.exp(-gone / NIGH**2))
         blend = way[:, 0]
         yaw = self.yaw[k] + blend * (self.yaw[k + 1] - self.yaw[k])
         tilts = np.swapaxes(so3.about(2, self.yaw), 1, 2) @ self.ground.R  # the ground's, seen along the foot

@@ -49,7 +49,7 @@ def rest(place: Array, leg: Leg, heights: Heights | None) -> Ground:
     if heights is None:
         return Ground(np.column_stack([place[:, :2], np.zeros(len(place))]), so3.about(2, place[:, 2]))
     inner = np.array([(1.0 - OVERHANG) * leg.heel, 0.0, 0.5 * leg.toe, (1.0 - OVERHANG) * leg.toe])
-    lengths = np.array([leg.heel - 0.3 * EDGE, *inner, leg.toe + EDGE])
+    lengths = np.array([leg.heel - 0.3 * EDGE, leg.heel, *inner, leg.toe, leg.toe + EDGE])
     x, y = (grid.ravel() for grid in np.meshgrid(lengths, [-HALF_WIDTH, HALF_WIDTH], indexing="ij"))
     c, s = np.cos(place[:, 2])[:, None, None], np.sin(place[:, 2])[:, None, None]
     along = SHIFTS[:, None] + x  # (shifts, probes)
@@ -65,6 +65,7 @@ def rest(place: Array, leg: Leg, heights: Heights | None) -> Ground:
     row = np.arange(len(place))
     own, rough = plane[row, k, :, 0], off[row, k] >= UNEVEN
     own[rough] = np.column_stack([z[row, k][:, within].max(1), np.zeros((len(place), 2))])[rough]
+    own[~rough] = _bearing(A, z[row, k], own, (x >= leg.heel) & (x <= leg.toe))[~rough]
     place[:, 0] += SHIFTS[k] * np.cos(place[:, 2])
     place[:, 1] += SHIFTS[k] * np.sin(place[:, 2])
     normal = np.stack([-own[:, 1], -own[:, 2], np.ones(len(own))], 1)
@@ -73,3 +74,12 @@ def rest(place: Array, leg: Leg, heights: Heights | None) -> Ground:
     e_y /= np.linalg.norm(e_y, axis=1, keepdims=True)
     tilt = np.stack([np.cross(e_y, normal), e_y, normal], -1)
     return Ground(np.column_stack([place[:, :2], own[:, 0]]), so3.about(2, place[:, 2]) @ tilt)
+
+
+def _bearing(A: Array, z: Array, plane: Array, sole: NDArray[np.bool_]) -> Array:
+    """Planes (n, 3) that soles lie on: where slopes meet, under the whole sole; and such that nothing of it is in the ground."""
+    A, z = A[sole], z[:, sole]
+    bridges = np.asarray((np.abs(z - plane @ A.T) < 2.0 * UNEVEN).all(1))  # else an end hangs over an edge
+    out: Array = np.where(bridges[:, None], z @ np.linalg.pinv(A).T, plane)
+    out[:, 0] += np.maximum(z - out @ A.T, 0.0).max(1)
+    return out

@@ -28,6 +28,7 @@ LEAST = 0.9  # [1/s] in which a walk begins and ends
 LONGEST = np.array([0.5, 0.2, 0.5])  # [m, m, rad] that a base may be from the middle of a stance
 WIDE, NARROW, GAP = 0.09, 0.066, 0.125  # [m] a foot beside the base, standing and walking; least between feet that pass
 TOES_OUT = 0.1  # [rad]
+SOLES = 0.1  # [m] between the middles of two soles side by side
 BEHIND, LATER = 0.02, 0.05  # [m, s] ankles behind the hips, and more so by speed: heels that rise bring them forward
 TRIES = 12
 HASTE = 0.3  # [s] before and after a step that is too long, steps are quicker
@@ -71,7 +72,7 @@ def plan(going: Going, cycles: Cycles, legs: tuple[Leg, Leg], heights: Heights |
     """As few steps as keep all feet within reach. With `ease`, steps are shorter, and feet longer in the air."""
     pace = np.minimum(rate(going) * (1.0 + OFTENER * max(ease - 1.3, 0.0)), QUICKEST)
     for _ in range(TRIES):
-        steps, stretch = _steps(going, cycles, pace, ease)
+        steps, stretch = _steps(going, cycles, legs[0], pace, ease)
         if heights is not None:  # a foot at a time up or down a step
             z = np.empty(len(steps.foot))
             for foot in (0, 1):
@@ -123,7 +124,7 @@ def _swings(going: Going, cycles: Cycles, pace: Array, share: float) -> _Swings:
     return out
 
 
-def _steps(going: Going, cycles: Cycles, pace: Array, ease: float) -> tuple[Steps, Array]:
+def _steps(going: Going, cycles: Cycles, leg: Leg, pace: Array, ease: float) -> tuple[Steps, Array]:
     """The steps, and how far the base gets from each, as a share of the most."""
     own = _swings(going, cycles, pace, max(1.0 - SWIFT * ease, 0.08))
     first = own.foot[0] if own.foot else 0
@@ -136,7 +137,7 @@ def _steps(going: Going, cycles: Cycles, pace: Array, ease: float) -> tuple[Step
             leave[i], next_bout[i] = own.start[after], own.bout[after]
     middle = _middles(going, touch, leave, bout, next_bout)
     place, stretch = _places(going, foot, touch, leave, middle, LONGEST * (1.0 - CLOSER * min(ease, 1.5)))
-    return Steps(foot, touch, leave, middle, place, own.count, own.parity), stretch
+    return Steps(foot, touch, leave, middle, _apart(foot, place, leg), own.count, own.parity), stretch
 
 
 def _first_foot(going: Going, a: int, b: int, last: int, n: int) -> int:
@@ -178,3 +179,19 @@ def _places(going: Going, foot: Ints, touch: Array, leave: Array, middle: Array,
         local = np.stack([c * d[:, 0] + s * d[:, 1], c * d[:, 1] - s * d[:, 0], d[:, 2]], 1) / longest
         away = np.maximum(away, np.maximum(np.hypot(local[:, 0], local[:, 1]), np.abs(local[:, 2])))
     return place, away
+
+
+def _apart(foot: Ints, place: Array, leg: Leg) -> Array:
+    """Feet moved outward where, turned against each other, their heels or toes would meet."""
+    out = place.copy()
+    for i in range(1, len(foot)):
+        a, b = (i - 1, i) if foot[i] else (i, i - 1)  # left and right
+        turn, middle = out[a, 2] - out[b, 2], 0.5 * (out[a, 2] + out[b, 2])
+        ahead, left = np.array([np.cos(middle), np.sin(middle)]), np.array([-np.sin(middle), np.cos(middle)])
+        d = out[a, :2] - out[b, :2]
+        end = -leg.heel if turn > 0.0 else leg.toe
+        need = max(GAP, SOLES + end * abs(np.sin(turn))) - d @ left
+        if need > 0.0 and abs(d @ ahead) < leg.toe - leg.heel:
+            out[a, :2] += 0.5 * need * left
+            out[b, :2] -= 0.5 * need * left
+    return out
