@@ -5,6 +5,7 @@ import pytest
 
 from bunraku.ensemble.agents import hold, porter, rover
 from bunraku.ensemble.animate import animate
+from bunraku.ensemble.recheck import recheck
 from bunraku.ensemble.team import Carried, Team
 from bunraku.figure import Box, Shape
 from bunraku.kinematics import pose
@@ -19,12 +20,13 @@ AREA = ((-4.0, 4.0), (-3.0, 3.0))
 
 
 def pair(**words):
-    robots = [rover(name, hold("tool", (x, 0.0, 0.05), x=(0, 1, 0)), **words) for name, x in (("left", -0.62), ("right", 0.62))]
+    ends = (("left", -1), ("right", 1))
+    robots = [rover(name, hold("tool", (0.73 * s, 0.0, -0.02), z=(-s, 0, 1), x=(0, 1, 0)), **words) for name, s in ends]
     return Team(tuple(robots), SLAB)
 
 
 def standing(team, x, y):
-    return team.configuration({"left": (x, y - 1.2, np.pi / 2), "right": (x, y + 1.2, -np.pi / 2)}, (x, y, 0.8, np.pi / 2, 0, 0))
+    return team.configuration({"left": (x, y - 1.45, np.pi / 2), "right": (x, y + 1.45, -np.pi / 2)}, (x, y, 1.0, np.pi / 2, 0, 0))
 
 
 @pytest.mark.parametrize("words", [{}, {"moves": Differential}], ids=["roll", "drive"])
@@ -44,6 +46,8 @@ def test_hands_hold_on(words):
         for agent in team.agents:
             track = motion.track(agent.name)
             assert np.allclose(pose(track.figure, track.q[k]).X("tool"), X_WO @ agent.holds[0].X_OT, atol=1e-9)
+    verdict = recheck(team, motion, scene)
+    assert verdict.accepted, f"nobody touches anything, not even himself: {verdict}"
 
 
 def test_who_drives_rolls_without_slip():
@@ -78,12 +82,13 @@ PLANK = Carried((Shape("world", Box((1.5, 0.6, 0.06)), name="plank"),), tilt=0.3
 
 def person_and_robot(moves):
     grips = [hold(f"{side}_palm", (-0.7, s * 0.33, 0.0), z=(-1, 0, 0), x=(0, 0, 1)) for side, s in (("left", 1), ("right", -1))]
-    return Team((porter("ann", *grips, moves=moves), rover("robot", hold("tool", (0.62, 0.0, 0.05), x=(0, 1, 0)))), PLANK)
+    robot = rover("robot", hold("tool", (0.73, 0.0, -0.02), z=(-1, 0, 1), x=(0, 1, 0)))
+    return Team((porter("ann", *grips, moves=moves), robot), PLANK)
 
 
 def facing(team, x, y, yaw):
     way = np.array([np.cos(yaw), np.sin(yaw)])
-    ann, robot = (x, y) - 1.08 * way, (x, y) + 1.08 * way
+    ann, robot = (x, y) - 1.08 * way, (x, y) + 1.45 * way
     return team.configuration({"ann": (*ann, yaw), "robot": (*robot, yaw + np.pi)}, (x, y, 1.04, yaw, 0, 0))
 
 

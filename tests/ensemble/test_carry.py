@@ -26,13 +26,14 @@ PILLAR = Obstacle("pillar", Box((0.4, 0.4, 2.0)), (0.0, 0.4, 1.0))
 @functools.cache
 def pair():
     slab = Carried((Shape("world", Box((1.5, 0.8, 0.06)), name="slab"),), tilt=0.3, heights=(0.6, 1.3))
-    robots = [rover(name, hold("tool", (x, 0.0, 0.05), x=(0, 1, 0))) for name, x in (("left", -0.62), ("right", 0.62))]
+    ends = (("left", -1), ("right", 1))
+    robots = [rover(name, hold("tool", (0.73 * s, 0.0, -0.02), z=(-s, 0, 1), x=(0, 1, 0))) for name, s in ends]
     return Team(tuple(robots), slab)
 
 
 def standing(x, y):
-    bases = {"left": (x, y - 1.2, np.pi / 2), "right": (x, y + 1.2, -np.pi / 2)}
-    return pair().configuration(bases, (x, y, 0.8, np.pi / 2, 0, 0))
+    bases = {"left": (x, y - 1.45, np.pi / 2), "right": (x, y + 1.45, -np.pi / 2)}
+    return pair().configuration(bases, (x, y, 1.0, np.pi / 2, 0, 0))
 
 
 def errand(*obstacles, goal=(2.0, 0.0), start=(-2.0, 0.0), **words):
@@ -51,8 +52,8 @@ def test_from_start_to_goal():
     assert done.closure < 1e-6
     assert done.jump < 0.2
     own = done.motion.track("object").q
-    assert np.allclose(own[0, :3], [-2, 0, 0.8])
-    assert np.allclose(own[-1, :3], [2, 0, 0.8])
+    assert np.allclose(own[0, :3], [-2, 0, 1.0])
+    assert np.allclose(own[-1, :3], [2, 0, 1.0])
     Q = done.path.dense(0.005)
     assert done.errand.space.world.check(Q).clearance.min() > 0.02 - 2e-4
     assert pair().reaches(Q).all()

@@ -64,7 +64,7 @@ def test_people_and_robots_find_their_way_through_the_door(tmp_path):
     """*carrying*, Section V-A: a person who walks and a robot that rolls, 12 variables, a door of 0.95 m."""
     places = {"left_palm": (-0.72, 0.25, -0.05), "right_palm": (-0.72, -0.25, -0.05)}
     person = porter("person", *(hold(palm, at, z=(-1, 0, 0), x=(0, 0, 1)) for palm, at in places.items()))
-    robot = rover("robot", hold("tool", (0.62, 0.0, 0.05), x=(0, 1, 0)))
+    robot = rover("robot", hold("tool", (0.73, 0.0, -0.02), z=(-1, 0, 1), x=(0, 1, 0)))
     slab = Shape("world", Box((1.5, 0.8, 0.06)), name="slab")
     team = Team((person, robot), Carried((slab,), tilt=0.3, heights=(0.75, 1.25)))
     space = team.space(factory(tmp_path, door=0.95), ((-5.8, 5.8), (-3.8, 3.8)), margin=0.01)
@@ -72,7 +72,8 @@ def test_people_and_robots_find_their_way_through_the_door(tmp_path):
     def standing(x, y, yaw):
         ahead = np.array([np.cos(yaw), np.sin(yaw), 0.0])
         at = np.array([x, y, yaw])
-        return team.configuration({"person": at - 1.05 * ahead, "robot": at + 1.2 * ahead + [0, 0, np.pi]}, (x, y, 1.02, yaw, 0, 0))
+        bases = {"person": at - 1.05 * ahead, "robot": at + 1.45 * ahead + [0, 0, np.pi]}
+        return team.configuration(bases, (x, y, 1.02, yaw, 0, 0))
 
     found = find(space, standing(-4.1, -0.6, 0.0), standing(4.4, -0.6, np.pi / 2), seed=0, seconds=30)
     assert found.outcome.found

@@ -31,14 +31,13 @@ def hill():
 @pytest.fixture(scope="module")
 def team():
     ground = Terrain.of(hill(), ("hill",), ((-7.0, 7.9), (-5.0, 5.0)))
-    pair = [
-        rover(name, hold("tool", (x, 0.0, 0.05), x=(0, 1, 0)), rides=True) for name, x in (("left", -0.62), ("right", 0.62))
-    ]
+    ends = (("left", -1), ("right", 1))
+    pair = [rover(name, hold("tool", (0.73 * s, 0.0, -0.02), z=(-s, 0, 1), x=(0, 1, 0)), rides=True) for name, s in ends]
     return Team(tuple(pair), Carried((Shape("world", Box((1.5, 0.8, 0.06))),), heights=(0.6, 1.9)), ground)
 
 
 def standing(team, x, y, z):
-    bases = {"left": (x, y - 1.2, np.pi / 2), "right": (x, y + 1.2, -np.pi / 2)}
+    bases = {"left": (x, y - 1.45, np.pi / 2), "right": (x, y + 1.45, -np.pi / 2)}
     return team.configuration(bases, (x, y, z, np.pi / 2, 0, 0))
 
 
@@ -66,7 +65,7 @@ def test_wheels_stand_on_the_slope(team):
     q = standing(team, 2.0, 0.0, 1.2)
     bases, _ = team.in_world(q)
     x, y, turn, lift, pitch, roll = bases["left"]
-    assert (x, y, turn) == pytest.approx((2.0, -1.2, np.pi / 2))
+    assert (x, y, turn) == pytest.approx((2.0, -1.45, np.pi / 2))
     assert lift == pytest.approx(0.24, abs=2e-3)
     assert pitch == pytest.approx(0.0, abs=1e-3)
     assert abs(roll) == pytest.approx(np.arctan(SLOPE), abs=2e-3)
@@ -101,18 +100,18 @@ def test_people_stay_upright_on_the_slope(team):
 
 def test_curves_are_tied_to_the_ground(team):
     space = team.space(hill(), AREA, margin=0.01)
-    a, b = standing(team, -1.5, 0.0, 0.8), standing(team, 5.0, 0.5, 1.28)
+    a, b = standing(team, -1.5, 0.0, 1.0), standing(team, 5.0, 0.5, 1.48)
     curve = space.curve(a, b)
     Q = samples(curve, np.linspace(0.0, 1.0, 501))
     assert np.abs(Q - team.on_ground(Q)).max() < TIED
     assert np.allclose(Q[0], a)
-    level = space.curve(standing(team, -3.0, 0.0, 0.8), standing(team, -1.5, 0.0, 0.8))
+    level = space.curve(standing(team, -3.0, 0.0, 1.0), standing(team, -1.5, 0.0, 1.0))
     assert len(level.knots) == 2
 
 
 def test_a_team_goes_up(team):
     space = team.space(hill(), AREA, margin=0.01)
-    found = find(space, standing(team, -2.0, 0.0, 0.8), standing(team, 5.0, 0.0, 1.28), seed=0)
+    found = find(space, standing(team, -2.0, 0.0, 1.0), standing(team, 5.0, 0.0, 1.48), seed=0)
     assert found.outcome.found
     Q = found.path.dense(0.005)
     assert np.abs(Q - team.on_ground(Q)).max() < TIED, "round corners too"
