@@ -95,7 +95,7 @@ def test_ends_that_cannot_be(words, outcome, why):
 
 def test_a_goal_that_arms_do_not_reach():
     bases, held = pair().in_world(standing(2.0, 0.0))
-    far = pair().configuration(bases | {"right": bases["right"] + [0.0, 0.3, 0.0]}, held)
+    far = pair().configuration(bases | {"right": bases["right"] + [0.0, 0.25, 0.0]}, held)
     done = carry(dataclasses.replace(errand(), goal=far))
     assert done.outcome is CarryOutcome.GOAL_BLOCKED
     assert "right's tool is" in done.why
@@ -121,7 +121,7 @@ def test_what_is_barred_is_passed_by():
     space = Barred(errand().space)
     way = through(space, [standing(-2.0, -2.0), standing(2.0, -2.0)]).curves[0]
     assert space.free_along(way) == errand().space.free_along(way)
-    space.bar(standing(0.0, -2.0), 0.3)
+    space.bar(lambda Q: space.distances(standing(0.0, -2.0), Q), 0.3)
     assert not space.free_along(way)
     assert not space.aside(way)
 

@@ -50,7 +50,7 @@ def test_what_a_file_says(read, tmp_path):
 
 
 def test_those_that_are_shipped_are_whole():
-    assert {"factory", "factory_door", "living_room", "ramp", "ramp_people"} <= set(shipped())
+    assert {"factory", "factory_door", "living_room", "ramp", "ramp_people", "two_doors"} <= set(shipped())
     for name in shipped():
         errand = load_errand(name)
         for q in (errand.start, errand.goal):

@@ -17,6 +17,7 @@ from bunraku.ensemble.team import Carried, Team
 from bunraku.ensemble.tune import tune
 from bunraku.figure import Box, Shape
 from bunraku.scene import Obstacle, Scene
+from bunraku.verbs.carry import _told
 
 NEAR = 0.4  # [m]
 
@@ -90,6 +91,18 @@ def test_another_way_is_found_and_edges_that_failed_are_gone(errand, made_to_fai
 @pytest.mark.parametrize("seed", range(5))
 def test_in_the_factory(made_to_fail, seed):
     rerouted(replace(load_errand("factory"), seconds=20.0), made_to_fail, seed)
+
+
+def test_wet_cement_in_the_nearer_door():
+    """Boxes pass over it, feet do not: an errand that comes with bunraku."""
+    done = carry(load_errand("two_doors"), seed=0)
+    assert done.outcome.carried, done.why
+    assert done.rounds == len(done.failures) + 1 > 1
+    assert all("wet_cement, and no change of posture" in why for why in done.failures)
+    door = path_of(done)[np.argmin(np.abs(path_of(done)[:, 0])), 1]
+    assert door > 1.0, "through the farther one"
+    assert done.verdict.accepted
+    assert ["recovered", f"along way {done.rounds}"] in [list(line) for line in _told(done, (), None, None)]
 
 
 def test_where_every_way_fails_it_says_so(errand, made_to_fail):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,8 @@ from bunraku.planning.freespace import FreeSpace
 from bunraku.planning.steer import length, samples
 
 Array = NDArray[np.float64]
+Away = Callable[[Array], Array]
+"""Configurations (T, n) ↦ how far they are from what is barred (T,)."""
 
 
 class Barred(FreeSpace):
@@ -17,12 +21,12 @@ class Barred(FreeSpace):
 
     def __init__(self, space: FreeSpace) -> None:
         self.__dict__.update(space.__dict__)
-        self._barred: list[tuple[Array, float]] = list(getattr(space, "_barred", ()))
+        self._barred: list[tuple[Away, float]] = list(getattr(space, "_barred", ()))
 
-    def bar(self, q: Array, radius: float) -> None:
-        """Nothing passes nearer to q than `radius` [weighted m]."""
+    def bar(self, away: Away, radius: float) -> None:
+        """Nothing passes where `away`, of configurations (T, n), is less than `radius` [weighted m]."""
         if radius > 1e-3:
-            self._barred.append((q, radius))
+            self._barred.append((away, radius))
 
     def aside(self, curve: Curve) -> bool:
         """Whether a curve keeps away from what is barred, at samples much nearer to each other than that."""
@@ -31,7 +35,7 @@ class Barred(FreeSpace):
         finest = min(radius for _, radius in self._barred)
         count = max(int(np.ceil(length(curve, self.weights) / (0.2 * finest))), 2)
         Q = samples(curve, np.linspace(0.0, 1.0, count))
-        return all(float(self.distances(q, Q).min()) >= radius for q, radius in self._barred)
+        return all(float(away(Q).min()) >= radius for away, radius in self._barred)
 
     def free_along(self, curve: Curve) -> bool:
         return self.aside(curve) and super().free_along(curve)

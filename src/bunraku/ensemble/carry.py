@@ -80,6 +80,7 @@ class _Run:
         self.animation: Animation | None = None
         self.tuned: Tuned | None = None
         self.verdict: Verdict | None = None
+        self.failures: list[str] = []
         self.begun = time.process_time()
 
     @property
@@ -107,7 +108,7 @@ class _Run:
         return Carry(
             self.errand, outcome, self.stage, motion, why, self.seconds, self.roadmap, self.path, self.timing, self.round + 1,
             closure=0.0 if own is None else own.closure, jump=0.0 if own is None else own.jump, tuned=self.tuned,
-            verdict=self.verdict,
+            verdict=self.verdict, failures=tuple(self.failures),
         )  # fmt: skip
 
     # -- planning ----------------------------------------------------------------------------------------------------
@@ -179,24 +180,24 @@ class _Run:
                 self.animation = self._animated(self.timing)
             if not self.animation.held:
                 outcome, why = CarryOutcome.NOT_HELD, self.animation.trouble
-                self._bar(self.animation.sample)
+                self._bar(self.animation.sample, why)
                 continue
             assert self.animation.motion is not None
             jump = jumps(self.animation.motion)
             if jump.max() > SMOOTH:
                 outcome, why = CarryOutcome.REFUSED, f"jump: a joint moves {jump.max():.3g} rad from one sample to the next"
-                self._bar(int(jump.argmax()))
+                self._bar(int(jump.argmax()), why)
                 continue
             self.tuned = self._tuned(self.animation)
             if not self.tuned.free:
                 outcome, why = CarryOutcome.TOUCHES, self.tuned.trouble
-                self._bar(self.tuned.sample)
+                self._bar(self.tuned.sample, why, self.tuned.fixed)
                 continue
             self.verdict = self._judged(self.tuned.motion)
             if not self.verdict.accepted:
                 first = self.verdict.objections[0]
                 outcome, why = CarryOutcome.REFUSED, f"{first.text}, {first.t:.3g} s after the start"
-                self._bar(first.sample)
+                self._bar(first.sample, why)
                 continue
             return self.ended(CarryOutcome.CARRIED, motion=self.tuned.motion)
         return self.ended(outcome, why=why, motion=self._as_far())
@@ -224,13 +225,24 @@ class _Run:
         with self.working("recheck"):
             return recheck(errand.team, motion, errand.scene, margin=errand.margin, heights=errand.heights, **errand.ground)
 
-    def _bar(self, sample: int) -> None:
-        """The next way keeps aside of where this one failed; edges of the roadmap that pass there are taken out."""
+    def _bar(self, sample: int, why: str, fixed: str = "") -> None:
+        """The next way keeps aside of where this one failed; edges of the roadmap that pass there are taken out.
+
+        Where an agent is that cannot pass in any posture, nobody looks at what the others do.
+        """
         assert self.timing is not None
+        self.failures.append(why)
         t = np.array([self.timing.duration * sample / (self.samples - 1)])
         q = self.timing.at(t)[0]
-        ends = self.space.distances(q, np.stack([self.errand.start, self.errand.goal]))
-        self.space.bar(q, min(ASIDE * 1.4**self.round, 0.5 * float(ends.min())))  # the ends must stay free
+
+        def away(Q: Array) -> Array:
+            if not fixed:
+                return self.space.distances(q, Q)
+            own, there = (self.errand.team.in_world(at)[0][fixed][..., :2] for at in (Q, q))
+            return np.asarray(np.linalg.norm(own - there, axis=-1))
+
+        ends = away(np.stack([self.errand.start, self.errand.goal]))
+        self.space.bar(away, min(ASIDE * 1.4**self.round, 0.5 * float(ends.min())))  # the ends must stay free
         for i, j in self.roadmap.edges:
             if not self.space.aside(self.roadmap.edge_curve(i, j)):
                 self.roadmap.remove_edge(i, j)

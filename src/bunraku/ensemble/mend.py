@@ -93,7 +93,8 @@ class Mender:
         if not movable.all():
             fixed = int(np.argmin(movable))
             a, b = self.whole.names(spots.things[fixed])
-            self.stretches.fail(self.number, f"{a} meets {b}, and no change of posture moves either", float(spots.place[fixed]))
+            why, who = f"{a} meets {b}, and no change of posture moves either", self.residual.owners(spots.things[[fixed]])
+            self.stretches.fail(self.number, why, float(spots.place[fixed]), who[0])
             return
         fits = begin >= LEAST * self.ease and self.last - end >= LEAST * self.ease
         postures = Postures(self.loops, self.residual.owners(spots.things), held=fits, seed=(self.seed, self.number))

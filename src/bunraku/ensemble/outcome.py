@@ -68,6 +68,8 @@ class Carry:
     tuned: Tuned | None = None
     verdict: Verdict | None = None
     """Of the independent rechecker, on the last motion that there was."""
+    failures: tuple[str, ...] = ()
+    """Why each of the ways that were given up could not be taken."""
 
     @property
     def planning(self) -> float:

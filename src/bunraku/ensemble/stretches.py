@@ -25,6 +25,8 @@ class Failure:
     why: str
     sample: int
     depths: dict[tuple[int, int], float]
+    fixed: str = ""
+    """The agent of which a leg, or the base, touches something: no posture helps while it passes there."""
 
 
 class Stretches:
@@ -39,15 +41,12 @@ class Stretches:
         return len(self.spots)
 
     @property
-    def trouble(self) -> tuple[str, int]:
-        """Why the earliest that could not be mended could not be, and its sample."""
-        if not self.failed:
-            return "", -1
-        first = self.failed[min(self.failed)]
-        return first.why, first.sample
+    def first(self) -> Failure | None:
+        """The earliest that could not be mended."""
+        return self.failed[min(self.failed)] if self.failed else None
 
-    def fail(self, number: int, why: str, place: float) -> None:
-        self.failed[number] = Failure(why, round(place), self.residual.depths(self.given, self.spots[number]))
+    def fail(self, number: int, why: str, place: float, fixed: str = "") -> None:
+        self.failed[number] = Failure(why, round(place), self.residual.depths(self.given, self.spots[number]), fixed)
 
     def deeper(self, number: int, Q: Array) -> bool:
         """Whether one that could not be mended is deeper in Q than it was."""

@@ -31,6 +31,8 @@ class Tuned:
     """The sample of what could not be removed, for its edge to be taken out of the roadmap; −1 where all is well."""
     seconds: float
     """Of the processor."""
+    fixed: str = ""
+    """The agent that cannot pass there in any posture, as it is a leg or the base that touches; empty where others might help."""
 
     @property
     def free(self) -> bool:
@@ -54,8 +56,9 @@ def tune(
     whole = Whole(team, scene, ground)
     mender = Mender(whole, whole.rows(animation.motion), animation.motion.t, margin, seed, begun + seconds)
     mender.mend()
-    trouble, sample = mender.stretches.trouble
+    left = mender.stretches.first
+    why, sample, fixed = ("", -1, "") if left is None else (left.why, left.sample, left.fixed)
     motion = whole.motion(mender.Q, animation.motion) if mender.changes else animation.motion
     marks = [Mark(float(motion.t[c.first]), f"tuned: {c.why}", "tuning") for c in mender.changes]
     motion = motion.replace(marks=(*motion.marks, *marks)) if marks else motion
-    return Tuned(motion, tuple(mender.changes), trouble, sample, time.process_time() - begun)
+    return Tuned(motion, tuple(mender.changes), why, sample, time.process_time() - begun, fixed)

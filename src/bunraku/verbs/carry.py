@@ -89,8 +89,9 @@ def _told(done: Carry, output: Sequence[Path], stills: Path | None, view: Path |
         yield "motion", f"{done.motion.duration:.1f} s of {', '.join(done.motion.names)} in {len(done.motion)} samples"
     if done.verdict is not None:
         yield "recheck", str(done.verdict)
-    if done.rounds > 1:
-        yield "recovered", f"{done.rounds} ways were tried"
+    yield from ((f"way {k}", why) for k, why in enumerate(done.failures, 1))
+    if done.failures and done.outcome.carried:
+        yield "recovered", f"along way {done.rounds}"
     for path in (*(output or done.errand.output), *(p for p in (stills, view) if p is not None)):
         if done.motion is None and path != view:
             continue
