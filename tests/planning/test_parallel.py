@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import signal
@@ -13,20 +14,23 @@ import pytest
 
 from benchmarks.arm_pairs import problems
 from bunraku import workers as house
-from bunraku.planning import Outcome, Progress, plan, plan_together, recheck
+from bunraku.planning import Outcome, Problem, Progress, plan, plan_together, recheck
 from bunraku.planning.parallel import Board
 
-PROBLEM = problems()[8]
+
+@functools.cache
+def problem() -> Problem:
+    return problems()[8]
 
 
 def test_one_worker_is_the_plain_search() -> None:
-    alone = plan(PROBLEM, seed=5)
-    assert plan_together(PROBLEM, seed=5, workers=1).motion == alone.motion
+    alone = plan(problem(), seed=5)
+    assert plan_together(problem(), seed=5, workers=1).motion == alone.motion
 
 
 def test_impossible_problems_start_no_worker() -> None:
     before = time.process_time()
-    assert plan_together(PROBLEM, seconds=0.0, workers=8).outcome is Outcome.NO_BUDGET
+    assert plan_together(problem(), seconds=0.0, workers=8).outcome is Outcome.NO_BUDGET
     assert time.process_time() - before < 1.0
 
 
@@ -45,9 +49,9 @@ def test_the_plan_arrives_though_a_worker_is_killed() -> None:
 
         thread = threading.Thread(target=kill)
         thread.start()
-        found = plan_together(PROBLEM, "ao-est", pool=pool, seconds=300.0, segments=30_000, progress=heard.append)
+        found = plan_together(problem(), "ao-est", pool=pool, seconds=300.0, segments=30_000, progress=heard.append)
         thread.join()
-        again = plan_together(PROBLEM, pool=pool, seed=1)  # the pool is kept
+        again = plan_together(problem(), pool=pool, seed=1)  # the pool is kept
     assert again.solved
     assert killed
     assert heard
@@ -56,7 +60,7 @@ def test_the_plan_arrives_though_a_worker_is_killed() -> None:
     assert found.solved
     assert found.segments == 60_000  # nothing was lost, nothing counted twice
     assert found.motion is not None
-    assert recheck(found.motion, PROBLEM.scene, limits=PROBLEM.limits, goal=PROBLEM.goal).accepted
+    assert recheck(found.motion, problem().scene, limits=problem().limits, goal=problem().goal).accepted
 
 
 def test_words_of_several_trees_are_one(tmp_path: Path) -> None:
@@ -70,5 +74,5 @@ def test_words_of_several_trees_are_one(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_trees_on_a_cluster() -> None:
     pytest.importorskip("distributed")
-    found = plan_together(PROBLEM, workers=2, cluster="local", seed=1, seconds=20)
+    found = plan_together(problem(), workers=2, cluster="local", seed=1, seconds=20)
     assert found.solved

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,17 +13,20 @@ from bunraku.dynamics import Simulation
 from bunraku.planning.segment import allowed_speeds
 from bunraku.planning.space import Space
 
-SPACE = Space(problems()[5])
+
+@functools.cache
+def space() -> Space:
+    return Space(problems()[5])
 
 
 def wander(seed: int, segments: int = 12) -> tuple[np.ndarray, np.ndarray, bool]:
     """Speeds that stay within the limits, the samples of the compiled segments, and whether all were clear."""
-    rng, problem = np.random.default_rng(seed), SPACE.problem
-    state, q, v, free = SPACE.root, problem.start[4:].copy(), np.zeros(3), True
+    rng, problem = np.random.default_rng(seed), space().problem
+    state, q, v, free = space().root, problem.start[4:].copy(), np.zeros(3), True
     speeds, rows = [], [problem.start[None]]
     for _ in range(segments):
-        new = SPACE.allowed(q, v, rng.uniform(-0.6, 0.6, 3))
-        ok, state, Q = SPACE.segment(state, new)
+        new = space().allowed(q, v, rng.uniform(-0.6, 0.6, 3))
+        ok, state, Q = space().segment(state, new)
         free &= ok
         q, v = q + 0.5 * (v + new) * problem.segment, new
         speeds.append(new)
@@ -32,8 +37,8 @@ def wander(seed: int, segments: int = 12) -> tuple[np.ndarray, np.ndarray, bool]
 def test_segments_are_what_the_simulator_does() -> None:
     for seed in range(5):
         speeds, Q, _ = wander(seed)
-        simulation = Simulation(SPACE.problem.figure, SPACE.problem.start, dt=SPACE.problem.dt)
-        exact = simulation.run(SPACE.inputs(speeds)).q
+        simulation = Simulation(space().problem.figure, space().problem.start, dt=space().problem.dt)
+        exact = simulation.run(space().inputs(speeds)).q
         assert np.abs(Q[1:] - exact).max() < 1e-4  # its Newton's method stops earlier
 
 
@@ -43,8 +48,8 @@ def test_what_is_clear_is_free_by_the_exact_check() -> None:
         _, Q, free = wander(seed, 6)
         if free:
             cleared += 1
-            assert SPACE.problem.world.check(Q, between=True).free
-            assert SPACE.problem.world.check(Q).least >= SPACE.problem.margin - 1e-6
+            assert space().problem.world.check(Q, between=True).free
+            assert space().problem.world.check(Q).least >= space().problem.margin - 1e-6
     assert 5 < cleared < 40  # the test has seen both
 
 
@@ -68,7 +73,7 @@ limits = st.floats(-1.0, 1.0)
 @given(limits, st.floats(-0.6, 0.6), st.lists(st.floats(-1.0, 1.0), min_size=1, max_size=30))
 def test_hands_never_leave_their_box(q: float, v: float, wanted: list[float]) -> None:
     """From any state from which braking suffices, whatever is wanted."""
-    course = SPACE.course._replace(lower=np.full(3, -1.0), upper=np.full(3, 1.0))
+    course = space().course._replace(lower=np.full(3, -1.0), upper=np.full(3, 1.0))
     a, T, out = float(course.acceleration[0]), 0.15, np.empty(1)
     if not -1.0 <= q + np.sign(v) * (v * v / (2 * a) + 0.5 * abs(v) * T) <= 1.0:
         return  # it may not be able to stop

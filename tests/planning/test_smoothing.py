@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -11,15 +12,18 @@ from numpy.typing import NDArray
 from benchmarks.arm_pairs import problems
 from bunraku.control.track import track
 from bunraku.errors import BunrakuError
-from bunraku.planning import Plan, plan, recheck, smooth, stabilize
+from bunraku.planning import Plan, Problem, plan, recheck, smooth, stabilize
 from bunraku.planning.smoothing import roughness
 
-WALL = problems()[8]
+
+@functools.cache
+def wall() -> Problem:
+    return problems()[8]
 
 
 @pytest.fixture(scope="module")
 def found() -> Plan:
-    return plan(WALL, seed=1)
+    return plan(wall(), seed=1)
 
 
 def test_smoother_hands_and_the_rechecker_still_accepts(found: Plan) -> None:
@@ -28,7 +32,7 @@ def test_smoother_hands_and_the_rechecker_still_accepts(found: Plan) -> None:
     assert better.motion is not None
     assert better.motion.duration == pytest.approx(found.motion.duration)
     assert roughness(better.motion) < 0.1 * roughness(found.motion)
-    report = recheck(better.motion, WALL.scene, limits=WALL.limits, goal=WALL.goal, allowed=WALL.allowed)
+    report = recheck(better.motion, wall().scene, limits=wall().limits, goal=wall().goal, allowed=wall().allowed)
     assert report.accepted, str(report)
 
 
@@ -50,7 +54,7 @@ def test_gains_bring_a_pushed_figure_back(found: Plan) -> None:
 
 
 def test_what_was_not_found_stays_so() -> None:
-    nothing = plan(WALL, seed=1, segments=3)
+    nothing = plan(wall(), seed=1, segments=3)
     assert smooth(nothing) is nothing
     with pytest.raises(BunrakuError, match="no motion"):
         stabilize(nothing)
@@ -58,6 +62,6 @@ def test_what_was_not_found_stays_so() -> None:
 
 def test_a_plan_that_cannot_be_bettered_is_kept(found: Plan) -> None:
     """A goal that only this end is in, and a wall as near as it may be: whatever the weight, the plan stays valid."""
-    tight = dataclasses.replace(WALL.goal, within=1e-9)
-    kept = smooth(dataclasses.replace(found, problem=dataclasses.replace(WALL, goal=tight)), iterations=3)
+    tight = dataclasses.replace(wall().goal, within=1e-9)
+    kept = smooth(dataclasses.replace(found, problem=dataclasses.replace(wall(), goal=tight)), iterations=3)
     assert kept.motion is found.motion

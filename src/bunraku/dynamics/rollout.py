@@ -20,6 +20,7 @@ from bunraku.spatial.kernel import bare, borrow, inline, keep, kernel, woven
 # What happened in a step, as bits.
 PLAIN, RETRIED, HELD, DIVIDED, FROZEN, RECHARTED = 0, 1, 2, 4, 8, 16
 PARTS = 16  # of a step, at most
+PATIENCE = 12, 40  # Newton steps from the guess, then from rest
 FURTHEST = 1.0  # [rad] that a joint may turn in a step, or a part of it
 
 
@@ -38,15 +39,16 @@ def attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, furthest):
 
     A joint that turns by more than `furthest` has not been followed: that is no step either.
     """
-    if step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, 12) >= 0 and not _further(tree, q0, q1, furthest):
-        return PLAIN
-    for i in range(tree.shape[0]):
-        q1[i] = q0[i]
-    for c in range(tree.shape[3]):
-        lam[c] = 0.0
-        w.alive[c] = False
-    if step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, 40) >= 0 and not _further(tree, q0, q1, furthest):
-        return RETRIED
+    for again in range(2):
+        if again > 0:
+            for i in range(tree.shape[0]):
+                q1[i] = q0[i]
+            for c in range(tree.shape[3]):
+                lam[c] = 0.0
+                w.alive[c] = False
+        used = step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, PATIENCE[again])
+        if used >= 0 and not _further(tree, q0, q1, furthest):
+            return RETRIED if again > 0 else PLAIN
     return -1
 
 

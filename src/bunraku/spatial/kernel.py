@@ -27,6 +27,8 @@ import numpy as np
 from numba.core import caching, cgutils, event, types
 from numba.extending import intrinsic
 
+from bunraku.spatial.linked import InlineCache, InlineCompiler, KernelCompiler
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 config: Any = numba.config
@@ -187,15 +189,15 @@ class Index(caching.IndexDataCacheFile):
         return str(super()._data_name(number + self.taken))
 
 
-def _compile(function: Function, **options: Any) -> Function:
+def _compile(function: Any, compiler: type, **options: Any) -> Any:
     before = config.CACHE_LOCATOR_CLASSES
     config.CACHE_LOCATOR_CLASSES = f"{__name__}.{Locator.__name__}"
     try:
-        compiled = numba.njit(cache=True, **OPTIONS, **options)(function)
+        compiled = numba.njit(cache=True, pipeline_class=compiler, **OPTIONS, **options)(function)
     finally:
         config.CACHE_LOCATOR_CLASSES = before
     compiled._cache._cache_file.__class__ = Index
-    return compiled  # type: ignore[no-any-return]
+    return compiled
 
 
 def kernel(function: Function) -> Function:
@@ -203,11 +205,11 @@ def kernel(function: Function) -> Function:
     if INTERPRETED:
         return function
     _announce()
-    return _compile(function)
+    return _compile(function, KernelCompiler)  # type: ignore[no-any-return]
 
 
 def inline(function: Function) -> Function:
-    """A compiled function that only kernels call; no wrapper for Python is built, which saves compile time."""
+    """A compiled function that only kernels call, as a part of them."""
     return function if INTERPRETED else _within(function, allocates=True)
 
 
@@ -224,7 +226,10 @@ def woven(function: Function) -> Function:
 
 def _within(function: Function, *, allocates: bool, forceinline: bool = False) -> Function:
     # Options that are not named are the caller's, whoever that is: nothing that a cache should keep.
-    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=allocates, forceinline=forceinline)
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": allocates, "forceinline": forceinline}
+    compiled = _compile(function, InlineCompiler, **options)
+    compiled._cache._impl.__class__ = InlineCache
+    return compiled  # type: ignore[no-any-return]
 
 
 def _borrow(arrays: Any) -> Any:

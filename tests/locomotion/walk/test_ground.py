@@ -5,23 +5,26 @@ import pytest
 
 from bunraku.figure import library
 from bunraku.locomotion.walk.ground import rest
-from bunraku.locomotion.walk.legs import legs_of
-
-LEG = legs_of(library.named("mannequin"))[0]
+from bunraku.locomotion.walk.legs import Leg, legs_of
 
 
-def test_flat_ground_leaves_feet_where_they_are():
+@pytest.fixture(scope="module")
+def leg() -> Leg:
+    return legs_of(library.named("mannequin"))[0]
+
+
+def test_flat_ground_leaves_feet_where_they_are(leg):
     place = np.array([[1.0, 2.0, 0.3], [0.0, 0.0, -1.0]])
     for heights in (None, lambda points: np.zeros(len(points))):
-        ground = rest(place, LEG, heights)
+        ground = rest(place, leg, heights)
         assert np.allclose(ground.at, [[1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
         assert np.allclose(ground.R[:, :, 2], [0.0, 0.0, 1.0])
 
 
-def test_soles_lie_on_a_slope():
+def test_soles_lie_on_a_slope(leg):
     slope = lambda points: 0.2 * points[:, 0] - 0.1 * points[:, 1]  # noqa: E731
-    ground = rest(np.array([[0.5, 0.5, 0.7]]), LEG, slope)
-    for x in (LEG.heel, LEG.toe):
+    ground = rest(np.array([[0.5, 0.5, 0.7]]), leg, slope)
+    for x in (leg.heel, leg.toe):
         for y in (-0.03, 0.03):
             point = ground.at[0] + ground.R[0] @ [x, y, 0.0]
             assert point[2] == pytest.approx(slope(point[None])[0], abs=1e-9)
@@ -29,12 +32,12 @@ def test_soles_lie_on_a_slope():
 
 
 @pytest.mark.parametrize("x", np.linspace(-0.3, 0.1, 9))
-def test_soles_keep_off_an_edge(x):
+def test_soles_keep_off_an_edge(x, leg):
     step = lambda points: np.where(points[:, 0] > 0.0, 0.15, 0.0)  # noqa: E731
-    ground = rest(np.array([[x, 0.0, 0.0]]), LEG, step)
+    ground = rest(np.array([[x, 0.0, 0.0]]), leg, step)
     z = ground.at[0, 2]
     assert min(abs(z), abs(z - 0.15)) < 1e-9
-    ends = ground.at[0] + np.array([[LEG.heel, 0.0, 0.0], [LEG.toe, 0.0, 0.0]])
+    ends = ground.at[0] + np.array([[leg.heel, 0.0, 0.0], [leg.toe, 0.0, 0.0]])
     assert (step(ends[:, :2]) <= z + 1e-9).all()  # nothing of it is inside the step
     assert abs(ground.at[0, 0] - x) <= 0.16 + 1e-9
 

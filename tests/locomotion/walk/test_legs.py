@@ -13,11 +13,10 @@ from bunraku.locomotion.walk.legs import legs_of
 from bunraku.spatial import so3
 
 PERSON = library.named("mannequin")
-LEGS = legs_of(PERSON)
 
 
 def test_lengths_are_the_mannequins():
-    left, right = LEGS
+    left, right = legs_of(PERSON)
     assert (left.thigh, left.shin, left.ankle) == pytest.approx((0.425, 0.425, 0.075))
     assert (left.heel, left.toe) == pytest.approx((-0.073, 0.185))
     assert left.hip == pytest.approx([0.0, 0.092, -0.02])
@@ -29,7 +28,7 @@ def test_lengths_are_the_mannequins():
 @given(st.lists(st.floats(-1.0, 1.0), min_size=8, max_size=8), st.sampled_from([0, 1]))
 def test_the_foot_arrives(u, foot):
     """By forward kinematics, for any pelvis and any foot within reach."""
-    leg = LEGS[foot]
+    leg = legs_of(PERSON)[foot]
     R_WP = so3.rpy(0.2 * u[0], 0.2 * u[1], 3.0 * u[2])
     hip = R_WP @ leg.hip + [0.3, -0.2, 0.9]
     ankle = hip + np.array([0.3 * u[3], 0.2 * u[4], -0.65 + 0.1 * u[5]])

@@ -9,13 +9,11 @@ from bunraku.locomotion.walk.going import going
 from bunraku.locomotion.walk.legs import legs_of
 from bunraku.locomotion.walk.steps import GAP, plan
 
-LEGS = legs_of(library.named("mannequin"))
-
 
 def steps_of(x, y, turn, seconds):
     t = np.linspace(0.0, seconds, len(x))
     way = going(t, np.stack(np.broadcast_arrays(x, y, turn), 1).astype(float))
-    return way, plan(way, load_cycles(), LEGS, None)
+    return way, plan(way, load_cycles(), legs_of(library.named("mannequin")), None)
 
 
 def smooth(length, samples=300):
