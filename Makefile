@@ -23,11 +23,14 @@ $(READY):
 play: env  ## the show: every capability on one stage, in the browser
 	@.venv/bin/bunraku play $(ARGS)
 
+# Each worker starts in a part of its own, so that one compiles what the other does not need yet.
+PYTEST := $(PY) -m pytest -n 2 --dist worksteal
+
 test: lint  ## check style, types, layers; run the fast tests (ARGS="-k strings" selects)
-	@$(PY) -m pytest -n 2 $(ARGS)
+	@$(PYTEST) $(ARGS)
 
 test-all: lint  ## the same with the slow tests
-	@$(PY) -m pytest -n 2 -m "" $(ARGS)
+	@$(PYTEST) -m "" $(ARGS)
 
 lint: env  ## check style, types and layers only
 	@$(PY) -m ruff check

@@ -28,6 +28,7 @@ from numba.core import caching, cgutils, event, types
 from numba.extending import intrinsic
 
 from bunraku.spatial.linked import InlineCache, InlineCompiler, KernelCompiler
+from bunraku.spatial.turn import Shared
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -197,6 +198,7 @@ def _compile(function: Any, compiler: type, **options: Any) -> Any:
     finally:
         config.CACHE_LOCATOR_CLASSES = before
     compiled._cache._cache_file.__class__ = Index
+    compiled.__class__ = Shared
     return compiled
 
 
