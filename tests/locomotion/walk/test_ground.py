@@ -44,10 +44,10 @@ def test_soles_keep_off_an_edge(x, leg):
 
 @pytest.mark.parametrize("rise", [(0.0, 0.12), (0.12, 0.0)], ids=["foot", "top"])
 @pytest.mark.parametrize("x", np.linspace(-0.2, 0.1, 7))
-def test_where_slopes_meet_nothing_sinks(x, rise):
+def test_where_slopes_meet_nothing_sinks(x, rise, leg):
     bend = lambda points: np.where(points[:, 0] < 0.0, rise[0], rise[1]) * points[:, 0]  # noqa: E731
-    ground = rest(np.array([[x, 0.0, 0.4]]), LEG, bend)
-    along = np.linspace(LEG.heel, LEG.toe, 25)
+    ground = rest(np.array([[x, 0.0, 0.4]]), leg, bend)
+    along = np.linspace(leg.heel, leg.toe, 25)
     sole = np.stack([along, 0.0 * along, 0.0 * along], 1) @ ground.R[0].T + ground.at[0]
     up = sole[:, 2] - bend(sole)
     assert up.min() > -1.5e-3

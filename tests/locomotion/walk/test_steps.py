@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -10,10 +12,15 @@ from bunraku.locomotion.walk.legs import legs_of
 from bunraku.locomotion.walk.steps import GAP, plan
 
 
+@functools.cache
+def legs():
+    return legs_of(library.named("mannequin"))
+
+
 def steps_of(x, y, turn, seconds):
     t = np.linspace(0.0, seconds, len(x))
     way = going(t, np.stack(np.broadcast_arrays(x, y, turn), 1).astype(float))
-    return way, plan(way, load_cycles(), legs_of(library.named("mannequin")), None)
+    return way, plan(way, load_cycles(), legs(), None)
 
 
 def smooth(length, samples=300):
@@ -63,7 +70,7 @@ def test_a_shift_of_two_centimetres_takes_no_step():
 def test_feet_that_are_turned_against_each_other_do_not_meet(turn, aside):
     """As rectangles, of which one side separates the two."""
     _, steps = steps_of(smooth(-0.5), smooth(aside), smooth(turn), 5.0)
-    ends = np.array([(x, y) for x in (LEGS[0].heel, LEGS[0].toe) for y in (-0.036, 0.036)])
+    ends = np.array([(x, y) for x in (legs()[0].heel, legs()[0].toe) for y in (-0.036, 0.036)])
     for i in range(1, len(steps.foot)):
         if steps.leave[i - 1] <= steps.touch[i]:
             continue
