@@ -27,10 +27,10 @@ def quintic(p: Array, v: Array, a: Array, goal: Array, duration: float, s: Array
 
 def turned(R: Array, v: Array, a: Array, goal: Array, duration: float, s: Array) -> Array:
     """Rotations (k, 3, 3) from R at angular velocity v and acceleration a to rest at the goal: exp(φ) R with a quintic φ."""
-    return _exp(quintic(np.zeros(3), v, a, so3.log(goal @ R.T), duration, s)) @ R
+    return rotations(quintic(np.zeros(3), v, a, so3.log(goal @ R.T), duration, s)) @ R
 
 
-def _exp(vectors: Array) -> Array:
+def rotations(vectors: Array) -> Array:
     """Rotations (k, 3, 3) of rotation vectors (k, 3)."""
     angle = np.linalg.norm(vectors, axis=1)[:, None, None]
     W = np.cross(np.eye(3)[None], vectors[:, None])

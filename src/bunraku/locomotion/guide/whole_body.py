@@ -21,7 +21,7 @@ from bunraku.kinematics.inverse import Inverse
 from bunraku.kinematics.tasks import CentreOfMass, FramePose, FrameRotation, PointPosition, Posture, Task
 from bunraku.locomotion.guide.humanoid import SIDES, Humanoid
 from bunraku.locomotion.guide.move import Move, matrices
-from bunraku.locomotion.guide.paths import eased
+from bunraku.locomotion.guide.paths import eased, rotations
 from bunraku.locomotion.guide.points import Points, heading
 from bunraku.spatial import so3
 
@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 Places = dict[str, tuple[NDArray[np.int64], ...]]
 LESS, LEAST = 1e-2, 1e-7
 RELEASED = 30
-"""Ticks in which what was pulled aside goes back."""
+"""Ticks in which what was pulled aside goes back, or half of the move."""
 STEPS = 2
 """Steps of Newton a tick: what is left of the errors is some micrometres."""
 FEET = tuple(f"{side}_foot" for side in SIDES)
@@ -161,12 +161,18 @@ class WholeBody:
         start = q if move.start.posture is None else move.start.posture
         end = self.humanoid.home if home else start
         # What hands had pulled aside, some micrometres, goes back by and by: in one tick they would be metres a second squared.
-        here, left = pose(self.humanoid.figure, q), 1.0 - eased(np.arange(move.n + 1) / RELEASED)[:, None]
+        here, left = pose(self.humanoid.figure, q), 1.0 - eased(np.arange(move.n + 1) / max(RELEASED, move.n // 2))[:, None]
         com = move.segment.samples[:, :3] + left * (here.com - move.segment.samples[0, :3])
         feet = move.feet.copy()
         for k, frame in enumerate(self.humanoid.feet):
             feet[:, k, :3] += left * (here.point(frame) - move.feet[0, k, :3])
-        return _followed(self.quiet, self.aims(com, feet, move.turns), q, (start, end)), end
+        aims = self.aims(com, feet, move.turns)
+        # The same for a foot that an ankle at its limit holds a little askew: else arms would swing to set it flat at once.
+        for frame, name in zip(self.humanoid.feet, FEET, strict=True):
+            place = self._quiet_places[name][1]
+            askew = so3.log(here.X(frame)[:3, :3] @ aims[0, place].reshape(3, 3).T)
+            aims[:, place] = (rotations(left * askew) @ aims[:, place].reshape(-1, 3, 3)).reshape(-1, 9)
+        return _followed(self.quiet, aims, q, (start, end)), end
 
     def misses(self, move: Move, Q: Array, every: int = 5) -> tuple[float, Array, Array]:
         """How far a foot, its toes and heels included, is from its place at worst [m], and at the end the hands (2,), and those
