@@ -63,6 +63,10 @@ class Performance:
         """How the floor's push is shared by the feet, (n + 1, 2)."""
         return self.move.shares(self.zmp)
 
+    def stands_at(self, k: int, zmp: Array) -> bool:
+        """Whether a ZMP (2,) is inside what supports it at a tick: where another takes over, both must be kept."""
+        return bool(self.move.segment.margin_of(np.concatenate([self.zmp[:k], zmp[None]]))[k] > 0.0)
+
     @property
     def realised(self) -> bool:
         return "cannot be done" not in self.notice

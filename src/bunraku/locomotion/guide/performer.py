@@ -129,7 +129,7 @@ class Performer:
         points = self._with_axes(done.move.at(k), done.q[: k + 1])
         for goals in self._elsewhere(done.move, points, command):
             new, fault = self._realise(points, goals, done.q[k + 1 - BEFORE : k + 1], REDIRECTING)
-            if new is not None and not fault and self._above_ground(new.move):
+            if new is not None and not fault and self._above_ground(new.move) and done.stands_at(k, new.zmp[0]):
                 return replace(new, notice=wrong or goals.notice)
         return None
 
