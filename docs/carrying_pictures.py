@@ -56,6 +56,24 @@ def scenes() -> None:
     Image.fromarray(sheet(pictures, 2, [])).save(HERE / "_static" / "carrying_scenes.png", optimize=True)
 
 
+def people() -> None:
+    """Two people and two robots with a table: before the ramp, on it, and as they turn on the platform."""
+    errand = load_errand("ramp_people")
+    done = carry(errand, seed=0)
+    assert done.motion is not None
+    x = done.motion.track("object").q[:, 0]
+    pictures, labels = [], []
+    for place in (-2.2, 1.2, 5.0):
+        k = int(np.argmin(np.abs(x - place)))
+        px, py, pz = done.motion.track("object").q[k, :3]
+        around = np.array([[px - 1.5, py - 1.1, pz - 1.1], [px + 1.5, py + 1.1, pz + 0.7]])
+        camera = Camera.around(around, azimuth=-1.15, elevation=0.3, aspect=1.2, margin=1.0)
+        pictures.append(still(done.motion, errand.scene, k, camera=camera, size=(600, 500)))
+        labels.append(f"{done.motion.t[k]:.1f} s")
+    Image.fromarray(sheet(pictures, 3, labels)).save(HERE / "_static" / "carrying_people.png", optimize=True)
+
+
 if __name__ == "__main__":
     main()
     scenes()
+    people()
