@@ -3,7 +3,8 @@ When to switch
 ==============
 
 A cart is pushed, coasts, and is braked. When must it be let go, and when braked, to stand still at 1 m after 4 s? Newton's
-method on the switching times finds 2 − √3 and 2 + √3 seconds in six iterations; the gradient alone needs over a hundred.
+method on the switching times finds 2 − √3 and 2 + √3 seconds in six iterations; the gradient alone needs over a hundred. Then a
+figure in place of a formula: a crane whose load must not swing when it arrives.
 """
 
 from math import sqrt
@@ -11,8 +12,10 @@ from math import sqrt
 import matplotlib.pyplot as plt
 import numpy as np
 
+from bunraku import library
 from bunraku.choreography import Limits, optimize_times
 from bunraku.choreography.flow import Field, Flow
+from bunraku.choreography.mode import at_rest, mode_of
 
 push, coast, brake = (Field.linear([[0, 1], [0, 0]], [0, u]) for u in (1.0, 0.0, -1.0))
 cart = Flow(
@@ -29,15 +32,34 @@ assert newton.iterations <= 8
 assert gradient.iterations > 50
 print(f"let go at {newton.times[0]:.4f} s, brake at {newton.times[1]:.4f} s: {newton.iterations} iterations")
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+# %%
+# A mode may be a figure under constant inputs. A cart with a pendulum is a crane with its load: four pushes of ±10 N, and the four
+# times between them and the end, are just enough for the load to hang still 1 m away.
+
+crane = library.cart_pendulum(start=(0.0, 0.0))
+PUSHES = (10.0, -10.0, 10.0, -10.0, 0.0)
+modes = [mode_of(crane, forces={"x_force": u}) for u in PUSHES]
+swing = Flow(modes, at_rest(crane), 2.6, np.array([1.0, 0, 0, 0]), np.zeros((4, 4)), np.diag([10.0, 10, 1, 1]), steps=15)
+still = optimize_times(swing, times=[0.5, 1.0, 1.5, 2.0], limits=Limits.ordered(4, 2.6, shortest=0.05), tolerance=1e-14)
+print(f"crane: {still.outcome.name.lower()} after {still.iterations} iterations, switched at {still.times.round(3)} s")
+assert np.abs(swing.run(still.times)[-1] - swing.goal).max() < 1e-6
+
+figure, (left, middle, right) = plt.subplots(1, 3, figsize=(14, 4), layout="constrained")
 for times, label, color in (([1.0, 2.5], "first guess", "0.6"), (newton.times, "best times", "tab:red")):
     t = np.concatenate([[0.0], np.cumsum(cart.lengths(np.array(times)))])
     left.plot(t, cart.run(np.array(times))[:, 0], color=color, label=label)
     left.vlines(times, 0, 1, color=color, ls=":", lw=1)
 left.axhline(1.0, color="0.8", lw=1, zorder=0)
-left.set(xlabel="time [s]", ylabel="way of the cart [m]")
+left.set(xlabel="time [s]", ylabel="way of the cart [m]", title="pushed, coasting, braked")
 left.legend()
 for name, one in found.items():
-    right.semilogy(np.maximum(one.promised, 1e-17), marker="o", ms=3, label=f"{name}: {one.iterations} iterations")
-right.set(xlabel="iteration", ylabel="decrease that is hoped for", xlim=(-1, 60))
+    middle.semilogy(np.maximum(one.promised, 1e-17), marker="o", ms=3, label=f"{name}: {one.iterations} iterations")
+middle.set(xlabel="iteration", ylabel="decrease that is hoped for", xlim=(-1, 60), title="Newton's method and the gradient")
+middle.legend()
+t, x = np.concatenate([[0.0], np.cumsum(swing.lengths(still.times))]), swing.run(still.times)
+right.plot(t, x[:, 0], color="tab:red", label="way of the crane [m]")
+right.plot(t, x[:, 1], color="tab:blue", label="angle of its load [rad]")
+for begin, end, u in zip([0.0, *still.times], [*still.times, 2.6], PUSHES, strict=True):
+    right.axvspan(begin, end, color="tab:green" if u > 0 else "tab:orange" if u < 0 else "white", alpha=0.12)
+right.set(xlabel="time [s]", title="a crane: +10 N green, −10 N orange")
 right.legend()

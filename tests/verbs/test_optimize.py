@@ -37,8 +37,13 @@ def written(folder: Path, text: str) -> Path:
 
 def test_a_file_is_solved_and_written(tmp_path: Path) -> None:
     path = written(tmp_path, SWING)
-    lines = dict(run_order(path, (), console=Console(file=io.StringIO())))
+    lines = dict(run_order(path, (), tmp_path / "swing.svg", console=Console(file=io.StringIO())))
     assert lines["outcome"].startswith("converged")
+    assert lines["input"].startswith("x_force")
+    assert lines["input"].endswith(" N")
+    drawn = (tmp_path / "swing.svg").read_text(encoding="utf-8")
+    for words in ("theta", "x_force [N]", "position [m]", "iteration"):
+        assert words in drawn
     motion = load(tmp_path / "swing.npz")
     assert abs(motion.column("x")[-1] - 0.4) < 0.05
     found = optimize_file(path)

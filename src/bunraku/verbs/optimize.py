@@ -46,9 +46,11 @@ from bunraku.motion import Motion
 from bunraku.spatial.brief import brief
 from bunraku.verbs.curves import curves
 from bunraku.verbs.measures import efforts, measures
+from bunraku.verbs.optimize_plot import draw, force_unit, largest
 from bunraku.verbs.simulate import start_of
 
 Array = NDArray[np.float64]
+SAID = 4  # forces whose range is told
 WORDS = ("optimize", "duration", "dt", "start", "inputs", "cost", "imitate", "limits", "iterations", "output")
 TERMS: dict[str, Any] = {
     "configuration": Configuration, "momentum": Momentum, "speed": Speed, "acceleration": Acceleration, "forces": Forces,
@@ -103,22 +105,34 @@ def load_order(path: str | os.PathLike[str]) -> Order:
     return Order(figure, options, reference, outputs_of(root.get("output"), folder))
 
 
-def run_order(file: Path, output: Sequence[Path], *, console: Console) -> Iterator[tuple[str, str]]:
+def run_order(file: Path, output: Sequence[Path], plot: Path | None = None, *, console: Console) -> Iterator[tuple[str, str]]:
     """What came of it, line by line, and what was written. Names that cannot be written are refused before the work begins."""
-    require_outputs(output)
+    require_outputs(output, plot)
     order = load_order(file)
     begun = time.perf_counter()
     with bar(console, title=order.figure.name) as monitor:
         found = order.run(monitor=monitor)
-    yield "outcome", f"{found} in {time.perf_counter() - begun:.3g} s"
-    yield "advice", found.outcome.value
-    yield "decrease", " ".join(f"{x:.0e}" for x in found.tail)
-    motion = found.motion
+    took = f"{len(found.history)} iterations and {time.perf_counter() - begun:.3g} s"
+    yield "outcome", f"{found.outcome.name.lower().replace('_', ' ')} after {took}: {found.outcome.value}"
+    yield "cost", f"{found.cost:.6g}"
+    if found.tail:
+        last = found.tail[-8:]
+        hoped = " ".join(f"{x:.0e}" for x in last)
+        yield "search", f"decrease that the last {len(last)} iterations expected, over the cost: {hoped}"
+    motion, system = found.motion, found.system
+    for k in largest(found, SAID):
+        name, values = system.figure.forces[k].name, found.forces[:, k]
+        yield "input", f"{name} {values.min():.3g} … {values.max():.3g} {force_unit(system.figure, k)}"
+    if (more := len(system.thrusts) - SAID) > 0:
+        yield "", f"and {more} forces that vary less"
     if motion.tension is not None and motion.tension.size:
-        yield "tension", f"{motion.tension.min():.3g} N to {motion.tension.max():.3g} N"
+        yield "tension", f"{motion.tension.min():.3g} … {motion.tension.max():.3g} N"
     for path in output or order.output:
         save(motion, path)
         yield "wrote", str(path)
+    if plot is not None:
+        draw(found, plot)
+        yield "wrote", str(plot)
 
 
 def _known(node: Node, known: Sequence[str], what: str) -> str:

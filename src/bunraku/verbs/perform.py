@@ -63,21 +63,23 @@ def _told(made: Performance, output: Sequence[Path], plot: Path | None) -> Itera
     roles = ", ".join(role.name for role in script.roles)
     yield "show", f"{script.title}: {made.motion.duration:.3g} s, {len(made.score.cues)} cues, played by {roles}"
     seconds = ", ".join(f"{stage} {report[f'{stage} [s]']:.1f} s" for stage in STAGES)
-    yield "took", f"{seconds}; {report['rehearsed anew']:.0f} stretches rehearsed anew"
+    anew = round(report["rehearsed anew"])
+    yield "took", f"{seconds}; {anew or 'no'} stretch{'' if anew == 1 else 'es'} from rest to rest rehearsed anew"
     if len(made.shifts):
         flexible = [timed.cue for timed in made.score.cues if timed.cue.give > 0.0]
         shifts = ", ".join(f"{cue.name} {shift:+.2f}" for cue, shift in zip(flexible, made.shifts, strict=True))
-        yield "timing", f"shifted by counts: {shifts}"
-    if made.near is not None:
-        yield "strings", f"never nearer than {100 * made.near.distance:.0f} cm to another puppet's"
+        yield "timing", f"cues that may give came earlier (−) or later (+), in counts: {shifts}"
+    least = min(float(track.tension.min()) for track in made.motion.tracks if track.tension is not None)
+    apart = f"; never nearer than {100 * made.near.distance:.0f} cm to another puppet's" if made.near is not None else ""
+    yield "strings", f"pull with {least:.2g} N at least{apart}"
     for name, part in made.parts.items():
         found, off = recovery(part), report[f"{name} off by [rms]"]
-        held = f"pushed and 3 % heavier, off its part by {found.held:.3f}, without feedback {found.open:.3f}"
-        yield name, f"off the script by {off:.3f} rms; {held}"
+        held = f"pushed and 3 % heavier by {found.held:.3f}, without feedback by {found.open:.3f}"
+        yield name, f"off what was asked by {off:.3f} rad rms over its joints; {held}"
     piece = on_stage(made)
     for path in output:
         save_motion(piece.motion, path, piece.scene)
         yield "wrote", str(path)
     if plot is not None:
-        plots.plot(made.motion, plot, ("tension",))
+        plots.plot(made.motion, plot, ("tension",), title=f"{script.title}: tensions", width=14.0)
         yield "wrote", str(plot)
