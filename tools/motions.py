@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import PchipInterpolator
 
 from bunraku import Motion, library, settle
 from bunraku.choreography.library import FOLDER, RATE, save_pieces
@@ -42,6 +41,8 @@ class Gesture:
     text: str
     loop: tuple[float, float] | None = None
     travels: bool = False
+    hands: float = 0.2
+    """Weight of where the hands are: a light one lets them do what they must, a heavy one keeps strings out of a partner's way."""
 
 
 def both(**hands: float) -> Hands:
@@ -53,12 +54,12 @@ def both(**hands: float) -> Hands:
     return out
 
 
-def torso(x: float = 0.0, y: float = 0.0, length: float = 0.0, turn: float = 0.0) -> Hands:
-    """Both strings of the torso, shifted, let out, and turned about the vertical [rad]."""
+def torso(x: float = 0.0, y: float = 0.0, length: float = 0.0, turn: float = 0.0, wide: float = 0.0) -> Hands:
+    """Both strings of the torso, shifted, let out, taken apart, and turned about the vertical [rad]."""
     out = {}
-    for name, side in (("upper_torso", -0.1), ("lower_torso", 0.1)):
-        out[f"{name}_x"] = x + side * (np.cos(turn) - 1.0)
-        out[f"{name}_y"] = y + side * np.sin(turn)
+    for name, side in (("upper_torso", -1.0), ("lower_torso", 1.0)):
+        out[f"{name}_x"] = x + side * ((0.1 + wide) * np.cos(turn) - 0.1)
+        out[f"{name}_y"] = y + side * (0.1 + wide) * np.sin(turn)
         out[f"{name}_length"] = length
     return out
 
@@ -72,16 +73,36 @@ def leg(side: str, up: float, y: float = 0.0) -> Hands:
 
 
 REST: Hands = {}
+TORSO = slice(0, 6)
 ARM, ARMS, LEGS, ALL = ("right_arm",), ("left_arm", "right_arm"), ("left_leg", "right_leg"), (
     "torso", "left_arm", "right_arm", "left_leg", "right_leg",
 )  # fmt: skip
 # Hands swing on their strings when these are carried to and fro, but follow at once when they are pulled: so waves are pulled.
-UP, HIGH = right_arm(0.12, -0.03, 0.42), right_arm(0.18, -0.03, 0.60)
-HAT, AHEAD = right_arm(0.0, -0.08, 0.5), right_arm(0.02, 0.35, 0.28)
-OPEN = both(arm_length=-0.22, arm_x=0.16)
-LOW = torso(y=-0.1, length=0.15) | both(leg_length=-0.1, leg_y=0.35, arm_length=0.05, arm_x=0.12, arm_y=-0.05)
-DIP = torso(length=0.07)
-LEFT, RIGHT, STEP = leg("left", 0.24, 0.1), leg("right", 0.24, 0.1), leg("left", 0.18, 0.14)
+UP, HIGH = right_arm(0.14, -0.03, 0.34), right_arm(0.2, -0.03, 0.64)
+HAT, THERE = right_arm(0.0, -0.08, 0.5), right_arm(0.5, 0.12, 0.34)
+OUT, HERE = right_arm(0.03, 0.15, 0.18), right_arm(0.03, 0.08, 0.46)
+BOTH = both(arm_length=-0.2, arm_x=-0.12)
+BEAT = both(arm_length=-0.2, arm_x=-0.12) | {"right_arm_length": -0.42, "left_arm_length": -0.14}
+OPEN = both(arm_length=-0.26, arm_x=0.3, arm_y=-0.1)
+LOW = torso(length=0.16) | both(leg_length=-0.12, leg_y=0.22, arm_length=0.05, arm_x=0.14)
+DIP, LIFT = torso(length=0.09) | {"torso_rx": -0.25}, {"torso_rx": 0.2}
+CROUCH = torso(length=0.06) | both(leg_length=-0.02, leg_y=0.06)
+JUMP = torso(length=-0.16) | both(arm_length=-0.36, leg_length=-0.26)
+LIFTED, KICK = leg("right", 0.3, 0.06), leg("right", 0.36, 0.3)
+LEFT, RIGHT = leg("left", 0.34, 0.1), leg("right", 0.34, 0.1)
+STEP, OTHER = leg("left", 0.2, 0.14) | leg("right", 0.0, -0.16), leg("right", 0.2, 0.14) | leg("left", 0.0, -0.16)
+LEAN = {"upper_torso_length": 0.04, "lower_torso_length": -0.04, "upper_torso_x": 0.03, "lower_torso_x": 0.03}
+POLKA = leg("left", 0.3, 0.1) | right_arm(0.06, 0.0, 0.42)
+
+
+def mirrored(hands: Hands) -> Hands:
+    """Left for right."""
+    out = {}
+    for name, value in hands.items():
+        other = {"left": "right", "right": "left", "upper": "lower", "lower": "upper"}.get(side := name.split("_")[0], side)
+        out[name.replace(side, other, 1)] = -value if name.endswith(("_x", "_rz", "_ry")) else value
+    return out
+
 
 GESTURES = {
     "rest": Gesture(((0, REST), (0.6, REST), (1.2, REST), (1.8, REST)), (), "hangs still", (0.6, 1.2)),
@@ -90,51 +111,44 @@ GESTURES = {
         ARM, "waves with the right hand", (1.32, 2.28),
     ),
     "salute": Gesture(((0, REST), (0.8, HAT), (1.6, HAT), (2.4, REST)), ARM, "hand to the hat"),
-    "point": Gesture(((0, REST), (0.8, AHEAD), (1.8, AHEAD), (2.6, REST)), ARM, "points ahead"),
-    "beckon": Gesture(
-        ((0, REST), (0.8, right_arm(0.0, 0.12, 0.3)), (1.2, right_arm(0.0, -0.02, 0.36)), (1.6, right_arm(0.0, 0.12, 0.3)),
-         (2.4, REST)), ARM, "come here", (0.8, 1.6),
-    ),
+    "point": Gesture(((0, REST), (0.9, THERE), (1.7, THERE), (2.8, REST)), ARM, "points over there, to its right"),
+    "beckon": Gesture(((0, REST), (0.8, OUT), (1.2, HERE), (1.6, OUT), (2.4, REST)), ARM, "come here", (0.8, 1.6)),
     "cheer": Gesture(
         ((0, REST), (0.8, both(arm_length=-0.42, arm_x=0.1)), (1.2, both(arm_length=-0.58, arm_x=0.18)),
          (1.6, both(arm_length=-0.42, arm_x=0.1)), (2.6, REST)), ARMS, "both hands up", (0.8, 1.6),
     ),
     "clap": Gesture(
-        ((0, REST), (0.7, both(arm_length=-0.18, arm_x=0.04)), (1.1, both(arm_length=-0.18, arm_x=-0.14)),
-         (1.5, both(arm_length=-0.18, arm_x=0.04)), (2.3, REST)), ARMS, "claps its hands", (0.7, 1.5),
+        ((0, REST), (1.2, BOTH), (1.52, BEAT), (1.84, BOTH), (2.16, BEAT), (2.48, BOTH), (3.6, REST)),
+        ARMS, "claps its hands", (1.2, 2.48),
     ),
-    "shrug": Gesture(((0, REST), (0.5, OPEN), (0.9, OPEN), (1.6, REST)), ARMS, "who knows"),
-    "bow": Gesture(((0, REST), (1.0, LOW), (1.6, LOW), (2.6, REST)), ALL, "bends its knees and opens its arms"),
-    "nod": Gesture(((0, REST), (0.6, DIP), (1.2, REST), (1.8, DIP), (2.4, REST)), ("torso",), "says yes"),
-    "kick": Gesture(((0, REST), (0.7, leg("right", 0.27, 0.34)), (1.6, REST)), ("right_leg",), "kicks a leg"),
+    "shrug": Gesture(((0, REST), (0.8, OPEN), (1.4, OPEN), (2.2, REST)), ARMS, "who knows"),
+    "bow": Gesture(((0, REST), (1.1, LOW), (1.5, LOW), (2.6, REST)), ALL, "bends its knees and opens its arms", hands=1.0),
+    "nod": Gesture(((0, REST), (0.6, DIP), (1.2, LIFT), (1.8, DIP), (2.6, REST)), ("torso",), "says yes"),
+    "kick": Gesture(((0, REST), (0.52, LIFTED), (0.88, KICK), (1.7, REST)), ("right_leg",), "kicks a leg"),
     "march": Gesture(
         ((0, REST), (0.48, LEFT), (0.96, RIGHT), (1.44, LEFT), (1.92, REST)), LEGS, "steps on the spot", (0.48, 1.44),
     ),
     "walk": Gesture(
-        ((0, REST), (0.48, STEP), (0.96, leg("right", 0.18, 0.14)), (1.44, STEP), (1.92, REST)),
-        LEGS, "walks to a place", (0.48, 1.44), travels=True,
+        ((0, REST), (0.64, STEP), (1.28, OTHER), (1.92, STEP), (2.56, REST)), LEGS, "walks to a place", (0.64, 1.92), travels=True,
     ),
     "turn": Gesture(
-        ((0, REST), (0.4, leg("left", 0.07, 0.02)), (0.8, leg("right", 0.07, 0.02)), (1.2, leg("left", 0.07, 0.02)), (1.6, REST)),
+        ((0, REST), (0.4, leg("left", 0.12, 0.03)), (0.8, leg("right", 0.12, 0.03)), (1.2, leg("left", 0.12, 0.03)), (1.6, REST)),
         LEGS, "turns to face another way", (0.4, 1.2), travels=True,
     ),
     "sway": Gesture(
-        ((0, REST), (0.72, torso(x=0.05)), (1.44, torso(x=-0.05)), (2.16, torso(x=0.05)), (2.88, REST)),
+        ((0, REST), (0.72, LEAN), (1.44, mirrored(LEAN)), (2.16, LEAN), (2.88, REST)),
         ("torso",), "sways from side to side", (0.72, 2.16),
     ),
     "twist": Gesture(
-        ((0, REST), (0.72, torso(turn=0.25)), (1.44, torso(turn=-0.25)), (2.16, torso(turn=0.25)), (2.88, REST)),
-        ("torso",), "turns its shoulders to and fro", (0.72, 2.16),
+        ((0, REST), (1.0, torso(turn=0.3, wide=0.1)), (2.0, torso(turn=-0.3, wide=0.1)), (3.0, torso(turn=0.3, wide=0.1)),
+         (4.0, REST)), ("torso",), "turns its shoulders to and fro", (1.0, 3.0),
     ),
     "hop": Gesture(
-        ((0, REST), (0.32, torso(length=-0.08) | both(arm_length=-0.08, leg_length=-0.12)), (0.72, REST),
-         (1.04, torso(length=-0.08) | both(arm_length=-0.08, leg_length=-0.12)), (1.6, REST)), ALL, "hops twice",
+        ((0, REST), (0.4, CROUCH), (0.84, JUMP), (1.28, CROUCH), (1.72, JUMP), (2.16, CROUCH), (2.6, REST)), ALL, "hops twice",
     ),
     "polka": Gesture(
-        ((0, REST), (0.48, leg("left", 0.2, 0.1) | right_arm(0.05, 0.0, 0.25)),
-         (0.96, leg("right", 0.2, 0.1) | {"left_arm_length": -0.25, "left_arm_x": -0.05}),
-         (1.44, leg("left", 0.2, 0.1) | right_arm(0.05, 0.0, 0.25)), (1.92, REST)),
-        (*ARMS, *LEGS), "a dance step", (0.48, 1.44),
+        ((0, REST), (0.6, POLKA), (1.2, mirrored(POLKA)), (1.8, POLKA), (2.4, REST)),
+        (*ARMS, *LEGS), "a dance step", (0.6, 1.8),
     ),
 }  # fmt: skip
 
@@ -150,29 +164,41 @@ def _shifted(q: Array, hands: Hands) -> Array:
     return out
 
 
+def _way(gesture: Gesture, rest: Array, t: Array) -> Array:
+    """From key to key, each a turning point: gently out of rest and into it, and to and fro between as a swing goes."""
+    times = np.array([at for at, _ in gesture.keys])
+    keys = np.array([_shifted(rest, hands) - rest for _, hands in gesture.keys])
+    k = np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 2)
+    s = np.clip((t - times[k]) / (times[k + 1] - times[k]), 0.0, 1.0)
+    ends = (k == 0) | (k == len(times) - 2)
+    part = np.where(ends, s**3 * (10.0 - 15.0 * s + 6.0 * s**2), 0.5 - 0.5 * np.cos(np.pi * s))[:, None]
+    return np.asarray((1.0 - part) * keys[k] + part * keys[k + 1])
+
+
 def reference(gesture: Gesture, rest: Array) -> Motion:
-    """The gesture done so slowly that nothing swings."""
+    """The gesture done so slowly that nothing swings, and what is wished of the figure itself beside it."""
     n = FIGURE.n_dynamic
-    times = [t for t, _ in gesture.keys]
-    hands = np.array([_shifted(rest, at)[n:] for _, at in gesture.keys])
-    t = np.arange(round(times[-1] * RATE) + 1) / RATE
-    way = PchipInterpolator(times, hands)(t)
+    t = np.arange(round(gesture.keys[-1][0] * RATE) + 1) / RATE
     q, samples = rest, []
-    for k in way:
-        q = settle(FIGURE, np.concatenate([q[:n], k]), tolerance=1e-9)
-        samples.append(q)
-    return Motion.of(FIGURE, t, np.array(samples))
+    for away in _way(gesture, rest, t):
+        q = settle(FIGURE, np.concatenate([q[:n], (rest + away)[n:]]), tolerance=1e-9)
+        samples.append(q + np.where(np.arange(len(q)) < n, away, 0.0))
+    wanted = np.array(samples)
+    if "torso" not in gesture.parts:
+        wanted[:, TORSO] = rest[TORSO]  # it need not turn because a limb pulls at it
+    return Motion.of(FIGURE, t, wanted)
 
 
 def optimal(wanted: Motion, hung: Hung) -> Motion:
     """The motion that strings can make, closest to what is wanted, with a moment at the end to come to rest."""
+    n = FIGURE.n_dynamic
     q = Piece("", wanted, ()).curve(1)(np.linspace(0.0, 1.0, round(wanted.duration / DT) + 1)) + wanted.q[0]
     q = np.concatenate([q, np.repeat(q[-1:], round(ARRIVE / DT), 0)])
-    best = hung.optimum(q, iterations=200)
-    made, n = best.run.x[:, : FIGURE.n_q], FIGURE.n_dynamic
+    best = hung.grown(q, iterations=100)
+    made = best.run.x[:, : FIGURE.n_q]
     tension = best.run.impulse[:, : len(FIGURE.strings)].min() / DT
-    off, end = np.sqrt(np.mean((made - q)[:, :n] ** 2)), np.abs(made[-1] - q[-1])[:n].max()
-    print(f"  {best}; off by {off:.3f} rms, {end:.3f} at the end; tension at least {tension:.2f} N")
+    off, end = np.sqrt(np.mean((made - q)[:, 3:n] ** 2)), np.abs(made[-1] - q[-1])[:n].max()
+    print(f"  {best}; off by {off:.3f} rad rms, {end:.3f} at the end; tension at least {tension:.2f} N", flush=True)
     # What is left at the end is taken back over the moment of rest, so that pieces join.
     fade = np.clip((np.arange(len(made)) - len(made)) / (ARRIVE / DT) + 1.0, 0.0, 1.0)[:, None]
     made = made + fade**3 * (10.0 - 15.0 * fade + 6.0 * fade**2) * (made[0] - made[-1])
@@ -182,14 +208,13 @@ def optimal(wanted: Motion, hung: Hung) -> Motion:
 
 def main(names: list[str]) -> None:
     rest = stance()
-    hung = Hung(Puppet(FIGURE, rest))
     FOLDER.mkdir(exist_ok=True)
     made = {}
     for name in names or GESTURES:
         gesture = GESTURES[name]
         wanted = reference(gesture, rest)
         print(f"{name}: {wanted.duration:.2f} s", flush=True)
-        motion = optimal(wanted, hung) if gesture.parts else wanted
+        motion = optimal(wanted, Hung(Puppet(FIGURE, rest), hands=gesture.hands)) if gesture.parts else wanted
         made[name] = Piece(name, motion, gesture.parts, gesture.loop, gesture.travels, gesture.text)
     if not names:
         save_pieces(FOLDER / f"{FIGURE.name}.npz", made)

@@ -42,7 +42,8 @@ def test_derivatives_through_the_puppets_dynamics() -> None:
 
 
 def test_timing_finds_when_it_fits() -> None:
-    anna = played()
+    """A puppet that was turned swings on for a while: what comes next waits for that."""
+    anna = played(SHOW.replace("nod", "twist"))
     found = optimize_times(anna, times=np.zeros(2), limits=anna.score.limits, tolerance=1e-9)
     assert found.outcome is Outcome.OPTIMAL
     assert found.iterations <= 12

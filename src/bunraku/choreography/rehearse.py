@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.choreography.puppet import Puppet
-from bunraku.control import Acceleration, Configuration, Limits, Momentum, Optimum, Speed, Tension, optimize
+from bunraku.control import Acceleration, Configuration, Limits, Momentum, Optimum, Outcome, Speed, Tension, optimize
 from bunraku.control.cost import Term
 from bunraku.control.optimize import problem_of
 from bunraku.control.problem import Expansion
 from bunraku.control.system import Rollout, System
 from bunraku.dynamics import Simulation, momentum
+from bunraku.errors import BunrakuError
 from bunraku.figure import Figure, Wire
 from bunraku.io.atomic import writing
 from bunraku.spatial.brief import brief
@@ -31,13 +32,16 @@ from bunraku.spatial.kernel import user_cache
 
 Array = NDArray[np.float64]
 DT = 0.02  # [s]
-VERSION = 8  # of the weights below and of what is kept on disk
+VERSION = 9  # of the weights below and of what is kept on disk
 ROOT, HANDS = 10.0, 1.0  # weights of the torso's place and of a hand's beside 1 of a joint's angle
-MOMENTUM, SPEED, ACCELERATION = 1e-4, 1e-3, 1e-3
+MOMENTUM, SPEED, ACCELERATION = 1e-4, 1e-3, 2e-4
+CALM = 1e-3  # weight of accelerations under feedback
 TENSION, LEAST = 0.02, 2.0  # weight of a string that carries LEAST [N] or less at rest and differs by that
 PULL = 0.6  # [N] below which a string costs more and more
 ARRIVAL = 500.0  # [s] that the end counts for: the puppet must come to rest
 TOLERANCE, ITERATIONS = 1e-4, 60
+NEAR = 0.1  # of the cost: where the last iteration hoped for less, what was found is kept although rounding or a switch ended it
+GROWING = (0.15, 0.3, 0.5, 0.75, 1.0)  # of what is wanted: from one optimum the next is near
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,8 @@ class Hung:
     """A puppet that is rehearsed with: its strings as wires, and what they carry at rest."""
 
     puppet: Puppet
+    hands: float = HANDS
+    """Weight of where the hands are, beside 1 of a joint's angle."""
 
     @cached_property
     def wired(self) -> Figure:
@@ -88,7 +94,7 @@ class Hung:
         cost: list[Term] = [
             Configuration(self._weights(), x[:, : s.n_q], at_end=1.0),
             Speed(SPEED, at_end=1.0),
-            Acceleration(ACCELERATION),
+            Acceleration(CALM),
         ]
         work = Expansion(problem_of(s, cost, duration=N * DT, q=x[0, : s.n_q]))
         work.at(Rollout(x, np.concatenate([u, np.zeros((N, len(self.wired.forces)))], 1), impulse, np.ones(impulse.shape, np.int8)))
@@ -104,7 +110,8 @@ class Hung:
 
     def _weights(self) -> dict[str, float]:
         root = [self.wired.names[k] for k in self.puppet.root]
-        return dict.fromkeys(self.wired.dynamic, 1.0) | dict.fromkeys(root, ROOT) | dict.fromkeys(self.wired.kinematic, HANDS)
+        hands = dict.fromkeys(self.wired.kinematic, self.hands)
+        return dict.fromkeys(self.wired.dynamic, 1.0) | dict.fromkeys(root, ROOT) | hands
 
     def cost(self, wanted: Array) -> list[Term]:
         tension, still = self._still
@@ -121,16 +128,38 @@ class Hung:
             Tension(pulls, full),
         ]
 
-    def optimum(self, wanted: Array, *, iterations: int = ITERATIONS) -> Optimum:
-        """The motion closest to `wanted` (N + 1, n_q), a sample every DT."""
+    def optimum(self, wanted: Array, *, iterations: int = ITERATIONS, guess: Optimum | None = None) -> Optimum:
+        """The motion closest to `wanted` (N + 1, n_q), a sample every DT; from `guess`, or from the hands that are wanted."""
         n = self.wired.n_dynamic
         fall = np.zeros(self.wired.n_q)  # what has the momenta of rest: half a step of free fall
         fall[self.puppet.root[2]] = 0.5 * DT * self.wired.gravity[2]
         return optimize(
             self.wired, self.cost(wanted), duration=(len(wanted) - 1) * DT, dt=DT, q=wanted[0], v=fall, inputs=self.wired.kinematic,
-            guess=wanted[1:, n:], tolerance=TOLERANCE, iterations=iterations,
+            guess=guess or wanted[1:, n:], tolerance=TOLERANCE, iterations=iterations,
             limits=Limits(tensions={string.name: (PULL, None) for string in self.puppet.figure.strings}, soft=True),
         )  # fmt: skip
+
+    def grown(self, wanted: Array, *, iterations: int = ITERATIONS) -> Optimum:
+        """The same by and by: a little of what is wanted first, then more, each held to by the gains of the last.
+
+        For motions so large that the hands alone lead nowhere near them.
+        """
+        small = [wanted[0] + size * (wanted - wanted[0]) for size in GROWING]
+        best = self.optimum(small[0], iterations=iterations)
+        for more in small[1:]:
+            best = self.optimum(more, iterations=iterations, guess=best)
+        return best
+
+    def surest(self, wanted: Array) -> Optimum:
+        """The optimum at once where it is found so, grown where it is not."""
+        try:
+            best = self.optimum(wanted)
+        except BunrakuError:  # the hands throw the puppet about
+            return self.grown(wanted)
+        if best.outcome is Outcome.CONVERGED or best.tail[-1] < NEAR:
+            return best
+        other = self.grown(wanted)
+        return other if other.cost < best.cost else best
 
 
 def fingerprint(figure: Figure, wanted: Array) -> str:
@@ -153,7 +182,7 @@ def rehearse(
     file = (folder or user_cache() / "rehearsals") / f"{fingerprint(puppet.figure, local)}.npz"
     found = None if again else _loaded(file)
     if found is None:
-        best = hung.optimum(local)
+        best = hung.surest(local)
         found = Rehearsed(best.run.x, best.kinematic, best.run.impulse, len(best.history), best.outcome.name)
         _kept(file, found)
         if solved is not None:
