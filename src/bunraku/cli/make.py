@@ -46,6 +46,7 @@ def simulate(
 def optimize(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An optimisation file: figure, duration, cost, limits.")],
     output: Output = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw wish, motion, inputs and search into a PNG, SVG or PDF.")] = None,
 ) -> None:
     """Find the best inputs for what a file asks: a reference to follow, at what price, within which limits.
 
@@ -53,7 +54,7 @@ def optimize(
     """
     from bunraku.verbs.optimize import run_order
 
-    tell(run_order(file, output or (), console=err))
+    tell(run_order(file, output or (), plot, console=err))
 
 
 @verb()
