@@ -43,8 +43,10 @@ def test_derivatives_through_the_puppets_dynamics() -> None:
 
 def test_timing_finds_when_it_fits() -> None:
     """A puppet that was turned swings on for a while: what comes next waits for that."""
-    anna = played(SHOW.replace("nod", "twist"))
-    found = optimize_times(anna, times=np.zeros(2), limits=anna.score.limits, tolerance=1e-9)
+    anna = played(SHOW.replace("sway", "twist"))
+    found = optimize_times(anna, times=[0.5, -0.4], limits=anna.score.limits, tolerance=1e-9)
+    other = optimize_times(anna, times=np.zeros(2), limits=anna.score.limits, tolerance=1e-9)
+    np.testing.assert_allclose(other.times, found.times, atol=0.005)
     assert found.outcome is Outcome.OPTIMAL
     assert found.iterations <= 12
     assert found.cost < 0.95 * found.costs[0]
