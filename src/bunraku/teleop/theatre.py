@@ -52,7 +52,7 @@ def theatre(motion: Motion) -> Scene:
 
 def _extent(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     """Corners of the box around all shapes at some moments."""
-    some = np.linspace(0, len(motion) - 1, 60).astype(int)
+    some = np.linspace(0, len(motion) - 1, 400).astype(int)  # feet that dip do so for a tenth of a second
     corners = []
     for track in motion.tracks:
         X_W = frames_along(track.figure, np.ascontiguousarray(track.q[some]))
