@@ -30,6 +30,7 @@ from bunraku.kinematics.tasks import (
     PointPosition,
     Posture,
 )
+from bunraku.spatial import so3
 
 ARM = ("left_shoulder_rz", "left_shoulder_ry", "left_shoulder_rx", "left_elbow",
        "left_wrist_rz", "left_wrist_ry", "left_wrist_rx")  # fmt: skip
@@ -263,7 +264,7 @@ def test_free_joint_has_no_gimbal_lock(turn: float) -> None:
     q = np.array([0, 0, 0, 0.3, turn, 0.2])
     R = pose(figure, q).X("kite")[:3, :3]
     target = np.eye(4)
-    target[:3, :3] = R @ build.so3.rpy(0.4, 0.2, -0.6)
+    target[:3, :3] = R @ so3.rpy(0.4, 0.2, -0.6)
     solution = Inverse(figure, [FramePose("kite", target)]).solve(q)
     assert solution.outcome is Outcome.CONVERGED
     assert solution.iterations <= 6
