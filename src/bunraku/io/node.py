@@ -27,7 +27,7 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 _TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 TAKES = {"simulate": "simulate", "optimize": "optimize", "show": "perform", "climb": "climb", "plan": "plan", "carry": "carry"}
 BEGIN = {word: f"is for bunraku {verb}" for word, verb in (TAKES | {"humanoid": "guide"}).items()}
-BEGIN |= {"figure": "holds a figure: name it in a file of this kind", "scene": "holds a scene: name it in a file of this kind"}
+BEGIN |= {"figure": "holds a figure", "scene": "holds a scene"}
 """What files are for that begin with a word."""
 
 
@@ -124,7 +124,7 @@ class Node:
         for word, key in self.keys.items():
             if word not in known:
                 begins = BEGIN.get(word) if key.column == 1 and word == next(iter(self.keys)) else None
-                advice = f"a file that begins with {word}: {begins}" if begins else near(word, allowed)
+                advice = f"a file that begins with {word}: {begins}; it is not {what}" if begins else near(word, allowed)
                 raise key.error(f"unknown word {word[:40]!r} in {what}", advice=advice)
         return self.value
 
