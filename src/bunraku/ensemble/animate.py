@@ -8,7 +8,6 @@ without that edge.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +27,7 @@ from bunraku.motion import Motion, Track
 from bunraku.planning.timing import Timing
 from bunraku.spatial import se3, so3
 from bunraku.spatial.brief import brief
+from bunraku.spatial.clock import worked
 
 Array = NDArray[np.float64]
 GENTLE = 0.95 * SMOOTH
@@ -77,16 +77,16 @@ def animate(team: Team, timing: Timing, *, samples: int, heights: Heights | None
     X_WO[:, :3, 3], X_WO[:, 3, 3] = held[:, :3], 1.0
     tracks, closure, jump, walked, seconds = [], 0.0, 0.0, {}, {"locomotion": 0.0, "manipulation": 0.0}
     for agent in team.agents:
-        begun = time.process_time()
+        begun = worked()
         if walks(agent):
             own = walk(agent.figure, reduced.t, bases[agent.name], heights=heights, sway=CARRYING, gentle=GENTLE)
             walked[agent.name], Q = own, own.Q.copy()
         else:
             Q = rolled(agent, bases[agent.name])
-        gone = time.process_time()
+        gone = worked()
         lost = _hold(agent, X_WO, Q, Grip.of(team, agent, held))
         seconds["locomotion"] += gone - begun
-        seconds["manipulation"] += time.process_time() - gone
+        seconds["manipulation"] += worked() - gone
         if lost is not None:
             return Animation(None, trouble=lost[0], sample=lost[1], walks=walked, seconds=seconds)
         frames = frames_along(agent.figure, Q)

@@ -10,7 +10,6 @@ looked for (Section IV-D).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -34,6 +33,7 @@ from bunraku.planning.roadmap import Roadmap
 from bunraku.planning.timing import Timing
 from bunraku.planning.visibility import Learning, learn
 from bunraku.planning.way_outcome import WayOutcome
+from bunraku.spatial.clock import worked
 
 __all__ = ["STAGES", "Carry", "CarryOutcome", "Progress", "carry"]
 Array = NDArray[np.float64]
@@ -81,22 +81,22 @@ class _Run:
         self.tuned: Tuned | None = None
         self.verdict: Verdict | None = None
         self.failures: list[str] = []
-        self.begun = time.process_time()
+        self.begun = worked()
 
     @property
     def left(self) -> float:
         """Processor time that is left [s]."""
-        return self.errand.seconds - (time.process_time() - self.begun)
+        return self.errand.seconds - (worked() - self.begun)
 
     @contextmanager
     def working(self, stage: str) -> Iterator[None]:
         self.stage = stage
         self.tell(0.0)
-        begun = time.process_time()
+        begun = worked()
         try:
             yield
         finally:
-            self.seconds[stage] += time.process_time() - begun
+            self.seconds[stage] += worked() - begun
         self.tell(1.0)
 
     def tell(self, done: float, text: str = "") -> None:

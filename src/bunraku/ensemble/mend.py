@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +15,7 @@ from bunraku.ensemble.stretches import Stretches
 from bunraku.ensemble.warp import LEAST, Warp, window
 from bunraku.ensemble.whole import Whole
 from bunraku.spatial.brief import brief
+from bunraku.spatial.clock import worked
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -62,7 +62,7 @@ class Mender:
         return len(self.Q) - 1
 
     def late(self) -> bool:
-        return time.process_time() > self.until
+        return worked() > self.until
 
     def mend(self) -> None:
         """Mends every stretch that can be. What cannot be mended is left no deeper than it was.

@@ -8,7 +8,6 @@ into the motion, made as small as it can be, and everything between samples is c
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from bunraku.ensemble.animate import Animation
@@ -18,6 +17,7 @@ from bunraku.ensemble.whole import Whole
 from bunraku.errors import BunrakuError
 from bunraku.motion import Mark, Motion
 from bunraku.scene import Scene
+from bunraku.spatial.clock import worked
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def tune(
     """
     if animation.motion is None:
         raise BunrakuError(f"nothing to tune: {animation.trouble}\n  advice: tune what animate could hold")
-    begun = time.process_time()
+    begun = worked()
     whole = Whole(team, scene, ground)
     mender = Mender(whole, whole.rows(animation.motion), animation.motion.t, margin, seed, begun + seconds)
     mender.mend()
@@ -61,4 +61,4 @@ def tune(
     motion = whole.motion(mender.Q, animation.motion) if mender.changes else animation.motion
     marks = [Mark(float(motion.t[c.first]), f"tuned: {c.why}", "tuning") for c in mender.changes]
     motion = motion.replace(marks=(*motion.marks, *marks)) if marks else motion
-    return Tuned(motion, tuple(mender.changes), why, sample, time.process_time() - begun, fixed)
+    return Tuned(motion, tuple(mender.changes), why, sample, worked() - begun, fixed)

@@ -16,6 +16,7 @@ from bunraku.planning.path import Path
 from bunraku.planning.steer import length, reversed_curve
 from bunraku.planning.way_outcome import WayOutcome
 from bunraku.spatial.brief import brief
+from bunraku.spatial.clock import worked
 
 Array = NDArray[np.float64]
 BATCH = 32  # targets between two looks at the clock
@@ -97,14 +98,14 @@ def connect(
     trees = (tree_at(space, start), tree_at(space, goal))
     turns = Looks(space).turns if space.steering.straight else _steered
     turns(space, trees, np.empty((0, space.n)), stride, 0)  # what must be compiled is compiled before the clock starts
-    begun, spent = time.perf_counter(), time.process_time()  # what others do at the same time does not shorten the search
+    begun, spent = time.perf_counter(), worked()  # what others do at the same time does not shorten the search
 
     def ended(outcome: WayOutcome, path: Path | None = None) -> Growth:
         return Growth(outcome, path, trees, time.perf_counter() - begun)
 
     here = 0
     try:
-        while len(trees[0]) + len(trees[1]) < nodes and time.process_time() - spent < seconds:
+        while len(trees[0]) + len(trees[1]) < nodes and worked() - spent < seconds:
             met, here = turns(space, trees, space.sample(rng, BATCH), stride, here)
             if met is not None:
                 return ended(WayOutcome.FOUND, _joined(space, trees, *met))

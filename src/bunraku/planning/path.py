@@ -16,6 +16,7 @@ from bunraku.collision.ways import UNBENT
 from bunraku.errors import BunrakuError
 from bunraku.planning.freespace import FreeSpace
 from bunraku.planning.steer import TURN, Differential, length, part_of, samples
+from bunraku.spatial.clock import worked
 
 Array = NDArray[np.float64]
 SMALLEST = 0.02  # [weighted m] to either side of a corner that is still worth rounding
@@ -126,11 +127,9 @@ def _between(path: Path, start: float, end: float) -> tuple[Curve, ...]:
 
 def shortcut(path: Path, *, seed: int = 0, tries: int = 100, seconds: float = np.inf) -> Path:
     """A shorter path: pairs of places are joined directly where that is free. The ends stay."""
-    import time
-
-    rng, begun = np.random.default_rng(seed), time.perf_counter()
+    rng, begun = np.random.default_rng(seed), worked()
     for _ in range(tries):
-        if len(path.curves) < 2 or time.perf_counter() - begun > seconds:
+        if len(path.curves) < 2 or worked() - begun > seconds:
             break
         start, end = np.sort(rng.uniform(0.0, path.length, 2))
         if rng.random() < 0.3:  # whole curves: waypoints are dropped

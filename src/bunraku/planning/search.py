@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -24,6 +23,7 @@ from bunraku.planning.space import STRICTER, Space
 from bunraku.planning.sst import AWAY
 from bunraku.planning.tree import SearchTree
 from bunraku.spatial.brief import brief
+from bunraku.spatial.clock import worked
 
 Array = NDArray[np.float64]
 BATCH = 250  # segments between two looks at the clock
@@ -96,20 +96,20 @@ def plan(
         return Plan(*refusal, problem, chosen)
     search = Search(Space(problem), chosen, seed, stream)
     search.warm()
-    clock = time.process_time()
+    clock = worked()
     try:
         while not search.ended:
             left = BATCH if segments is None else min(BATCH, segments - search.segments)
-            search.step(left, time.process_time() - clock)
+            search.step(left, worked() - clock)
             if progress is not None:
-                progress(search.word(time.process_time() - clock))
-            if time.process_time() - clock >= seconds or (segments is not None and search.segments >= segments):
+                progress(search.word(worked() - clock))
+            if worked() - clock >= seconds or (segments is not None and search.segments >= segments):
                 search.end(Outcome.BUDGET)
             elif stop is not None and stop():
                 search.end(Outcome.STOPPED)
     except KeyboardInterrupt:
         search.end(Outcome.STOPPED)
-    return search.result(time.process_time() - clock)
+    return search.result(worked() - clock)
 
 
 class Search:

@@ -7,7 +7,6 @@ free space.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from bunraku.planning.roadmap import Roadmap
 from bunraku.planning.way_outcome import WayOutcome
+from bunraku.spatial.clock import worked
 
 Array = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ def learn(
     Each sample looks at the `looks` nearest guards of each component, and `looks` times that in all. The same seed makes the
     same roadmap of the same roadmap; less time makes a part of it. Ctrl-C ends it, and what was learnt is kept.
     """
-    space, begun = roadmap.space, time.process_time()
+    space, begun = roadmap.space, worked()
     rng = np.random.default_rng([seed, len(roadmap)])
     samples = row = connectors = 0
 
@@ -58,7 +58,7 @@ def learn(
 
     try:
         while row < failures and len(roadmap.guards) < guards:
-            if time.process_time() - begun > seconds:
+            if worked() - begun > seconds:
                 return state(WayOutcome.BUDGET)
             q = space.free_sample(rng)
             if q is None:

@@ -45,4 +45,3 @@ def _told(name: str, value: Any) -> str:
     if isinstance(own := getattr(value, "name", None), str):
         return f"{name} {own}"
     return f"{name} {len(value)}" if isinstance(value, Sized) else ""
-

@@ -12,6 +12,8 @@ from typing import Any
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
+from bunraku.spatial.clock import aside
+
 if sys.platform != "win32":
     import fcntl
 
@@ -55,5 +57,5 @@ class Shared(CPUDispatcher):
         if isinstance(signature, tuple) and signature in self.overloads:
             return super().compile(signature)
         # Threads first: one that waited for a file while another held the compiler would hold up both.
-        with global_compiler_lock, turn(Path(f"{self._cache._cache_file._index_path}.turn")):
+        with global_compiler_lock, aside(), turn(Path(f"{self._cache._cache_file._index_path}.turn")):
             return super().compile(signature)
