@@ -133,6 +133,7 @@ class Gecko:
         chest = [b for b in front if b.end and b.local[0] < 0.0]
         hind = [b for b in balls if b.frame == "waist_pitch" and b.shape in TRUNK and b.end and b.local[0] > -0.03]
         tail = [b for b in balls if b.frame == "waist_pitch" and b.shape in ("flank", "tail") and b.end]
+        balls = [*head, *arms, *front, *hind, *(b for b in tail if b not in hind), *legs]
         place = {id(b): k for k, b in enumerate(balls)}
         near = ((head, arms), (chest, hind), (front, feet), (tail, legs))
         pairs = [(place[id(a)], place[id(b)]) for one, two in near for a in one for b in two]

@@ -42,12 +42,22 @@ def over(ground, t, x):
 
 
 @inline
-def between(apart, R, p, k):
-    """Places of the two balls of pair k, and how far their surfaces are apart."""
+def put_balls(apart, R, p, y):
+    """Centres (n, 3) of the balls."""
+    for k in range(y.shape[0]):
+        y[k, 0], y[k, 1], y[k, 2] = on_joint(R, p, apart.carrier[k], apart.local[k])
+
+
+@inline
+def too_near(apart, y, k):
+    """How much nearer than wanted the surfaces of pair k are, at most 0, and how far their centres are apart."""
     a, b = apart.first[k], apart.second[k]
-    x, y = on_joint(R, p, apart.carrier[a], apart.local[a]), on_joint(R, p, apart.carrier[b], apart.local[b])
-    d = math.sqrt((x[0] - y[0]) ** 2 + (x[1] - y[1]) ** 2 + (x[2] - y[2]) ** 2)
-    return x, y, d, d - apart.radius[a] - apart.radius[b]
+    wanted = apart.radius[a] + apart.radius[b] + OWN
+    square = (y[a, 0] - y[b, 0]) ** 2 + (y[a, 1] - y[b, 1]) ** 2 + (y[a, 2] - y[b, 2]) ** 2
+    if square >= wanted * wanted:  # nearly all are, and need no root
+        return 0.0, wanted
+    d = math.sqrt(square)
+    return d - wanted, d
 
 
 @inline
@@ -107,6 +117,7 @@ def cost_along(body, skin, radius, apart, Q, ground, aims, rates):
     """What deviates, at all samples: Σ of the squared terms besides accelerations."""
     n = body.joints.shape[0]
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
+    balls = np.empty(apart.local.shape)
     total = 0.0
     unit = rates.unit * rates.unit
     for t in range(Q.shape[0]):
@@ -131,8 +142,9 @@ def cost_along(body, skin, radius, apart, Q, ground, aims, rates):
             y = on_joint(R, p, skin.carrier[i], skin.local[i])
             low = min(over(ground, t, y)[0] - radius[i] - rates.margin, 0.0)
             total += rates.clearance * low * low / unit
+        put_balls(apart, R, p, balls)
         for k in range(apart.first.shape[0]):
-            low = min(between(apart, R, p, k)[3] - OWN, 0.0)
+            low = too_near(apart, balls, k)[0]
             total += rates.clearance * low * low / unit
     return total
 
@@ -231,7 +243,7 @@ def linearize_along(body, skin, radius, apart, Q, ground, aims, rates, bent, pul
     x, J = np.empty((body.carrier.shape[0], 3)), np.empty((3 * body.carrier.shape[0], cols))
     A, e, M, v = np.empty((12, cols)), np.empty(12), np.empty((cols, 12)), np.empty((12, cols + 1))
     W, g, out, WN = np.empty((cols, cols)), np.empty(cols), np.empty(cols), np.empty((cols, WIDE))
-    other = np.empty(cols)
+    other, balls = np.empty(cols), np.empty(apart.local.shape)
     unit = rates.unit * rates.unit
     T = Q.shape[0]
     for t in range(T):
@@ -272,15 +284,18 @@ def linearize_along(body, skin, radius, apart, Q, ground, aims, rates, bent, pul
             if low < 0.0:
                 row(body, R, p, S, q, skin.carrier[i], y, ground.normal[face], rates.unit, out)
                 gather(out, low, rates.clearance / unit, W, g)
+        put_balls(apart, R, p, balls)
         for h in range(apart.first.shape[0]):
-            y, o, d, low = between(apart, R, p, h)
-            if low < OWN and d > 0.0:
+            low, d = too_near(apart, balls, h)
+            if low < 0.0 < d:
+                a, b = apart.first[h], apart.second[h]
+                y, o = balls[a], balls[b]
                 normal = ((y[0] - o[0]) / d, (y[1] - o[1]) / d, (y[2] - o[2]) / d)
-                row(body, R, p, S, q, apart.carrier[apart.first[h]], y, normal, rates.unit, out)
-                row(body, R, p, S, q, apart.carrier[apart.second[h]], o, normal, rates.unit, other)
+                row(body, R, p, S, q, apart.carrier[a], y, normal, rates.unit, out)
+                row(body, R, p, S, q, apart.carrier[b], o, normal, rates.unit, other)
                 for c in range(cols):
                     out[c] -= other[c]
-                gather(out, low - OWN, rates.clearance / unit, W, g)
+                gather(out, low, rates.clearance / unit, W, g)
         for i in range(rows.shape[1]):
             gather(rows[t, i], values[t, i], shares[t, i], W, g)
         for i in range(cols):
