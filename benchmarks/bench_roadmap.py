@@ -51,14 +51,14 @@ NOTES = {
 @functools.cache
 def problem() -> tuple[Team, FreeSpace, Array, Array]:
     slab = Carried((Shape("world", Box((1.5, 0.8, 0.06)), name="slab"),), tilt=0.3, heights=(0.6, 1.3))
-    left = rover("left", hold("tool", (-0.62, 0.0, 0.05), x=(0, 1, 0)))
-    right = rover("right", hold("tool", (0.62, 0.0, 0.05), x=(0, 1, 0)))
+    left = rover("left", hold("tool", (-0.73, 0.0, -0.02), z=(1, 0, 1), x=(0, 1, 0)))
+    right = rover("right", hold("tool", (0.73, 0.0, -0.02), z=(-1, 0, 1), x=(0, 1, 0)))
     team = Team((left, right), slab)
     with tempfile.TemporaryDirectory() as folder:
         space = team.space(factory(folder), AREA, margin=0.01)
     start, goal = (
-        team.configuration({"left": (x, y - 1.2, np.pi / 2), "right": (x, y + 1.2, -np.pi / 2)}, (x, y, 0.8, np.pi / 2, 0, 0))
-        for x, y in ((-2.6, -0.8), (4.4, -0.6))
+        team.configuration({"left": (x, y - 1.45, np.pi / 2), "right": (x, y + 1.45, -np.pi / 2)}, (x, y, 1.0, np.pi / 2, 0, 0))
+        for x, y in ((-4.4, -0.6), (4.4, -0.6))
     )
     return team, space, start, goal
 
