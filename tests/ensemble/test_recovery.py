@@ -17,7 +17,7 @@ from bunraku.ensemble.team import Carried, Team
 from bunraku.ensemble.tune import tune
 from bunraku.figure import Box, Shape
 from bunraku.scene import Obstacle, Scene
-from bunraku.verbs.carry import _told
+from bunraku.verbs.carry import lines_of
 
 NEAR = 0.4  # [m]
 
@@ -102,7 +102,7 @@ def test_wet_cement_in_the_nearer_door():
     door = path_of(done)[np.argmin(np.abs(path_of(done)[:, 0])), 1]
     assert door > 1.0, "through the farther one"
     assert done.verdict.accepted
-    assert ["recovered", f"along way {done.rounds}"] in [list(line) for line in _told(done, (), None, None)]
+    assert ["recovered", f"along way {done.rounds}"] in [list(line) for line in lines_of(done, (), None, None)]
 
 
 def test_where_every_way_fails_it_says_so(errand, made_to_fail):

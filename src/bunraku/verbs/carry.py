@@ -68,7 +68,7 @@ def carry_file(
         require(picture, (".png",), "a picture")
     errand = load_errand(file)
     done = _watched(errand, seed, samples, console)
-    return done, _told(done, output, stills, view)
+    return done, lines_of(done, output, stills, view)
 
 
 def _watched(errand: Errand, seed: int | None, samples: int | None, console: Console) -> Carry:
@@ -82,7 +82,7 @@ def _watched(errand: Errand, seed: int | None, samples: int | None, console: Con
         return carry(errand, seed=seed, samples=samples, watch=watch)
 
 
-def _told(done: Carry, output: Sequence[Path], stills: Path | None, view: Path | None) -> Iterator[tuple[str, str]]:
+def lines_of(done: Carry, output: Sequence[Path], stills: Path | None, view: Path | None) -> Iterator[tuple[str, str]]:
     yield "errand", f"{done.errand.name}: {len(done.errand.team.agents)} agents, {done.errand.team.n} variables"
     yield from table(done)
     if done.motion is not None:
