@@ -76,11 +76,12 @@ export class App {
   // -- entries ---------------------------------------------------------------------------------------------------
 
   private async begin(): Promise<void> {
+    // At once: the first entry may take its time, and a file dropped meanwhile must not replace the page.
+    if (this.source.served) acceptDrops(this)
     const entries = await this.reload()
     if (entries.length === 0) return
     if (!this.source.served && entries.length > 1) this.showList(innerWidth > 760)
     await this.open(entries[0].id)
-    if (this.source.served) acceptDrops(this)
   }
 
   async reload(): Promise<Entry[]> {

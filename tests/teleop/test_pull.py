@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
 
 from bunraku import io
 from bunraku.figure import library
-from bunraku.stage import Entry, Serving, serve
+from bunraku.stage import Entry, Recorded, Serving, serve
 from bunraku.teleop import Simulated
 from bunraku.teleop.files import entries_of
+from bunraku.teleop.places import standing
 from tests.stage.browser import Browser
 from tests.stage.test_page import PICTURES
 
@@ -73,7 +75,10 @@ def test_a_dropped_figure_opens_and_a_bad_one_shows_the_loaders_message(browser:
     text = (tmp_path / "arm.yaml").read_text()
     at = text.index("hook:")
     bad = text[:at] + "hoook:" + text[at + 5 :]
-    with serve([Entry("Arm", Simulated(library.named("arm3d")))], opener=entries_of) as serving:
+    live = Simulated(library.named("arm3d"))
+    live.step()
+    entries_of(tmp_path / "arm.yaml")[0].open()  # what compiles does so before the page waits for it
+    with serve([Entry("Arm", live)], opener=entries_of) as serving:
         opened(browser, serving)
         browser.js(f"{DROP}({json.dumps([['arm.yaml', bad]])})")
         line = text[:at].count("\n") + 1
@@ -87,3 +92,24 @@ def test_a_dropped_figure_opens_and_a_bad_one_shows_the_loaders_message(browser:
         browser.js(f"{DROP}({json.dumps([['arm.yaml', text]])})")
         browser.wait("document.querySelector('.now strong').textContent.startsWith('arm')")
         assert [line for line in browser.console() if "422" not in line] == []
+
+
+@pytest.mark.timeout(280)
+def test_a_file_is_taken_while_the_first_entry_is_still_being_made(browser: Browser, tmp_path: Path) -> None:
+    arm, made = library.named("arm3d"), threading.Event()
+    io.save(arm, tmp_path / "arm.yaml")
+    entries_of(tmp_path / "arm.yaml")[0].open()
+
+    def slowly() -> Recorded:
+        made.wait(60.0)
+        return standing(arm)
+
+    with serve([Entry("Slow", slowly)], opener=entries_of) as serving:
+        browser.driver.get("about:blank")
+        browser.driver.get(f"{serving.address}#quality=4")
+        browser.wait("window.bunraku && document.querySelector('.drop-hint')")
+        browser.js(f"{DROP}({json.dumps([['arm.yaml', (tmp_path / 'arm.yaml').read_text()]])})")
+        browser.wait("bunraku.ready && document.querySelector('.now strong').textContent.startsWith('arm')")
+        made.set()
+        browser.wait("document.querySelector('.drop-hint') && bunraku.ready")
+        assert browser.text(".now strong").startswith("arm")  # what was asked for last

@@ -102,6 +102,12 @@ def tell(lines: Iterable[tuple[str, str]], *, width: int = 12) -> None:
         say(f"{title:<{width}}{text}")
 
 
+def refuse_idle(why: str, **options: object) -> None:
+    """Options that would do nothing are refused rather than ignored."""
+    if idle := [f"--{name}" for name, given in options.items() if given]:
+        raise BunrakuError(f"{', '.join(idle)} would do nothing here\n  advice: {why}")
+
+
 def open_stage(entries: Sequence[Entry], **options: Any) -> None:
     """The stage with these entries, on which any file of ours can be dropped, and from which all can be saved."""
     from bunraku.stage.command import play

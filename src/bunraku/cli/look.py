@@ -45,8 +45,10 @@ def show(
     """
     from bunraku.figure import Figure
     from bunraku.io import words
+    from bunraku.io.outputs import require
     from bunraku.motion import Motion
 
+    require(png, (".png",), "a picture")
     thing = thing_named(figure)
     if tree or png is None:
         for one in thing.tracks if isinstance(thing, Motion) else (thing,):
@@ -99,25 +101,24 @@ def convert(
     """
     from bunraku import io
     from bunraku.errors import FileError
+    from bunraku.io.outputs import require
 
     if target.exists() and not force:
         raise FileError("exists already", path=str(target), advice="choose another name, or say --force")
-    io.save(thing_named(source), target)
+    require(target, io.SAVERS, "a figure, a scene or a motion")
+    io.save(thing_named(source, into=target), target)
     say(f"wrote {target}")
 
 
 def _picture(thing: Any, path: Path, size: int) -> None:
     """A figure or a scene by itself; a motion as a sheet of pictures."""
     from bunraku import io
-    from bunraku.errors import FileError
     from bunraku.figure import Figure
     from bunraku.motion import Motion
 
     if isinstance(thing, Motion):
         io.save(thing, path)
         return
-    if path.suffix.lower() != ".png":
-        raise FileError("pictures are PNG files", path=str(path), advice="end the name in .png")
     from bunraku.io.render import image
     from bunraku.io.video import save_pixels
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bunraku.cli.command import err, open_stage, tell, verb
+from bunraku.cli.command import err, open_stage, refuse_idle, tell, verb
 from bunraku.cli.named import Output, Play
 
 DANCE = """[bold]Try:[/bold] these lines in a file dance.yaml
@@ -39,6 +39,8 @@ def simulate(
     """
     from bunraku.verbs.run import run_file
 
+    if plot is None:
+        refuse_idle("say with --plot FILE where curves are drawn", curve=curve)
     tell(run_file(file, output or (), plot, curve or (), console=err))
 
 
@@ -137,10 +139,12 @@ def carry(
     from bunraku.verbs import carry as carrying
 
     if runs > 1:
+        refuse_idle("--runs counts who arrives; carry once to have files", output=output, stills=stills, view=view, play=stage)
         errand = load_errand(file)
         many = carrying.run_many(errand, runs, first=seed or 0, samples=samples, workers=workers, cluster=cluster, console=err)
         tell(carrying.summary(errand, many), width=14)
         return
+    refuse_idle("they are for --runs", workers=workers, cluster=cluster)
     done, lines = carrying.carry_file(file, output or (), stills=stills, view=view, seed=seed, samples=samples, console=err)
     tell(lines, width=14)
     if stage if stage is not None else not (output or done.errand.output or stills or view):

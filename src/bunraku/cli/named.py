@@ -16,13 +16,16 @@ def complete(incomplete: str) -> Iterator[str]:
     yield from (str(path) for path in sorted(Path().glob(f"{incomplete}*")) if not path.name.startswith("."))
 
 
-def thing_named(name: str) -> Any:
-    """A figure of the library, what is in a file, or the motion that a file orders."""
+def thing_named(name: str, *, into: Path | None = None) -> Any:
+    """A figure of the library, what is in a file, or the motion that a file orders, unless it does not go `into` a file."""
     from bunraku import io
     from bunraku.figure import library
+    from bunraku.io.outputs import MOTIONS, require
     from bunraku.verbs.orders import made, order_in
 
     if order := order_in(name):
+        if hasattr(order, "run"):
+            require(into, MOTIONS, "a motion")
         return made(order)
     if Path(name).suffix.lower() in io.LOADERS or Path(name).exists():
         return io.load(name)

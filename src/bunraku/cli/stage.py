@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from bunraku.cli.command import err, open_stage, tell, verb
+from bunraku.cli.command import err, open_stage, refuse_idle, tell, verb
 from bunraku.cli.named import Browser, Port, complete, thing_named
+from bunraku.errors import FileError
 
 
 @verb(alone=True)
@@ -30,6 +31,8 @@ def play(
     from bunraku.teleop.files import shown
     from bunraku.verbs.entries import entries_of
 
+    if folder.exists() and not folder.is_dir():
+        raise FileError("not a folder", path=str(folder), advice="name one with --out; it is made where it is missing")
     entries = []
     for name in sources or ():
         entries += entries_of(Path(name)) if Path(name).is_file() else shown(thing_named(name), Path(name).stem)
@@ -57,8 +60,10 @@ def guide(
         tell(guiding.joysticks())
         return
     if replay is not None:
+        refuse_idle("a log is replayed without physics and joystick", physics=physics, joystick=joystick is not None)
         tell(guiding.replayed(humanoid, scene, replay, output or (), plot, seconds=seconds, console=err))
         return
+    refuse_idle("they are for --replay; what is guided on the stage is saved from there", output=output, plot=plot)
     one = guiding.entry(humanoid, scene, physics=physics, joystick=joystick)
     one.open()  # what is wrong is said here, not in the browser
     open_stage([one], port=port, browser=browser)

@@ -21,13 +21,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     The temporary name keeps the suffix, so that libraries which look at it choose the same format.
     """
-    target = Path(path)
-    if target.is_symlink():  # the file behind a link is replaced, not the link
-        target = target.resolve()
-    if target.exists() and not target.is_file():
-        raise FileError("not a file", path=str(path), advice="give the name of a file")
-    if not target.parent.is_dir():
-        raise FileError("the folder does not exist", path=str(path), advice=f"make {target.parent} first")
+    target = writable(path)
     temporary = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(4)}.part{target.suffix}")
     try:
         yield temporary
@@ -36,10 +30,30 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
             shutil.copymode(target, temporary)
         temporary.replace(target)
     except OSError as error:
-        why = f"cannot be written: {error.strerror or error}"
-        raise FileError(why, path=str(path), advice="check space and rights") from error
+        raise _unwritable(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def writable(path: str | os.PathLike[str]) -> Path:
+    """The file that writing to `path` would replace; a name under which none can be is refused, before any work for it."""
+    target = Path(path)
+    try:
+        if target.is_symlink():  # the file behind a link is replaced, not the link
+            target = target.resolve()
+        if target.exists() and not target.is_file():
+            raise FileError("not a file", path=str(path), advice="give the name of a file")
+    except OSError as error:  # a name that is too long, a folder that may not be looked into
+        raise _unwritable(path, error) from None
+    if not target.parent.is_dir():
+        raise FileError("the folder does not exist", path=str(path), advice=f"make {target.parent} first")
+    if not os.access(target.parent, os.W_OK):
+        raise FileError("nothing may be written into the folder", path=str(path), advice="check rights, or choose another")
+    return target
+
+
+def _unwritable(path: str | os.PathLike[str], error: OSError) -> FileError:
+    return FileError(f"cannot be written: {error.strerror or error}", path=str(path), advice="check name, space and rights")
 
 
 def _flush(path: Path) -> None:

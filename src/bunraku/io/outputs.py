@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from bunraku.errors import FileError
 from bunraku.io import plots, save
+from bunraku.io.atomic import writable
 from bunraku.io.node import Node
 from bunraku.motion import Motion
 from bunraku.scene import Scene
@@ -26,16 +27,26 @@ def outputs_of(node: Node | None, folder: Path) -> tuple[Path, ...]:
     return tuple(out)
 
 
-def require(path: Path | None, suffixes: Sequence[str], what: str) -> None:
-    """Refuses a name, if one is given, whose suffix is not among these."""
-    if path is not None and path.suffix.lower() not in suffixes:
+def require(path: Path | None, suffixes: Collection[str], what: str) -> None:
+    """Refuses a file, if one is named, whose suffix is not among these, that cannot be written, or whose writer is missing."""
+    if path is None:
+        return
+    if path.suffix.lower() not in suffixes:
         raise FileError(f"cannot hold {what}", path=str(path), advice=f"end the name in {', '.join(suffixes)}")
+    writable(path)
+    if path.suffix.lower() == ".mp4":
+        from bunraku.io.video import require_ffmpeg
+
+        require_ffmpeg(path)
 
 
-def require_outputs(motions: Iterable[Path], plot: Path | None = None) -> None:
-    """Refuses names that cannot hold a motion, or a plot."""
+def require_outputs(motions: Iterable[Path], plot: Path | None = None, *, figures: int = 1) -> None:
+    """Refuses files that cannot hold a motion of so many figures, or a plot."""
     for path in motions:
         require(path, MOTIONS, "a motion")
+        if figures > 1 and path.suffix.lower() == ".bvh":
+            advice = "end the name in .npz, .csv or .glb, which hold all"
+            raise FileError(f"BVH holds one figure, not {figures}", path=str(path), advice=advice)
     require(plot, plots.SUFFIXES, "a plot")
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.errors import FileError, MotionError, UnknownName
+from bunraku.figure import Figure
 from bunraku.io.atomic import writing
 from bunraku.motion import Motion, Track
 
@@ -70,6 +71,15 @@ def lines(motion: Motion, what: str | Iterable[str], series: Mapping[str, ArrayL
     return list(chosen.values())
 
 
+def require_curves(figure: Figure, what: Iterable[str]) -> None:
+    """Refuses curves that a simulation of this figure will not have."""
+    ropes, contacts = len(figure.strings) + len(figure.wires), len(figure.contacts)
+    empty = Motion.of(
+        figure, [0.0], [figure.start], v=np.zeros((1, figure.n_q)), tension=np.zeros((1, ropes)), contact=np.zeros((1, contacts))
+    )
+    lines(empty, what, {})
+
+
 def _wished(name: str, wish: str) -> bool:
     if wish in ("tension", "contact", "v"):
         return f"{wish}:" in name
@@ -114,12 +124,12 @@ def _extra(motion: Motion, series: Mapping[str, ArrayLike]) -> Iterator[Line]:
 def _draw(motion: Motion, panels: dict[str, list[Line]], path: str | PathLike[str], title: str, width: float) -> None:
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Sheet
 
     tall = [max(1.7, 0.16 * len(group)) for group in panels.values()]
     with mpl.rc_context(STYLE):
         # A figure of our own, without pyplot: nothing global changes, no window opens.
-        sheet = Figure(figsize=(width, sum(tall) + 0.9), layout="constrained")
+        sheet = Sheet(figsize=(width, sum(tall) + 0.9), layout="constrained")
         FigureCanvasAgg(sheet)
         rows = sheet.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=tall)[:, 0]
         for k, (axes, (unit, group)) in enumerate(zip(rows, panels.items(), strict=True)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -35,6 +36,7 @@ def save_mp4(
     """
     import imageio_ffmpeg
 
+    require_ffmpeg(path)
     motion = as_motion(thing, path)
     width, height = (max(2, int(n) // 2 * 2) for n in size)  # the codec takes even sizes only
     shots = _Shots(motion.resample(1.0 / fps), (width, height), camera, scene, follow)
@@ -59,6 +61,19 @@ def save_mp4(
             raise stopped
     if stopped:
         raise stopped
+
+
+def require_ffmpeg(path: str | PathLike[str]) -> None:
+    """Refuses a film where there is no program to make it."""
+    import imageio_ffmpeg
+
+    try:
+        found = shutil.which(imageio_ffmpeg.get_ffmpeg_exe())
+    except RuntimeError:
+        found = None
+    if found is None:
+        advice = "install ffmpeg, or let IMAGEIO_FFMPEG_EXE name it; .glb and .png need none"
+        raise FileError("films need the program ffmpeg, which is not here", path=str(path), advice=advice)
 
 
 def save_png(

@@ -67,6 +67,9 @@ def carry_file(
     for picture in (stills, view):
         require(picture, (".png",), "a picture")
     errand = load_errand(file)
+    require_outputs(() if output else errand.output)
+    if any(path.suffix.lower() == ".bvh" for path in output or errand.output):
+        people(errand)
     done = _watched(errand, seed, samples, console)
     return done, lines_of(done, output, stills, view)
 
@@ -125,13 +128,19 @@ def _written(done: Carry, path: Path, stills: Path | None, view: Path | None) ->
     yield path
 
 
+def people(errand: Errand) -> list[str]:
+    """Who of the team a BVH file can hold; refuses a team of which it can hold nobody."""
+    names = [agent.name for agent in errand.team.agents if agent.figure.name == "mannequin"]
+    if not names:
+        raise BunrakuError("nobody of the team is a person\n  advice: write .npz or .glb, which hold everybody")
+    return names
+
+
 def _people(done: Carry, path: Path) -> Iterator[Path]:
     """BVH holds one figure: a file for each person."""
-    people = [agent.name for agent in done.errand.team.agents if agent.figure.name == "mannequin"]
-    if not people:
-        raise BunrakuError("nobody of the team is a person\n  advice: write .npz or .glb, which hold everybody")
-    for name in people:
-        own = path if len(people) == 1 else path.with_stem(f"{path.stem}_{name}")
+    names = people(done.errand)
+    for name in names:
+        own = path if len(names) == 1 else path.with_stem(f"{path.stem}_{name}")
         assert done.motion is not None
         save_bvh(done.motion, own, track=name)
         yield own

@@ -21,6 +21,7 @@ def run_climb(file: Path, output: Sequence[Path], plot: Path | None, *, console:
     """What happened, line by line, and what was written. Names that cannot be written are refused before the work begins."""
     require_outputs(output, plot)
     recipe = load_climb(file)
+    require_outputs(() if output else recipe.output)
     start = time.perf_counter()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(recipe.figure.name, total=1.0)

@@ -109,6 +109,7 @@ def run_order(file: Path, output: Sequence[Path], plot: Path | None = None, *, c
     """What came of it, line by line, and what was written. Names that cannot be written are refused before the work begins."""
     require_outputs(output, plot)
     order = load_order(file)
+    require_outputs(() if output else order.output)
     begun = time.perf_counter()
     with bar(console, title=order.figure.name) as monitor:
         found = order.run(monitor=monitor)

@@ -48,6 +48,7 @@ def perform_file(
     """The performance, and what is to be said about it; files are written as it is said."""
     require_outputs(output, plot)
     script = load_script(file)
+    require_outputs(output, figures=len(script.roles))
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         tasks = {stage: bar.add_task(stage, total=1.0, visible=False) for stage in STAGES}
 

@@ -31,6 +31,7 @@ def plan_file(
     require(tree, (".npz",), "a tree")
     require(picture, (".png",), "a picture")
     order = load_problem(file)
+    require_outputs(() if output else order.output)
     found = _searched(order, workers, cluster, order.seed if seed is None else seed, console)
     nodes = 0 if found.tree is None else len(found.tree)
     yield "search", f"{nodes:,} nodes, {found.segments:,} segments in {found.seconds:.2f} s of the processor"

@@ -28,6 +28,8 @@ def run_file(
         advice = f"write `simulate: {file}` and `duration: 3 s` into a file dance.yaml, and give that; see bunraku simulate --help"
         raise FileError("is a figure, not a file that says who pulls its strings", path=str(file), advice=advice)
     recipe = load_recipe(file)
+    require_outputs(() if output else recipe.output)
+    plots.require_curves(recipe.figure, curves)
     motion, seconds = _simulated(recipe, console)
     yield from summary(motion, seconds)
     for path in output or recipe.output:
