@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -77,3 +79,13 @@ def test_exports_are_files_of_their_kind(tmp_path: Path, suffix: str) -> None:
     start = {"npz": b"PK", "glb": b"glTF", "bvh": b"HIERARCHY", "mp4": b"\0\0\0", "csv": b""}[suffix]
     assert file.read_bytes().startswith(start)
     assert file.stat().st_size > 30
+
+
+def test_the_list_needs_no_physics() -> None:
+    """What an entry takes is imported when somebody looks at it, and what a dropped file takes when one is dropped."""
+    heavy = "{'scipy.linalg', 'coal', 'matplotlib', 'daqp', 'bunraku.dynamics', 'bunraku.control', 'bunraku.verbs.entries'}"
+    code = (
+        "import sys; from bunraku.cli import app; from bunraku.stage.command import play; from bunraku.teleop import opening_show\n"
+        f"from bunraku.teleop.files import exporters; opening_show(); exporters(); print({heavy} & set(sys.modules) or 'none')"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "none\n"

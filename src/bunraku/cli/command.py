@@ -6,6 +6,7 @@ import functools
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -108,13 +109,19 @@ def refuse_idle(why: str, **options: object) -> None:
         raise BunrakuError(f"{', '.join(idle)} would do nothing here\n  advice: {why}")
 
 
+def file_entries(path: Path) -> list[Entry]:
+    """What a file puts on the stage; all that any file may ask for is imported when the first one comes."""
+    from bunraku.verbs.entries import entries_of
+
+    return entries_of(path)
+
+
 def open_stage(entries: Sequence[Entry], **options: Any) -> None:
     """The stage with these entries, on which any file of ours can be dropped, and from which all can be saved."""
     from bunraku.stage.command import play
     from bunraku.teleop.files import exporters
-    from bunraku.verbs.entries import entries_of
 
-    play(entries, opener=entries_of, exporters=exporters(), console=out, **options)
+    play(entries, opener=file_entries, exporters=exporters(), console=out, **options)
 
 
 @app.callback(invoke_without_command=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bunraku.cli.command import err, open_stage, refuse_idle, tell, verb
+from bunraku.cli.command import err, file_entries, open_stage, refuse_idle, tell, verb
 from bunraku.cli.named import Browser, Port, complete, thing_named
 from bunraku.errors import FileError
 
@@ -29,13 +29,12 @@ def play(
     """
     from bunraku.teleop import opening_show
     from bunraku.teleop.files import shown
-    from bunraku.verbs.entries import entries_of
 
     if folder.exists() and not folder.is_dir():
         raise FileError("not a folder", path=str(folder), advice="name one with --out; it is made where it is missing")
     entries = []
     for name in sources or ():
-        entries += entries_of(Path(name)) if Path(name).is_file() else shown(thing_named(name), Path(name).stem)
+        entries += file_entries(Path(name)) if Path(name).is_file() else shown(thing_named(name), Path(name).stem)
     open_stage(entries or opening_show(), host=host, port=port, browser=browser, out=folder)
 
 

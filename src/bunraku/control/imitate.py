@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import scipy.signal
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.dynamics import settle
@@ -55,9 +54,11 @@ def imitate(
 
 def _low_pass(q: Array, frequency: float, dt: float) -> Array:
     """Without delay; held still beyond both ends."""
-    sos = scipy.signal.butter(2, frequency, fs=1.0 / dt, output="sos")
+    from scipy.signal import butter, sosfiltfilt  # inside: it brings all of scipy.stats, and few ask for it
+
+    sos = butter(2, frequency, fs=1.0 / dt, output="sos")
     pad = min(len(q) - 1, int(3.0 / (frequency * dt)))
-    return np.asarray(scipy.signal.sosfiltfilt(sos, q, axis=0, padtype="odd", padlen=pad))
+    return np.asarray(sosfiltfilt(sos, q, axis=0, padtype="odd", padlen=pad))
 
 
 def _ease(t: Array, over: float) -> Array:

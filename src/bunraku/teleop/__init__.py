@@ -1,6 +1,21 @@
 """Live: figures that hands and sticks move, and the show that opens the stage."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from bunraku.teleop.opening import opening_show
-from bunraku.teleop.simulated import Simulated
+
+if TYPE_CHECKING:
+    from bunraku.teleop.simulated import Simulated
 
 __all__ = ["Simulated", "opening_show"]
+
+
+def __getattr__(name: str) -> Any:
+    """What the list of a show does not need is imported when it is asked for: physics takes half a second."""
+    if name != "Simulated":
+        raise AttributeError(f"module 'bunraku.teleop' has no attribute {name!r}")
+    from bunraku.teleop.simulated import Simulated
+
+    return Simulated

@@ -8,7 +8,6 @@ from bunraku.kinematics import pose
 from bunraku.scene import Scene
 from bunraku.spatial import se3
 from bunraku.stage import Live, Posing, Recorded, still
-from bunraku.teleop.simulated import Simulated
 
 STAGE = Scene("stage")
 AIR = Scene("air", floor=None)
@@ -33,6 +32,8 @@ def standing(figure: Figure) -> Recorded:
 
 def at_hand(figure: Figure) -> Live:
     """A figure to play with: simulated where it hangs, posed by its limbs where motors would hold it up."""
+    from bunraku.teleop.simulated import Simulated
+
     scene = ground(figure)
     return Simulated(figure, scene=scene) if figure.strings or _hangs(figure) else Posing(figure, scene)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bunraku.figure.library import named
-from bunraku.stage import Entry
+from bunraku.stage import Entry, Live
 from bunraku.teleop.places import FACE_Y, at_hand
-from bunraku.teleop.simulated import Simulated, placed
 
 TITLE = "Your hands"
 
@@ -22,7 +21,9 @@ def entries() -> list[Entry]:
     ]  # fmt: skip
 
 
-def _troupe() -> Simulated:
+def _troupe() -> Live:
+    from bunraku.teleop.simulated import Simulated, placed
+
     places = ((-0.5 * k, 0.25 * (k % 2), 0.0) for k in range(-2, 3))
     figures = [placed(named("marionette25"), at, name=f"puppet {k + 1}") for k, at in enumerate(places)]
     return Simulated(*figures, dt=0.01)

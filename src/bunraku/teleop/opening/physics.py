@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.dynamics import simulate
 from bunraku.figure import Figure
 from bunraku.figure.library import named
 from bunraku.stage import Entry, Recorded
@@ -22,5 +21,7 @@ def entries() -> list[Entry]:
 
 
 def _swing(f: Figure, angle: float) -> Recorded:
+    from bunraku.dynamics import simulate
+
     q = np.array(f.start) + angle * np.array([v.motion == "rotate" and not v.kinematic for v in f.variables])
     return Recorded(simulate(f, duration=20.0, dt=0.01, q=q), AIR)

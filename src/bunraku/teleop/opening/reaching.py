@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.collision import World
 from bunraku.figure import Box, Cylinder, Figure
 from bunraku.figure.library import named
-from bunraku.kinematics import CentreOfMass, Clearance, FramePose, Inverse, LookAt, PointPosition, Posture, pose
+from bunraku.kinematics import pose
 from bunraku.motion import Motion
 from bunraku.scene import Obstacle, Scene
 from bunraku.stage import Entry, Recorded
+
+if TYPE_CHECKING:
+    from bunraku.kinematics import Clearance
 
 Array = NDArray[np.float64]
 TITLE = "Reaching"
@@ -26,6 +30,8 @@ def entries() -> list[Entry]:
 
 def _reaches() -> Motion:
     """A hand that draws an eight from the thighs to the eyes."""
+    from bunraku.kinematics import CentreOfMass, FramePose, Inverse, LookAt, PointPosition, Posture
+
     f = named("mannequin")
     tasks = [
         FramePose("left_sole"), FramePose("right_sole"), CentreOfMass(axes="xy"),
@@ -44,6 +50,9 @@ def _reaches() -> Motion:
 
 def _keeps_clear() -> Recorded:
     """A line along a wall with a bollard in the way: the ghost does not look."""
+    from bunraku.collision import World
+    from bunraku.kinematics import Clearance
+
     f = named("mobile_manipulator")
     wall = Obstacle("wall", Box((0.1, 3.6, 0.7)), (1.35, 0.0, 0.35), color=(0.85, 0.82, 0.76))
     bollard = Obstacle("bollard", Cylinder(0.09, 0.8), (0.28, 0.0, 0.4), color=(0.95, 0.6, 0.1))
@@ -60,6 +69,8 @@ def _keeps_clear() -> Recorded:
 
 def _along_wall(f: Figure, *, limits: list[Clearance]) -> Motion:
     """The tool points at the wall and slides along it, there and back."""
+    from bunraku.kinematics import FramePose, Inverse, Posture
+
     ik = Inverse(f, [FramePose("tool"), Posture(f.start)], limits=limits, reluctance={"base_turn": 3.0})
     X, q, samples = np.eye(4), f.configuration(base_x=0.2, base_y=-1.2), []
     X[:3, :3] = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from bunraku.dynamics import simulate
 from bunraku.figure import Figure
 from bunraku.figure.library import named
+from bunraku.motion import Motion
 from bunraku.stage import Entry, Recorded
 from bunraku.teleop.places import FACE_Y, FROM_SIDE, STAGE, ground
 
@@ -41,6 +42,16 @@ def wound(figure: Figure, string: str, curve: Callable[[float], float]) -> dict[
     return {name: lambda t: rest + curve(t)}
 
 
+def _pulled(figure: Figure, plan: Mapping[str, Callable[[float], float]], duration: float, **options: Any) -> Motion:
+    """Strings wound by curves of their own."""
+    from bunraku.dynamics import simulate
+
+    hands: dict[str, Callable[[float], float]] = {}
+    for string, curve in plan.items():
+        hands |= wound(figure, string, curve)
+    return simulate(figure, hands, duration=duration, **options)
+
+
 def _greets() -> Recorded:
     """A wave with the right hand, a bow, a hop with both knees."""
     f = named("marionette25")
@@ -56,23 +67,20 @@ def _greets() -> Recorded:
         return -0.12 * (ramp(t, 9.2, 9.6) - ramp(t, 9.9, 10.4))
 
     plan = {"right_arm": wave, "head": bow, "left_leg": hop, "right_leg": hop}
-    hands: dict[str, Callable[[float], float]] = {}
-    for name, curve in plan.items():
-        hands |= wound(f, name, curve)
-    return Recorded(simulate(f, hands, duration=12.0), STAGE)
+    return Recorded(_pulled(f, plan, 12.0), STAGE)
 
 
 def _walks() -> Recorded:
-    f = named("marionette25")
-    hands: dict[str, Callable[[float], float]] = {}
-    for name, phase in (("left_leg", 0.0), ("right_arm", 0.0), ("right_leg", 0.5), ("left_arm", 0.5)):
-        size = 0.14 if "leg" in name else 0.2
-        hands |= wound(f, name, lifted(phase, size))
-    return Recorded(simulate(f, hands, duration=10.0), STAGE)
+    plan = {
+        "left_leg": lifted(0.0, 0.14), "right_leg": lifted(0.5, 0.14), "left_arm": lifted(0.5, 0.2), "right_arm": lifted(0.0, 0.2),
+    }  # fmt: skip
+    return Recorded(_pulled(named("marionette25"), plan, 10.0), STAGE)
 
 
 def _jerk() -> Recorded:
     f = named("arm2d")
-    string = f.strings[0]
-    hands = wound(f, string.name, lambda t: 0.25 * (ramp(t % 4.0, 0.5, 0.75) - ramp(t % 4.0, 2.2, 3.6)))
-    return Recorded(simulate(f, hands, duration=8.0, dt=0.005), ground(f))
+
+    def paid_out(t: float) -> float:
+        return 0.25 * (ramp(t % 4.0, 0.5, 0.75) - ramp(t % 4.0, 2.2, 3.6))
+
+    return Recorded(_pulled(f, {f.strings[0].name: paid_out}, 8.0, dt=0.005), ground(f))
