@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 from bunraku import Motion, library, settle
 from bunraku.choreography.library import FOLDER, RATE, save_pieces
 from bunraku.choreography.puppet import Puppet
-from bunraku.choreography.rehearse import DT, Hung
+from bunraku.choreography.rehearse import ARRIVE, DT, Hung, arrived
 from bunraku.choreography.repertoire import Piece
 
 Array = NDArray[np.float64]
 Hands = dict[str, float]
-
-ARRIVE = 0.4  # [s] to come to rest
 
 FIGURE = library.marionette22()
 # From where the figure starts, half seated, to where it stands: strings let out.
@@ -199,9 +197,7 @@ def optimal(wanted: Motion, hung: Hung) -> Motion:
     tension = best.run.impulse[:, : len(FIGURE.strings)].min() / DT
     off, end = np.sqrt(np.mean((made - q)[:, 3:n] ** 2)), np.abs(made[-1] - q[-1])[:n].max()
     print(f"  {best}; off by {off:.3f} rad rms, {end:.3f} at the end; tension at least {tension:.2f} N", flush=True)
-    # What is left at the end is taken back over the moment of rest, so that pieces join.
-    fade = np.clip((np.arange(len(made)) - len(made)) / (ARRIVE / DT) + 1.0, 0.0, 1.0)[:, None]
-    made = made + fade**3 * (10.0 - 15.0 * fade + 6.0 * fade**2) * (made[0] - made[-1])
+    made = arrived(made, made[0])  # so that pieces join
     every = round(1.0 / (RATE * DT))
     return Motion.of(FIGURE, DT * np.arange(len(made))[::every], made[::every])
 

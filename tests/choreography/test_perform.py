@@ -12,6 +12,7 @@ from bunraku.choreography.rehearse import DT
 from bunraku.choreography.script_file import script_of
 from bunraku.errors import FileError
 from bunraku.io import yaml
+from bunraku.kinematics import pose
 
 SHOW = """\
 show: A short one
@@ -55,6 +56,20 @@ def test_puppets_do_what_was_asked_as_far_as_strings_allow(made: Performance) ->
         assert track.gap is not None
         assert track.tension.min() >= 0.0
         assert track.gap.max() < 1e-10
+
+
+def test_hands_set_out_and_arrive_without_a_jerk(made: Performance) -> None:
+    for track in made.motion.tracks:
+        assert track.tension is not None
+        assert np.abs(np.diff(track.tension, axis=0))[:2].max() < 4.0  # [N] from one sample to the next
+        last = round(3.6 / DT) if track.name == "anna" else round(2.4 / DT)
+        assert np.abs(np.diff(track.tension, axis=0))[last - 3 : last + 10].max() < 6.0
+
+
+def test_gaps_are_those_of_every_pose(made: Performance) -> None:
+    run = play(made.parts["bert"])
+    some = [0, 40, 77]
+    np.testing.assert_allclose(run.gap[some], [pose(run.figure, run.q[k]).gaps for k in some], atol=1e-12)
 
 
 def test_cues_are_marks_on_the_timeline(made: Performance) -> None:
@@ -114,7 +129,6 @@ def test_the_shipped_show_is_whole() -> None:
     from bunraku.choreography import shows
     from bunraku.choreography.crossing import nearest
     from bunraku.choreography.score import score
-    from bunraku.kinematics import pose
 
     made = score(load_script(shows.FOLDER / "the_meeting.yaml"))
     motion = shows.performed("the_meeting")
@@ -129,3 +143,7 @@ def test_the_shipped_show_is_whole() -> None:
         assert track.tension is not None
         assert track.tension.min() >= 0.0
         assert max(pose(track.figure, q).gaps.max() for q in track.q[::25]) < 1e-3
+        torso = track.tension[:, :2]  # these carry four fifths of the puppet, and hands do not jerk at them
+        rest = np.median(torso)
+        assert np.sqrt(np.mean(np.diff(torso, axis=0) ** 2)) < 2.0
+        assert 0.5 * rest < torso.min() < torso.max() < 1.6 * rest

@@ -42,6 +42,13 @@ def test_a_loop_is_played_as_often_as_time_allows(known: Repertoire) -> None:
     np.testing.assert_allclose(off[-1], wave.motion.q[-1] - wave.motion.q[0])
 
 
+def test_rounds_join_without_a_kink(known: Repertoire) -> None:
+    for piece in known.pieces.values():
+        if piece.loop is not None and piece.parts:
+            bend = [np.abs(np.diff(piece.unrolled(loops)[1], 2, axis=0)).max() for loops in (1, 3)]
+            assert bend[1] < 1.25 * bend[0], piece.name
+
+
 def test_what_fits_is_neither_too_fast_nor_too_slow(known: Repertoire) -> None:
     salute, wave = known["salute"], known["wave"]
     assert salute.fits(FASTEST * salute.duration)

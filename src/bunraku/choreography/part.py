@@ -17,8 +17,8 @@ from bunraku.control.projection import project
 from bunraku.control.system import System
 from bunraku.dynamics.simulation import TOLERANCE
 from bunraku.errors import BunrakuError
-from bunraku.figure import Figure
-from bunraku.kinematics.forward import Pose
+from bunraku.figure import WORLD, Figure, Point
+from bunraku.kinematics.forward import frames_along
 from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
@@ -62,8 +62,22 @@ class Run:
 
     @property
     def gap(self) -> Array:
-        ropes = len(self.figure.strings) + len(self.figure.wires)
-        return np.array([Pose(self.figure, q).gaps[:ropes] for q in self.q])
+        """Distance − length of strings and wires [m], (N + 1, …)."""
+        figure, X = self.figure, frames_along(self.figure, self.q)
+        out = []
+        for rope in (*figure.strings, *figure.wires):
+            points = np.stack([_placed(figure, X, at) for at in rope.path])
+            length = rope.length + (rope.ratio * self.q[:, figure.index(rope.variable)] if rope.variable is not None else 0.0)
+            out.append(np.linalg.norm(np.diff(points, axis=0), axis=2).sum(0) - length)
+        return np.array(out).T
+
+
+def _placed(figure: Figure, X_W: Array, at: Point) -> Array:
+    """A point at every sample, (…, 3)."""
+    if at.frame == WORLD:
+        return np.broadcast_to(np.array(at.position), (len(X_W), 3))
+    X = X_W[:, figure.frame_index[at.frame]]
+    return np.asarray(X[:, :3, :3] @ np.array(at.position) + X[:, :3, 3])
 
 
 class OffScript(BunrakuError):

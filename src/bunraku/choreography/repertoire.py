@@ -22,6 +22,7 @@ from bunraku.motion.symmetry import partner
 
 Array = NDArray[np.float64]
 FASTEST, SLOWEST = 0.7, 2.0  # of a piece's own duration
+FADE = 0.4  # [s] before and after a join of two rounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +75,14 @@ class Piece:
         if self.loop is None or loops == 1:
             return t, off
         a, b = np.searchsorted(t, self.loop[0]), np.searchsorted(t, self.loop[1])
-        # What the loop gains in a round is taken back evenly, so that rounds join.
-        ramp = np.linspace(0.0, 1.0, b - a + 1)[:, None] * (off[b] - off[a])
-        round_ = (off[a : b + 1] - ramp)[:-1]
-        body = np.concatenate([round_] * (loops - 1))
-        head, tail = off[:a], off[a:]
-        return np.arange(len(head) + len(body) + len(tail)) * (t[1] - t[0]), np.concatenate([head, body, tail])
+        # Rounds fade into each other where they join, so that neither speed nor acceleration jumps there.
+        period, fade = b - a, min(round(FADE / t[1]), a, len(t) - 1 - b, (b - a) // 2)
+        k = np.arange(len(t) + (loops - 1) * period)
+        out = off[np.minimum(k, len(t) - 1)]
+        for j in range(1, loops):
+            s = np.clip(0.5 + 0.5 * (k - a - j * period) / max(fade, 1), 0.0, 1.0)[:, None]
+            out += s**3 * (10.0 - 15.0 * s + 6.0 * s * s) * (off[np.clip(k - j * period, 0, len(t) - 1)] - out)
+        return k * t[1], out
 
     def curve(self, loops: int) -> BSpline:
         """The deviation from rest over 0 … 1; it sets out and arrives without speed and without acceleration."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -25,6 +24,7 @@ SKY: tuple[Color, ...] = (
 )  # fmt: skip
 HILLS = ((0.42, 0.5, 0.42), (0.33, 0.42, 0.3))
 SHEETS, COLUMNS = 16, 72  # of sky, of hills
+SINK = 0.004  # [m] that a sole may dip into the boards
 
 
 def in_theatre(motion: Motion, *, reference: Motion | None = None) -> Recorded:
@@ -39,9 +39,11 @@ def in_theatre(motion: Motion, *, reference: Motion | None = None) -> Recorded:
 
 
 def theatre(motion: Motion) -> Scene:
-    """Large enough for everything that happens; whoever plays faces +y."""
-    low, high = _extent(motion)
-    floor = math.floor(100.0 * low[2] - 1.0) / 100.0
+    """Large enough for everything that happens; whoever plays faces +y. The boards are where the figures stand most of the time,
+    or a little lower where a foot would sink into them.
+    """
+    low, high, soles = _extent(motion)
+    floor = float(min(np.median(soles), low[2] + SINK))
     left, right = low[0] - 0.9, high[0] + 0.9
     back, front = low[1] - 0.9, high[1] + 0.5
     top = high[2] + 0.15
@@ -50,17 +52,20 @@ def theatre(motion: Motion) -> Scene:
     return Scene("theatre", parts, floor=None)
 
 
-def _extent(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of the box around all shapes at some moments."""
+def _extent(motion: Motion) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Corners of the box around all shapes at some moments, and how low every figure reaches at each of them."""
     some = np.linspace(0, len(motion) - 1, 400).astype(int)  # feet that dip do so for a tenth of a second
-    corners = []
+    corners, soles = [], []
     for track in motion.tracks:
         X_W = frames_along(track.figure, np.ascontiguousarray(track.q[some]))
+        lowest = np.full(len(some), np.inf)
         for shape in track.figure.shapes:
             X_WS = X_W[:, track.figure.frame_index[shape.frame]] @ se3.pose(shape.position, shape.rotation)
             points = np.einsum("tij,nj->tni", X_WS[:, :3, :3], triangles(shape.geometry).vertices) + X_WS[:, None, :3, 3]
             corners += [points.min((0, 1)), points.max((0, 1))]
-    return np.min(corners, 0), np.max(corners, 0)
+            lowest = np.minimum(lowest, points[..., 2].min(1))
+        soles.append(lowest)
+    return np.min(corners, 0), np.max(corners, 0), np.array(soles)
 
 
 def _boards(left: float, right: float, back: float, front: float, floor: float) -> Iterator[Obstacle]:
