@@ -11,6 +11,7 @@ from subprocess import PIPE
 
 import numpy as np
 import pytest
+import typer.main
 from typer.testing import CliRunner, Result
 
 import bunraku
@@ -258,3 +259,23 @@ def test_perform_writes_a_motion_and_says_how_it_went(tmp_path: Path, monkeypatc
     assert wrong.exit_code != 0
     assert "did you mean hop" in wrong.output
     assert not (tmp_path / "other.npz").exists()
+
+
+def test_the_docs_tell_every_verb_and_option() -> None:
+    """docs/cli.md has a section for each verb that names all of its options."""
+    page = (Path(__file__).parents[1] / "docs/cli.md").read_text()
+    sections = {part.split("\n", 1)[0].strip(): part for part in page.split("\n## ")[1:]}
+    verbs = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+    assert set(sections) == set(verbs)
+    for name, one in verbs.items():
+        options = {word for option in one.params for word in (*option.opts, *option.secondary_opts) if word.startswith("--")}
+        missing = {word for word in options - {"--help"} if word not in sections[name]}
+        assert not missing, (name, missing)
+
+
+def test_curves_of_energy_and_gaps(tmp_path: Path) -> None:
+    file, picture = tmp_path / "short.yaml", tmp_path / "a.png"
+    file.write_text("simulate: arm2d\nduration: 0.1 s\n")
+    assert "did you mean energy" in run("simulate", file, "--plot", picture, "--curve", "energi").stderr
+    assert run("simulate", file, "--plot", picture, "--curve", "energy", "--curve", "gap").exit_code == 0
+    assert picture.exists()

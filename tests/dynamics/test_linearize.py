@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bunraku.dynamics import controllability, linearize_at_rest, mass_matrix, observability, settle, step_derivative
+from bunraku.dynamics import (
+    controllability,
+    linearize,
+    linearize_at_rest,
+    mass_matrix,
+    observability,
+    settle,
+    simulate,
+    step_derivative,
+)  # fmt: skip
 from bunraku.dynamics.linearize import force_matrix, step_once
 from bunraku.errors import BunrakuError
 from bunraku.figure import library
-from bunraku.figure.build import body, effort, figure, push, rx, spring, string, tx, ty, tz
+from bunraku.figure.build import body, effort, figure, push, rx, spindle, spring, string, tx, ty, tz
 from bunraku.kinematics import pose
 from tests.dynamics import contraptions
 
@@ -186,3 +197,49 @@ def test_no_derivative_is_an_error() -> None:
     fig = library.pendulum()
     with pytest.raises(BunrakuError):
         step_derivative(fig, [np.nan], [0.0], np.zeros(0), np.zeros(0), dt=0.01)
+
+
+# -- along a motion ------------------------------------------------------------------------------------------
+
+
+def test_along_a_motion_a_and_b_tell_where_a_nudge_leads() -> None:
+    """The product of all A and B, against the same simulation with another pull of the string."""
+    fig = library.arm3d()
+    e = 1e-6
+
+    def hands(e: float) -> dict[str, Callable[[float], float]]:
+        return {"hand_x": lambda t: fig.start[4] + (0.2 + e) * np.sin(3 * t)}
+
+    along = linearize(fig, hands(0.0), duration=0.5)
+    assert len(along.steps) == 50
+    assert (along.A.shape, along.B.shape) == ((50, 11, 11), (50, 11, 3))
+    assert not along.broken
+    assert not along.switches
+    dx = np.zeros(11)
+    for k, (A, B) in enumerate(zip(along.A, along.B, strict=True)):
+        dx = A @ dx + B @ [np.sin(3 * 0.01 * (k + 1)), 0.0, 0.0]
+    other = simulate(fig, hands(e), duration=0.5)
+    np.testing.assert_array_equal(along.motion.q, simulate(fig, hands(0.0), duration=0.5).q)
+    np.testing.assert_allclose((other.q[-1] - along.motion.q[-1]) / e, dx[:7], rtol=1e-4, atol=1e-6)
+
+
+def test_a_string_between_taut_and_slack_is_named() -> None:
+    """A puck at rest on a smooth table, on a string that is just long enough; then drawn along by it; then on a longer one."""
+    fig = figure("puck", tx("x", body(0.5), start=0.8), spindle("hand", moves=""), strings=[string("s", "x", "hand_spindle")])
+    assert linearize(fig, duration=0.03).switches == dict.fromkeys(range(3), ("s",))
+    drawn = linearize(fig, {"s_length": lambda t: 0.8 - t * t}, duration=0.03)
+    assert not drawn.switches
+    assert drawn.steps[0].A[0, 0] == pytest.approx(0.0, abs=1e-12)  # the string says where it is, wherever it was
+    slack = linearize(fig, duration=0.03, q=[0.8, 0.9])
+    assert not slack.switches
+    assert slack.steps[0].A[0, 0] == pytest.approx(1.0)
+
+
+def test_steps_that_held_a_puppeteer_are_told() -> None:
+    fig = figure(
+        "bob", tz("bob", body(0.4), start=-0.5), spindle("hand", moves=""),
+        strings=[string("leash", "bob", ("world", (0, 0, -0.5)), 0.3), string("cord", "bob", "hand_spindle")],
+    )  # fmt: skip
+    along = linearize(fig, {"cord_length": lambda t: 0.5 - 0.4 * t}, duration=1.0)
+    assert along.broken
+    assert 0.5 - 0.4 * 0.01 * along.broken[0] == pytest.approx(0.2, abs=0.02)

@@ -63,7 +63,7 @@ def test_forces_are_zero_where_nobody_pushes() -> None:
     ("puppeteer", "error", "says"),
     [
         ({"hand_lenght": 1.0}, UnknownName, "hand_length"),
-        ({"elbow": 1.0}, UnknownName, "elbow"),  # dynamic: physics sets it
+        ({"elbow": 1.0}, UnknownName, "no kinematic variable is called 'elbow'"),  # dynamic: physics sets it
         (lambda t: [0.3], BunrakuError, r"shape \(1,\), but there are 2: hand_x, hand_length"),
         (lambda t: 0.3, BunrakuError, r"shape \(\)"),
         (np.zeros((4, 2)), BunrakuError, r"expected \(5, 2\)"),

@@ -204,3 +204,8 @@ def test_many_at_once_are_the_same_as_one_by_one() -> None:
 def test_an_error_in_one_of_many_is_an_error() -> None:
     with pytest.raises(BunrakuError, match="duration"):
         simulate_many([lambda: simulate(bob(), duration=0.1), lambda: simulate(bob(), duration=-1.0)])
+
+
+def test_more_steps_than_memory_holds_are_refused() -> None:
+    with pytest.raises(BunrakuError, match=r"1e\+12 steps of pendulum are too many to keep"):
+        simulate(library.pendulum(), duration=1.0, dt=1e-12)

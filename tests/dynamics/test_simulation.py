@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bunraku.dynamics import Simulation, settle
+from bunraku.dynamics import Simulation, settle, simulate
 from bunraku.errors import BunrakuError
 from bunraku.figure import library
-from bunraku.figure.build import body, effort, figure, spindle, string, tx, tz, wire
+from bunraku.figure.build import body, closure, contact, effort, figure, rx, spindle, string, tx, tz, wire
 from tests.dynamics.test_rollout import puppeteer
 
 Array = NDArray[np.float64]
@@ -112,3 +112,24 @@ def test_what_cannot_start_is_refused_with_advice() -> None:
         Simulation(rod)
     with pytest.raises(BunrakuError):
         Simulation(fig, fig.start[:-1])
+
+
+def test_a_start_that_the_first_step_would_tear_into_place_is_refused() -> None:
+    """An open loop, a point below the floor, a joint beyond its stop: each would be thrown at gap/dt. At rest all are well."""
+    at = {"x": 0.3, "z": -0.2}
+    loop = figure(
+        "loop", rx("crank", body(0.3, (0, 0, -0.1), (1e-3,) * 3), start=0.7), tz("block", body(0.2), start=-0.2),
+        closures=[closure("pin", ("crank", (0, 0, -0.3)), "block", kind="plane")],
+    )  # fmt: skip
+    with pytest.raises(BunrakuError, match=r"the loop pin is open by 0\.0295\n  advice: give another q, or start from settle"):
+        Simulation(loop)
+    rest = settle(loop)
+    assert np.abs(simulate(loop, q=rest, duration=0.2).q - rest).max() < 1e-8
+    ball = figure("ball", tx("x", tz("z", body(1.0))), contacts=[contact("sole", "z")])
+    with pytest.raises(BunrakuError, match=r"sole is 0\.2 m below its plane"):
+        Simulation(ball, ball.configuration(**at))
+    stop = figure("stop", rx("knee", body(1.0, (0, 0, -0.4)), limits=(-0.5, 0.5)))
+    with pytest.raises(BunrakuError, match=r"knee is 0\.7 beyond its upper limit"):
+        Simulation(stop, [1.2])
+    with pytest.raises(BunrakuError, match=r"knee is 0\.1 beyond its lower limit"):
+        Simulation(stop, [-0.6])

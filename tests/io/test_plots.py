@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from bunraku.dynamics import simulate
 from bunraku.errors import FileError, MotionError, UnknownName
 from bunraku.figure import library
 from bunraku.io.plots import lines, plot
@@ -34,6 +35,21 @@ def test_chooses_by_name_and_pattern() -> None:
     assert names("v:lknee_rx") == ["v:lknee_rx"]
     assert len(names("v")) == walk().figure.n_q
     assert names(["energy"], **{"energy [J]": np.zeros(30)}) == ["energy"]
+
+
+def test_energy_and_gaps_of_a_simulation() -> None:
+    """In the words of the command line: --curve energy, --curve gap."""
+    motion = simulate(library.arm2d(), duration=0.1)
+    energy = lines(motion, "energy", {})
+    assert [line.name for line in energy] == ["energy:kinetic", "energy:potential", "energy:total"]
+    assert {line.unit for line in energy} == {"energy [J]"}
+    assert motion.energy is not None
+    assert motion.gap is not None
+    np.testing.assert_array_equal(energy[2].values, motion.energy.sum(1))
+    (gap,) = lines(motion, "gap", {})
+    assert (gap.name, gap.unit) == ("gap:hand", "gap [m]")
+    np.testing.assert_array_equal(gap.values, motion.gap[:, 0])
+    assert [line.name for line in lines(motion, "*", {})] == list(motion.figure.names)
 
 
 def test_values_and_units() -> None:

@@ -13,6 +13,7 @@ from bunraku.collision.world import World
 from bunraku.control import Outcome, gestures
 from bunraku.errors import FileError
 from bunraku.io import load, save
+from bunraku.kinematics import pose
 from bunraku.verbs.optimize import load_order, optimize_file, run_order
 
 SWING = """\
@@ -61,6 +62,38 @@ def test_a_scene_is_kept_away_from(tmp_path: Path) -> None:
     near = [float(World(found.system.figure, limits.scene).check(found.motion).clearance.min()) for found in (free, held)]
     assert near[0] < 0.0
     assert near[1] > 0.02 - 2e-4
+
+
+def test_a_point_and_the_centre_of_mass_are_led(tmp_path: Path) -> None:
+    """A hand is asked 15 cm higher, as it is at the start otherwise; and the weight to the side."""
+    cost = "- {point: tip, weight: 100, reference: {z: {by: [[0, 0], [1, 15 cm]]}}}\n  - {speed: 0.01}\n  - {acceleration: 1e-4}"
+    text = f"optimize: arm3d\nduration: 1.5 s\nstart: settle\ncost:\n  {cost}\n"
+    found = optimize_file(written(tmp_path, text))
+    first, last = (pose(found.system.figure, q).point("tip") for q in (found.motion.q[0], found.motion.q[-1]))
+    np.testing.assert_allclose(last - first, [0, 0, 0.15], atol=0.01)
+    led = text.replace("point: tip, weight: 100", "centre: 100").replace("15 cm", "5 cm")
+    found = optimize_file(written(tmp_path, led))
+    first, last = (pose(found.system.figure, q).com for q in (found.motion.q[0], found.motion.q[-1]))
+    np.testing.assert_allclose(last - first, [0, 0, 0.05], atol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "says"),
+    [
+        ("point: tip", "point: tpi", "tip"),
+        ("z: 0.2", "w: 0.2", "no coordinate is called 'w'"),
+        ("z: 0.2", "z: 2 kg", "length"),
+        ("weight: 3", "wieght: 3", "weight"),
+        ("weight: 3", "weight: -3", "more counts more"),
+        ("weight: 3", "offset: [1, 2]", "three numbers"),
+    ],
+)
+def test_mistakes_of_points_are_pointed_at(tmp_path: Path, right: str, wrong: str, says: str) -> None:
+    text = "optimize: arm3d\nduration: 1\ncost:\n  - {point: tip, weight: 3, reference: {z: 0.2}}\n"
+    assert load_order(written(tmp_path, text)).options["cost"]
+    with pytest.raises(FileError, match=r"order\.yaml:4:\d+") as caught:
+        load_order(written(tmp_path, text.replace(right, wrong)))
+    assert says in str(caught.value)
 
 
 def test_a_motion_is_imitated(tmp_path: Path) -> None:

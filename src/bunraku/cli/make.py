@@ -30,7 +30,7 @@ def simulate(
     output: Output = None,
     plot: Annotated[Path | None, typer.Option(help="Draw curves over time into a PNG, SVG or PDF.")] = None,
     curve: Annotated[
-        list[str] | None, typer.Option(help="What to draw: tension, elbow, v:elbow, torso_*. May be repeated.")
+        list[str] | None, typer.Option(help="What to draw: tension, energy, gap, elbow, v:elbow, torso_*. May be repeated.")
     ] = None,
 ) -> None:
     """Simulate what a file says: a figure, and a puppeteer who pulls its strings.

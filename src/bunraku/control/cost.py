@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.control.sheet import Sheet
 from bunraku.control.system import System
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
+from bunraku.kinematics.forward import Pose
 from bunraku.motion import Motion
 from bunraku.spatial.brief import brief
 
@@ -58,6 +59,11 @@ class Draft:
         self.wl, self.rl = np.zeros((N, s.n_links)), np.zeros((N, s.n_links))
         self.acceleration = np.zeros(s.n_kin)
 
+    @property
+    def pose(self) -> Pose:
+        """Where it starts."""
+        return Pose(self.system.figure, self.start[: self.system.n_q])
+
     def share(self, at_end: float) -> Array:
         """What each sample counts for [s]."""
         counts = np.full(len(self.t), self.system.dt)
@@ -82,13 +88,17 @@ class Draft:
 def weights(weight: Weight, names: Sequence[str], what: str) -> Array:
     """A number for all, or numbers by name; those that are not named count nothing."""
     out = np.zeros(len(names))
-    if isinstance(weight, Mapping):
-        for name, value in weight.items():
-            if name not in names:
-                raise UnknownName(what, name, tuple(names))
-            out[list(names).index(name)] = value
-    else:
-        out[:] = weight
+    for name in weight if isinstance(weight, Mapping) else ():
+        if name not in names:
+            raise UnknownName(what, name, tuple(names))
+    try:
+        if isinstance(weight, Mapping):
+            for name, value in weight.items():
+                out[list(names).index(name)] = value
+        else:
+            out[:] = weight
+    except (TypeError, ValueError):
+        raise BunrakuError(f"the weight of a {what} is {str(weight)[:40]}\n  advice: give a number, or numbers by name") from None
     if not (np.isfinite(out).all() and (out >= 0.0).all()):
         raise BunrakuError(f"a weight of a {what} is negative or not finite\n  advice: zero counts nothing, more counts more")
     return out
@@ -109,7 +119,11 @@ def rows(wish: Wish, names: Sequence[str], t: Array, rest: Array, what: str) -> 
                 raise UnknownName(what, name, tuple(names))
             out[:, list(names).index(name)] = [float(way(float(x))) for x in t] if callable(way) else float(way)
     elif wish is not None:
-        given = np.array([wish(float(x)) for x in t], float) if callable(wish) else np.asarray(wish, float)
+        try:
+            given = np.array([wish(float(x)) for x in t] if callable(wish) else wish, float)
+        except (TypeError, ValueError):
+            advice = "give numbers, or a function of time"
+            raise BunrakuError(f"the reference of the {what} is {str(wish)[:40]}\n  advice: {advice}") from None
         if given.shape not in ((len(t), len(names)), (len(names),)):
             raise BunrakuError(
                 f"the reference of the {what} has shape {given.shape}\n"
@@ -205,7 +219,10 @@ class Tension:
 
 @dataclass(frozen=True, eq=False)
 class PointAt:
-    """A point of a frame near a place in the world: (3,), a row a sample, or a function of time."""
+    """A point of a frame near a place in the world: (3,), a row a sample, a function of time, or {"z": …}.
+
+    Coordinates that are not named are wished where they start.
+    """
 
     frame: str
     reference: Wish
@@ -223,12 +240,13 @@ class PointAt:
             raise BunrakuError(f"the frame {self.frame} never moves\n  advice: name one that a joint carries")
         w = weights(self.weight, ["point"], "point") * draft.share(self.at_end)
         local = X[:3, :3] @ np.asarray(self.offset, float) + X[:3, 3]
-        draft.points.append((joint, local, w, rows(self.reference, "xyz", draft.t, np.zeros(3), "point")))
+        rest = draft.pose.point(self.frame, self.offset)
+        draft.points.append((joint, local, w, rows(self.reference, "xyz", draft.t, rest, "point")))
 
 
 @dataclass(frozen=True, eq=False)
 class Centre:
-    """The centre of mass near a place."""
+    """The centre of mass near a place, told as for a point."""
 
     reference: Wish
     weight: float = 1.0
@@ -238,7 +256,7 @@ class Centre:
         if draft.centre is not None:
             raise BunrakuError("two terms want the centre of mass\n  advice: give one")
         w = weights(self.weight, ["centre"], "centre") * draft.share(self.at_end)
-        draft.centre = w, rows(self.reference, "xyz", draft.t, np.zeros(3), "centre")
+        draft.centre = w, rows(self.reference, "xyz", draft.t, draft.pose.com, "centre")
 
 
 @dataclass(frozen=True, eq=False)

@@ -179,8 +179,10 @@ def _step(
     certain = method == "newton" or (method == "auto" and last is not None and last.kind == "newton")
     expected = work.bend_along(run) if certain else work.safe_along(run)
     if expected is None:
+        free = work.problem.unpriced
+        which = f" {', '.join(free[:4])}{' …' if len(free) > 4 else ''}" if free else ""
         raise BunrakuError(
-            f"{work.problem.system.figure.name}: the cost leaves an input free\n"
+            f"{work.problem.system.figure.name}: the cost leaves an input free{which and ':' + which}\n"
             "  advice: weigh every input: Forces(…) for forces, Speed(…) or Configuration(…) for kinematic variables"
         )
     if certain or (method == "auto" and not _safe_is_fast(expected, cost, last)):

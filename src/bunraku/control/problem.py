@@ -56,6 +56,17 @@ class Problem:
     def steps(self) -> int:
         return len(self.sheet.wx) - 1
 
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """Inputs that no term weighs by themselves: what they do to the figure may weigh them, or nothing."""
+        s, sheet = self.system, self.sheet
+        hands = sheet.wx[:, s.n : s.n_q].any(0) | sheet.wx[:, s.n_q + s.n :].any(0)
+        if len(sheet.acceleration):
+            hands |= sheet.acceleration > 0.0
+        priced = np.concatenate([hands, sheet.wu.any(0)])
+        names = (*s.figure.kinematic, *(force.name for force in s.figure.forces))
+        return tuple(names[k] for k in s.chosen if not priced[k])
+
     def project(self, curve: Curve, gains: Array = NONE3) -> Rollout | Broken:
         """P_d of the curve (*trep*, eq. 12); without gains, the inputs alone."""
         s, N = self.system, len(curve)

@@ -1,12 +1,12 @@
 """Strings that pull, slacken and catch."""
 
-from bunraku.dynamics.linearize import controllability, linearize_at_rest, observability, step_derivative
+from bunraku.dynamics.linearize import controllability, linearize, linearize_at_rest, observability, step_derivative
 from bunraku.dynamics.quantities import energy, mass_matrix, momentum
 from bunraku.dynamics.settle import settle
 from bunraku.dynamics.simulate import simulate, simulate_many
 from bunraku.dynamics.simulation import Simulation, Steps
 
 __all__ = [
-    "Simulation", "Steps", "controllability", "energy", "linearize_at_rest", "mass_matrix", "momentum", "observability", "settle",
-    "simulate", "simulate_many", "step_derivative",
+    "Simulation", "Steps", "controllability", "energy", "linearize", "linearize_at_rest", "mass_matrix", "momentum",
+    "observability", "settle", "simulate", "simulate_many", "step_derivative",
 ]  # fmt: skip

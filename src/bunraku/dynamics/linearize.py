@@ -9,14 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.dynamics.expand import expand
-from bunraku.dynamics.rollout import rollout
+from bunraku.dynamics.puppeteer import Puppeteer
+from bunraku.dynamics.quantities import gap_derivatives
+from bunraku.dynamics.rollout import DIVIDED, FROZEN, HELD, rollout
+from bunraku.dynamics.simulate import asked, motion_of
 from bunraku.dynamics.simulation import SHARE, TOLERANCE, Simulation
 from bunraku.errors import BunrakuError
 from bunraku.figure import Effort, Figure
 from bunraku.kinematics.forward import configuration, pose
+from bunraku.motion import Motion
 from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
+JUST = 1e-8  # [m of a gap, N of a tension] that count as none
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,8 @@ class Step1:
     n_links: int
     names: tuple[str, ...] = ()
     """Of the states (q, p): what A is about."""
+    switching: tuple[str, ...] = ()
+    """Links that are just between taut and slack: gap and tension are both zero. The derivative is that of the side they are on."""
 
     @property
     def A(self) -> Array:
@@ -118,7 +125,60 @@ def step_derivative(
     by_force = share * D[:, nq : nq + n] @ E
     by_force[n + nc :] += (1.0 - share) * E
     names = (*figure.names, *(f"momentum of {name}" for name in figure.dynamic))
-    return Step1(np.concatenate([D, by_force], 1), n, nq, nc, names)
+    between = _switching(figure, configuration(figure, q1), np.asarray(impulse, float) / dt)
+    return Step1(np.concatenate([D, by_force], 1), n, nq, nc, names, between)
+
+
+def _switching(figure: Figure, q: Array, tension: Array) -> tuple[str, ...]:
+    """The links that pull only, are closed, and do not pull."""
+    gaps, _ = gap_derivatives(figure, q)
+    between = (figure.compiled.tree.links["pulls"] > 0) & (gaps > -JUST) & (np.abs(tension) < JUST)
+    return tuple(name for name, here in zip(figure.compiled.link_names, between, strict=True) if here)
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """The linear steps along a motion."""
+
+    motion: Motion
+    steps: tuple[Step1, ...]
+    """One for each step, from sample k to sample k + 1."""
+    broken: tuple[int, ...]
+    """Steps that a puppeteer was held in, or that were taken in parts: nearby steps may differ from what A and B say."""
+
+    __repr__ = brief
+
+    @property
+    def A(self) -> Array:
+        """(steps, states, states)."""
+        return np.array([step.A for step in self.steps])
+
+    @property
+    def B(self) -> Array:
+        """(steps, states, inputs)."""
+        return np.array([step.B for step in self.steps])
+
+    @property
+    def switches(self) -> dict[int, tuple[str, ...]]:
+        """The links between taut and slack, of the steps that have any."""
+        return {k: step.switching for k, step in enumerate(self.steps) if step.switching}
+
+
+def linearize(
+    figure: Figure, puppeteer: Puppeteer = None, *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
+    v: ArrayLike | None = None, forces: Puppeteer = None,
+) -> Along:  # fmt: skip
+    """Exact A and B of every step of the motion that `simulate` makes of the same arguments."""
+    simulation = Simulation(figure, q, v, dt=dt)
+    start = simulation.q
+    K, U = asked(simulation, puppeteer, forces, duration)
+    ran = simulation.run(K, U)
+    Q = np.concatenate([start[None], ran.q])
+    steps = tuple(
+        step_derivative(figure, Q[k], Q[k + 1], ran.impulse[k], ran.states[k], dt=dt, forces=U[k]) for k in range(len(K))
+    )
+    broken = np.flatnonzero(ran.bits & (HELD | DIVIDED | FROZEN))
+    return Along(motion_of(simulation, start, [ran]), steps, tuple(broken.tolist()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ def _rows(what: str, names: Sequence[str], given: object, times: Array, rest: Ar
     if isinstance(given, Mapping):
         for name, value in given.items():
             if name not in names:
-                raise UnknownName(what, str(name), tuple(names))
+                raise UnknownName({"puppeteer": "kinematic variable", "forces": "force input"}[what], str(name), tuple(names))
             column = [value(float(t)) for t in times] if callable(value) else [value] * len(times)
             out[:, list(names).index(name)] = _numbers(what, column, (len(times),), f"a number for {name}")
     elif callable(given):

@@ -19,6 +19,7 @@ from bunraku.motion import Mark, Motion
 
 Array = NDArray[np.float64]
 CHUNK = 2000  # steps between two words of progress
+MOST = 1_000_000_000  # values of q that a motion may have: 8 GB, and as much again for velocities
 CLOSED = 1e-9  # [m] of a gap that counts as closed
 JERK = 1e-3  # [m] that a string must have hung through to be said to tighten
 
@@ -33,24 +34,31 @@ def simulate(
     at rest. Tensions, gaps and energies come with the motion; marks say when a string tightens, slackens, or is held because
     it was asked for what no configuration reaches. Ctrl-C returns what there is so far.
     """
-    if not 0.0 < duration < np.inf:
-        raise BunrakuError(f"a duration of {duration} s\n  advice: give seconds, more than zero")
     simulation = Simulation(figure, q, v, dt=dt)
-    steps = max(round(duration / dt), 1)
-    times: Array = dt * np.arange(steps + 1, dtype=float)
     start = simulation.q
-    K = kinematic_rows(figure, puppeteer, times[1:], start[figure.n_dynamic :])
-    U = force_rows(figure, forces, times[1:])
+    K, U = asked(simulation, puppeteer, forces, duration)
     parts: list[Steps] = []
     try:
-        for first in range(0, steps, CHUNK):
+        for first in range(0, len(K), CHUNK):
             parts.append(simulation.run(K[first : first + CHUNK], U[first : first + CHUNK]))
             if progress is not None:
-                progress(min((first + CHUNK) / steps, 1.0))
+                progress(min((first + CHUNK) / len(K), 1.0))
     except KeyboardInterrupt:
         if not parts:
             raise
     return motion_of(simulation, start, parts)
+
+
+def asked(simulation: Simulation, puppeteer: Puppeteer, forces: Puppeteer, duration: float) -> tuple[Array, Array]:
+    """Rows of kinematic variables and of force inputs for every step of `duration` seconds from here on."""
+    figure, dt = simulation.figure, simulation.dt
+    if not 0.0 < duration < np.inf:
+        raise BunrakuError(f"a duration of {duration} s\n  advice: give seconds, more than zero")
+    steps = max(round(duration / dt), 1)
+    if steps * figure.n_q > MOST:
+        raise BunrakuError(f"{steps:.3g} steps of {figure.name} are too many to keep\n  advice: shorten it, or lengthen dt")
+    times: Array = dt * np.arange(1, steps + 1, dtype=float)
+    return kinematic_rows(figure, puppeteer, times, simulation.q[figure.n_dynamic :]), force_rows(figure, forces, times)
 
 
 def simulate_many(jobs: Iterable[Callable[[], Motion]], *, threads: int | None = None) -> list[Motion]:

@@ -8,17 +8,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.dynamics.quantities import momentum
+from bunraku.dynamics.quantities import gap_derivatives, momentum
 from bunraku.dynamics.rollout import FROZEN, HELD, rollout
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure
-from bunraku.figure.compiled import SLIP
-from bunraku.kinematics.forward import Pose, configuration
+from bunraku.figure.compiled import PLANE, SLIP
+from bunraku.kinematics.forward import configuration
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-13  # [rad or m] of what Newton's method leaves behind in a step
 SHARE = 0.5  # of a force that enters a step on its left: second order
-CLOSED = 1e-6  # [m] that a string may be too short at the start
+CLOSED = 1e-6  # [m or rad] that a string may be too short, or a loop open, at the start
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class Steps:
 class Simulation:
     """State of a figure between steps: `q`, momentum, which strings are taut.
 
-    Strings that are too short for the configuration are refused here; pulled too short later, they hold the puppeteer back.
+    A start with strings that are too short, open loops, points below their planes or joints beyond their stops is refused. Pulled
+    too short later, strings hold the puppeteer back.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Simulation:
         tree = figure.compiled.tree
         start = configuration(figure, figure.start if q is None else q)
         rates = np.zeros(figure.n_q) if v is None else configuration(figure, v)
-        _require_long_enough(figure, start)
+        _require_admissible(figure, start)
         n, nc = figure.n_dynamic, len(tree.links)
         # With the four configurations before the first, from which it is extrapolated, and as it is seen from outside.
         self._q = start - dt * np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])[:, None] * rates
@@ -157,19 +158,33 @@ def require_dynamic(figure: Figure) -> None:
         )
 
 
-def _require_long_enough(figure: Figure, q: Array) -> None:
-    gaps = Pose(figure, q).gaps
-    ropes = (*figure.strings, *figure.wires)
-    short = [
-        f"{rope.name} by {gap:.3g} m"
-        for rope, gap in zip(ropes, gaps, strict=True)
-        if (gap if rope.pulls_only else abs(gap)) > CLOSED
-    ]
-    if short:
-        raise BunrakuError(
-            f"{figure.name}: at the start, strings do not reach: {', '.join(short[:4])}\n"
-            "  advice: lengthen them, or start from settle(figure)"
-        )
+def _require_admissible(figure: Figure, q: Array) -> None:
+    """What the first step would have to tear into place within dt, with a speed that nobody asked for, is refused."""
+    links, names = figure.compiled.tree.links, figure.compiled.link_names
+    gaps, _ = gap_derivatives(figure, q)
+    off = np.where(links["pulls"] == 0, np.abs(gaps), gaps)
+    wrong = np.flatnonzero((off > CLOSED) & (links["kind"] != SLIP))
+    if not len(wrong):
+        return
+    ropes, contacts = len(figure.strings) + len(figure.wires), slip_free(figure)
+    said = [f"{names[c]} by {gaps[c]:.3g} m" for c in wrong if c < ropes]
+    if said:
+        said[0] = f"strings do not reach: {said[0]}"
+    open_loops: dict[str, float] = {}  # each has several rows
+    for c in wrong[len(said) :]:
+        part, _, row = names[c].rpartition(".")
+        if c in contacts:
+            said.append(f"{names[c]} is {off[c]:.3g} m below its plane")
+        elif links["kind"][c] == PLANE:
+            open_loops[part] = max(open_loops.get(part, 0.0), float(off[c]))
+        else:
+            said.append(f"{part} is {off[c]:.3g} beyond its {row} limit")
+    said += [f"the loop {name} is open by {by:.3g}" for name, by in open_loops.items()]
+    more = f" and {len(said) - 4} more" if len(said) > 4 else ""
+    raise BunrakuError(
+        f"{figure.name}: at the start, {', '.join(said[:4])}{more}\n"
+        f"  advice: {'lengthen them' if wrong[0] < ropes else 'give another q'}, or start from settle(figure)"
+    )
 
 
 def slip_free(figure: Figure) -> list[int]:

@@ -48,7 +48,7 @@ def plot(
 ) -> None:  # fmt: skip
     """Draws curves against time into a PNG, SVG or PDF file, with a panel for each unit and the motion's marks.
 
-    `what` names variables ("elbow", "torso_*"), their rates ("v:elbow"), "tension", "tension:left_*", "contact",
+    `what` names variables ("elbow", "torso_*"), their rates ("v:elbow"), "tension", "tension:left_*", "contact", "gap", "energy",
     or entries of `series`, which holds other values over time with their units: {"energy [J]": energy}.
     """
     if Path(path).suffix.lower() not in SUFFIXES:
@@ -75,14 +75,15 @@ def require_curves(figure: Figure, what: Iterable[str]) -> None:
     """Refuses curves that a simulation of this figure will not have."""
     ropes, contacts = len(figure.strings) + len(figure.wires), len(figure.contacts)
     empty = Motion.of(
-        figure, [0.0], [figure.start], v=np.zeros((1, figure.n_q)), tension=np.zeros((1, ropes)), contact=np.zeros((1, contacts))
-    )
+        figure, [0.0], [figure.start], v=np.zeros((1, figure.n_q)), tension=np.zeros((1, ropes)), contact=np.zeros((1, contacts)),
+        gap=np.zeros((1, ropes)), energy=np.zeros((1, 2)),
+    )  # fmt: skip
     lines(empty, what, {})
 
 
 def _wished(name: str, wish: str) -> bool:
-    if wish in ("tension", "contact", "v"):
-        return f"{wish}:" in name
+    if wish in ("tension", "contact", "v", "gap", "energy"):
+        return f"{wish}:" in name or name == wish
     # A star alone means the variables; rates and forces are asked for by their word.
     return fnmatchcase(name, wish) and (":" in wish or ":" not in name)
 
@@ -97,11 +98,15 @@ def _of(track: Track, motion: Motion) -> Iterator[Line]:
         for k, (name, unit) in enumerate(zip(figure.names, units, strict=True)):
             yield Line(f"{prefix}v:{name}", f"{_QUANTITY[unit]} rate [{unit}/s]", track.v[:, k])
     ropes = [rope.name for rope in (*figure.strings, *figure.wires)]
-    forces = (("tension", ropes, track.tension), ("contact", [c.name for c in figure.contacts], track.contact))
-    for kind, names, values in forces:
+    total = None if track.energy is None else np.column_stack([track.energy, track.energy.sum(1)])
+    measured = (
+        ("tension", "N", ropes, track.tension), ("contact", "N", [c.name for c in figure.contacts], track.contact),
+        ("gap", "m", ropes, track.gap), ("energy", "J", ["kinetic", "potential", "total"], total),
+    )  # fmt: skip
+    for kind, unit, names, values in measured:
         if values is not None:
             for k, name in enumerate(names):
-                yield Line(f"{prefix}{kind}:{name}", f"{kind} [N]", values[:, k])
+                yield Line(f"{prefix}{kind}:{name}", f"{kind} [{unit}]", values[:, k])
 
 
 _QUANTITY = {"rad": "angle", "m": "position"}

@@ -30,8 +30,12 @@ def summary(thing: Any) -> str:
 
 def _counted(figure: Figure) -> str:
     kinematic = len(figure.kinematic)
-    parts = [f"{figure.n_dynamic} dynamic" + (f" + {kinematic} kinematic variables" if kinematic else " variables")]
-    groups = {"body": figure.bodies, "string": figure.strings, "wire": figure.wires, "contact": figure.contacts}
+    variables = "variable" if figure.n_q == 1 else "variables"
+    parts = [f"{figure.n_dynamic} dynamic" + (f" + {kinematic} kinematic" if kinematic else "") + f" {variables}"]
+    groups = {
+        "body": figure.bodies, "string": figure.strings, "wire": figure.wires, "contact": figure.contacts,
+        "closure": figure.closures,
+    }  # fmt: skip
     parts += [_count(len(group), word) for word, group in groups.items() if group]
     return f"{figure.name}: {', '.join(parts)}, {figure.mass:.3g} kg"
 

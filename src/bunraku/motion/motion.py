@@ -120,6 +120,15 @@ class Motion:
     def contact(self) -> Array | None:
         return self.only.contact
 
+    @property
+    def gap(self) -> Array | None:
+        return self.only.gap
+
+    @property
+    def energy(self) -> Array | None:
+        """Kinetic and potential [J], (T, 2)."""
+        return self.only.energy
+
     def column(self, variable: str) -> Array:
         """One variable over time, of a motion that has one track."""
         return self.only.column(variable)

@@ -9,6 +9,7 @@
       - {configuration: {theta: 100, x: 1}, reference: {theta: [[3, 0], [5, 180 deg], [7, 0]]}}
       - {momentum: 0.01, at_end: 1}
       - {forces: 0.001}           # and speed, acceleration, tension
+      - {point: tip, weight: 10, reference: {z: 0.5}}   # of a frame, x and y where they start; and centre: 10, of mass
     limits: {forces: {x_force: [-200, 200]}}        # also variables, speeds, tensions, scene and margin
     output: swing.mp4
 
@@ -29,7 +30,19 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from bunraku.control import Acceleration, Configuration, Forces, Limits, Momentum, Optimum, Speed, Tension, optimize
+from bunraku.control import (
+    Acceleration,
+    Centre,
+    Configuration,
+    Forces,
+    Limits,
+    Momentum,
+    Optimum,
+    PointAt,
+    Speed,
+    Tension,
+    optimize,
+)
 from bunraku.control.cost import Term
 from bunraku.control.descent import Monitor
 from bunraku.control.imitate import imitate
@@ -42,6 +55,7 @@ from bunraku.io.outputs import outputs_of, require_outputs
 from bunraku.io.scene_file import scene_in
 from bunraku.io.shape_words import file_named
 from bunraku.io.source import near
+from bunraku.kinematics.forward import Pose, pose
 from bunraku.motion import Motion
 from bunraku.spatial.brief import brief
 from bunraku.verbs.curves import curves
@@ -54,7 +68,7 @@ SAID = 4  # forces whose range is told
 WORDS = ("optimize", "duration", "dt", "start", "inputs", "cost", "imitate", "limits", "iterations", "output")
 TERMS: dict[str, Any] = {
     "configuration": Configuration, "momentum": Momentum, "speed": Speed, "acceleration": Acceleration, "forces": Forces,
-    "tension": Tension,
+    "tension": Tension, "point": PointAt, "centre": Centre,
 }  # fmt: skip
 
 
@@ -99,7 +113,7 @@ def load_order(path: str | os.PathLike[str]) -> Order:
     costs = root.need("cost", "the optimisation").items("terms, such as {forces: 0.01}")
     iterations = root.given(iterations=lambda node: node.whole(0, 1_000_000)).get("iterations", 100)
     options = {
-        "cost": [_term(node, figure, reference) for node in costs], "duration": duration, "dt": dt, "q": q, "inputs": chosen,
+        "cost": [_term(node, figure, reference, q) for node in costs], "duration": duration, "dt": dt, "q": q, "inputs": chosen,
         "guess": reference, "limits": _limits(root.get("limits"), figure, folder), "iterations": iterations,
     }  # fmt: skip
     return Order(figure, options, reference, outputs_of(root.get("output"), folder))
@@ -157,10 +171,12 @@ def _reference(root: Node, figure: Figure, folder: Path, dt: float) -> Motion | 
         return imitate(load(path), figure, dt=dt, **words)
 
 
-def _term(node: Node, figure: Figure, reference: Motion | None) -> Term:
+def _term(node: Node, figure: Figure, reference: Motion | None, q: Array) -> Term:
     if not isinstance(node.value, dict):
         raise node.unwanted("a term of the cost", advice="write {forces: 0.01}")
     kind, weight = node.head(tuple(TERMS), "a term of the cost")
+    if kind in ("point", "centre"):
+        return _place(node, kind, weight, pose(figure, q))
     node.words((kind, "reference", "at_end"), f"a term {kind!r}")
     names, units = _names(figure, kind)
     options: dict[str, Any] = {"weight": _weights(weight, names)}
@@ -178,6 +194,21 @@ def _term(node: Node, figure: Figure, reference: Motion | None) -> Term:
         options["at_end"] = end.number(TIME)
     term: Term = TERMS[kind](**options)
     return term
+
+
+def _place(node: Node, kind: str, head: Node, here: Pose) -> Term:
+    """A point of a frame, or the centre of mass: coordinates that are not named are wished where they start."""
+    own = ("weight", "offset") if kind == "point" else ()
+    node.words((kind, *own, "reference", "at_end"), f"a term {kind!r}")
+    words = node.given(
+        weight=_not_negative, at_end=lambda n: n.number(TIME),
+        offset=lambda n: tuple(part.number(LENGTH) for part in n.items("three numbers", 3)),
+    )  # fmt: skip
+    frame = _known(head, tuple(here.figure.frame_index), "frame") if kind == "point" else ""
+    start = here.point(frame, words.get("offset", (0.0, 0.0, 0.0))) if frame else here.com
+    rest = dict(zip("xyz", start.tolist(), strict=True))
+    wish = curves(node.get("reference"), dict.fromkeys("xyz", LENGTH), rest, "coordinate")
+    return PointAt(frame, wish, **words) if frame else Centre(wish, _not_negative(head), **words)
 
 
 def _names(figure: Figure, kind: str) -> tuple[tuple[str, ...], dict[str, Quantity]]:
