@@ -10,8 +10,9 @@ from PIL import Image
 from bunraku.dynamics import simulate
 from bunraku.errors import FileError, MotionError, UnknownName
 from bunraku.figure import library
+from bunraku.figure.build import body, figure, rx, spindle
 from bunraku.io.plots import lines, plot
-from bunraku.motion import Mark, Motion, together
+from bunraku.motion import Mark, Motion, Track, together
 
 
 def walk() -> Motion:
@@ -50,6 +51,21 @@ def test_energy_and_gaps_of_a_simulation() -> None:
     assert (gap.name, gap.unit) == ("gap:hand", "gap [m]")
     np.testing.assert_array_equal(gap.values, motion.gap[:, 0])
     assert [line.name for line in lines(motion, "*", {})] == list(motion.figure.names)
+
+
+def test_names_with_a_colon_are_variables_too() -> None:
+    """As Mixamo writes them; and two of a kind are told apart."""
+    fig = figure("person", rx("mixamorig:Hips", body(1.0, (0, 0, -0.1)), start=0.2), spindle("v:hand"))
+    motion = Motion.of(fig, [0.0, 1.0], np.repeat(fig.start[None], 2, 0), v=np.zeros((2, fig.n_q)))
+    assert [line.name for line in lines(motion, "*", {})] == list(fig.names)
+    assert [line.name for line in lines(motion, "mixamorig:*", {})] == ["mixamorig:Hips"]
+    assert [line.name for line in lines(motion, "v", {})] == [f"v:{name}" for name in fig.names]
+    arm = library.arm2d()
+    q = np.repeat(arm.start[None], 2, 0)
+    pair = Motion(np.array([0.0, 1.0]), tuple(Track(arm, q, tension=np.ones((2, 1)), name=name) for name in ("anna", "bert")))
+    assert [(line.name, line.label) for line in lines(pair, "tension", {})] == [
+        ("anna/tension:hand", "anna hand"), ("bert/tension:hand", "bert hand"),
+    ]  # fmt: skip
 
 
 def test_values_and_units() -> None:

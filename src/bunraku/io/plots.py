@@ -40,6 +40,10 @@ class Line:
     name: str
     unit: str
     values: Array
+    kind: str = ""
+    """tension, contact, gap, energy, or v of a rate: how it is asked for. A variable has none."""
+    label: str = ""
+    """Beside the panel, where the kind need not be said again."""
 
 
 def plot(
@@ -64,7 +68,7 @@ def lines(motion: Motion, what: str | Iterable[str], series: Mapping[str, ArrayL
     known = [*_extra(motion, series), *(line for track in motion.tracks for line in _of(track, motion))]
     chosen: dict[str, Line] = {}
     for wish in (what,) if isinstance(what, str) else what:
-        found = [line for line in known if _wished(line.name, wish)]
+        found = [line for line in known if _wished(line, wish)]
         if not found:
             raise UnknownName("curve", wish, tuple(line.name for line in known))
         chosen |= {line.name: line for line in found}
@@ -81,22 +85,22 @@ def require_curves(figure: Figure, what: Iterable[str]) -> None:
     lines(empty, what, {})
 
 
-def _wished(name: str, wish: str) -> bool:
-    if wish in ("tension", "contact", "v", "gap", "energy"):
-        return f"{wish}:" in name or name == wish
-    # A star alone means the variables; rates and forces are asked for by their word.
-    return fnmatchcase(name, wish) and (":" in wish or ":" not in name)
+def _wished(line: Line, wish: str) -> bool:
+    """A star alone means the variables, whose names may hold a ":"; rates and forces are asked for by their word."""
+    if line.kind and (wish == line.kind or ":" not in wish):
+        return wish == line.kind
+    return fnmatchcase(line.name, wish)
 
 
 def _of(track: Track, motion: Motion) -> Iterator[Line]:
     figure = track.figure
-    prefix = f"{track.name}/" if len(motion.tracks) > 1 else ""
+    prefix, owner = (f"{track.name}/", f"{track.name} ") if len(motion.tracks) > 1 else ("", "")
     units = ["rad" if v.motion in ("rotate", "screw") else "m" for v in figure.variables]
     for k, (name, unit) in enumerate(zip(figure.names, units, strict=True)):
         yield Line(f"{prefix}{name}", f"{_QUANTITY[unit]} [{unit}]", track.q[:, k])
     if track.v is not None:
         for k, (name, unit) in enumerate(zip(figure.names, units, strict=True)):
-            yield Line(f"{prefix}v:{name}", f"{_QUANTITY[unit]} rate [{unit}/s]", track.v[:, k])
+            yield Line(f"{prefix}v:{name}", f"{_QUANTITY[unit]} rate [{unit}/s]", track.v[:, k], "v", f"{owner}{name}")
     ropes = [rope.name for rope in (*figure.strings, *figure.wires)]
     total = None if track.energy is None else np.column_stack([track.energy, track.energy.sum(1)])
     measured = (
@@ -106,7 +110,7 @@ def _of(track: Track, motion: Motion) -> Iterator[Line]:
     for kind, unit, names, values in measured:
         if values is not None:
             for k, name in enumerate(names):
-                yield Line(f"{prefix}{kind}:{name}", f"{kind} [{unit}]", values[:, k])
+                yield Line(f"{prefix}{kind}:{name}", f"{kind} [{unit}]", values[:, k], kind, f"{owner}{name}")
 
 
 _QUANTITY = {"rad": "angle", "m": "position"}
@@ -149,8 +153,7 @@ def _panel(axes: Axes, motion: Motion, unit: str, group: list[Line], *, labels: 
     styles = ("-", "--", ":", "-.")
     for k, line in enumerate(group):
         style = {"color": COLORS[k % len(COLORS)], "linestyle": styles[k // len(COLORS) % len(styles)]}
-        name = line.name.partition(":")[2] or line.name
-        axes.plot(motion.t, line.values, label=name, marker="o" if len(motion) == 1 else "", **style)  # type: ignore[arg-type]
+        axes.plot(motion.t, line.values, label=line.label or line.name, marker="o" if len(motion) == 1 else "", **style)  # type: ignore[arg-type]
     axes.set_ylabel(unit)
     axes.margins(x=0.01)
     if len(group) > 1 or group[0].name not in unit:
