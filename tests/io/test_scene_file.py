@@ -112,6 +112,13 @@ def test_meshes_are_named_from_the_folder(tmp_path):
     assert "mesh: rock.obj" in (tmp_path / "copy.yaml").read_text()
 
 
+def test_a_mesh_is_scaled_by_one_number_or_by_three(tmp_path):
+    (tmp_path / "rock.obj").write_bytes(b"")
+    for said, scale in (("1.5", (1.5, 1.5, 1.5)), ("[1, 2, 3]", (1.0, 2.0, 3.0))):
+        (tmp_path / "scene.yaml").write_text(f"scene: s\nobstacles: [{{mesh: rock.obj, scale: {said}}}]\n")
+        assert load_scene(tmp_path / "scene.yaml").obstacles[0].geometry == Mesh(str(tmp_path / "rock.obj"), scale)
+
+
 @pytest.mark.parametrize(
     ("text", "place", "message", "advice"),
     [

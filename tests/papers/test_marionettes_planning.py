@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from benchmarks.arm_pairs import PAIRS, arm, at_rest, problems, straight_way
+from bunraku import library
+from bunraku.errors import BunrakuError
 from bunraku.figure import Box
 from bunraku.planning import Goal, Limits, Outcome, Plan, Problem, plan, recheck
 from bunraku.scene import Obstacle, Scene
@@ -151,6 +153,37 @@ def test_empty_box_of_inputs() -> None:
         what, why = outcome(dataclasses.replace(problems()[0], limits=limits))
         assert what is Outcome.NO_INPUT
         assert "hand_x" in why
+
+
+def test_a_hand_that_starts_outside_of_its_box() -> None:
+    beyond = Limits.of(arm(), problems()[0].start, boxes={"hand_x": (1.0, 2.0)})
+    what, why = outcome(dataclasses.replace(problems()[0], limits=beyond))
+    assert what is Outcome.START_BEYOND
+    assert "hand_x" in why
+
+
+def test_a_start_nearer_to_something_than_the_margin() -> None:
+    near = problems()[0].world.distance(problems()[0].start).value
+    assert dataclasses.replace(problems()[0], margin=0.9 * near).refusal() is None
+    what, why = outcome(dataclasses.replace(problems()[0], margin=1.1 * near))
+    assert what is Outcome.START_COLLIDES
+    assert "nearer than the margin" in why
+
+
+def test_a_figure_without_hands() -> None:
+    robot = library.mobile_manipulator()
+    goal = Goal.at_points(robot, {"tool": (1.0, 0.0, 1.0)})
+    what, why = outcome(Problem(robot, robot.start, goal, Scene("nothing", floor=None), Limits.of(robot, robot.start)))
+    assert what is Outcome.NO_INPUT
+    assert "no kinematic variable" in why
+
+
+@pytest.mark.parametrize("wrong", [{"margin": np.nan}, {"margin": -1.0}, {"steps": 0}, {"segment": 0.0}, {"segment": np.nan}])
+def test_numbers_that_no_search_can_use(wrong: dict[str, float]) -> None:
+    with pytest.raises(BunrakuError, match="advice"):
+        dataclasses.replace(problems()[0], **wrong)  # type: ignore[arg-type]
+    with pytest.raises(BunrakuError, match="a whole number, zero or more"):
+        plan(problems()[0], seed=-1)
 
 
 def test_zero_budget() -> None:

@@ -80,3 +80,5 @@ def test_bad_input_is_refused():
         find(space(), [0.0], GOAL)
     with pytest.raises(BunrakuError, match="no bounds to search within"):
         FreeSpace(space().world)
+    with pytest.raises(BunrakuError, match="a whole number, zero or more"):
+        find(space(), START, GOAL, seed=-1)

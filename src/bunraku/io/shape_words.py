@@ -61,9 +61,17 @@ def shape(node: Node, folder: Path, *, words: tuple[str, ...] = (), what: str = 
             case "box":
                 return build.box(size.lengths(), **own)
             case "mesh":
-                return build.mesh(str(file_named(size, folder, MESHES, "a mesh")), **node.given(scale=Node.vector), **own)
+                return build.mesh(str(file_named(size, folder, MESHES, "a mesh")), **node.given(scale=_scale), **own)
             case _:
                 return _long(kind, size.length(), node, own)
+
+
+def _scale(node: Node) -> tuple[float, float, float]:
+    """One number for all axes, or one for each."""
+    if not isinstance(node.value, str):
+        return node.vector()
+    each = node.number()
+    return (each, each, each)
 
 
 def _long(kind: str, radius: float, node: Node, own: dict[str, Any]) -> build.Attached:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.errors import BunrakuError, UnknownName
+from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.figure import WORLD, Figure
 from bunraku.figure.frame import ORIGIN
 from bunraku.kinematics import rows
@@ -36,8 +36,10 @@ class Part:
 
 def finite(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     out = np.asarray(values, float)
-    if out.shape != shape or not np.isfinite(out).all():
-        raise BunrakuError(f"{what}: needs {' × '.join(map(str, shape))} finite numbers, not {np.shape(values)}")
+    if out.shape != shape:
+        raise BunrakuError(f"{what}: needs {' × '.join(map(str, shape))} numbers, not {np.shape(values)}")
+    if not np.isfinite(out).all():
+        raise NotFinite(f"{what}: {out.ravel()[~np.isfinite(out.ravel())][0]} among the numbers\n  advice: give finite ones")
     return out
 
 

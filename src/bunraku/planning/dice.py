@@ -7,12 +7,21 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.errors import BunrakuError
 from bunraku.spatial.kernel import inline
 
 
 def dice(seed: int, *, stream: int = 0) -> NDArray[np.uint64]:
     """The state for a seed; streams of one seed know nothing of each other."""
+    whole(seed)
     return np.array(np.random.SeedSequence((seed, stream)).generate_state(1, np.uint64) | np.uint64(1))
+
+
+def whole(seed: int) -> int:
+    """The seed, if it is one."""
+    if seed < 0 or seed != int(seed):
+        raise BunrakuError(f"a seed of {seed}\n  advice: give a whole number, zero or more")
+    return int(seed)
 
 
 @inline

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bunraku.planning.connect import connect
+from bunraku.planning.dice import whole
 from bunraku.planning.freespace import FreeSpace
 from bunraku.planning.path import Path, rounded, shortcut
 from bunraku.planning.roadmap import Roadmap
@@ -46,7 +47,7 @@ def find(
     What the roadmap knows is tried first. Where it does not connect the two, trees grow from both, and the path they
     find becomes part of the roadmap.
     """
-    begun = time.perf_counter()
+    begun, seed = time.perf_counter(), whole(seed)
     roadmap = Roadmap(space) if roadmap is None else roadmap
     ends = [space.configuration(q, what) for q, what in ((start, "start"), (goal, "goal"))]
 

@@ -12,6 +12,7 @@ class Outcome(enum.Enum):
     BUDGET = "the budget ran out: give more seconds, a wider goal, or more reach to the hands"
     STOPPED = "stopped: the best so far is kept"
     START_COLLIDES = "the start is in collision: move the start or the obstacle"
+    START_BEYOND = "a hand starts outside of its limits: move the start, or widen the limits"
     STRINGS_TOO_SHORT = "strings do not reach at the start: lengthen them, or start at rest"
     OUT_OF_REACH = "the goal is out of reach of every string: move it nearer, or give the hands a larger box"
     GOAL_BLOCKED = "the goal lies inside an obstacle: move the goal or the obstacle"

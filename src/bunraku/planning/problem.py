@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 
 from bunraku.collision import World
 from bunraku.dynamics.simulation import CLOSED
+from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.figure.build import figure, sphere, translate
-from bunraku.kinematics.forward import Pose
+from bunraku.kinematics.forward import Pose, configuration
 from bunraku.planning.goal import Goal
 from bunraku.planning.limits import Limits
 from bunraku.planning.outcome import Outcome
@@ -45,6 +47,12 @@ class Problem:
 
     __repr__ = brief
 
+    def __post_init__(self) -> None:
+        configuration(self.figure, self.start)
+        if not (0.0 < self.segment < math.inf and self.steps >= 1 and 0.0 <= self.margin < math.inf):
+            said = f"segments of {self.segment} s in {self.steps} steps, a margin of {self.margin} m"
+            raise BunrakuError(f"{self.name}: {said}\n  advice: positive numbers; a margin may be zero")
+
     def __getstate__(self) -> dict[str, object]:
         """Without the world, which a worker builds for itself."""
         return {key: value for key, value in self.__dict__.items() if key != "world"}
@@ -68,12 +76,31 @@ class Problem:
         if touching:
             worst = touching[0]
             return Outcome.START_COLLIDES, f"{worst.a} is {-1e3 * worst.value:.3g} mm deep in {worst.b}"
+        near = self.world.distance(self.start)
+        if near.value < self.margin:
+            apart = f"{near.a} is {1e3 * near.value:.3g} mm from {near.b}, nearer than the margin of {1e3 * self.margin:.3g} mm"
+            return Outcome.START_COLLIDES, apart
         for _, what in pierced(self.figure, self.scene, self.start[None]):
             return Outcome.START_COLLIDES, what
+        return self._handless() or self._beyond() or self._unreachable() or self._blocked()
+
+    def _handless(self) -> tuple[Outcome, str] | None:
+        """Nothing that a hand could move."""
+        if not self.figure.kinematic:
+            why = f"{self.figure.name} has no kinematic variable; bunraku.planning.find looks for ways of what moves itself"
+            return Outcome.NO_INPUT, why
         if not self.limits.free.any() or not (self.limits.upper >= self.limits.lower).all():
             empty = [name for name, on in zip(self.figure.kinematic, self.limits.free, strict=True) if not on]
             return Outcome.NO_INPUT, f"{', '.join(empty[:4])} cannot move"
-        return self._unreachable() or self._blocked()
+        return None
+
+    def _beyond(self) -> tuple[Outcome, str] | None:
+        """Hands that begin outside of their box."""
+        hands = self.start[self.figure.n_dynamic :]
+        for name, x, low, high in zip(self.figure.kinematic, hands, self.limits.lower, self.limits.upper, strict=True):
+            if not low - 1e-9 <= x <= high + 1e-9:
+                return Outcome.START_BEYOND, f"{name} = {x:.4g} is outside of {low:.4g} to {high:.4g}"
+        return None
 
     def _unreachable(self) -> tuple[Outcome, str] | None:
         for at, target in zip(self.goal.points, self.goal.targets, strict=True):

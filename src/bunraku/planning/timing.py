@@ -71,7 +71,7 @@ def timed(path: Path, *, speed: Limit = 1.0, acceleration: Limit = 1.0) -> Timin
     """
     v, a = (_limit(path, limit, what) for limit, what in ((speed, "speed"), (acceleration, "acceleration")))
     if path.length < 1e-9:
-        raise BunrakuError("the path has no length\n  advice: start and goal are the same")
+        raise BunrakuError("start and goal are the same: there is no way to time\n  advice: give a goal that is elsewhere")
     parts = [np.zeros((1, 3))]
     for start, end in _smooth_parts(path):
         own = _fastest(path, start, end, v, a)[1:]

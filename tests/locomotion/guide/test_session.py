@@ -70,6 +70,20 @@ def test_a_command_in_the_middle_acts_within_a_tenth_of_a_second(performer: Perf
     assert_sound(session)
 
 
+@pytest.mark.parametrize("move", [(1.0, 0.0), ("up", 0.0, 0.0), (np.nan, 0.0, 0.0)])
+def test_nonsense_in_the_middle_is_told_and_ends_at_a_stand(performer: Performer, move: tuple[float, ...]) -> None:
+    session = Session(performer, prompt=True)
+    session.obey(WALK)
+    session.command = WALK
+    for _ in range(15):
+        session.tick()
+    session.command = Command("trunk", move)  # type: ignore[arg-type]
+    notices = [session.tick().notice for _ in range(400)]
+    assert any("the device sent" in notice for notice in notices)
+    assert np.abs(session.motion().q[-1] - session.motion().q[-20]).max() < 1e-6
+    assert_sound(session)
+
+
 def test_without_it_a_segment_is_played_to_its_end(performer: Performer) -> None:
     session = Session(performer)
     session.command = WALK

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide.command import STAND, Command
+from bunraku.locomotion.guide.command import STAND, Command, trusted
 from bunraku.locomotion.guide.performance import Performance
 from bunraku.locomotion.guide.performer import BEFORE, Performer
 from bunraku.locomotion.guide.points import Points, heading, moved
@@ -100,7 +100,7 @@ class Session:
         return Tick(self._count * DT, self._now.q[self._k], self._now, self._k, notice)
 
     def _begin(self, new: Performance) -> str:
-        self._now, self._k, self._obeyed = new, 0, self.command
+        self._now, self._k, self._obeyed = new, 0, trusted(self.command)[0]
         self.before, self.points = new.q[-BEFORE:], new.end
         if self._keep:
             self.performances.append(new)
@@ -133,7 +133,7 @@ class Session:
     @property
     def waiting(self) -> bool:
         """Whether what is commanded is not yet what is done."""
-        return _differs(self.command, self._obeyed)
+        return _differs(trusted(self.command)[0], self._obeyed)
 
     @property
     def idle(self) -> bool:
