@@ -17,7 +17,7 @@ from scipy.optimize import lsq_linear
 from bunraku import build
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.figure import Figure, library
-from bunraku.kinematics import pose
+from bunraku.kinematics import descent, pose
 from bunraku.kinematics.inverse import Inverse
 from bunraku.kinematics.solution import Outcome
 from bunraku.kinematics.tasks import (
@@ -31,6 +31,7 @@ from bunraku.kinematics.tasks import (
     Posture,
 )
 from bunraku.spatial import so3
+from bunraku.spatial.kernel import INTERPRETED
 
 ARM = ("left_shoulder_rz", "left_shoulder_ry", "left_shoulder_rx", "left_elbow",
        "left_wrist_rz", "left_wrist_ry", "left_wrist_rx")  # fmt: skip
@@ -438,3 +439,15 @@ def test_any_layout_of_arrays_is_understood() -> None:
     rows = np.asfortranarray([ik.aims, ik.aims + 0.01])
     many = ik.solve_many(rows, np.asfortranarray([figure.start] * 2), warm=False)
     assert np.array_equal(many[1].q, ik.solve(figure.start, ik.aims + 0.01).q)
+
+
+@pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
+def test_arrays_that_may_not_be_written_compile_nothing_anew() -> None:
+    f = library.named("arm3d")
+    ik = Inverse(f, [PointPosition("tip")])
+    frozen = ik.aim()
+    frozen.setflags(write=False)
+    for q in (f.start, f.start.copy(), f.start.tolist()):
+        for aims in (None, ik.aim(), frozen):
+            ik.linear(q, aims)
+    assert len(descent.linearise.signatures) == 1

@@ -8,14 +8,15 @@ gaps are looked at where they are largest, not only at its ends: a string that t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import DOP853
 from scipy.optimize import brentq, nnls
 
-from bunraku.dynamics.mixed import acceleration
+from bunraku.dynamics.mixed import Acceleration, acceleration
 from bunraku.dynamics.quantities import energy, gap_derivatives, mass_matrix
 from bunraku.dynamics.simulation import require_dynamic
 from bunraku.errors import BunrakuError
@@ -25,6 +26,7 @@ from bunraku.kinematics.forward import configuration
 from bunraku.motion import Mark, Motion
 
 Array = NDArray[np.float64]
+States = NDArray[np.int8]
 Motor = Callable[[float], tuple[Array, Array, Array]]
 CLOSED = 1e-9  # [m] of a gap that counts as closed
 LOST = 1e-5  # [m] of a gap that should have been closed
@@ -46,7 +48,7 @@ def impact(figure: Figure, q: ArrayLike, v: ArrayLike, closed: ArrayLike | None 
     return out, Λ
 
 
-def acting(figure: Figure, q: Array, v: Array, kinematic: Array, forces: Array | None) -> NDArray[np.int8]:
+def acting(figure: Figure, q: Array, v: Array, kinematic: Array, forces: Array | None) -> States:
     """Which closed links act: τ ≥ 0 and the gap does not open by itself."""
     gaps, A = gap_derivatives(figure, q)
     both = _both_ways(figure)
@@ -83,6 +85,74 @@ def _complementary(M: Array, A: Array, speed: Array, both: NDArray[np.bool_]) ->
     return np.asarray(Λ)
 
 
+@dataclass(frozen=True)
+class _Course:
+    """The continuous model as an integrator sees it: a rate of x = (q, v) of the dynamic variables, while the same links act."""
+
+    figure: Figure
+    motor: Motor
+    forces: Callable[[float], ArrayLike] | None
+
+    def whole(self, t: float, x: Array) -> tuple[Array, Array, Array]:
+        """q and v of all variables, and the accelerations of the kinematic ones."""
+        k, k_v, k_a = self.motor(t)
+        n = self.figure.n_dynamic
+        return np.concatenate([x[:n], k]), np.concatenate([x[n:], k_v]), np.asarray(k_a, float)
+
+    def push(self, t: float) -> Array | None:
+        return None if self.forces is None else np.asarray(self.forces(t), float)
+
+    def accelerate(self, t: float, x: Array, states: States) -> Acceleration:
+        q, v, a = self.whole(t, x)
+        return acceleration(self.figure, q, v, kinematic=a, forces=self.push(t), states=states)
+
+    def rate(self, t: float, x: Array, states: States) -> Array:
+        return np.concatenate([x[self.figure.n_dynamic :], self.accelerate(t, x, states).a])
+
+    def watched(self, t: float, x: Array, states: States) -> Array:
+        """Positive where something must change: an open gap that closes, a tension below zero."""
+        gaps, _ = gap_derivatives(self.figure, self.whole(t, x)[0])
+        τ = self.accelerate(t, x, states).tension
+        return np.where(_both_ways(self.figure), -1.0, np.where(states > 0, -τ, gaps - CLOSED / 2))
+
+    def caught(self, t: float, x: Array) -> tuple[Array, States]:
+        """x after the impact of all closed links, and those that act then."""
+        q, v, a = self.whole(t, x)
+        v, _ = impact(self.figure, q, v)
+        n = self.figure.n_dynamic
+        return np.concatenate([x[:n], v[:n]]), acting(self.figure, q, v, a, self.push(t))
+
+
+class _Samples:
+    """Samples at even times, filled as the integration gets there."""
+
+    def __init__(self, course: _Course, times: Array) -> None:
+        n_q, n_links = course.figure.n_q, len(course.figure.compiled.tree.links)
+        self.course, self.times, self.row = course, times, 0
+        self.Q, self.V, self.tension = (np.empty((len(times), m)) for m in (n_q, n_q, n_links))
+
+    def take(self, path: Callable[[float], Array], upto: float, states: States) -> None:
+        """Those that `path` passes until then. A string that is much too long there was lost between events."""
+        figure = self.course.figure
+        while self.row < len(self.times) and self.times[self.row] <= upto + 1e-12:
+            t, k = float(self.times[self.row]), self.row
+            x = path(t)
+            self.Q[k], self.V[k], _ = self.course.whole(t, x)
+            if gap_derivatives(figure, self.Q[k])[0][: len(figure.strings)].max(initial=0.0) > LOST:
+                raise BunrakuError(
+                    f"{figure.name}: strings catch so fast after one another, at t = {t:.6g} s, that one was lost\n"
+                    "  advice: use simulate(), whose steps lose none"
+                )
+            self.tension[k] = self.course.accelerate(t, x, states).tension
+            self.row += 1
+
+    def motion(self, marks: Sequence[Mark]) -> Motion:
+        figure, k, ropes = self.course.figure, self.row, len(self.course.figure.strings) + len(self.course.figure.wires)
+        Q, V = self.Q[:k], self.V[:k]
+        heat = np.array([energy(figure, q, v) for q, v in zip(Q, V, strict=True)])
+        return Motion.of(figure, self.times[:k], Q, v=V, tension=self.tension[:k, :ropes], energy=heat, marks=tuple(marks))
+
+
 def integrate(
     figure: Figure, motor: Motor | None = None, *, duration: float, q: ArrayLike | None = None, v: ArrayLike | None = None,
     forces: Callable[[float], ArrayLike] | None = None, samples: float = 100.0, rtol: float = 1e-9, atol: float = 1e-11,
@@ -97,64 +167,16 @@ def integrate(
     v0 = np.zeros(figure.n_q) if v is None else configuration(figure, v)
     if (figure.compiled.tree.links["kind"] == SLIP).any():
         raise BunrakuError("the continuous model has no friction\n  advice: simulate() has; or set friction: 0")
-    at_rest, ropes = q0[n:].copy(), len(figure.strings)
-
-    def hands(t: float) -> tuple[Array, Array, Array]:
-        return motor(t) if motor is not None else (at_rest, np.zeros_like(at_rest), np.zeros_like(at_rest))
-
-    def push(t: float) -> Array | None:
-        return None if forces is None else np.asarray(forces(t), float)
-
-    def whole(t: float, x: Array) -> tuple[Array, Array, Array]:
-        k, k_v, k_a = hands(t)
-        return np.concatenate([x[:n], k]), np.concatenate([x[n:], k_v]), np.asarray(k_a, float)
-
-    times = np.linspace(0.0, duration, max(round(duration * samples), 1) + 1)
-    Q, V = np.empty((len(times), figure.n_q)), np.empty((len(times), figure.n_q))
-    tension = np.zeros((len(times), len(figure.compiled.tree.links)))
+    still = np.zeros(figure.n_q - n)
+    course = _Course(figure, motor or (lambda t: (q0[n:], still, still)), forces)
+    taken = _Samples(course, np.linspace(0.0, duration, max(round(duration * samples), 1) + 1))
     marks: list[Mark] = []
-    x, t, row = np.concatenate([q0[:n], v0[:n]]), 0.0, 0
-
-    def settle_states(t: float, x: Array) -> tuple[Array, NDArray[np.int8]]:
-        q_, v_, a_ = whole(t, x)
-        v_, _ = impact(figure, q_, v_)
-        return np.concatenate([x[:n], v_[:n]]), acting(figure, q_, v_, a_, push(t))
-
-    x, states = settle_states(t, x)
-    while True:
-        def rate(t: float, x: Array, states: NDArray[np.int8] = states) -> Array:
-            q_, v_, a_ = whole(t, x)
-            return np.concatenate([v_[:n], acceleration(figure, q_, v_, kinematic=a_, forces=push(t), states=states).a])
-
-        def watched(t: float, x: Array, states: NDArray[np.int8] = states) -> Array:
-            """Positive where something must change: an open gap that closes, a tension below zero."""
-            q_, v_, a_ = whole(t, x)
-            gaps, _ = gap_derivatives(figure, q_)
-            τ = acceleration(figure, q_, v_, kinematic=a_, forces=push(t), states=states).tension
-            return np.where(_both_ways(figure), -1.0, np.where(states > 0, -τ, gaps - CLOSED / 2))
-
-        solver = DOP853(rate, t, x, duration, rtol=rtol, atol=atol, max_step=0.05)
-        event = None
-        while solver.status == "running" and event is None:
-            solver.step()
-            path = solver.dense_output()
-            event = _first(path, watched, solver.t_old or t, solver.t)
-            upto = solver.t if event is None else event[0]
-            while row < len(times) and times[row] <= upto + 1e-12:
-                q_, v_, a_ = whole(times[row], path(times[row]))
-                Q[row], V[row] = q_, v_
-                if gap_derivatives(figure, q_)[0][:ropes].max(initial=0.0) > LOST:
-                    raise BunrakuError(
-                        f"{figure.name}: strings catch so fast after one another, at t = {t:.6g} s, that one was lost\n"
-                        "  advice: use simulate(), whose steps lose none"
-                    )
-                tension[row] = acceleration(figure, q_, v_, kinematic=a_, forces=push(times[row]), states=states).tension
-                row += 1
-        if event is None:
-            break
-        t, link = event
-        x, before = path(t), states
-        x, states = settle_states(t, x)
+    t = 0.0
+    x, states = course.caught(t, np.concatenate([q0[:n], v0[:n]]))
+    while (event := _until_event(course, taken, t, x, states, duration, rtol=rtol, atol=atol)) is not None:
+        t, link, x = event
+        before = states
+        x, states = course.caught(t, x)
         name = figure.compiled.link_names[link]
         marks.append(Mark(t, f"{name} {'slack' if before[link] else 'catches'}", "slack" if before[link] else "impact"))
         if np.array_equal(states, before) and len(marks) > 20 and t - marks[-20].t < 1e-9:
@@ -163,9 +185,22 @@ def integrate(
             )
         if duration - t < 1e-9:
             break
-    ropes += len(figure.wires)
-    heat = np.array([energy(figure, a, b) for a, b in zip(Q[:row], V[:row], strict=True)])
-    return Motion.of(figure, times[:row], Q[:row], v=V[:row], tension=tension[:row, :ropes], energy=heat, marks=tuple(marks))
+    return taken.motion(marks)
+
+
+def _until_event(
+    course: _Course, taken: _Samples, t: float, x: Array, states: States, duration: float, **tolerances: float
+) -> tuple[float, int, Array] | None:
+    """When the next link changes from (t, x) on, which, and x there; nothing where none does until the end."""
+    solver = DOP853(lambda t, x: course.rate(t, x, states), t, x, duration, max_step=0.05, **tolerances)
+    while solver.status == "running":
+        solver.step()
+        path = solver.dense_output()
+        event = _first(path, lambda t, x: course.watched(t, x, states), solver.t_old or t, solver.t)
+        taken.take(path, solver.t if event is None else event[0], states)
+        if event is not None:
+            return *event, path(event[0])
+    return None
 
 
 def _first(

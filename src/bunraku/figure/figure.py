@@ -6,16 +6,16 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.errors import FigureError, UnknownName
+from bunraku.errors import UnknownName
+from bunraku.figure.check import check
 from bunraku.figure.contact import Closure, Contact
-from bunraku.figure.force import Effort, Force, Push, Spring
-from bunraku.figure.frame import AXES, WORLD, Frame, Joint, Variable, Vector
+from bunraku.figure.force import Force, Spring
+from bunraku.figure.frame import Frame, Joint, Variable, Vector
 from bunraku.figure.mass import Body
 from bunraku.figure.shape import Shape
 from bunraku.figure.string import String, Wire
@@ -53,7 +53,7 @@ class Figure:
     gravity: Vector = (0.0, 0.0, -9.81)
 
     def __post_init__(self) -> None:
-        _check(self)
+        check(self)
 
     # -- variables -----------------------------------------------------------------------------------------------
 
@@ -170,119 +170,3 @@ class Figure:
         parts = [f"{self.n_dynamic} dynamic + {self.n_q - self.n_dynamic} kinematic variables", f"{len(self.bodies)} bodies"]
         parts += [f"{len(group)} {word}" for word, group in (("strings", self.strings), ("contacts", self.contacts)) if group]
         return f"<Figure {self.name}: {', '.join(parts)}, {self.mass:.3g} kg>"
-
-
-def _check(figure: Figure) -> None:
-    """Names are unique and refer to something; parents come before children."""
-    if not figure.name:
-        raise FigureError("the figure has no name", advice="figure: my_figure")
-    if not all(map(math.isfinite, figure.gravity)):
-        raise FigureError("gravity is not finite", field="gravity", advice="[0, 0, -9.81]")
-    known = [WORLD]
-    seen = {WORLD}
-    for frame in figure.frames:
-        if frame.name in seen:
-            raise FigureError("the name is taken", kind="frame", name=frame.name, advice="every frame has a name of its own")
-        if frame.parent not in seen:
-            later = any(other.name == frame.parent for other in figure.frames)
-            if later:
-                raise FigureError(
-                    f"its parent {frame.parent!r} comes later, or is its own child", kind="frame", name=frame.name,
-                    field="parent", advice="list parents before children; a tree has no cycle",
-                )  # fmt: skip
-            raise _missing("frame", frame.name, "parent", frame.parent, known)
-        seen.add(frame.name)
-        known.append(frame.name)
-    variables = figure.variables
-    _unique("variable", (v.name for v in variables))
-    names = {v.name: v for v in variables}
-    for own in figure.lengths:
-        if own.motion != "length" or not own.kinematic:
-            raise FigureError("a length variable is kinematic", kind="variable", name=own.name)
-
-    def need_frame(kind: str, name: str, field: str, frame: str) -> None:
-        if frame not in seen:
-            raise _missing(kind, name, field, frame, known)
-
-    for body in figure.bodies:
-        need_frame("body", body.name, "frame", body.frame)
-    for shape in figure.shapes:
-        need_frame("shape", shape.name, "frame", shape.frame)
-    _unique("string", (s.name for s in (*figure.strings, *figure.wires)))
-    for string in (*figure.strings, *figure.wires):
-        for field, point in zip(("hook", *("eyelets" for _ in string.eyelets), "spindle"), string.path, strict=True):
-            need_frame(string.kind, string.name, field, point.frame)
-            _finite(string.kind, string.name, field, point.position)
-        if string.variable is not None and string.variable not in names:
-            raise _missing(string.kind, string.name, "length", string.variable, list(names), what="variable")
-    for spring in figure.springs:
-        for field, point in (("a", spring.a), ("b", spring.b)):
-            need_frame("spring", spring.name, field, point.frame)
-            _finite("spring", spring.name, field, point.position)
-    _unique("spring", (s.name for s in figure.springs))
-    _unique("force", (f.name for f in figure.forces))
-    for force in figure.forces:
-        match force:
-            case Effort(name, variable):
-                if variable not in names:
-                    raise _missing("force", name, "variable", variable, list(names), what="variable")
-                if names[variable].kinematic:
-                    raise FigureError(
-                        f"{variable!r} is kinematic: the puppeteer sets it", kind="force", name=name, field="variable",
-                        advice="an effort acts on a dynamic variable",
-                    )  # fmt: skip
-            case Push(name, at):
-                need_frame("force", name, "at", at.frame)
-                _finite("force", name, "at", at.position)
-    _unique("contact", (c.name for c in figure.contacts))
-    for contact in figure.contacts:
-        for field, point in (("point", contact.point), ("plane", contact.plane)):
-            need_frame("contact", contact.name, field, point.frame)
-            _finite("contact", contact.name, field, point.position)
-    _unique("closure", (c.name for c in figure.closures))
-    for closure in figure.closures:
-        for field, point in (("a", closure.a), ("b", closure.b)):
-            need_frame("closure", closure.name, field, point.frame)
-            _finite("closure", closure.name, field, point.position)
-    for pair in figure.allowed:
-        for name in pair:
-            need_frame("allowed pair", " ".join(pair), "allowed", name)
-    for joint in figure.groups:
-        _check_group(figure, joint)
-
-
-def _check_group(figure: Figure, joint: Joint) -> None:
-    """A ball is z, y, x about one point; a free joint slides along x, y, z first."""
-    want = ("rz", "ry", "rx") if joint.kind == "ball" else ("tx", "ty", "tz", "rz", "ry", "rx")
-    got = []
-    for name in joint.frames:
-        variable = figure.frame(name).variable
-        axis = "" if variable is None else {v: k for k, v in AXES.items()}.get(variable.axis, "?")
-        got.append("" if variable is None else variable.motion[0] + axis)
-    first = figure.frame_index[joint.frames[0]]
-    row = tuple(f.name for f in figure.frames[first : first + len(joint.frames)])
-    chained = row == joint.frames and all(figure.frame(b).parent == a for a, b in pairwise(row))
-    plain = all(
-        figure.frame(n).position == (0.0, 0.0, 0.0) and figure.frame(n).rotation == (1.0, 0.0, 0.0, 0.0)
-        for n in joint.frames[1:]
-    )
-    if tuple(got) != want or not chained or not plain:
-        raise FigureError(f"a {joint.kind} joint is {' '.join(want)} about one point", kind="joint", name=joint.name)
-
-
-def _unique(kind: str, names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise FigureError("the name is taken", kind=kind, name=name, advice=f"every {kind} has a name of its own")
-        seen.add(name)
-
-
-def _finite(kind: str, name: str, field: str, position: Vector) -> None:
-    if not all(map(math.isfinite, position)):
-        raise FigureError("not a finite number", kind=kind, name=name, field=field, advice="positions are three finite numbers")
-
-
-def _missing(kind: str, name: str, field: str, missing: str, known: Sequence[str], what: str = "frame") -> FigureError:
-    hint = UnknownName(what, missing, tuple(known))
-    return FigureError(hint.message, kind=kind, name=name, field=field, advice=hint.advice)

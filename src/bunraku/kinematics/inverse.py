@@ -118,7 +118,7 @@ class Inverse:
         first order.
         """
         q = self._trusted(q)
-        aims = self.aims if aims is None else self._trusted_aims(aims)
+        aims = self._trusted_aims(aims)
         if not self._compiled.bounds:
             return self._stepped(q, aims, self._given, dt, gain, largest)
         values = self._values(q)
@@ -196,8 +196,8 @@ class Inverse:
         Where that ends short of the target, up to `tries` starts are made, the others at random within the limits;
         the best solution counts.
         """
-        q = np.array(self._trusted(self.figure.start if q is None else q))
-        aims = self.aims if aims is None else self._trusted_aims(aims)
+        q = self._trusted(self.figure.start if q is None else q)
+        aims = self._trusted_aims(aims)
         best = self._solve_once(np.array(q), aims, iterations, tolerance, still)
         random = np.random.default_rng(seed)
         for _ in range(tries - 1):
@@ -264,7 +264,7 @@ class Inverse:
         its variables.
         """
         q, values = self._trusted(q), self._given
-        aims = self.aims if aims is None else self._trusted_aims(aims)
+        aims = self._trusted_aims(aims)
         if self._compiled.bounds:
             values = self._values(q)
         given = np.where(values[:, -1:] < 0.0, values, 0.0)
@@ -283,13 +283,13 @@ class Inverse:
         return {title: square**0.5 for title, square in squares.items()}
 
     def _trusted(self, q: ArrayLike) -> Array:
-        q = np.ascontiguousarray(q, float)
+        q = np.array(q, float)  # a copy: numba compiles anew for an array that may not be written, such as figure.start
         if q.shape != (self.figure.n_q,):
             raise BunrakuError(f"{self.figure.name} has {self.figure.n_q} variables, but q has shape {q.shape}")
         return q
 
-    def _trusted_aims(self, aims: Array) -> Array:
-        aims = np.ascontiguousarray(aims, float)
+    def _trusted_aims(self, aims: Array | None) -> Array:
+        aims = np.array(self.aims if aims is None else aims, float)
         if aims.shape != self.aims.shape:
             raise BunrakuError(f"aims have shape {aims.shape}, not {self.aims.shape}\n  advice: make them with `aim`")
         return aims
