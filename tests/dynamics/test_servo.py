@@ -28,7 +28,7 @@ def test_inputs_are_those_of_the_middle_of_a_step() -> None:
     u = servo(fig, lambda t: [0.6 + 0.1 * t], dt=0.01)(0.5)
     names = [force.name for force in fig.forces]
     assert u[names.index("wind")] == 0.0
-    assert u[names.index("cord_length_motor")] == pytest.approx(motor.stiffness * (0.6 + 0.1 * 0.495) + motor.damping * 0.1)
+    assert u[names.index("cord_length_motor")] == pytest.approx(motor.stiffness * 0.1 * 0.495 + motor.damping * 0.1)
 
 
 def test_a_load_pulls_a_servo_off_by_its_weight_over_its_stiffness() -> None:
@@ -37,6 +37,17 @@ def test_a_load_pulls_a_servo_off_by_its_weight_over_its_stiffness() -> None:
     motion = simulate(fig, forces=servo(fig, lambda t: [0.6]), duration=2.0)
     np.testing.assert_allclose(motion.column("cord_length")[-1], 0.6 + 0.5 * 9.81 / motor.stiffness, rtol=1e-8)
     np.testing.assert_allclose(motion.tension[-1], 0.5 * 9.81, rtol=1e-8)
+
+
+def test_told_nothing_motors_hold_where_they_start() -> None:
+    """Whatever the library has: strings sag by what servos give, and nothing is torn to zero."""
+    for name in ("arm2d", "arm3d", "marionette25"):
+        hands = library.named(name)
+        fig = actuated(hands)
+        motion = simulate(fig, duration=1.0)
+        for variable in hands.kinematic:
+            assert np.ptp(motion.column(variable)) < 2e-3
+        assert motion.tension.max() < 3.0 * 9.81 * fig.mass
 
 
 def test_it_follows_a_ramp_without_lag() -> None:

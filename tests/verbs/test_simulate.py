@@ -220,3 +220,21 @@ def test_other_commands_take_simulation_files_too(tmp_path: Path) -> None:
     broken = CliRunner().invoke(cli.app, ["check", str(written(tmp_path, ARM + "durations: 3\n"))])
     assert broken.exit_code == 1
     assert "dance.yaml:7:1: unknown word 'durations'" in broken.stderr
+
+
+def test_one_word_puts_motors_in_place_of_hands(tmp_path: Path) -> None:
+    """The same file, with `actuators: dynamic` in the figure's: nearly the same motion, by motors."""
+    io.save(library.arm2d(), tmp_path / "hands.yaml")
+    text = (tmp_path / "hands.yaml").read_text()
+    (tmp_path / "motors.yaml").write_text(text + "actuators: dynamic\n")
+    order = "simulate: {}.yaml\nduration: 2 s\ndt: 5 ms\npuppeteer: {{hand_length: {{by: [[0, 0], [1, -10 cm], [2, 0]]}}}}\n"
+    made = {}
+    for name in ("hands", "motors"):
+        (tmp_path / "order.yaml").write_text(order.format(name))
+        made[name] = simulate_file(tmp_path / "order.yaml")
+    for variable in ("shoulder", "elbow", "hand_length", "hand_x"):
+        np.testing.assert_allclose(made["motors"].column(variable), made["hands"].column(variable), atol=0.03)
+    assert np.ptp(made["motors"].column("hand_length")) > 0.09
+    (tmp_path / "order.yaml").write_text(order.format("motors") + "forces: {hand_length_motor: 1}\n")
+    with pytest.raises(FileError, match="the puppeteer drives 'hand_length_motor'"):
+        simulate_file(tmp_path / "order.yaml")

@@ -38,8 +38,9 @@ def to_xml(figure: Figure, q: Array, kinematic: Kinematic, meshes: bool, leftove
     root = Element("mujoco", model=figure.name)
     tag(root, "compiler", angle="radian", autolimits=True, inertiafromgeom=False)
     tag(root, "option", gravity=figure.gravity, timestep=0.001, integrator="implicitfast")
-    # As stiff as stays stable at this timestep: strings hardly give.
+    # As stiff as stays stable at this timestep: strings and stops hardly give.
     defaults = tag(root, "default")
+    tag(defaults, "joint", solreflimit=(0.004, 1.0), solimplimit=(0.99, 0.999, 1e-4, 0.5, 2.0))
     tag(defaults, "tendon", solreflimit=(0.004, 1.0), solimplimit=(0.99, 0.999, 1e-4, 0.5, 2.0), width=0.001)
     tag(defaults, "equality", solref=(0.004, 1.0), solimp=(0.99, 0.999, 1e-4, 0.5, 2.0))
     sections = {name: tag(root, name) for name in ("asset", "worldbody", "tendon", "equality", "contact", "actuator")}

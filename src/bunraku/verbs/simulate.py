@@ -26,8 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.dynamics import Simulation, settle, simulate
+from bunraku.dynamics.servo import motor_input
 from bunraku.errors import BunrakuError, parts
 from bunraku.figure import Figure
+from bunraku.figure.actuated import motors
 from bunraku.io import yaml
 from bunraku.io.named import figure_named
 from bunraku.io.node import TIME, Node
@@ -89,20 +91,25 @@ def recipe_of(root: Node, folder: Path) -> Recipe:
     dt = root.given(dt=lambda node: node.positive(TIME)).get("dt", 0.01)
     if duration / dt > MOST_STEPS:
         raise root.place_of("duration").error(f"{duration / dt:.3g} steps are too many", advice="shorten it, or lengthen dt")
-    moved = dict(zip(figure.kinematic, figure.start[figure.n_dynamic :].tolist(), strict=True))
-    puppeteer = curves(root.get("puppeteer"), measures(figure, figure.kinematic), moved, "kinematic variable")
+    driven = motors(figure)
+    hands = (*figure.kinematic, *(v.name for v in driven.values()))  # what a puppeteer moves, by hand or by motors
+    moved = dict(zip(hands, figure.start[figure.indices(hands)].tolist(), strict=True))
+    pulled = curves(root.get("puppeteer"), measures(figure, hands), moved, "kinematic variable")
     forces = efforts(figure)
-    q = start_of(root, figure, puppeteer)
+    q = start_of(root, figure, pulled)
     try:
         Simulation(figure, q, dt=dt)
     except BunrakuError as error:  # it cannot even begin: strings that do not reach, variables that move no mass
         message, advice = parts(error)
         advice = advice.replace("start from settle(figure)", "write start: settle")
         raise root.place_of("start").error(message, advice=advice) from None
-    return Recipe(
-        figure, duration, dt, q, puppeteer,
-        curves(root.get("forces"), forces, dict.fromkeys(forces, 0.0), "force input"), outputs_of(root.get("output"), folder),
-    )  # fmt: skip
+    by_motor = {name: motor_input(v, pulled[v.name], dt=dt) for name, v in driven.items() if v.name in pulled}
+    pushed = curves(root.get("forces"), forces, dict.fromkeys(forces, 0.0), "force input")
+    both = [name for name in by_motor if name in pushed]
+    if both:
+        raise root.place_of("forces").error(f"the puppeteer drives {both[0]!r}", advice="say it once")
+    puppeteer = {name: way for name, way in pulled.items() if name in figure.kinematic}
+    return Recipe(figure, duration, dt, q, puppeteer, {**by_motor, **pushed}, outputs_of(root.get("output"), folder))
 
 
 def start_of(root: Node, figure: Figure, puppeteer: Mapping[str, Curve]) -> Array:
