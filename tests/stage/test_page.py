@@ -80,6 +80,30 @@ def test_pause_step_scrub_speed_and_loop(page: Browser) -> None:
     assert page.js("bunraku.time") == pytest.approx(2.0)
 
 
+def test_the_time_line_takes_arrows_while_it_has_the_focus(page: Browser) -> None:
+    """A hundredth of the motion each, as sliders do; elsewhere arrows drive."""
+    page.click("#play")
+    page.key("Home")
+    page.js("document.querySelector('#bar').focus()")
+    for key in ("ArrowRight", "ArrowRight", "PageUp", "ArrowLeft"):
+        page.key(key)
+    assert page.js("bunraku.time") == pytest.approx(0.11 * 2.0)
+    assert float(page.js("document.querySelector('#bar').getAttribute('aria-valuemin')")) == 0.0
+    page.key("PageDown")
+    page.key("PageDown")
+    assert page.js("bunraku.time") == 0.0
+
+
+def test_a_narrow_stage_shows_all_of_its_tools(page: Browser) -> None:
+    """A phone on its side, with list and plots open: nothing is cut off."""
+    page.size(844, 390)
+    page.wait("innerWidth === 844")
+    assert page.js("['with-list', 'with-plots'].every((name) => document.body.classList.contains(name))")
+    right = page.js("Math.max(...[...document.querySelectorAll('.tools .tool')].map((e) => e.getBoundingClientRect().right))")
+    x, _, width, _ = page.box(".stage")
+    assert right <= x + width
+
+
 def test_the_page_puts_frames_where_the_library_does(page: Browser) -> None:
     piece = recorded()
     f = piece.motion.figure

@@ -40,6 +40,15 @@ export class Timeline {
     )
     this.element = h('footer', { class: 'timeline' }, this.left, this.bar, this.clock, this.extra)
     this.scrubs(this.bar, (time) => player.seek(time))
+    this.bar.addEventListener('keydown', (event) => {
+      const by = { ArrowRight: 1, ArrowUp: 1, PageUp: 10, ArrowLeft: -1, ArrowDown: -1, PageDown: -10 }[event.key]
+      if (by === undefined) return
+      event.preventDefault()
+      event.stopPropagation() // with the time line in focus these are its own, as of any slider
+      player.pause()
+      player.seek(Math.min(Math.max(player.time + (by * player.duration) / 100, player.start), player.stop))
+    })
+    this.update() // while the first entry is made, it stands at the start, at full speed
   }
 
   private scrubs(element: HTMLElement, act: (time: number) => void): void {
@@ -135,6 +144,7 @@ export class Timeline {
     this.knob.style.left = `${100 * part}%`
     this.clock.textContent = `${time.toFixed(2)} / ${this.player.stop.toFixed(2)} s`
     this.bar.setAttribute('aria-valuenow', time.toFixed(2))
+    this.bar.setAttribute('aria-valuemin', this.player.start.toFixed(2))
     this.bar.setAttribute('aria-valuemax', this.player.stop.toFixed(2))
   }
 
