@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from bunraku.ensemble.agents import hold, rover
+from bunraku.ensemble.agents import hold, porter, rover
 from bunraku.ensemble.barred import Barred
 from bunraku.ensemble.carry import carry
 from bunraku.ensemble.errand import Errand
@@ -100,6 +100,20 @@ def test_a_goal_that_arms_do_not_reach():
     assert done.outcome is CarryOutcome.GOAL_BLOCKED
     assert "right's tool is" in done.why
     assert "out of reach" in done.why
+    place = re.search(r"right would reach it from \((.+), (.+)\)", done.why)
+    assert place, done.why
+    there = pair().configuration(bases | {"right": [float(place[1]), float(place[2]), bases["right"][2]]}, held)
+    assert pair().reaches(there).all(), "whoever follows the advice reaches it"
+    assert np.linalg.norm(there - far) < 0.3
+
+
+def test_an_object_that_arms_reach_from_nowhere():
+    palms = [hold(f"{side}_palm", (-0.4, y, 0.0), z=(-1, 0, 0), x=(0, 0, 1)) for side, y in (("left", 0.2), ("right", -0.2))]
+    alone = Team((porter("ann", *palms),), Carried((Shape("world", Box((0.8, 0.6, 0.05)), name="tray"),), heights=(0.5, 1.5)))
+    low, high = (alone.configuration({"ann": (-0.8, 0.0, 0.0)}, (0.0, 0.0, z, 0.0, 0.0, 0.0)) for z in (0.85, 1.1))
+    done = carry(Errand(alone, Scene("hall"), AREA, low, high))
+    assert done.outcome is CarryOutcome.START_BLOCKED
+    assert "ann, turned this way, reaches it from nowhere" in done.why
 
 
 @pytest.mark.parametrize(

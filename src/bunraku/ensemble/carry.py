@@ -25,7 +25,7 @@ from bunraku.ensemble.outcome import STAGES, Carry, CarryOutcome, Progress
 from bunraku.ensemble.pace import jumps, paced
 from bunraku.ensemble.recheck import Verdict, recheck
 from bunraku.ensemble.tune import Tuned, tune
-from bunraku.ensemble.why import why_not
+from bunraku.ensemble.why import in_reach, why_not
 from bunraku.motion import Motion
 from bunraku.planning.connect import Growth, connect
 from bunraku.planning.path import Path, rounded, shortcut
@@ -56,7 +56,7 @@ def carry(
     run = _Run(errand, errand.seed if seed is None else seed, samples or errand.samples, watch, roadmap)
     for q, outcome in ((errand.start, CarryOutcome.START_BLOCKED), (errand.goal, CarryOutcome.GOAL_BLOCKED)):
         if why := run.space.objection(run.space.configuration(q, "an end of the errand")):
-            return run.ended(outcome, why=why)
+            return run.ended(outcome, why=why + in_reach(errand, q))
     try:
         run.learn()
         return run.rounds()

@@ -193,12 +193,12 @@ class Team:
             raise BunrakuError(f"no height between {low:.3g} m and {high:.3g} m suits all arms\n  advice: move the holds")
         return low, high
 
-    def reaches(self, Q: ArrayLike) -> NDArray[np.bool_]:
-        """Whether every wrist is within its shell, and ahead, at each sample (T, n)."""
+    def reaches(self, Q: ArrayLike, *, who: str = "") -> NDArray[np.bool_]:
+        """Whether every wrist, or every one of `who`, is within its shell, and ahead, at each sample (T, n)."""
         Q = np.atleast_2d(np.asarray(Q, float))
         X, index = frames_along(self.figure, Q), self.figure.frame_index
         ok = np.ones(len(Q), np.bool_)
-        for link in self.links:
+        for link in (link for link in self.links if link.name.startswith(f"{who}'s " if who else "")):
             x, y = (X[:, index[p.frame], :3, :3] @ np.array(p.position) + X[:, index[p.frame], :3, 3] for p in (link.a, link.b))
             d = np.linalg.norm(x - y, axis=-1)
             ok &= (d >= link.least) & (d <= link.most)

@@ -16,6 +16,7 @@ from bunraku.planning.freespace import FreeSpace
 
 Array = NDArray[np.float64]
 SECONDS, NODES = 1.5, 4000  # for each part
+GRID = 0.02  # [m] between places where an agent could stand
 FLOOR = ("x", "y", "turn")
 
 
@@ -32,6 +33,27 @@ def why_not(errand: Errand, start: Array, goal: Array, *, seed: int = 0) -> str:
     if not _alone(errand, body, held_a, held_b, seed):
         return f"the {OBJECT} alone finds no way: it is wider than every way at the heights and tilts that are allowed"
     return "each alone finds a way, but not together: every way is too narrow for the team, or needs more time"
+
+
+def in_reach(errand: Errand, q: Array) -> str:
+    """Where those whose arms do not reach would have to stand, headings kept; nothing where that is not the trouble."""
+    team = errand.team
+    bases, held = team.in_world(q)
+    out = ""
+    for agent in team.agents:
+        if team.reaches(q, who=agent.name)[0]:
+            continue
+        here, span = bases[agent.name][:3], team.arm_span(agent)
+        steps = np.arange(-span, span, max(GRID, span / 60.0))
+        x, y = (own.ravel() for own in np.meshgrid(held[0] + steps, held[1] + steps))
+        places = np.stack([x, y, np.full(len(x), here[2])], 1)
+        ok = team.reaches(team.configuration(bases | {agent.name: places}, held), who=agent.name)
+        if not ok.any():
+            out += f"; {agent.name}, turned this way, reaches it from nowhere: lift it, lower it, or turn {agent.name}"
+            continue
+        near = places[ok][np.argmin(np.linalg.norm((places[ok] - here)[:, :2], axis=1))]
+        out += f"; {agent.name} would reach it from ({near[0]:.2f}, {near[1]:.2f})"
+    return out
 
 
 def _alone(errand: Errand, body: Figure, start: Array, goal: Array, seed: int) -> bool:
