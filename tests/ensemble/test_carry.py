@@ -73,6 +73,7 @@ def test_a_roadmap_serves_again():
     assert again.roadmap is first.roadmap
 
 
+EDGE = Obstacle("edge", Box((0.2, 7.5, 4.0)), (0.0, 0.0, 2.0))  # agents alone get round it
 WALL = Obstacle("wall", Box((0.2, 16.0, 4.0)), (0.0, 0.0, 2.0))
 GAP = (Obstacle("west", Box((0.2, 4.0, 3.0)), (0.0, -2.35, 1.5)), Obstacle("east", Box((0.2, 4.0, 3.0)), (0.0, 2.35, 1.5)))
 
@@ -118,8 +119,8 @@ def test_an_object_that_arms_reach_from_nowhere():
 
 @pytest.mark.parametrize(
     ("obstacles", "why"),
-    [((WALL,), "left alone finds no way"), (GAP, "alone finds no way|not together")],
-    ids=["islands", "too wide"],
+    [((WALL,), "left alone finds no way"), (GAP, "alone finds no way|not together"), ((EDGE,), "object alone .* in the area")],
+    ids=["islands", "too wide", "a way only outside of the area"],
 )
 def test_no_way_says_who_and_how_far(obstacles, why):
     done = carry(errand(*obstacles, seconds=1.5), seed=0)

@@ -63,7 +63,10 @@ def test_impossible_problems_say_why():
     room = space()
     blocked = find(room, [0.0, 0.0, 0.0], GOAL)
     assert blocked.outcome is WayOutcome.START_BLOCKED
-    assert "wall" in blocked.why
+    assert "300 mm deep in wall" in blocked.why
+    near = find(space(margin=0.5), [-0.7, 0.0, 0.0], GOAL)
+    assert near.outcome is WayOutcome.START_BLOCKED
+    assert "apart, 500 mm are to be kept" in near.why
     outside = find(room, START, [3.0, 0.0, 0.0])
     assert outside.outcome is WayOutcome.GOAL_BLOCKED
     assert "x = 3" in outside.why

@@ -26,12 +26,17 @@ def why_not(errand: Errand, start: Array, goal: Array, *, seed: int = 0) -> str:
     for agent in errand.team.agents:
         shape = Attached(shapes=(Shape("world", agent.shape, agent.at, name=agent.name),))
         body = figure(agent.name, tx("x", ty("y", rz("turn", shape))))
-        if not _alone(errand, body, bases_a[agent.name][:3], bases_b[agent.name][:3], seed):
-            return f"{agent.name} alone finds no way: its start and its goal are on different islands, or every way is too narrow"
+        ends, leads = (bases_a[agent.name][:3], bases_b[agent.name][:3]), agent is errand.team.leader
+        if not _alone(errand, body, *ends, seed, leads=leads):
+            where = " in the area" if leads else ""
+            islands = "its start and its goal are on different islands, or every way is too narrow"
+            return f"{agent.name} alone finds no way{where}: {islands}"
     shapes = Attached(shapes=errand.team.carried.shapes)
     body = figure(OBJECT, tx("x", ty("y", tz("z", rz("turn", ry("pitch", rx("roll", shapes)))))))
-    if not _alone(errand, body, held_a, held_b, seed):
-        return f"the {OBJECT} alone finds no way: it is wider than every way at the heights and tilts that are allowed"
+    leads = errand.team.leader is None
+    if not _alone(errand, body, held_a, held_b, seed, leads=leads):
+        where = " in the area" if leads else ""
+        return f"the {OBJECT} alone finds no way{where}: it is wider than every way at the heights and tilts that are allowed"
     return "each alone finds a way, but not together: every way is too narrow for the team, or needs more time"
 
 
@@ -56,9 +61,10 @@ def in_reach(errand: Errand, q: Array) -> str:
     return out
 
 
-def _alone(errand: Errand, body: Figure, start: Array, goal: Array, seed: int) -> bool:
+def _alone(errand: Errand, body: Figure, start: Array, goal: Array, seed: int, *, leads: bool) -> bool:
+    """Who leads, or the object where nobody does, stays in the area; the others may leave it as far as arms reach."""
     team, scene = errand.team, errand.scene
-    span = max(team.arm_span(agent) for agent in team.agents)
+    span = 0.0 if leads else max(team.arm_span(agent) for agent in team.agents)
     x, y = ((low - 2 * span, high + 2 * span) for low, high in errand.area)
     bounds = {"x": x, "y": y}
     if body.n_q == 6:

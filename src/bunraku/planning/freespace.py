@@ -124,9 +124,11 @@ class FreeSpace:
             return ""
         passage = self.ways.along(Curve(np.array([0.0, 1.0]), np.stack([q, q]), np.zeros((0, 4), np.int64), np.zeros((0, 4, 2))))
         if not passage.free and passage.b == "reach":
-            return f"{passage.a} is {1000 * -passage.value:.3g} mm out of reach"
+            return f"{passage.a} is {_said(-passage.value)} out of reach"
         nearest = self.world.distance(q)
-        return f"{nearest.a} and {nearest.b} are {1000 * nearest.value:.3g} mm apart"
+        if nearest.value < 0.0:
+            return f"{nearest.a} is {_said(-nearest.value)} deep in {nearest.b}"
+        return f"{nearest.a} and {nearest.b} are {_said(nearest.value)} apart, {_said(self.ways.margin)} are to be kept"
 
     @cached_property
     def metric(self) -> tuple[Array, Array, Array, Array]:
@@ -169,3 +171,8 @@ class FreeSpace:
         """What a roadmap must agree with to be used here."""
         parts = [repr(part) for part in self.steering.parts]
         return f"{self.figure.name}: {', '.join(self.figure.names)}; {'; '.join(parts) or 'straight'}"
+
+
+def _said(metres: float) -> str:
+    """A length in the unit that suits it."""
+    return f"{metres:.3g} m" if metres >= 1.0 else f"{1000.0 * metres:.3g} mm"
