@@ -82,11 +82,12 @@ OUT, HERE = right_arm(0.03, 0.15, 0.18), right_arm(0.03, 0.08, 0.46)
 BOTH = both(arm_length=-0.2, arm_x=-0.12)
 BEAT = both(arm_length=-0.2, arm_x=-0.12) | {"right_arm_length": -0.42, "left_arm_length": -0.14}
 OPEN = both(arm_length=-0.26, arm_x=0.3, arm_y=-0.1)
-LOW = torso(length=0.16) | both(leg_length=-0.12, leg_y=0.22, arm_length=0.05, arm_x=0.14)
-DIP, LIFT = torso(length=0.09) | {"torso_rx": -0.25}, {"torso_rx": 0.2}
+# Hips go back as they go down, so that feet stay where they are.
+LOW = torso(length=0.2, y=-0.12) | both(leg_length=-0.06, leg_y=-0.04, arm_length=-0.02, arm_x=0.18, arm_y=-0.12)
+DIP, LIFT = torso(length=0.1) | both(leg_length=-0.045) | {"torso_rx": -0.25}, {"torso_rx": 0.2}
 CROUCH = torso(length=0.06) | both(leg_length=-0.02, leg_y=0.06)
 JUMP = torso(length=-0.16) | both(arm_length=-0.36, leg_length=-0.26)
-LIFTED, KICK = leg("right", 0.3, 0.06), leg("right", 0.36, 0.3)
+LIFTED, KICK = leg("right", 0.3, 0.04), leg("right", 0.38, 0.3)
 LEFT, RIGHT = leg("left", 0.34, 0.1), leg("right", 0.34, 0.1)
 STEP, OTHER = leg("left", 0.2, 0.14) | leg("right", 0.0, -0.16), leg("right", 0.2, 0.14) | leg("left", 0.0, -0.16)
 LEAN = {"upper_torso_length": 0.04, "lower_torso_length": -0.04, "upper_torso_x": 0.03, "lower_torso_x": 0.03}
@@ -122,7 +123,7 @@ GESTURES = {
     "shrug": Gesture(((0, REST), (0.8, OPEN), (1.4, OPEN), (2.2, REST)), ARMS, "who knows"),
     "bow": Gesture(((0, REST), (1.1, LOW), (1.5, LOW), (2.6, REST)), ALL, "bends its knees and opens its arms", hands=1.0),
     "nod": Gesture(((0, REST), (0.6, DIP), (1.2, LIFT), (1.8, DIP), (2.6, REST)), ("torso",), "says yes"),
-    "kick": Gesture(((0, REST), (0.52, LIFTED), (0.88, KICK), (1.7, REST)), ("right_leg",), "kicks a leg"),
+    "kick": Gesture(((0, REST), (0.8, LIFTED), (1.28, KICK), (2.4, REST)), ("right_leg",), "kicks a leg"),
     "march": Gesture(
         ((0, REST), (0.48, LEFT), (0.96, RIGHT), (1.44, LEFT), (1.92, REST)), LEGS, "steps on the spot", (0.48, 1.44),
     ),
@@ -138,7 +139,7 @@ GESTURES = {
         ("torso",), "sways from side to side", (0.72, 2.16),
     ),
     "twist": Gesture(
-        ((0, REST), (1.0, torso(turn=0.3, wide=0.1)), (2.0, torso(turn=-0.3, wide=0.1)), (3.0, torso(turn=0.3, wide=0.1)),
+        ((0, REST), (1.0, torso(turn=0.5, wide=0.1)), (2.0, torso(turn=-0.5, wide=0.1)), (3.0, torso(turn=0.5, wide=0.1)),
          (4.0, REST)), ("torso",), "turns its shoulders to and fro", (1.0, 3.0),
     ),
     "hop": Gesture(

@@ -35,6 +35,11 @@ def test_taken_elsewhere_and_turned_it_hangs_as_before(name: str) -> None:
     assert np.abs(still.q[-1] - q).max() < 1e-9
 
 
+@PUPPETS
+def test_it_stands_on_its_legs(name: str) -> None:
+    assert Puppet.hanging(library.named(name)).legs == ("left_leg_length", "right_leg_length")
+
+
 def test_who_has_no_strings_is_no_marionette() -> None:
     with pytest.raises(BunrakuError, match="no marionette"):
         Puppet(library.pendulum(), library.pendulum().start)

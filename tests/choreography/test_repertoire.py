@@ -7,7 +7,7 @@ from bunraku.choreography.library import repertoire_of
 from bunraku.choreography.repertoire import FASTEST, SLOWEST, Repertoire
 from bunraku.errors import UnknownName
 from bunraku.figure import library
-from bunraku.kinematics import pose
+from bunraku.kinematics import frames_along, pose
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +29,31 @@ def test_each_goes_from_rest_to_rest_on_strings_that_reach(known: Repertoire) ->
         assert np.abs(q[-1] - q[0]).max() < 0.02, piece.name
         assert max(pose(known.puppet.figure, row).gaps.max() for row in q[::5]) < 1e-3, piece.name
         assert set(piece.parts) <= set(known.puppet.parts)
+
+
+def test_no_foot_is_let_down_through_the_boards(known: Repertoire) -> None:
+    figure = known.puppet.figure
+    feet = figure.frame_index["lfoot"], figure.frame_index["rfoot"]
+    for piece in known.pieces.values():
+        height = frames_along(figure, piece.motion.q)[:, feet, 2, 3]
+        assert (height - height[0]).min() > -0.01, piece.name
+
+
+def test_gestures_are_large_enough_to_read(known: Repertoire) -> None:
+    def moved(piece: str, frame: str) -> float:
+        p = frames_along(known.puppet.figure, known[piece].motion.q)[:, known.puppet.figure.frame_index[frame], :3, 3]
+        return float(np.linalg.norm(p - p[0], axis=1).max())
+
+    def turned(piece: str, variable: str) -> float:
+        return float(np.ptp(known[piece].motion.column(variable)))
+
+    assert moved("kick", "rfoot") > 0.25
+    assert moved("march", "lfoot") > 0.2
+    assert moved("bow", "torso") > 0.15
+    assert moved("nod", "head") > 0.07
+    assert min(moved(name, "rhand") for name in ("wave", "salute", "point", "cheer")) > 0.5
+    assert turned("twist", "torso_rz") > 0.7
+    assert turned("sway", "torso_ry") > 0.3
 
 
 def test_a_loop_is_played_as_often_as_time_allows(known: Repertoire) -> None:

@@ -17,8 +17,9 @@ from bunraku.control.projection import project
 from bunraku.control.system import System
 from bunraku.dynamics.simulation import TOLERANCE
 from bunraku.errors import BunrakuError
-from bunraku.figure import WORLD, Figure, Point
-from bunraku.kinematics.forward import frames_along
+from bunraku.figure import Figure
+from bunraku.kinematics.along import point_along
+from bunraku.motion import Track
 from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
@@ -63,21 +64,12 @@ class Run:
     @property
     def gap(self) -> Array:
         """Distance − length of strings and wires [m], (N + 1, …)."""
-        figure, X = self.figure, frames_along(self.figure, self.q)
-        out = []
+        figure, track, out = self.figure, Track(self.figure, self.q), []
         for rope in (*figure.strings, *figure.wires):
-            points = np.stack([_placed(figure, X, at) for at in rope.path])
+            points = np.stack([point_along(track, at.frame, at.position) for at in rope.path])
             length = rope.length + (rope.ratio * self.q[:, figure.index(rope.variable)] if rope.variable is not None else 0.0)
             out.append(np.linalg.norm(np.diff(points, axis=0), axis=2).sum(0) - length)
         return np.array(out).T
-
-
-def _placed(figure: Figure, X_W: Array, at: Point) -> Array:
-    """A point at every sample, (…, 3)."""
-    if at.frame == WORLD:
-        return np.broadcast_to(np.array(at.position), (len(X_W), 3))
-    X = X_W[:, figure.frame_index[at.frame]]
-    return np.asarray(X[:, :3, :3] @ np.array(at.position) + X[:, :3, 3])
 
 
 class OffScript(BunrakuError):

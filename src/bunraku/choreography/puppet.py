@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 TORSO = "torso"
 AXES = np.eye(3)[:2]
+LEVEL = 0.05  # [m] by which feet differ at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +90,17 @@ class Puppet:
             if limb:  # and whatever hangs on the limb
                 own |= {q for chain in chains.values() if limb[0] in chain for q in chain if q not in trunk}
         return {name: np.array(sorted(own)) for name, own in parts.items()}
+
+    @cached_property
+    def legs(self) -> tuple[str, ...]:
+        """Lengths of the strings of those limbs that reach lowest at rest: the puppet stands on these."""
+        figure, P, low = self.figure, pose(self.figure, self.rest), dict[str, float]()
+        for name, own in self.parts.items():
+            limb = set(own[own < figure.n_dynamic].tolist())
+            if name != TORSO:
+                low[name] = min(float(P.X(f.name)[2, 3]) for f in figure.frames if limb.intersection(self._chain(f.name)))
+        ground = min(low.values(), default=0.0) + LEVEL
+        return tuple(s.variable for s in figure.strings if s.variable and s.ratio > 0.0 and low.get(s.name, ground) < ground)
 
     def _chain(self, frame: str) -> list[int]:
         """The dynamic variables between the world and a frame."""

@@ -32,7 +32,7 @@ from bunraku.spatial.kernel import user_cache
 
 Array = NDArray[np.float64]
 DT = 0.02  # [s]
-VERSION = 10  # of the weights below and of what is kept on disk
+VERSION = 11  # of the weights below and of what is kept on disk
 ROOT, HANDS = 10.0, 1.0  # weights of the torso's place and of a hand's beside 1 of a joint's angle
 MOMENTUM, SPEED, ACCELERATION = 1e-4, 1e-3, 2e-4
 CALM = 1e-3  # weight of accelerations under feedback
@@ -144,6 +144,13 @@ class Hung:
             Eased(Tension(pulls, full)),
         ]
 
+    def _limits(self, wanted: Array) -> Limits:
+        """Strings pull, and no foot is let down further than it stands, or is wanted to be: there are boards."""
+        tensions = {string.name: (PULL, None) for string in self.puppet.figure.strings}
+        lowest = np.maximum(self.puppet.rest, wanted.max(0))
+        lengths = {name: (None, float(lowest[self.wired.index(name)])) for name in self.puppet.legs}
+        return Limits(variables=lengths, tensions=tensions, soft=True)
+
     def optimum(self, wanted: Array, *, iterations: int = ITERATIONS, guess: Optimum | None = None) -> Optimum:
         """The motion closest to `wanted` (N + 1, n_q), a sample every DT; from `guess`, or from the hands that are wanted.
 
@@ -155,7 +162,7 @@ class Hung:
         return optimize(
             self.wired, self.cost(wanted), duration=(len(wanted) - 1) * DT, dt=DT, q=wanted[0], v=fall, inputs=self.wired.kinematic,
             guess=guess or wanted[1:, n:], tolerance=TOLERANCE, iterations=iterations, method="gauss-newton",
-            limits=Limits(tensions={string.name: (PULL, None) for string in self.puppet.figure.strings}, soft=True),
+            limits=self._limits(wanted),
         )  # fmt: skip
 
     def grown(self, wanted: Array, *, iterations: int = ITERATIONS) -> Optimum:

@@ -15,7 +15,7 @@ def entries() -> list[Entry]:
 
 
 def _meeting() -> Recorded:
-    """Performed beforehand by tools/shows.py: rehearsing it takes most of a minute."""
+    """Performed beforehand by tools/shows.py: rehearsing it takes some ten seconds."""
     from bunraku.choreography.shows import performed
 
     return in_theatre(performed("the_meeting"))
