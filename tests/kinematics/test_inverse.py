@@ -372,6 +372,26 @@ def test_clearance_as_a_limit_is_never_broken() -> None:
     assert max(ik.errors(q)[foot] for foot in ("left_sole", "right_sole")) < 0.05
 
 
+def test_a_limit_that_bends_is_kept_by_long_steps() -> None:
+    """The hand stays in a ball whose rim it slides along: with long steps, first order alone leaves it by centimetres."""
+    figure = mannequin()
+    middle = pose(figure).point("left_palm")
+
+    def inside(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        here = pose(figure, q)
+        away = here.point("left_palm") - middle
+        size = max(float(np.linalg.norm(away)), 1e-9)
+        return np.array([0.2 - size]), -(away / size @ here.point_jacobian("left_palm"))[None]
+
+    ik = Inverse(figure, [PointPosition("left_palm")], limits=[Clearance(inside)], moves=ARM)
+    q, least = figure.start, np.inf
+    for angle in np.linspace(0.0, 12.0, 40):
+        aims = ik.aim(left_palm=middle + [0.3 * np.cos(angle), 0.3 * np.sin(angle), 0.1])
+        q = ik.step(q, aims, largest=0.5)
+        least = min(least, float(inside(q)[0].min()), float(inside(ik.solve(figure.start, aims, iterations=30).q)[0].min()))
+    assert least > -1.001e-3
+
+
 def test_clearance_as_a_task_of_high_priority_wins() -> None:
     figure = mannequin()
     reach = PointPosition("left_palm", pose(figure).point("left_palm") + [0.5, 0, 0.3], priority=1)

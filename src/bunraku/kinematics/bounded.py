@@ -7,6 +7,7 @@ and 132, piqp's 116 and 88, proxqp's 134 and failures).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import daqp
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 EQUAL, SOFT = 5, 8  # daqp's kinds of constraint
 FAR = 1e30
+HALVINGS = 12
 
 
 @dataclass(frozen=True)
@@ -55,3 +57,12 @@ class Programs:
                 break  # what the higher levels found keeps every limit
             dq = np.clip(better, lower, upper)
         return dq
+
+
+def halved(dq: Array, moved: Callable[[Array], Array], fine: Callable[[Array], bool]) -> Array:
+    """Where a step leads, made smaller until that is fine: a program knows limits only to first order, and they bend."""
+    for _ in range(HALVINGS):
+        if fine(new := moved(dq)):
+            return new
+        dq = 0.5 * dq
+    return moved(0.0 * dq)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.figure import Figure
 from bunraku.kinematics import descent, rows, search
-from bunraku.kinematics.bounded import Programs
+from bunraku.kinematics.bounded import Programs, halved
 from bunraku.kinematics.entry import entry
 from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.plan import compile_tasks
@@ -27,7 +27,7 @@ from bunraku.kinematics.tasks import Bound, Posture, Task
 
 Array = NDArray[np.float64]
 LARGEST = 0.5  # [rad or m] of one iteration that keeps bounds to first order
-
+SLACK = 1e-3  # [m or rad] that limits may be missed by on the way along them
 
 _OUTCOMES = {
     descent.CONVERGED: Outcome.CONVERGED, descent.STALLED: Outcome.STALLED, descent.LIMITS: Outcome.LIMITS,
@@ -44,7 +44,8 @@ class Inverse:
         damping: float = 1e-6,
     ) -> None:  # fmt: skip
         """`start` is where tasks without a target hold things. `moves` names the variables that may move (all that
-        move a frame). `reluctance` makes some less willing than the others (1). `limits` are never left."""
+        move a frame). `reluctance` makes some less willing than the others (1). `limits` hold at the end of every step, to
+        1e-3 where one slides along them; where they do not hold at the start, they get no worse."""
         if not 0.0 < damping < np.inf:
             raise BunrakuError(f"damping must be positive, not {damping}")
         self.figure, self.tasks, self.limits, self.damping = figure, tuple(tasks), tuple(limits), damping
@@ -176,9 +177,14 @@ class Inverse:
             value, value_dq = value[np.isfinite(value)], value_dq[np.isfinite(value)]
         dq = np.zeros(len(q))
         dq[self._moves] = cascade.solve(value, value_dq[:, self._moves])
-        out = np.empty(len(q))
-        descent.moved(plan, q, dq, out)
-        return out
+        least = min(-SLACK, float(value.min(initial=0.0)))
+
+        def moved(dq: Array) -> Array:
+            out = np.empty(len(q))
+            descent.moved(plan, q, dq, out)
+            return out
+
+        return halved(dq, moved, lambda new: all(limit.smallest(self.figure, new)[0].min() >= least for limit in self.limits))
 
     # -- until it is there ---------------------------------------------------------------------------------------
 
