@@ -14,7 +14,7 @@ from bunraku.dynamics.rollout import DIVIDED, FROZEN, HELD
 from bunraku.dynamics.tension import complementarity
 from bunraku.figure import Figure, library
 from bunraku.figure.build import body, figure, string, tx, ty, tz
-from bunraku.figure.compiled import LINK
+from bunraku.figure.layout import LINK
 from bunraku.kinematics import pose
 
 Array = NDArray[np.float64]

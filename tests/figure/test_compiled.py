@@ -26,7 +26,8 @@ from bunraku.figure.build import (
     translate,
     wire,
 )
-from bunraku.figure.compiled import LENGTH, PLANE, SLIP, Compiled
+from bunraku.figure.compiled import Compiled
+from bunraku.figure.layout import LENGTH, PLANE, SLIP
 from bunraku.figure.mass import inertia_matrix
 from bunraku.spatial import se3, so3
 

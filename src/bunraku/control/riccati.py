@@ -13,14 +13,13 @@ import numpy as np
 
 from bunraku.control.cholesky import cholesky, solve_rows
 from bunraku.control.steps import add_curvature, add_turns, fill, fill_links, impulse
-from bunraku.spatial.kernel import inline, kernel
+from bunraku.spatial.kernel import inline, kernel, woven
 
 
-@inline
-def _kinematic_blocks(V, hands, n, nq, dt, M):
+@woven
+def _kinematic_blocks(V, hands, n, nq, i1, M):
     """M += what the cost-to-go says of (k₊, w₊) alone: k₊ = S₁ z, w₊ = (S₁ z − q_kin)/dt."""
-    nk, m, nh, i1 = nq - n, nq + n, hands.shape[0], 1.0 / dt
-    i2 = i1 * i1
+    nk, m, nh, i2 = nq - n, nq + n, hands.shape[0], i1 * i1
     for i in range(nk):
         for j in range(nk):
             M[n + i, n + j] += V[m + i, m + j] * i2
@@ -94,115 +93,170 @@ def riccati(steps, slopes, H, mu, shift, K, d, first):
 def sweep(last, first, steps, slopes, H, mu, shift, r, K, d):
     """The cost-to-go r.V, r.v from sample `last` back to sample `first`. A range, so that a caller with all steps at hand pays for
     one call, and one that makes them on the way may take them one by one."""
-    hands, dt, share = steps.hands, steps.dt, steps.share
-    n, nq, nc = steps.shape
-    nk, nh, nf = nq - n, hands.shape[0], steps.E.shape[2]
-    m, nu = nq + n, nh + nf
-    nz, nx = m + nu, m + nk
+    hands, share, gx, hx, Ra = steps.hands, steps.share, slopes.gx, slopes.hx, slopes.acceleration
     F, Y, M, Vdd, mz, Ux, V, v, A, cross, product, G, Gw = r
-    tension, Ra = G.shape[0] > 0, slopes.acceleration
-    accelerates = Ra.shape[0] > 0
-    i1, i2, more, bends = 1.0 / dt, 1.0 / (dt * dt), 1.0 + mu, 1.0 if H.shape[0] > 0 else 0.0
+    n, nq, nc = steps.shape
+    m, nu, i1, more = nq + n, A.shape[0], 1.0 / steps.dt, 1.0 + mu
     total = 0.0
     for k in range(last - 1, first - 1, -1):
         E = impulse(steps.E, k)
         fill(steps.D, k, E, hands, n, nq, nc, share, F)
-        # M = Tᵀ V T + cost, with the dense rows first: Y = ½ V_dd F + V_d,kin S₁ + V_dw (S₁ − S₀)/dt
-        for i in range(2 * n):
-            ri = i if i < n else i + nk
-            for j in range(2 * n):
-                Vdd[i, j] = 0.5 * V[ri, j if j < n else j + nk]
+        # M = Tᵀ V T and m = Tᵀ v, with the dense rows first: Y = ½ V_dd F + V_d,kin S₁ + V_dw (S₁ − S₀)/dt
+        _halve(V, n, nq, Vdd)
         np.dot(Vdd, F, Y)
-        for i in range(2 * n):
-            ri = i if i < n else i + nk
-            for j in range(nk):
-                Y[i, n + j] -= V[ri, m + j] * i1
-            for a in range(nh):
-                Y[i, m + a] += V[ri, n + hands[a]] + V[ri, m + hands[a]] * i1
+        _add_kinematic(V, hands, n, nq, i1, Y)
         np.dot(F.T, Y, M)
-        for i in range(nz):
-            for j in range(i + 1):
-                x = M[i, j] + M[j, i]
-                M[i, j] = x
-                M[j, i] = x
-        _kinematic_blocks(V, hands, n, nq, dt, M)
-        for j in range(nz):
-            x = 0.0
-            for i in range(n):
-                x += F[i, j] * v[i] + F[n + i, j] * v[nq + i]
-            mz[j] = x
-        for j in range(nk):
-            mz[n + j] -= v[m + j] * i1
-        for a in range(nh):
-            mz[m + a] += v[n + hands[a]] + v[m + hands[a]] * i1
-        # the cost of this step
-        for i in range(m):
-            mz[i] += slopes.gx[k, i]
-            M[i, i] += more * slopes.hx[k, i]
-        for a in range(nu):
-            mz[m + a] += slopes.gu[k, a]
-            M[m + a, m + a] += more * slopes.hu[k, a]
-        if slopes.Hq.shape[0] > 0:
-            for i in range(nq):
-                for j in range(nq):
-                    M[i, j] += more * slopes.Hq[k, i, j] + bends * slopes.bend[k, i, j]
-        if tension:
+        _pull_back(V, v, F, hands, n, nq, i1, M, mz)
+        _add_cost(slopes, k, more, 1.0 if H.shape[0] > 0 else 0.0, m, nq, nu, M, mz)
+        if G.shape[0] > 0:
             fill_links(steps.D[k], E, hands, n, nq, nc, share, G)
-            for c in range(nc):
-                for j in range(nz):
-                    Gw[c, j] = more * slopes.hl[k, c] * G[c, j]
-                    mz[j] += slopes.gl[k, c] * G[c, j]
-            M += np.dot(G.T, Gw)
+            _add_tension(slopes.gl[k], slopes.hl[k], more, G, Gw, M, mz)
         if H.shape[0] > 0:
             add_curvature(H[k], E, hands, n, nq, share, M)
             if steps.turn.shape[0] > 0:
                 add_turns(steps.turn[k], F, hands, n, nq, M)
-        if accelerates:  # ½ Ra (S₁ z − q_kin − dt w)²/dt⁴; its gradient is in gx and gu
-            for j in range(nk):
-                M[n + j, n + j] += more * Ra[j] * i2 * i2
-            for a in range(nh):
-                x = more * Ra[hands[a]] * i2 * i2
-                M[m + a, m + a] += x
-                M[m + a, n + hands[a]] -= x
-                M[n + hands[a], m + a] -= x
-        for a in range(nu):
-            for j in range(m):
-                cross[a, j] = M[m + a, j]
-            for j in range(nk):
-                cross[a, m + j] = 0.0
-            for b in range(nu):
-                A[a, b] = M[m + a, m + b]
-            A[a, a] += shift * abs(A[a, a])
-            Ux[a, nx] = mz[m + a]
-        if accelerates:
-            for a in range(nh):
-                cross[a, m + hands[a]] = -more * Ra[hands[a]] * i2 * i1
-        for a in range(nu):
-            for j in range(nx):
-                Ux[a, j] = cross[a, j]
-        if not cholesky(A, nu):
+        if Ra.shape[0] > 0:
+            _add_acceleration(Ra, hands, more * i1**4, n, m, M)
+        _split(M, Ra, hands, more * i1**3, m, A, cross)
+        if not _eliminate(shift, mz, m, A, cross, Ux, k, K, d):
             return k, total
-        solve_rows(A, nu, Ux)
         for a in range(nu):
-            for j in range(nx):
-                K[k, a, j] = Ux[a, j]
-            d[k, a] = Ux[a, nx]
-            total += Ux[a, nx] * mz[m + a]
+            total += d[k, a] * mz[m + a]
         np.dot(cross.T, K[k], product)
-        for i in range(nx):
-            for j in range(i + 1):
-                x = 0.5 * (product[i, j] + product[j, i])
-                y = 0.0
-                if i < m:
-                    y = 0.5 * (M[i, j] + M[j, i])
-                elif i == j:
-                    y = more * (slopes.hx[k, i] + (Ra[i - m] * i2 if accelerates else 0.0))
-                elif accelerates and j == n + i - m:
-                    y = more * Ra[i - m] * i1 * i2
-                V[i, j] = y - x
-                V[j, i] = y - x
-            x = mz[i] if i < m else slopes.gx[k, i]
-            for a in range(nu):
-                x -= cross[a, i] * d[k, a]
-            v[i] = x
+        _step_back(gx, hx, k, Ra, more, i1, M, mz, n, m, cross, d, product, V, v)
     return -1, total
+
+
+@woven
+def _halve(V, n, nq, Vdd):
+    """½ V_dd."""
+    for i in range(2 * n):
+        ri = i if i < n else i + nq - n
+        for j in range(2 * n):
+            Vdd[i, j] = 0.5 * V[ri, j if j < n else j + nq - n]
+
+
+@woven
+def _add_kinematic(V, hands, n, nq, i1, Y):
+    """Y += V_d,kin S₁ + V_dw (S₁ − S₀)/dt."""
+    nk, m = nq - n, nq + n
+    for i in range(2 * n):
+        ri = i if i < n else i + nk
+        for j in range(nk):
+            Y[i, n + j] -= V[ri, m + j] * i1
+        for a in range(hands.shape[0]):
+            Y[i, m + a] += V[ri, n + hands[a]] + V[ri, m + hands[a]] * i1
+
+
+@woven
+def _pull_back(V, v, F, hands, n, nq, i1, M, mz):
+    """M = Tᵀ V T, from Fᵀ Y, which is half of its dense part; m = Tᵀ v."""
+    nk, m = nq - n, nq + n
+    for i in range(M.shape[0]):
+        for j in range(i + 1):
+            x = M[i, j] + M[j, i]
+            M[i, j] = x
+            M[j, i] = x
+    _kinematic_blocks(V, hands, n, nq, i1, M)
+    for j in range(M.shape[0]):
+        x = 0.0
+        for i in range(n):
+            x += F[i, j] * v[i] + F[n + i, j] * v[nq + i]
+        mz[j] = x
+    for j in range(nk):
+        mz[n + j] -= v[m + j] * i1
+    for a in range(hands.shape[0]):
+        mz[m + a] += v[n + hands[a]] + v[m + hands[a]] * i1
+
+
+@woven
+def _add_cost(slopes, k, more, bends, m, nq, nu, M, mz):
+    """What step k costs by state and input."""
+    for i in range(m):
+        mz[i] += slopes.gx[k, i]
+        M[i, i] += more * slopes.hx[k, i]
+    for a in range(nu):
+        mz[m + a] += slopes.gu[k, a]
+        M[m + a, m + a] += more * slopes.hu[k, a]
+    if slopes.Hq.shape[0] > 0:
+        for i in range(nq):
+            for j in range(nq):
+                M[i, j] += more * slopes.Hq[k, i, j] + bends * slopes.bend[k, i, j]
+
+
+@inline
+def _add_tension(g, h, more, G, Gw, M, mz):
+    """The cost of impulses λ = G z."""
+    for c in range(G.shape[0]):
+        for j in range(G.shape[1]):
+            Gw[c, j] = more * h[c] * G[c, j]
+            mz[j] += g[c] * G[c, j]
+    M += np.dot(G.T, Gw)
+
+
+@woven
+def _add_acceleration(Ra, hands, scale, n, m, M):
+    """½ Ra (S₁ z − q_kin − dt w)²/dt⁴ by z; its gradient is in gx and gu."""
+    for j in range(Ra.shape[0]):
+        M[n + j, n + j] += scale * Ra[j]
+    for a in range(hands.shape[0]):
+        x = scale * Ra[hands[a]]
+        M[m + a, m + a] += x
+        M[m + a, n + hands[a]] -= x
+        M[n + hands[a], m + a] -= x
+
+
+@woven
+def _split(M, Ra, hands, scale, m, A, cross):
+    """M_uu, and M_ux with the columns of w, which only accelerations know."""
+    for a in range(A.shape[0]):
+        for j in range(m):
+            cross[a, j] = M[m + a, j]
+        for j in range(m, cross.shape[1]):
+            cross[a, j] = 0.0
+        for b in range(A.shape[0]):
+            A[a, b] = M[m + a, m + b]
+    if Ra.shape[0] > 0:
+        for a in range(hands.shape[0]):
+            cross[a, m + hands[a]] = -scale * Ra[hands[a]]
+
+
+@woven
+def _eliminate(shift, mz, m, A, cross, Ux, k, K, d):
+    """K = M_uu⁻¹ M_ux and d = M_uu⁻¹ m_u; False where M_uu is not positive definite."""
+    nu, nx = cross.shape
+    for a in range(nu):
+        A[a, a] += shift * abs(A[a, a])
+        for j in range(nx):
+            Ux[a, j] = cross[a, j]
+        Ux[a, nx] = mz[m + a]
+    if not cholesky(A, nu):
+        return False
+    solve_rows(A, nu, Ux)
+    for a in range(nu):
+        for j in range(nx):
+            K[k, a, j] = Ux[a, j]
+        d[k, a] = Ux[a, nx]
+    return True
+
+
+@woven
+def _step_back(gx, hx, k, Ra, more, i1, M, mz, n, m, cross, d, product, V, v):
+    """V ← M_xx − M_xu K, v ← m_x − M_xu d; by w, of which M knows nothing, as the step's own cost has it."""
+    accelerates, i2 = Ra.shape[0] > 0, i1 * i1
+    for i in range(v.shape[0]):
+        for j in range(i + 1):
+            x = 0.5 * (product[i, j] + product[j, i])
+            y = 0.0
+            if i < m:
+                y = 0.5 * (M[i, j] + M[j, i])
+            elif i == j:
+                y = more * (hx[k, i] + (Ra[i - m] * i2 if accelerates else 0.0))
+            elif accelerates and j == n + i - m:
+                y = more * Ra[i - m] * i1 * i2
+            V[i, j] = y - x
+            V[j, i] = y - x
+        x = mz[i] if i < m else gx[k, i]
+        for a in range(d.shape[1]):
+            x -= cross[a, i] * d[k, a]
+        v[i] = x

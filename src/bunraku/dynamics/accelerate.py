@@ -13,7 +13,7 @@ from bunraku.dynamics.blocks import lend, padded
 from bunraku.dynamics.kkt import border, factor, inverse, only_alive, solve
 from bunraku.dynamics.lagrangian import body_inertia, column_tangents, columns, has_body, momenta, tangent
 from bunraku.dynamics.springs import spring_forces, spring_slopes
-from bunraku.figure.compiled import LENGTH
+from bunraku.figure.layout import LENGTH
 from bunraku.kinematics.bends import add_hessian, add_third, hessian, tangent_screws
 from bunraku.kinematics.gaps import gaps, velocity
 from bunraku.kinematics.tree import place
@@ -205,26 +205,40 @@ def _rate(tree, room, c, ak, zero):
 def _derivative(tree, room, rank, q, v, ak, u, out, D):
     """D from what `_accelerate` left behind: the residual by q, v, a_K and u, then −K⁻¹ times that."""
     n, nq, nm, nc = tree.shape
-    nj, npt, ns, kind = tree.joints.shape[0], tree.points.shape[0], tree.springs.shape[0], q.dtype
+    nj, ns, kind = tree.joints.shape[0], tree.springs.shape[0], q.dtype
     joints, zero = tree.joints, 0.0 * q[0]
     o, g = (zero, zero, zero), (tree.gravity[0], tree.gravity[1], tree.gravity[2])
-    R, p, S, V, T, B, I = room.R, room.p, room.S, room.V, room.T, room.B, room.I
-    x, pull, seg, A, As, vj = room.x, room.pull, room.seg, room.A, room.As, room.v
-    K, E, alive, rows, cols = room.K, room.E, room.alive, room.rows, room.cols
-    N = np.empty((n + nc, K.shape[1]), kind)
-    inverse(E, K, room.L, n, rows, cols, rank, N, np.empty((nc, K.shape[1]), kind))
-    P = np.empty((nm, 6), kind)
-    momenta(joints, nm, vj, R, p, S, V, T, B, I, P)
-    nk, nu = nq - n, tree.forces.shape[0]
+    S, T, I, width = room.S, room.T, room.I, room.K.shape[1]
+    N = np.empty((n + nc, width), kind)
+    inverse(room.E, room.K, room.L, n, room.rows, room.cols, rank, N, np.empty((nc, width), kind))
     full, va = np.zeros(nq, kind), np.empty(nm, kind)
     for k in range(nq):
         full[k] = out[k] if k < n else zero + ak[k - n]
     for j in range(nm):
         va[j] = full[joints[j].q]
-    W, dS, dV, dT = np.empty((nm, 6), kind), np.empty((nm, 6), kind), np.empty((nm, 6), kind), np.empty((nm, 6), kind)
-    dI, dP = np.empty((nm, 10), kind), np.empty((nm, 6), kind)
-    tangent(joints, nm, vj, vj, va, S, V, B, W, dS, dV, dT, dI, dP)
-    J = np.zeros((K.shape[1], 2 * nq + nk + nu), kind)
+    P, W, dV = np.empty((nm, 6), kind), np.empty((nm, 6), kind), np.empty((nm, 6), kind)
+    dS, dT, dI, dP = np.empty((nm, 6), kind), np.empty((nm, 6), kind), np.empty((nm, 10), kind), np.empty((nm, 6), kind)
+    momenta(joints, nm, room.v, room.R, room.p, S, room.V, T, room.B, I, P)
+    tangent(joints, nm, room.v, room.v, va, S, room.V, room.B, W, dS, dV, dT, dI, dP)
+    J = np.zeros((width, 3 * nq - n + tree.forces.shape[0]), kind)
+    _inertial(joints, n, nq, nm, g, S, T, I, P, dS, dT, dI, dP, J)
+    dj, ej = np.empty((nj, 3), kind), np.empty((nj, 3), kind)
+    if ns > 0:
+        Sqq, Fq, Fv = np.zeros((nq, nq), kind), np.zeros((nq, nq), kind), np.zeros((nq, nq), kind)
+        spring_forces(tree, q, v, u, o, room.R, room.p, S, room.x, room.pull, room.seg, dj, ej, room.As, Sqq, Fq, Fv)
+        for i in range(n):
+            for j in range(nq):
+                J[i, j] -= Sqq[i, j] + Fq[i, j]
+                J[i, nq + j] -= Fv[i, j]
+    _inputs(tree, room.x, S, J)
+    if nc > 0:
+        _links(tree, room, v, full, out, dj, ej, J)
+    D[:] = -np.dot(N, J)
+
+
+@woven
+def _inertial(joints, n, nq, nm, g, S, T, I, P, dS, dT, dI, dP, J):
+    """Lagrange's equations by q, v and a_K: d/dt L_v = L_qv v + L_vv a, whose tangent along (v, a) the tree has, less L_q."""
     for j in range(nm):
         Fj, Gj, gamma = columns(j, g, S, T, I, P)
         dF, dG, _ = column_tangents(j, g, S, T, I, P, dS, dT, dI, dP)
@@ -251,18 +265,16 @@ def _derivative(tree, room, rank, q, v, ak, u, out, D):
                 if l >= n:
                     J[k, 2 * nq + l - n] += mm
             i = joints[i].parent
-    dj, ej = np.empty((nj, 3), kind), np.empty((nj, 3), kind)
-    if ns > 0:
-        Sqq, Fq, Fv = np.zeros((nq, nq), kind), np.zeros((nq, nq), kind), np.zeros((nq, nq), kind)
-        spring_forces(tree, q, v, u, o, R, p, S, x, pull, seg, dj, ej, As, Sqq, Fq, Fv)
-        for i in range(n):
-            for j in range(nq):
-                J[i, j] -= Sqq[i, j] + Fq[i, j]
-                J[i, nq + j] -= Fv[i, j]
-    for k in range(nu):
+
+
+@woven
+def _inputs(tree, x, S, J):
+    """Efforts act on their variable, pushes along the way of their point."""
+    n, joints, first = tree.shape[0], tree.joints, J.shape[1] - tree.forces.shape[0]
+    for k in range(tree.forces.shape[0]):
         force = tree.forces[k]
         if force.joint >= 0:
-            J[joints[force.joint].q, 2 * nq + nk + k] -= force.gain
+            J[joints[force.joint].q, first + k] -= force.gain
         else:
             support = tree.spring_support[force.link]
             e = get3(x, tree.springs[force.link].first + 2)
@@ -270,41 +282,47 @@ def _derivative(tree, room, rank, q, v, ak, u, out, D):
             for s in range(1, support[0] + 1):
                 i = joints[support[s]].q
                 if i < n:
-                    J[i, 2 * nq + nk + k] -= dot3(e, velocity(get6(S, support[s]), X, 1.0))
-    if nc > 0:
-        tau, H = np.zeros(nc, kind), np.zeros((nq, nq), kind)
-        for c in range(nc):
-            tau[c] = out[n + c] if alive[c] else zero
-        hessian(tree, tau, S, x, pull, seg, dj, ej, H)
-        for i in range(n):
-            for j in range(nq):
-                J[i, j] += H[i, j]
-        Wj, dSj = np.empty((nj, 6), kind), np.empty((nj, 6), kind)
-        dx, dp, dd, de = np.empty((npt, 3), kind), np.empty((npt, 3), kind), np.empty((nj, 3), kind), np.empty((nj, 3), kind)
-        slope = np.zeros(nq, kind)
-        tangent_screws(joints, v, S, Wj, dSj)
-        for c in range(nc):
-            if not alive[c]:
-                continue
-            link, support = tree.links[c], tree.support[c]
-            H[:] = 0.0
-            slope[:] = 0.0
-            add_third(
-                1.0, link, tree.points, joints, tree.chain, support, S, Wj, dSj, x, pull, seg, dx, dp, dj, ej, dd, de, H, slope
-            )
-            for j in range(nq):
-                J[n + c, nq + j] = 2.0 * slope[j]
-                y = zero
-                for i in range(nq):
-                    y += H[i, j] * v[i]
-                J[n + c, j] = y
-            H[:] = 0.0
-            add_hessian(1.0, link, tree.points, joints, tree.chain, support, S, x, pull, seg, dj, ej, H)
-            for j in range(nq):
-                y = zero
-                for i in range(nq):
-                    y += H[i, j] * full[i]
-                J[n + c, j] += y
-            for k in range(n, nq):
-                J[n + c, 2 * nq + k - n] += A[c, k]
-    D[:] = -np.dot(N, J)
+                    J[i, first + k] -= dot3(e, velocity(get6(S, support[s]), X, 1.0))
+
+
+@inline
+def _links(tree, room, v, full, out, dj, ej, J):
+    """What tensions push, by q; and the rows of the links, h_qq(v, v) + h_q a = 0, by q, v and a_K."""
+    n, nq, nc, joints, kind = tree.shape[0], tree.shape[1], tree.shape[3], tree.joints, v.dtype
+    nj, npt, zero = joints.shape[0], tree.points.shape[0], 0.0 * v[0]
+    S, x, pull, seg, alive = room.S, room.x, room.pull, room.seg, room.alive
+    tau, H = np.zeros(nc, kind), np.zeros((nq, nq), kind)
+    for c in range(nc):
+        tau[c] = out[n + c] if alive[c] else zero
+    hessian(tree, tau, S, x, pull, seg, dj, ej, H)
+    for i in range(n):
+        for j in range(nq):
+            J[i, j] += H[i, j]
+    W, dS, slope = np.empty((nj, 6), kind), np.empty((nj, 6), kind), np.zeros(nq, kind)
+    dx, dp, dd, de = np.empty((npt, 3), kind), np.empty((npt, 3), kind), np.empty((nj, 3), kind), np.empty((nj, 3), kind)
+    tangent_screws(joints, v, S, W, dS)
+    for c in range(nc):
+        if not alive[c]:
+            continue
+        link, support = tree.links[c], tree.support[c]
+        H[:] = 0.0
+        slope[:] = 0.0
+        add_third(1.0, link, tree.points, joints, tree.chain, support, S, W, dS, x, pull, seg, dx, dp, dj, ej, dd, de, H, slope)
+        for j in range(nq):
+            J[n + c, nq + j] = 2.0 * slope[j]
+        _add_product(v, H, n + c, J)
+        H[:] = 0.0
+        add_hessian(1.0, link, tree.points, joints, tree.chain, support, S, x, pull, seg, dj, ej, H)
+        _add_product(full, H, n + c, J)
+        for k in range(n, nq):
+            J[n + c, 2 * nq + k - n] += room.A[c, k]
+
+
+@woven
+def _add_product(x, H, row, J):
+    """J[row] += xᵀ H."""
+    for j in range(x.shape[0]):
+        y = 0.0 * x[0]
+        for i in range(x.shape[0]):
+            y += H[i, j] * x[i]
+        J[row, j] += y

@@ -21,7 +21,7 @@ from bunraku.dynamics.quantities import energy, gap_derivatives, mass_matrix
 from bunraku.dynamics.simulation import require_dynamic
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.figure.compiled import SLIP
+from bunraku.figure.layout import SLIP
 from bunraku.kinematics.forward import configuration
 from bunraku.motion import Mark, Motion
 

@@ -16,7 +16,7 @@ from bunraku.dynamics.first import fresh_end, fresh_middle, linearise, look
 from bunraku.dynamics.lagrangian import total_mass
 from bunraku.dynamics.second import Expansion, curvature, fresh_tangents, prepare
 from bunraku.dynamics.variational import workspace
-from bunraku.figure.compiled import Tree
+from bunraku.figure.layout import Tree
 from bunraku.spatial.kernel import borrow, keep, kernel, woven
 
 Array = NDArray[Any]

@@ -18,7 +18,7 @@ from bunraku.dynamics.springs import spring_forces
 from bunraku.dynamics.sums import fold
 from bunraku.dynamics.taut import add_halves
 from bunraku.dynamics.variational import midpoint
-from bunraku.figure.compiled import SLIP
+from bunraku.figure.layout import SLIP
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 from bunraku.spatial.kernel import bare, inline, woven

@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from bunraku.dynamics.tension import REDUNDANT, gauss
-from bunraku.figure.compiled import SLIP
+from bunraku.figure.layout import SLIP
 from bunraku.spatial.kernel import bare, inline
 
 SWEEPS = 100  # at most twice as many, all in all four times

@@ -87,6 +87,12 @@ def momenta(joints, n, v, R, p, S, V, T, B, I, P):
             put10(B, j, ZERO10)
             put10(I, j, ZERO10)
             put6(P, j, ZERO6)
+    _gather(joints, n, I, P)
+
+
+@woven
+def _gather(joints, n, I, P):
+    """Inertias and momenta of bodies become those of everything behind each joint."""
     for j in range(n - 1, 0, -1):
         i = joints[j].parent
         if i >= 0:
@@ -94,6 +100,19 @@ def momenta(joints, n, v, R, p, S, V, T, B, I, P):
                 I[i, k] += I[j, k]
             for k in range(6):
                 P[i, k] += P[j, k]
+
+
+@bare
+def fill_mass(joints, n, S, T, I, P, M):
+    """M = ∂²L/∂v∂v over all variables, of what `momenta` has just seen: L_vi vj = S_i·F_j."""
+    for j in range(n):
+        F, _, _ = columns(j, (0.0, 0.0, 0.0), S, T, I, P)
+        i = j
+        while i >= 0:
+            x = dot6(get6(S, i), F) + (joints[j].armature if i == j else 0.0)
+            M[joints[i].q, joints[j].q] = x
+            M[joints[j].q, joints[i].q] = x
+            i = joints[i].parent
 
 
 @woven
@@ -154,13 +173,7 @@ def tangent(joints, n, v, a, b, S, V, B, W, dS, dV, dT, dI, dP):
         else:
             put10(dI, j, ZERO10)
             put6(dP, j, ZERO6)
-    for j in range(n - 1, 0, -1):
-        i = joints[j].parent
-        if i >= 0:
-            for k in range(10):
-                dI[i, k] += dI[j, k]
-            for k in range(6):
-                dP[i, k] += dP[j, k]
+    _gather(joints, n, dI, dP)
 
 
 @woven

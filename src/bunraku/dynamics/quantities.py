@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.dynamics.lagrangian import columns, momenta, slopes
+from bunraku.dynamics.lagrangian import fill_mass, momenta, slopes
 from bunraku.dynamics.rollout import energy as energy_at
 from bunraku.dynamics.variational import workspace
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
-from bunraku.spatial.algebra import dot6, get6
 from bunraku.spatial.kernel import kernel
 
 Array = NDArray[np.float64]
@@ -40,14 +39,7 @@ def _mass_matrix(tree, q, M):
     for j in range(nm):
         w.v[j] = 0.0
     momenta(joints, nm, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
-    for j in range(nm):
-        F, _, _ = columns(j, (0.0, 0.0, 0.0), w.S, w.T, w.I, w.P)
-        i = j
-        while i >= 0:
-            x = dot6(get6(w.S, i), F) + (joints[j].armature if i == j else 0.0)
-            M[joints[i].q, joints[j].q] = x
-            M[joints[j].q, joints[i].q] = x
-            i = joints[i].parent
+    fill_mass(joints, nm, w.S, w.T, w.I, w.P, M)
 
 
 @kernel

@@ -12,7 +12,7 @@ from bunraku.dynamics.charts import apply_chart, outside, recentre, unwind
 from bunraku.dynamics.lagrangian import energies, momenta, total_mass
 from bunraku.dynamics.variational import begin, step, workspace
 from bunraku.dynamics.yielding import yielding
-from bunraku.figure.compiled import LENGTH, Tree
+from bunraku.figure.layout import LENGTH, Tree
 from bunraku.kinematics.gaps import gap_of
 from bunraku.kinematics.tree import place
 from bunraku.spatial.kernel import bare, borrow, inline, keep, kernel, woven

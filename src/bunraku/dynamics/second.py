@@ -21,7 +21,7 @@ from bunraku.dynamics.pairs import pair_tangent, spread
 from bunraku.dynamics.springs import spring_tangent
 from bunraku.dynamics.sums import fold
 from bunraku.dynamics.taut import add_bends, add_half, add_half_third, keep_bends
-from bunraku.figure.compiled import SLIP
+from bunraku.figure.layout import SLIP
 from bunraku.kinematics.bends import tangent_screws
 from bunraku.spatial.kernel import bare, inline, woven
 

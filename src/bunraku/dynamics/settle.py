@@ -23,7 +23,7 @@ from bunraku.dynamics.springs import spring_forces
 from bunraku.dynamics.variational import begin, midpoint, workspace
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.figure.compiled import SLIP
+from bunraku.figure.layout import SLIP
 from bunraku.kinematics.bends import hessian
 from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.gaps import gaps

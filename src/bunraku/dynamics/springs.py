@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.figure.compiled import LENGTH
+from bunraku.figure.layout import LENGTH
 from bunraku.kinematics.bends import add_hessian, add_third, tangent_screws
 from bunraku.kinematics.gaps import clear_row, gap_of, gradient
 from bunraku.spatial.algebra import cross, dot6, dual, get3, get6

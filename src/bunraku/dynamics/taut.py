@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bunraku.dynamics.blocks import add_row, clear
 from bunraku.dynamics.sums import fold, row_sum
-from bunraku.figure.compiled import LENGTH
+from bunraku.figure.layout import LENGTH
 from bunraku.kinematics.bends import add_hessian, add_third, chains, moved_steps
 from bunraku.kinematics.gaps import velocity
 from bunraku.spatial.algebra import add3, axpy3, cross, dot3, get3, get6, put3, scale3, sub3

@@ -7,7 +7,7 @@ what a step bends, so flipping violators ends: all at once while that works, the
 
 from __future__ import annotations
 
-from bunraku.figure.compiled import SLIP
+from bunraku.figure.layout import SLIP
 from bunraku.spatial.kernel import bare, woven
 
 REDUNDANT = 1e-10  # relative: strings that share a load share it evenly

@@ -26,7 +26,7 @@ from bunraku.dynamics.pairs import pair, spread
 from bunraku.dynamics.springs import spring_forces, spring_slopes
 from bunraku.dynamics.sums import NUMBERS
 from bunraku.dynamics.tension import complementarity
-from bunraku.figure.compiled import SLIP
+from bunraku.figure.layout import SLIP
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 from bunraku.spatial.kernel import bare, inline, woven

@@ -15,12 +15,11 @@ import math
 
 import numpy as np
 
-from bunraku.dynamics.lagrangian import columns, slopes
+from bunraku.dynamics.lagrangian import fill_mass, slopes
 from bunraku.dynamics.variational import midpoint
-from bunraku.figure.compiled import SLIP
+from bunraku.figure.layout import SLIP
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
-from bunraku.spatial.algebra import dot6, get6
 from bunraku.spatial.kernel import bare, inline
 
 STIFF = 1e3  # a link gives a thousandth of what its figure would move,
@@ -192,16 +191,8 @@ def _limit(v, most):
 @bare
 def _mass(tree, w, o, qa, qb, u, dt, M):
     """The mass matrix half-way from qa to qb, over all variables."""
-    joints = tree.joints
     midpoint(tree, w, o, qa, qb, u, dt)
-    for j in range(tree.shape[2]):
-        F, _, _ = columns(j, (0.0, 0.0, 0.0), w.S, w.T, w.I, w.P)
-        i = j
-        while i >= 0:
-            x = dot6(get6(w.S, i), F) + (joints[j].armature if i == j else 0.0)
-            M[joints[i].q, joints[j].q] = x
-            M[joints[j].q, joints[i].q] = x
-            i = joints[i].parent
+    fill_mass(tree.joints, tree.shape[2], w.S, w.T, w.I, w.P, M)
 
 
 @bare

@@ -62,10 +62,7 @@ class ClosedArm:
 
     def _start(self, q: ArrayLike | None) -> tuple[Array, Array]:
         q = configuration(self.figure, self.figure.start if q is None else q)
-        if self._joint < 0:
-            return q, np.eye(4)
-        here = pose(self.figure, q)
-        return q, se3.pose(here._p[self._joint], here._R[self._joint].T)
+        return q, pose(self.figure, q).X_joint(self._joint)
 
     def _seen(self, X: ArrayLike, q: ArrayLike | None) -> tuple[Array, Array]:
         """q, and targets (T, 4, 4) in the axes in which the arm begins."""

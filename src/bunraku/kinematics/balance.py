@@ -141,7 +141,8 @@ def _momentum(joints, Q, V, mass, com, out):
 
 def momentum_along(figure: Figure, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """Momentum (T, 6), linear and angular about the world's origin, and centre of mass (T, 3) of samples q, v (T, n)."""
-    Q, V = (np.ascontiguousarray(x, float) for x in (q, v))
+    # Copies: numba compiles anew for arrays that may not be written, such as a motion's.
+    Q, V = (np.array(x, float, order="C") for x in (q, v))
     if Q.ndim != 2 or Q.shape[1] != figure.n_q or V.shape != Q.shape:
         raise BunrakuError(f"{figure.name} has {figure.n_q} variables, but q and v have shapes {Q.shape} and {V.shape}")
     if not (np.isfinite(Q).all() and np.isfinite(V).all()):

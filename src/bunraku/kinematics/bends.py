@@ -11,7 +11,7 @@ n_j·d_i. Third derivatives, along one direction, are tangents of that.
 
 from __future__ import annotations
 
-from bunraku.figure.compiled import LENGTH
+from bunraku.figure.layout import LENGTH
 from bunraku.kinematics.gaps import velocity
 from bunraku.spatial.algebra import add3, axpy3, axpy6, bracket, cross, dot3, get3, get6, put3, put6, scale3, scale6, sub3
 from bunraku.spatial.kernel import bare, woven

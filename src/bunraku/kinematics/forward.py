@@ -92,6 +92,10 @@ class Pose:
         """Where a point of a frame is, (3,)."""
         return se3.transform(self.X(frame), position)
 
+    def X_joint(self, j: int) -> Array:
+        """Where the axes of joint j of the compiled tree are, (4, 4); −1 is the world."""
+        return se3.pose(self._p[j], self._R[j].T) if j >= 0 else np.eye(4)
+
     # -- derivatives ---------------------------------------------------------------------------------------------
 
     def _derivatives(self, frame: str, position: ArrayLike, order: int) -> tuple[Array, Array, Array]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.figure.compiled import LENGTH
+from bunraku.figure.layout import LENGTH
 from bunraku.kinematics.tree import carry
 from bunraku.spatial.algebra import add3, cross, dot3, get3, get6, put3, scale3, sub3
 from bunraku.spatial.kernel import bare, woven

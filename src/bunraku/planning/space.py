@@ -15,8 +15,8 @@ from bunraku.collision.flat import FIRST, PLANE, Flat
 from bunraku.collision.rows import rows
 from bunraku.dynamics import Simulation, simulate
 from bunraku.figure import Figure
-from bunraku.figure.compiled import Tree
 from bunraku.figure.frame import Point
+from bunraku.figure.layout import Tree
 from bunraku.kinematics.forward import Pose, frames_along
 from bunraku.motion import Motion
 from bunraku.planning.goal import marks_of

@@ -1,0 +1,136 @@
+"""Strings, wires, contacts, closures and stops as scalar rows between points; springs and pushes as rows of the same kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.figure.contact import Closure
+from bunraku.figure.figure import Figure
+from bunraku.figure.folding import Carried, Folding
+from bunraku.figure.force import Effort, Push
+from bunraku.figure.frame import WORLD
+from bunraku.figure.layout import FORCE, LENGTH, LINK, PLANE, POINT, SLIP
+from bunraku.spatial import so3
+
+Array = NDArray[np.float64]
+Row = NDArray[np.void]
+NOWHERE: Carried = (-1, 0.0, np.zeros(3))
+
+
+class Rows:
+    """All rows of a figure, and the points that they run through, one after the other."""
+
+    def __init__(self, figure: Figure, fold: Folding) -> None:
+        self._figure, self._fold = figure, fold
+        self._points: list[Carried] = []
+        self._count = 0
+        named = [*self._ropes(), *self._contacts(), *self._closures(), *self._stops()]
+        self.names = tuple(name for name, _ in named)
+        self.links = _stacked([row for _, row in named])
+        springs = [
+            self._row(LENGTH, [fold.point(s.a), fold.point(s.b)], length=s.length, stiffness=s.stiffness, damping=s.damping)
+            for s in figure.springs
+        ]
+        self.forces = self._forces(springs)
+        self.springs = _stacked(springs)
+
+    @property
+    def points(self) -> Row:
+        out = np.zeros(len(self._points), POINT)
+        for k, point in enumerate(self._points):
+            out[k] = point
+        return out
+
+    def carriers(self, row: np.void) -> list[int]:
+        """The joints that carry the points of a row."""
+        return [j for j, _, _ in self._points[row["first"] : row["first"] + row["count"]] if j >= 0]
+
+    def _row(self, kind: int, own: Sequence[Carried], **fields: float) -> Row:
+        row = np.zeros((), LINK)
+        row["kind"], row["first"], row["count"] = kind, len(self._points), len(own)
+        row["variable"], row["normal"], row["ratio"] = -1, -1, 1.0
+        for field, value in fields.items():
+            row[field] = value
+        self._points.extend(own)
+        self._count += 1
+        return row
+
+    def _ropes(self) -> Iterator[tuple[str, Row]]:
+        for rope in (*self._figure.strings, *self._figure.wires):
+            turn = -1 if rope.variable is None else self._figure.index(rope.variable)
+            path = [self._fold.point(p) for p in rope.path]
+            row = self._row(LENGTH, path, pulls=rope.pulls_only, variable=turn, length=rope.length, ratio=rope.ratio)
+            yield rope.name, row
+
+    def _contacts(self) -> Iterator[tuple[str, Row]]:
+        """Each contact, and with friction its two slips."""
+        for contact in self._figure.contacts:
+            normal = self._count
+            at, on = self._fold.point(contact.point), self._fold.point(contact.plane)
+            j, w, up = self._fold.direction(contact.plane.frame, contact.normal)
+            # The gap of every link is ≤ 0 where it is open, so a point above its plane has gap −height.
+            yield contact.name, self._row(PLANE, [at, on, (j, w, -up)], pulls=True)
+            across = so3.onto_z(contact.normal)
+            for k in range(2 if contact.friction > 0.0 else 0):
+                along = self._fold.direction(contact.plane.frame, across[:, k].tolist())
+                yield f"{contact.name}.slip{k + 1}", self._row(SLIP, [at, on, along], normal=normal, friction=contact.friction)
+
+    def _closures(self) -> Iterator[tuple[str, Row]]:
+        for closure in self._figure.closures:
+            for suffix, own in _closure_rows(self._fold, closure):
+                yield f"{closure.name}.{suffix}", self._row(PLANE, own)
+
+    def _stops(self) -> Iterator[tuple[str, Row]]:
+        """A stop is a string of no points: gap = 0 − (length + ratio·q). A ball's angles are a chart, and their limits no stops."""
+        inside_balls = {frame for group in self._figure.groups for frame in group.frames}
+        for frame in self._figure.frames:
+            v = frame.variable
+            if v is None or v.kinematic or frame.name in inside_balls:
+                continue
+            for side, bound, ratio in (("upper", v.upper, -1.0), ("lower", -v.lower, 1.0)):
+                if np.isfinite(bound):
+                    turn = self._figure.index(v.name)
+                    yield f"{v.name}.{side}", self._row(LENGTH, [], pulls=True, variable=turn, length=bound, ratio=ratio)
+
+    def _forces(self, springs: list[Row]) -> Row:
+        """Efforts by their joint; a push along e is the gradient of e·x, a plane through nowhere, which `springs` gets."""
+        out, joints = np.zeros(len(self._figure.forces), FORCE), self._fold.joints
+        for k, force in enumerate(self._figure.forces):
+            match force:
+                case Effort(_, variable, gain):
+                    out[k] = int(np.flatnonzero(joints["q"] == self._figure.index(variable))[0]), -1, 0, gain
+                case Push(_, at, direction, turns):
+                    out[k] = -1, len(springs), turns, 1.0
+                    along = self._fold.direction(at.frame if turns else WORLD, direction)
+                    springs.append(self._row(PLANE, [self._fold.point(at), NOWHERE, along]))
+        return out
+
+
+def _stacked(rows: list[Row]) -> Row:
+    return np.array(rows, LINK) if rows else np.zeros(0, LINK)
+
+
+def _closure_rows(fold: Folding, closure: Closure) -> list[tuple[str, list[Carried]]]:
+    """(x_a − x_b)·n_b = 0 for a point, u_a·n_b = 0 for an axis: each a scalar row."""
+    a, b = fold.point(closure.a), fold.point(closure.b)
+    axes = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+
+    def along(axis: str) -> tuple[str, list[Carried]]:
+        return axis, [a, b, fold.direction(closure.b.frame, axes[axis])]
+
+    def square(mine: str, other: str) -> tuple[str, list[Carried]]:
+        return f"{mine}⊥{other}", [
+            fold.direction(closure.a.frame, axes[mine]), NOWHERE, fold.direction(closure.b.frame, axes[other])
+        ]  # fmt: skip
+
+    if closure.kind == "plane":
+        return [along("z")]
+    rows = [along(axis) for axis in "xyz"]
+    if closure.kind == "hinge":
+        rows += [square("z", "x"), square("z", "y")]
+    elif closure.kind == "weld":
+        rows += [square("x", "y"), square("y", "z"), square("z", "x")]
+    return rows
