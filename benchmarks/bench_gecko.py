@@ -16,6 +16,7 @@ from bunraku.locomotion.climb import GUESS
 from bunraku.locomotion.course import Course
 from bunraku.locomotion.footsteps import footsteps
 from bunraku.locomotion.gecko import Gecko, gait, stand, wish, with_feet
+from bunraku.locomotion.light import bearable
 from bunraku.locomotion.outer import accelerations, tune
 from bunraku.locomotion.segments import Curve, Slope, Step, Straight
 from bunraku.locomotion.smooth import smooth
@@ -50,7 +51,7 @@ def problem(cycles: int | None = None) -> dict[str, Any]:
     feet = foot_paths(footsteps(course, front=m["front"], rear=m["rear"], cycles=cycles), centre=m["sole"])
     want = wish(gecko, course, feet)
     guess, _ = gait(gecko, stand(gecko, course, feet, want)[0], feet, want, gains=GUESS)
-    return {"gecko": gecko, "course": course, "feet": feet, "want": want, "guess": guess}
+    return {"gecko": gecko, "course": course, "feet": feet, "want": want, "guess": guess, "further": bearable(gecko)}
 
 
 def bench_step() -> dict[str, float]:
@@ -73,7 +74,7 @@ def bench_optimise() -> dict[str, float]:
     wall, cpu = [], []
     for _ in range(2):
         start, processor = time.perf_counter(), time.process_time()
-        smooth(p["gecko"], p["course"], p["guess"], p["feet"], p["want"])
+        smooth(p["gecko"], p["course"], p["guess"], p["feet"], p["want"], further=p["further"])
         wall.append(time.perf_counter() - start)
         cpu.append(time.process_time() - processor)
     return {"gecko.optimise26_s": min(wall), "gecko.optimise26_cpu_s": min(cpu)}
@@ -82,7 +83,7 @@ def bench_optimise() -> dict[str, float]:
 def bench_reductions() -> dict[str, float]:
     p = problem()
     gecko, feet, course = p["gecko"], p["feet"], p["course"]
-    after = np.abs(accelerations(gecko, smooth(gecko, course, p["guess"], feet, p["want"]).Q, 0.005))
+    after = np.abs(accelerations(gecko, smooth(gecko, course, p["guess"], feet, p["want"], further=p["further"]).Q, 0.005))
     out: dict[str, float] = {"gecko.max_after": after.max(), "gecko.sum_after": 0.005 * after.sum()}
     for suffix, switched in (("", True), ("_smooth", False)):
         want = wish(gecko, course, feet, paper=True, switched=switched)

@@ -10,16 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bunraku.figure import library
-from bunraku.locomotion.adhesion import hold
+from bunraku.locomotion.adhesion import adhesion_along, hold
 from bunraku.locomotion.course import Course
 from bunraku.locomotion.footsteps import footsteps
-from bunraku.locomotion.gecko import Gecko, wish
-from bunraku.locomotion.light import SIDE, least, swayed
-from bunraku.locomotion.segments import Slope, Straight
+from bunraku.locomotion.gecko import Gecko, gait, stand, wish
+from bunraku.locomotion.kernels import retract_along
+from bunraku.locomotion.light import BEARABLE, SIDE, bearable, least, lighter, swayed, upright
+from bunraku.locomotion.segments import Curve, Slope, Straight
 from bunraku.locomotion.swing import FootPaths, foot_paths
 from bunraku.spatial import so3
 
 GECKO = Gecko(library.named("gecko"))
+TURN = (Straight(0.06), Slope(math.pi / 2), Straight(0.3), Curve(0.25, math.pi / 2))
 CEILING = (Straight(0.06), Slope(math.pi / 2), Straight(0.3), Slope(math.pi / 2), Straight(0.4))
 
 
@@ -72,3 +74,47 @@ def test_the_body_sways_away_from_the_swinging_foot_where_feet_must_stick():
     assert 0.9 * SIDE <= moved[hangs].max() <= SIDE  # a little less for the pauses
     for foot, side in enumerate((-1.0, 1.0, -1.0, 1.0)):  # left feet swing while the body is to the right
         assert (side * moved[hangs & (feet.swings == foot)] > 0.0).all()
+
+
+def walked(segments):
+    course, feet = planned(segments, 0.0)
+    want = wish(GECKO, course, feet)
+    Q, _ = gait(GECKO, stand(GECKO, course, feet, want)[0], feet, want)
+    return feet.every(7, len(feet.t)), np.ascontiguousarray(Q[::7])
+
+
+@pytest.mark.parametrize("terms", [lighter(GECKO, rate=12.0, firm=60.0, enough=0.0), bearable(GECKO)], ids=["lighter", "bearable"])
+def test_terms_change_as_their_rows_say(terms):
+    feet, Q = walked(TURN)
+    now = terms(Q, feet)
+    assert now.values.max() > 0.0
+    scale = np.where(np.arange(25) < 3, GECKO.measures["leg"], 1.0)
+    D = np.random.default_rng(5).standard_normal((len(Q), 25))
+    changed = []
+    for h in (1e-6, -1e-6):
+        trial = Q.copy()
+        retract_along(GECKO.body, trial, h * D * scale, 1.0)
+        changed.append(terms(trial, feet).values)
+    slope = (changed[0] - changed[1]) / 2e-6
+    kinks = np.abs((changed[0] + changed[1] - 2.0 * now.values) / 1e-6) > 1e-3 * np.abs(slope).max()  # another foot begins to hold
+    assert kinks.mean() < 0.02
+    expected = np.einsum("trc,tc->tr", now.rows, D)
+    np.testing.assert_allclose(slope[~kinks], expected[~kinks], rtol=1e-4, atol=1e-4 * np.abs(slope).max())
+
+
+def test_a_wall_is_where_standing_feet_share_a_face_that_neither_lies_nor_hangs():
+    _, feet = planned(CEILING, 0.0)
+    up, wall = feet.R[:, :, 2, 2], upright(feet)
+    stands = feet.swings[:, None] != np.arange(4)
+    np.testing.assert_array_equal(wall, (np.abs(up) < 0.1).all(1, where=stands))
+    assert (wall & (np.abs(up) > 0.1).any(1)).any()  # the swinging foot may be elsewhere
+
+
+def test_a_plain_climb_leans_only_on_walls_and_where_feet_would_bear_more():
+    feet, Q = walked(TURN)
+    wall, values = upright(feet), bearable(GECKO)(Q, feet).values[:, 0]
+    need = adhesion_along(GECKO, Q, feet).adhesion
+    np.testing.assert_array_equal(values > 0.0, wall & (need > BEARABLE))
+    np.testing.assert_allclose(values[values > 0.0], need[values > 0.0] - BEARABLE)
+    flat, Q = walked((Straight(0.12),))
+    assert not bearable(GECKO)(Q, flat).values.any()

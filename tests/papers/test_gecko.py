@@ -215,13 +215,31 @@ def test_leaning_lowers_the_adhesion_from_the_wall_to_the_ceiling():
     assert plain[ceiling].max() <= 0.70
     assert light.max() <= 0.7 * plain.max()  # the corner between the two
     assert light[light_ceiling].max() <= 0.9 * plain[ceiling].max()
+    assert light[light_wall].max() <= 0.9 * plain[wall].max()
     assert light[light_wall].mean() <= 0.85 * plain[wall].mean()
-    # Straight up, three feet need a third each, whatever they do, and the plain gait's 0.37 is near to it: here it is reached.
-    assert 1.0 / 3.0 <= light[light_wall].max() <= 1.01 / 3.0
+
+
+def test_straight_up_a_wall_leaning_reaches_what_is_possible():
+    """Three feet need a third each, whatever they do: the plain gait's 0.369 cannot be lowered by more than 9.6 %."""
+    light, wall, _ = held("incline90", True)
+    assert 1.0 / 3.0 <= light[wall].max() <= 1.003 / 3.0
+    assert light.max() <= 1.003 / 3.0
 
 
 @pytest.mark.parametrize("name", [pytest.param("decline90", marks=pytest.mark.slow), "turn"])
 def test_leaning_lowers_the_adhesion_on_the_wall(name):
     (plain, wall, _), (light, light_wall, _) = held(name, False), held(name, True)
-    assert light[light_wall].max() <= min(0.45, 0.9 * plain[wall].max())
+    assert plain[wall].max() <= 0.45
+    assert light[light_wall].max() <= 0.9 * plain[wall].max()
     assert light.max() <= 0.9 * plain.max()
+
+
+@pytest.mark.slow
+def test_leaning_lowers_the_adhesion_on_the_path_with_every_condition(everything):
+    light = climb(EVERYTHING, light=True)
+    assert light.outcome is Outcome.ARRIVED, str(light)
+    assert light.clearance.min() >= 0.005
+    assert light.adhesion.adhesion.max() <= 0.5 * everything.adhesion.adhesion.max()
+    most, total = change(light.accelerations, light.before)
+    assert most <= -85.0
+    assert total <= -50.0

@@ -15,7 +15,7 @@ from bunraku.locomotion.adhesion import AdhesionAlong, adhesion_along
 from bunraku.locomotion.course import Course
 from bunraku.locomotion.footsteps import FEET, footsteps
 from bunraku.locomotion.gecko import Gains, Gecko, Wish, gait, stand, wish, with_feet
-from bunraku.locomotion.light import PAUSE, STANCE, lighter, swayed
+from bunraku.locomotion.light import PAUSE, STANCE, bearable, lighter, swayed
 from bunraku.locomotion.obstruction import Failure, Outcome, collides, limits, tight
 from bunraku.locomotion.outer import accelerations
 from bunraku.locomotion.segments import Segment, Straight
@@ -119,7 +119,7 @@ def climb(
     Q, failures = _guess(gecko, course, feet, want)
     stopped = False
     if optimized and len(Q) >= 5:
-        further = lighter(gecko, friction=friction, grip=grip) if light else None
+        further = (lighter if light else bearable)(gecko, friction=friction, grip=grip)
         smoothed = smooth(gecko, course, Q, feet, want, further=further, progress=progress)
         Q, stopped = smoothed.Q, smoothed.stopped
     full, scene = with_feet(gecko, Q, feet), scene_of(course)

@@ -123,19 +123,20 @@ class Gecko:
 
     @cached_property
     def apart(self) -> Apart:
-        """What comes near each other when a gecko bends: arms and the head, the hind part and the chest, legs and the tail."""
+        """What comes near each other when a gecko bends: head and arms, chest and hind part, trunk and feet, tail and legs."""
         balls = [b for b in self._balls if b.shape != "lower_leg" or b.local.any()]  # the other end is the elbow
         balls = [dataclasses.replace(b, radius=FOOT) if b.end and b.shape == "lower_leg" else b for b in balls]
         head = [b for b in balls if b.shape in HEAD]
         arms, legs = ([b for b in balls if b.frame in ends and b.shape in ("elbow", "lower_leg")] for ends in (ARMS, LEGS))
         front = [b for b in balls if b.frame == "chest" and b.shape in TRUNK]
-        feet = [b for b in arms if b.end]
+        rear = [b for b in balls if b.frame == "waist_pitch" and b.shape in TRUNK]
+        hands, feet = ([b for b in limbs if b.end] for limbs in (arms, legs))
         chest = [b for b in front if b.end and b.local[0] < 0.0]
-        hind = [b for b in balls if b.frame == "waist_pitch" and b.shape in TRUNK and b.end and b.local[0] > -0.03]
+        hind = [b for b in rear if b.end and b.local[0] > -0.03]
         tail = [b for b in balls if b.frame == "waist_pitch" and b.shape in ("flank", "tail") and b.end]
-        balls = [*head, *arms, *front, *hind, *(b for b in tail if b not in hind), *legs]
+        balls = [*head, *arms, *front, *rear, *(b for b in tail if b not in rear), *legs]
         place = {id(b): k for k, b in enumerate(balls)}
-        near = ((head, arms), (chest, hind), (front, feet), (tail, legs))
+        near = ((head, arms), (chest, hind), (front, hands), (rear, feet), (tail, legs))
         pairs = [(place[id(a)], place[id(b)]) for one, two in near for a in one for b in two]
         first, second = np.array(pairs, np.int64).reshape(-1, 2).T
         return Apart(*_columns(balls), np.ascontiguousarray(first), np.ascontiguousarray(second))

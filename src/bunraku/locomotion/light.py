@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
 
-from bunraku.locomotion.adhesion import adhesion_along
+from bunraku.locomotion.adhesion import AdhesionAlong, adhesion_along
 from bunraku.locomotion.gecko import BODY, Gecko, Wish
 from bunraku.locomotion.holding import centre_rows
 from bunraku.locomotion.smooth import Further, Terms
@@ -29,6 +29,8 @@ SIDE, FORE, BACK = 0.026, 0.01, 0.004  # how far the body sways to the sides and
 ENOUGH = 0.3  # in weights: for less the body does not lean
 HANGING = 0.1  # beyond the least possible that is aimed at on the ceiling, in weights
 NEAR = 0.007  # in weights: a foot on the wall that needs so much more than the least possible is pulled there by `firm`
+BEARABLE = 0.44  # in weights: what feet on a wall may need in a climb that is not light
+ALIKE = 0.999  # how long the mean of unit vectors is that are the same
 
 
 def least(feet: FootPaths, friction: float = 1.0) -> Array:
@@ -56,27 +58,56 @@ def swayed(want: Wish, feet: FootPaths, friction: float = 1.0) -> Wish:
     return dataclasses.replace(want, heights=heights)
 
 
+def upright(feet: FootPaths, friction: float = 1.0) -> NDArray[np.bool_]:
+    """Where (T,) all standing feet are on one face, on which they must stick and which does not hang over: on a wall."""
+    normal = _common(feet, 2)
+    return np.asarray((np.linalg.norm(normal, axis=1) > ALIKE) & (normal[:, 2] > -0.1) & (least(feet, friction) > 0.0))
+
+
+def _common(feet: FootPaths, axis: int) -> Array:
+    """The mean (T, 3) of an axis of the standing feet: of length 1 where it is the same for all."""
+    stands = (feet.swings[:, None] != np.arange(4))[:, :, None]
+    return np.asarray((feet.R[:, :, :, axis] * stands).sum(1) / stands.sum(1))
+
+
 def lighter(
-    gecko: Gecko, *, rate: float = 55.0, firm: float = 200.0, enough: float = ENOUGH, friction: float = 1.0, grip: float = math.inf
+    gecko: Gecko, *, rate: float = 55.0, firm: float = 400.0, enough: float = ENOUGH, friction: float = 1.0, grip: float = math.inf
 ) -> Further:
     """Terms that lower the adhesion in the whole-motion optimisation: what is beyond the least possible counts.
 
-    A share x costs as much as an acceleration x·rate² [rad/s²]. Its slope by the centre of mass comes from the prices of the
-    moments, so that Gauss–Newton knows which way to lean. Where feet share a face that does not hang over, a body can reach the
-    least possible: there a small x costs as much as x·firm² besides; a large one, which other needs cause, is left in peace.
+    A share x costs as much as an acceleration x·rate² [rad/s²]. Straight up or down a wall a body can reach the least possible:
+    there x/√(1 + (x/NEAR)²) costs firm² times itself besides, so that a large x, which a corner causes, is left in peace.
     """
 
     def terms(Q: Array, feet: FootPaths) -> Terms:
-        along = adhesion_along(gecko, Q, feet, friction=friction, grip=grip)
-        held = np.isfinite(along.adhesion)
-        normal = feet.R[:, :, :, 2].mean(1)
-        hangs = np.maximum(-normal[:, 2], 0.0)
-        aim = np.maximum(least(feet, friction) + HANGING * hangs, enough)
-        over = np.where(held, np.maximum(along.adhesion - aim, 0.0), 0.0)
-        sure = (np.linalg.norm(normal, axis=1) > 0.999) & (hangs < 0.1)
-        weights = rate**4 + np.where(sure, firm**4 / (1.0 + (over / NEAR) ** 2), 0.0)
-        rows = np.empty((len(Q), 1, len(gecko.active) + 6))
-        centre_rows(*gecko.masses, Q, np.where(held[:, None], along.slopes, 0.0), gecko.measures["leg"], rows)
-        return Terms(rows, over[:, None], np.where(over > 0.0, weights, 0.0)[:, None])
+        ahead, normal = _common(feet, 0), _common(feet, 2)
+        aim = np.maximum(least(feet, friction) + HANGING * np.maximum(-normal[:, 2], 0.0), enough)
+        plumb = upright(feet, friction) & (ahead[:, 2] ** 2 > ALIKE * (1.0 - normal[:, 2] ** 2))
+        over, rows = _beyond(gecko, Q, adhesion_along(gecko, Q, feet, friction=friction, grip=grip), aim)
+        root = np.sqrt(1.0 + (over / NEAR) ** 2)
+        weights = np.stack([np.full(len(Q), rate**4), np.where(plumb, firm**4, 0.0)], 1)
+        return Terms(np.stack([rows, rows / root[:, None] ** 3], 1), np.stack([over, over / root], 1), weights)
 
     return terms
+
+
+def bearable(gecko: Gecko, *, rate: float = 80.0, friction: float = 1.0, grip: float = math.inf) -> Further:
+    """The same for a climb that need not be light: on a wall, the body leans where feet would need more than BEARABLE."""
+
+    def terms(Q: Array, feet: FootPaths) -> Terms:
+        on = upright(feet, friction)
+        wall = dataclasses.replace(feet, t=feet.t[on], p=feet.p[on], R=feet.R[on], swings=feet.swings[on])
+        aim = np.maximum(least(wall, friction), BEARABLE)
+        over, rows = np.zeros((len(Q), 1)), np.zeros((len(Q), 1, len(gecko.active) + 6))
+        over[on, 0], rows[on, 0] = _beyond(gecko, Q[on], adhesion_along(gecko, Q[on], wall, friction=friction, grip=grip), aim)
+        return Terms(rows, over, np.full(over.shape, rate**4))
+
+    return terms
+
+
+def _beyond(gecko: Gecko, Q: Array, along: AdhesionAlong, aim: Array) -> tuple[Array, Array]:
+    """What is beyond an aim (T,), and its rows (T, columns): the prices of the moments tell which way to lean."""
+    over = np.where(np.isfinite(along.adhesion), np.maximum(along.adhesion - aim, 0.0), 0.0)
+    rows = np.empty((len(Q), 1, len(gecko.active) + 6))
+    centre_rows(*gecko.masses, Q, np.where(over[:, None] > 0.0, along.slopes, 0.0), gecko.measures["leg"], rows)
+    return over, rows[:, 0]
