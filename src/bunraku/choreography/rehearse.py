@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from bunraku.choreography.puppet import Puppet
 from bunraku.control import Acceleration, Configuration, Limits, Momentum, Optimum, Outcome, Speed, Tension, optimize
 from bunraku.control.cost import Draft, Term
+from bunraku.control.descent import Method
 from bunraku.control.optimize import problem_of
 from bunraku.control.problem import Expansion
 from bunraku.control.system import Rollout, System
@@ -32,7 +33,7 @@ from bunraku.spatial.kernel import user_cache
 
 Array = NDArray[np.float64]
 DT = 0.02  # [s]
-VERSION = 11  # of the weights below and of what is kept on disk
+VERSION = 12  # of the weights below and of what is kept on disk
 ROOT, HANDS = 10.0, 1.0  # weights of the torso's place and of a hand's beside 1 of a joint's angle
 MOMENTUM, SPEED, ACCELERATION = 1e-4, 1e-3, 2e-4
 CALM = 1e-3  # weight of accelerations under feedback
@@ -40,7 +41,7 @@ TENSION, LEAST = 0.02, 2.0  # weight of a string that carries LEAST [N] or less 
 STEADY = 3e-5  # least weight of a newton: strings that carry the torso are no free brakes
 EASE, EASING = 50.0, 0.08  # how many times as much tensions count at the ends of a stretch, and how soon that fades [s]
 PULL = 0.6  # [N] below which a string costs more and more
-ARRIVAL = 500.0  # [s] that the end counts for: the puppet must come to rest
+ARRIVAL = 1500.0  # [s] that the end counts for: the puppet must come to rest
 ARRIVE = 0.4  # [s] over which what is left of that is taken back
 TOLERANCE, ITERATIONS = 1e-4, 60
 NEAR = 0.1  # of the cost: where the last iteration hoped for less, what was found is kept although rounding or a switch ended it
@@ -154,15 +155,18 @@ class Hung:
     def optimum(self, wanted: Array, *, iterations: int = ITERATIONS, guess: Optimum | None = None) -> Optimum:
         """The motion closest to `wanted` (N + 1, n_q), a sample every DT; from `guess`, or from the hands that are wanted.
 
-        By Gauss and Newton alone: curvature would save a third of the iterations and make each three times as dear.
+        By Gauss and Newton alone, unless that stalls: curvature would save a third of the iterations and make each three times as
+        dear.
         """
-        n = self.wired.n_dynamic
+        best = self._searched(wanted, guess or wanted[1:, self.wired.n_dynamic :], iterations, "gauss-newton")
+        return self._searched(wanted, best, iterations, "auto") if best.outcome is Outcome.STALLED else best
+
+    def _searched(self, wanted: Array, guess: Optimum | Array, iterations: int, method: Method) -> Optimum:
         fall = np.zeros(self.wired.n_q)  # what has the momenta of rest: half a step of free fall
         fall[self.puppet.root[2]] = 0.5 * DT * self.wired.gravity[2]
         return optimize(
             self.wired, self.cost(wanted), duration=(len(wanted) - 1) * DT, dt=DT, q=wanted[0], v=fall, inputs=self.wired.kinematic,
-            guess=guess or wanted[1:, n:], tolerance=TOLERANCE, iterations=iterations, method="gauss-newton",
-            limits=self._limits(wanted),
+            guess=guess, tolerance=TOLERANCE, iterations=iterations, method=method, limits=self._limits(wanted),
         )  # fmt: skip
 
     def grown(self, wanted: Array, *, iterations: int = ITERATIONS) -> Optimum:

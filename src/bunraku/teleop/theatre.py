@@ -24,7 +24,7 @@ SKY: tuple[Color, ...] = (
 )  # fmt: skip
 HILLS = ((0.42, 0.5, 0.42), (0.33, 0.42, 0.3))
 SHEETS, COLUMNS = 16, 72  # of sky, of hills
-SINK = 0.006  # [m] that a sole may dip into the boards
+SINK = 0.005  # [m] that a sole may dip into the boards
 
 
 def in_theatre(motion: Motion, *, reference: Motion | None = None) -> Recorded:
