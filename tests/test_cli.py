@@ -19,7 +19,7 @@ from bunraku import cli, io
 from bunraku.cli import command
 from bunraku.cli.named import complete
 from bunraku.figure import library
-from bunraku.figure.build import figure, fixed, rx, sphere, string
+from bunraku.figure.build import closure, contact, figure, fixed, rx, sphere, string
 from bunraku.figure.shape import Box
 from bunraku.motion import Motion
 from bunraku.scene import Obstacle, Scene
@@ -141,11 +141,19 @@ def test_check_tells_the_one_error_and_goes_on(tmp_path: Path) -> None:
 
 def test_check_hints_at_what_is_hardly_meant(tmp_path: Path) -> None:
     arm = rx("a", fixed("tip", at=(0, 0, -1.0)), start=2.0, limits=(0, 1))
-    odd = figure("odd", arm, strings=[string("s", "tip", "world", 0.9)])
+    odd = figure(
+        "odd", arm, strings=[string("s", "tip", "world", 0.9)],
+        closures=[closure("loop", "tip", ("world", (0, 0, 0.5))), closure("flat", "tip", ("world", (3, 3, 0)), kind="plane")],
+        contacts=[contact("sole", "tip", ("world", (0, 0, 0.5)))],
+    )  # fmt: skip
     io.save(odd, tmp_path / "odd.yaml")
     shown = run("check", tmp_path / "odd.yaml").stdout
     assert "a starts at 2, outside its limits 0 … 1" in shown
     assert "string s is 100 mm too short at the start" in shown
+    y, z = np.sin(2.0), -np.cos(2.0)
+    assert f"closure loop is {1e3 * np.hypot(y, z - 0.5):.3g} mm open at the start" in shown
+    assert f"closure flat is {1e3 * z:.3g} mm open" in shown
+    assert f"contact sole is {1e3 * (0.5 - z):.3g} mm below its plane" in shown
 
 
 def test_convert_there_and_back(tmp_path: Path) -> None:

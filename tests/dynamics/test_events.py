@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bunraku.dynamics import Simulation, simulate
+from bunraku.dynamics import Simulation, settle, simulate
 from bunraku.dynamics.events import impact, integrate
 from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.errors import BunrakuError
 from bunraku.figure import library
-from bunraku.figure.build import body, contact, figure, string, tx, ty, tz
+from bunraku.figure.build import body, closure, contact, figure, rx, string, tx, ty, tz
 
 g = 9.81
 
@@ -84,3 +84,15 @@ def test_friction_is_for_the_step() -> None:
     with pytest.raises(BunrakuError, match="no friction"):
         integrate(fig, duration=0.1)
     assert Simulation(fig).step().q.shape == (1, 2)
+
+
+def test_a_start_that_is_out_of_joint_is_refused() -> None:
+    """The continuous model would keep an open loop open for ever, and go on."""
+    loop = figure(
+        "loop", rx("crank", body(0.3, (0, 0, -0.1), (1e-3,) * 3), start=0.7), tz("block", body(0.2), start=-0.2),
+        closures=[closure("pin", ("crank", (0, 0, -0.3)), "block", kind="plane")],
+    )  # fmt: skip
+    with pytest.raises(BunrakuError, match="the loop pin is open by"):
+        integrate(loop, duration=0.1)
+    rest = settle(loop)
+    assert np.abs(integrate(loop, q=rest, duration=0.1).q - rest).max() < 1e-6

@@ -7,11 +7,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from bunraku.dynamics import Simulation, energy, settle
+from bunraku.dynamics import Simulation, energy, settle, simulate
 from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure, library
-from bunraku.figure.build import body, figure, string, tx, ty, tz
+from bunraku.figure.build import ball, body, figure, free, rx, spindle, string, tx, ty, tz
 from bunraku.kinematics import pose
 
 Array = NDArray[np.float64]
@@ -108,3 +108,54 @@ def test_what_falls_for_ever_is_refused() -> None:
     fig = figure("stone", tx("x", tz("z", body(1.0))))
     with pytest.raises(BunrakuError, match="has not come to rest"):
         settle(fig)
+
+
+@pytest.mark.parametrize(("size", "mass"), [(1e-3, 1e-6), (10.0, 1e3), (100.0, 5e4), (1e3, 1e6)])
+def test_cranes_come_to_rest_as_puppets_do(size: float, mass: float) -> None:
+    """Forces of a thousand tonnes beside gaps of a billionth of a metre; and a weight that may swing round at no cost."""
+    whole = mass * size**2
+    crane = figure(
+        "crane", rx("jib", body(mass, (0, size / 2, 0), (0.1 * whole,) * 3), limits=(-1.0, 1.0)), spindle("top", at=(0, 0, size)),
+        free("load", body(mass / 5, inertia=(1e-3 * whole,) * 3), start=(0, size, -size / 2, 0, 0, 0)),
+        strings=[string("stay", ("jib", (0, size, 0)), "top_spindle"), string("hoist", "load", ("jib", (0, size, 0)))],
+    )  # fmt: skip
+    rest = settle(crane)
+    moved = simulate(crane, q=rest, duration=0.5)
+    assert np.abs(moved.q - rest).max() < 1e-9 * max(size, 1.0)
+    np.testing.assert_allclose(moved.tension[-1, 1], 9.81 * mass / 5, rtol=1e-6)
+    held = figure(
+        "held", ball("arm", body(mass, (0, 0, -size), (0.01 * whole,) * 3), start=(0, 0, 0.5)),
+        spindle("top", at=(0, 0, 2 * size)), strings=[string("cord", ("arm", (0, 0, -size)), "top_spindle")],
+    )  # fmt: skip
+    assert np.abs(settle(held) - held.start).max() < 1e-3
+
+
+@pytest.mark.parametrize("name", ["arm3d", "marionette22", "marionette25", "hand"])
+def test_spindles_and_lengths_stay_where_they_are(name: str) -> None:
+    """Thrown about, so that strings are far too short: the figure comes to them, and they give nothing in the end."""
+    fig = library.named(name)
+    rng = np.random.default_rng(7)
+    heights = []
+    for _ in range(4):
+        q = fig.start.copy()
+        q[: fig.n_dynamic] += rng.normal(size=fig.n_dynamic)
+        rest = settle(fig, q)
+        np.testing.assert_array_equal(rest[fig.n_dynamic :], fig.start[fig.n_dynamic :])
+        still(fig, rest)
+        heights.append(potential(fig, rest))
+    if name in ("marionette25", "hand"):  # there is one way to hang
+        np.testing.assert_allclose(heights, potential(fig, settle(fig)), rtol=1e-9)
+
+
+def test_strings_that_no_pose_satisfies_are_told() -> None:
+    fig = library.arm2d()
+    far = fig.configuration(hand_x=3.0, hand_length=0.1)
+    with pytest.raises(BunrakuError, match=r"too short for any pose; hand_length gives way by 1\..*\n  advice: lengthen"):
+        settle(fig, far)
+
+
+def test_a_straight_arm_at_its_stop_may_turn_about_itself() -> None:
+    """That costs nothing, so Newton's method has no one place to go to."""
+    fig = library.arm3d()
+    q = fig.configuration(shoulder_rz=-3.12, shoulder_ry=-0.16, shoulder_rx=-1.0, elbow=0.0)
+    still(fig, settle(fig, q))

@@ -81,6 +81,11 @@ def test_a_port_that_is_taken_is_told() -> None:
             serve(entries(), port=other.getsockname()[1])
 
 
+def test_an_address_that_is_not_ours_is_told() -> None:
+    with pytest.raises(BunrakuError, match=r"cannot use 192\.0\.2\.1:0: .*\n  advice: 127\.0\.0\.1 is this machine alone"):
+        serve(entries(), host="192.0.2.1", port=0)
+
+
 def test_the_usual_port_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

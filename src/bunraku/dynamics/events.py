@@ -18,7 +18,7 @@ from scipy.optimize import brentq, nnls
 
 from bunraku.dynamics.mixed import Acceleration, acceleration
 from bunraku.dynamics.quantities import energy, gap_derivatives, mass_matrix
-from bunraku.dynamics.simulation import require_dynamic
+from bunraku.dynamics.simulation import require_admissible, require_dynamic
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.figure.layout import SLIP
@@ -165,6 +165,7 @@ def integrate(
     n = figure.n_dynamic
     q0 = configuration(figure, figure.start if q is None else q)
     v0 = np.zeros(figure.n_q) if v is None else configuration(figure, v)
+    require_admissible(figure, q0)
     if (figure.compiled.tree.links["kind"] == SLIP).any():
         raise BunrakuError("the continuous model has no friction\n  advice: simulate() has; or set friction: 0")
     still = np.zeros(figure.n_q - n)

@@ -48,13 +48,16 @@ def _height(tree, w, o, q, still, tension):
 
 @kernel
 def _sink(tree, q, u, tension, tolerance, most):
-    """Returns the size of the last step; q and the tensions are updated in place."""
+    """Returns the size of the last step; q and the tensions are updated in place.
+
+    Where strings are too short for the figure as it is, spindles and lengths give way for as long as the figure needs to follow.
+    """
     n, nq, nc, nb = tree.shape[0], tree.shape[1], tree.shape[3], tree.balls.shape[0]
     owned = with_joints(tree, tree.joints.copy())
     own = borrow(owned)
     lent = workspace(own)
     w = borrow(lent)
-    C, none, lam = np.zeros((nb, 3, 3)), np.empty((0, nq)), tension
+    C, none, lam, asked = np.zeros((nb, 3, 3)), np.empty((0, nq)), tension, q.copy()
     for k in range(nb):
         for a in range(3):
             C[k, a, a] = 1.0
@@ -62,8 +65,10 @@ def _sink(tree, q, u, tension, tolerance, most):
     o, p0, p1, q1, middle, still = (0.0, 0.0, 0.0), np.zeros(n), np.empty(n), np.empty(nq), np.empty(nq), np.zeros(nq)
     mass, dt, size = total_mass(tree.joints), 0.02, 1.0
     for _ in range(most):
-        for i in range(nq):
+        for i in range(n):
             q1[i] = q[i]
+        for i in range(n, nq):
+            q1[i] = asked[i]
         for c in range(nc):
             lam[c] *= dt
         begin(own, w, o, q)
@@ -76,6 +81,7 @@ def _sink(tree, q, u, tension, tolerance, most):
             size = max(size, abs(middle[i] - q[i]))
         for i in range(n, nq):
             middle[i] = q1[i]
+            size = max(size, abs(q1[i] - asked[i]))
         rise = _height(own, w, o, middle, still, lam) - _height(own, w, o, q, still, lam)
         midpoint(own, w, o, q, middle, u, math.inf)
         for i in range(n):
@@ -148,14 +154,16 @@ def _polish(figure: Figure, start: Array, u: Array, tension: Array, tolerance: f
         taut[slips] = taut[links["normal"][slips]]  # friction holds what it can hold where it is
         Lq, Lqq, gap, A = _balance(figure, q, u, np.where(taut, tension, 0.0))
         A, gap = A[taut], np.where(slips, 0.0, gap)[taut]
-        system = np.block([[Lqq, -A.T], [A, np.zeros((len(A), len(A)))]])
-        x = np.linalg.lstsq(system, np.concatenate([-Lq, -gap]), rcond=1e-14)[0]
+        scale = max(np.abs(Lqq).max(initial=0.0), np.abs(Lq).max(initial=0.0), 1e-300)  # forces of a crane beside gaps in metres
+        system = np.block([[Lqq / scale, -A.T], [A, np.zeros((len(A), len(A)))]])
+        # Of all corrections the smallest, of tensions too: a pose that may turn at no cost is left where it is.
+        x = np.linalg.lstsq(system, np.concatenate([(tension[taut] @ A - Lq) / scale, -gap]), rcond=1e-13)[0]
         size = float(np.abs(x[:n]).max())
         if not size < 0.1:
             break
         q[:n] += x[:n]
-        tension[:] = 0.0
-        tension[taut] = x[n:]
+        tension[taut] += scale * x[n:]
+        tension[~taut] = 0.0
         change = pulls & ((taut & (tension < 0.0)) | (~taut & (gap_derivatives(figure, q)[0] > tolerance)))
         taut = taut ^ change
         if size < tolerance and not change.any():
@@ -180,7 +188,7 @@ def _judged(figure: Figure, q: Array, u: Array, tension: Array, taut: NDArray[np
         return Rest(q, np.inf)
     free = null_space(A[taut]) if taut.any() else np.eye(len(Lq))
     values, ways = np.linalg.eigh(free.T @ (-0.5 * (Lqq + Lqq.T)) @ free)
-    if len(values) and values[0] < -1e-9 * np.abs(values).max():
+    if len(values) and values[0] < -1e-9 * max(np.abs(values).max(), 1e-3 * np.abs(Lqq).max()):  # rounding is no fall
         return Rest(q, np.inf, free @ ways[:, 0])
     return Rest(q, size)
 
@@ -197,9 +205,17 @@ def settle(figure: Figure, q: ArrayLike | None = None, *, forces: ArrayLike | No
     u = np.zeros(len(figure.forces)) if forces is None else np.ascontiguousarray(forces, float)
     if u.shape != (len(figure.forces),):
         raise BunrakuError(f"{figure.name} has {len(figure.forces)} force inputs, got shape {u.shape}")
-    tension, nearer = np.zeros(len(figure.compiled.tree.links)), 1e-4
+    tension, nearer, hands = np.zeros(len(figure.compiled.tree.links)), 1e-4, out[n:].copy()
     while nearer > 1e-11:
         _sink(figure.compiled.tree, out, u, tension, nearer, 3000)
+        given = np.abs(out[n:] - hands)
+        if given.max(initial=0.0) > nearer:
+            most = f"{figure.kinematic[int(given.argmax())]} gives way by {given.max():.3g}"
+            raise BunrakuError(
+                f"{figure.name} cannot hang so: strings are too short for any pose; {most}\n"
+                "  advice: lengthen strings, or bring their spindles nearer"
+            )
+        out[n:] = hands
         rest = _polish(figure, out, u, tension.copy(), tolerance)
         if rest.size < tolerance:
             return rest.q

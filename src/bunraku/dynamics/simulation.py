@@ -58,7 +58,7 @@ class Simulation:
         tree = figure.compiled.tree
         start = configuration(figure, figure.start if q is None else q)
         rates = np.zeros(figure.n_q) if v is None else configuration(figure, v)
-        _require_admissible(figure, start)
+        require_admissible(figure, start)
         n, nc = figure.n_dynamic, len(tree.links)
         # With the four configurations before the first, from which it is extrapolated, and as it is seen from outside.
         self._q = start - dt * np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])[:, None] * rates
@@ -158,7 +158,7 @@ def require_dynamic(figure: Figure) -> None:
         )
 
 
-def _require_admissible(figure: Figure, q: Array) -> None:
+def require_admissible(figure: Figure, q: Array) -> None:
     """What the first step would have to tear into place within dt, with a speed that nobody asked for, is refused."""
     links, names = figure.compiled.tree.links, figure.compiled.link_names
     gaps, _ = gap_derivatives(figure, q)

@@ -46,7 +46,7 @@ def _count(n: int, word: str) -> str:
 
 
 def hints(thing: Any) -> list[str]:
-    """What is allowed but hardly meant: a start outside the limits, strings that are too short at the start."""
+    """What is allowed but hardly meant: a start outside limits, with strings too short, loops open or points below planes."""
     from bunraku.figure import Figure, plain
 
     if not isinstance(thing, Figure):
@@ -61,6 +61,16 @@ def hints(thing: Any) -> list[str]:
         missing = plain.path_length(X_W, string) - string.length - wound
         if missing > 1e-6:
             found.append(f"{string.kind} {string.name} is {1e3 * missing:.3g} mm too short at the start")
+    for loop in thing.closures:
+        apart = X_W[loop.b.frame][:3, :3].T @ (plain.point(X_W, loop.a) - plain.point(X_W, loop.b))
+        wide = abs(apart[2]) if loop.kind == "plane" else (apart @ apart) ** 0.5
+        if wide > 1e-6:
+            found.append(f"closure {loop.name} is {1e3 * wide:.3g} mm open at the start; simulate from start: settle")
+    for contact in thing.contacts:
+        up = X_W[contact.plane.frame][:3, :3] @ contact.normal
+        below = up @ (plain.point(X_W, contact.plane) - plain.point(X_W, contact.point))
+        if below > 1e-6:
+            found.append(f"contact {contact.name} is {1e3 * below:.3g} mm below its plane at the start")
     return found
 
 

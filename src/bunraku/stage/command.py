@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import socket
@@ -88,9 +89,9 @@ def _bound(host: str, port: int) -> socket.socket:
         out.bind((host, port))
     except OSError as problem:
         out.close()
-        raise BunrakuError(
-            f"the stage cannot use {host}:{port}: {problem.strerror}\n  advice: --port 0 takes any that is free"
-        ) from None
+        taken = problem.errno in (errno.EADDRINUSE, errno.EACCES)
+        advice = "--port 0 takes any that is free" if taken else "127.0.0.1 is this machine alone, 0.0.0.0 all its addresses"
+        raise BunrakuError(f"the stage cannot use {host}:{port}: {problem.strerror}\n  advice: {advice}") from None
     out.listen(64)
     return out
 
