@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bunraku.errors import BunrakuError
 from bunraku.figure import library
+from bunraku.figure.build import capsule, closure, figure, rx, string
 from bunraku.kinematics import pose
 from bunraku.stage import Pull, Release, Sample, Sticks, Winch
 from bunraku.stage.inputs import InputLog, replay
@@ -181,3 +183,19 @@ def test_a_troupe_is_moved_together_and_pulled_apart() -> None:
     sample = run(live, 50)
     np.testing.assert_allclose(sample.q[0], FIGURE.start, atol=0.02)
     assert np.abs(sample.q[1] - FIGURE.start).max() > 0.04
+
+
+def test_what_is_out_of_joint_at_the_start_begins_at_rest() -> None:
+    """A mechanism whose loop is drawn open, as files have them; what no pose satisfies is told."""
+    parts = (
+        rx("crank", capsule(0.02, to=(0, 0, -0.2), mass=0.3), start=0.7),
+        rx("rocker", capsule(0.02, to=(0, 0, -0.3), mass=0.4), at=(0, 0.3, 0)),
+    )
+    loop = figure("loop", *parts, closures=[closure("pin", ("crank", (0, 0.3, -0.2)), ("rocker", (0, 0, -0.3)), kind="plane")])
+    live = Simulated(loop)
+    first = live.step()
+    sample = run(live, 50)
+    np.testing.assert_allclose(sample.q[0], first.q[0], atol=1e-6)
+    torn = figure("torn", parts[0], strings=[string("s", ("crank", (0, 0, -0.2)), ("world", (0, 0, 3)), 1.0)])
+    with pytest.raises(BunrakuError, match="strings do not reach"):
+        Simulated(torn)

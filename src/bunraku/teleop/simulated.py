@@ -13,9 +13,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.dynamics import Simulation
+from bunraku.dynamics import Simulation, settle
 from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import FROZEN
+from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD, Figure, Frame, Point, String
 from bunraku.kinematics import pose
 from bunraku.scene import Scene
@@ -43,6 +44,17 @@ WARY, CREEP = 0.4, 0.05
 STICKS = ("side to side", "forward and back", "rock", "up and down")
 
 
+def _begun(figure: Figure, dt: float) -> Simulation:
+    """From where the figure starts; from rest, where that is out of joint: a loop drawn open, strings too short."""
+    try:
+        return Simulation(figure, dt=dt)
+    except BunrakuError as problem:
+        try:
+            return Simulation(figure, settle(figure), dt=dt)
+        except BunrakuError:
+            raise problem from None
+
+
 class Puppet:
     """One simulated figure and what hands want of it."""
 
@@ -50,7 +62,7 @@ class Puppet:
         self.figure = figure
         self.bands = Bands(figure)
         self._ropes = [s.name for s in (*figure.strings, *figure.wires)]
-        self._start = Simulation(self.figure, dt=dt)
+        self._start = _begun(figure, dt)
         n = figure.n_dynamic
         self._lower, self._upper = (np.array(limit[n:]) for limit in figure.limits)
         self._is_length = np.array([v.motion == "length" for v in figure.variables[n:]], bool)
