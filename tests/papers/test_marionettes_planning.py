@@ -87,7 +87,7 @@ def test_plans_may_let_a_string_go_slack_and_catch() -> None:
 @pytest.mark.parametrize(("name", "share"), [("ao-est", 0.75), ("sst", 0.75)])
 def test_cost_falls_with_time(name: str, share: float) -> None:
     first = last = 0.0
-    for seed in (1, 2):
+    for seed in range(1, 9):  # of single seeds some begin with a plan that is hard to better
         found = plan(problems()[2], name, seed=seed, seconds=120, segments=20_000)
         assert found.solved
         assert accepted(found)
