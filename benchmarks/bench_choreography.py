@@ -31,7 +31,7 @@ def bench_show() -> dict[str, float]:
         folder = Path(name)
         file = folder / "show.yaml"
         seconds = []
-        for script in (text, text.replace("- anna: point\n    wait: 1\n", "- anna: beckon\n    wait: 1\n    counts: 5\n")):
+        for script in (text, text.replace("- anna: point\n    wait: 1\n", "- anna: beckon\n    wait: 1\n    counts: 6\n")):
             file.write_text(script, encoding="utf-8")
             begin = time.perf_counter()
             made = perform(load_script(file), folder=folder)
