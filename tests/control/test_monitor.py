@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from bunraku.control import Configuration, Forces, Iteration, Momentum, Outcome, optimize
+from bunraku.control import Configuration, Forces, Iteration, Momentum, Outcome, Speed, optimize
 from bunraku.control.monitor import Plot, Record, bar, told
 from bunraku.errors import BunrakuError
 from bunraku.figure import library
@@ -61,3 +61,11 @@ def test_all_methods_lead_to_the_same_place(method) -> None:
 def test_an_input_without_a_price_is_refused() -> None:
     with pytest.raises(BunrakuError, match="leaves an input free: x_force\n"):
         optimize(FIGURE, [Configuration({"x": 0.0})], duration=1.0)
+
+
+def test_a_start_that_is_out_of_joint_is_refused() -> None:
+    """Before there was an "optimum" of what the first step tore into place."""
+    arm = library.arm2d()
+    short = arm.configuration(hand_length=arm.start[-1] - 0.1)
+    with pytest.raises(BunrakuError, match=r"strings do not reach: hand by 0\.1 m"):
+        optimize(arm, [Configuration(1.0), Speed(0.1)], duration=0.5, q=short)

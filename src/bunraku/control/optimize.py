@@ -17,6 +17,7 @@ from bunraku.control.problem import Broken, Expansion, Problem
 from bunraku.control.system import Curve, Rollout, System
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
 from bunraku.dynamics.rollout import DIVIDED, HELD
+from bunraku.dynamics.simulation import require_admissible
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import Pose
@@ -28,6 +29,7 @@ SAME = 1e-12  # of the cost: an expected decrease so small that the gains before
 COARSE = 1e-5  # tolerance on a coarse grid: the grid itself is off by more
 NEARLY = 1e-6  # tolerance as long as multipliers still change
 STUCK = 6  # descents in a row, each with stiffer penalties, after which a limit that is still exceeded cannot be met
+OPEN = 1e-4  # [m or rad] that a loop or a string may be off at the start: files round
 TOUCH = 1e-6  # of a bound's unit: how far beyond it a motion may be
 
 
@@ -98,6 +100,7 @@ def optimize(
     """
     system = System.of(figure, dt=dt, inputs=inputs)
     problem = problem_of(system, cost, duration=duration, q=q, v=v)
+    require_admissible(figure, problem.start[: system.n_q], within=OPEN)
     run = first_run(problem, guess, forces) if coarse == 1 else _from_coarse(problem, guess, forces, coarse, iterations)
     if coarse > 1 and method == "auto":
         method = "newton"  # it is near

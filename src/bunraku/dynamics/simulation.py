@@ -158,12 +158,12 @@ def require_dynamic(figure: Figure) -> None:
         )
 
 
-def require_admissible(figure: Figure, q: Array) -> None:
+def require_admissible(figure: Figure, q: Array, *, within: float = CLOSED) -> None:
     """What the first step would have to tear into place within dt, with a speed that nobody asked for, is refused."""
     links, names = figure.compiled.tree.links, figure.compiled.link_names
     gaps, _ = gap_derivatives(figure, q)
     off = np.where(links["pulls"] == 0, np.abs(gaps), gaps)
-    wrong = np.flatnonzero((off > CLOSED) & (links["kind"] != SLIP))
+    wrong = np.flatnonzero((off > within) & (links["kind"] != SLIP))
     if not len(wrong):
         return
     ropes, contacts = len(figure.strings) + len(figure.wires), slip_free(figure)

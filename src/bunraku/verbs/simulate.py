@@ -101,7 +101,7 @@ def recipe_of(root: Node, folder: Path) -> Recipe:
         Simulation(figure, q, dt=dt)
     except BunrakuError as error:  # it cannot even begin: strings that do not reach, variables that move no mass
         message, advice = parts(error)
-        advice = advice.replace("start from settle(figure)", "write start: settle")
+        advice = advice.replace("start from settle(figure)", "write start: settle").replace("give another q", "give other values")
         raise root.place_of("start").error(message, advice=advice) from None
     by_motor = {name: motor_input(v, pulled[v.name], dt=dt) for name, v in driven.items() if v.name in pulled}
     pushed = curves(root.get("forces"), forces, dict.fromkeys(forces, 0.0), "force input")
