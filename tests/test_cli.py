@@ -287,3 +287,9 @@ def test_curves_of_energy_and_gaps(tmp_path: Path) -> None:
     assert "did you mean energy" in run("simulate", file, "--plot", picture, "--curve", "energi").stderr
     assert run("simulate", file, "--plot", picture, "--curve", "energy", "--curve", "gap").exit_code == 0
     assert picture.exists()
+
+
+def test_every_public_name_is_there() -> None:
+    assert {"simulate", "settle", "linearize", "optimize", "load", "save"} <= set(dir(bunraku))
+    for name in bunraku.__all__:
+        assert getattr(bunraku, name) is not None

@@ -18,8 +18,10 @@ _HOME = {
     "Pose": "kinematics",
     "pose": "kinematics",
     "Simulation": "dynamics",
+    "linearize": "dynamics",
     "settle": "dynamics",
     "simulate": "dynamics",
+    "optimize": "control",
     "load": "io",
     "save": "io",
 }
