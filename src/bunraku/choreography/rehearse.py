@@ -155,11 +155,12 @@ class Hung:
     def optimum(self, wanted: Array, *, iterations: int = ITERATIONS, guess: Optimum | None = None) -> Optimum:
         """The motion closest to `wanted` (N + 1, n_q), a sample every DT; from `guess`, or from the hands that are wanted.
 
-        By Gauss and Newton alone, unless that stalls: curvature would save a third of the iterations and make each three times as
-        dear.
+        By Gauss and Newton alone, unless these are lost: curvature would save a third of the iterations and make each three times
+        as dear.
         """
         best = self._searched(wanted, guess or wanted[1:, self.wired.n_dynamic :], iterations, "gauss-newton")
-        return self._searched(wanted, best, iterations, "auto") if best.outcome is Outcome.STALLED else best
+        lost = best.outcome in (Outcome.STALLED, Outcome.OUT_OF_ITERATIONS)
+        return self._searched(wanted, best, iterations, "auto") if lost else best
 
     def _searched(self, wanted: Array, guess: Optimum | Array, iterations: int, method: Method) -> Optimum:
         fall = np.zeros(self.wired.n_q)  # what has the momenta of rest: half a step of free fall
