@@ -80,8 +80,10 @@ def perform(
     rehearsed, fresh = _rehearsed(made, wanted, stretches, folder, again, threads, tell)
     report["rehearsed anew"] = float(fresh)
     lap("rehearsal")
-    parts = {role.name: _part(made, role.name, wanted[role.name], stretches, rehearsed) for role in script.roles}
-    tracks = tuple(_played(made, name, part) for name, part in parts.items())
+    with ThreadPoolExecutor(_threads(threads)) as pool:
+        found = pool.map(lambda name: _part(made, name, wanted[name], stretches, rehearsed), wanted)
+        parts = dict(zip(wanted, found, strict=True))
+        tracks = tuple(pool.map(lambda name: _played(made, name, parts[name]), parts))
     motion = Motion(t, tracks, marks=tuple(_marks(made)))
     asked = Motion(t, tuple(Track(script.role(name).figure, q, name=name) for name, q in wanted.items()))
     near = nearest({track.name: (track.figure, track.q) for track in motion.tracks})
@@ -126,8 +128,12 @@ def _rehearsed(
         tell("rehearsal", done / len(stretches))
         return found
 
-    with ThreadPoolExecutor(threads or min(4, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(_threads(threads)) as pool:
         return list(pool.map(one, stretches)), len(fresh)
+
+
+def _threads(wanted: int | None) -> int:
+    return wanted or min(4, os.cpu_count() or 1)
 
 
 def _blamed(made: Score, role: str, t: float, error: BunrakuError) -> FileError:
