@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from bunraku.errors import FigureError
 from bunraku.locomotion.climb import climb
 from bunraku.locomotion.obstruction import Outcome
 from bunraku.locomotion.segments import Curve, Slope, Step, Straight
@@ -40,3 +41,35 @@ def test_the_impossible_ends_with_the_place_the_reason_and_the_motion_so_far(seg
     assert 0.0 <= done.where < sum(s.length for s in segments if isinstance(s, Straight)) + 0.3
     assert 1 <= len(done.motion.t) < len(done.feet.t)
     assert np.isfinite(done.motion.q).all()
+
+
+def test_where_nothing_holds_the_feet_slip():
+    done = climb([Straight(0.2), Slope(-math.pi / 2), Straight(0.3)], friction=1e-6, optimized=False)
+    assert done.outcome is Outcome.SLIPS, str(done)
+    assert "slip" in done.why
+    assert 0.0 < done.where < 0.4
+    assert np.isfinite(done.adhesion.adhesion).all()
+    assert len(done.adhesion.adhesion) == len(done.motion) < len(done.feet.t)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"stride": math.nan}, "stride"),
+        ({"stride": 0.0}, "stride"),
+        ({"quarter": -1.0}, "quarter"),
+        ({"dt": 0.1}, "samples in a step"),
+        ({"friction": 0.0}, "friction"),
+        ({"friction": math.inf}, "friction"),
+        ({"grip": math.nan}, "grip"),
+        ({"pause": math.nan}, "pause"),
+    ],
+)
+def test_numbers_that_are_none_are_refused(options, said):
+    with pytest.raises(FigureError, match=said):
+        climb([Straight(0.12)], **options)
+
+
+def test_a_path_has_segments():
+    with pytest.raises(FigureError, match="without segments"):
+        climb([])

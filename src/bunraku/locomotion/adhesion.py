@@ -72,6 +72,10 @@ class AdhesionAlong:
 
     __repr__ = brief
 
+    def until(self, count: int) -> AdhesionAlong:
+        """Of the first so many samples."""
+        return AdhesionAlong(self.adhesion[:count], self.critical[:count], self.slopes[:count])
+
     @property
     def worst(self) -> int:
         return int(np.argmax(self.adhesion))

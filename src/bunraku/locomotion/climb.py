@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.errors import FigureError
 from bunraku.figure import library
 from bunraku.figure.figure import Figure
 from bunraku.locomotion.adhesion import AdhesionAlong, adhesion_along
@@ -16,7 +17,7 @@ from bunraku.locomotion.course import Course
 from bunraku.locomotion.footsteps import FEET, footsteps
 from bunraku.locomotion.gecko import Gains, Gecko, Wish, gait, stand, wish, with_feet
 from bunraku.locomotion.light import PAUSE, STANCE, bearable, lighter, swayed
-from bunraku.locomotion.obstruction import Failure, Outcome, collides, limits, tight
+from bunraku.locomotion.obstruction import Failure, Outcome, collides, limits, slips, tight
 from bunraku.locomotion.outer import accelerations
 from bunraku.locomotion.segments import Segment, Straight
 from bunraku.locomotion.slabs import scene_of
@@ -108,10 +109,11 @@ def climb(
     step, which takes time. `optimized=False` is the gait that the optimisation starts from. Ctrl-C ends the optimisation with
     what there is.
     """
+    still = pause if pause is not None else PAUSE if light else 0.0
+    _check(segments, stride=stride, quarter=quarter, dt=dt, friction=friction, grip=grip, pause=still)
     gecko = Gecko(figure if figure is not None else library.named("gecko"))
     m = gecko.measures
     course = Course(tuple(segments), height=m["height"], spread=m["spread"] * (STANCE if light else 1.0), stride=stride)
-    still = pause if pause is not None else PAUSE if light else 0.0
     plan = footsteps(course, front=m["front"], rear=m["rear"])
     feet = foot_paths(plan, centre=m["sole"], quarter=quarter, dt=dt, pause=still)
     want = wish(gecko, course, feet)
@@ -123,7 +125,8 @@ def climb(
         smoothed = smooth(gecko, course, Q, feet, want, further=further, progress=progress)
         Q, stopped = smoothed.Q, smoothed.stopped
     full, scene = with_feet(gecko, Q, feet), scene_of(course)
-    failures += [*tight(course, feet), *limits(gecko, full), *collides(gecko, scene, full)]
+    held = adhesion_along(gecko, full, feet, friction=friction, grip=grip)
+    failures += [*tight(course, feet), *limits(gecko, full), *collides(gecko, scene, full), *slips(held, friction)]
     at, outcome, why = min(failures, key=lambda failure: failure[0], default=(len(feet.t), Outcome.ARRIVED, ""))
     if stopped and not failures:
         outcome = Outcome.STOPPED
@@ -132,8 +135,21 @@ def climb(
     segment = max((k for k, u in enumerate(course.starts) if u <= where + m["front"]), default=None) if why else None
     marks = _marks(course, m["front"], 4.0 * feet.quarter, len(kept) * dt)
     motion = Motion.of(gecko.figure, feet.t[: len(kept)], kept, marks=marks)
-    held = adhesion_along(gecko, kept, feet, friction=friction, grip=grip)
-    return Climb(motion, scene, course, outcome, where, why, segment, feet, held, _paper(gecko, course, feet, len(kept)))
+    before = _paper(gecko, course, feet, len(kept))
+    return Climb(motion, scene, course, outcome, where, why, segment, feet, held.until(len(kept)), before)
+
+
+def _check(segments: Sequence[Segment], **options: float) -> None:
+    def refused(field: str, said: str, advice: str) -> FigureError:
+        return FigureError(said, kind="climb", field=field, advice=advice)
+
+    if not segments:
+        raise refused("path", "a path without segments", "give at least one, such as Straight(0.3)")
+    for name, x in options.items():
+        if not (x > 0.0 or (name == "pause" and x == 0.0)) or (x == math.inf and name != "grip"):
+            raise refused(name, f"a {name} of {x:g}", f"give a number, {'zero or more' if name == 'pause' else 'more than zero'}")
+    if options["dt"] > options["quarter"] / 8.0 + 1e-12:
+        raise refused("dt", f"{options['quarter'] / options['dt']:.1f} samples in a step", "make dt at most an eighth of quarter")
 
 
 def _marks(course: Course, front: float, cycle: float, end: float) -> tuple[Mark, ...]:

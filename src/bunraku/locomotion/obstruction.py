@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.collision import World
+from bunraku.locomotion.adhesion import AdhesionAlong
 from bunraku.locomotion.course import Course
 from bunraku.locomotion.footsteps import FEET
 from bunraku.locomotion.gecko import SOFT, Gecko
@@ -26,6 +27,7 @@ class Outcome(enum.Enum):
     TOO_TIGHT = "the feet inside of the curve would have to stand on its centre: give the curve a larger radius"
     UNREACHABLE = "a foot does not get to its place: shorten the stride, or make the slope or the step smaller"
     LIMITS = "a joint would have to turn beyond its limits: shorten the stride, or make the slope, step or turn smaller"
+    SLIPS = "no adhesion holds the feet: give them friction, or a grip in more directions"
     COLLIDES = "the body does not fit through: make the slope or the step smaller, or the straights between them longer"
 
     @property
@@ -67,6 +69,13 @@ def collides(gecko: Gecko, scene: Scene, Q: Array) -> list[Failure]:
     k = int(np.argmin(near.sample))
     a, b = (near.names[i] for i in near.things[k])
     return [(int(near.sample[k]), Outcome.COLLIDES, f"{a} touches {b}")]
+
+
+def slips(held: AdhesionAlong, friction: float) -> list[Failure]:
+    """The first posture that no adhesion holds."""
+    lost = np.flatnonzero(~np.isfinite(held.adhesion))
+    why = f"with a friction of {friction:g}, feet slip however well they stick"
+    return [(int(lost[0]), Outcome.SLIPS, why)] if len(lost) else []
 
 
 def climbing_world(gecko: Gecko, scene: Scene) -> World:
