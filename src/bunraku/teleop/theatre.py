@@ -61,9 +61,10 @@ def _extent(motion: Motion) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         lowest = np.full(len(some), np.inf)
         for shape in track.figure.shapes:
             X_WS = X_W[:, track.figure.frame_index[shape.frame]] @ se3.pose(shape.position, shape.rotation)
-            points = np.einsum("tij,nj->tni", X_WS[:, :3, :3], triangles(shape.geometry).vertices) + X_WS[:, None, :3, 3]
-            corners += [points.min((0, 1)), points.max((0, 1))]
-            lowest = np.minimum(lowest, points[..., 2].min(1))
+            along = (X_WS[:, :3, :3].reshape(-1, 3) @ triangles(shape.geometry).vertices.T).reshape(len(some), 3, -1)  # axis by axis
+            least, most = along.min(2) + X_WS[:, :3, 3], along.max(2) + X_WS[:, :3, 3]
+            corners += [least.min(0), most.max(0)]
+            lowest = np.minimum(lowest, least[:, 2])
         soles.append(lowest)
     return np.min(corners, 0), np.max(corners, 0), np.array(soles)
 
