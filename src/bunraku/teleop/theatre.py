@@ -61,7 +61,8 @@ def _extent(motion: Motion) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         lowest = np.full(len(some), np.inf)
         for shape in track.figure.shapes:
             X_WS = X_W[:, track.figure.frame_index[shape.frame]] @ se3.pose(shape.position, shape.rotation)
-            along = (X_WS[:, :3, :3].reshape(-1, 3) @ triangles(shape.geometry).vertices.T).reshape(len(some), 3, -1)  # axis by axis
+            vertices = triangles(shape.geometry).vertices
+            along = (X_WS[:, :3, :3].reshape(-1, 3) @ vertices.T).reshape(len(some), 3, -1)
             least, most = along.min(2) + X_WS[:, :3, 3], along.max(2) + X_WS[:, :3, 3]
             corners += [least.min(0), most.max(0)]
             lowest = np.minimum(lowest, least[:, 2])
