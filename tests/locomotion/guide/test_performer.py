@@ -102,6 +102,16 @@ def test_an_arm_of_four_joints_turns_its_hand_as_far_as_it_can(performer: Perfor
     assert_smooth(session)
 
 
+def test_what_is_judged_is_what_is_played(performer: Performer) -> None:
+    """A wrist that could not turn so far is let go: what its hand was off by is made up for within the limits, not before the
+    first tick that anybody looks at."""
+    session = Session(performer)
+    for command in (Command("left_hand", (0.6, 0.3, 0.8)), Command("left_hand", turn=(1.0, 0.0, 0.0)), *WALK[:2], Command("trunk")):
+        before = session.before[-1]
+        assert np.array_equal(session.obey(command).q[0], before)
+    assert_smooth(session)
+
+
 def test_motors_and_floor_hold_the_weight(performer: Performer) -> None:
     """At rest on two feet, what the floor and the motors give holds the weight."""
     own, body = performer.guide.humanoid, performer.body

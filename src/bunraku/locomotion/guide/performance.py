@@ -25,6 +25,12 @@ class Fault:
     why: str = ""
     longer: float = 0.0
     excess: float = 0.0
+    about: str = ""
+    """Which joint, and by how much."""
+
+    @property
+    def said(self) -> str:
+        return f"{self.why} ({self.about})" if self.about else self.why
 
     def hopeless(self, before: Fault, tries: float) -> bool:
         """Whether what became of the same fault when there was more time says that so many tries more will not mend it. Of the ZMP

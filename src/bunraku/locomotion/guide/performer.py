@@ -10,18 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.collision import World
 from bunraku.kinematics import pose
 from bunraku.locomotion.guide.command import Command, trusted
 from bunraku.locomotion.guide.comzmp import FLOOR
-from bunraku.locomotion.guide.effort import needed, shared
 from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.judge import Judge
 from bunraku.locomotion.guide.move import Move
 from bunraku.locomotion.guide.paths import PEAK
 from bunraku.locomotion.guide.performance import ARM, WRIST, ZMP, Fault, Performance
@@ -31,26 +28,17 @@ from bunraku.locomotion.guide.whole_body import FREE, WholeBody
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-OFF_FOOT, OFF_HAND, OFF_TURN = 0.001, 0.03, 0.05
-"""What inverse kinematics may miss: a foot [m], a hand, of how far it reaches, and how it is turned [rad]."""
 FILTERED = 0.5
 """Of the planner's margin: what the ZMP keeps in the polygon when the error of the model is allowed for."""
-LEAST = 0.125
-"""Of the planner's margin: what the ZMP of all bodies must keep."""
 SHARES = ((1.0, 10.0), (0.5, 3.0), (0.25, 2.5))
 """Parts of a command that are tried, and how many segments of the default duration are followed for each before it is given up:
 a refusal must not take longer than an answer may."""
 REDIRECTING = 4.0
 """The same for one that shall begin at once."""
-STRENGTH = 0.95
-"""Of the motors: the last ticks of a move are known only when the next begins."""
-JERK = 0.03
-"""What the way of a joint in one tick may differ from that in the next [rad]: inverse kinematics may swing to and fro between
-limits, which differences over two ticks do not see."""
 REACHING, NEARER = 2, 2.5
 """Times that a hand's goal is brought nearer (an arm at its limits ends elsewhere with another goal), and segments for each."""
-FLIPS = 4.0
-"""A joint that is so many times too fast flips over, however much time there is."""
+SLOWER = (1.0, 1.5, 2.0, 3.0, 5.0)
+"""Times as long as speeds ask for: stops that are tried."""
 BEFORE = 5
 """Samples before a move that its first derivatives look back on."""
 
@@ -61,45 +49,11 @@ class Performer:
 
     guide: Guide
     body: WholeBody = field(init=False)
+    judge: Judge = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "body", WholeBody(self.guide.humanoid))
-
-    @cached_property
-    def _world(self) -> World:
-        """The body and what is around, without what touches at home and the ground that feet stand on."""
-        figure, scene = self.guide.humanoid.figure, self.guide.scene
-        world = World(figure, scene.replace(floor=None))
-        allowed = list(world.touching_at(self.body.posed(self.guide.start())))
-        feet = {next(self._links(frame), frame) for frame in self.guide.humanoid.feet}
-        allowed += [(foot, obstacle.name) for foot in feet for obstacle in scene.obstacles]
-        # A limb may fold on itself as far as its joints let it, and what hangs from one link rubs on its neighbours.
-        near = {frame: list(self._links(frame))[:4] for frame in {shape.frame for shape in figure.shapes}}
-        for a, b in combinations(near, 2):
-            if any(i + j <= 3 for i, over in enumerate(near[a]) for j, other in enumerate(near[b]) if over == other):
-                allowed.append((a, b))
-        return world.allowing(allowed)
-
-    def _links(self, frame: str) -> Iterator[str]:
-        """The frames with shapes that carry a frame, itself included, upward."""
-        figure = self.guide.humanoid.figure
-        with_shapes = {shape.frame for shape in figure.shapes}
-        while frame in figure.frame_index:
-            if frame in with_shapes:
-                yield frame
-            frame = figure.frame(frame).parent
-
-    @cached_property
-    def _base(self) -> NDArray[np.int64]:
-        return self.guide.humanoid.figure.indices(self.body.base)
-
-    @cached_property
-    def _speed(self) -> Array:
-        return np.array([v.speed for v in self.guide.humanoid.figure.variables])[self.body.motors]
-
-    @cached_property
-    def _effort(self) -> Array:
-        return np.array([v.effort for v in self.guide.humanoid.figure.variables])[self.body.motors]
+        object.__setattr__(self, "judge", Judge(self.guide, self.body))
 
     def next(self, points: Points, command: Command, before: Array) -> Performance:
         """The move that obeys a command as far as the whole body can; `before` are its last samples (≥ BEFORE, n_q)."""
@@ -158,7 +112,8 @@ class Performer:
         return all(float(at[2]) >= self.guide.ground.under(sole, at)[0] - 1e-6 for at in (*some, way[way[:, 2].argmin()]))
 
     def _stop(self, points: Points, goals: Subgoals, before: Array, why: str) -> Performance:
-        """Comes to rest, upright and with the arms at home, or as it is; where even that breaks a limit, as gently as can be."""
+        """Comes to rest, upright and with the arms at home, or as it is; where even that breaks a limit, the one that
+        breaks them least: above all the ZMP stays on the feet."""
         found = []
         if points.posture is None:  # nothing pulls any more: the trunk goes on from where it is
             points = replace(points, trunk=self._attitude(points, before[-1]))
@@ -166,17 +121,17 @@ class Performer:
             stop = (self.guide.rules.stopping if home else self.guide.rules.holding)(points, goals)
             for done in self._quietly(points, stop, before, home=home):
                 found.append(replace(done, notice=f"{why or stop.notice}: that cannot be done from here"))
-                if not self._fault(done, before, strength=1.0).why:
+                if not self.judge.fault(done, before, strength=1.0).why:
                     return found[-1]
         assert found, "a stop can always be planned"
-        return max(found, key=lambda done: done.margin)
+        return min(found, key=lambda done: self.judge.excess(done, before))
 
     def _quietly(self, points: Points, stop: Subgoals, before: Array, *, home: bool) -> Iterator[Performance]:
         """Slower and slower, with arms that stay, or go home joint by joint."""
-        away = np.abs(self.guide.humanoid.home - before[-1])[self.body.motors] / self._speed * home
+        away = np.abs(self.guide.humanoid.home - before[-1])[self.body.motors] / self.judge.speed * home
         phases, whole, lasts = self.guide.prepared(points, stop)
         lasts = max(lasts, PEAK * float(away.max()))
-        for slower in (1.0, 1.5, 2.0, 3.0):
+        for slower in SLOWER:
             segment = self.guide.planner.attempt(points.com, phases, stop.com, slower * lasts)
             if segment is not None:
                 move = whole(segment)
@@ -218,17 +173,17 @@ class Performer:
             step = planner.longer
             if segment is not None and max(segment.miss) <= planner.near:
                 done = self._follow(whole(segment), before)
-                fault, passes, left = self._fault(done, before), passes + 1, left - lasts
+                fault, passes, left = self.judge.fault(done, before), passes + 1, left - lasts
                 if fault.why == ZMP:
                     off = done.zmp - segment.samples[:, FLOOR:]
                     closer = replace(planner, margin=FILTERED * planner.margin)
                     segment = closer.attempt(points.com, phases, goals.com, lasts, off=off)
                     if segment is not None and max(segment.miss) <= 2.0 * planner.near:
                         done = self._follow(whole(segment), before)
-                        fault, passes, left = self._fault(done, before), passes + 1, left - lasts
+                        fault, passes, left = self.judge.fault(done, before), passes + 1, left - lasts
                 if not fault.why:
                     return replace(done, passes=passes), ""
-                why, step = fault.why, fault.longer
+                why, step = fault.said, fault.longer
                 if not step or fault.hopeless(last, left / lasts):
                     return done, why
                 last = fault
@@ -240,6 +195,7 @@ class Performer:
 
     def _judged(self, move: Move, Q: Array, before: Array) -> Performance:
         segment, floors = move.segment, move.segment.floors
+        Q[0] = before[-1]  # what is played: where the body was not quite in its place, the first step makes up for it
         whole = np.concatenate([before[-3:-1], Q])
         zmp, _ = self.body.zmp(whole, before[:-3], np.concatenate([floors[[0, 0]], floors]), segment.dt)
         # The last two samples see only one side of themselves; the next move looks at them.
@@ -260,39 +216,6 @@ class Performer:
         here = pose(self.guide.humanoid.figure, q)
         hands = np.array([here.point(hand) for hand in self.guide.humanoid.hands])
         return replace(move.end, hands=hands, held=FREE, posture=posture)
-
-    def _fault(self, done: Performance, before: Array, *, strength: float = STRENGTH) -> Fault:
-        """What a performance does wrong, if anything."""
-        move, Q, motors, longer = done.move, done.q, self.body.motors, self.guide.planner.longer
-        feet, hands, turns = self.body.misses(move, Q)
-        if feet > OFF_FOOT:
-            return Fault("a leg does not reach that far")
-        off = hands / self.guide.humanoid.limits.reach
-        if any(in_world and off[hand] > OFF_HAND for hand, (in_world, _) in enumerate(move.goals.hands)):
-            return Fault(ARM)
-        if any(in_world and turns[hand] > OFF_TURN for hand, (in_world, _) in enumerate(move.goals.hands)):
-            return Fault(WRIST)
-        speed = float((np.abs(np.diff(Q[:, motors], axis=0)) / (move.segment.dt * self._speed)).max()) - 1.0
-        if speed > 0.0:
-            longer = min(speed, 1.0) * move.segment.duration if speed < FLIPS else 0.0
-            return Fault("a joint would have to move too fast", longer, speed)
-        if (jerk := np.abs(np.diff(np.concatenate([before[:-1], Q])[:, motors], n=2, axis=0)).max()) > JERK:
-            return Fault("a joint would jerk", longer, float(jerk) / JERK - 1.0)
-        if (short := LEAST * self.guide.planner.margin - done.margin) > 0.0:
-            return Fault(ZMP, longer, short)
-        effort = float((np.abs(self.efforts(done, before)) / self._effort).max()) - strength
-        if effort > 0.0:
-            return Fault("a motor is not strong enough", longer, effort)
-        if any(self._world.collides(q) for q in Q[[len(Q) // 3, 2 * len(Q) // 3, -1]]):
-            return Fault("something would touch")
-        return Fault()
-
-    def efforts(self, done: Performance, before: Array) -> Array:
-        """The motors' efforts at every tick, (n + 1, motors); where ticks see only one side of themselves, as at the next."""
-        own, Q = self.guide.humanoid, done.q
-        wanted = needed(own.figure, np.concatenate([before[:-1], Q]), done.move.segment.dt)[len(before) - 1 :]
-        wanted[-2:] = wanted[-3]
-        return shared(own.figure, Q, wanted, self._base, own.feet, done.shares, 0.1 * own.height)[:, self.body.motors]
 
 
 def _part(command: Command, share: float) -> Command:

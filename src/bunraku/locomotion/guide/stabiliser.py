@@ -78,7 +78,7 @@ class Stabiliser:
     def _efforts(self, done: Performance, before: Array) -> Array:
         if self._plan is None or self._plan[0] is not done:
             ticks = np.arange(len(done.q))
-            columns = self.performer.efforts(done, before)[::EVERY].T
+            columns = self.performer.judge.efforts(done, before)[::EVERY].T
             self._plan = done, np.stack([np.interp(ticks, ticks[::EVERY], column) for column in columns], 1)
         return self._plan[1]
 

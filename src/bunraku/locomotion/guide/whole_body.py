@@ -175,10 +175,10 @@ class WholeBody:
         return _followed(self.quiet, aims, q, (start, end)), end
 
     def misses(self, move: Move, Q: Array, every: int = 5) -> tuple[float, Array, Array]:
-        """How far a foot, its toes and heels included, is from its place at worst [m], and at the end the hands (2,), and those
-        that are held from how they shall be turned (2,) [rad]."""
+        """How far a foot, its toes and heels included, is from its place at worst after the first tick [m], and at the end the
+        hands (2,), and those that are held from how they shall be turned (2,) [rad]."""
         own, figure = self.humanoid, self.humanoid.figure
-        some = np.unique(np.append(np.arange(0, len(Q), every), len(Q) - 1))
+        some = np.unique(np.append(np.arange(1, len(Q), every), len(Q) - 1))
         X = frames_along(figure, Q[some])
         length, width = 0.5 * np.ptp(own.sole, axis=0)
         worst = 0.0
