@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
-from bunraku.figure import Box, Cylinder
+from bunraku.figure import Box, Cylinder, Mesh
 from bunraku.figure.library.costume import dressed
 from bunraku.figure.shape import Color
 from bunraku.io.triangles import triangles
@@ -23,7 +24,8 @@ SKY: tuple[Color, ...] = (
     (0.86, 0.68, 0.5), (0.83, 0.72, 0.6), (0.75, 0.74, 0.68), (0.62, 0.72, 0.74), (0.5, 0.66, 0.75), (0.42, 0.59, 0.73),
 )  # fmt: skip
 HILLS = ((0.42, 0.5, 0.42), (0.33, 0.42, 0.3))
-SHEETS, COLUMNS = 16, 72  # of sky, of hills
+BANDS = 32  # of sky
+SCENERY = Path(__file__).parent / "scenery"
 SINK = 0.005  # [m] that a sole may dip into the boards
 
 
@@ -84,20 +86,19 @@ def _boards(left: float, right: float, back: float, front: float, floor: float) 
 
 
 def _sky(left: float, right: float, back: float, floor: float, top: float) -> Iterator[Obstacle]:
-    """A drop with an evening sky, one sheet before the other, and hills cut out of board."""
-    middle, span = (left + right) / 2, right - left
-    for k, share in enumerate(np.linspace(0.0, 1.0, SHEETS)):
+    """A drop with an evening sky, painted band by band, and hills cut out of board."""
+    band = (top - floor) / BANDS
+    for k, share in enumerate(np.linspace(0.0, 1.0, BANDS)):
         color: Color = tuple(float(np.interp(share, np.linspace(0.0, 1.0, len(SKY)), c)) for c in zip(*SKY, strict=True))  # type: ignore[assignment]
-        height = (top - floor) * (k + 1) / SHEETS
-        at = (middle, back - 0.003 * k, floor + height / 2)
-        yield Obstacle(f"sky {k + 1}", Box((span, 0.002, height)), at, color=color, group="drop")
-    x = np.linspace(0.0, 1.0, COLUMNS, endpoint=False) + 0.5 / COLUMNS
-    for k, (rise, waves, shift) in enumerate(((0.24, 1.5, 0.6), (0.15, 2.2, 2.4))):
-        heights = (top - floor) * rise * (0.75 + 0.25 * np.sin(2.0 * np.pi * waves * x + shift))
-        for j, height in enumerate(heights):
-            at = (left + span * float(x[j]), back + 0.02 + 0.02 * k, floor + float(height) / 2)
-            size = (span / COLUMNS + 0.002, 0.01, float(height))
-            yield Obstacle(f"hill {k + 1}.{j + 1}", Box(size), at, color=HILLS[k], group="drop")
+        yield _cut(f"sky {k + 1}", "sheet", (right - left, band), (left, back, floor + k * band), color)
+    for k, (name, rise) in enumerate((("far hills", 0.24), ("near hills", 0.15))):
+        at = (left, back + 0.02 * (k + 1), floor)
+        yield _cut(name, name.replace(" ", "_"), (right - left, rise * (top - floor)), at, HILLS[k])
+
+
+def _cut(name: str, file: str, size: tuple[float, float], at: tuple[float, float, float], color: Color) -> Obstacle:
+    """A piece of scenery, as wide and as high as it must be."""
+    return Obstacle(name, Mesh(str(SCENERY / f"{file}.obj"), (size[0], 1.0, size[1])), at, color=color, group="drop")
 
 
 def _curtains(left: float, right: float, back: float, floor: float, top: float) -> Iterator[Obstacle]:
