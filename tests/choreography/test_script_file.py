@@ -98,6 +98,17 @@ BROKEN = [
 ]  # fmt: skip
 
 
+def test_a_show_without_figures(tmp_path: Path) -> None:
+    told = str(said("show: Nobody\ntempo: 90\nfigures: {}\nscript: []\n", tmp_path))
+    assert "who plays is wanted here, not an empty mapping" in told
+
+
+def test_a_marionette_without_motions_is_told_where_to_get_some(tmp_path: Path) -> None:
+    told = str(said(GOOD.replace("anna: {figure: marionette22", "anna: {figure: marionette25"), tmp_path))
+    assert "marionette25 has none in the library" in told
+    assert "motions" in told
+
+
 def said(text: str, tmp_path: Path) -> FileError:
     file = tmp_path / "show.yaml"
     file.write_text(text, encoding="utf-8")

@@ -163,8 +163,9 @@ def _cue(
     size: tuple[float, float],
 ) -> Cue:  # fmt: skip
     motion = what.scalar("the name of a motion")
-    if motion not in role.repertoire.pieces:
-        raise what.error(f"{role.name} knows no motion {motion[:40]!r}", advice=near(motion, role.repertoire.pieces))
+    if motion not in (known := role.repertoire.pieces):
+        own = f"{role.figure.name} has none in the library: record some and list them under 'motions', or take marionette22"
+        raise what.error(f"{role.name} knows no motion {motion[:40]!r}", advice=near(motion, known) if known else own)
     piece = role.repertoire[motion]
     words = entry.given(
         to=lambda n: _place(n, places, size), facing=lambda n: n.number(ANGLE), mirrored=lambda n: n.flag(),

@@ -84,9 +84,9 @@ class Node:
     @property
     def described(self) -> str:
         if isinstance(self.value, dict):
-            return "a mapping"
+            return "a mapping" if self.value else "an empty mapping"
         if isinstance(self.value, tuple):
-            return "a list"
+            return "a list" if self.value else "an empty list"
         if self.is_nothing:
             return "nothing"
         return repr(self.value if len(self.value) <= 40 else self.value[:39] + "…")
