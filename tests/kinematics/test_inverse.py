@@ -342,6 +342,22 @@ def test_threads_run_side_by_side_and_agree() -> None:
             assert all(np.array_equal(s.q, q) for s, q in zip(result, alone, strict=True))
 
 
+def test_what_is_wanted_less_does_not_slow_what_is_wanted_more() -> None:
+    """A small part of a step does the same for the first level, whatever is asked for below it, and however far away that is."""
+    figure = mannequin()
+    first = [FramePose("left_sole"), FramePose("right_sole"), CentreOfMass(axes="xy")]
+    hand = PointPosition("left_palm", (30.0, 0.0, 5.0), priority=1)
+    alone, both = Inverse(figure, [*first, Posture(priority=2)]), Inverse(figure, [*first, hand, Posture(priority=2)])
+    q = figure.start + 0.02 * np.random.default_rng(0).normal(size=figure.n_q)
+
+    def served(ik: Inverse) -> np.ndarray:
+        new = ik.step(q, gain=1e-5)
+        return np.array([alone.errors(q)[task.title] - alone.errors(new)[task.title] for task in first])
+
+    assert served(alone).min() > 0.0
+    assert np.allclose(served(both), served(alone), rtol=1e-3, atol=0.0)
+
+
 # -- bounds ------------------------------------------------------------------------------------------------------
 
 

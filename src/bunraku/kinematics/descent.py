@@ -141,6 +141,18 @@ def by_error(plan, e):
 
 
 @inline
+def by_level(plan, e, least, damping):
+    """For each level by the errors of it and those above: what is wanted less does not slow what is wanted more. (How a level's
+    damping is spread over the variables is the metric's affair, which `direction` shares among all levels.)"""
+    total, i = 0.0, 0
+    for level in range(damping.shape[0]):
+        while i < plan.levels[level + 1]:
+            total += (plan.weights[i] * e[i]) ** 2
+            i += 1
+        damping[level] = least + BY_ERROR * total
+
+
+@inline
 def box(plan, q, k, dt, largest):
     """How far variable k may move in one step."""
     c = plan.columns
@@ -154,10 +166,11 @@ def step(plan, aims, given, q, damping, gain, dt, largest, out):
     state, scratch = new_state(plan), new_scratch(plan)
     evaluate(plan, aims, given, q, state)
     dq = np.empty(q.shape[0])
-    damping += by_error(plan, state.e)
-    if not damping < math.inf:
+    dampings = np.empty(plan.levels.shape[0] - 1)
+    by_level(plan, state.e, damping, dampings)
+    if not dampings[-1] < math.inf:
         return NOT_FINITE
-    direction(plan, state, scratch, np.full(plan.levels.shape[0] - 1, damping), gain, dq)
+    direction(plan, state, scratch, dampings, gain, dq)
     status = CONVERGED
     for k in range(dq.shape[0]):
         if not abs(dq[k] + q[k]) < math.inf:  # isfinite of a sum would be optimised away
@@ -186,7 +199,8 @@ def programs(plan, aims, given, q, damping, gain, dt, largest, moves, H, f, low,
     """
     state, scratch = new_state(plan), new_scratch(plan)
     evaluate(plan, aims, given, q, state)
-    damping += by_error(plan, state.e)
+    dampings = np.empty(plan.levels.shape[0] - 1)
+    by_level(plan, state.e, damping, dampings)
     n, last = moves.shape[0], plan.levels.shape[0] - 2
     for i in range(state.e.shape[0]):
         for a in range(n):
@@ -203,7 +217,7 @@ def programs(plan, aims, given, q, damping, gain, dt, largest, moves, H, f, low,
             f[level, a] = gain * pull * state.away[k]
             for b in range(a + 1):
                 H[level, a, b] = 0.0
-            H[level, a, a] = damping * plan.columns[RELUCTANCE, k] + pull
+            H[level, a, a] = dampings[level] * plan.columns[RELUCTANCE, k] + pull
         for i in range(plan.levels[level], plan.levels[level + 1]):
             row = scratch.K[i]
             for a in range(n):
@@ -220,7 +234,7 @@ def programs(plan, aims, given, q, damping, gain, dt, largest, moves, H, f, low,
                 scratch.K, plan.levels[level], plan.levels[level + 1], n, scratch.r, 1.0, basis, ranks[level], scratch.y,
                 scratch.L, scratch.A, scratch.z, scratch.size, scratch.least,
             )  # fmt: skip
-    return by_error(plan, state.e) < math.inf
+    return dampings[-1] < math.inf
 
 
 @kernel
