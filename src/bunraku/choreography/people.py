@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from bunraku.choreography.puppet import Puppet
 from bunraku.control.imitate import imitate
 from bunraku.motion import Motion
+from bunraku.spatial.ease import eased
 
 RATE = 25.0  # samples a second, as the library's
 EASE = 0.8  # [s] from rest, and back to it
@@ -25,6 +24,5 @@ def played_by(puppet: Puppet, motion: Motion, *, exaggerate: float = 0.6, simpli
     away = q[:, [i, j]] - q[0, [i, j]]
     for pair in ((i, j), *puppet.spindles.tolist()):
         q[:, pair] -= away
-    s = np.clip((wanted.t - wanted.t[-1] + EASE) / EASE, 0.0, 1.0)[:, None]
-    q += s**3 * (10.0 - 15.0 * s + 6.0 * s * s) * (q[0] - q[-1])
+    q += eased((wanted.t - wanted.t[-1] + EASE) / EASE)[:, None] * (q[0] - q[-1])
     return Motion.of(puppet.figure, wanted.t, q)

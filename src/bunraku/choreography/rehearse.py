@@ -29,6 +29,7 @@ from bunraku.errors import BunrakuError
 from bunraku.figure import Figure, Wire
 from bunraku.io.atomic import writing
 from bunraku.spatial.brief import brief
+from bunraku.spatial.ease import eased
 from bunraku.spatial.kernel import user_cache
 
 Array = NDArray[np.float64]
@@ -204,8 +205,8 @@ def arrived(x: Array, end: Array) -> Array:
     """What is left at the end, taken back over the last moment, so that stretches join: where a hand takes back a tenth of a
     millimetre in one step, the strings of the torso feel 20 N.
     """
-    s = np.clip((np.arange(len(x)) - len(x) + 1) * DT / ARRIVE + 1.0, 0.0, 1.0)[:, None]
-    return np.asarray(x + s**3 * (10.0 - 15.0 * s + 6.0 * s * s) * (end - x[-1]))
+    share = eased((np.arange(len(x)) - len(x) + 1) * DT / ARRIVE + 1.0)[:, None]
+    return np.asarray(x + share * (end - x[-1]))
 
 
 def rehearse(

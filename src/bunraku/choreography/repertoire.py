@@ -19,6 +19,7 @@ from bunraku.choreography.puppet import Puppet
 from bunraku.errors import UnknownName
 from bunraku.motion import Motion
 from bunraku.motion.symmetry import partner
+from bunraku.spatial.ease import eased
 
 Array = NDArray[np.float64]
 FASTEST, SLOWEST = 0.7, 2.0  # of a piece's own duration
@@ -80,8 +81,8 @@ class Piece:
         k = np.arange(len(t) + (loops - 1) * period)
         out = off[np.minimum(k, len(t) - 1)]
         for j in range(1, loops):
-            s = np.clip(0.5 + 0.5 * (k - a - j * period) / max(fade, 1), 0.0, 1.0)[:, None]
-            out += s**3 * (10.0 - 15.0 * s + 6.0 * s * s) * (off[np.clip(k - j * period, 0, len(t) - 1)] - out)
+            share = eased(0.5 + 0.5 * (k - a - j * period) / max(fade, 1))[:, None]
+            out += share * (off[np.clip(k - j * period, 0, len(t) - 1)] - out)
         return k * t[1], out
 
     def curve(self, loops: int) -> BSpline:

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from bunraku.figure import Figure, library
 from bunraku.motion import Motion
+from bunraku.spatial.ease import eased
 
 Array = NDArray[np.float64]
 
 
 def _smooth(t: Array, start: float, end: float) -> Array:
-    s = np.clip((t - start) / (end - start), 0.0, 1.0)
-    return np.asarray(s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
+    return eased((t - start) / (end - start))
 
 
 def wave(duration: float = 10.0, *, rate: float = 1.0, dt: float = 0.01) -> Motion:

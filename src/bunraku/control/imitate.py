@@ -17,6 +17,7 @@ from bunraku.figure import Figure
 from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.retarget import retarget, with_strings
 from bunraku.motion import Motion
+from bunraku.spatial.ease import eased
 
 Array = NDArray[np.float64]
 
@@ -62,5 +63,4 @@ def _low_pass(q: Array, frequency: float, dt: float) -> Array:
 
 
 def _ease(t: Array, over: float) -> Array:
-    s = np.clip(t / over, 0.0, 1.0) if over > 0.0 else np.ones_like(t)
-    return np.asarray(s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
+    return eased(t / over) if over > 0.0 else np.ones_like(t)

@@ -151,9 +151,13 @@ def spring_tangent(tree, w, o, u, t):
             for j in range(nq):
                 Ha[i, j] = -spring.damping * (slope[i] * A[j] + along * Hq[i, j])
         _add(tree, Ha, t.Lqv)
-        for i in range(nq):
-            for j in range(nq):
-                Ha[i, j] = 0.0
+    _push_tangent(tree, w, u, t, H3, slope)
+
+
+@inline
+def _push_tangent(tree, w, u, t, H3, slope):
+    """Adds pushes to the Hessian of F along t.wq."""
+    joints = tree.joints
     for k in range(tree.forces.shape[0]):
         force = tree.forces[k]
         if force.link < 0 or u[k] == 0.0:

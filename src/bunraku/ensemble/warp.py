@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.errors import BunrakuError
 from bunraku.spatial.brief import brief
+from bunraku.spatial.ease import eased
 
 Array = NDArray[np.float64]
 LEAST = 0.4  # of the ease is the least time in which a change may come or go
@@ -44,8 +45,7 @@ class Warp:
         """The change at each place (T, n)."""
         x = np.atleast_1d(np.asarray(places, float))
         k = np.clip(np.searchsorted(self.places, x, side="right") - 1, 0, len(self.places) - 2)
-        s = np.clip((x - self.places[k]) / (self.places[k + 1] - self.places[k]), 0.0, 1.0)
-        rise = (s * s * s * (s * (6.0 * s - 15.0) + 10.0))[:, None]
+        rise = eased((x - self.places[k]) / (self.places[k + 1] - self.places[k]))[:, None]
         return np.asarray(self.changes[k] + rise * (self.changes[k + 1] - self.changes[k]))
 
     def scaled(self, factor: ArrayLike) -> Warp:

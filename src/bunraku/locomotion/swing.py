@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bunraku.locomotion.footsteps import Footstep, Footsteps
 from bunraku.spatial import so3
 from bunraku.spatial.brief import brief
+from bunraku.spatial.ease import eased
 
 Array = NDArray[np.float64]
 
@@ -40,11 +41,6 @@ class FootPaths:
         few = slice(None, until, count)
         p, R = np.ascontiguousarray(self.p[few]), np.ascontiguousarray(self.R[few])
         return FootPaths(self.t[few], p, R, np.ascontiguousarray(self.swings[few]), self.steps // count, self.pause)
-
-
-def quintic(x: Array) -> Array:
-    """From 0 to 1 with neither speed nor acceleration at the ends."""
-    return np.asarray(x**3 * (10.0 + x * (6.0 * x - 15.0)))
 
 
 def outward(step: Footstep, above: Array, centre: float) -> Array:
@@ -80,7 +76,7 @@ def foot_paths(
     for foot, X in enumerate(plan.start):
         p[:, foot] = X[:3, 3] + centre * X[:3, 2]
         R[:, foot] = X[:3, :3]
-    sigma = np.arange(n + 1) / n if even else quintic(np.arange(n + 1) / n)
+    sigma = np.arange(n + 1) / n if even else eased(np.arange(n + 1) / n)
     for step in plan.steps:
         first = step.quarter * whole
         at = plan.course.stride * (step.quarter + 0.5) / 4.0 + (0.03 if step.foot < 2 else -0.15)

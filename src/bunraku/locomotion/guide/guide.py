@@ -20,12 +20,12 @@ from bunraku.locomotion.guide.command import Command, trusted
 from bunraku.locomotion.guide.ground import Ground
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.move import Move, swing_of
-from bunraku.locomotion.guide.paths import PEAK
 from bunraku.locomotion.guide.points import NONE, Points, Subgoals, standing_at
 from bunraku.locomotion.guide.segment import Phase, Planner, Segment
 from bunraku.locomotion.guide.support import Region, region
 from bunraku.locomotion.guide.synergy import REACHED, TURNED, Rules
 from bunraku.scene import Scene
+from bunraku.spatial.ease import PEAK
 
 Array = NDArray[np.float64]
 STEP, LIFT, LAND = (0.3, 0.5, 0.2), (0.5, 0.5), (0.6, 0.4)

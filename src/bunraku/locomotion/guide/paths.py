@@ -8,16 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.spatial import so3
+from bunraku.spatial.ease import eased
 
 Array = NDArray[np.float64]
-PEAK = 1.875
-"""Largest speed of a quintic from rest to rest, over its mean speed."""
-
-
-def eased(s: Array) -> Array:
-    """0 to 1 with no speed and no acceleration at the ends."""
-    s = np.clip(s, 0.0, 1.0)
-    return s * s * s * (10.0 + s * (6.0 * s - 15.0))
 
 
 def quintic(p: Array, v: Array, a: Array, goal: Array, duration: float, s: Array) -> Array:

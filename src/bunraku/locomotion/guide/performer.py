@@ -20,12 +20,12 @@ from bunraku.locomotion.guide.comzmp import FLOOR
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.judge import Judge
 from bunraku.locomotion.guide.move import Move
-from bunraku.locomotion.guide.paths import PEAK
 from bunraku.locomotion.guide.performance import ARM, WRIST, ZMP, Fault, Performance
 from bunraku.locomotion.guide.points import NONE, REST, Points, Subgoals
 from bunraku.locomotion.guide.segment import DT
 from bunraku.locomotion.guide.whole_body import FREE, WholeBody
 from bunraku.spatial import so3
+from bunraku.spatial.ease import PEAK
 
 Array = NDArray[np.float64]
 FILTERED = 0.5

@@ -21,9 +21,10 @@ from bunraku.kinematics.inverse import Inverse
 from bunraku.kinematics.tasks import CentreOfMass, FramePose, FrameRotation, PointPosition, Posture, Task
 from bunraku.locomotion.guide.humanoid import SIDES, Humanoid
 from bunraku.locomotion.guide.move import Move, matrices
-from bunraku.locomotion.guide.paths import eased, rotations
+from bunraku.locomotion.guide.paths import rotations
 from bunraku.locomotion.guide.points import Points, heading
 from bunraku.spatial import so3
+from bunraku.spatial.ease import eased
 
 Array = NDArray[np.float64]
 Places = dict[str, tuple[NDArray[np.int64], ...]]
