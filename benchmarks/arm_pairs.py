@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bunraku.dynamics import settle, simulate
 from bunraku.figure import Box, Figure, Sphere, library
 from bunraku.motion import Motion
-from bunraku.planning import Goal, Limits, Problem
+from bunraku.planning.strings import Goal, Limits, Problem
 from bunraku.scene import Obstacle, Scene
 
 Array = NDArray[np.float64]

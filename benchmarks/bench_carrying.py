@@ -18,7 +18,7 @@ from benchmarks.table import Ratio
 from bunraku.ensemble.carry import STAGES, carry
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.errand_file import load_errand
-from bunraku.planning.connect import connect
+from bunraku.planning.ways.rrt_connect import connect
 from bunraku.workers import executor
 
 SEEDS = 4

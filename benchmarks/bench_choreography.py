@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from bunraku.choreography import Limits, load_script, optimize_times, perform
-from bunraku.choreography.flow import Field, Flow
+from bunraku.choreography.mode_flow import Field, Flow
 from bunraku.choreography.part import recovery
 from bunraku.choreography.shows import FOLDER
 

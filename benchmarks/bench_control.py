@@ -17,12 +17,12 @@ import numpy as np
 from benchmarks.environment import Unavailable, python_of, result_of
 from benchmarks.table import Ratio
 from bunraku.control import Acceleration, Configuration, Forces, Momentum, Optimum, Outcome, Speed, gestures, optimize
+from bunraku.control.control_problem import Expansion
+from bunraku.control.control_system import System
 from bunraku.control.cost import Term
-from bunraku.control.horizon import drive, follow
 from bunraku.control.imitate import imitate
 from bunraku.control.optimize import first_run, problem_of
-from bunraku.control.problem import Expansion
-from bunraku.control.system import System
+from bunraku.control.receding_horizon import drive, follow
 from bunraku.figure import library
 from bunraku.figure.library.pendulums import cart_pendulum
 from bunraku.motion import Motion

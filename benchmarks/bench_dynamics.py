@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from benchmarks.table import Ratio, best_of, interleaved
 from bunraku.dynamics import Simulation
-from bunraku.dynamics.accelerate import mixed
-from bunraku.dynamics.expand import expand, expand_along
+from bunraku.dynamics.acceleration import mixed
 from bunraku.dynamics.rollout import rollout
 from bunraku.dynamics.simulation import SHARE, TOLERANCE
+from bunraku.dynamics.step_derivatives import expand, expand_along
 from bunraku.figure import Figure, library
-from bunraku.kinematics.entry import entry
+from bunraku.kernels.entry_point import entry
 
 Array = NDArray[np.float64]
 REFERENCE = Path(__file__).parents[1] / "tests" / "reference" / "marionette_smooth.npz"

@@ -11,16 +11,16 @@ import numpy as np
 
 from benchmarks.table import best_of
 from bunraku.figure import library
-from bunraku.locomotion.adhesion import adhesion_along
-from bunraku.locomotion.climb import GUESS
-from bunraku.locomotion.course import Course
-from bunraku.locomotion.footsteps import footsteps
-from bunraku.locomotion.gecko import Gecko, gait, stand, wish, with_feet
-from bunraku.locomotion.light import bearable
-from bunraku.locomotion.outer import accelerations, tune
-from bunraku.locomotion.segments import Curve, Slope, Step, Straight
-from bunraku.locomotion.smooth import smooth
-from bunraku.locomotion.swing import foot_paths
+from bunraku.locomotion.climb.adhesion import adhesion_along
+from bunraku.locomotion.climb.climb import GUESS
+from bunraku.locomotion.climb.course import Course
+from bunraku.locomotion.climb.foot_swing import foot_paths
+from bunraku.locomotion.climb.footsteps import footsteps
+from bunraku.locomotion.climb.gain_search import accelerations, tune
+from bunraku.locomotion.climb.gecko import Gecko, gait, stand, wish, with_feet
+from bunraku.locomotion.climb.light_climb import bearable
+from bunraku.locomotion.climb.path_segments import Curve, Slope, Step, Straight
+from bunraku.locomotion.climb.smooth_motion import smooth
 
 RIGHT, HALF = math.pi / 2, math.pi / 4
 EVERYTHING = (

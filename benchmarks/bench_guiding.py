@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.environment import Unavailable, python_of, result_of
 from benchmarks.table import Ratio, best_of
-from bunraku.locomotion.guide.command import Command
 from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.session import Session

@@ -21,11 +21,11 @@ from benchmarks.peers.tracking import Problem, measure
 from benchmarks.table import Ratio, best_of
 from bunraku.errors import BunrakuWarning
 from bunraku.figure import Figure, library
-from bunraku.io import urdf
+from bunraku.io.urdf import urdf_reader
 from bunraku.kinematics import frames_along, pose
-from bunraku.kinematics.arm import closed_form
-from bunraku.kinematics.inverse import Inverse
-from bunraku.kinematics.tasks import CentreOfMass, FramePose, Posture
+from bunraku.kinematics.inverse.arm import closed_form
+from bunraku.kinematics.inverse.solver import Inverse
+from bunraku.kinematics.inverse.tasks import CentreOfMass, FramePose, Posture
 
 PEERS = {  # environment, what is installed there, script
     "placo": ("placo", ("placo==0.10.2",), "placo_ik.py"),
@@ -64,7 +64,7 @@ def talos(folder: Path) -> Path:
 def problem_of(path: Path) -> tuple[Figure, np.ndarray, Problem]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BunrakuWarning)
-        figure = urdf.load(path, floating_base=True)
+        figure = urdf_reader.load(path, floating_base=True)
     joints = dict.fromkeys(figure.names[6:], 0.0)
     for side, sign in (("left", 1), ("right", -1)):
         joints |= {f"leg_{side}_{k}_joint": angle for k, angle in ((3, -0.5), (4, 1.0), (5, -0.5))}

@@ -14,8 +14,8 @@ import numpy as np
 from benchmarks import arm_pairs, raised_hand
 from benchmarks.table import Ratio
 from bunraku.errors import MissingExtra
-from bunraku.planning import Plan, Problem, plan, plan_together, recheck
-from bunraku.planning.ompl_baseline import NAMES, plan_by_ompl
+from bunraku.planning.strings import Plan, Problem, plan, plan_together, recheck
+from bunraku.planning.strings.ompl_baseline import NAMES, plan_by_ompl
 from bunraku.workers import Pool
 
 SEEDS, BUDGET = 2, 10.0

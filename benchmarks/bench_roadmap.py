@@ -16,10 +16,10 @@ from bunraku.ensemble.agents import hold, rover
 from bunraku.ensemble.scenes import factory
 from bunraku.ensemble.team import Carried, Team
 from bunraku.figure.shape import Box, Shape
-from bunraku.planning.find import Found, find
-from bunraku.planning.freespace import FreeSpace
-from bunraku.planning.roadmap import Roadmap, load
-from bunraku.planning.visibility import learn
+from bunraku.planning.ways.find_way import Found, find
+from bunraku.planning.ways.free_space import FreeSpace
+from bunraku.planning.ways.roadmap import Roadmap, load
+from bunraku.planning.ways.visibility import learn
 
 Array = NDArray[np.float64]
 SEEDS = 20

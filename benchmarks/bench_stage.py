@@ -89,7 +89,7 @@ class Waving:
 def _live(bodies: int, strings: int, copies: int) -> Live:
     if bodies:
         return Waving(bodies, strings, copies)
-    from bunraku.teleop.simulated import Simulated, placed
+    from bunraku.teleop.simulated_figure import Simulated, placed
 
     one = library.named("marionette25")
     return Simulated(*(placed(one, (0.6 * k, 0.0, 0.0), name=f"m{k}") for k in range(copies)), dt=0.01)

@@ -17,8 +17,8 @@ from bunraku.ensemble.animate import animate
 from bunraku.ensemble.team import Carried, Team
 from bunraku.figure import Box, Shape, library
 from bunraku.locomotion.walk import walk
-from bunraku.planning.path import through
-from bunraku.planning.timing import Timing, timed
+from bunraku.planning.ways.path import through
+from bunraku.planning.ways.path_timing import Timing, timed
 from bunraku.scene import Scene
 
 RATIOS = {

@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 from PIL import Image
 
 from bunraku.verbs import climb_file
-from bunraku.verbs.climb_plot import draw
+from bunraku.verbs.climb.plot import draw
 
 HERE = Path(__file__).parent
 

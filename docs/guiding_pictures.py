@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from bunraku.io.camera import Camera
-from bunraku.io.render import image
 from bunraku.kinematics import pose
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.scenario import ROOM, START, operator
 from bunraku.locomotion.guide.session import Session
-from bunraku.teleop.physics import MujocoRobot
-from bunraku.teleop.robot import Link, Served, drive
+from bunraku.render.camera import Camera
+from bunraku.render.image import image
+from bunraku.teleop.mujoco_robot import MujocoRobot
+from bunraku.teleop.robot_link import Link, Served, drive
 
 PICTURE = Path(__file__).parent / "_static" / "guiding_physics.png"
 SIZE = (480, 300)

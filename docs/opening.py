@@ -13,8 +13,8 @@ from PIL import Image
 from scipy.interpolate import PchipInterpolator
 
 from bunraku import library, simulate
-from bunraku.io.render import Camera, image, strands
 from bunraku.kinematics import frames_along
+from bunraku.render.image import Camera, image, strands
 
 PICTURE = Path(__file__).parent / "_static" / "opening.png"
 MOMENTS = (0.62, 2.92, 6.6, 4.5, 8.9)

@@ -12,9 +12,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bunraku.figure import library
-from bunraku.io.render import Camera, image
 from bunraku.kinematics import pose
 from bunraku.locomotion.walk import Walk, load_cycles, walk
+from bunraku.render.image import Camera, image
 
 HERE = Path(__file__).parent
 PERSON = library.named("mannequin")

@@ -11,9 +11,9 @@ import matplotlib.pyplot as plt
 
 from bunraku import settle, simulate
 from bunraku.figure.build import ball, capsule, figure, fixed, free, rx, sphere, spindle, string
-from bunraku.io.render import image
-from bunraku.io.strands import strands
 from bunraku.kinematics import pose
+from bunraku.render.image import image
+from bunraku.render.strands import strands
 
 BLUE, SKIN = (0.2, 0.35, 0.6), (0.9, 0.75, 0.6)
 

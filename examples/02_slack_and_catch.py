@@ -11,10 +11,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bunraku import library, simulate
-from bunraku.io.camera import Camera
-from bunraku.io.render import image
-from bunraku.io.strands import strands
 from bunraku.kinematics import pose
+from bunraku.render.camera import Camera
+from bunraku.render.image import image
+from bunraku.render.strands import strands
 
 arm = library.arm2d(height=0.3)
 rest = arm.start[arm.index("hand_length")]

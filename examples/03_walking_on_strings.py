@@ -15,10 +15,10 @@ import numpy as np
 
 from bunraku import library, simulate
 from bunraku.figure.build import contact
-from bunraku.io.camera import Camera
-from bunraku.io.render import image
-from bunraku.io.strands import strands
 from bunraku.kinematics import pose
+from bunraku.render.camera import Camera
+from bunraku.render.image import image
+from bunraku.render.strands import strands
 from bunraku.scene import Scene
 
 FLOOR, START, PERIOD, STRIDE = 0.032, 0.4, 1.5, 0.14

@@ -14,10 +14,10 @@ import numpy as np
 
 from bunraku import library, settle
 from bunraku.dynamics import Simulation, controllability, linearize_at_rest
-from bunraku.io.camera import Camera
-from bunraku.io.render import image
-from bunraku.io.strands import strands
 from bunraku.kinematics import pose
+from bunraku.render.camera import Camera
+from bunraku.render.image import image
+from bunraku.render.strands import strands
 
 hand = library.hand()
 n, dt = hand.n_dynamic, 0.01

@@ -11,10 +11,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bunraku import library
-from bunraku.io.camera import Camera
-from bunraku.io.render import image
-from bunraku.io.strands import Strand
 from bunraku.kinematics import CentreOfMass, Drag, FramePose, Inverse, LookAt, Outcome, PointPosition, Posture, pose
+from bunraku.render.camera import Camera
+from bunraku.render.image import image
+from bunraku.render.strands import Strand
 
 figure = library.mannequin()
 here = pose(figure)

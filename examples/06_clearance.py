@@ -13,10 +13,10 @@ import numpy as np
 from bunraku import Motion, Scene, library
 from bunraku.collision import World
 from bunraku.figure import Box, Cylinder
-from bunraku.io.camera import Camera
-from bunraku.io.render import image
-from bunraku.io.strands import Strand
 from bunraku.kinematics import Clearance, FramePose, Inverse, Posture, pose
+from bunraku.render.camera import Camera
+from bunraku.render.image import image
+from bunraku.render.strands import Strand
 from bunraku.scene import Obstacle
 
 figure = library.mobile_manipulator()

@@ -12,12 +12,12 @@ from math import pi
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bunraku.io.camera import Camera
-from bunraku.io.render import image
 from bunraku.kinematics import pose
-from bunraku.locomotion.climb import climb
-from bunraku.locomotion.obstruction import Outcome
-from bunraku.locomotion.segments import Curve, Slope, Step, Straight
+from bunraku.locomotion.climb.climb import climb
+from bunraku.locomotion.climb.obstruction import Outcome
+from bunraku.locomotion.climb.path_segments import Curve, Slope, Step, Straight
+from bunraku.render.camera import Camera
+from bunraku.render.image import image
 
 ledge = climb([
     Straight(0.1), Step(0.015), Straight(0.12), Step(-0.015), Straight(0.2), Slope(pi / 2), Straight(0.24), Curve(0.2, pi / 6),

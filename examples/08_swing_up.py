@@ -12,7 +12,7 @@ import numpy as np
 
 from bunraku import library
 from bunraku.control import Configuration, Forces, Momentum, Outcome, optimize
-from bunraku.control.track import track
+from bunraku.control.tracking import track
 
 figure = library.cart_pendulum(start=(0.0, 0.0))
 

@@ -12,9 +12,9 @@ import numpy as np
 from bunraku import library, simulate
 from bunraku.control import Acceleration, Configuration, Momentum, Outcome, Speed, gestures, optimize
 from bunraku.control.imitate import imitate
-from bunraku.io.camera import Camera
-from bunraku.io.render import image
 from bunraku.kinematics import pose
+from bunraku.render.camera import Camera
+from bunraku.render.image import image
 
 figure = library.marionette22()
 reference = imitate(gestures.wave(), figure)

@@ -11,9 +11,9 @@ import numpy as np
 
 from bunraku import library
 from bunraku.control import Acceleration, Configuration, Momentum, Speed, gestures
-from bunraku.control.horizon import drive, follow
+from bunraku.control.control_system import System
 from bunraku.control.imitate import imitate
-from bunraku.control.system import System
+from bunraku.control.receding_horizon import drive, follow
 
 figure = library.marionette22()
 reference = imitate(gestures.wave(4.0), figure)

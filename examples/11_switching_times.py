@@ -14,8 +14,8 @@ import numpy as np
 
 from bunraku import library
 from bunraku.choreography import Limits, optimize_times
-from bunraku.choreography.flow import Field, Flow
-from bunraku.choreography.mode import at_rest, mode_of
+from bunraku.choreography.figure_mode import at_rest, mode_of
+from bunraku.choreography.mode_flow import Field, Flow
 
 push, coast, brake = (Field.linear([[0, 1], [0, 0]], [0, u]) for u in (1.0, 0.0, -1.0))
 cart = Flow(

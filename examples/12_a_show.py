@@ -14,9 +14,9 @@ import numpy as np
 
 from bunraku.choreography import load_script, perform
 from bunraku.choreography.part import recovery
-from bunraku.io.render import image
-from bunraku.io.strands import strands
 from bunraku.kinematics import frames_along
+from bunraku.render.image import image
+from bunraku.render.strands import strands
 
 SCRIPT = """
 show: Yes, and off we go

@@ -10,9 +10,9 @@ import numpy as np
 
 from bunraku import library, settle
 from bunraku.figure import Box
-from bunraku.planning import Goal, Limits, Problem, plan, recheck, smooth
-from bunraku.planning.picture import save_tree_picture
-from bunraku.planning.smoothing import roughness
+from bunraku.planning.strings import Goal, Limits, Problem, plan, recheck, smooth
+from bunraku.planning.strings.smoothing import roughness
+from bunraku.planning.strings.tree_picture import save_tree_picture
 from bunraku.scene import Obstacle, Scene
 
 arm = library.arm3d()

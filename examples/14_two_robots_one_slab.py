@@ -14,14 +14,14 @@ import numpy as np
 
 from bunraku.ensemble.agents import hold, rover
 from bunraku.ensemble.animate import animate
-from bunraku.ensemble.recheck import recheck
+from bunraku.ensemble.recheck_team import recheck
 from bunraku.ensemble.scenes import factory
 from bunraku.ensemble.team import Carried, Team
 from bunraku.figure import Box, Shape
-from bunraku.io.render import Camera, image
 from bunraku.kinematics import pose
-from bunraku.planning.find import find
-from bunraku.planning.timing import timed
+from bunraku.planning.ways.find_way import find
+from bunraku.planning.ways.path_timing import timed
+from bunraku.render.image import Camera, image
 
 # %%
 # Where each holds the slab: from below an edge, at 45°, so that no wrist is bent far. The slab may be tilted by 0.3 rad, no more.

@@ -8,10 +8,10 @@ zero-moment point leave the feet, the paper makes the step last longer. A small 
 
 import matplotlib.pyplot as plt
 
-from bunraku.locomotion.guide.command import Command
 from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.guide_command import Command
+from bunraku.locomotion.guide.guide_pictures import draw_segments
 from bunraku.locomotion.guide.humanoid import small_humanoid
-from bunraku.locomotion.guide.pictures import draw_segments
 from bunraku.locomotion.guide.segment import Planner
 
 

@@ -9,16 +9,16 @@ door by its left hand. Every joint follows from one guided point, and the zero-m
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bunraku.io.camera import Camera
-from bunraku.io.render import image
 from bunraku.kinematics import pose
 from bunraku.kinematics.balance import margin
 from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.guide_pictures import loci
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.performer import Performer
-from bunraku.locomotion.guide.pictures import loci
 from bunraku.locomotion.guide.scenario import HANDLE, ROOM, START, operator
 from bunraku.locomotion.guide.session import Session
+from bunraku.render.camera import Camera
+from bunraku.render.image import image
 
 performer = Performer(Guide(small_humanoid(), ROOM))
 session = Session(performer, performer.guide.start(x=START))

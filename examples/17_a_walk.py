@@ -12,9 +12,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bunraku.figure import Box, library
-from bunraku.io.render import Camera, image
 from bunraku.kinematics import pose
 from bunraku.locomotion.walk import load_cycles, walk
+from bunraku.render.image import Camera, image
 from bunraku.scene import Obstacle, Scene
 
 RISE, TREAD, STAIRS, SLOPE = 0.15, 0.32, 4, 0.12

@@ -11,11 +11,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bunraku.ensemble.carry import carry
+from bunraku.ensemble.carry_pictures import still
 from bunraku.ensemble.errand_file import load_errand
-from bunraku.ensemble.pictures import still
 from bunraku.ensemble.scenes.living_room import DESK, LEGS
-from bunraku.io.render import Camera
 from bunraku.kinematics import pose
+from bunraku.render.image import Camera
 
 # %%
 # Who carries what, from where to where, stands in a file that comes with bunraku: 15 variables for the team, 78 samples.

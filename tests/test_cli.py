@@ -16,8 +16,8 @@ from typer.testing import CliRunner, Result
 
 import bunraku
 from bunraku import cli, io
-from bunraku.cli import command
-from bunraku.cli.named import complete
+from bunraku.cli import app
+from bunraku.cli.names import complete
 from bunraku.figure import library
 from bunraku.figure.build import closure, contact, figure, fixed, rx, sphere, string
 from bunraku.figure.shape import Box
@@ -32,7 +32,7 @@ def run(*words: object) -> Result:
 @pytest.fixture(autouse=True)
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Consoles measure the terminal once, when they are made."""
-    for console in (command.out, command.err):
+    for console in (app.out, app.err):
         monkeypatch.setattr(console, "width", 200)
 
 
@@ -60,7 +60,7 @@ def test_figures_lists_all() -> None:
 
 def test_figures_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
-    monkeypatch.setattr(command.out, "width", 80)
+    monkeypatch.setattr(app.out, "width", 80)
     lines = run("figures").stdout.splitlines()
     assert all(len(line.rstrip()) <= 78 for line in lines)
     assert not any("*" in line for line in lines)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bunraku.errors import MotionError, NotFinite, UnknownName
-from bunraku.figure import Figure, library, plain
+from bunraku.figure import Figure, library, plain_kinematics
 from bunraku.figure.build import ball, capsule, contact, figure, fixed, free, rx, ry, rz, spindle, string
 from bunraku.motion import Mark, Motion, Track, together
 from bunraku.motion.orientation import turns
@@ -163,7 +163,7 @@ def test_three_rotations_are_an_orientation(order: str) -> None:
     (turn,) = turns(gimbal)
     rng = np.random.default_rng(0)
     for q in rng.uniform(-7, 7, (50, 3)):
-        R = plain.poses(gimbal.frames, dict(zip(gimbal.names, q, strict=True)))["c"][:3, :3]
+        R = plain_kinematics.poses(gimbal.frames, dict(zip(gimbal.names, q, strict=True)))["c"][:3, :3]
         assert np.allclose(so3.matrix(turn.quaternion(q)), R, atol=1e-12)
         assert np.allclose(turn.angles(R, q), q, atol=1e-9)  # the branch that it came from
     path = np.cumsum(rng.normal(scale=0.2, size=(400, 3)), 0)
@@ -394,8 +394,8 @@ def test_mirror_is_the_mirror_image(seed: int) -> None:
     mirrored = motion.mirror()
     S = np.diag([-1.0, 1.0, 1.0, 1.0])
     for q, q_mirrored in zip(motion.q, mirrored.q, strict=True):
-        X = plain.poses(DOLL.frames, dict(zip(DOLL.names, q, strict=True)))
-        Y = plain.poses(DOLL.frames, dict(zip(DOLL.names, q_mirrored, strict=True)))
+        X = plain_kinematics.poses(DOLL.frames, dict(zip(DOLL.names, q, strict=True)))
+        Y = plain_kinematics.poses(DOLL.frames, dict(zip(DOLL.names, q_mirrored, strict=True)))
         for frame in ("torso", "lhip", "lknee", "lfoot", "rfoot", "left_leg_spindle"):
             assert np.allclose(S @ X[frame] @ S, Y[partner(frame, Y)], atol=1e-12)
     assert motion.tension is not None
@@ -413,14 +413,14 @@ def test_the_library_has_two_sides(name: str) -> None:
     assert mirrored != motion
     axis = 0 if name.startswith("marionette") else 1
     S = np.diag([-1.0 if k == axis else 1.0 for k in range(4)])
-    X, Y = (plain.poses(figure.frames, dict(zip(figure.names, m.q[1], strict=True))) for m in (motion, mirrored))
+    X, Y = (plain_kinematics.poses(figure.frames, dict(zip(figure.names, m.q[1], strict=True))) for m in (motion, mirrored))
     for shape in figure.shapes:
         other = partner(shape.frame, X)
         if "torso_spindle" not in shape.frame and "torso_y" not in shape.frame:
             assert np.allclose((S @ X[shape.frame])[:3, 3], Y[other][:3, 3], atol=1e-6), shape.frame
     for rope in figure.strings:  # which may be paired by where they run, not by name
-        reach = {s.name: plain.path_length(Y, s) for s in figure.strings}
-        assert any(abs(plain.path_length(X, rope) - length) < 1e-6 for length in reach.values())
+        reach = {s.name: plain_kinematics.path_length(Y, s) for s in figure.strings}
+        assert any(abs(plain_kinematics.path_length(X, rope) - length) < 1e-6 for length in reach.values())
 
 
 @given(seeds)

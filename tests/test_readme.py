@@ -18,9 +18,11 @@ import pytest
 import bunraku
 from bunraku.choreography import load_script, score
 from bunraku.ensemble.errand_file import load_errand
-from bunraku.io import figure_file, figure_frames, scene_file, shape_words
-from bunraku.verbs import climb, load_climb, load_problem, load_recipe, simulate
-from bunraku.verbs.optimize import load_order
+from bunraku.io.yaml import figure_file, figure_frames, scene_file, shape_words
+from bunraku.verbs import load_climb, load_problem, load_recipe
+from bunraku.verbs.climb import file as climb_file
+from bunraku.verbs.optimize.file import load_order
+from bunraku.verbs.simulate import file as simulate_file
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -85,5 +87,5 @@ def test_every_word_of_a_file_is_documented() -> None:
     listed = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "files.md").read_text(encoding="utf-8")))
     words = {*figure_file.WORDS, *figure_frames.KINDS, *(word for more in figure_frames.KINDS.values() for word in more)}
     words |= {*shape_words.GEOMETRY, *(word for more in shape_words.GEOMETRY.values() for word in more), *shape_words.LOOKS}
-    words |= {*scene_file.WORDS, *scene_file.KINDS, *simulate.WORDS, *climb.WORDS, *climb.KINDS, *shape_words.SEEN}
+    words |= {*scene_file.WORDS, *scene_file.KINDS, *simulate_file.WORDS, *climb_file.WORDS, *climb_file.KINDS, *shape_words.SEEN}
     assert words - listed == set()

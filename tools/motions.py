@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku import Motion, library, settle
-from bunraku.choreography.library import FOLDER, RATE, save_pieces
+from bunraku.choreography.motion_library import FOLDER, RATE, save_pieces
 from bunraku.choreography.puppet import Puppet
 from bunraku.choreography.rehearse import ARRIVE, DT, Hung, arrived
 from bunraku.choreography.repertoire import Piece

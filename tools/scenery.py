@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from math import pi, sin
 
-from bunraku.io.atomic import writing
 from bunraku.teleop.theatre import SCENERY
+from bunraku.writing import writing
 
 COLUMNS = 96
 OUTLINES = {

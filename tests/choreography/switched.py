@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.choreography.flow import Field, Flow
+from bunraku.choreography.mode_flow import Field, Flow
 
 PUSHES = (1.0, 0.0, -1.0)
 

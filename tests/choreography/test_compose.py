@@ -8,7 +8,7 @@ import pytest
 from bunraku.choreography.compose import reference
 from bunraku.choreography.score import Score, score
 from bunraku.choreography.script_file import script_of
-from bunraku.io import yaml
+from bunraku.io.yaml import yaml_reader
 from bunraku.kinematics import pose
 from bunraku.spatial.differences import difference_quotient, relative_error
 
@@ -19,7 +19,7 @@ T = np.arange(0.0, 16.8, 0.0371)  # no sample falls on an edge of a cue
 
 @pytest.fixture(scope="module")
 def good() -> Score:
-    return score(script_of(yaml.parse(GOOD), Path()))
+    return score(script_of(yaml_reader.parse(GOOD), Path()))
 
 
 def test_derivatives_by_the_shifts(good: Score) -> None:
@@ -47,11 +47,11 @@ def test_cues_on_different_parts_add_up() -> None:
     both = GOOD.replace(
         "    counts: 6\n    name: enters", "    counts: 6\n    name: enters\n  - anna: wave\n    with: enters\n    counts: 6"
     )
-    made = score(script_of(yaml.parse(both), Path()))
+    made = score(script_of(yaml_reader.parse(both), Path()))
     t = np.array([1.8])
     figure = made.script.role("anna").figure
     together = reference(made, "anna", t, np.zeros(1)).value[0]
-    alone = reference(score(script_of(yaml.parse(GOOD), Path())), "anna", t, np.zeros(1)).value[0]
+    alone = reference(score(script_of(yaml_reader.parse(GOOD), Path())), "anna", t, np.zeros(1)).value[0]
     moved = {figure.names[i] for i in np.flatnonzero(np.abs(together - alone) > 1e-6)}
     assert "rshoulder_rx" in moved
     assert not any("leg" in name or "hip" in name for name in moved)
@@ -61,8 +61,9 @@ def test_exaggerated_and_mirrored() -> None:
     plain = GOOD.replace("    size: 0.8\n    mirrored: true\n", "").replace("everyone: bow", "everyone: point")
     other = GOOD.replace("size: 0.8", "size: 1.2").replace("everyone: bow", "everyone: point")
     t = np.array([26 * 0.6])
-    one, two = (reference(score(script_of(yaml.parse(text), Path())), "anna", t, np.zeros(1)).value[0] for text in (plain, other))
-    figure = script_of(yaml.parse(GOOD), Path()).roles[0].figure
+    scores = [score(script_of(yaml_reader.parse(text), Path())) for text in (plain, other)]
+    one, two = (reference(own, "anna", t, np.zeros(1)).value[0] for own in scores)
+    figure = script_of(yaml_reader.parse(GOOD), Path()).roles[0].figure
     rise = [pose(figure, q).X(hand)[2, 3] for q, hand in ((one, "rhand"), (two, "lhand"))]
     resting = pose(figure, one).X("lhand")[2, 3]
     assert rise[0] > resting + 0.1

@@ -10,13 +10,13 @@ import pytest
 
 from bunraku import load, save
 from bunraku.choreography import load_script, perform
-from bunraku.choreography.library import repertoire_of
+from bunraku.choreography.motion_library import repertoire_of
 from bunraku.choreography.people import played_by
 from bunraku.choreography.rehearse import Hung
 from bunraku.control import Outcome, gestures
 from bunraku.errors import FileError
 from bunraku.figure import library
-from bunraku.kinematics.along import point_along
+from bunraku.kinematics.loci import point_along
 
 SHOW = """
 show: Hello

@@ -11,7 +11,7 @@ from bunraku.choreography.perform import APART, stretches_of
 from bunraku.choreography.rehearse import DT
 from bunraku.choreography.script_file import script_of
 from bunraku.errors import FileError
-from bunraku.io import yaml
+from bunraku.io.yaml import yaml_reader
 from bunraku.kinematics import pose
 
 SHOW = """\
@@ -41,7 +41,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def made(kept: Path) -> Performance:
-    return perform(script_of(yaml.parse(SHOW), Path()), folder=kept, threads=1)
+    return perform(script_of(yaml_reader.parse(SHOW), Path()), folder=kept, threads=1)
 
 
 def test_puppets_do_what_was_asked_as_far_as_strings_allow(made: Performance) -> None:
@@ -84,20 +84,20 @@ def test_cues_that_overlap_are_rehearsed_together(made: Performance) -> None:
 
 
 def test_change_a_cue_and_only_what_depends_on_it_is_rehearsed(made: Performance, kept: Path) -> None:
-    again = perform(script_of(yaml.parse(SHOW), Path()), folder=kept, threads=1)
+    again = perform(script_of(yaml_reader.parse(SHOW), Path()), folder=kept, threads=1)
     assert again.report["rehearsed anew"] == 0
     for one, two in zip(made.motion.tracks, again.motion.tracks, strict=True):
         np.testing.assert_array_equal(one.q, two.q)
     elsewhere = SHOW.replace("at: [-0.8, 0]", "at: [-1.4, 0.3]")
-    assert perform(script_of(yaml.parse(elsewhere), Path()), folder=kept, threads=1).report["rehearsed anew"] == 0
+    assert perform(script_of(yaml_reader.parse(elsewhere), Path()), folder=kept, threads=1).report["rehearsed anew"] == 0
     changed = SHOW.replace("bert: hop", "bert: nod")
-    assert perform(script_of(yaml.parse(changed), Path()), folder=kept, threads=1).report["rehearsed anew"] == 1
+    assert perform(script_of(yaml_reader.parse(changed), Path()), folder=kept, threads=1).report["rehearsed anew"] == 1
 
 
 def test_a_broken_file_is_made_anew(made: Performance, kept: Path, tmp_path: Path) -> None:
     for file in kept.glob("*.npz"):
         (tmp_path / file.name).write_bytes(file.read_bytes()[:100])
-    again = perform(script_of(yaml.parse(SHOW), Path()), folder=tmp_path, threads=1)
+    again = perform(script_of(yaml_reader.parse(SHOW), Path()), folder=tmp_path, threads=1)
     assert again.report["rehearsed anew"] == 2
 
 
@@ -120,7 +120,7 @@ def test_feedback_brings_a_puppet_back(made: Performance) -> None:
 def test_strings_that_would_cross_are_refused_at_the_cue() -> None:
     text = SHOW.replace("at: [0.8, 0], facing: 30 deg", "at: [0.8, 0]") + "  - anna: walk\n    to: [0.75, 0]\n    counts: 8\n"
     with pytest.raises(FileError, match="strings cross at count") as caught:
-        perform(script_of(yaml.parse(text), Path()))
+        perform(script_of(yaml_reader.parse(text), Path()))
     assert caught.value.line == text[: text.index("anna: walk")].count("\n") + 1
     assert APART == 0.04
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bunraku.choreography.library import repertoire_of
+from bunraku.choreography.motion_library import repertoire_of
 from bunraku.choreography.repertoire import FASTEST, SLOWEST, Repertoire
 from bunraku.errors import UnknownName
 from bunraku.figure import library

@@ -7,14 +7,14 @@ import pytest
 
 from bunraku.choreography.score import Score, score
 from bunraku.choreography.script_file import script_of
-from bunraku.io import yaml
+from bunraku.io.yaml import yaml_reader
 
 from .test_script_file import GOOD
 
 
 @pytest.fixture(scope="module")
 def good() -> Score:
-    return score(script_of(yaml.parse(GOOD), Path()))
+    return score(script_of(yaml_reader.parse(GOOD), Path()))
 
 
 def test_times_follow_what_was_written(good: Score) -> None:
@@ -56,7 +56,7 @@ def test_a_turn_takes_the_short_way() -> None:
         "  - bert: polka\n    after: greets\n    counts: 4",
         "  - bert: turn\n    after: greets\n    facing: -170 deg\n    counts: 6",
     )
-    made = score(script_of(yaml.parse(text.replace("facing: 10 deg", "facing: 150 deg")), Path()))
+    made = score(script_of(yaml_reader.parse(text.replace("facing: 10 deg", "facing: 150 deg")), Path()))
     turned = next(t for t in made.cues if t.piece.name == "turn")
     np.testing.assert_allclose(np.degrees(turned.goal[2] - turned.origin[2]), 40.0)
 

@@ -12,7 +12,8 @@ from bunraku.choreography.score import score
 from bunraku.choreography.script_file import load_script, script_of
 from bunraku.errors import FileError
 from bunraku.figure import library
-from bunraku.io import save, yaml
+from bunraku.io import save
+from bunraku.io.yaml import yaml_reader
 from bunraku.motion import Motion
 
 GOOD = """\
@@ -135,7 +136,7 @@ def test_the_broken_scripts_are_many() -> None:
 
 
 def test_the_good_one_is_read_as_it_was_meant() -> None:
-    script = script_of(yaml.parse(GOOD), Path())
+    script = script_of(yaml_reader.parse(GOOD), Path())
     assert (script.title, script.tempo, script.count) == ("The meeting", 100.0, 0.6)
     assert [role.name for role in script.roles] == ["anna", "bert"]
     assert script.role("anna").place == (-1.2, 0.0)
@@ -148,7 +149,7 @@ def test_the_good_one_is_read_as_it_was_meant() -> None:
 
 def test_a_motion_of_ones_own(tmp_path: Path) -> None:
     figure = library.marionette22()
-    piece = script_of(yaml.parse(GOOD), Path()).roles[0].repertoire["wave"]
+    piece = script_of(yaml_reader.parse(GOOD), Path()).roles[0].repertoire["wave"]
     save(piece.motion, tmp_path / "take.npz")
     own = "motions: {hello: {file: take.npz, parts: [right_arm], loop: [1.0, 2.0]}}\nscript:"
     (tmp_path / "show.yaml").write_text(GOOD.replace("script:", own).replace("bert: wave", "bert: hello"))

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import trimesh
 
-from bunraku.collision import World, narrow
-from bunraku.collision.solids import solid
+from bunraku.collision import World, coal_pairs
+from bunraku.collision.coal_shapes import solid
 from bunraku.ensemble.scenes import living_room
 from bunraku.figure import Box, Capsule, Cylinder, Sphere, library
 from bunraku.kinematics import pose
@@ -259,4 +259,4 @@ def test_of_many_triangles_none_lies(tmp_path):
     leg = coal.Transform3s(np.array(R), np.array([-0.21144394531624733, 0.3909346482323766, 0.8968733597607239]))
     desk = solid(living_room(tmp_path).obstacle("desk").geometry).coal
     pair = coal.Cylinder(0.07, 0.36), leg, desk, coal.Transform3s.Identity()
-    assert narrow._distance(pair, coal.DistanceResult(), math.inf) == pytest.approx(0.03208, abs=1e-5)
+    assert coal_pairs._distance(pair, coal.DistanceResult(), math.inf) == pytest.approx(0.03208, abs=1e-5)

@@ -8,7 +8,7 @@ import coal
 import numpy as np
 import trimesh
 
-from bunraku.collision.solids import solid
+from bunraku.collision.coal_shapes import solid
 from bunraku.figure import Box, Capsule, Cylinder, Figure, Frame, Mesh, Shape, Sphere, Variable
 from bunraku.kinematics import pose
 from bunraku.scene import Obstacle, Scene

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from bunraku.control.control_problem import Problem
+from bunraku.control.control_system import Curve, Rollout, System
 from bunraku.control.cost import Acceleration, Centre, Configuration, CostToGo, Forces, Momentum, PointAt, Speed, Tension
 from bunraku.control.optimize import problem_of
-from bunraku.control.problem import Problem
-from bunraku.control.system import Curve, Rollout, System
 from bunraku.dynamics import settle
 from bunraku.figure import Effort, Point, Push, library
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bunraku.control import derivatives
-from bunraku.control.problem import Broken, Problem
-from bunraku.control.system import Curve, Rollout
+from bunraku.control import projection_derivatives
+from bunraku.control.control_problem import Broken, Problem
+from bunraku.control.control_system import Curve, Rollout
 from tests.control.problems import arm, blown, cart, change_of, gains_of, moving, shifted
 
 
@@ -59,8 +59,8 @@ def test_derivatives(make) -> None:
     h = 0.06
     slope = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
     bend = (16 * (at(h) + at(-h)) - (at(2 * h) + at(-2 * h)) - 30 * here.x) / (12 * h * h)
-    first = derivatives.first(problem, here, gains, change).x
-    second = derivatives.second(problem, here, gains, change).x
+    first = projection_derivatives.first(problem, here, gains, change).x
+    second = projection_derivatives.second(problem, here, gains, change).x
     for exact, quotient in ((first, slope), (second, bend)):
         for part in (slice(0, problem.system.n), slice(problem.system.n_q, problem.system.n_q + problem.system.n)):
             assert np.abs(exact[:, part] - quotient[:, part]).max() < 1e-5 * np.abs(quotient[:, part]).max()

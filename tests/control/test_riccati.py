@@ -7,8 +7,8 @@ import pytest
 import scipy.linalg
 
 from bunraku.control import Configuration, Forces, Momentum, optimize
-from bunraku.control.problem import Expansion, Problem, within
-from bunraku.control.system import Curve, Rollout, System
+from bunraku.control.control_problem import Expansion, Problem, within
+from bunraku.control.control_system import Curve, Rollout, System
 from bunraku.dynamics import linearize_at_rest
 from bunraku.figure import library
 from tests.control.problems import arm, blown, cart, change_of, gains_of, marionette, moving, shifted

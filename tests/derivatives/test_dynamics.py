@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from bunraku.dynamics import momentum
-from bunraku.dynamics.expand import expand
 from bunraku.dynamics.linearize import Step0, step_derivative, step_once
 from bunraku.dynamics.rollout import RETRIED
+from bunraku.dynamics.step_derivatives import expand
 from bunraku.figure import Figure, library
 from bunraku.kinematics import pose
 from bunraku.spatial.differences import difference_quotient

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bunraku.dynamics import Simulation, settle, simulate, simulate_many
-from bunraku.dynamics.events import integrate
+from bunraku.dynamics.continuous_events import integrate
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure, library
 from bunraku.figure.build import body, contact, figure, spindle, string, tx, ty, tz

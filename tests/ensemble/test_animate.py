@@ -5,14 +5,14 @@ import pytest
 
 from bunraku.ensemble.agents import hold, porter, rover
 from bunraku.ensemble.animate import animate
-from bunraku.ensemble.recheck import recheck
+from bunraku.ensemble.recheck_team import recheck
 from bunraku.ensemble.team import Carried, Team
 from bunraku.figure import Box, Shape
 from bunraku.kinematics import pose
-from bunraku.planning.find import find
-from bunraku.planning.path import through
-from bunraku.planning.steer import Bezier, Differential, Holonomic
-from bunraku.planning.timing import timed
+from bunraku.planning.ways.find_way import find
+from bunraku.planning.ways.path import through
+from bunraku.planning.ways.path_timing import timed
+from bunraku.planning.ways.steer import Bezier, Differential, Holonomic
 from bunraku.scene import Obstacle, Scene
 
 SLAB = Carried((Shape("world", Box((1.5, 0.8, 0.06)), name="slab"),), tilt=0.3, heights=(0.6, 1.3))

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from bunraku.ensemble.agents import hold, porter, rover
-from bunraku.ensemble.barred import Barred
+from bunraku.ensemble.barred_space import Barred
 from bunraku.ensemble.carry import carry
+from bunraku.ensemble.carry_pictures import save_plan_view, save_stills, scene_with_roadmap, with_shells
+from bunraku.ensemble.carry_result import STAGES, CarryOutcome
 from bunraku.ensemble.errand import Errand
-from bunraku.ensemble.outcome import STAGES, CarryOutcome
-from bunraku.ensemble.pictures import save_plan_view, save_stills, scene_with_roadmap, with_shells
 from bunraku.ensemble.team import Carried, Team
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Shape
-from bunraku.planning.path import through
+from bunraku.planning.ways.path import through
 from bunraku.scene import Obstacle, Scene
 
 AREA = ((-4.0, 4.0), (-3.0, 3.0))

@@ -8,7 +8,7 @@ import pytest
 
 from bunraku.ensemble.errand_file import FOLDER, load_errand, shipped
 from bunraku.errors import BunrakuError, FileError
-from bunraku.planning.steer import Differential
+from bunraku.planning.ways.steer import Differential
 
 TEXT = """carry: tray
 object:

@@ -7,7 +7,7 @@ from bunraku.ensemble.grip import Grip
 from bunraku.ensemble.manipulate import hold as held_by
 from bunraku.ensemble.team import Carried, Team
 from bunraku.figure import Box, Shape
-from bunraku.kinematics.arm import closed_form
+from bunraku.kinematics.inverse.arm import closed_form
 
 
 def held(*more):

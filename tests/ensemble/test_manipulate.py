@@ -9,8 +9,8 @@ from bunraku.ensemble.manipulate import hold as held_by
 from bunraku.ensemble.manipulate import jump_of
 from bunraku.figure import library
 from bunraku.kinematics import pose
-from bunraku.kinematics.arm import closed_form
 from bunraku.kinematics.forward import frames_along
+from bunraku.kinematics.inverse.arm import closed_form
 from bunraku.locomotion.walk import walk
 
 PERSON = library.named("mannequin")

@@ -6,9 +6,9 @@ from bunraku.collision import World
 from bunraku.ensemble.pace import jumps, paced
 from bunraku.figure.build import figure, rz, tx
 from bunraku.motion import Motion
-from bunraku.planning.freespace import FreeSpace
-from bunraku.planning.path import through
-from bunraku.planning.timing import timed
+from bunraku.planning.ways.free_space import FreeSpace
+from bunraku.planning.ways.path import through
+from bunraku.planning.ways.path_timing import timed
 
 CART = figure("cart", tx("x", rz("turn")))
 

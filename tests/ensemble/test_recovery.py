@@ -12,12 +12,12 @@ from bunraku.ensemble.agents import hold, rover
 from bunraku.ensemble.carry import CarryOutcome, carry
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.errand_file import load_errand
-from bunraku.ensemble.recheck import recheck
+from bunraku.ensemble.recheck_team import recheck
 from bunraku.ensemble.team import Carried, Team
 from bunraku.ensemble.tune import tune
 from bunraku.figure import Box, Shape
 from bunraku.scene import Obstacle, Scene
-from bunraku.verbs.carry import lines_of
+from bunraku.verbs.carry.file import lines_of
 
 NEAR = 0.4  # [m]
 

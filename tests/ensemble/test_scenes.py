@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from bunraku.collision.meshes import load
+from bunraku.collision.triangle_meshes import load
 from bunraku.ensemble.agents import hold, porter, rover
 from bunraku.ensemble.scenes import factory, living_room, named, piano
 from bunraku.ensemble.team import Carried, Team
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Shape
-from bunraku.planning.find import find
+from bunraku.planning.ways.find_way import find
 
 
 def test_factory(tmp_path):

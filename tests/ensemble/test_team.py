@@ -8,9 +8,9 @@ from bunraku.ensemble.team import Carried, Team
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Shape
 from bunraku.kinematics import pose
-from bunraku.kinematics.arm import closed_form
-from bunraku.planning.find import find
-from bunraku.planning.steer import Differential
+from bunraku.kinematics.inverse.arm import closed_form
+from bunraku.planning.ways.find_way import find
+from bunraku.planning.ways.steer import Differential
 from bunraku.scene import Obstacle, Scene
 from bunraku.spatial import se3, so3
 

@@ -11,8 +11,8 @@ from bunraku.ensemble.terrain import TIED, Terrain
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Shape, Sphere
 from bunraku.kinematics import pose
-from bunraku.planning.find import find
-from bunraku.planning.steer import samples
+from bunraku.planning.ways.find_way import find
+from bunraku.planning.ways.steer import samples
 from bunraku.scene import Heightfield, Obstacle, Scene
 from bunraku.spatial import so3
 

@@ -6,10 +6,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bunraku.ensemble.animate import Animation
-from bunraku.ensemble.loops import Loops
-from bunraku.ensemble.recheck import recheck
+from bunraku.ensemble.closed_loops import Loops
+from bunraku.ensemble.recheck_team import recheck
 from bunraku.ensemble.tune import tune
-from bunraku.ensemble.whole import Whole
+from bunraku.ensemble.whole_team import Whole
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Sphere
 from bunraku.kinematics import pose

@@ -7,9 +7,9 @@ import functools
 import numpy as np
 
 from bunraku.ensemble.agents import hold, porter, rover
-from bunraku.ensemble.loops import Loops
+from bunraku.ensemble.closed_loops import Loops
 from bunraku.ensemble.team import OBJECT, Carried, Team
-from bunraku.ensemble.whole import Whole
+from bunraku.ensemble.whole_team import Whole
 from bunraku.figure import Box, Shape
 from bunraku.kinematics import pose
 from bunraku.scene import Scene

@@ -10,7 +10,7 @@ from bunraku.dynamics.servo import servo
 from bunraku.errors import BunrakuError, FigureError
 from bunraku.figure import library
 from bunraku.figure.actuated import actuated
-from bunraku.io.figure_file import figure_yaml, parse_figure
+from bunraku.io.yaml.figure_file import figure_yaml, parse_figure
 
 
 def test_every_kinematic_variable_gets_a_motor() -> None:

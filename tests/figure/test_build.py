@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bunraku.errors import FigureError
-from bunraku.figure import Capsule, Wire, build, plain
+from bunraku.figure import Capsule, Wire, build, plain_kinematics
 from bunraku.figure.build import (
     ball,
     body,
@@ -83,7 +83,7 @@ def test_a_variable_may_have_a_name_of_its_own() -> None:
 
 @given(st.floats(-3, 3), VECTOR.filter(lambda v: np.linalg.norm(v) > 0.1))
 def test_a_screw_turns_and_advances(angle: float, axis: tuple) -> None:
-    X = plain.poses(figure("f", screw(axis, 0.25, "v")).frames, {"v": angle})["v"]
+    X = plain_kinematics.poses(figure("f", screw(axis, 0.25, "v")).frames, {"v": angle})["v"]
     unit = np.array(axis) / np.linalg.norm(axis)
     np.testing.assert_allclose(X[:3, 3], 0.25 * angle * unit, atol=1e-12)
     np.testing.assert_allclose(X[:3, :3], so3.exp(angle * unit), atol=1e-12)
@@ -96,7 +96,7 @@ def test_free_and_ball_joints(place: tuple, angles: tuple, inner: tuple) -> None
     assert puppet.names[:6] == ("torso_tx", "torso_ty", "torso_tz", "torso_rz", "torso_ry", "torso_rx")
     assert puppet.names[6:] == ("hip_rz", "hip_ry", "hip_rx")
     assert [(j.name, j.kind) for j in puppet.joints] == [("torso", "free"), ("hip", "ball")]
-    X = plain.poses(puppet.frames)
+    X = plain_kinematics.poses(puppet.frames)
     np.testing.assert_allclose(X["torso"][:3, 3], np.add(place, (0, 0, 2)), atol=1e-12)
     np.testing.assert_allclose(X["torso"][:3, :3], so3.rpy(*angles[::-1]), atol=1e-12)
     turned = so3.rpy(0.1, 0.2, 0.3) @ so3.rpy(*inner[::-1])
@@ -114,7 +114,7 @@ def test_a_spindle_moves_along_its_axes_from_its_place() -> None:
     free_one, still = spindle("b", at=(1, 2, 3), moves="xyz"), spindle("c", at=(1, 2, 3), moves="")
     stage = figure("f", spindle("a", at=(0.1, 0.2, 2.0)), free_one, still)
     assert stage.kinematic == ("a_x", "a_y", "b_x", "b_y", "b_z")
-    X = plain.poses(stage.frames)
+    X = plain_kinematics.poses(stage.frames)
     for name, place in (("a", (0.1, 0.2, 2.0)), ("b", (1, 2, 3)), ("c", (1, 2, 3))):
         np.testing.assert_allclose(X[f"{name}_spindle"][:3, 3], place)
 

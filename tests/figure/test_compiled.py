@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bunraku.figure import Figure, library, plain
+from bunraku.figure import Figure, library, plain_kinematics
 from bunraku.figure.build import (
     Node,
     ball,
@@ -27,8 +27,8 @@ from bunraku.figure.build import (
     wire,
 )
 from bunraku.figure.compiled import Compiled
-from bunraku.figure.layout import LENGTH, PLANE, SLIP
 from bunraku.figure.mass import inertia_matrix
+from bunraku.figure.records import LENGTH, PLANE, SLIP
 from bunraku.spatial import se3, so3
 
 ALL = pytest.mark.parametrize("name", library.NAMES)
@@ -88,7 +88,7 @@ def trees(draw: st.DrawFn) -> Figure:
 @given(trees(), st.integers(0, 2**32 - 1))
 def test_frames_are_where_the_plain_twin_puts_them(tree: Figure, seed: int) -> None:
     q = np.random.default_rng(seed).uniform(-2, 2, tree.n_q)
-    expected = plain.poses(tree.frames, dict(zip(tree.names, q, strict=True)))
+    expected = plain_kinematics.poses(tree.frames, dict(zip(tree.names, q, strict=True)))
     for frame, X in zip(tree.frames, frame_poses(tree, q), strict=True):
         np.testing.assert_allclose(X, expected[frame.name], atol=1e-11)
 
@@ -99,7 +99,7 @@ def test_frames_of_the_library(name: str) -> None:
     rng = np.random.default_rng(5)
     for _ in range(3):
         q = rng.uniform(-2, 2, thing.n_q)
-        expected = plain.poses(thing.frames, dict(zip(thing.names, q, strict=True)))
+        expected = plain_kinematics.poses(thing.frames, dict(zip(thing.names, q, strict=True)))
         for frame, X in zip(thing.frames, frame_poses(thing, q), strict=True):
             np.testing.assert_allclose(X, expected[frame.name], atol=1e-11)
 
@@ -198,12 +198,12 @@ def test_links_in_their_order(rig: Figure) -> None:
 @given(seed=st.integers(0, 2**32 - 1))
 def test_gaps_of_strings_contacts_and_stops(rig: Figure, seed: int) -> None:
     q = np.random.default_rng(seed).uniform(-1, 1, rig.n_q)
-    X = plain.poses(rig.frames, dict(zip(rig.names, q, strict=True)))
+    X = plain_kinematics.poses(rig.frames, dict(zip(rig.names, q, strict=True)))
     value = {name: gap(rig.compiled, k, q) for k, name in enumerate(rig.compiled.link_names)}
     at = dict(zip(rig.names, q, strict=True))
-    assert value["rope"] == pytest.approx(plain.path_length(X, rig.strings[0]) - at["rope_length"])
-    assert value["drum"] == pytest.approx(plain.path_length(X, rig.strings[1]) - 3.0 - 0.5 * at["top_x"])
-    assert value["stay"] == pytest.approx(plain.path_length(X, rig.wires[0]) - 1.0)
+    assert value["rope"] == pytest.approx(plain_kinematics.path_length(X, rig.strings[0]) - at["rope_length"])
+    assert value["drum"] == pytest.approx(plain_kinematics.path_length(X, rig.strings[1]) - 3.0 - 0.5 * at["top_x"])
+    assert value["stay"] == pytest.approx(plain_kinematics.path_length(X, rig.wires[0]) - 1.0)
     assert value["floor"] == pytest.approx(-X["corner"][2, 3])  # open above the floor
     assert value["wall"] == pytest.approx(X["tip"][1, 3] - 3.0)
     assert value["arm.upper"] == pytest.approx(at["arm"] - 1.0)

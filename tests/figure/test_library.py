@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear, nnls
 
 from bunraku.errors import UnknownName
-from bunraku.figure import Figure, library, plain
+from bunraku.figure import Figure, library, plain_kinematics
 from bunraku.figure.mass import inertia_matrix
-from bunraku.io.render import outline
 from bunraku.kinematics import pose
+from bunraku.render.image import outline
 from bunraku.spatial import se3, so3
 from bunraku.spatial.differences import difference_quotient
 
@@ -93,9 +93,9 @@ def loops(figure: Figure, q: np.ndarray) -> np.ndarray:
 
 def heights(figure: Figure, q: np.ndarray) -> list[float]:
     """Of contact points above their planes."""
-    X_W = plain.poses(figure.frames, dict(zip(figure.names, q, strict=True)))
+    X_W = plain_kinematics.poses(figure.frames, dict(zip(figure.names, q, strict=True)))
     return [
-        float((plain.point(X_W, c.point) - plain.point(X_W, c.plane)) @ X_W[c.plane.frame][:3, :3] @ c.normal)
+        float((plain_kinematics.point(X_W, c.point) - plain_kinematics.point(X_W, c.plane)) @ X_W[c.plane.frame][:3, :3] @ c.normal)
         for c in figure.contacts
     ]  # fmt: skip
 
@@ -146,7 +146,7 @@ def test_same_bodies_in_the_same_places(name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     values = {ours: rng.uniform(-2, 2) for ours in figure.names}
     theirs = {key: values[key.replace("_string-", "_")] for key in model["start"]}
-    X_ref, X_W = reference_poses(model, theirs), plain.poses(figure.frames, values)
+    X_ref, X_W = reference_poses(model, theirs), plain_kinematics.poses(figure.frames, values)
     C = TURN.get(name, np.eye(3))
 
     def line(mass: float, com: np.ndarray, inertia: np.ndarray) -> list[float]:
@@ -167,8 +167,8 @@ def test_same_bodies_in_the_same_places(name: str, seed: int) -> None:
     assert not found
     for label, hook, control, length in model["strings"]:
         string = next(s for s in figure.strings if s.name == label.removesuffix("_string"))
-        np.testing.assert_allclose(plain.point(X_W, string.hook), X_ref[hook][:3, 3], atol=1e-12)
-        np.testing.assert_allclose(plain.point(X_W, string.spindle), X_ref[control][:3, 3], atol=1e-12)
+        np.testing.assert_allclose(plain_kinematics.point(X_W, string.hook), X_ref[hook][:3, 3], atol=1e-12)
+        np.testing.assert_allclose(plain_kinematics.point(X_W, string.spindle), X_ref[control][:3, 3], atol=1e-12)
         assert string.variable == length.replace("_string-", "_")
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bunraku.errors import FigureError
 from bunraku.figure import Box, Capsule, Cylinder, Mesh, Shape, Sphere
-from bunraku.io.triangles import triangles
+from bunraku.render.triangles import triangles
 
 SIZE = st.floats(0.05, 2.0)
 SOLIDS = st.one_of(

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from bunraku.errors import FileError
 from bunraku.figure import Figure, library
-from bunraku.io.figure_file import figure_yaml, load_figure, parse_figure
-from bunraku.io.scene_file import parse_scene
+from bunraku.io.yaml.figure_file import figure_yaml, load_figure, parse_figure
+from bunraku.io.yaml.scene_file import parse_scene
 
 HERE = Path(__file__).parent
 ARM = (HERE / "arm.yaml").read_text()

@@ -42,8 +42,8 @@ from bunraku.figure.build import (
     under,
     wire,
 )
-from bunraku.io import figure_file
-from bunraku.io.figure_file import figure_yaml, load_figure, parse_figure, save_figure
+from bunraku.io.yaml import figure_file
+from bunraku.io.yaml.figure_file import figure_yaml, load_figure, parse_figure, save_figure
 
 HERE = Path(__file__).parent
 

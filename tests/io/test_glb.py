@@ -11,7 +11,7 @@ import trimesh
 from bunraku.errors import FileError
 from bunraku.figure import Figure, library
 from bunraku.figure.build import box, capsule, contact, figure, fixed, free, rx, screw, sphere, string, wire
-from bunraku.io.glb import save_glb
+from bunraku.io.gltf.glb import save_glb
 from bunraku.kinematics import frames_along, pose
 from bunraku.motion import Mark, Motion, Track, together
 from bunraku.spatial import se3, so3

@@ -7,14 +7,15 @@ import pytest
 
 from bunraku.errors import FileError
 from bunraku.figure import library
-from bunraku.io import load, yaml
+from bunraku.io import load
 from bunraku.io.outputs import MOTIONS, outputs_of, require, require_outputs, save_motion
+from bunraku.io.yaml import yaml_reader
 from bunraku.motion import Motion
 from bunraku.scene import Scene
 
 
 def of(text):
-    return outputs_of(yaml.parse(text).get("output"), Path("here"))
+    return outputs_of(yaml_reader.parse(text).get("output"), Path("here"))
 
 
 def test_one_several_or_none():

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import bunraku
 from bunraku.errors import FileError
 from bunraku.figure import Box, Capsule, Cylinder, Mesh, Sphere, library
-from bunraku.io import scene_file
-from bunraku.io.scene_file import load_scene, parse_scene, save_scene, scene_yaml
+from bunraku.io.yaml import scene_file
+from bunraku.io.yaml.scene_file import load_scene, parse_scene, save_scene, scene_yaml
 from bunraku.scene import STONE, Heightfield, Obstacle, Plane, Scene
 from bunraku.spatial import so3
 

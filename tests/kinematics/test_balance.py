@@ -13,8 +13,8 @@ from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import library
 from bunraku.kinematics import pose
 from bunraku.kinematics.balance import Balance, edges, margin, momentum_along, static_margin, support_polygon, zero_moment_point
-from bunraku.kinematics.inverse import Inverse
-from bunraku.kinematics.tasks import CentreOfMass, FramePose, PointPosition, Posture
+from bunraku.kinematics.inverse.solver import Inverse
+from bunraku.kinematics.inverse.tasks import CentreOfMass, FramePose, PointPosition, Posture
 
 SQUARE = [(0, 0), (2, 0), (2, 1), (0, 1)]
 coordinate = st.floats(-10, 10, allow_nan=False).map(lambda x: round(x, 3))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
-from bunraku.figure import Figure, build, library, plain
+from bunraku.figure import Figure, build, library, plain_kinematics
 from bunraku.kinematics import frames_along, pose
 from bunraku.spatial import se3
 
@@ -27,7 +27,7 @@ def test_frames_agree_with_the_plain_twin(name: str) -> None:
     along = frames_along(figure, Q)
     for q, X_W in zip(Q, along, strict=True):
         here = pose(figure, q)
-        want = plain.poses(figure.frames, dict(zip(figure.names, q.tolist(), strict=True)))
+        want = plain_kinematics.poses(figure.frames, dict(zip(figure.names, q.tolist(), strict=True)))
         np.testing.assert_array_equal(here.frames, X_W)
         for frame, X in zip(figure.frames, here.frames, strict=True):
             np.testing.assert_allclose(X, want[frame.name], rtol=0, atol=1e-13)
@@ -53,10 +53,10 @@ def test_gaps_agree_with_the_plain_twin(name: str) -> None:
     figure = library.named(name)
     for q in random(figure, 3):
         here = pose(figure, q)
-        X_W = plain.poses(figure.frames, dict(zip(figure.names, q.tolist(), strict=True)))
+        X_W = plain_kinematics.poses(figure.frames, dict(zip(figure.names, q.tolist(), strict=True)))
         for gap, string in zip(here.gaps, (*figure.strings, *figure.wires), strict=True):
             length = string.length + (string.ratio * q[figure.index(string.variable)] if string.variable else 0.0)
-            assert math.isclose(gap, plain.path_length(X_W, string) - length, rel_tol=0, abs_tol=1e-13)
+            assert math.isclose(gap, plain_kinematics.path_length(X_W, string) - length, rel_tol=0, abs_tol=1e-13)
 
 
 def test_a_pendulum_by_hand() -> None:

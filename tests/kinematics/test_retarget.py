@@ -10,8 +10,8 @@ from bunraku.figure import Figure, library
 from bunraku.figure.build import ball, capsule, figure, fixed, free, rx, ry
 from bunraku.kinematics import frames_along
 from bunraku.kinematics.anatomy import BELOW, Part, anatomy
+from bunraku.kinematics.rest_stance import Stance
 from bunraku.kinematics.retarget import match, retarget
-from bunraku.kinematics.stance import Stance
 from bunraku.motion import Mark, Motion
 
 LIMBS = [Part(side, name) for side in ("left", "right") for name in ("upper_arm", "forearm", "thigh", "shin")]

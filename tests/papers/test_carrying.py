@@ -9,7 +9,7 @@ import pytest
 
 from bunraku.ensemble.carry import STAGES, carry
 from bunraku.ensemble.errand_file import load_errand
-from bunraku.ensemble.recheck import recheck
+from bunraku.ensemble.recheck_team import recheck
 from bunraku.ensemble.scenes.living_room import DESK, LEGS
 from bunraku.kinematics import pose
 from bunraku.kinematics.forward import frames_along

@@ -6,13 +6,13 @@ import coal
 import numpy as np
 import pytest
 
-from bunraku.collision.solids import solid
+from bunraku.collision.coal_shapes import solid
 from bunraku.ensemble.animate import animate
 from bunraku.ensemble.carry import carry
 from bunraku.ensemble.errand_file import load_errand
-from bunraku.ensemble.recheck import recheck
+from bunraku.ensemble.recheck_team import recheck
 from bunraku.ensemble.tune import tune
-from bunraku.ensemble.whole import Whole
+from bunraku.ensemble.whole_team import Whole
 from bunraku.figure import Mesh
 from bunraku.kinematics.forward import frames_along
 from bunraku.spatial import se3

@@ -14,17 +14,17 @@ import pytest
 
 from bunraku.figure import library
 from bunraku.kinematics import frames_along
-from bunraku.locomotion.adhesion import adhesion_along
-from bunraku.locomotion.climb import GUESS, climb
-from bunraku.locomotion.course import Course
-from bunraku.locomotion.footsteps import FEET, footsteps
-from bunraku.locomotion.gecko import Gecko, gait, stand, wish, with_feet
-from bunraku.locomotion.obstruction import Outcome, climbing_world
-from bunraku.locomotion.outer import accelerations, tune
-from bunraku.locomotion.segments import Curve, Slope, Step, Straight
-from bunraku.locomotion.slabs import scene_of
-from bunraku.locomotion.smooth import Weights, skin_clearance, smooth
-from bunraku.locomotion.swing import foot_paths
+from bunraku.locomotion.climb.adhesion import adhesion_along
+from bunraku.locomotion.climb.climb import GUESS, climb
+from bunraku.locomotion.climb.course import Course
+from bunraku.locomotion.climb.course_slabs import scene_of
+from bunraku.locomotion.climb.foot_swing import foot_paths
+from bunraku.locomotion.climb.footsteps import FEET, footsteps
+from bunraku.locomotion.climb.gain_search import accelerations, tune
+from bunraku.locomotion.climb.gecko import Gecko, gait, stand, wish, with_feet
+from bunraku.locomotion.climb.obstruction import Outcome, climbing_world
+from bunraku.locomotion.climb.path_segments import Curve, Slope, Step, Straight
+from bunraku.locomotion.climb.smooth_motion import Weights, skin_clearance, smooth
 
 GECKO = Gecko(library.named("gecko"))
 RIGHT, HALF = math.pi / 2, math.pi / 4

@@ -9,16 +9,16 @@ import pytest
 
 from bunraku.kinematics import frames_along, pose
 from bunraku.kinematics.balance import momentum_along
-from bunraku.locomotion.guide.command import Command
 from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.humanoid import small_humanoid
+from bunraku.locomotion.guide.navigation_points import Points, Subgoals
 from bunraku.locomotion.guide.performer import Performer
-from bunraku.locomotion.guide.points import Points, Subgoals
 from bunraku.locomotion.guide.scenario import HANDLE, ROOM, START, operator
 from bunraku.locomotion.guide.segment import Planner, Segment
 from bunraku.locomotion.guide.session import Session
-from bunraku.teleop.physics import MujocoRobot
-from bunraku.teleop.robot import Link, Served, drive
+from bunraku.teleop.mujoco_robot import MujocoRobot
+from bunraku.teleop.robot_link import Link, Served, drive
 
 STEP = 0.03
 

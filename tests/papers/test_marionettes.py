@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from bunraku.dynamics import Simulation, energy, mass_matrix, settle, simulate
-from bunraku.dynamics.events import impact, integrate
-from bunraku.dynamics.mixed import acceleration
+from bunraku.dynamics.continuous_events import impact, integrate
+from bunraku.dynamics.continuous_model import acceleration
 from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.servo import servo
 from bunraku.figure import Figure, library

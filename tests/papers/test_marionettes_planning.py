@@ -15,7 +15,7 @@ from benchmarks.arm_pairs import PAIRS, arm, at_rest, problems, straight_way
 from bunraku import library
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box
-from bunraku.planning import Goal, Limits, Outcome, Plan, Problem, plan, recheck
+from bunraku.planning.strings import Goal, Limits, Outcome, Plan, Problem, plan, recheck
 from bunraku.scene import Obstacle, Scene
 
 NAMES = tuple(pair[0] for pair in PAIRS)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from benchmarks.raised_hand import TARGET, problem, straight_up
-from bunraku.kinematics.along import point_along
-from bunraku.planning import plan, recheck
+from bunraku.kinematics.loci import point_along
+from bunraku.planning.strings import plan, recheck
 
 
 def test_winding_the_string_alone_hits_the_beam() -> None:

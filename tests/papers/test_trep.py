@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 from bunraku.dynamics import mass_matrix
-from bunraku.dynamics.expand import expand
 from bunraku.dynamics.linearize import step_derivative
 from bunraku.dynamics.rollout import rollout
 from bunraku.dynamics.simulation import TOLERANCE
+from bunraku.dynamics.step_derivatives import expand
 from bunraku.figure import Figure, Wire, library
 from bunraku.kinematics import pose
 

@@ -12,7 +12,7 @@ from bunraku.control import Acceleration, Configuration, Forces, Momentum, Optim
 from bunraku.control.imitate import imitate
 from bunraku.dynamics import settle
 from bunraku.figure import Effort, Figure, library
-from bunraku.kinematics.along import point_along
+from bunraku.kinematics.loci import point_along
 from bunraku.kinematics.retarget import with_strings
 from tests.papers import discrete
 

@@ -15,8 +15,8 @@ from scipy.spatial.transform import Rotation
 from bunraku.errors import BunrakuWarning
 from bunraku.figure import Figure
 from bunraku.figure.mass import inertia_matrix
-from bunraku.io import urdf
-from bunraku.io.urdf_link import possible
+from bunraku.io.urdf import urdf_reader
+from bunraku.io.urdf.urdf_link import possible
 from bunraku.kinematics import Pose
 
 ROBOTS = {  # file, and whether its root is free in the world
@@ -45,7 +45,7 @@ def path_of(name: str) -> Path:
 def figure_of(path: Path, floating: bool) -> Figure:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BunrakuWarning)  # tests/io says what is warned of
-        return urdf.load(path, floating_base=floating)
+        return urdf_reader.load(path, floating_base=floating)
 
 
 def with_possible_inertias(path: Path, folder: Path) -> Path:

@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 
 from bunraku.errors import BunrakuWarning
 from bunraku.figure import Figure, build, library
-from bunraku.io import mjcf
-from bunraku.io.mjcf_write import ROTOR
+from bunraku.io.mjcf import mjcf_file
+from bunraku.io.mjcf.mjcf_write import ROTOR
 from bunraku.kinematics import Pose, pose
 from tests.peers.robots import ROBOTS, figure_of, mass_matrix, path_of
 
@@ -51,7 +51,7 @@ class Twin:
 def written(figure: Figure, **options: object) -> Twin:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BunrakuWarning)
-        return Twin(figure, mjcf.dumps(figure, meshes=False, **options))  # type: ignore[arg-type]
+        return Twin(figure, mjcf_file.dumps(figure, meshes=False, **options))  # type: ignore[arg-type]
 
 
 def random(figure: Figure, rng: np.random.Generator) -> np.ndarray:
@@ -253,7 +253,7 @@ FEATURES = """
 def features() -> tuple[Figure, mujoco.MjModel, mujoco.MjData]:
     model = mujoco.MjModel.from_xml_string(FEATURES)
     with pytest.warns(BunrakuWarning, match="of ball and free joints left out: knee"):
-        return mjcf.parse(FEATURES), model, mujoco.MjData(model)
+        return mjcf_file.parse(FEATURES), model, mujoco.MjData(model)
 
 
 def to_qpos(figure: Figure, model: mujoco.MjModel, q: np.ndarray) -> np.ndarray:

@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from bunraku.dynamics import settle, simulate
-from bunraku.dynamics.events import impact
+from bunraku.dynamics.continuous_events import impact
 from bunraku.errors import BunrakuWarning
 from bunraku.figure import Figure, library
-from bunraku.io import mjcf
+from bunraku.io.mjcf import mjcf_file
 from bunraku.motion import Motion
 
 Array = NDArray[np.float64]
@@ -26,7 +26,7 @@ def peer(figure: Figure, q: Array, h: float) -> mujoco.MjModel:
     """The figure with its hands held at q, and tendons as stiff as a step of h bears."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BunrakuWarning)
-        model = mujoco.MjModel.from_xml_string(mjcf.dumps(figure, meshes=False, q=q, kinematic="fixed"))
+        model = mujoco.MjModel.from_xml_string(mjcf_file.dumps(figure, meshes=False, q=q, kinematic="fixed"))
     model.opt.timestep, model.opt.integrator = h, mujoco.mjtIntegrator.mjINT_EULER
     model.opt.tolerance, model.opt.iterations = 1e-14, 200
     model.tendon_solref_lim[:] = (4.0 * h, 1.0)  # a limit that is much stiffer falls out of itself, and chatters

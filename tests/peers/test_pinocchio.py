@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 
 from bunraku.figure import WORLD
-from bunraku.io import urdf
+from bunraku.io.urdf import urdf_reader
 from bunraku.kinematics import frames_along, pose
 from tests.peers.robots import ROBOTS, Twin, mass_matrix, path_of, with_possible_inertias
 
@@ -89,5 +89,5 @@ def test_possible_inertias_are_read_as_they_are(name: str) -> None:
     """The rest of the robots have impossible ones, which are mended with a warning."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        urdf.load(path_of(name))
+        urdf_reader.load(path_of(name))
     assert not any("impossible" in str(warning.message) for warning in caught)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bunraku.collision import World
 from bunraku.figure import Box
 from bunraku.figure.build import box, figure, rz, tx, ty
-from bunraku.planning.freespace import FreeSpace
+from bunraku.planning.ways.free_space import FreeSpace
 from bunraku.scene import Obstacle, Scene
 
 

@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from bunraku.stage import Entry, Serving, serve, wire
-from bunraku.stage.run import Run
+from bunraku.stage.live_run import Run
 from tests.stage.conftest import entries
 from tests.stage.toys import Failing
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bunraku.errors import BunrakuError
-from bunraku.locomotion.guide.command import GUIDED, trusted
+from bunraku.locomotion.guide.guide_command import GUIDED, trusted
 from bunraku.teleop.devices import PAPER, STAGE, Axis, Hat, Pilot, Reading
 
 

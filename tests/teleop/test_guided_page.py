@@ -10,8 +10,8 @@ from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.scenario import ROOM, START
 from bunraku.stage import Entry, serve
-from bunraku.teleop.guided import GuidedLive
-from bunraku.verbs.guide import entry
+from bunraku.teleop.guided_figure import GuidedLive
+from bunraku.verbs.guide.run import entry
 from tests.locomotion.guide.robots import written
 from tests.stage.browser import Browser
 from tests.stage.test_page import PICTURES

@@ -14,11 +14,11 @@ from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.session import Session
 from bunraku.stage import Sample, Sticks
-from bunraku.stage.inputs import read_log, replay
-from bunraku.stage.run import Run
+from bunraku.stage.input_log import read_log, replay
+from bunraku.stage.live_run import Run
 from bunraku.teleop.devices import PAPER, Pilot
-from bunraku.teleop.guided import GuidedLive
-from bunraku.verbs.guide import joysticks
+from bunraku.teleop.guided_figure import GuidedLive
+from bunraku.verbs.guide.run import joysticks
 
 pytest.importorskip("sdl2", exc_type=ImportError)
 

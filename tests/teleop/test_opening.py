@@ -15,9 +15,9 @@ from bunraku.scene import Scene
 from bunraku.stage import Entry, Recorded
 from bunraku.stage.stage import Stage
 from bunraku.teleop import opening_show
-from bunraku.teleop.files import entries_of, exporters
+from bunraku.teleop.dropped_files import entries_of, exporters
 from bunraku.teleop.opening import CHAPTERS
-from bunraku.teleop.places import ground
+from bunraku.teleop.viewing_places import ground
 
 SHOW = opening_show()
 
@@ -85,7 +85,8 @@ def test_the_list_needs_no_physics() -> None:
     """What an entry takes is imported when somebody looks at it, and what a dropped file takes when one is dropped."""
     heavy = "{'scipy.linalg', 'coal', 'matplotlib', 'daqp', 'bunraku.dynamics', 'bunraku.control', 'bunraku.verbs.entries'}"
     code = (
-        "import sys; from bunraku.cli import app; from bunraku.stage.command import play; from bunraku.teleop import opening_show\n"
-        f"from bunraku.teleop.files import exporters; opening_show(); exporters(); print({heavy} & set(sys.modules) or 'none')"
+        "import sys; from bunraku.cli import app; from bunraku.stage.play import play; from bunraku.teleop import opening_show\n"
+        "from bunraku.teleop.dropped_files import exporters; opening_show(); exporters()\n"
+        f"print({heavy} & set(sys.modules) or 'none')"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "none\n"

@@ -12,8 +12,8 @@ from bunraku import io
 from bunraku.figure import library
 from bunraku.stage import Entry, Recorded, Serving, serve
 from bunraku.teleop import Simulated
-from bunraku.teleop.files import entries_of
-from bunraku.teleop.places import standing
+from bunraku.teleop.dropped_files import entries_of
+from bunraku.teleop.viewing_places import standing
 from tests.stage.browser import Browser
 from tests.stage.test_page import PICTURES
 

@@ -7,8 +7,8 @@ from bunraku.choreography.shows import performed
 from bunraku.collision import World
 from bunraku.figure.library import named
 from bunraku.figure.library.costume import JACKET, dressed
-from bunraku.io.triangles import triangles
 from bunraku.kinematics import frames_along
+from bunraku.render.triangles import triangles
 from bunraku.spatial import se3
 from bunraku.teleop.theatre import in_theatre, theatre
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from bunraku.cli import app
 from bunraku.ensemble.errand_file import load_errand
 from bunraku.io import load
-from bunraku.verbs.carry import run_many, summary
+from bunraku.verbs.carry.file import run_many, summary
 from bunraku.verbs.entries import entries_of
 
 TEXT = """carry: tray

@@ -9,10 +9,10 @@ from rich.console import Console
 
 import bunraku
 from bunraku.errors import FileError
-from bunraku.locomotion.obstruction import Outcome
-from bunraku.locomotion.segments import Curve, Slope, Step, Straight
+from bunraku.locomotion.climb.obstruction import Outcome
+from bunraku.locomotion.climb.path_segments import Curve, Slope, Step, Straight
 from bunraku.verbs import climb_file, load_climb
-from bunraku.verbs.climb_run import run_climb
+from bunraku.verbs.climb.run import run_climb
 from bunraku.verbs.entries import entries_of
 
 GOOD = """climb: gecko

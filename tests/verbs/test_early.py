@@ -9,8 +9,14 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bunraku.cli import app
-from bunraku.verbs import carry, climb, guide, optimize, orders, perform, plan_run
-from bunraku.verbs import run as simulating
+from bunraku.verbs import orders
+from bunraku.verbs.carry import file as carry
+from bunraku.verbs.climb import file as climb
+from bunraku.verbs.guide import run as guide
+from bunraku.verbs.optimize import file as optimize
+from bunraku.verbs.perform import run as perform
+from bunraku.verbs.plan import run as plan_run
+from bunraku.verbs.simulate import run as simulating
 from tests.verbs.test_carry import TEXT as TRAY
 
 SWING = "simulate: pendulum\nduration: 1 s\n"

@@ -11,8 +11,8 @@ from rich.console import Console
 from bunraku import io
 from bunraku.errors import FileError
 from bunraku.stage import Sticks
-from bunraku.stage.inputs import InputLog
-from bunraku.verbs.guide import entry, live, replayed
+from bunraku.stage.input_log import InputLog
+from bunraku.verbs.guide.run import entry, live, replayed
 
 QUIET = Console(quiet=True)
 

@@ -14,7 +14,7 @@ from bunraku.control import Outcome, gestures
 from bunraku.errors import FileError
 from bunraku.io import load, save
 from bunraku.kinematics import pose
-from bunraku.verbs.optimize import load_order, optimize_file, run_order
+from bunraku.verbs.optimize.file import load_order, optimize_file, run_order
 
 SWING = """\
 optimize: cart_pendulum

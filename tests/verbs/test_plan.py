@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from bunraku.cli import app
 from bunraku.errors import FileError
 from bunraku.io import load
-from bunraku.planning import Outcome, plan
-from bunraku.planning.smoothing import roughness
+from bunraku.planning.strings import Outcome, plan
+from bunraku.planning.strings.smoothing import roughness
 from bunraku.stage import Recorded
 from bunraku.verbs import load_problem
 from bunraku.verbs.entries import entries_of

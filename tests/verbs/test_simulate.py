@@ -13,7 +13,7 @@ from bunraku.errors import FileError
 from bunraku.figure.build import capsule, figure, fixed, free, rx, sphere, spindle, string
 from bunraku.motion import Mark, Motion
 from bunraku.verbs import load_recipe, simulate_file
-from bunraku.verbs.summary import summary
+from bunraku.verbs.motion_report import summary
 
 ARM = """\
 simulate: arm2d

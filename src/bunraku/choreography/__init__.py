@@ -3,6 +3,6 @@
 from bunraku.choreography.perform import Performance, perform
 from bunraku.choreography.score import score
 from bunraku.choreography.script_file import load_script
-from bunraku.choreography.timing import Limits, optimize_times
+from bunraku.choreography.switching_times import Limits, optimize_times
 
 __all__ = ["Limits", "Performance", "load_script", "optimize_times", "perform", "score"]

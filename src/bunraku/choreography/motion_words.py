@@ -12,8 +12,8 @@ from bunraku.choreography.repertoire import Piece, Repertoire
 from bunraku.choreography.script import Role
 from bunraku.errors import BunrakuError, parts
 from bunraku.io import load
-from bunraku.io.node import Node
-from bunraku.io.shape_words import file_named
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.shape_words import file_named
 from bunraku.motion import Motion
 
 PERSON = ("from", "to", "exaggerate", "simplify")

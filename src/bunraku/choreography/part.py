@@ -13,14 +13,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.brief import brief
+from bunraku.control.control_system import System
 from bunraku.control.projection import project
-from bunraku.control.system import System
 from bunraku.dynamics.simulation import TOLERANCE
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.kinematics.along import point_along
+from bunraku.kinematics.loci import point_along
 from bunraku.motion import Track
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bunraku.choreography.puppet import Puppet
 from bunraku.control.imitate import imitate
 from bunraku.motion import Motion
-from bunraku.spatial.ease import eased
+from bunraku.spatial.rest_to_rest import eased
 
 RATE = 25.0  # samples a second, as the library's
 EASE = 0.8  # [s] from rest, and back to it

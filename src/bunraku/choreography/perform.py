@@ -16,16 +16,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.brief import brief
 from bunraku.choreography.compose import reference
 from bunraku.choreography.crossing import Near, nearest
+from bunraku.choreography.cue_shifts import best_shifts
 from bunraku.choreography.part import OffScript, Part, play
 from bunraku.choreography.rehearse import DT, Hung, Rehearsed, rehearse
 from bunraku.choreography.score import Score, Timed, score
 from bunraku.choreography.script import Script
-from bunraku.choreography.shifts import best_shifts
 from bunraku.errors import BunrakuError, FileError, parts
 from bunraku.motion import Mark, Motion, Track
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 APART = 0.04  # [m] between strings of different puppets

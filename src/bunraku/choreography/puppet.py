@@ -14,11 +14,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.brief import brief
 from bunraku.dynamics import settle
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics import pose
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

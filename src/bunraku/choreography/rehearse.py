@@ -17,20 +17,20 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.brief import brief
 from bunraku.choreography.puppet import Puppet
 from bunraku.control import Acceleration, Configuration, Limits, Momentum, Optimum, Outcome, Speed, Tension, optimize
+from bunraku.control.control_problem import Expansion
+from bunraku.control.control_system import Rollout, System
 from bunraku.control.cost import Draft, Term
-from bunraku.control.descent import Method
+from bunraku.control.newton import Method
 from bunraku.control.optimize import problem_of
-from bunraku.control.problem import Expansion
-from bunraku.control.system import Rollout, System
 from bunraku.dynamics import Simulation, momentum
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure, Wire
-from bunraku.io.atomic import writing
-from bunraku.spatial.brief import brief
-from bunraku.spatial.ease import eased
-from bunraku.spatial.kernel import user_cache
+from bunraku.kernels.cache import user_cache
+from bunraku.spatial.rest_to_rest import eased
+from bunraku.writing import writing
 
 Array = NDArray[np.float64]
 DT = 0.02  # [s]

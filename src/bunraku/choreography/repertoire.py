@@ -19,7 +19,7 @@ from bunraku.choreography.puppet import Puppet
 from bunraku.errors import UnknownName
 from bunraku.motion import Motion
 from bunraku.motion.symmetry import partner
-from bunraku.spatial.ease import eased
+from bunraku.spatial.rest_to_rest import eased
 
 Array = NDArray[np.float64]
 FASTEST, SLOWEST = 0.7, 2.0  # of a piece's own duration

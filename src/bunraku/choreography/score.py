@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.brief import brief
 from bunraku.choreography.repertoire import FASTEST, SLOWEST, Piece
 from bunraku.choreography.script import Cue, Role, Script
-from bunraku.choreography.timing import Limits
+from bunraku.choreography.switching_times import Limits
 from bunraku.errors import FileError
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 SPEED = 0.7  # [m/s] that a puppet walks at most, on the average over a cue

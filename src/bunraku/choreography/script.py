@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from bunraku.choreography.repertoire import Repertoire
 from bunraku.figure import Figure
-from bunraku.io.node import Node
+from bunraku.io.yaml.node import Node
 
 
 @dataclass(frozen=True, eq=False)

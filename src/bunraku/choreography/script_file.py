@@ -34,16 +34,16 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from bunraku.choreography.library import repertoire_of
+from bunraku.choreography.motion_library import repertoire_of
 from bunraku.choreography.motion_words import between, with_motions
 from bunraku.choreography.repertoire import Repertoire
 from bunraku.choreography.script import Cue, Role, Script, Start
 from bunraku.errors import BunrakuError, parts
 from bunraku.figure import Figure
-from bunraku.io import yaml
-from bunraku.io.named import figure_named
-from bunraku.io.node import ANGLE, LENGTH, Node
-from bunraku.io.source import near
+from bunraku.io.yaml import yaml_reader
+from bunraku.io.yaml.named_figure import figure_named
+from bunraku.io.yaml.node import ANGLE, LENGTH, Node
+from bunraku.io.yaml.source import near
 
 WORDS = ("show", "tempo", "stage", "places", "figures", "motions", "script")
 ROLE = ("figure", "at", "facing")
@@ -54,7 +54,7 @@ Places = Mapping[str, tuple[float, float]]
 
 def load_script(path: str | os.PathLike[str]) -> Script:
     """The script in a show file, with every word of it understood; whether it can be played is for `score` to say."""
-    return script_of(yaml.read(path), Path(path).parent)
+    return script_of(yaml_reader.read(path), Path(path).parent)
 
 
 def script_of(root: Node, folder: Path) -> Script:

@@ -4,7 +4,7 @@ To add a verb, write a function with `@verb()` in the module where it belongs: i
 help. The help lists verbs in the order of the modules.
 """
 
-from bunraku.cli import look, make, stage
-from bunraku.cli.command import app, main
+from bunraku.cli import looking, making, playing
+from bunraku.cli.app import app, main
 
-__all__ = ["app", "look", "main", "make", "stage"]
+__all__ = ["app", "looking", "main", "making", "playing"]

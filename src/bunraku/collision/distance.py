@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.collision.flat import Flat
-from bunraku.collision.moves import gradients
-from bunraku.collision.rows import Rows
+from bunraku.collision.pair_rows import Rows
+from bunraku.collision.shape_motion import gradients
+from bunraku.collision.world_arrays import Flat
 
 Array = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from bunraku.kernels.compile import inline
 from bunraku.spatial.algebra import axpy3, cross, dot3, sub3
-from bunraku.spatial.kernel import inline
 
 BLOCK, DRUM, ROD, HULL, TRIANGLE = 0, 1, 2, 3, 4  # box, cylinder, segment along z, points, triangle
 STEPS = 48

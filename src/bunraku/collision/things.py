@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.collision.meshes import of_heights
-from bunraku.collision.solids import Solid, of_surface, solid
+from bunraku.collision.coal_shapes import Solid, of_surface, solid
+from bunraku.collision.triangle_meshes import of_heights
 from bunraku.errors import UnknownName
 from bunraku.figure import WORLD, Figure
 from bunraku.scene import Heightfield, Plane, Scene

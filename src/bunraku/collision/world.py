@@ -8,15 +8,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.collision.check import check
-from bunraku.collision.continuous import Passage, denser, passage
+from bunraku.collision.between_samples import Passage, denser, passage
+from bunraku.collision.coal_pairs import Narrow
+from bunraku.collision.collision_report import Report
 from bunraku.collision.distance import Clearances, Distance, clearances, distances
-from bunraku.collision.flat import ALL, BOUND, FIRST, NEAREST
-from bunraku.collision.layout import flat
-from bunraku.collision.narrow import Narrow
-from bunraku.collision.report import Report
-from bunraku.collision.rows import Rows, nearest, rows, settled
+from bunraku.collision.motion_check import check
+from bunraku.collision.pair_rows import Rows, nearest, rows, settled
 from bunraku.collision.things import Rules, things_of, unique
+from bunraku.collision.world_arrays import ALL, BOUND, FIRST, NEAREST
+from bunraku.collision.world_layout import flat
 from bunraku.errors import BunrakuError, MotionError, NotFinite
 from bunraku.figure import Figure
 from bunraku.motion import Motion

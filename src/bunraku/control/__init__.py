@@ -1,5 +1,6 @@
 """The best inputs for a wish, and the feedback that holds a figure to them."""
 
+from bunraku.control.control_system import Curve, Rollout, System
 from bunraku.control.cost import (
     Acceleration,
     Centre,
@@ -11,10 +12,9 @@ from bunraku.control.cost import (
     Speed,
     Tension,
 )
-from bunraku.control.descent import Iteration, Outcome
 from bunraku.control.limits import Limits
+from bunraku.control.newton import Iteration, Outcome
 from bunraku.control.optimize import Optimum, optimize
-from bunraku.control.system import Curve, Rollout, System
 
 __all__ = [
     "Acceleration", "Centre", "Configuration", "CostToGo", "Curve", "Forces", "Iteration", "Limits", "Momentum", "Optimum",

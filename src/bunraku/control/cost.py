@@ -13,12 +13,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.control.sheet import Sheet
-from bunraku.control.system import System
+from bunraku.brief import brief
+from bunraku.control.control_system import System
+from bunraku.control.cost_arrays import Sheet
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.kinematics.forward import Pose
 from bunraku.motion import Motion
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Weight = float | Mapping[str, float]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bunraku.figure import Figure, library
 from bunraku.motion import Motion
-from bunraku.spatial.ease import eased
+from bunraku.spatial.rest_to_rest import eased
 
 Array = NDArray[np.float64]
 

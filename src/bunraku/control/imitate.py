@@ -17,7 +17,7 @@ from bunraku.figure import Figure
 from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.retarget import retarget, with_strings
 from bunraku.motion import Motion
-from bunraku.spatial.ease import eased
+from bunraku.spatial.rest_to_rest import eased
 
 Array = NDArray[np.float64]
 

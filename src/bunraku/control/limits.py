@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.control.keepout import KeepOut
-from bunraku.control.problem import Problem
-from bunraku.control.sheet import Bounds
-from bunraku.control.system import Rollout, System
+from bunraku.control.control_problem import Problem
+from bunraku.control.control_system import Rollout, System
+from bunraku.control.cost_arrays import Bounds
+from bunraku.control.keep_out import KeepOut
 from bunraku.errors import BunrakuError, UnknownName
 from bunraku.scene import Scene
 

@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from bunraku.control.descent import Iteration, Monitor
+from bunraku.control.newton import Iteration, Monitor
 
 
 @dataclass

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bunraku.brief import brief
+from bunraku.control.coarse_grid import coarser, refined, thinned
+from bunraku.control.control_problem import Broken, Expansion, Problem
+from bunraku.control.control_system import Curve, Rollout, System
 from bunraku.control.cost import Term, sheet_of
-from bunraku.control.descent import Descent, Iteration, Method, Monitor, Outcome, descend
-from bunraku.control.grid import coarser, refined, thinned
 from bunraku.control.limits import Limits, tightened, violation
-from bunraku.control.problem import Broken, Expansion, Problem
-from bunraku.control.system import Curve, Rollout, System
+from bunraku.control.newton import Descent, Iteration, Method, Monitor, Outcome, descend
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
 from bunraku.dynamics.rollout import DIVIDED, HELD
 from bunraku.dynamics.simulation import require_admissible
@@ -22,7 +23,6 @@ from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import Pose
 from bunraku.motion import Motion
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 SAME = 1e-12  # of the cost: an expected decrease so small that the gains before the last step are those after it

@@ -11,8 +11,8 @@ import numpy as np
 from bunraku.dynamics.lagrangian import total_mass
 from bunraku.dynamics.rollout import DIVIDED, FROZEN, HELD, advance
 from bunraku.dynamics.variational import begin, workspace
+from bunraku.kernels.compile import borrow, keep, kernel
 from bunraku.kinematics.tree import place
-from bunraku.spatial.kernel import borrow, keep, kernel
 
 REFUSED = HELD | FROZEN | DIVIDED  # steps of which no derivative is known
 FARTHEST = 1e4  # [rad, m, or their momenta] beyond which a rollout has run away

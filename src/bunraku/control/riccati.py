@@ -11,9 +11,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from bunraku.control.cholesky import cholesky, solve_rows
-from bunraku.control.steps import add_curvature, add_turns, fill, fill_links, impulse
-from bunraku.spatial.kernel import inline, kernel, woven
+from bunraku.control.linear_steps import add_curvature, add_turns, fill, fill_links, impulse
+from bunraku.kernels.compile import inline, kernel, woven
+from bunraku.spatial.cholesky import cholesky, solve_rows
 
 
 @woven

@@ -16,9 +16,9 @@ import math
 
 import numpy as np
 
-from bunraku.dynamics.tension import REDUNDANT, gauss
-from bunraku.figure.layout import SLIP
-from bunraku.spatial.kernel import bare, inline
+from bunraku.dynamics.complementarity import REDUNDANT, gauss
+from bunraku.figure.records import SLIP
+from bunraku.kernels.compile import bare, inline
 
 SWEEPS = 100  # at most twice as many, all in all four times
 NEWTON = 10

@@ -9,8 +9,8 @@ Rows are worked on eight numbers at a time (`blocks`), which is faster than to s
 
 from __future__ import annotations
 
-from bunraku.dynamics.blocks import add_row, clear, copy_row, padded, scale_row
-from bunraku.spatial.kernel import bare, woven
+from bunraku.kernels.blocks import add_row, clear, copy_row, padded, scale_row
+from bunraku.kernels.compile import bare, woven
 
 RANK = 1e-11  # of the largest pivot
 SHORT = 40  # numbers in a row of which none are worth leaving out

@@ -12,6 +12,7 @@ A joint's own spring adds −k (q − rest) to L_q, its armature a·v to L_v.
 
 from __future__ import annotations
 
+from bunraku.kernels.compile import bare, woven
 from bunraku.kinematics.tree import on_joint
 from bunraku.spatial.algebra import (
     ZERO6,
@@ -33,7 +34,6 @@ from bunraku.spatial.algebra import (
     scale6,
     weight,
 )
-from bunraku.spatial.kernel import bare, woven
 
 
 @woven

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.dynamics.expand import expand
+from bunraku.brief import brief
 from bunraku.dynamics.puppeteer import Puppeteer
 from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import DIVIDED, FROZEN, HELD, rollout
 from bunraku.dynamics.simulate import asked, motion_of
 from bunraku.dynamics.simulation import SHARE, TOLERANCE, Simulation
+from bunraku.dynamics.step_derivatives import expand
 from bunraku.errors import BunrakuError
 from bunraku.figure import Effort, Figure
 from bunraku.kinematics.forward import configuration, pose
 from bunraku.motion import Motion
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 JUST = 1e-8  # [m of a gap, N of a tension] that count as none

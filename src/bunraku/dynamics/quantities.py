@@ -9,10 +9,10 @@ from bunraku.dynamics.lagrangian import fill_mass, momenta, slopes
 from bunraku.dynamics.rollout import energy as energy_at
 from bunraku.dynamics.variational import workspace
 from bunraku.figure import Figure
+from bunraku.kernels.compile import kernel
 from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
-from bunraku.spatial.kernel import kernel
 
 Array = NDArray[np.float64]
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.dynamics.charts import apply_chart, outside, recentre, unwind
+from bunraku.dynamics.ball_charts import apply_chart, outside, recentre, unwind
 from bunraku.dynamics.lagrangian import energies, momenta, total_mass
 from bunraku.dynamics.variational import begin, step, workspace
-from bunraku.dynamics.yielding import yielding
-from bunraku.figure.layout import LENGTH, Tree
+from bunraku.dynamics.yielding_step import yielding
+from bunraku.figure.records import LENGTH, Tree
+from bunraku.kernels.compile import bare, borrow, inline, keep, kernel, woven
 from bunraku.kinematics.gaps import gap_of
 from bunraku.kinematics.tree import place
-from bunraku.spatial.kernel import bare, borrow, inline, keep, kernel, woven
 
 # What happened in a step, as bits.
 PLAIN, RETRIED, HELD, DIVIDED, FROZEN, RECHARTED = 0, 1, 2, 4, 8, 16

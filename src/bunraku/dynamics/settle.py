@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.dynamics.charts import apply_chart, outside, recentre
+from bunraku.dynamics.ball_charts import apply_chart, outside, recentre
 from bunraku.dynamics.lagrangian import columns, slopes, total_mass
 from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import advance, energy, with_joints
@@ -22,13 +22,13 @@ from bunraku.dynamics.springs import spring_forces
 from bunraku.dynamics.variational import begin, midpoint, workspace
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.figure.layout import SLIP
-from bunraku.kinematics.bends import hessian
+from bunraku.figure.records import SLIP
+from bunraku.kernels.compile import bare, borrow, keep, kernel
 from bunraku.kinematics.forward import configuration
+from bunraku.kinematics.gap_derivatives import hessian
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import dot3, dot6, get6
-from bunraku.spatial.kernel import bare, borrow, keep, kernel
 
 Array = NDArray[np.float64]
 NUDGE = 1e-4  # [rad or m] off a balance

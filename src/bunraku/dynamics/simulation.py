@@ -12,7 +12,7 @@ from bunraku.dynamics.quantities import gap_derivatives, momentum
 from bunraku.dynamics.rollout import FROZEN, HELD, rollout
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure
-from bunraku.figure.layout import PLANE, SLIP
+from bunraku.figure.records import PLANE, SLIP
 from bunraku.kinematics.forward import configuration
 
 Array = NDArray[np.float64]

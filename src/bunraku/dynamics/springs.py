@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.figure.layout import LENGTH
-from bunraku.kinematics.bends import add_hessian, add_third, tangent_screws
+from bunraku.figure.records import LENGTH
+from bunraku.kernels.compile import bare, inline
+from bunraku.kinematics.gap_derivatives import add_hessian, add_third, tangent_screws
 from bunraku.kinematics.gaps import clear_row, gap_of, gradient
 from bunraku.spatial.algebra import cross, dot6, dual, get3, get6
-from bunraku.spatial.kernel import bare, inline
 
 
 @bare

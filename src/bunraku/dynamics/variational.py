@@ -18,18 +18,18 @@ from collections import namedtuple
 
 import numpy as np
 
-from bunraku.dynamics.blocks import clear, padded
+from bunraku.dynamics.complementarity import complementarity
 from bunraku.dynamics.friction import frictional
+from bunraku.dynamics.joint_pairs import pair, spread
 from bunraku.dynamics.kkt import border, down, only_alive, reduce, up
 from bunraku.dynamics.lagrangian import momenta, slopes
-from bunraku.dynamics.pairs import pair, spread
 from bunraku.dynamics.springs import spring_forces, spring_slopes
-from bunraku.dynamics.sums import NUMBERS
-from bunraku.dynamics.tension import complementarity
-from bunraku.figure.layout import SLIP
+from bunraku.figure.records import SLIP
+from bunraku.kernels.blocks import clear, padded
+from bunraku.kernels.compile import bare, inline, woven
+from bunraku.kernels.row_sums import NUMBERS
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
-from bunraku.spatial.kernel import bare, inline, woven
 
 Work = namedtuple(
     "Work",

@@ -13,7 +13,7 @@ from bunraku.ensemble.team import Agent, Hold
 from bunraku.figure import Figure, library
 from bunraku.figure.library.manipulators import mobile_manipulator
 from bunraku.figure.shape import Box, Cylinder
-from bunraku.planning.steer import Bezier, Holonomic, Planar
+from bunraku.planning.ways.steer import Bezier, Holonomic, Planar
 from bunraku.spatial import se3, so3
 
 

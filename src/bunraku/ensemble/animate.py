@@ -13,21 +13,21 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.brief import brief
 from bunraku.ensemble.grip import Grip
 from bunraku.ensemble.lean import lean
 from bunraku.ensemble.manipulate import SMOOTH, jump_of
 from bunraku.ensemble.manipulate import hold as held_by
 from bunraku.ensemble.rolling import rolled
 from bunraku.ensemble.team import OBJECT, Agent, Hold, Team
-from bunraku.kinematics.arm import closed_form
+from bunraku.kernels.clock import worked
 from bunraku.kinematics.forward import frames_along
+from bunraku.kinematics.inverse.arm import closed_form
 from bunraku.locomotion.walk import Walk, walk
-from bunraku.locomotion.walk.ground import Heights
+from bunraku.locomotion.walk.foot_ground import Heights
 from bunraku.motion import Motion, Track
-from bunraku.planning.timing import Timing
+from bunraku.planning.ways.path_timing import Timing
 from bunraku.spatial import se3, so3
-from bunraku.spatial.brief import brief
-from bunraku.spatial.clock import worked
 
 Array = NDArray[np.float64]
 GENTLE = 0.95 * SMOOTH

@@ -18,22 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.ensemble.animate import Animation, animate
-from bunraku.ensemble.barred import Barred
+from bunraku.ensemble.barred_space import Barred
+from bunraku.ensemble.carry_result import STAGES, Carry, CarryOutcome, Progress
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.manipulate import SMOOTH
-from bunraku.ensemble.outcome import STAGES, Carry, CarryOutcome, Progress
+from bunraku.ensemble.no_way import in_reach, why_not
 from bunraku.ensemble.pace import jumps, paced
-from bunraku.ensemble.recheck import Verdict, recheck
+from bunraku.ensemble.recheck_team import Verdict, recheck
 from bunraku.ensemble.tune import Tuned, tune
-from bunraku.ensemble.why import in_reach, why_not
+from bunraku.kernels.clock import worked
 from bunraku.motion import Motion
-from bunraku.planning.connect import Growth, connect
-from bunraku.planning.path import Path, rounded, shortcut
-from bunraku.planning.roadmap import Roadmap
-from bunraku.planning.timing import Timing
-from bunraku.planning.visibility import Learning, learn
-from bunraku.planning.way_outcome import WayOutcome
-from bunraku.spatial.clock import worked
+from bunraku.planning.ways.path import Path, rounded, shortcut
+from bunraku.planning.ways.path_timing import Timing
+from bunraku.planning.ways.roadmap import Roadmap
+from bunraku.planning.ways.rrt_connect import Growth, connect
+from bunraku.planning.ways.visibility import Learning, learn
+from bunraku.planning.ways.way_outcome import WayOutcome
 
 __all__ = ["STAGES", "Carry", "CarryOutcome", "Progress", "carry"]
 Array = NDArray[np.float64]

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.brief import brief
 from bunraku.ensemble.team import OBJECT, Area, Team
 from bunraku.errors import BunrakuError
-from bunraku.planning.freespace import FreeSpace
-from bunraku.planning.path import Path as Way
-from bunraku.planning.timing import Timing, timed
+from bunraku.planning.ways.free_space import FreeSpace
+from bunraku.planning.ways.path import Path as Way
+from bunraku.planning.ways.path_timing import Timing, timed
 from bunraku.scene import Scene
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 PLANNED = 2.0  # of the margin

@@ -16,12 +16,12 @@ from bunraku.ensemble.team import OBJECT, Agent, Area, Carried, Hold, Team
 from bunraku.ensemble.terrain import Terrain
 from bunraku.errors import UnknownName
 from bunraku.figure.shape import Shape
-from bunraku.io import yaml
-from bunraku.io.node import ANGLE, LENGTH, TIME, Node
 from bunraku.io.outputs import outputs_of
-from bunraku.io.scene_file import scene_in
-from bunraku.io.shape_words import shape
-from bunraku.planning.steer import Bezier, Differential, Holonomic
+from bunraku.io.yaml import yaml_reader
+from bunraku.io.yaml.node import ANGLE, LENGTH, TIME, Node
+from bunraku.io.yaml.scene_file import scene_in
+from bunraku.io.yaml.shape_words import shape
+from bunraku.planning.ways.steer import Bezier, Differential, Holonomic
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
@@ -46,7 +46,7 @@ def load_errand(path: str | os.PathLike[str]) -> Errand:
         file = FOLDER / f"{path}.yaml"
     elif not file.suffix and not file.exists():
         raise UnknownName("errand or file", str(path), shipped())
-    return errand_of(yaml.read(file), file.parent)
+    return errand_of(yaml_reader.read(file), file.parent)
 
 
 def errand_of(root: Node, folder: Path) -> Errand:

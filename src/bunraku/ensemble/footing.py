@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.ensemble.team import Agent, Team
-from bunraku.ensemble.whole import feet
+from bunraku.ensemble.whole_team import feet
 from bunraku.figure.shape import Box, Capsule, Cylinder, Shape, Sphere
 from bunraku.kinematics.forward import frames_along
 from bunraku.motion import Motion

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.ensemble.team import Agent, Team
-from bunraku.ensemble.whole import Whole
+from bunraku.ensemble.whole_team import Whole
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]

@@ -15,8 +15,8 @@ from scipy.interpolate import PchipInterpolator
 from scipy.ndimage import gaussian_filter1d
 
 from bunraku.figure import WORLD
-from bunraku.kinematics.arm import ClosedArm
 from bunraku.kinematics.forward import frames_along
+from bunraku.kinematics.inverse.arm import ClosedArm
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.ensemble.reach import Shell, shell
+from bunraku.brief import brief
+from bunraku.ensemble.arm_reach import Shell, shell
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.figure.shape import Color, Geometry, Shape
-from bunraku.planning.steer import Holonomic, Planar
+from bunraku.planning.ways.steer import Holonomic, Planar
 from bunraku.spatial import se3
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]

@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.ensemble.loops import Loops
+from bunraku.brief import brief
+from bunraku.ensemble.closed_loops import Loops
 from bunraku.ensemble.postures import Postures
 from bunraku.ensemble.residual import COARSE, STEP, Residual, Spots
 from bunraku.ensemble.stretches import Stretches
 from bunraku.ensemble.warp import LEAST, Warp, window
-from bunraku.ensemble.whole import Whole
-from bunraku.spatial.brief import brief
-from bunraku.spatial.clock import worked
+from bunraku.ensemble.whole_team import Whole
+from bunraku.kernels.clock import worked
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from bunraku.motion import Motion
-from bunraku.planning.timing import Timing
+from bunraku.planning.ways.path_timing import Timing
 
 Array = NDArray[np.float64]
 CALM = 0.17  # [rad] that a joint should move at most from one sample to the next

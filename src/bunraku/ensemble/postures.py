@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.ensemble.loops import Loops
+from bunraku.ensemble.closed_loops import Loops
 from bunraku.ensemble.team import OBJECT
 
 Array = NDArray[np.float64]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.collision.continuous import denser
-from bunraku.ensemble.whole import Whole
-from bunraku.spatial.brief import brief
+from bunraku.brief import brief
+from bunraku.collision.between_samples import denser
+from bunraku.ensemble.whole_team import Whole
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

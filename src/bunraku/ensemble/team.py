@@ -17,20 +17,20 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bunraku.brief import brief
 from bunraku.collision import World
-from bunraku.collision.ways import Link
+from bunraku.collision.free_curves import Link
 from bunraku.ensemble.members import Agent, Carried, Hold, Vector
-from bunraku.ensemble.sampling import TeamSampler
+from bunraku.ensemble.team_sampling import TeamSampler
 from bunraku.ensemble.terrain import Terrain, Tied
 from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD, Figure, Point
 from bunraku.figure.build import Attached, Node, figure, free, rx, ry, rz, tx, ty, tz
 from bunraku.figure.shape import Shape
 from bunraku.kinematics.forward import frames_along
-from bunraku.planning.freespace import FreeSpace
-from bunraku.planning.steer import Holonomic
+from bunraku.planning.ways.free_space import FreeSpace
+from bunraku.planning.ways.steer import Holonomic
 from bunraku.scene import Scene
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Area = tuple[tuple[float, float], tuple[float, float]]

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.collision.meshes import load
-from bunraku.collision.sweep import Curve
+from bunraku.brief import brief
+from bunraku.collision.curve_proofs import Curve
+from bunraku.collision.triangle_meshes import load
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.figure.shape import Box, Mesh
-from bunraku.planning.steer import Planar, Steering, length, samples
+from bunraku.planning.ways.steer import Planar, Steering, length, samples
 from bunraku.scene import Heightfield, Obstacle, Scene
 from bunraku.spatial import se3
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 Area = tuple[tuple[float, float], tuple[float, float]]

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from bunraku.ensemble.animate import Animation
 from bunraku.ensemble.mend import Change, Mender
 from bunraku.ensemble.team import Team
-from bunraku.ensemble.whole import Whole
+from bunraku.ensemble.whole_team import Whole
 from bunraku.errors import BunrakuError
+from bunraku.kernels.clock import worked
 from bunraku.motion import Mark, Motion
 from bunraku.scene import Scene
-from bunraku.spatial.clock import worked
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bunraku.brief import brief
 from bunraku.errors import BunrakuError
-from bunraku.spatial.brief import brief
-from bunraku.spatial.ease import eased
+from bunraku.spatial.rest_to_rest import eased
 
 Array = NDArray[np.float64]
 LEAST = 0.4  # of the ease is the least time in which a change may come or go

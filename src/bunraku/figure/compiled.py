@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from bunraku.figure.figure import Figure
 from bunraku.figure.folding import Folding
-from bunraku.figure.layout import Tree
 from bunraku.figure.links import Rows
-from bunraku.spatial.kernel import INTERPRETED
+from bunraku.figure.records import Tree
+from bunraku.kernels.compile import INTERPRETED
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

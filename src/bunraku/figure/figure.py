@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.errors import UnknownName
-from bunraku.figure.check import check
 from bunraku.figure.contact import Closure, Contact
 from bunraku.figure.force import Force, Spring
 from bunraku.figure.frame import Frame, Joint, Variable, Vector
 from bunraku.figure.mass import Body
 from bunraku.figure.shape import Shape
 from bunraku.figure.string import String, Wire
+from bunraku.figure.validate import check
 
 if TYPE_CHECKING:
     from bunraku.figure.compiled import Compiled

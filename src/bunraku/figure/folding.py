@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from bunraku.figure.figure import Figure
 from bunraku.figure.force import Push
 from bunraku.figure.frame import WORLD, Frame, Point, Vector
-from bunraku.figure.layout import JOINT
 from bunraku.figure.mass import inertia_matrix
+from bunraku.figure.records import JOINT
 from bunraku.spatial import se3, so3
 
 Array = NDArray[np.float64]

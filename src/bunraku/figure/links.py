@@ -12,7 +12,7 @@ from bunraku.figure.figure import Figure
 from bunraku.figure.folding import Carried, Folding
 from bunraku.figure.force import Effort, Push
 from bunraku.figure.frame import WORLD
-from bunraku.figure.layout import FORCE, LENGTH, LINK, PLANE, POINT, SLIP
+from bunraku.figure.records import FORCE, LENGTH, LINK, PLANE, POINT, SLIP
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]

@@ -17,27 +17,27 @@ from bunraku.errors import FileError
 __all__ = ["LOADERS", "SAVERS", "load", "save"]
 
 LOADERS = {
-    ".bvh": "bunraku.io.bvh:load_bvh",
-    ".csv": "bunraku.io.table:load_csv",
-    ".mjcf": "bunraku.io.mjcf:load",
-    ".npz": "bunraku.io.arrays:load_npz",
-    ".urdf": "bunraku.io.urdf:load",
-    ".xml": "bunraku.io.mjcf:load",
-    ".yaml": "bunraku.io.documents:load_yaml",
-    ".yml": "bunraku.io.documents:load_yaml",
+    ".bvh": "bunraku.io.bvh.bvh_reader:load_bvh",
+    ".csv": "bunraku.io.tables.csv_file:load_csv",
+    ".mjcf": "bunraku.io.mjcf.mjcf_file:load",
+    ".npz": "bunraku.io.tables.npz_file:load_npz",
+    ".urdf": "bunraku.io.urdf.urdf_reader:load",
+    ".xml": "bunraku.io.mjcf.mjcf_file:load",
+    ".yaml": "bunraku.io.yaml.documents:load_yaml",
+    ".yml": "bunraku.io.yaml.documents:load_yaml",
 }
 
 SAVERS = {
-    ".bvh": "bunraku.io.bvh:save_bvh",
-    ".csv": "bunraku.io.table:save_csv",
-    ".glb": "bunraku.io.glb:save_glb",
-    ".mjcf": "bunraku.io.mjcf:save",
-    ".mp4": "bunraku.io.video:save_mp4",
-    ".npz": "bunraku.io.arrays:save_npz",
-    ".png": "bunraku.io.video:save_png",
-    ".xml": "bunraku.io.mjcf:save",
-    ".yaml": "bunraku.io.documents:save_yaml",
-    ".yml": "bunraku.io.documents:save_yaml",
+    ".bvh": "bunraku.io.bvh.bvh_reader:save_bvh",
+    ".csv": "bunraku.io.tables.csv_file:save_csv",
+    ".glb": "bunraku.io.gltf.glb:save_glb",
+    ".mjcf": "bunraku.io.mjcf.mjcf_file:save",
+    ".mp4": "bunraku.render.video:save_mp4",
+    ".npz": "bunraku.io.tables.npz_file:save_npz",
+    ".png": "bunraku.render.video:save_png",
+    ".xml": "bunraku.io.mjcf.mjcf_file:save",
+    ".yaml": "bunraku.io.yaml.documents:save_yaml",
+    ".yml": "bunraku.io.yaml.documents:save_yaml",
 }
 
 

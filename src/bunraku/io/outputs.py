@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from bunraku.errors import FileError
-from bunraku.io import plots, save
-from bunraku.io.atomic import writable
-from bunraku.io.node import Node
+from bunraku.io import save
+from bunraku.io.yaml.node import Node
 from bunraku.motion import Motion
+from bunraku.render import plots
 from bunraku.scene import Scene
+from bunraku.writing import writable
 
 MOTIONS = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png")
 SHOWN = (".mp4", ".png")  # show what is around the figures too; the others hold the motion only
@@ -35,7 +36,7 @@ def require(path: Path | None, suffixes: Collection[str], what: str) -> None:
         raise FileError(f"cannot hold {what}", path=str(path), advice=f"end the name in {', '.join(suffixes)}")
     writable(path)
     if path.suffix.lower() == ".mp4":
-        from bunraku.io.video import require_ffmpeg
+        from bunraku.render.video import require_ffmpeg
 
         require_ffmpeg(path)
 

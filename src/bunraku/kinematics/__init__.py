@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from bunraku.kinematics.forward import Pose, frames_along, pose
 
 if TYPE_CHECKING:
-    from bunraku.kinematics.arm import ClosedArm, closed_form
     from bunraku.kinematics.balance import Balance
-    from bunraku.kinematics.inverse import Inverse
-    from bunraku.kinematics.pin import Drag
-    from bunraku.kinematics.solution import Outcome, Solution
-    from bunraku.kinematics.tasks import (
+    from bunraku.kinematics.inverse.arm import ClosedArm, closed_form
+    from bunraku.kinematics.inverse.drag import Drag
+    from bunraku.kinematics.inverse.solution import Outcome, Solution
+    from bunraku.kinematics.inverse.solver import Inverse
+    from bunraku.kinematics.inverse.tasks import (
         CentreOfMass,
         Clearance,
         Closing,
@@ -33,12 +33,12 @@ __all__ = [
 
 # Whoever only wants a pose does not wait for the solvers.
 _HOME = {
-    "Balance": "balance", "ClosedArm": "arm", "Drag": "pin", "Inverse": "inverse", "Outcome": "solution", "Solution": "solution",
-    "closed_form": "arm",
+    "Balance": "balance", "ClosedArm": "inverse.arm", "Drag": "inverse.drag", "Inverse": "inverse.solver",
+    "Outcome": "inverse.solution", "Solution": "inverse.solution", "closed_form": "inverse.arm",
 }  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME.get(name, 'tasks')}"), name)
+    return getattr(importlib.import_module(f"{__name__}.{_HOME.get(name, 'inverse.tasks')}"), name)

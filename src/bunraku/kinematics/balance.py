@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure
+from bunraku.kernels.compile import kernel
 from bunraku.kinematics.forward import pose
-from bunraku.kinematics.tasks import Bound
+from bunraku.kinematics.inverse.tasks import Bound
 from bunraku.kinematics.tree import carry, place
 from bunraku.spatial.algebra import cross, get6
-from bunraku.spatial.kernel import kernel
 
 Array = NDArray[np.float64]
 

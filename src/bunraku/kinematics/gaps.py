@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.figure.layout import LENGTH
+from bunraku.figure.records import LENGTH
+from bunraku.kernels.compile import bare, woven
 from bunraku.kinematics.tree import carry
 from bunraku.spatial.algebra import add3, cross, dot3, get3, get6, put3, scale3, sub3
-from bunraku.spatial.kernel import bare, woven
 
 TINY = 1e-12  # [m] a segment of no length has no direction; its tension then pulls nowhere
 HUGE = 1e300

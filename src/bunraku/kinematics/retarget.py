@@ -20,7 +20,7 @@ from bunraku.figure.frame import WORLD
 from bunraku.kinematics.aim import nearest_angles, shortest, turned
 from bunraku.kinematics.anatomy import BELOW, HIPS, Anatomy, Part, anatomy
 from bunraku.kinematics.forward import frames_along
-from bunraku.kinematics.stance import Stance
+from bunraku.kinematics.rest_stance import Stance
 from bunraku.motion import Motion
 from bunraku.motion.orientation import turns
 from bunraku.spatial import so3

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from bunraku.kernels.compile import bare, kernel, woven
 from bunraku.spatial.algebra import cross, put3, put6
-from bunraku.spatial.kernel import bare, kernel, woven
 
 
 @bare

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.errors import MotionError
-from bunraku.figure import plain
+from bunraku.figure import plain_kinematics
 from bunraku.figure.figure import Figure
 from bunraku.figure.frame import WORLD
 from bunraku.motion.track import Track
@@ -111,7 +111,7 @@ class _Screw:
 
 def _screws(figure: Figure) -> dict[str, _Screw]:
     """Of every variable of the tree at q = 0, in the world."""
-    X_W = plain.poses(figure.frames, dict.fromkeys(figure.names, 0.0))
+    X_W = plain_kinematics.poses(figure.frames, dict.fromkeys(figure.names, 0.0))
     carrier = {WORLD: ""}
     out = {}
     for frame in figure.frames:
@@ -143,8 +143,9 @@ def _sign(name: str, a: _Screw, other: str, b: _Screw, S: Array, tolerance: floa
 
 def _rope_pairs(figure: Figure, S: Array, tolerance: float) -> dict[str, str]:
     """Each string's (or wire's) partner: by name, or else the one that runs where its mirror image does."""
-    X_W = plain.poses(figure.frames, dict.fromkeys(figure.names, 0.0))
-    paths = {rope.name: np.array([plain.point(X_W, at) for at in rope.path]) for rope in (*figure.strings, *figure.wires)}
+    X_W = plain_kinematics.poses(figure.frames, dict.fromkeys(figure.names, 0.0))
+    ropes = (*figure.strings, *figure.wires)
+    paths = {rope.name: np.array([plain_kinematics.point(X_W, at) for at in rope.path]) for rope in ropes}
 
     def mirrored(a: str, b: str) -> bool:
         return paths[a].shape == paths[b].shape and float(np.max(np.abs(paths[a] * S - paths[b]))) <= tolerance

@@ -1,1 +1,1 @@
-"""Rotations, rigid motions, curves, difference quotients, and the one numba decorator. No figure in sight."""
+"""Rotations, rigid motions, curves, small linear algebra. No figure in sight."""

@@ -6,7 +6,7 @@ closed under addition, so that subtree sums need no transforms. Tuples of known 
 
 from __future__ import annotations
 
-from bunraku.spatial.kernel import woven
+from bunraku.kernels.compile import woven
 
 ZERO3 = (0.0, 0.0, 0.0)
 ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -5,11 +5,11 @@
     play([Entry("A swing", motion)])
 """
 
-from bunraku.stage.command import Serving, play, serve
-from bunraku.stage.commands import Command, Device, Pull, Release, Reset, Sticks, Winch
 from bunraku.stage.entry import Entry, Recorded, Series, still
-from bunraku.stage.export import standalone
+from bunraku.stage.hand_commands import Command, Device, Pull, Release, Reset, Sticks, Winch
 from bunraku.stage.live import Live, Sample
+from bunraku.stage.page_export import standalone
+from bunraku.stage.play import Serving, play, serve
 from bunraku.stage.posing import Posing
 
 __all__ = [

@@ -13,10 +13,10 @@ from bunraku.figure import WORLD, Box, Capsule, Cylinder, Figure, Mesh, Point, S
 from bunraku.figure.string import String
 from bunraku.motion import Motion
 from bunraku.scene import Heightfield, Plane, Scene
-from bunraku.stage import series
+from bunraku.stage import motion_series
 from bunraku.stage.entry import Recorded
 from bunraku.stage.live import Live
-from bunraku.stage.meshes import Meshes
+from bunraku.stage.mesh_store import Meshes
 
 Plain = dict[str, Any]
 UNITS = {"rotate": "rad", "screw": "rad", "translate": "m", "length": "m"}
@@ -31,7 +31,7 @@ def recorded(piece: Recorded, meshes: Meshes) -> tuple[Plain, bytes]:
     if reference is not None:
         blocks.add("t", reference.t, dtype="<f8", ghost=True)
         tracks += [blocks.track(track.name, track, ghost=True) for track in reference.tracks]
-    extra = (*piece.series, *series.of(motion))
+    extra = (*piece.series, *motion_series.of(motion))
     for one in extra:
         blocks.add("series", one.values)
     names = _figures(piece)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.brief import brief
 from bunraku.errors import MotionError
 from bunraku.figure import Figure
 from bunraku.motion import Motion
 from bunraku.scene import Scene
-from bunraku.spatial.brief import brief
 from bunraku.stage.live import Live
 
 Array = NDArray[np.float64]

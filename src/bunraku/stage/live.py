@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bunraku.figure import Figure
 from bunraku.scene import Scene
-from bunraku.stage.commands import Command
+from bunraku.stage.hand_commands import Command
 
 Array = NDArray[np.float64]
 

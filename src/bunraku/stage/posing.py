@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bunraku.figure import Figure, String
 from bunraku.kinematics import pose
 from bunraku.scene import Scene
-from bunraku.stage.commands import Command, Pull, Release, Winch
+from bunraku.stage.hand_commands import Command, Pull, Release, Winch
 from bunraku.stage.live import Sample
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from bunraku.stage.live import Live
-from bunraku.stage.run import Run
+from bunraku.stage.live_run import Run
 
 IN_FLIGHT = 8
 """Samples on their way to a page that has not yet drawn them. Beyond this it is slow, and gets only the newest."""

@@ -20,8 +20,8 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from bunraku.errors import BunrakuError, UnknownName
-from bunraku.stage.export import export
 from bunraku.stage.guard import Guard, Guarded
+from bunraku.stage.page_export import export
 from bunraku.stage.room import Visitor
 from bunraku.stage.stage import Stage
 from bunraku.stage.uploads import unpack

@@ -11,11 +11,11 @@ from typing import Any
 
 from bunraku.errors import BunrakuError, UnknownName
 from bunraku.stage import describe, takes
-from bunraku.stage.commands import BadCommand, from_plain
 from bunraku.stage.entry import Entry, Recorded
-from bunraku.stage.inputs import read_log
+from bunraku.stage.hand_commands import BadCommand, from_plain
+from bunraku.stage.input_log import read_log
 from bunraku.stage.live import Live, Sample
-from bunraku.stage.meshes import Meshes
+from bunraku.stage.mesh_store import Meshes
 from bunraku.stage.room import Room, Visitor
 from bunraku.stage.takes import Take
 from bunraku.stage.uploads import Opener, Uploads

@@ -13,8 +13,8 @@ from typing import Any
 from bunraku.errors import BunrakuError, FileError
 from bunraku.figure import Mesh
 from bunraku.stage.entry import Entry, Recorded
-from bunraku.stage.export import safe_name
 from bunraku.stage.live import Live
+from bunraku.stage.page_export import safe_name
 from bunraku.stage.wire import MALFORMED, Refusal
 
 Opener = Callable[[Path], Sequence[Entry]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bunraku.teleop.opening import opening_show
 
 if TYPE_CHECKING:
-    from bunraku.teleop.simulated import Simulated
+    from bunraku.teleop.simulated_figure import Simulated
 
 __all__ = ["Simulated", "opening_show"]
 
@@ -16,6 +16,6 @@ def __getattr__(name: str) -> Any:
     """What the list of a show does not need is imported when it is asked for: physics takes half a second."""
     if name != "Simulated":
         raise AttributeError(f"module 'bunraku.teleop' has no attribute {name!r}")
-    from bunraku.teleop.simulated import Simulated
+    from bunraku.teleop.simulated_figure import Simulated
 
     return Simulated

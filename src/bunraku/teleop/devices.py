@@ -11,7 +11,7 @@ from collections.abc import Mapping as Table
 from dataclasses import dataclass, field
 
 from bunraku.errors import UnknownName
-from bunraku.locomotion.guide.command import GUIDED, Command, Guided
+from bunraku.locomotion.guide.guide_command import GUIDED, Command, Guided
 
 MEANINGS = ("forward", "left", "up", "roll", "pitch", "yaw", "lift_left", "lift_right", "switch")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bunraku.locomotion.guide.command import Command
 from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.segment import DT
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
-from bunraku.teleop.physics import MujocoRobot
-from bunraku.teleop.robot import Link, Served, drive
+from bunraku.teleop.mujoco_robot import MujocoRobot
+from bunraku.teleop.robot_link import Link, Served, drive
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from bunraku.errors import BunrakuError, MissingExtra
-from bunraku.locomotion.guide.command import Command
+from bunraku.locomotion.guide.guide_command import Command
 from bunraku.teleop.devices import Pilot, Reading
 
 FULL = 32767.0

@@ -11,9 +11,9 @@ import numpy as np
 from bunraku.figure import Box, Cylinder, Mesh
 from bunraku.figure.library.costume import dressed
 from bunraku.figure.shape import Color
-from bunraku.io.triangles import triangles
 from bunraku.kinematics.forward import frames_along
 from bunraku.motion import Motion
+from bunraku.render.triangles import triangles
 from bunraku.scene import Obstacle, Scene
 from bunraku.spatial import se3
 from bunraku.stage import Recorded

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 
 from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 
-from bunraku.io.node import ANGLE, FREQUENCY, TIME, Node, Quantity
-from bunraku.io.source import near
+from bunraku.io.yaml.node import ANGLE, FREQUENCY, TIME, Node, Quantity
+from bunraku.io.yaml.source import near
 
 Curve = Callable[[float], float]
 SINE = ("amplitude", "frequency", "phase", "offset")

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bunraku.ensemble.pictures import on_stage as with_roadmap
+from bunraku.ensemble.carry_pictures import on_stage as with_roadmap
 from bunraku.locomotion.guide.humanoid import Humanoid
-from bunraku.planning.picture import on_stage as with_tree
+from bunraku.planning.strings.tree_picture import on_stage as with_tree
 from bunraku.stage import Entry, Recorded
-from bunraku.teleop import files
-from bunraku.verbs import guide
-from bunraku.verbs.carry import CarryRecipe
-from bunraku.verbs.climb import ClimbRecipe
+from bunraku.teleop import dropped_files
+from bunraku.verbs.carry.file import CarryRecipe
+from bunraku.verbs.climb.file import ClimbRecipe
+from bunraku.verbs.guide import run
 from bunraku.verbs.orders import made, order_in
-from bunraku.verbs.perform import ShowRecipe
-from bunraku.verbs.plan import Order
+from bunraku.verbs.perform.run import ShowRecipe
+from bunraku.verbs.plan.file import Order
 
 
 def entries_of(path: Path) -> list[Entry]:
     """The entries of a file. Mistakes in it are told at once."""
     match order := order_in(path):
         case None | ShowRecipe():
-            return files.entries_of(path)
+            return dropped_files.entries_of(path)
         case Humanoid():
-            return [guide.entry(str(path), None)]
+            return [run.entry(str(path), None)]
         case Order():
             return [Entry(path.stem, lambda: with_tree(order.run()), "a plan; blue is what the search tried")]
         case ClimbRecipe():

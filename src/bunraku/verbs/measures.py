@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bunraku.figure import Effort, Figure, Force
-from bunraku.io.node import ANGLE, FORCE, LENGTH, TORQUE, Quantity
+from bunraku.io.yaml.node import ANGLE, FORCE, LENGTH, TORQUE, Quantity
 
 TURNS = ("rotate", "screw")
 

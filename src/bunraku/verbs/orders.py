@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.errors import BunrakuError
-from bunraku.io import yaml
+from bunraku.io.yaml import yaml_reader
 
 READERS = {
-    "simulate": "bunraku.verbs.simulate:load_recipe",
-    "optimize": "bunraku.verbs.optimize:load_order",
-    "show": "bunraku.verbs.perform:load_show",
-    "climb": "bunraku.verbs.climb:load_climb",
-    "plan": "bunraku.verbs.plan:load_problem",
-    "carry": "bunraku.verbs.carry:load_carry",
+    "simulate": "bunraku.verbs.simulate.file:load_recipe",
+    "optimize": "bunraku.verbs.optimize.file:load_order",
+    "show": "bunraku.verbs.perform.run:load_show",
+    "climb": "bunraku.verbs.climb.file:load_climb",
+    "plan": "bunraku.verbs.plan.file:load_problem",
+    "carry": "bunraku.verbs.carry.file:load_carry",
     "humanoid": "bunraku.locomotion.guide.humanoid_file:load_humanoid",
 }
 
@@ -29,7 +29,7 @@ def order_in(path: str | PathLike[str]) -> Any:
     if Path(path).suffix.lower() not in (".yaml", ".yml"):
         return None
     try:
-        root = yaml.read(path)
+        root = yaml_reader.read(path)
     except BunrakuError:  # whoever reads it next will say what is wrong
         return None
     reader = next((reader for word, reader in READERS.items() if root.get(word) is not None), None)

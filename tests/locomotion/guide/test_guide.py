@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bunraku.figure.shape import Box
-from bunraku.locomotion.guide.command import GUIDED, Command
 from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.guide_command import GUIDED, Command
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.wander import Tally, wander
 from bunraku.scene import Obstacle, Scene

@@ -10,16 +10,16 @@ import pytest
 from bunraku.errors import FileError
 from bunraku.kinematics import pose
 from bunraku.kinematics.balance import momentum_along
-from bunraku.locomotion.guide.command import Command
 from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.humanoid_file import humanoid_named, load_humanoid, parse_humanoid, planner_of
 from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
 from bunraku.spatial import so3
-from bunraku.teleop.physics import MujocoRobot
-from bunraku.teleop.robot import Link, Served, drive
+from bunraku.teleop.mujoco_robot import MujocoRobot
+from bunraku.teleop.robot_link import Link, Served, drive
 from tests.locomotion.guide.robots import ROBOTS, written
 from tests.locomotion.guide.sound import Kept, assert_sound
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from bunraku.kinematics.balance import zero_moment_point
-from bunraku.locomotion.guide.command import Command
 from bunraku.locomotion.guide.effort import needed, shared
 from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.judge import Judge
 from bunraku.locomotion.guide.performance import Performance

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from bunraku.kinematics import pose
-from bunraku.locomotion.guide.command import Command
 from bunraku.locomotion.guide.effort import needed, shared
 from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.segment import DT

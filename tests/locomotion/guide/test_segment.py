@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from bunraku.kinematics.balance import margin, support_polygon
 from bunraku.locomotion.guide.humanoid import rectangle
 from bunraku.locomotion.guide.segment import Phase, Planner, State
-from bunraku.locomotion.guide.support import Region, region
+from bunraku.locomotion.guide.support_polygon import Region, region
 
 SOLE = rectangle(0.099, 0.072)
 LEFT, RIGHT = np.array([0.0, 0.0385, 0.0, 0.0]), np.array([0.0, -0.0385, 0.0, 0.0])

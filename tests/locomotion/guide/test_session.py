@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bunraku.locomotion.guide.command import Command
-from bunraku.locomotion.guide.comzmp import FLOOR
+from bunraku.locomotion.guide.com_zmp import FLOOR
 from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.move import Move
 from bunraku.locomotion.guide.performance import Performance

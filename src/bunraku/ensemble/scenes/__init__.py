@@ -17,9 +17,9 @@ from bunraku.ensemble.scenes.living_room import living_room, piano
 from bunraku.ensemble.scenes.ramp import ramp
 from bunraku.errors import UnknownName
 from bunraku.figure.shape import Shape
-from bunraku.io.scene_file import load_scene, save_scene
+from bunraku.io.yaml.scene_file import load_scene, save_scene
+from bunraku.kernels.cache import cache_root
 from bunraku.scene import Scene
-from bunraku.spatial.kernel import cache_root
 
 SCENES: dict[str, Callable[..., Scene]] = {"factory": factory, "living_room": living_room, "ramp": ramp}
 OBJECTS: dict[str, Callable[..., tuple[Shape, ...]]] = {"piano": piano}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.ensemble.scenes.solids import box, tube, turned, written
+from bunraku.ensemble.scenes.meshed_solids import box, tube, turned, written
 from bunraku.figure.shape import Color
 from bunraku.scene import Scene
 

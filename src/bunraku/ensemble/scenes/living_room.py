@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.ensemble.scenes.solids import bent_plate, box, pillow, tube, turned, written
+from bunraku.ensemble.scenes.meshed_solids import bent_plate, box, pillow, tube, turned, written
 from bunraku.figure.shape import Box, Color, Cylinder, Mesh, Shape
 from bunraku.scene import Scene
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.ensemble.scenes.solids import box, pillow, tube, turned, written
+from bunraku.ensemble.scenes.meshed_solids import box, pillow, tube, turned, written
 from bunraku.figure.shape import Color
 from bunraku.scene import Scene
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from bunraku.figure import plain
+from bunraku.figure import plain_kinematics
 from bunraku.figure.build import (
     Attached,
     Node,
@@ -128,7 +128,7 @@ def hand(*, grip: Literal["closure", "contact"] = "closure") -> Figure:
         start=BALL,
     )  # fmt: skip
     nodes = (fixed("palm", *_palm(), *(_finger(name) for name in FINGERS), _thumb(), at=(0, 0, STAND)), ball)
-    X_W = plain.poses(figure("hand", *nodes).frames)
+    X_W = plain_kinematics.poses(figure("hand", *nodes).frames)
     contacts: list[Contact] = []
     closures: list[Closure] = []
     for name in routes:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from bunraku.dynamics.lagrangian import momenta, slopes
 from bunraku.dynamics.variational import workspace
 from bunraku.figure import Figure
+from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics import frames_along
 from bunraku.kinematics.tree import place
-from bunraku.locomotion.guide.comzmp import solved
-from bunraku.spatial.kernel import inline, kernel
+from bunraku.locomotion.guide.com_zmp import solved
 
 Array = NDArray[np.float64]
 

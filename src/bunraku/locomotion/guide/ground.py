@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.figure.shape import Box, Capsule, Cylinder, Mesh, Sphere
-from bunraku.io.triangles import triangles
+from bunraku.kernels.compile import kernel
+from bunraku.render.triangles import triangles
 from bunraku.scene import Heightfield, Obstacle, Plane, Scene
 from bunraku.spatial import se3, so3
-from bunraku.spatial.kernel import kernel
 
 Array = NDArray[np.float64]
 EVEN = 0.003

@@ -16,16 +16,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide.command import Command, trusted
 from bunraku.locomotion.guide.ground import Ground
+from bunraku.locomotion.guide.guide_command import Command, trusted
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.move import Move, swing_of
-from bunraku.locomotion.guide.points import NONE, Points, Subgoals, standing_at
+from bunraku.locomotion.guide.navigation_points import NONE, Points, Subgoals, standing_at
 from bunraku.locomotion.guide.segment import Phase, Planner, Segment
-from bunraku.locomotion.guide.support import Region, region
+from bunraku.locomotion.guide.support_polygon import Region, region
 from bunraku.locomotion.guide.synergy import REACHED, TURNED, Rules
 from bunraku.scene import Scene
-from bunraku.spatial.ease import PEAK
+from bunraku.spatial.rest_to_rest import PEAK
 
 Array = NDArray[np.float64]
 STEP, LIFT, LAND = (0.3, 0.5, 0.2), (0.5, 0.5), (0.6, 0.4)

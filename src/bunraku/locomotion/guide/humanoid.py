@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.brief import brief
 from bunraku.errors import FigureError
 from bunraku.figure import Figure
 from bunraku.figure.library.humanoids import SOLE, humanoid
 from bunraku.kinematics import Pose, pose
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 SIDES = ("left", "right")

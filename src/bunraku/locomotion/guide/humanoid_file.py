@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 from bunraku import io
 from bunraku.errors import BunrakuWarning, FigureError
 from bunraku.figure import WORLD, Figure, Frame, library
-from bunraku.io import urdf, yaml
-from bunraku.io.node import LENGTH, Node
-from bunraku.io.source import near
+from bunraku.io.urdf import urdf_reader
+from bunraku.io.yaml import yaml_reader
+from bunraku.io.yaml.node import LENGTH, Node
+from bunraku.io.yaml.source import near
 from bunraku.kinematics import Pose, pose
 from bunraku.locomotion.guide.humanoid import Humanoid, Limits, limits_of, rectangle, small_humanoid
 from bunraku.locomotion.guide.segment import Planner
@@ -47,12 +48,12 @@ def humanoid_named(name: str | os.PathLike[str]) -> Humanoid:
 
 def load_humanoid(path: str | os.PathLike[str]) -> Humanoid:
     """The humanoid in a file."""
-    return _humanoid(yaml.read(path), Path(path).parent)
+    return _humanoid(yaml_reader.read(path), Path(path).parent)
 
 
 def parse_humanoid(text: str, path: str | os.PathLike[str] = "") -> Humanoid:
     """The humanoid in a text, as if it were in the file `path`."""
-    return _humanoid(yaml.parse(text, str(path)), Path(path).parent)
+    return _humanoid(yaml_reader.parse(text, str(path)), Path(path).parent)
 
 
 def planner_of(humanoid: Humanoid) -> Planner:
@@ -97,7 +98,7 @@ def _figure(node: Node, folder: Path) -> Figure:
     if path.suffix.lower() == ".urdf":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BunrakuWarning)
-            return urdf.load(path, floating_base=True)
+            return urdf_reader.load(path, floating_base=True)
     figure = io.load(path)
     if not isinstance(figure, Figure):
         raise node.error("there is no figure in that file", advice="name a figure, URDF or MJCF file")

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide.paths import LANDS, LEVEL, LIFTS, STAIRS, Swing, led, quintic, swung, turned
-from bunraku.locomotion.guide.points import NONE, REST, Points, Rates, Subgoals
+from bunraku.locomotion.guide.navigation_points import NONE, REST, Points, Rates, Subgoals
+from bunraku.locomotion.guide.point_paths import LANDS, LEVEL, LIFTS, STAIRS, Swing, led, quintic, swung, turned
 from bunraku.locomotion.guide.segment import Segment
 
 Array = NDArray[np.float64]

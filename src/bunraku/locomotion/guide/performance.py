@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.brief import brief
 from bunraku.locomotion.guide.move import Move
-from bunraku.locomotion.guide.points import Points
-from bunraku.spatial.brief import brief
+from bunraku.locomotion.guide.navigation_points import Points
 
 Array = NDArray[np.float64]
 ARM, WRIST, ZMP = "the arm does not reach that far", "the wrist does not turn that far", "the ZMP would leave the feet"

@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.kinematics import pose
-from bunraku.locomotion.guide.command import Command, trusted
-from bunraku.locomotion.guide.comzmp import FLOOR
+from bunraku.locomotion.guide.com_zmp import FLOOR
 from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.guide_command import Command, trusted
 from bunraku.locomotion.guide.judge import Judge
 from bunraku.locomotion.guide.move import Move
+from bunraku.locomotion.guide.navigation_points import NONE, REST, Points, Subgoals
 from bunraku.locomotion.guide.performance import ARM, WRIST, ZMP, Fault, Performance
-from bunraku.locomotion.guide.points import NONE, REST, Points, Subgoals
 from bunraku.locomotion.guide.segment import DT
 from bunraku.locomotion.guide.whole_body import FREE, WholeBody
 from bunraku.spatial import so3
-from bunraku.spatial.ease import PEAK
+from bunraku.spatial.rest_to_rest import PEAK
 
 Array = NDArray[np.float64]
 FILTERED = 0.5

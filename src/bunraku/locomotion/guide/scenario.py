@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.figure.shape import Box
-from bunraku.locomotion.guide.command import IDLE, Command, Guided
+from bunraku.locomotion.guide.guide_command import IDLE, Command, Guided
 from bunraku.locomotion.guide.session import Session
 from bunraku.scene import Obstacle, Scene
 

@@ -15,10 +15,10 @@ import daqp
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide import comzmp
-from bunraku.locomotion.guide.program import program
-from bunraku.locomotion.guide.support import CORNERS, Region
-from bunraku.spatial.brief import brief
+from bunraku.brief import brief
+from bunraku.locomotion.guide import com_zmp
+from bunraku.locomotion.guide.support_polygon import CORNERS, Region
+from bunraku.locomotion.guide.zmp_program import program
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -87,7 +87,7 @@ class Segment:
         """At every tick, first and last included: position, velocity, acceleration (3 each), ZMP on the floor (2)."""
         out = np.empty((self.n + 1, 11))
         floors = np.array([self.phases[k].region.floor for k in self.phase_of(self.ticks[:-1])])
-        comzmp.samples(self.omega, self.dt, self.ticks, self.knots, floors, self.start.p, self.start.v, out)
+        com_zmp.samples(self.omega, self.dt, self.ticks, self.knots, floors, self.start.p, self.start.v, out)
         return out
 
     def phase_of(self, ticks: Ints) -> Ints:
@@ -96,7 +96,7 @@ class Segment:
     @cached_property
     def margin(self) -> Array:
         """How far inside its polygon the ZMP is at every tick [m]."""
-        return self.margin_of(self.samples[:, comzmp.FLOOR :])
+        return self.margin_of(self.samples[:, com_zmp.FLOOR :])
 
     def margin_of(self, zmp: Array) -> Array:
         """The same for another ZMP (≤ n + 1, 2); at the moment between two phases, the smaller polygon counts."""
@@ -192,7 +192,7 @@ class Planner:
         """One program, at one duration. `off` (ticks + 1, 2) is how far the ZMP of all bodies will be off that of the model."""
         ticks, ends = _grid(phases, duration, dt)
         floor, last = phases[0].region.floor, phases[-1].region.floor
-        omega = math.sqrt(comzmp.GRAVITY / (start.p[2] - floor))
+        omega = math.sqrt(com_zmp.GRAVITY / (start.p[2] - floor))
         edges, counts, floors, reference = _at_knots(phases, ticks, ends)
         if off is not None:
             _allow(edges, counts, ticks, off)
@@ -203,7 +203,7 @@ class Planner:
         margins = np.array([self.margin, self.rest_margin, self.jump])
         state = np.stack([start.p, start.v])
         program(
-            omega, math.sqrt(comzmp.GRAVITY / (goal[2] - last)), dt, ticks, state, goal, start.carried, reference, edges, counts,
+            omega, math.sqrt(com_zmp.GRAVITY / (goal[2] - last)), dt, ticks, state, goal, start.carried, reference, edges, counts,
             floors, margins, self.weights.row, z, H, f, A, low, high,
         )  # fmt: skip
         if self.strict:

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide.command import STAND, Command, trusted
+from bunraku.locomotion.guide.guide_command import STAND, Command, trusted
+from bunraku.locomotion.guide.navigation_points import Points, heading, moved
 from bunraku.locomotion.guide.performance import Performance
 from bunraku.locomotion.guide.performer import BEFORE, Performer
-from bunraku.locomotion.guide.points import Points, heading, moved
 from bunraku.locomotion.guide.segment import DT
 from bunraku.motion import Motion
 from bunraku.motion.track import Mark

@@ -11,7 +11,7 @@ import numpy as np
 from bunraku.kinematics import pose
 from bunraku.locomotion.guide.ground import Ground
 from bunraku.locomotion.guide.humanoid import Humanoid, Limits
-from bunraku.locomotion.guide.points import heading, standing_at
+from bunraku.locomotion.guide.navigation_points import heading, standing_at
 from bunraku.locomotion.guide.synergy import Rules
 from bunraku.locomotion.guide.whole_body import WholeBody
 from bunraku.scene import Scene

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide.command import Command
-from bunraku.locomotion.guide.footing import bounded, clear_of_walls, foothold
+from bunraku.locomotion.guide.foot_placement import bounded, clear_of_walls, foothold
 from bunraku.locomotion.guide.ground import Ground
+from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.humanoid import Humanoid
-from bunraku.locomotion.guide.points import NONE, Points, Subgoals, attitude, heading
-from bunraku.locomotion.guide.support import region
+from bunraku.locomotion.guide.navigation_points import NONE, Points, Subgoals, attitude, heading
+from bunraku.locomotion.guide.support_polygon import region
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide.command import GUIDED, Command
-from bunraku.locomotion.guide.comzmp import FLOOR
+from bunraku.locomotion.guide.com_zmp import FLOOR
 from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.guide_command import GUIDED, Command
 from bunraku.locomotion.guide.move import Move
 
 Array = NDArray[np.float64]

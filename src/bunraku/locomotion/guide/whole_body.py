@@ -17,14 +17,14 @@ from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD
 from bunraku.kinematics import frames_along, pose
 from bunraku.kinematics.balance import momentum_along
-from bunraku.kinematics.inverse import Inverse
-from bunraku.kinematics.tasks import CentreOfMass, FramePose, FrameRotation, PointPosition, Posture, Task
+from bunraku.kinematics.inverse.solver import Inverse
+from bunraku.kinematics.inverse.tasks import CentreOfMass, FramePose, FrameRotation, PointPosition, Posture, Task
 from bunraku.locomotion.guide.humanoid import SIDES, Humanoid
 from bunraku.locomotion.guide.move import Move, matrices
-from bunraku.locomotion.guide.paths import rotations
-from bunraku.locomotion.guide.points import Points, heading
+from bunraku.locomotion.guide.navigation_points import Points, heading
+from bunraku.locomotion.guide.point_paths import rotations
 from bunraku.spatial import so3
-from bunraku.spatial.ease import eased
+from bunraku.spatial.rest_to_rest import eased
 
 Array = NDArray[np.float64]
 Places = dict[str, tuple[NDArray[np.int64], ...]]

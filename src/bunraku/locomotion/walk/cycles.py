@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bunraku.brief import brief
 from bunraku.errors import BunrakuError, FileError
-from bunraku.io.atomic import writing
-from bunraku.spatial.brief import brief
+from bunraku.writing import writing
 
 Array = NDArray[np.float64]
 FILE = Path(__file__).parent / "cycles.npz"

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.locomotion.walk.base_motion import Going
 from bunraku.locomotion.walk.cycles import STANCE, Cycles
-from bunraku.locomotion.walk.going import Going
-from bunraku.locomotion.walk.ground import Ground, Heights, level
+from bunraku.locomotion.walk.foot_ground import Ground, Heights, level
+from bunraku.locomotion.walk.footfalls import GAP, Steps
 from bunraku.locomotion.walk.legs import Leg
-from bunraku.locomotion.walk.steps import GAP, Steps
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]

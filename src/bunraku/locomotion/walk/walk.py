@@ -16,18 +16,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
+from bunraku.brief import brief
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import frames_along
-from bunraku.locomotion.walk.body import SINK, Body
+from bunraku.locomotion.walk.base_motion import Going, going
 from bunraku.locomotion.walk.cycles import SIDES, Cycles, load_cycles
 from bunraku.locomotion.walk.feet import Foot, feet
-from bunraku.locomotion.walk.going import Going, going
-from bunraku.locomotion.walk.ground import Heights, rest
+from bunraku.locomotion.walk.foot_ground import Heights, rest
+from bunraku.locomotion.walk.footfalls import plan
 from bunraku.locomotion.walk.legs import Leg, legs_of
-from bunraku.locomotion.walk.steps import plan
+from bunraku.locomotion.walk.walking_body import SINK, Body
 from bunraku.motion import Motion
-from bunraku.spatial.brief import brief
 
 Array = NDArray[np.float64]
 BENT = 0.2  # [rad] that knees are bent more with full ease

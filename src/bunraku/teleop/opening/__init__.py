@@ -8,7 +8,7 @@ A chapter is a file here with a TITLE and a function `entries`, which makes a li
         return [Entry("A cart swings its pole up", _pole, "Found by projection, in 40 iterations", front=FROM_SIDE)]
 
     def _pole() -> Recorded:
-        from bunraku.control import optimize  # inside: nobody waits for it before somebody looks
+        from bunraku.control import optimize # inside: nobody waits for it before somebody looks
 
         found = optimize(…)
         return Recorded(found.motion, AIR, reference=found.reference)  # the reference is drawn as a ghost

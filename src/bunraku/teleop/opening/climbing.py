@@ -17,16 +17,16 @@ def entries() -> list[Entry]:
 
 
 def _wall() -> Recorded:
-    from bunraku.locomotion.climb import climb
-    from bunraku.locomotion.segments import Curve, Slope, Straight
+    from bunraku.locomotion.climb.climb import climb
+    from bunraku.locomotion.climb.path_segments import Curve, Slope, Straight
 
     done = climb([Straight(0.1), Curve(0.2, 0.8), Straight(0.24), Slope(math.pi / 2), Straight(0.24)])
     return Recorded(done.motion, done.scene)
 
 
 def _ceiling() -> Recorded:
-    from bunraku.locomotion.climb import climb
-    from bunraku.locomotion.segments import Slope, Straight
+    from bunraku.locomotion.climb.climb import climb
+    from bunraku.locomotion.climb.path_segments import Slope, Straight
 
     done = climb([Straight(0.1), Slope(math.pi / 2), Straight(0.3), Slope(math.pi / 2), Straight(0.3)], light=True)
     return Recorded(done.motion, done.scene)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bunraku.figure.library import named
 from bunraku.stage import Entry, Recorded
-from bunraku.teleop.places import AIR, FROM_SIDE
+from bunraku.teleop.viewing_places import AIR, FROM_SIDE
 
 if TYPE_CHECKING:
     from bunraku.control.cost import Term

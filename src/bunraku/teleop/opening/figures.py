@@ -5,7 +5,7 @@ from __future__ import annotations
 from bunraku.figure import library
 from bunraku.figure.library import named
 from bunraku.stage import Entry
-from bunraku.teleop.places import FACE_Y, FROM_SIDE, at_hand
+from bunraku.teleop.viewing_places import FACE_Y, FROM_SIDE, at_hand
 
 TITLE = "Library"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bunraku.stage import Entry, Live, Recorded
-from bunraku.teleop.places import FROM_SIDE
+from bunraku.teleop.viewing_places import FROM_SIDE
 
 TITLE = "Guiding"
 
@@ -19,7 +19,7 @@ def _live() -> Live:
     from bunraku.locomotion.guide.guide import Guide
     from bunraku.locomotion.guide.humanoid import small_humanoid
     from bunraku.locomotion.guide.scenario import ROOM, START
-    from bunraku.teleop.guided import GuidedLive
+    from bunraku.teleop.guided_figure import GuidedLive
 
     return GuidedLive(Guide(small_humanoid(), ROOM), x=START)
 

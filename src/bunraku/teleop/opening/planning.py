@@ -17,8 +17,8 @@ def entries() -> list[Entry]:
 
 def _over_the_wall() -> Recorded:
     from bunraku.dynamics import settle
-    from bunraku.planning import Goal, Limits, Problem, plan
-    from bunraku.planning.picture import on_stage
+    from bunraku.planning.strings import Goal, Limits, Problem, plan
+    from bunraku.planning.strings.tree_picture import on_stage
 
     arm = named("arm3d")
     rest = settle(arm)

@@ -10,7 +10,7 @@ from bunraku.figure import Figure
 from bunraku.figure.library import named
 from bunraku.motion import Motion
 from bunraku.stage import Entry, Recorded
-from bunraku.teleop.places import FACE_Y, FROM_SIDE, STAGE, ground
+from bunraku.teleop.viewing_places import FACE_Y, FROM_SIDE, STAGE, ground
 
 TITLE = "Strings"
 

@@ -1,0 +1,125 @@
+"""Shifts: when the cues that may give fit best.
+
+Cues that hang together, because they share a puppet's stretch between two rests or because one waits for the other, are timed
+together, in the window where they have an effect; others have nothing to do with them. What was timed before is kept on disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.choreography.compose import reference
+from bunraku.choreography.played_steps import Played
+from bunraku.choreography.score import Score
+from bunraku.choreography.switching_times import Limits, optimize_times
+from bunraku.kernels.cache import user_cache
+from bunraku.writing import writing
+
+Array = NDArray[np.float64]
+Window = tuple[float, float]
+AFTER = 1.0  # [s] that a puppet is watched after its last cue
+MOST, TOLERANCE = 8, 1e-3
+VERSION = 1
+
+
+def best_shifts(made: Score, *, dt: float, folder: Path | None = None, again: bool = False) -> Array:
+    """Of all cues that may give [counts]."""
+    shifts = np.zeros(len(made.give))
+    for chosen, windows in groups(made):
+        players = [Played(made, role, dt, window, chosen) for role, window in windows.items()]
+        limits = _within(made.limits, chosen, shifts)
+        file = (folder or user_cache() / "rehearsals") / f"timing-{_fingerprint(made, players, limits)}.txt"
+        found = None if again else _loaded(file, len(chosen))
+        if found is None:
+            found = optimize_times(*players, times=np.zeros(len(chosen)), limits=limits, most=MOST, tolerance=TOLERANCE).times
+            _kept(file, found)
+        shifts[list(chosen)] = found
+    return shifts
+
+
+def groups(made: Score) -> list[tuple[tuple[int, ...], dict[str, Window]]]:
+    """Shifts that belong together, and the window [s] of every puppet in which they have an effect."""
+    own: list[tuple[set[int], dict[str, Window]]] = [({k}, _windows(made, k)) for k in range(len(made.give))]
+    merged = True
+    while merged:
+        merged = False
+        for i, (one, mine) in enumerate(own):
+            for j in range(i + 1, len(own)):
+                other, theirs = own[j]
+                if any(role in theirs and _overlap(mine[role], theirs[role]) for role in mine):
+                    joined = {role: _joined(mine.get(role), theirs.get(role)) for role in {*mine, *theirs}}
+                    own[i] = (one | other, joined)
+                    del own[j]
+                    merged = True
+                    break
+            if merged:
+                break
+    return [(tuple(sorted(chosen)), dict(sorted(windows.items()))) for chosen, windows in own]
+
+
+def _windows(made: Score, shift: int) -> dict[str, Window]:
+    count, out = made.script.count, dict[str, Window]()
+    for role in made.script.roles:
+        spans = []
+        for timed in made.of(role.name):
+            low = float(timed.begin[0] - np.abs(timed.begin[1:]) @ made.give) * count
+            high = float(timed.end[0] + np.abs(timed.end[1:]) @ made.give) * count
+            spans.append((max(low, 0.0), high, timed.begin[1 + shift] != 0.0 or timed.end[1 + shift] != 0.0))
+        if any(moves for _, _, moves in spans):
+            begin, end = min(a for a, _, moves in spans if moves), max(b for _, b, moves in spans if moves)
+            while (wider := min((a for a, b, _ in spans if a < begin < b), default=begin)) < begin:
+                begin = wider  # to where the puppet rests
+            out[role.name] = (begin, min(end + AFTER, made.counts * count))
+    return out
+
+
+def _overlap(a: Window, b: Window) -> bool:
+    return a[0] < b[1] and b[0] < a[1]
+
+
+def _joined(a: Window | None, b: Window | None) -> Window:
+    both = [window for window in (a, b) if window is not None]
+    return min(w[0] for w in both), max(w[1] for w in both)
+
+
+def _within(limits: Limits, chosen: tuple[int, ...], shifts: Array) -> Limits:
+    """Limits on some shifts, the others as they are."""
+    rows = limits.rows[:, list(chosen)]
+    other = shifts.copy()
+    other[list(chosen)] = 0.0
+    touched = np.any(rows != 0.0, axis=1)
+    return Limits(rows[touched], (limits.bound - limits.rows @ other)[touched])
+
+
+def _fingerprint(made: Score, players: list[Played], limits: Limits) -> str:
+    digest = hashlib.sha256(f"{VERSION}".encode())
+    for player in players:
+        found = reference(made, player.role, player.t, np.zeros(len(made.give)))
+        own = list(player.chosen or ())
+        digest.update(repr((player.figure.name, player.dt, len(player.t))).encode())
+        for array in (found.value, found.first[..., own]):
+            digest.update(np.round(array * 1e6).astype(np.int64).tobytes())
+    for array in (limits.rows, limits.bound):
+        digest.update(np.round(array * 1e9).astype(np.int64).tobytes())
+    return digest.hexdigest()[:24]
+
+
+def _loaded(file: Path, count: int) -> Array | None:
+    try:
+        found = np.array([float(word) for word in file.read_text(encoding="utf-8").split()])
+    except (OSError, ValueError):
+        return None  # never kept, or broken: it is found anew
+    return found if len(found) == count and np.isfinite(found).all() else None
+
+
+def _kept(file: Path, shifts: Array) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with writing(file) as temporary:
+            temporary.write_text(" ".join(repr(float(v)) for v in shifts), encoding="utf-8")
+    except OSError:
+        pass  # a full or read-only disk costs time, not the show

@@ -1,0 +1,69 @@
+"""Modes of a figure: its own continuous dynamics under inputs that stay as they are as long as the mode lasts.
+
+The state is (q, v) of all variables. Inputs are the accelerations of kinematic variables, so that hands never jump and taut strings
+stay taut over a switch, and forces; besides, a mode may have strings that hang slack, or be of another figure with the same
+variables: a mass that was dropped, a string that was cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.choreography.mode_flow import Field
+from bunraku.dynamics.continuous_model import acceleration, acceleration_derivative, acceleration_second_derivative
+from bunraku.errors import UnknownName
+from bunraku.figure import Figure
+from bunraku.kinematics.forward import configuration
+
+Array = NDArray[np.float64]
+
+
+def mode_of(
+    figure: Figure, *, forces: Mapping[str, float] | None = None, kinematic: Mapping[str, float] | None = None,
+    slack: Collection[str] = (),
+) -> Field:  # fmt: skip
+    """d(q, v)/dt of the figure under `forces` and with kinematic variables that accelerate so, by name; none, where none is named.
+
+    All strings are wires in it but for those that are `slack`, and joints have no stops, nor bodies floors: a mode does not switch
+    by itself.
+    """
+    u = _row("force", forces or {}, tuple(force.name for force in figure.forces))
+    hands = _row("kinematic variable", kinematic or {}, figure.kinematic)
+    strings = tuple(string.name for string in figure.strings)
+    for name in slack:
+        if name not in strings:
+            raise UnknownName("string", name, strings)
+    held = {*strings, *(wire.name for wire in figure.wires), *(closure.name for closure in figure.closures)} - set(slack)
+    states = np.array([name.split(".")[0] in held for name in figure.compiled.link_names], np.int8)
+    n, nq = figure.n_dynamic, figure.n_q
+    given: dict[str, Array | NDArray[np.int8]] = {"kinematic": hands, "forces": u, "states": states}
+
+    def f(x: Array) -> Array:
+        return np.concatenate([x[nq:], acceleration(figure, x[:nq], x[nq:], **given).a, hands])
+
+    def f_x(x: Array) -> Array:
+        out = np.zeros((2 * nq, 2 * nq))
+        out[:nq, nq:] = np.eye(nq)
+        out[nq : nq + n] = acceleration_derivative(figure, x[:nq], x[nq:], **given)[:n, : 2 * nq]
+        return out
+
+    def f_xx(x: Array, c: Array) -> Array:
+        second = acceleration_second_derivative(figure, x[:nq], x[nq:], **given)
+        return np.asarray(np.einsum("i,ijk->jk", c[nq : nq + n], second[:n, : 2 * nq, : 2 * nq]))
+
+    return Field(f, f_x, f_xx)
+
+
+def at_rest(figure: Figure, q: ArrayLike | None = None) -> Array:
+    """The state (q, 0)."""
+    return np.concatenate([configuration(figure, figure.start if q is None else q), np.zeros(figure.n_q)])
+
+
+def _row(kind: str, given: Mapping[str, float], names: tuple[str, ...]) -> Array:
+    for name in given:
+        if name not in names:
+            raise UnknownName(kind, name, names)
+    return np.array([float(given.get(name, 0.0)) for name in names])

@@ -1,0 +1,63 @@
+"""The motions that ship with bunraku, by the figure that knows them; tools/motions.py makes them.
+
+A file holds, for each piece, samples of all variables from rest to rest at 25 a second, and its words in JSON.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.choreography.puppet import Puppet
+from bunraku.choreography.repertoire import Piece, Repertoire
+from bunraku.figure import Figure
+from bunraku.motion import Motion
+from bunraku.writing import writing
+
+Array = NDArray[np.float64]
+FOLDER = Path(__file__).parent / "motions"
+RATE = 25.0  # samples a second
+
+
+def save_pieces(path: str | os.PathLike[str], pieces: Mapping[str, Piece]) -> None:
+    words = {
+        name: {"parts": piece.parts, "loop": piece.loop, "travels": piece.travels, "text": piece.text}
+        for name, piece in pieces.items()
+    }
+    arrays: dict[str, Any] = {f"piece {name}": piece.motion.q.astype(np.float32) for name, piece in pieces.items()}
+    arrays["words"] = np.frombuffer(json.dumps(words).encode(), np.uint8)
+    arrays["rest"] = next(iter(pieces.values())).motion.q[0]
+    with writing(path) as temporary, Path(temporary).open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+@functools.cache
+def _file(name: str) -> tuple[Array, dict[str, Any], dict[str, Array]] | None:
+    path = FOLDER / f"{name}.npz"
+    if not path.is_file():
+        return None
+    with np.load(path) as found:
+        words = json.loads(found["words"].tobytes())
+        return found["rest"].astype(float), words, {key: found[f"piece {key}"].astype(float) for key in words}
+
+
+def repertoire_of(figure: Figure) -> Repertoire:
+    """What the library knows for this figure; nothing, for one that it has never met, which hangs as it starts."""
+    found = _file(figure.name)
+    if found is None or len(found[0]) != figure.n_q:
+        return Repertoire(Puppet.hanging(figure), {})
+    rest, words, samples = found
+    pieces = {}
+    for name, q in samples.items():
+        own = words[name]
+        motion = Motion.of(figure, np.arange(len(q)) / RATE, q)
+        loop = tuple(own["loop"]) if own["loop"] else None
+        pieces[name] = Piece(name, motion, tuple(own["parts"]), loop, own["travels"], own["text"])
+    return Repertoire(Puppet(figure, rest), pieces)

@@ -1,0 +1,136 @@
+"""The command itself: what its verbs have in common, how they speak, and how they fail."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+
+from bunraku.errors import BunrakuError
+
+if TYPE_CHECKING:
+    from bunraku.stage import Entry
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+EXAMPLES = """[bold]Try[/bold]
+
+[cyan]bunraku play[/cyan]  the show, in the browser
+
+[cyan]bunraku figures[/cyan]  what is there
+
+[cyan]bunraku show marionette25 --png puppet.png[/cyan]  a picture
+
+[cyan]bunraku convert marionette22 puppet.yaml[/cyan]  a figure as a file that you can edit
+
+[cyan]bunraku check puppet.yaml[/cyan]  is it still whole?
+
+[cyan]bunraku simulate dance.yaml -o dance.mp4[/cyan]  pull its strings
+
+[cyan]bunraku optimize swing.yaml -o swing.mp4[/cyan]  find out how to
+
+[cyan]bunraku climb path.yaml -o climb.mp4[/cyan]  a gecko, up the wall
+
+[cyan]bunraku guide[/cyan]  a humanoid, by keys or gamepad
+
+[cyan]bunraku carry living_room[/cyan]  a piano, by two robots and a person
+
+[cyan]bunraku --install-completion[/cyan]  the Tab key completes verbs and names from then on
+"""
+
+app = typer.Typer(
+    name="bunraku", no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False, epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
+out, err = Console(), Console(stderr=True)
+
+
+def main() -> None:
+    """Entry point of the `bunraku` command."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    except BrokenPipeError:  # the reader of a pipe, such as `head`, has gone
+        sys.stderr.close()
+        raise SystemExit(141) from None
+
+
+def verb(*, alone: bool = False, epilog: str | None = None) -> Callable[[Verb], Verb]:
+    """Makes a function a subcommand, whose errors are told once, in red, without a traceback.
+
+    One that can stand `alone` works without arguments; any other shows its help then.
+    """
+
+    def added(function: Verb) -> Verb:
+        @functools.wraps(function)
+        def guarded(*args: Any, **options: Any) -> None:
+            with warnings.catch_warnings():
+                warnings.showwarning = _warn
+                try:
+                    function(*args, **options)
+                except BunrakuError as error:
+                    say(str(error), style="red", to=err)
+                    raise typer.Exit(1) from None
+                except KeyboardInterrupt:
+                    say("stopped", style="yellow", to=err)
+                    raise typer.Exit(130) from None
+
+        app.command(no_args_is_help=not alone, epilog=epilog)(guarded)
+        return function
+
+    return added
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    say(f"warning: {message}", style="yellow", to=err)
+
+
+def say(text: str, *, style: str = "", to: Console = out) -> None:
+    """Text as it is: brackets in names are not markup, long lines are not broken."""
+    to.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def tell(lines: Iterable[tuple[str, str]], *, width: int = 12) -> None:
+    """Titles and texts, as they come."""
+    for title, text in lines:
+        say(f"{title:<{width}}{text}")
+
+
+def refuse_idle(why: str, **options: object) -> None:
+    """Options that would do nothing are refused rather than ignored."""
+    if idle := [f"--{name}" for name, given in options.items() if given]:
+        raise BunrakuError(f"{', '.join(idle)} would do nothing here\n  advice: {why}")
+
+
+def file_entries(path: Path) -> list[Entry]:
+    """What a file puts on the stage; all that any file may ask for is imported when the first one comes."""
+    from bunraku.verbs.entries import entries_of
+
+    return entries_of(path)
+
+
+def open_stage(entries: Sequence[Entry], **options: Any) -> None:
+    """The stage with these entries, on which any file of ours can be dropped, and from which all can be saved."""
+    from bunraku.stage.play import play
+    from bunraku.teleop.dropped_files import exporters
+
+    play(entries, opener=file_entries, exporters=exporters(), console=out, **options)
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)] = False,
+) -> None:
+    """Brings articulated figures to life: string marionettes, mannequins, humanoids, a climbing gecko."""
+    if version:
+        from bunraku import __version__
+
+        print(__version__)
+        raise typer.Exit

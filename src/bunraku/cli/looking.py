@@ -1,0 +1,126 @@
+"""Verbs that look at what is there: figures, show, check, convert."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bunraku.cli.app import err, out, say, verb
+from bunraku.cli.names import Source, complete, thing_named
+from bunraku.errors import BunrakuError
+
+
+@verb(alone=True)
+def figures() -> None:
+    """List the figures that come with bunraku."""
+    from bunraku.figure import library
+
+    wide = out.width >= 116  # else what a figure is stands below its numbers
+    row = "{:<18}  {:>9}  {:>6}  {:>7}  {:>8}"
+    out.print(row.format("name", "variables", "bodies", "strings", "mass"), style="bold", highlight=False)
+    for name in library.NAMES:
+        figure = library.named(name)
+        kinematic = len(figure.kinematic)
+        variables = f"{figure.n_dynamic} + {kinematic}" if kinematic else figure.n_dynamic
+        numbers = row.format(name, variables, len(figure.bodies), len(figure.strings) or "", f"{figure.mass:.3g} kg")
+        about = f"[dim]{library.about(name)}[/dim]"
+        out.print(f"[cyan]{name}[/cyan]{numbers[len(name):]}  {about if wide else ''}", highlight=False)
+        if not wide:
+            out.print(f"  {about}", highlight=False)
+    out.print("\nvariables: moved by physics + set by the puppeteer; chain12 has twelve rods", style="dim", highlight=False)
+
+
+@verb()
+def show(
+    figure: Source,
+    png: Annotated[Path | None, typer.Option(help="Write a picture here; of a motion, a sheet of pictures.")] = None,
+    tree: Annotated[bool, typer.Option("--tree", help="Print frames, strings and inputs as a tree.")] = False,
+    size: Annotated[int, typer.Option(min=16, max=4096, help="Width and height of the picture in pixels.")] = 800,
+) -> None:
+    """Show a figure: its tree of frames, or a picture.
+
+    Works on motions and scenes too. Without options the tree is printed.
+    """
+    from bunraku.figure import Figure
+    from bunraku.io import summaries
+    from bunraku.io.outputs import require
+    from bunraku.motion import Motion
+
+    require(png, (".png",), "a picture")
+    thing = thing_named(figure)
+    if tree or png is None:
+        for one in thing.tracks if isinstance(thing, Motion) else (thing,):
+            shown = one.figure if isinstance(thing, Motion) else one
+            if isinstance(shown, Figure):
+                out.print(summaries.tree(shown), highlight=False)
+            else:
+                say(summaries.summary(shown))
+    if png is not None:
+        _picture(thing, png, size)
+        say(f"wrote {png}")
+
+
+@verb()
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Figures, scenes, motions, or what any verb takes.")],
+) -> None:
+    """Read files and say what is in them, or the one thing that is wrong and where.
+
+    Ends with 1 if any file is broken.
+    """
+    from bunraku import io
+    from bunraku.io import summaries
+    from bunraku.verbs.orders import order_in
+
+    broken = 0
+    for file in files:
+        try:
+            thing = order_in(file) or io.load(file)
+        except BunrakuError as error:
+            broken += 1
+            say(str(error), style="red", to=err)
+            continue
+        say(f"✓ {file}: {summaries.summary(thing)}", style="green")
+        for hint in summaries.hints(thing):
+            say(f"  {hint}", style="yellow")
+    if broken:
+        raise typer.Exit(1)
+
+
+@verb()
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", autocompletion=complete, help="A file, or a name of the library.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="The suffix says what to write.")],
+    force: Annotated[bool, typer.Option("--force", "-f", help="Write over a file that exists.")] = False,
+) -> None:
+    """Turn a figure, scene or motion into another kind of file.
+
+    Reads YAML, URDF, MJCF, BVH, CSV and NPZ; writes YAML, MJCF, BVH, CSV, NPZ, GLB (Blender, three.js), MP4 and PNG.
+    """
+    from bunraku import io
+    from bunraku.errors import FileError
+    from bunraku.io.outputs import require
+
+    if target.exists() and not force:
+        raise FileError("exists already", path=str(target), advice="choose another name, or say --force")
+    require(target, io.SAVERS, "a figure, a scene or a motion")
+    io.save(thing_named(source, into=target), target)
+    say(f"wrote {target}")
+
+
+def _picture(thing: Any, path: Path, size: int) -> None:
+    """A figure or a scene by itself; a motion as a sheet of pictures."""
+    from bunraku import io
+    from bunraku.figure import Figure
+    from bunraku.motion import Motion
+
+    if isinstance(thing, Motion):
+        io.save(thing, path)
+        return
+    from bunraku.render.image import image
+    from bunraku.render.video import save_pixels
+
+    pixels = image(thing, size=(size, size)) if isinstance(thing, Figure) else image([], scene=thing, size=(size, size))
+    save_pixels(pixels, path)

@@ -1,0 +1,153 @@
+"""Verbs that make a motion of what a file says: simulate, optimize, perform, climb, plan, carry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bunraku.cli.app import err, open_stage, refuse_idle, tell, verb
+from bunraku.cli.names import Output, Play
+
+DANCE = """[bold]Try:[/bold] these lines in a file dance.yaml
+
+[cyan]simulate: marionette25[/cyan]
+
+[cyan]duration: 3 s[/cyan]
+
+[cyan]puppeteer: {right_arm_length: {by: [[0, 0], [1, -20 cm], [3, 0]]}}[/cyan]
+
+and then
+
+[cyan]bunraku simulate dance.yaml -o dance.mp4 --plot tension.png[/cyan]
+"""
+
+
+@verb(epilog=DANCE)
+def simulate(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A simulation file: figure, duration, puppeteer.")],
+    output: Output = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw curves over time into a PNG, SVG or PDF.")] = None,
+    curve: Annotated[
+        list[str] | None, typer.Option(help="What to draw: tension, energy, gap, elbow, v:elbow, torso_*. May be repeated.")
+    ] = None,
+) -> None:
+    """Simulate what a file says: a figure, and a puppeteer who pulls its strings.
+
+    Ctrl-C stops it and keeps what there is.
+    """
+    from bunraku.verbs.simulate.run import run_file
+
+    if plot is None:
+        refuse_idle("say with --plot FILE where curves are drawn", curve=curve)
+    tell(run_file(file, output or (), plot, curve or (), console=err))
+
+
+@verb()
+def optimize(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An optimisation file: figure, duration, cost, limits.")],
+    output: Output = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw wish, motion, inputs and search into a PNG, SVG or PDF.")] = None,
+) -> None:
+    """Find the best inputs for what a file asks: a reference to follow, at what price, within which limits.
+
+    Ctrl-C stops it and keeps the best so far.
+    """
+    from bunraku.verbs.optimize.file import run_order
+
+    tell(run_order(file, output or (), plot, console=err))
+
+
+@verb()
+def perform(
+    file: Annotated[Path, typer.Argument(metavar="SHOW", help="A show file: figures, places, and a script of cues.")],
+    output: Output = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the tensions over time into a PNG, SVG or PDF.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Rehearse everything anew, also what is known already.")] = False,
+    stage: Play = None,
+) -> None:
+    """Perform a show that a person wrote: puppets, counts, cues.
+
+    The script is checked, timed, rehearsed by optimal control and played under feedback. Change a cue, and only what depends on
+    it is rehearsed again.
+    """
+    from bunraku.verbs.perform.run import perform_file
+
+    made, lines = perform_file(file, output or (), plot, again=again, console=err)
+    tell(lines)
+    if stage if stage is not None else not (output or plot):
+        from bunraku.stage import Entry
+        from bunraku.teleop.dropped_files import on_stage
+
+        open_stage([Entry(made.score.script.title, on_stage(made), "show")])
+
+
+@verb()
+def climb(
+    file: Annotated[Path, typer.Argument(metavar="PATH", help="A climbing file: who climbs, and the path.")],
+    output: Output = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw accelerations, adhesion and clearance into a PNG, SVG or PDF.")] = None,
+) -> None:
+    """Let a gecko climb a path: floors, slopes, curves, steps, walls and ceilings.
+
+    Ctrl-C ends the optimisation and keeps what there is.
+    """
+    from bunraku.verbs.climb.run import run_climb
+
+    tell(run_climb(file, output or (), plot, console=err))
+
+
+@verb()
+def plan(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A planning file: figure, start, goal, scene.")],
+    output: Output = None,
+    tree: Annotated[Path | None, typer.Option(help="The search tree as arrays, in an NPZ file.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="The tree over the scene, as a PNG.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Trees side by side, as many as cores; 1 repeats exactly.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, or [cyan]local[/cyan].")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Goes before the file's own.")] = None,
+) -> None:
+    """Plan a way to a goal among obstacles, for a figure that hangs on strings.
+
+    Every plan is simulated again and checked by other means before it is handed over. Ctrl-C keeps the best so far.
+    """
+    from bunraku.verbs.plan.run import plan_file
+
+    tell(plan_file(file, output or (), tree=tree, picture=picture, workers=workers, cluster=cluster, seed=seed, console=err))
+
+
+@verb()
+def carry(
+    file: Annotated[Path, typer.Argument(metavar="TASK", help="A carrying file, or one of ours: factory, living_room, ramp.")],
+    output: Output = None,
+    stills: Annotated[Path | None, typer.Option(help="A sheet of moments along the way, as a PNG.")] = None,
+    view: Annotated[Path | None, typer.Option(help="From above, with roadmap and path, as a PNG.")] = None,
+    samples: Annotated[int | None, typer.Option(min=2, max=100_000, help="Goes before the file's own.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Goes before the file's own.")] = None,
+    runs: Annotated[int, typer.Option(min=1, max=10_000, help="So many seeds side by side; says how many arrive.")] = 1,
+    workers: Annotated[int | None, typer.Option(min=1, help="With --runs: processes, as many as cores.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="With --runs: a Dask scheduler, or [cyan]local[/cyan].")] = None,
+    stage: Play = None,
+) -> None:
+    """Let people and robots carry something bulky through clutter.
+
+    A roadmap is learnt for the reduced team, a path found, timed, walked and held; what touches is tuned away. Ctrl-C ends it.
+    """
+    from bunraku.ensemble.carry_pictures import on_stage
+    from bunraku.ensemble.errand_file import load_errand
+    from bunraku.verbs.carry import file as carrying
+
+    if runs > 1:
+        refuse_idle("--runs counts who arrives; carry once to have files", output=output, stills=stills, view=view, play=stage)
+        errand = load_errand(file)
+        many = carrying.run_many(errand, runs, first=seed or 0, samples=samples, workers=workers, cluster=cluster, console=err)
+        tell(carrying.summary(errand, many), width=14)
+        return
+    refuse_idle("they are for --runs", workers=workers, cluster=cluster)
+    done, lines = carrying.carry_file(file, output or (), stills=stills, view=view, seed=seed, samples=samples, console=err)
+    tell(lines, width=14)
+    if stage if stage is not None else not (output or done.errand.output or stills or view):
+        from bunraku.stage import Entry
+
+        open_stage([Entry(done.errand.name, lambda: on_stage(done), "carried together")])

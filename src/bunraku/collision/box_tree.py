@@ -1,0 +1,163 @@
+"""A tree of boxes over triangles or obstacles, and the walks through it: nearest, inside.
+
+Nodes stand in the order of a walk: the left child follows its parent, `right` says where the other one is. A leaf
+holds `count` things from `first` on. Several trees may share their arrays; each is known by its root.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.collision.closest_points import crosses, inverse_way, meets_box, to_triangle
+from bunraku.kernels.compile import inline, kernel
+from bunraku.spatial.algebra import dot3, get3, sub3
+
+LEAF = 4  # things in a leaf, at most
+DEPTH = 512
+# A direction that no modelled edge or face is parallel to.
+RAY = (0.5377216219, 0.3141864957, 0.7823913746)
+
+
+@kernel
+def build(lo, hi, ints, boxes, order):
+    """Fills ints (n, 3) as right, first, count and boxes (n, 6) over the boxes lo–hi; returns how many nodes there are.
+
+    Splits at the mean of the centres along the longest side; where that would shave off a sliver, into halves.
+    """
+    n = lo.shape[0]
+    for i in range(n):
+        order[i] = i
+    stack = np.empty((DEPTH, 3), np.int64)  # first, last, and the parent whose right child it is
+    stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, -1
+    top, nodes = 1, 0
+    while top > 0:
+        top -= 1
+        first, last, parent = stack[top, 0], stack[top, 1], stack[top, 2]
+        if parent >= 0:
+            ints[parent, 0] = nodes
+        node = nodes
+        nodes += 1
+        longest, side = 0, -1.0
+        for k in range(3):
+            low, high = np.inf, -np.inf
+            for i in range(first, last):
+                low, high = min(low, lo[order[i], k]), max(high, hi[order[i], k])
+            boxes[node, k], boxes[node, 3 + k] = low, high
+            if high - low > side:
+                longest, side = k, high - low
+        ints[node, 0], ints[node, 1], ints[node, 2] = -1, first, last - first
+        if last - first <= LEAF:
+            continue
+        ints[node, 2] = 0
+        middle = _parted(lo, hi, order, first, last, longest)
+        sliver = (last - first) // 16
+        if middle - first <= sliver or last - middle <= sliver:
+            middle = (first + last) // 2
+        stack[top, 0], stack[top, 1], stack[top, 2] = middle, last, node
+        stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2] = first, middle, -1
+        top += 2
+    return nodes
+
+
+@inline
+def _parted(lo, hi, order, first, last, k):
+    """Puts what lies below the mean first; returns where the rest begins."""
+    total = 0.0
+    for i in range(first, last):
+        total += lo[order[i], k] + hi[order[i], k]
+    mean = total / (last - first)
+    middle = first
+    for i in range(first, last):
+        if lo[order[i], k] + hi[order[i], k] < mean:
+            order[i], order[middle] = order[middle], order[i]
+            middle += 1
+    return middle
+
+
+@inline
+def corners(boxes, i):
+    return get3(boxes, i), (boxes[i, 3], boxes[i, 4], boxes[i, 5])
+
+
+@inline
+def away(boxes, i, x):
+    """Squared distance from x to a box."""
+    total = 0.0
+    for k in range(3):
+        gap = max(boxes[i, k] - x[k], x[k] - boxes[i, 3 + k])
+        if gap > 0.0:
+            total += gap * gap
+    return total
+
+
+@inline
+def vertices(triangles, i):
+    return (
+        (triangles[i, 0], triangles[i, 1], triangles[i, 2]),
+        (triangles[i, 3], triangles[i, 4], triangles[i, 5]),
+        (triangles[i, 6], triangles[i, 7], triangles[i, 8]),
+    )
+
+
+@inline
+def nearest(ints, boxes, triangles, root, a, b, bound, stack):
+    """(distance, x on a–b, y on the surface, triangle), or (bound, …, −1) where no triangle is closer than the bound.
+
+    A segment that passes through the surface has the distance 0.
+    """
+    square, margin, triangle = bound * bound, bound, -1
+    x = y = a
+    inverse = inverse_way(a, b)
+    middle = (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
+    half = sub3(b, middle)
+    half_length = np.sqrt(dot3(half, half))
+    stack[0] = root
+    top = 1
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        lo, hi = corners(boxes, node)
+        if away(boxes, node, middle) > (margin + half_length) ** 2 or not meets_box(a, inverse, lo, hi, margin):
+            continue
+        if ints[node, 2] > 0:
+            for i in range(ints[node, 1], ints[node, 1] + ints[node, 2]):
+                p0, p1, p2 = vertices(triangles, i)
+                closer, on_segment, on_surface = to_triangle(a, b, p0, p1, p2, square)
+                if closer < square:
+                    square, x, y, triangle = closer, on_segment, on_surface, i
+            margin = np.sqrt(square)
+            if square == 0.0:
+                break
+        else:
+            near, far = node + 1, ints[node, 0]
+            if away(boxes, near, middle) > away(boxes, far, middle):
+                near, far = far, near
+            stack[top], stack[top + 1] = far, near
+            top += 2
+    return margin, x, y, triangle
+
+
+@inline
+def inside(ints, boxes, triangles, root, x, stack):
+    """Whether the closed, consistently oriented surface winds around x: crossings of a ray, each with its sign."""
+    far = 2.0 * (1.0 + abs(x[0]) + abs(x[1]) + abs(x[2]))
+    for k in range(6):
+        far += 2.0 * abs(boxes[root, k])
+    end = (x[0] + far * RAY[0], x[1] + far * RAY[1], x[2] + far * RAY[2])
+    inverse, winding = inverse_way(x, end), 0
+    stack[0] = root
+    top = 1
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        lo, hi = corners(boxes, node)
+        if not meets_box(x, inverse, lo, hi, 0.0):
+            continue
+        if ints[node, 2] > 0:
+            for i in range(ints[node, 1], ints[node, 1] + ints[node, 2]):
+                p0, p1, p2 = vertices(triangles, i)
+                winding += crosses(x, RAY, p0, p1, p2)
+        else:
+            stack[top], stack[top + 1] = ints[node, 0], node + 1
+            top += 2
+    return winding != 0

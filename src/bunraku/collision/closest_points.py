@@ -1,0 +1,137 @@
+"""Closest points of segments, triangles, boxes and half-spaces, for kernels. Points are tuples.
+
+A sphere is a segment of length zero with a radius, a capsule a segment with a radius: while the segment stays outside
+of a convex thing, the signed distance of the round shape is that of the segment minus the radius, also when the
+round shape has entered.
+"""
+
+from __future__ import annotations
+
+from bunraku.kernels.compile import inline
+from bunraku.spatial.algebra import axpy3, cross, dot3, sub3
+
+TINY = 1e-24  # [m²] below this a segment is a point
+NEVER = 1e30
+FLAT = 1e-24  # [m⁴] below this twice a triangle's area, squared, it is an edge
+
+
+@inline
+def clamp(x):
+    return min(max(x, 0.0), 1.0)
+
+
+@inline
+def between_segments(a, b, c, d):
+    """Closest points of the segments a–b and c–d."""
+    u, v, w = sub3(b, a), sub3(d, c), sub3(a, c)
+    uu, uv, vv, uw, vw = dot3(u, u), dot3(u, v), dot3(v, v), dot3(u, w), dot3(v, w)
+    s = t = 0.0
+    if uu <= TINY:
+        if vv > TINY:
+            t = clamp(vw / vv)
+    elif vv <= TINY:
+        s = clamp(-uw / uu)
+    else:
+        area = uu * vv - uv * uv
+        if area > 1e-12 * uu * vv:  # otherwise parallel: any s will do
+            s = clamp((uv * vw - vv * uw) / area)
+        t = (uv * s + vw) / vv
+        if t < 0.0:
+            t, s = 0.0, clamp(-uw / uu)
+        elif t > 1.0:
+            t, s = 1.0, clamp((uv - uw) / uu)
+    return axpy3(s, u, a), axpy3(t, v, c)
+
+
+@inline
+def _above(n, x, p0, p1, p2):
+    """Whether x lies straight above or below the triangle, whose normal (of any length) is n."""
+    if dot3(n, cross(sub3(p1, p0), sub3(x, p0))) < 0.0:
+        return False
+    if dot3(n, cross(sub3(p2, p1), sub3(x, p1))) < 0.0:
+        return False
+    return dot3(n, cross(sub3(p0, p2), sub3(x, p2))) >= 0.0
+
+
+@inline
+def to_triangle(a, b, p0, p1, p2, bound):
+    """(squared distance, x on a–b, y on the triangle) of the closest points; `bound` where nothing is closer than that.
+
+    A segment that passes through the triangle has the distance 0.
+    """
+    best, x, y = bound, a, p0
+    n = cross(sub3(p1, p0), sub3(p2, p0))
+    nn = dot3(n, n)
+    if nn > FLAT:
+        ha, hb = dot3(n, sub3(a, p0)), dot3(n, sub3(b, p0))
+        if ha * hb > 0.0:
+            low = min(abs(ha), abs(hb))
+            if low * low >= best * nn:
+                return best, x, y
+        elif ha != hb:
+            crossing = axpy3(ha / (ha - hb), sub3(b, a), a)
+            if _above(n, crossing, p0, p1, p2):
+                return 0.0, crossing, crossing
+        a_above, b_above = _above(n, a, p0, p1, p2), _above(n, b, p0, p1, p2)
+        if a_above and ha * ha < best * nn:
+            best, x, y = ha * ha / nn, a, axpy3(-ha / nn, n, a)
+        if b_above and hb * hb < best * nn:
+            best, x, y = hb * hb / nn, b, axpy3(-hb / nn, n, b)
+        if a_above and b_above:
+            return best, x, y  # the height is linear along the segment
+    for k in range(3):
+        start, end = (p0, p1) if k == 0 else (p1, p2) if k == 1 else (p2, p0)
+        on_segment, on_edge = between_segments(a, b, start, end)
+        gap = sub3(on_edge, on_segment)
+        square = dot3(gap, gap)
+        if square < best:
+            best, x, y = square, on_segment, on_edge
+    return best, x, y
+
+
+@inline
+def above_plane(a, b, n, offset):
+    """(height, lower end) of a segment over the half-space n·x ≤ offset."""
+    ha, hb = dot3(n, a) - offset, dot3(n, b) - offset
+    return (ha, a) if ha <= hb else (hb, b)
+
+
+@inline
+def inverse_way(a, b):
+    """1 over each part of b − a; where the segment does not move along an axis, a number that stands for never."""
+    u, v, w = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    return (
+        1.0 / u if abs(u) > 1e-12 else NEVER,
+        1.0 / v if abs(v) > 1e-12 else NEVER,
+        1.0 / w if abs(w) > 1e-12 else NEVER,
+    )
+
+
+@inline
+def meets_box(a, inverse, lo, hi, margin):
+    """Whether a segment from a, given by `inverse_way`, enters the box widened by a margin: its slabs overlap in time."""
+    margin += 1e-12  # what `inverse_way` leaves out
+    enter, leave = 0.0, 1.0
+    for k in range(3):
+        first, second = (lo[k] - margin - a[k]) * inverse[k], (hi[k] + margin - a[k]) * inverse[k]
+        enter, leave = max(enter, min(first, second)), min(leave, max(first, second))
+    return enter <= leave
+
+
+@inline
+def crosses(x, way, p0, p1, p2):
+    """±1 if the ray from x along `way` passes through the triangle, by the side that it comes from; else 0."""
+    e, f = sub3(p1, p0), sub3(p2, p0)
+    h = cross(way, f)
+    det = dot3(e, h)
+    if det == 0.0:
+        return 0
+    s = sub3(x, p0)
+    u = dot3(s, h) / det
+    if u < 0.0 or u > 1.0:
+        return 0
+    g = cross(s, e)
+    v = dot3(way, g) / det
+    if v < 0.0 or u + v > 1.0 or dot3(f, g) / det <= 0.0:
+        return 0
+    return 1 if det > 0.0 else -1

@@ -1,0 +1,145 @@
+"""What coal decides: pairs of which one is neither round, nor a plane, nor triangles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import coal
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.collision.near_pairs import contains
+from bunraku.collision.shape_motion import shape_poses
+from bunraku.collision.things import Thing
+from bunraku.collision.world_arrays import Flat
+
+Array = NDArray[np.float64]
+FAR = 1e200
+MANY = 4096  # contacts of a mesh, of which the deepest counts
+
+
+class Witness(NamedTuple):
+    """Signed distance and where it is: p_B − p_A = value · normal."""
+
+    value: float
+    p_A: Array
+    p_B: Array
+    normal: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Narrow:
+    """coal's geometries of all things, and the places of the static ones."""
+
+    flat: Flat
+    things: tuple[Thing, ...]
+    geometries: tuple[Any, ...]
+    places: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, flat: Flat, moving: list[Thing], static: list[Thing]) -> Narrow:
+        things = (*moving, *static)
+        half_space = coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
+        geometries = tuple(half_space if thing.solid is None else thing.solid.coal for thing in things)
+        places = tuple(coal.Transform3s(thing.X[:3, :3], thing.X[:3, 3]) for thing in static)
+        return cls(flat, things, geometries, places)
+
+    def at(self, q: Array) -> Query:
+        return Query(self, q)
+
+
+class Query:
+    """All questions about one configuration."""
+
+    def __init__(self, narrow: Narrow, q: Array) -> None:
+        self._narrow = narrow
+        flat = narrow.flat
+        self._poses = np.empty((len(flat.joint), 4, 3))  # columns of the rotation, then the place
+        shape_poses(flat.joints, flat.joint, flat.pose, q, self._poses)
+        self._places: dict[int, Any] = {}
+
+    def _place(self, i: int) -> Any:
+        n = len(self._poses)
+        if i >= n:
+            return self._narrow.places[i - n]
+        if i not in self._places:
+            pose = self._poses[i]
+            self._places[i] = coal.Transform3s(pose[:3].T, pose[3])
+        return self._places[i]
+
+    def _pair(self, i: int, j: int) -> tuple[Any, Any, Any, Any]:
+        geometries = self._narrow.geometries
+        return geometries[i], self._place(i), geometries[j], self._place(j)
+
+    def any_nearer(self, pairs: Iterable[tuple[int, int]], margin: float) -> bool:
+        """Whether two things of any pair are nearer than a margin."""
+        request, result = coal.CollisionRequest(), coal.CollisionResult()
+        request.enable_contact = False
+        request.security_margin = margin
+        for i, j in pairs:
+            result.clear()
+            if coal.collide(*self._pair(i, j), request, result) or self._swallowed(i, j):
+                return True
+        return False
+
+    def distance(self, i: int, j: int, *, bound: float = math.inf) -> Witness | None:
+        """The signed distance; None where it is not below the bound."""
+        pair, result = self._pair(i, j), coal.DistanceResult()
+        swallowed = self._swallowed(i, j)
+        value = _distance(pair, result, math.inf if swallowed else bound)
+        if value <= 0.0 and any(geometry.getObjectType() == coal.OT_BVH for geometry in pair[::2]):
+            deepest = _deepest(pair)
+            return deepest if deepest.value < bound else None
+        p_A, p_B = np.array(result.getNearestPoint1()), np.array(result.getNearestPoint2())
+        gap = p_B - p_A
+        size = float(np.linalg.norm(gap))
+        # coal leaves the normal unset between meshes.
+        normal = gap / size * math.copysign(1.0, value) if size > 1e-9 else np.array(result.normal)
+        if swallowed:  # inside, and away from the surface: the way out is at least as long
+            value, normal = -value, -normal
+        return Witness(float(value), p_A, p_B, normal) if value < bound else None
+
+    def _swallowed(self, i: int, j: int) -> bool:
+        """Whether a point of a moving thing is inside of a static mesh, of which coal knows the triangles only."""
+        n, solid = len(self._poses), self._narrow.things[j].solid
+        if j < n or solid is None or solid.surface is None or solid.surface.convex or not solid.surface.solid:
+            return False
+        flat = self._narrow.flat
+        return bool(contains(flat.ints, flat.boxes, flat.triangles, flat.root[j - n], self._point(i)))
+
+    def _point(self, i: int) -> Array:
+        """A point of a moving thing."""
+        solid, pose = self._narrow.things[i].solid, self._poses[i]
+        assert solid is not None
+        own = (solid.start + solid.end) / 2 if solid.point is None else solid.point
+        return np.asarray(own @ pose[:3] + pose[3])
+
+
+def _distance(pair: tuple[Any, Any, Any, Any], result: Any, bound: float) -> float:
+    request = coal.DistanceRequest()
+    # Normals are good to its root, and gradients need them; but of thousands of triangles, below 1e-10 one lies now and then.
+    request.gjk_tolerance = 1e-9 if any(shape.getObjectType() == coal.OT_BVH for shape in pair[::2]) else 1e-12
+    result.min_distance = min(max(bound, 1e-9), FAR)  # coal does not look at triangles farther away
+    value = coal.distance(*pair, request, result)
+    # It did not converge, and left that behind as the nearest so far; or gave up, and calls it contact.
+    if abs(value) >= FAR or value <= 0.0:
+        request.gjk_tolerance = coal.DistanceRequest().gjk_tolerance
+        result.clear()
+        result.min_distance = min(max(bound, 1e-9), FAR)
+        value = coal.distance(*pair, request, result)
+    return float(value)
+
+
+def _deepest(pair: tuple[Any, Any, Any, Any]) -> Witness:
+    """coal's distance stops at the first triangle that overlaps; what counts is the deepest."""
+    request, result = coal.CollisionRequest(coal.CollisionRequestFlag.CONTACT, MANY), coal.CollisionResult()
+    coal.collide(*pair, request, result)
+    contacts = list(result.getContacts())
+    if not contacts:  # touching to within rounding
+        return Witness(0.0, np.zeros(3), np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    contact = min(contacts, key=lambda contact: contact.penetration_depth)
+    value, normal, middle = float(contact.penetration_depth), np.array(contact.normal), np.array(contact.pos)
+    return Witness(value, middle - 0.5 * value * normal, middle + 0.5 * value * normal, normal)

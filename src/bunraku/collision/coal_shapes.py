@@ -1,0 +1,109 @@
+"""Geometries as collision sees them: coal's geometry, and the segment with a radius that they are or lie within."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import coal
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.collision import triangle_meshes
+from bunraku.collision.triangle_meshes import Surface
+from bunraku.figure.shape import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """A geometry in its own axes."""
+
+    coal: Any
+    start: Array
+    end: Array
+    radius: float
+    """Every point is within `radius` of the segment start–end."""
+    half: Array
+    """Every point is within the box ± half around the middle of the segment: tighter where it is flat."""
+    round: bool = False
+    """It *is* the segment with the radius."""
+    surface: Surface | None = None
+    """Its triangles, where they are exact."""
+    point: Array | None = None
+    """A point of it, where that is not the middle of the segment."""
+
+
+@functools.lru_cache(maxsize=1024)
+def solid(geometry: Geometry) -> Solid:
+    match geometry:
+        case Sphere(radius):
+            return Solid(coal.Sphere(radius), np.zeros(3), np.zeros(3), radius, np.full(3, radius), round=True)
+        case Capsule(radius, length):
+            end = np.array([0.0, 0.0, length / 2])
+            return Solid(coal.Capsule(radius, length), -end, end, radius, end + radius, round=True)
+        case Cylinder(radius, length):
+            tip, reach = _tip(np.array([[radius, length / 2]]))
+            half = np.array([radius, radius, length / 2])
+            return Solid(coal.Cylinder(radius, length), np.array([0, 0, -tip]), np.array([0, 0, tip]), reach, half)
+        case Box(size):
+            surface = triangle_meshes.of_box(size)
+            return Solid(coal.Box(*size), *_hull(surface.vertices), surface=surface)
+        case Mesh():
+            return of_surface(triangle_meshes.load(geometry))
+        case _:
+            raise TypeError(f"{geometry!r} has no inside to collide with")
+
+
+def of_surface(surface: Surface) -> Solid:
+    hull = _hull(surface.vertices)
+    point = np.asarray(surface.vertices[0])
+    return Solid(_convex(surface) if surface.convex else _triangles(surface), *hull, surface=surface, point=point)
+
+
+def _triangles(surface: Surface) -> Any:
+    model = coal.BVHModelOBBRSS()
+    model.beginModel(len(surface.faces), len(surface.vertices))
+    model.addVertices(np.asfortranarray(surface.vertices))
+    model.addTriangles(np.asfortranarray(surface.faces.astype(np.int32)))
+    model.endModel()
+    model.computeLocalAABB()
+    return model
+
+
+def _convex(surface: Surface) -> Any:
+    points, faces = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    points.extend(list(surface.vertices))
+    faces.extend([coal.Triangle(*map(int, face)) for face in surface.faces])
+    return coal.Convex(points, faces)
+
+
+def _tip(profile: Array) -> tuple[float, float]:
+    """Half length and radius of the smallest capsule about the z axis around points (distance from the axis, |z|)."""
+    far = float(profile[:, 1].max())
+    tips = np.linspace(0.0, far, 33)
+    beyond = np.maximum(profile[:, 1] - tips[:, None], 0.0)
+    reach = np.hypot(profile[:, 0], beyond).max(1)
+    best = int(np.argmin(reach**2 * (2 * tips + 4 / 3 * reach)))
+    return float(tips[best]), float(reach[best])
+
+
+def _hull(points: Array) -> tuple[Array, Array, float, Array]:
+    """A small capsule around points, along the axis for which it is smallest; and half a box around its middle."""
+    middle = (points.min(0) + points.max(0)) / 2
+    _, _, axes = np.linalg.svd(points - points.mean(0), full_matrices=False)
+    found = []
+    for axis in (*axes, *np.eye(3)):
+        along = (points - middle) @ axis
+        centre = middle + (along.min() + along.max()) / 2 * axis
+        x = points - centre
+        z = x @ axis
+        distance = np.linalg.norm(x - z[:, None] * axis, axis=1)
+        tip, reach = _tip(np.stack([distance, np.abs(z)], 1))
+        found.append((reach**2 * (2 * tip + 4 / 3 * reach), reach, centre - tip * axis, centre + tip * axis))
+    _, reach, start, end = min(found, key=lambda item: item[0])
+    half = np.abs(points - (start + end) / 2).max(0)
+    # Rounding must not let a corner stick out.
+    return start, end, reach * (1.0 + 1e-12) + 1e-15, half * (1.0 + 1e-12) + 1e-15

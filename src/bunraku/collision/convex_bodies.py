@@ -1,0 +1,93 @@
+"""Things as convex bodies laid out flat, for proofs that ways are free. What is not convex is covered by pieces that are."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import NamedTuple
+
+import coal
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
+
+from bunraku.collision.coal_shapes import Solid
+from bunraku.collision.gjk import BLOCK, DRUM, HULL, ROD
+from bunraku.collision.things import Thing
+from bunraku.collision.triangle_meshes import Surface
+from bunraku.spatial import se3
+
+Array = NDArray[np.float64]
+PIECES = 16  # that cover a mesh which is not convex, at most
+NOWHERE = np.zeros((0, 3))
+
+Bodies = namedtuple("Bodies", "own kind half radius points first count pose")
+"""Thing k has the pieces own[k] … own[k + 1]. A piece has a kind, half sizes of its core, a radius, points of its own, and
+its axes and centre (12) in the joint that carries it."""
+
+
+class Piece(NamedTuple):
+    """A convex core with a radius, about X in the thing's own axes."""
+
+    kind: int
+    half: Array
+    radius: float = 0.0
+    points: Array = NOWHERE
+    X: Array = np.eye(4)
+
+
+def bodies(things: list[Thing]) -> Bodies:
+    """Pieces of all things; planes, and static things that are known by their triangles, have none."""
+    rows: list[tuple[Piece, Array]] = []
+    own = [0]
+    for thing in things:
+        if thing.solid is not None and (thing.figure >= 0 or thing.solid.surface is None):
+            rows += [(piece, thing.X @ piece.X) for piece in pieces(thing.solid)]
+        own.append(len(rows))
+    counts = np.array([len(piece.points) for piece, _ in rows], np.int64)
+    poses = [np.concatenate([X[:3, :3].T.ravel(), X[:3, 3]]) for _, X in rows]
+    return Bodies(
+        own=np.array(own, np.int64),
+        kind=np.array([piece.kind for piece, _ in rows], np.int64),
+        half=np.array([piece.half for piece, _ in rows], float).reshape(-1, 3),
+        radius=np.array([piece.radius for piece, _ in rows], float),
+        points=np.concatenate([NOWHERE, *(piece.points for piece, _ in rows)]),
+        first=np.cumsum(counts) - counts,
+        count=counts,
+        pose=np.array(poses).reshape(-1, 12),
+    )
+
+
+def pieces(solid: Solid) -> list[Piece]:
+    """Convex pieces that cover a solid; one that is the solid itself, where it is convex."""
+    if solid.round:
+        return [Piece(ROD, np.array([0.0, 0.0, np.linalg.norm(solid.end - solid.start) / 2]), solid.radius)]
+    if isinstance(solid.coal, coal.Box):
+        return [Piece(BLOCK, np.array(solid.coal.halfSide))]
+    if isinstance(solid.coal, coal.Cylinder):
+        return [Piece(DRUM, np.array([solid.coal.radius, solid.coal.radius, solid.coal.halfLength]))]
+    assert solid.surface is not None
+    return [_hull(points) for points in _clusters(solid.surface)]
+
+
+def _hull(points: Array) -> Piece:
+    middle = (points.min(0) + points.max(0)) / 2
+    try:
+        corners = points[ConvexHull(points).vertices]
+    except QhullError:  # flat
+        corners = np.unique(points, axis=0)
+    return Piece(HULL, np.abs(corners - middle).max(0), 0.0, corners - middle, se3.pose(middle))
+
+
+def _clusters(surface: Surface) -> list[Array]:
+    """Corners of a convex surface; of any other, those of parts whose hulls together cover every triangle."""
+    parts = [surface.corners()]
+    while not surface.convex and len(parts) < PIECES:  # the longest part is halved
+        spans = [float(np.ptp(part.reshape(-1, 3), axis=0).max()) if len(part) > 1 else 0.0 for part in parts]
+        k = int(np.argmax(spans))
+        if spans[k] == 0.0:
+            break
+        part = parts.pop(k)
+        axis = int(np.argmax(np.ptp(part.reshape(-1, 3), axis=0)))
+        order = np.argsort(part[:, :, axis].mean(1), kind="stable")
+        parts += [part[order[: len(part) // 2]], part[order[len(part) // 2 :]]]
+    return [part.reshape(-1, 3) for part in parts]

@@ -1,0 +1,119 @@
+"""Ways: whether whole curves are free, for certain, many times over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.collision.between_samples import Passage
+from bunraku.collision.convex_bodies import bodies
+from bunraku.collision.curve_proofs import FREE, LINK, Curve, Links, free_along, free_samples
+from bunraku.collision.world import World
+from bunraku.errors import BunrakuError, NotFinite, UnknownName
+from bunraku.figure import WORLD, Point
+from bunraku.spatial import se3
+
+Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+UNBENT = np.zeros((0, 4), np.int64), np.zeros((0, 4, 2))
+
+
+@dataclass(frozen=True)
+class Link:
+    """Two points whose distance stays between `least` and `most` [m]: what an arm can do between shoulder and grasp."""
+
+    a: Point
+    b: Point
+    least: float
+    most: float
+    name: str = "link"
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.least < self.most < math.inf:
+            raise BunrakuError(
+                f"{self.name}: from {self.least:.4g} m to {self.most:.4g} m\n  advice: least and most, in metres, with least < most"
+            )
+
+
+class Ways:
+    """Questions about samples and curves in a world, with a margin [m] and with links.
+
+    What is called free is free: answers rest on lower bounds of distances. What comes nearer to the margin than
+    `resolution` [m] is not called free.
+    """
+
+    def __init__(self, world: World, *, links: Iterable[Link] = (), margin: float = 0.0, resolution: float = 5e-4) -> None:
+        if not (0.0 <= margin < math.inf and 0.0 < resolution < math.inf):
+            raise BunrakuError(f"a margin of {margin} m and a resolution of {resolution} m\n  advice: metres, zero or more")
+        self.world, self.margin, self.resolution = world, float(margin), float(resolution)
+        self.links = tuple(links)
+        self.bodies = bodies(list(world.things))
+        self.flat_links = _laid_out(world, self.links)
+
+    def free(self, Q: ArrayLike) -> Bools:
+        """Whether each sample (T, n_q) keeps the margin and the links."""
+        samples = self.world.samples(Q)
+        out = np.zeros(len(samples), np.bool_)
+        free_samples(self.world.flat, self.bodies, self.flat_links, samples, self.margin, True, out)
+        return out
+
+    def free_along(self, curve: Curve) -> bool:
+        """Whether the whole curve does, for certain."""
+        return bool(self._along(curve, np.empty(4)) == FREE)
+
+    def along(self, curve: Curve) -> Passage:
+        """The same, and if not, where and why; `value` is the distance left, or how far a link is from its limit."""
+        out = np.empty(4)
+        status = self._along(curve, out)
+        if status == FREE:
+            return Passage(True)
+        a, b = int(out[2]), int(out[3])
+        if status == LINK:
+            link = self.links[a]
+            return Passage(False, float(out[0]), link.name, "reach", float(out[1]))
+        other = self.world.names[b] if b >= 0 else ""
+        return Passage(False, float(out[0]), self.world.names[a], other, float(out[1]))
+
+    def _along(self, curve: Curve, out: Array) -> int:
+        if not (np.isfinite(curve.Q).all() and np.isfinite(curve.control).all()):
+            raise NotFinite("a curve is not finite")
+        flat = self.world.flat
+        return int(free_along(flat, self.bodies, self.flat_links, curve, self.margin, self.resolution, out))
+
+
+def straight(q_a: Array, q_b: Array) -> Curve:
+    """The straight line, as a curve."""
+    return Curve(np.array([0.0, 1.0]), np.stack([q_a, q_b]), *UNBENT)
+
+
+def _laid_out(world: World, links: tuple[Link, ...]) -> Links:
+    ends = [[_place(world, point) for point in (link.a, link.b)] for link in links]
+    joint = np.array([[j for j, _ in pair] for pair in ends], np.int64).reshape(-1, 2)
+    point = np.array([[x for _, x in pair] for pair in ends], float).reshape(-1, 2, 3)
+    chain = world.flat.chain
+    above = [[list(chain[j, 1 : 1 + chain[j, 0]]) if j >= 0 else [] for j in pair] for pair in joint]
+    shared = [len(set(a) & set(b)) for a, b in above]
+    below = [[len(a) - n, len(b) - n] for (a, b), n in zip(above, shared, strict=True)]
+    return Links(
+        joint_a=joint[:, 0].copy(), point_a=point[:, 0].copy(), joint_b=joint[:, 1].copy(), point_b=point[:, 1].copy(),
+        least=np.array([link.least for link in links], float), most=np.array([link.most for link in links], float),
+        below=np.array(below, np.int64).reshape(-1, 2),
+    )  # fmt: skip
+
+
+def _place(world: World, point: Point) -> tuple[int, Array]:
+    """The joint that carries a point, in the count of the world, and where it is in there."""
+    if point.frame == WORLD:
+        return -1, np.array(point.position)
+    first = 0
+    for figure in world.figures:
+        if point.frame in figure.frame_index:
+            f = figure.frame_index[point.frame]
+            joint, X = int(figure.compiled.frame_joint[f]), figure.compiled.frame_X[f]
+            return (first + joint if joint >= 0 else -1), se3.transform(X, point.position)
+        first += len(figure.compiled.tree.joints)
+    raise UnknownName("frame", point.frame, tuple(name for figure in world.figures for name in figure.frame_index))

@@ -1,0 +1,96 @@
+"""Rows of answers: the kernel's, and what coal adds to them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.collision.coal_pairs import Narrow, Query, Witness
+from bunraku.collision.near_pairs import near
+from bunraku.collision.world_arrays import COLUMNS, DEEP, EXACT, Flat
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+STILL = np.zeros((0, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Pairs that are near: (sample, A, B, status) and (value, p_A, p_B, normal, margin)."""
+
+    ints: Ints
+    floats: Array
+
+    def __len__(self) -> int:
+        return len(self.ints)
+
+    @property
+    def sample(self) -> Ints:
+        return self.ints[:, 0]
+
+    @property
+    def value(self) -> Array:
+        return self.floats[:, 0]
+
+    def where(self, mask: NDArray[np.bool_] | Ints) -> Rows:
+        return Rows(self.ints[mask], self.floats[mask])
+
+
+def rows(flat: Flat, Q: Array, *, within: float, mode: int, half: Array = STILL) -> Rows:
+    """What the kernel finds; BOUND and DEEP rows still want coal's answer."""
+    room = 64 + 64 * len(Q)
+    while True:
+        ints, floats = np.empty((room, 4), np.int64), np.empty((room, COLUMNS))
+        count = near(flat, Q, half, float(within), mode, ints, floats)
+        if count <= room:
+            return Rows(ints[:count], floats[:count])
+        room = count
+
+
+def settled(narrow: Narrow, Q: Array, found: Rows) -> Rows:
+    """Every row with its distance; those that coal finds beyond their margin are gone."""
+    keep = np.ones(len(found), bool)
+    query, at = None, -1
+    for row in np.flatnonzero(found.ints[:, 3] != EXACT).tolist():
+        t, i, j, _ = found.ints[row].tolist()
+        if query is None or t != at:
+            query, at = narrow.at(Q[t]), t
+        keep[row] = _put(found, row, query.distance(i, j, bound=found.floats[row, 10]))
+    return found if keep.all() else found.where(keep)
+
+
+def nearest(narrow: Narrow, Q: Array, found: Rows) -> Rows:
+    """The nearest row of each sample that has one; coal is asked only about what may be nearer than the best so far."""
+    chosen = []
+    first = np.searchsorted(found.sample, np.arange(len(Q) + 1))
+    for t in range(len(Q)):
+        own = range(first[t], first[t + 1])
+        best, value = -1, math.inf
+        unsure = []
+        for row in own:
+            if found.ints[row, 3] != EXACT:
+                unsure.append((-math.inf if found.ints[row, 3] == DEEP else found.value[row], row))
+            elif found.value[row] < value:
+                best, value = row, found.value[row]
+        query: Query | None = None
+        for bound, row in sorted(unsure):
+            if bound >= value:
+                break
+            query = query or narrow.at(Q[t])
+            if _put(found, row, query.distance(*found.ints[row, 1:3].tolist(), bound=value)):
+                best, value = row, found.value[row]
+        if best >= 0:
+            chosen.append(best)
+    return found.where(np.array(chosen, np.int64))
+
+
+def _put(found: Rows, row: int, witness: Witness | None) -> bool:
+    """Writes coal's answer over the bound."""
+    if witness is None:
+        return False
+    found.ints[row, 3] = EXACT
+    found.floats[row, :10] = witness.value, *witness.p_A, *witness.p_B, *witness.normal
+    return True

@@ -1,0 +1,83 @@
+"""How shapes move with q: where they are, how far they can get, and what that does to distances."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.collision.world_arrays import HOME, end_of, start_of
+from bunraku.kernels.compile import inline, kernel
+from bunraku.kinematics.tree import carry, place
+from bunraku.spatial.algebra import axpy3, cross, dot3
+
+
+@inline
+def travels(joints, chain, S, j, a, b, r, half, D):
+    """D[m]: how far any point within a segment with a radius can get, relative to what carries its m-th joint upward.
+
+    Joint k turns or slides by at most half[k] to either side of here. What is below it moves the point by D, and so
+    makes its lever arm longer by at most D: the speed under a screw is |ω × x + v|, largest at an end of the segment.
+    """
+    D[0] = 0.0
+    if j < 0:
+        return
+    for m in range(1, chain[j, 0] + 1):
+        k = chain[j, m]
+        w, v = (S[k, 0], S[k, 1], S[k, 2]), (S[k, 3], S[k, 4], S[k, 5])
+        at_a, at_b = axpy3(1.0, cross(w, a), v), axpy3(1.0, cross(w, b), v)
+        lever = np.sqrt(max(dot3(at_a, at_a), dot3(at_b, at_b))) + np.sqrt(dot3(w, w)) * (r + D[m - 1])
+        D[m] = D[m - 1] + half[joints[k].q] * lever
+
+
+@kernel
+def shape_poses(joints, joint, pose, q, out):
+    """X_WS of every moving shape: the columns of its rotation, and then its place."""
+    n_joints = joints.shape[0]
+    R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
+    place(joints, 0, n_joints, q, HOME, R, p, S)
+    for i in range(joint.shape[0]):
+        for c in range(4):
+            x = (pose[i, 0, c], pose[i, 1, c], pose[i, 2, c])
+            x = carry(R, p, HOME, joint[i], x, 1.0 if c == 3 else 0.0)
+            for r in range(3):
+                out[i, c, r] = x[r]
+
+
+@kernel
+def gradients(world, Q, ints, floats, out):
+    """∂value/∂q of every row: normal · (velocity of p_B − velocity of p_A); joints that carry both cancel."""
+    n, n_joints = world.joint.shape[0], world.joints.shape[0]
+    R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
+    placed = -1
+    for row in range(ints.shape[0]):
+        t = ints[row, 0]
+        if t != placed:
+            place(world.joints, 0, n_joints, Q[t], HOME, R, p, S)
+            placed = t
+        normal = (floats[row, 7], floats[row, 8], floats[row, 9])
+        for side in range(2):
+            i = ints[row, 1 + side]
+            if i >= n:
+                continue
+            x = (floats[row, 1 + 3 * side], floats[row, 2 + 3 * side], floats[row, 3 + 3 * side])
+            sign = 2.0 * side - 1.0
+            j = world.joint[i]
+            for m in range(1, world.chain[j, 0] + 1):
+                k = world.chain[j, m]
+                w, v = (S[k, 0], S[k, 1], S[k, 2]), (S[k, 3], S[k, 4], S[k, 5])
+                out[row, world.joints[k].q] += sign * dot3(normal, axpy3(1.0, cross(w, x), v))
+
+
+@kernel
+def travel(world, Q, half, out):
+    """Bound on how far any point of each moving shape gets from where it is at Q[t], within Q[t] ± half[t]."""
+    n, n_joints = world.joint.shape[0], world.joints.shape[0]
+    R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
+    D = np.empty(world.chain.shape[1])
+    for t in range(Q.shape[0]):
+        place(world.joints, 0, n_joints, Q[t], HOME, R, p, S)
+        for i in range(n):
+            j = world.joint[i]
+            a = carry(R, p, HOME, j, start_of(world.ends, i), 1.0)
+            b = carry(R, p, HOME, j, end_of(world.ends, i), 1.0)
+            travels(world.joints, world.chain, S, j, a, b, world.radius[i], half[t], D)
+            out[t, i] = D[world.chain[j, 0]]

@@ -1,0 +1,50 @@
+"""A coarse grid first: the same problem with steps several times as long, whose optimum is near that of the fine one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.control.control_problem import ROUGHLY, Problem
+from bunraku.control.control_system import Curve, System
+from bunraku.control.cost_arrays import Sheet
+
+Array = NDArray[np.float64]
+
+
+def coarser(problem: Problem, times: int) -> Problem:
+    """With steps `times` as long. Bounds are left to the fine grid."""
+    s = problem.system
+    system = System.of(s.figure, dt=times * s.dt, inputs=s.inputs)
+    return Problem(system, _sheet(problem.sheet, times), problem.start, problem.taut, tolerance=ROUGHLY)
+
+
+def _sheet(sheet: Sheet, c: int) -> Sheet:
+    def longer(w: Array) -> Array:  # a sample stands for c; the last has its own weight besides
+        if not len(w):
+            return w
+        out: Array = c * w[::c]
+        out[-1] = w[-1] + (c - 1) * w[-2]
+        return out
+
+    out: Sheet = sheet._replace(
+        wx=longer(sheet.wx), rx=sheet.rx[::c].copy(), wu=c * sheet.wu[::c], ru=sheet.ru[::c].copy(),
+        wl=sheet.wl[::c] / c, rl=c * sheet.rl[::c], acceleration=c * sheet.acceleration,  # impulses are c times as large
+        wp=longer(sheet.wp), target=sheet.target[::c].copy(), wc=longer(sheet.wc), centre=sheet.centre[::c].copy(),
+    )  # fmt: skip
+    return out
+
+
+def thinned(curve: Curve, c: int) -> Curve:
+    """Every c-th sample of a curve."""
+    return Curve(curve.x[::c].copy(), curve.u[c - 1 :: c].copy())
+
+
+def refined(curve: Curve, gains: Array, c: int, n: int, n_kin: int) -> tuple[Curve, Array]:
+    """A coarse curve on the fine grid, positions between samples on straight lines, forces and gains held."""
+    fine, coarse = np.arange(c * len(curve) + 1) / c, np.arange(len(curve) + 1)
+    x = np.stack([np.interp(fine, coarse, column) for column in curve.x.T], 1)
+    u = np.repeat(curve.u, c, 0)
+    u[:, :n_kin] = x[1:, n : n + n_kin]  # where the hands are next
+    return Curve(x, u), np.repeat(gains, c, 0)
+

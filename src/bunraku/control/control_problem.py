@@ -1,0 +1,208 @@
+"""Problem: a system, where it starts, and the sheet of what is wished; rollouts and expansions of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.control.control_system import Curve, Rollout, System
+from bunraku.control.cost_arrays import Bounds, Sheet, slopes, value
+from bunraku.control.keep_out import KeepOut
+from bunraku.control.linear_steps import Slopes, Steps1
+from bunraku.control.projection import project
+from bunraku.control.push_inputs import pushes
+from bunraku.control.riccati import riccati
+from bunraku.control.second_order import bend
+from bunraku.control.tangent_sweep import tangent
+from bunraku.dynamics.step_derivatives import expand_along
+
+Array = NDArray[np.float64]
+NONE3: Array = np.zeros((0, 0, 0))
+TOLERANCE = 1e-16  # of a step: a quadratic tail shows what a looser one leaves behind
+ROUGHLY = 1e-10  # of a step on a coarse grid
+
+
+def unbounded() -> Bounds:
+    """No bounds at all."""
+    return Bounds(*(np.zeros((2, 0)), np.zeros((2, 0, 0)), np.zeros(0)) * 3)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A rollout that ended early."""
+
+    step: int
+    bits: int
+    """What happened: see bunraku.dynamics.rollout."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is to be minimised, over motions from one state."""
+
+    system: System
+    sheet: Sheet
+    start: Array
+    taut: NDArray[np.int8]
+    """States of the links before the first step."""
+    bounds: Bounds = field(default_factory=unbounded)
+    keepout: KeepOut | None = None
+    tolerance: float = TOLERANCE
+    """Of every step."""
+
+    @property
+    def steps(self) -> int:
+        return len(self.sheet.wx) - 1
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """Inputs that no term weighs by themselves: what they do to the figure may weigh them, or nothing."""
+        s, sheet = self.system, self.sheet
+        hands = sheet.wx[:, s.n : s.n_q].any(0) | sheet.wx[:, s.n_q + s.n :].any(0)
+        if len(sheet.acceleration):
+            hands |= sheet.acceleration > 0.0
+        priced = np.concatenate([hands, sheet.wu.any(0)])
+        names = (*s.figure.kinematic, *(force.name for force in s.figure.forces))
+        return tuple(names[k] for k in s.chosen if not priced[k])
+
+    def project(self, curve: Curve, gains: Array = NONE3) -> Rollout | Broken:
+        """P_d of the curve (*trep*, eq. 12); without gains, the inputs alone."""
+        s, N = self.system, len(curve)
+        x, u = np.empty((N + 1, s.n_x)), np.empty_like(curve.u)
+        impulse, states, bits = np.empty((N, s.n_links)), np.empty((N, s.n_links), np.int8), np.zeros(N, np.int64)
+        done = project(
+            s.tree, self.taut, curve.x, curve.u, gains, s.hands, s.thrusts, s.dt, s.share, self.tolerance,
+            x, u, impulse, states, bits,
+        )  # fmt: skip
+        return Rollout(x, u, impulse, states) if done == N else Broken(done, int(bits[done]))
+
+    def cost(self, run: Rollout) -> tuple[float, float]:
+        """What is wished, and what bounds add to it."""
+        s = self.system
+        wished, beyond = value(s.tree, self.sheet, self.bounds, run.x, run.u, run.impulse, s.dt, s.n_kin)
+        return float(wished), float(beyond) + (self.keepout.value(run.x) if self.keepout is not None else 0.0)
+
+
+class Expansion:
+    """First and second derivatives along a motion, in arrays that are used again and again."""
+
+    def __init__(self, problem: Problem) -> None:
+        s, sheet, N = problem.system, problem.sheet, problem.steps
+        self.problem = problem
+        bounded = len(problem.bounds.l_rho) > 0
+        blocks = len(sheet.joint) > 0 or len(sheet.wc) > 0 or problem.keepout is not None
+        rows_q, rows_l = (N + 1 if blocks else 0), (N if len(sheet.wl) or bounded else 0)
+        self.slopes = Slopes(
+            np.zeros((N + 1, s.n_x)), np.zeros((N + 1, s.n_x)), np.zeros((N, s.n_u)), np.zeros((N, s.n_u)),
+            np.zeros((rows_l, s.n_links)), np.zeros((rows_l, s.n_links)), np.zeros((rows_q, s.n_q, s.n_q)),
+            np.zeros((rows_q, s.n_q, s.n_q)), sheet.acceleration, sheet.end,
+        )  # fmt: skip
+        D = np.zeros((N, 2 * s.n + s.n_links, 2 * s.n_q))
+        shape = (s.n, s.n_q, s.n_links)
+        E = np.repeat(s.impulse_of_effort[None], N if s.pushed else 1, 0)
+        turn = np.zeros((N if s.pushed else 0, len(s.thrusts), s.n_q))
+        self.steps = Steps1(D, E, turn, s.hands, shape, s.dt, s.share)
+        self.gains, self.feed = np.zeros((N, s.n_u, s.n_x)), np.zeros((N, s.n_u))
+        self.newton_gains = np.zeros((N, s.n_u, s.n_x))
+        self.weights, self.gradient = np.zeros((N, 2 * s.n + s.n_links)), np.zeros((N, s.n_u))
+        self.first = np.zeros((s.n_x, s.n_x + 1))
+        self._H: Array | None = None
+
+    def at(self, run: Rollout) -> None:
+        """First derivatives of the steps; gradient and Gauss–Newton Hessian of the cost."""
+        s = self.problem.system
+        Q, forces = self._slopes(run)
+        expand_along(s.tree, run.states, Q, run.impulse, forces, s.dt, s.share, np.zeros((0, 0)), self.steps.D, NONE3)
+
+    def safe_along(self, run: Rollout) -> float | None:
+        """First derivatives, and gains and feedforward without curvature."""
+        self.at(run)
+        return self.gauss_newton()
+
+    def bend_along(self, run: Rollout, *, fresh: bool = True) -> float | None:
+        """All that `safe_along` gives, and the curvature of the steps, contracted with the adjoint under the gains; under those at
+        hand, where no `fresh` ones are wanted."""
+        s, N = self.problem.system, self.problem.steps
+        if self._H is None:
+            self._H = np.zeros((N, 2 * s.n_q, 2 * s.n_q))
+        Q, forces = self._slopes(run)
+        decrease = bend(
+            s.tree, run.states, Q, run.impulse, forces, self.steps, self.slopes, fresh, self.gains, self.feed, self.weights,
+            self.gradient, self._H,
+        )  # fmt: skip
+        if s.pushed:
+            push_along(s, Q, self.weights, self.steps)
+        return float(decrease) if np.isfinite(decrease) else None
+
+    def _slopes(self, run: Rollout) -> tuple[Array, Array]:
+        """The cost to second order; configurations and forces of the motion."""
+        s, p = self.problem.system, self.problem
+        slopes(s.tree, p.sheet, p.bounds, run.x, run.u, run.impulse, s.dt, s.n_kin, s.hands, s.thrusts, self.slopes)
+        if p.keepout is not None:
+            p.keepout.add(run.x, self.slopes)
+        Q = np.ascontiguousarray(run.x[:, : s.n_q])
+        if s.pushed:
+            push_along(s, Q, np.zeros((0, 0)), self.steps)
+        return Q, np.ascontiguousarray(run.u[:, s.n_kin :])
+
+    def gauss_newton(self, shift: float = 0.0) -> float | None:
+        """Gains and feedforward without curvature; the expected decrease, or nothing where no shift makes it convex."""
+        failed, decrease = riccati(self.steps, self.slopes, NONE3, 0.0, shift, self.gains, self.feed, self.first)
+        return float(decrease) if failed < 0 and np.isfinite(decrease) else None
+
+    def steepest(self) -> None:
+        """Feedforward and gains that know nothing of the cost's shape: one weight for all states, one for all inputs."""
+        flat = [np.full_like(h, max(h.mean(), 1e-12)) for h in (self.slopes.hx, self.slopes.hu)]
+        none = np.zeros((0, 0))
+        metric = self.slopes._replace(hx=flat[0], hu=flat[1], Hq=NONE3, bend=NONE3, end=none)
+        riccati(self.steps, metric, NONE3, 0.0, 0.0, self.newton_gains, self.feed, self.first)
+
+    def newton(self, mu: float = 0.0) -> float | None:
+        """Feedforward with the curvature; nothing where the Hessian is not positive definite."""
+        assert self._H is not None
+        failed, decrease = riccati(self.steps, self.slopes, self._H, mu, 0.0, self.newton_gains, self.feed, self.first)
+        return float(decrease) if failed < 0 and np.isfinite(decrease) else None
+
+    def direction(self, gains: Array) -> Curve:
+        """ζ: the change of states and chosen inputs that the feedforward and `gains` of a sweep lead to."""
+        s, N = self.problem.system, self.problem.steps
+        x, u = np.zeros((N + 1, s.n_x)), np.zeros((N, s.n_u))
+        tangent(self.steps, gains, np.zeros_like(x), -self.feed, x, u)
+        return Curve(x, u)
+
+    def slope(self, change: Curve) -> float:
+        """Dg·ζ."""
+        out = float(np.vdot(self.slopes.gx, change.x) + np.vdot(self.slopes.gu, change.u))
+        if len(self.slopes.gl):
+            out += float(np.vdot(self.slopes.gl, self._impulses(change)))
+        return out
+
+    def _impulses(self, change: Curve) -> Array:
+        s = self.problem.system
+        out: Array = np.einsum("kij,kj->ki", self.steps.D[:, s.n : s.n + s.n_links], within(s, self.steps, change))
+        return out
+
+
+def within(system: System, steps: Steps1, change: Curve) -> Array:
+    """A change of states and chosen inputs as the steps see it: (q, p, next kinematic variables), forces entering like momentum."""
+    s, N = system, len(change)
+    inner = np.concatenate([change.x[:-1, : s.n_q + s.n], np.zeros((N, s.n_kin))], 1)
+    inner[:, s.n_q + s.n + s.hands] = change.u[:, : len(s.hands)]
+    E = np.broadcast_to(steps.E, (N, *steps.E.shape[1:]))
+    inner[:, s.n_q : s.n_q + s.n] += s.share * np.einsum("kif,kf->ki", E, change.u[:, len(s.hands) :])
+    return inner
+
+
+def push_along(system: System, Q: Array, weights: Array, steps: Steps1) -> None:
+    """Fills steps.E with what pushes do along Q; with weights of the outputs of every step, steps.turn with how that turns them.
+
+    The derivative by momentum is the covector μ of the step's residual (bunraku.dynamics.second_derivative), in which a force has
+    its left share; p₊ has the rest.
+    """
+    s, covectors = system, np.zeros((0, 0))
+    if len(weights):
+        left = np.einsum("ko,koi->ki", weights, steps.D[:, :, s.n_q : s.n_q + s.n])
+        covectors = s.share * left + (1.0 - s.share) * weights[:, s.n + s.n_links :]
+    pushes(s.tree, s.thrusts, Q, covectors, s.dt, steps.E, steps.turn)

@@ -1,0 +1,115 @@
+"""One step of a small change of a motion, and the cost along it, as flat arrays.
+
+The state is x = (q, p, w): all variables, the momentum, the rates w of the kinematic variables; the inputs u are the next
+kinematic variables and the force inputs that may be chosen. With z = (q, p, u), one step of a small change is
+
+    δ(q_dyn, p)₊ = F z        δq_kin₊ = S₁ z        δw₊ = (S₁ z − δq_kin)/dt
+
+Only F (2n rows) is dense: the kinematic part of the state forgets its past, and a sweep multiplies nothing by its zeros.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from bunraku.kernels.compile import inline
+
+# The first derivative of every step: D as bunraku.dynamics gives it; E = dt · ∂F/∂u (n × forces chosen), one for all steps or, with
+# pushes, of each; what the adjoint makes of ∂E/∂q (forces × n_q), with pushes; which kinematic variables are inputs;
+# (n, n_q, n_links); dt; share.
+Steps1 = namedtuple("Steps1", "D E turn hands shape dt share")
+# The cost along the motion to second order: gradient and diagonal by state, input and impulse; dense blocks by q (N+1 or
+# none), of Gauss–Newton and what that leaves out; weights of the accelerations of kinematic variables; a matrix at the end
+# (or none).
+Slopes = namedtuple("Slopes", "gx hx gu hu gl hl Hq bend acceleration end")
+
+
+@inline
+def impulse(E, k):
+    """E of step k."""
+    return E[k if E.shape[0] > 1 else 0]
+
+
+@inline
+def fill(D, k, E, hands, n, nq, nc, share, F):
+    """F = ∂(q_dyn, p)₊/∂z of one step."""
+    m, nh = nq + n, hands.shape[0]
+    for r in range(2 * n):
+        o = r if r < n else r + nc
+        for j in range(m):
+            F[r, j] = D[k, o, j]
+        for a in range(nh):
+            F[r, m + a] = D[k, o, m + hands[a]]
+        for f in range(E.shape[1]):
+            F[r, m + nh + f] = (1.0 - share) * E[r - n, f] if r >= n else 0.0
+    for f in range(E.shape[1]):
+        for i in range(n):
+            if E[i, f] != 0.0:
+                s = share * E[i, f]
+                for r in range(2 * n):
+                    F[r, m + nh + f] += s * D[k, r if r < n else r + nc, nq + i]
+
+
+@inline
+def fill_links(D, E, hands, n, nq, nc, share, G):
+    """G = ∂λ/∂z of one step."""
+    m, nh = nq + n, hands.shape[0]
+    for c in range(nc):
+        row = D[n + c]
+        for j in range(m):
+            G[c, j] = row[j]
+        for a in range(nh):
+            G[c, m + a] = row[m + hands[a]]
+        for f in range(E.shape[1]):
+            x = 0.0
+            for i in range(n):
+                x += E[i, f] * row[nq + i]
+            G[c, m + nh + f] = share * x
+
+
+@inline
+def add_curvature(H, E, hands, n, nq, share, M):
+    """M += H, from (q0, p0, k1) to z: a force enters like momentum."""
+    m, nh = nq + n, hands.shape[0]
+    for i in range(m):
+        for j in range(m):
+            M[i, j] += H[i, j]
+        for a in range(nh):
+            x = H[i, m + hands[a]]
+            M[i, m + a] += x
+            M[m + a, i] += x
+    for a in range(nh):
+        for b in range(nh):
+            M[m + a, m + b] += H[m + hands[a], m + hands[b]]
+    for f in range(E.shape[1]):
+        for i in range(n):
+            if E[i, f] == 0.0:
+                continue
+            s = share * E[i, f]
+            for j in range(m):
+                x = s * H[nq + i, j]
+                M[m + nh + f, j] += x
+                M[j, m + nh + f] += x
+            for a in range(nh):
+                x = s * H[nq + i, m + hands[a]]
+                M[m + nh + f, m + a] += x
+                M[m + a, m + nh + f] += x
+            for g in range(E.shape[1]):
+                for k in range(n):
+                    if E[k, g] != 0.0:
+                        M[m + nh + f, m + nh + g] += s * share * E[k, g] * H[nq + i, nq + k]
+
+
+@inline
+def add_turns(turn, F, hands, n, nq, M):
+    """M += δu·(∂E/∂q)·δq with q in the middle of the step: a push is another one where the figure is elsewhere."""
+    m, nh = nq + n, hands.shape[0]
+    for f in range(turn.shape[0]):
+        for j in range(F.shape[1]):
+            x = 0.5 * turn[f, j] if j < nq else 0.0
+            if m <= j < m + nh:
+                x += 0.5 * turn[f, n + hands[j - m]]
+            for i in range(n):
+                x += 0.5 * turn[f, i] * F[i, j]
+            M[m + nh + f, j] += x
+            M[j, m + nh + f] += x

@@ -1,0 +1,164 @@
+"""Receding horizon: the optimiser run online, one step of Gauss and Newton a sample, warm-started from the last.
+
+At every sample the plan of the last is moved on by a step, rolled out from where the figure really is, improved once, and its
+first inputs are applied. The reference may be known ahead, or be written into the sheet while the figure follows it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.brief import brief
+from bunraku.control.control_problem import NONE3, Broken, Expansion, Problem
+from bunraku.control.control_system import Curve, Rollout, System
+from bunraku.control.cost import Term, sheet_of
+from bunraku.control.cost_arrays import Sheet
+from bunraku.control.optimize import motion_of
+from bunraku.dynamics.puppeteer import Puppeteer, kinematic_rows
+from bunraku.errors import BunrakuError
+from bunraku.figure import Figure
+from bunraku.motion import Motion
+
+Array = NDArray[np.float64]
+
+
+class Horizon:
+    """A controller that looks ahead: state in, inputs out, once a sample."""
+
+    def __init__(self, system: System, sheet: Sheet, start: Array, *, steps: int, plan: Array) -> None:
+        """`sheet` covers the whole time and the horizon beyond it; `plan` are inputs to begin with, a row a step."""
+        self.system, self.sheet, self.steps = system, sheet, steps
+        self.taut = np.zeros(system.n_links, np.int8)
+        first = Problem(system, self._window(0), start, self.taut)
+        self.work = Expansion(first)
+        self.gains = np.zeros((steps, system.n_u, system.n_x))
+        self.plan = Curve(np.repeat(start[None], steps + 1, 0), plan[:steps].copy())
+        self.safe = self.plan
+        self.seconds: list[tuple[float, float]] = []
+
+    def _window(self, k: int) -> Sheet:
+        """The cost from sample k on."""
+        s, n = self.sheet, self.steps
+        rows = {name: getattr(s, name)[k : k + n + 1] for name in ("wx", "rx", "wp", "target", "wc", "centre")}
+        steps = {name: getattr(s, name)[k : k + n] for name in ("wu", "ru", "wl", "rl")}
+        out: Sheet = s._replace(**rows, **steps)
+        return out
+
+    def input(self, x: Array, k: int) -> Array:
+        """What to do at sample k in state x: next kinematic variables, and forces."""
+        begun = time.perf_counter(), time.thread_time()
+        problem = Problem(self.system, self._window(k), x, self.taut)
+        run = self._now(problem)
+        if isinstance(run, Rollout):
+            self.safe, self.plan = run, self._improved(problem, run)
+            self.taut = run.states[0]
+        out: Array = self.plan.u[0].copy()
+        self.safe, self.plan = self._later(self.safe, k), self._later(self.plan, k)
+        self.gains = np.concatenate([self.gains[1:], self.gains[-1:]])
+        self.seconds.append((time.perf_counter() - begun[0], time.thread_time() - begun[1]))
+        return out
+
+    def _now(self, problem: Problem) -> Rollout | Broken:
+        """The plan from where the figure is, held to by the last gains; where that fails, what was rolled out before it."""
+        for plan, gains in ((self.plan, self.gains), (self.safe, self.gains), (self.safe, NONE3)):
+            x = plan.x.copy()
+            x[0] = problem.start
+            run = problem.project(Curve(x, plan.u), gains)
+            if isinstance(run, Rollout):
+                break
+        return run
+
+    def _improved(self, problem: Problem, run: Rollout) -> Curve:
+        """ξ + ζ; the next sample rolls it out."""
+        work = self.work
+        work.problem = problem
+        work.at(run)
+        if work.gauss_newton() is None:
+            return run
+        self.gains = work.gains
+        change = work.direction(work.gains)
+        u = run.u.copy()
+        u[:, self.system.chosen] += change.u
+        return Curve(run.x + change.x, u)
+
+    def _later(self, plan: Curve, k: int) -> Curve:
+        """The same plan a step later, its end going on as the reference does."""
+        s, far = self.system, min(k + self.steps, len(self.sheet.rx) - 2)
+        last = plan.u[-1].copy()
+        last[: s.n_kin] += self.sheet.rx[far + 1, s.n : s.n_q] - self.sheet.rx[far, s.n : s.n_q]
+        return Curve(np.concatenate([plan.x[1:], plan.x[-1:]]), np.concatenate([plan.u[1:], last[None]]))
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """What came of following a reference online."""
+
+    motion: Motion
+    run: Rollout
+    seconds: Array
+    """That each sample took to decide: by the clock, and of the core."""
+    cost: float
+
+    __repr__ = brief
+
+    @property
+    def real_time(self) -> float:
+        """Simulated time over computing time, of one core: above 1 keeps up."""
+        return float(self.motion.duration / self.seconds[:, 1].sum())
+
+
+def follow(
+    figure: Figure, cost: Sequence[Term], *, duration: float, horizon: float = 0.5, dt: float = 0.01, q: ArrayLike | None = None,
+    inputs: Sequence[str] | None = None, guess: Puppeteer = None, disturb: Callable[[int, Array], Array] | None = None,
+) -> Followed:  # fmt: skip
+    """Follows a reference online, over a receding horizon, on a simulated figure that `disturb` may push: (sample, x) → x."""
+    system = System.of(figure, dt=dt, inputs=inputs)
+    N, ahead = max(round(duration / dt), 1), max(round(horizon / dt), 1)
+    start = system.state(q)
+    times: Array = dt * np.arange(N + ahead + 2, dtype=float)
+    sheet = sheet_of(cost, system, times, start)
+    hands = kinematic_rows(figure, guess, times[1:], start[system.n : system.n_q])
+    plan = np.concatenate([hands, np.zeros((len(hands), len(figure.forces)))], 1)
+    controller = Horizon(system, sheet, start, steps=ahead, plan=plan)
+    run = drive(system, start, N, controller.input, disturb)
+    total = Problem(system, replace_rows(sheet, N), start, controller.taut).cost(run)
+    return Followed(motion_of(system, run), run, np.array(controller.seconds), sum(total))
+
+
+def replace_rows(sheet: Sheet, N: int) -> Sheet:
+    """The first N steps of a sheet."""
+    rows = {name: getattr(sheet, name)[: N + 1] for name in ("wx", "rx", "wp", "target", "wc", "centre")}
+    out: Sheet = sheet._replace(**rows, **{name: getattr(sheet, name)[:N] for name in ("wu", "ru", "wl", "rl")})
+    return out
+
+
+def drive(
+    system: System, start: Array, N: int, inputs: Callable[[Array, int], Array], disturb: Callable[[int, Array], Array] | None
+) -> Rollout:
+    """N steps of the system under inputs(x, k), pushed by disturb(k, x)."""
+    x, u = np.empty((N + 1, system.n_x)), np.empty((N, system.n_kin + len(system.figure.forces)))
+    impulse, states = np.empty((N, system.n_links)), np.empty((N, system.n_links), np.int8)
+    x[0] = start
+    one = Problem(system, _nothing(system), start, np.zeros(system.n_links, np.int8))
+    for k in range(N):
+        if disturb is not None:
+            x[k] = disturb(k, x[k].copy())
+        u[k] = inputs(x[k], k)
+        step = one.project(Curve(np.stack([x[k], x[k]]), u[k : k + 1]))
+        if isinstance(step, Broken):  # the puppeteer would be held: he waits a step
+            u[k, : system.n_kin] = x[k, system.n : system.n_q]
+            step = one.project(Curve(np.stack([x[k], x[k]]), u[k : k + 1]))
+        if isinstance(step, Broken):
+            raise BunrakuError(f"{system.figure.name}: no step at t = {k * system.dt:.3g} s\n  advice: disturb it less")
+        x[k + 1], impulse[k], states[k] = step.x[1], step.impulse[0], step.states[0]
+        one = replace(one, taut=states[k])
+    return Rollout(x, u, impulse, states)
+
+
+def _nothing(system: System) -> Sheet:
+    return sheet_of((), system, np.array([0.0, system.dt]), system.state())

@@ -1,0 +1,328 @@
+"""Kernels of the continuous model (`mixed`): accelerations and tensions, and their first derivative.
+
+All of them take complex configurations and rates, so that second derivatives are complex steps of first ones.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from bunraku.dynamics.kkt import border, factor, inverse, only_alive, solve
+from bunraku.dynamics.lagrangian import body_inertia, column_tangents, columns, has_body, momenta, tangent
+from bunraku.dynamics.springs import spring_forces, spring_slopes
+from bunraku.figure.records import LENGTH
+from bunraku.kernels.blocks import lend, padded
+from bunraku.kernels.compile import bare, borrow, inline, keep, kernel, woven
+from bunraku.kinematics.gap_derivatives import add_hessian, add_third, hessian, tangent_screws
+from bunraku.kinematics.gaps import gaps, velocity
+from bunraku.kinematics.tree import place
+from bunraku.spatial.algebra import (
+    ZERO6,
+    ZERO10,
+    add3,
+    add6,
+    apply,
+    axpy6,
+    bracket,
+    cross,
+    dot3,
+    dot6,
+    dual,
+    get3,
+    get6,
+    get10,
+    put6,
+    put10,
+    scale6,
+    sub3,
+    weight,
+)
+
+# Scratch: the tree, placed and moving; the points of links; gaps and gradients; the linear system.
+Room = namedtuple("Room", "R p S V T acc B I f x pull seg A As h Lq F v b y K L E alive rows cols")
+
+
+@woven
+def _room(tree, flat, ints, flags):
+    """All of it from one buffer; K, A, As and seg begin as zeros."""
+    n, nq, nm, nc = tree.shape
+    nj, npt, ns, width = tree.joints.shape[0], tree.points.shape[0], tree.springs.shape[0], padded(n + nc)
+    lists = tree.elimination.shape
+    K, A, As, seg = (n + nc) * width, nc * nq, ns * nq, 4 * (npt + 1)
+    zeros = K + A + As + seg
+    for k in range(zeros):
+        flat[k] = 0.0
+    joint, body, point = zeros, zeros + 37 * nj, zeros + 37 * nj + 26 * nm
+    rest = point + 6 * npt
+    return Room(
+        lend(flat, joint, (nj, 3, 3)), lend(flat, joint + 9 * nj, (nj, 3)), lend(flat, joint + 12 * nj, (nj, 6)),
+        lend(flat, joint + 18 * nj, (nj, 6)), lend(flat, joint + 24 * nj, (nj, 6)), lend(flat, joint + 30 * nj, (nj, 6)),
+        lend(flat, body, (nm, 10)), lend(flat, body + 10 * nm, (nm, 10)), lend(flat, body + 20 * nm, (nm, 6)),
+        lend(flat, point, (npt, 3)), lend(flat, point + 3 * npt, (npt, 3)), lend(flat, K + A + As, (npt + 1, 4)),
+        lend(flat, K, (nc, nq)), lend(flat, K + A, (ns, nq)), lend(flat, rest, (nc,)), lend(flat, rest + nc, (nq,)),
+        lend(flat, rest + nc + nq, (nq,)), lend(flat, joint + 36 * nj, (nj,)), lend(flat, rest + nc + 2 * nq, (n + nc,)),
+        lend(flat, rest + 2 * nc + 2 * nq + n, (nc,)), lend(flat, 0, (n + nc, width)),
+        lend(flat, rest + 3 * nc + 2 * nq + n, (n, width)),
+        lend(ints, 0, lists), flags, lend(ints, lists[0] * lists[1], (nc,)), lend(ints, lists[0] * lists[1] + nc, (nc,)),
+    )  # fmt: skip
+
+
+@woven
+def _room_size(tree):
+    """(floats, integers) that `_room` takes."""
+    n, nq, nm, nc = tree.shape
+    nj, npt, ns, width = tree.joints.shape[0], tree.points.shape[0], tree.springs.shape[0], padded(n + nc)
+    floats = (2 * n + nc) * width + (nc + ns) * nq + 4 * (npt + 1) + 37 * nj + 26 * nm + 6 * npt + 3 * nc + 2 * nq + n
+    return floats, tree.elimination.size + 2 * nc
+
+
+@kernel
+def mixed(tree, states, q, v, ak, u, out, D):
+    """out = (a, τ); D = ∂(a, τ)/∂(q, v, a_K, u) unless it has no rows. Complex q and v are welcome."""
+    floats, integers = _room_size(tree)
+    lent = np.empty(floats, q.dtype), np.empty(integers, np.int64), np.empty(tree.shape[3], np.bool_)
+    figure, rest = borrow(tree), borrow(lent)
+    room = _room(figure, rest[0], rest[1], rest[2])
+    rank = _accelerate(figure, room, states, q, v, ak, u, out)
+    if D.shape[0] > 0:
+        _derivative(figure, room, rank, q, v, ak, u, out, D)
+    keep(tree)
+    keep(lent)
+
+
+@bare
+def _accelerate(tree, room, states, q, v, ak, u, out):
+    """out = (a, τ). Returns the rank of the links' block."""
+    n, nm, nc, joints = tree.shape[0], tree.shape[2], tree.shape[3], tree.joints
+    zero = 0.0 * q[0]
+    o, g = (zero, zero, zero), (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    for c in range(nc):
+        room.alive[c] = states[c] > 0
+    only_alive(tree.elimination, n, room.alive, room.E)
+    place(joints, 0, joints.shape[0], q, o, room.R, room.p, room.S)
+    _follow(tree, room, g, v, ak)
+    for j in range(nm):
+        k = joints[j].q
+        room.F[k] = -joints[j].damping * v[k]
+        room.Lq[k] = -joints[j].stiffness * (q[k] - joints[j].rest)
+    for k in range(tree.forces.shape[0]):
+        if tree.forces[k].joint >= 0:
+            room.F[joints[tree.forces[k].joint].q] += tree.forces[k].gain * u[k]
+    if tree.springs.shape[0] > 0:
+        spring_slopes(tree, q, v, u, o, room.R, room.p, room.S, room.x, room.pull, room.seg, room.As, room.Lq, room.F)
+    _weigh(tree, room)
+    if nc > 0:
+        gaps(tree, q, room.R, room.p, room.S, o, room.x, room.pull, room.seg, room.h, room.A)
+        for c in range(nc):
+            room.b[n + c] = -_rate(tree, room, c, ak, zero) if room.alive[c] else zero
+        border(tree, room.alive, 1.0, room.A, room.A, room.K)
+    rank = factor(room.E, room.K, room.L, n, room.rows, room.cols, room.alive)
+    solve(room.E, room.K, room.L, n, room.rows, room.cols, rank, room.b, room.y)
+    for k in range(n + nc):
+        out[k] = room.b[k]
+    return rank
+
+
+@woven
+def _follow(tree, room, g, v, ak):
+    """Velocities, and accelerations and forces while a = 0 but for the kinematic variables; inertias."""
+    n, nm, joints, S, V, T, acc = tree.shape[0], tree.shape[2], tree.joints, room.S, room.V, room.T, room.acc
+    for j in range(joints.shape[0]):
+        i, s, k = joints[j].parent, get6(S, j), joints[j].q
+        rate = v[k]
+        room.v[j] = rate
+        U = axpy6(rate, s, get6(V, i)) if i >= 0 else scale6(rate, s)
+        t = bracket(U, s)
+        a = axpy6(rate, t, get6(acc, i)) if i >= 0 else scale6(rate, t)
+        if k >= n:
+            a = axpy6(ak[k - n], s, a)
+        put6(V, j, U)
+        put6(T, j, t)
+        put6(acc, j, a)
+        if j < nm:
+            if has_body(joints[j]):
+                b = body_inertia(joints[j], room.R, room.p, j)
+                put10(room.B, j, b)
+                put10(room.I, j, b)
+                put6(room.f, j, axpy6(-1.0, weight(g, b), add6(apply(b, a), dual(U, apply(b, U)))))
+            else:
+                put10(room.B, j, ZERO10)
+                put10(room.I, j, ZERO10)
+                put6(room.f, j, ZERO6)
+
+
+@woven
+def _weigh(tree, room):
+    """The mass matrix into K, and what accelerates into b: one way down the tree."""
+    n, nm, joints, S = tree.shape[0], tree.shape[2], tree.joints, room.S
+    for j in range(nm - 1, -1, -1):
+        i, k = joints[j].parent, joints[j].q
+        if i >= 0:
+            put6(room.f, i, add6(get6(room.f, i), get6(room.f, j)))
+            for c in range(10):
+                room.I[i, c] += room.I[j, c]
+        if k >= n:
+            continue
+        s = get6(S, j)
+        room.b[k] = room.F[k] + room.Lq[k] - dot6(s, get6(room.f, j))
+        P = apply(get10(room.I, j), s)
+        room.K[k, k] = dot6(s, P) + joints[j].armature
+        while i >= 0:
+            l = joints[i].q
+            if l < n:
+                room.K[l, k] = room.K[k, l] = dot6(get6(S, i), P)
+            i = joints[i].parent
+
+
+@woven
+def _rate(tree, room, c, ak, zero):
+    """d²gap/dt² of link c while a = 0 but for the kinematic variables."""
+    link, points = tree.links[c], tree.points
+    first, rate, plane = link.first, zero, link.kind != LENGTH
+    before, d = (zero, zero, zero), (zero, zero, zero)
+    for k in range(first, first + link.count):
+        j, y = points[k].joint, (zero, zero, zero)
+        if j >= 0:
+            X, w, U = get3(room.x, k), points[k].w, get6(room.V, j)
+            y = velocity(U, X, w)
+            rate += dot3(get3(room.pull, k), add3(velocity(get6(room.acc, j), X, w), cross((U[0], U[1], U[2]), y)))
+        if k == first + 1 or (k > first and not plane):
+            d = sub3(before, y)
+            if not plane:
+                along = dot3(get3(room.seg, k - 1), d)
+                rate += room.seg[k - 1, 3] * (dot3(d, d) - along * along)
+        elif k > first:
+            rate += 2.0 * dot3(y, d)
+        before = y
+    if link.variable >= tree.shape[0]:
+        rate -= link.ratio * ak[link.variable - tree.shape[0]]
+    return rate
+
+
+@inline
+def _derivative(tree, room, rank, q, v, ak, u, out, D):
+    """D from what `_accelerate` left behind: the residual by q, v, a_K and u, then −K⁻¹ times that."""
+    n, nq, nm, nc = tree.shape
+    nj, ns, kind = tree.joints.shape[0], tree.springs.shape[0], q.dtype
+    joints, zero = tree.joints, 0.0 * q[0]
+    o, g = (zero, zero, zero), (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    S, T, I, width = room.S, room.T, room.I, room.K.shape[1]
+    N = np.empty((n + nc, width), kind)
+    inverse(room.E, room.K, room.L, n, room.rows, room.cols, rank, N, np.empty((nc, width), kind))
+    full, va = np.zeros(nq, kind), np.empty(nm, kind)
+    for k in range(nq):
+        full[k] = out[k] if k < n else zero + ak[k - n]
+    for j in range(nm):
+        va[j] = full[joints[j].q]
+    P, W, dV = np.empty((nm, 6), kind), np.empty((nm, 6), kind), np.empty((nm, 6), kind)
+    dS, dT, dI, dP = np.empty((nm, 6), kind), np.empty((nm, 6), kind), np.empty((nm, 10), kind), np.empty((nm, 6), kind)
+    momenta(joints, nm, room.v, room.R, room.p, S, room.V, T, room.B, I, P)
+    tangent(joints, nm, room.v, room.v, va, S, room.V, room.B, W, dS, dV, dT, dI, dP)
+    J = np.zeros((width, 3 * nq - n + tree.forces.shape[0]), kind)
+    _inertial(joints, n, nq, nm, g, S, T, I, P, dS, dT, dI, dP, J)
+    dj, ej = np.empty((nj, 3), kind), np.empty((nj, 3), kind)
+    if ns > 0:
+        Sqq, Fq, Fv = np.zeros((nq, nq), kind), np.zeros((nq, nq), kind), np.zeros((nq, nq), kind)
+        spring_forces(tree, q, v, u, o, room.R, room.p, S, room.x, room.pull, room.seg, dj, ej, room.As, Sqq, Fq, Fv)
+        for i in range(n):
+            for j in range(nq):
+                J[i, j] -= Sqq[i, j] + Fq[i, j]
+                J[i, nq + j] -= Fv[i, j]
+    _inputs(tree, room.x, S, J)
+    if nc > 0:
+        _links(tree, room, v, full, out, dj, ej, J)
+    D[:] = -np.dot(N, J)
+
+
+@woven
+def _inertial(joints, n, nq, nm, g, S, T, I, P, dS, dT, dI, dP, J):
+    """Lagrange's equations by q, v and a_K: d/dt L_v = L_qv v + L_vv a, whose tangent along (v, a) the tree has, less L_q."""
+    for j in range(nm):
+        Fj, Gj, gamma = columns(j, g, S, T, I, P)
+        dF, dG, _ = column_tangents(j, g, S, T, I, P, dS, dT, dI, dP)
+        k = joints[j].q
+        i = j
+        while i >= 0:
+            l = joints[i].q
+            s, t = get6(S, i), get6(T, i)
+            ds, dt = get6(dS, i), get6(dT, i)
+            qq, qv, vq, mm = dot6(t, Gj) + dot3(s, gamma), dot6(t, Fj), dot6(s, Gj), dot6(s, Fj)
+            dvv, dqv, dvq = dot6(ds, Fj) + dot6(s, dF), dot6(dt, Fj) + dot6(t, dF), dot6(ds, Gj) + dot6(s, dG)
+            if i == j:
+                qq -= joints[j].stiffness
+                if k < n:
+                    J[k, nq + k] += joints[j].damping
+            if l < n:
+                J[l, k] += dvq - qq
+                J[l, nq + k] += dvv + vq - qv
+                if k >= n:
+                    J[l, 2 * nq + k - n] += mm
+            if k < n and i != j:
+                J[k, l] += dqv - qq
+                J[k, nq + l] += dvv + qv - vq
+                if l >= n:
+                    J[k, 2 * nq + l - n] += mm
+            i = joints[i].parent
+
+
+@woven
+def _inputs(tree, x, S, J):
+    """Efforts act on their variable, pushes along the way of their point."""
+    n, joints, first = tree.shape[0], tree.joints, J.shape[1] - tree.forces.shape[0]
+    for k in range(tree.forces.shape[0]):
+        force = tree.forces[k]
+        if force.joint >= 0:
+            J[joints[force.joint].q, first + k] -= force.gain
+        else:
+            support = tree.spring_support[force.link]
+            e = get3(x, tree.springs[force.link].first + 2)
+            X = get3(x, tree.springs[force.link].first)
+            for s in range(1, support[0] + 1):
+                i = joints[support[s]].q
+                if i < n:
+                    J[i, first + k] -= dot3(e, velocity(get6(S, support[s]), X, 1.0))
+
+
+@inline
+def _links(tree, room, v, full, out, dj, ej, J):
+    """What tensions push, by q; and the rows of the links, h_qq(v, v) + h_q a = 0, by q, v and a_K."""
+    n, nq, nc, joints, kind = tree.shape[0], tree.shape[1], tree.shape[3], tree.joints, v.dtype
+    nj, npt, zero = joints.shape[0], tree.points.shape[0], 0.0 * v[0]
+    S, x, pull, seg, alive = room.S, room.x, room.pull, room.seg, room.alive
+    tau, H = np.zeros(nc, kind), np.zeros((nq, nq), kind)
+    for c in range(nc):
+        tau[c] = out[n + c] if alive[c] else zero
+    hessian(tree, tau, S, x, pull, seg, dj, ej, H)
+    for i in range(n):
+        for j in range(nq):
+            J[i, j] += H[i, j]
+    W, dS, slope = np.empty((nj, 6), kind), np.empty((nj, 6), kind), np.zeros(nq, kind)
+    dx, dp, dd, de = np.empty((npt, 3), kind), np.empty((npt, 3), kind), np.empty((nj, 3), kind), np.empty((nj, 3), kind)
+    tangent_screws(joints, v, S, W, dS)
+    for c in range(nc):
+        if not alive[c]:
+            continue
+        link, support = tree.links[c], tree.support[c]
+        H[:] = 0.0
+        slope[:] = 0.0
+        add_third(1.0, link, tree.points, joints, tree.chain, support, S, W, dS, x, pull, seg, dx, dp, dj, ej, dd, de, H, slope)
+        for j in range(nq):
+            J[n + c, nq + j] = 2.0 * slope[j]
+        _add_product(v, H, n + c, J)
+        H[:] = 0.0
+        add_hessian(1.0, link, tree.points, joints, tree.chain, support, S, x, pull, seg, dj, ej, H)
+        _add_product(full, H, n + c, J)
+        for k in range(n, nq):
+            J[n + c, 2 * nq + k - n] += room.A[c, k]
+
+
+@woven
+def _add_product(x, H, row, J):
+    """J[row] += xᵀ H."""
+    for j in range(x.shape[0]):
+        y = 0.0 * x[0]
+        for i in range(x.shape[0]):
+            y += H[i, j] * x[i]
+        J[row, j] += y

@@ -1,0 +1,194 @@
+"""Charts of ball joints: three angles are singular somewhere, so the chart moves before they get there.
+
+A ball is C·Rz(a)·Ry(b)·Rx(c). When b nears ±90° at the end of a step, the chart is re-centred: C takes the rotation and
+the angles become zero. A momentum is a covector, so with E the axes of the three angles p' = E'ᵀ E⁻ᵀ p; nothing physical
+changes. C is kept in the joint's constant rotation, in the rollout's own copy of the joints; it comes home as soon as the
+angles there are well away from ±90°, so that a damping or an effort along an angle means what its file says.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bunraku.kernels.compile import bare, inline
+
+LIMIT = 1.05  # [rad] of |b|, where a chart leaves home
+AWAY = 0.2  # [rad] of |b|, where one that is away is centred again: the smaller the angles, the less a step depends on the chart
+HOME = 1.0  # [rad] of |b| at home, where it comes back: where it left, or what leaving did to a step's energy would add up
+
+
+@bare
+def rotation(a, b, c, R):
+    """Rz(a) Ry(b) Rx(c)."""
+    ca, sa, cb, sb, cc, sc = math.cos(a), math.sin(a), math.cos(b), math.sin(b), math.cos(c), math.sin(c)
+    R[0, 0], R[0, 1], R[0, 2] = ca * cb, ca * sb * sc - sa * cc, ca * sb * cc + sa * sc
+    R[1, 0], R[1, 1], R[1, 2] = sa * cb, sa * sb * sc + ca * cc, sa * sb * cc - ca * sc
+    R[2, 0], R[2, 1], R[2, 2] = -sb, cb * sc, cb * cc
+
+
+@bare
+def angles(R):
+    """(a, b, c) of a rotation, |b| ≤ 90°."""
+    flat = math.sqrt(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0])
+    b = math.atan2(-R[2, 0], flat)
+    if flat < 1e-12:
+        return math.atan2(-R[0, 1], R[1, 1]), b, 0.0
+    return math.atan2(R[1, 0], R[0, 0]), b, math.atan2(R[2, 1], R[2, 2])
+
+
+@bare
+def near(x, y):
+    """x moved by whole turns to be nearest to y."""
+    return x - 2.0 * math.pi * math.floor((x - y) / (2.0 * math.pi) + 0.5)
+
+
+@bare
+def angles_near(R, a0, b0, c0):
+    """Of the angles of a rotation, those nearest to (a0, b0, c0)."""
+    a, b, c = angles(R)
+    a1, b1, c1 = near(a, a0), near(b, b0), near(c, c0)
+    a2, b2, c2 = near(a + math.pi, a0), near(math.pi - b, b0), near(c + math.pi, c0)
+    if abs(a1 - a0) + abs(b1 - b0) + abs(c1 - c0) <= abs(a2 - a0) + abs(b2 - b0) + abs(c2 - c0):
+        return a1, b1, c1
+    return a2, b2, c2
+
+
+@bare
+def lean(b):
+    """How near b is to ±90°, as an angle from 0 to 90°."""
+    return math.asin(min(abs(math.sin(b)), 1.0))
+
+
+@bare
+def moment(a, b, p1, p2, p3):
+    """Π with Eᵀ Π = p, where E = [e_z, Rz e_y, Rz Ry e_x] and det E = cos b."""
+    ca, sa, cb, sb = math.cos(a), math.sin(a), math.cos(b), math.sin(b)
+    flat = (p3 + sb * p1) / cb  # Π·(ca, sa, 0), from Π·(ca cb, sa cb, −sb) = p3
+    return flat * ca - p2 * sa, flat * sa + p2 * ca, p1
+
+
+@bare
+def momentum(a, b, x, y, z):
+    """Eᵀ Π."""
+    ca, sa, cb, sb = math.cos(a), math.sin(a), math.cos(b), math.sin(b)
+    return z, ca * y - sa * x, cb * (ca * x + sa * y) - sb * z
+
+
+@bare
+def _times(A, B, out):
+    for r in range(3):
+        for c in range(3):
+            out[r, c] = A[r, 0] * B[0, c] + A[r, 1] * B[1, c] + A[r, 2] * B[2, c]
+
+
+@bare
+def _transposed_times(A, B, out):
+    for r in range(3):
+        for c in range(3):
+            out[r, c] = A[0, r] * B[0, c] + A[1, r] * B[1, c] + A[2, r] * B[2, c]
+
+
+@inline
+def recentre(tree, home, C, q, p, history):
+    """Moves the charts that need it, and home again those that may. Returns how many.
+
+    `home` are the joints with all charts at their start; `history` (m × q) are earlier configurations, re-expressed too so
+    that they can be extrapolated.
+    """
+    R, M, T, to = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    moved = 0
+    for k in range(tree.balls.shape[0]):
+        i = tree.joints[tree.balls[k]].q
+        away = not centred(C, k)
+        limit = AWAY if away else LIMIT
+        near_pole = abs(q[i + 1]) > limit and lean(q[i + 1]) > limit
+        if not near_pole and not away:
+            continue
+        rotation(q[i], q[i + 1], q[i + 2], R)
+        _times(C[k], R, M)
+        a, b, c = angles(M)
+        if away and abs(b) < HOME:
+            for r in range(3):
+                for s in range(3):
+                    to[r, s] = 1.0 if r == s else 0.0
+        elif near_pole:
+            a, b, c = 0.0, 0.0, 0.0
+            for r in range(3):
+                for s in range(3):
+                    to[r, s] = M[r, s]
+        else:
+            continue
+        moved += 1
+        x, y, z = moment(q[i], q[i + 1], p[i], p[i + 1], p[i + 2])
+        _transposed_times(to, C[k], T)
+        x, y, z = (
+            T[0, 0] * x + T[0, 1] * y + T[0, 2] * z,
+            T[1, 0] * x + T[1, 1] * y + T[1, 2] * z,
+            T[2, 0] * x + T[2, 1] * y + T[2, 2] * z,
+        )
+        p[i], p[i + 1], p[i + 2] = momentum(a, b, x, y, z)
+        q[i], q[i + 1], q[i + 2] = a, b, c
+        for row in range(history.shape[0]):
+            rotation(history[row, i], history[row, i + 1], history[row, i + 2], R)
+            _times(T, R, M)
+            history[row, i], history[row, i + 1], history[row, i + 2] = angles_near(M, a, b, c)
+        for r in range(3):
+            for s in range(3):
+                C[k, r, s] = to[r, s]
+        apply_chart(tree, home, C, k)
+    return moved
+
+
+@inline
+def unwind(tree, C, q, p, history, seen):
+    """Charts that have come home go on from the angles that were seen last: by whole turns, or on the other side of 90°."""
+    R = np.empty((3, 3))
+    for k in range(tree.balls.shape[0]):
+        if not centred(C, k):
+            continue
+        i = tree.joints[tree.balls[k]].q
+        rotation(q[i], q[i + 1], q[i + 2], R)
+        b = q[i + 1]
+        q[i], q[i + 1], q[i + 2] = angles_near(R, seen[i], seen[i + 1], seen[i + 2])
+        if math.cos(b) * math.cos(q[i + 1]) < 0.0:  # the second axis has turned round
+            p[i + 1] = -p[i + 1]
+        for row in range(history.shape[0]):
+            rotation(history[row, i], history[row, i + 1], history[row, i + 2], R)
+            history[row, i], history[row, i + 1], history[row, i + 2] = angles_near(R, q[i], q[i + 1], q[i + 2])
+
+
+@bare
+def apply_chart(tree, home, C, k):
+    """The joint's constant rotation is its own, followed by the chart."""
+    j = tree.balls[k]
+    tree.joints[j].turned = 0 if centred(C, k) and home[j].turned == 0 else 1
+    for a in range(3):
+        for b in range(3):
+            x = 0.0
+            for c in range(3):
+                x += home[j].R[a, c] * C[k, c, b]
+            tree.joints[j].R[a, b] = x
+
+
+@bare
+def centred(C, k):
+    return C[k, 0, 0] == 1.0 and C[k, 1, 1] == 1.0 and C[k, 2, 2] == 1.0
+
+
+@inline
+def outside(tree, C, q, before, out):
+    """The configuration as the world sees it, all charts at home: angles continue from `before`."""
+    R, M = np.empty((3, 3)), np.empty((3, 3))
+    for i in range(q.shape[0]):
+        out[i] = q[i]
+    for k in range(tree.balls.shape[0]):
+        if centred(C, k):
+            continue
+        i = tree.joints[tree.balls[k]].q
+        rotation(q[i], q[i + 1], q[i + 2], R)
+        for a in range(3):
+            for b in range(3):
+                M[a, b] = C[k, a, 0] * R[0, b] + C[k, a, 1] * R[1, b] + C[k, a, 2] * R[2, b]
+        out[i], out[i + 1], out[i + 2] = angles_near(M, before[i], before[i + 1], before[i + 2])

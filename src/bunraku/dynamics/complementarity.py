@@ -1,0 +1,99 @@
+"""Taut or slack: the complementarity of a linearised step, for all links together.
+
+With λ' = λ − δλ the new impulses and gap' = g − S δλ the new gaps (S, over the links, is what eliminating the dynamic variables
+leaves), find for every string gap' ≤ 0, λ' ≥ 0, λ'·gap' = 0, and for every wire gap' = 0. −S is positive semidefinite but for
+what a step bends, so flipping violators ends: all at once while that works, then one at a time, the first first (Murty).
+"""
+
+from __future__ import annotations
+
+from bunraku.figure.records import SLIP
+from bunraku.kernels.compile import bare, woven
+
+REDUNDANT = 1e-10  # relative: strings that share a load share it evenly
+ROUNDS = 60
+
+
+@bare
+def complementarity(links, S, g, lam, near, alive, delta, B, order):
+    """δλ of all links and the set that acts. Only links that are `near` may act. Returns False where no set fits."""
+    nc = links.shape[0]
+    scale = 0.0
+    for c in range(nc):
+        if near[c]:
+            scale = max(scale, abs(S[c, c]))
+    for turn in range(ROUNDS):
+        m = 0
+        for c in range(nc):
+            if links[c].kind == SLIP:
+                alive[c] = alive[links[c].normal]
+            elif links[c].pulls == 0:
+                alive[c] = True
+            elif not near[c]:
+                alive[c] = False
+            if alive[c]:
+                order[m] = c
+                m += 1
+            else:
+                delta[c] = lam[c]
+        for a in range(m):
+            i = order[a]
+            x = g[i]
+            for c in range(nc):
+                if not alive[c] and lam[c] != 0.0:
+                    x -= S[i, c] * lam[c]
+            B[a, m] = x
+            for b in range(m):
+                B[a, b] = S[i, order[b]]
+            if links[i].kind != SLIP:
+                B[a, a] -= REDUNDANT * scale
+        if not gauss(B, m):
+            return False
+        for a in range(m):
+            delta[order[a]] = B[a, m]
+        found = False
+        for c in range(nc):
+            if links[c].kind == SLIP or links[c].pulls == 0 or not near[c]:
+                continue
+            if alive[c]:
+                wrong = lam[c] - delta[c] < 0.0
+            else:
+                x = g[c]
+                for k in range(nc):
+                    x -= S[c, k] * delta[k]
+                wrong = x > 1e-14
+            if wrong:
+                alive[c] = not alive[c]
+                found = True
+                if turn > 5:
+                    break
+        if not found:
+            return True
+    return False
+
+
+@woven
+def gauss(B, m):
+    """Solves in place with partial pivoting; the right side is column m."""
+    for a in range(m):
+        best = a
+        for b in range(a + 1, m):
+            if abs(B[b, a]) > abs(B[best, a]):
+                best = b
+        if not abs(B[best, a]) > 0.0:
+            return False
+        if best != a:
+            for k in range(a, m + 1):
+                B[a, k], B[best, k] = B[best, k], B[a, k]
+        inverse = 1.0 / B[a, a]
+        for b in range(a + 1, m):
+            f = B[b, a] * inverse
+            if f != 0.0:
+                for k in range(a + 1, m + 1):
+                    B[b, k] -= f * B[a, k]
+    for a in range(m - 1, -1, -1):
+        x = B[a, m]
+        for b in range(a + 1, m):
+            x -= B[a, b] * B[b, m]
+        B[a, m] = x / B[a, a]
+    return True

@@ -1,0 +1,204 @@
+"""The first derivative of a step: D = N X, and what x does to p1 besides.
+
+With r and the gaps the equations of the step, N is the inverse of ∂(r, gap)/∂(q1, λ) and X = −∂(r, gap)/∂x. Then
+∂p1/∂x = ∂p1/∂q1 · ∂q1/∂x, plus what x does to p1 while q1 stays.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from bunraku.dynamics.friction import slip_rows, slip_turn, slips
+from bunraku.dynamics.joint_pairs import pair, spread
+from bunraku.dynamics.kkt import border, factor, inverse, only_alive
+from bunraku.dynamics.link_derivatives import add_halves
+from bunraku.dynamics.springs import spring_forces
+from bunraku.dynamics.variational import midpoint
+from bunraku.figure.records import SLIP
+from bunraku.kernels.blocks import clear, padded
+from bunraku.kernels.compile import bare, inline, woven
+from bunraku.kernels.row_sums import fold
+from bunraku.kinematics.gaps import gaps
+from bunraku.kinematics.tree import place
+
+# The links at one end of the step: screws, points, pulls, segments, gaps, gradients.
+End = namedtuple("End", "S x f n h A")
+# On the way to D: N with scratch of its size, X (with rows of zeros, as N has columns), p1 by q0, by k1, by q1;
+# half of λ·gap_qq at q0, with scratch.
+Middle = namedtuple("Middle", "N block X p0 p1k p1 C0 V Z")
+
+
+@inline
+def fresh_end(tree):
+    nj, npt, nc, nq = tree.joints.shape[0], tree.points.shape[0], tree.shape[3], tree.shape[1]
+    return End(
+        np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt + 1, 4)), np.zeros(nc), np.zeros((nc, nq))
+    )
+
+
+@inline
+def fresh_middle(tree):
+    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    ny, width, joints = n + nc, padded(n + nc), padded(tree.joints.shape[0])
+    return Middle(
+        np.empty((ny, width)), np.empty((nc, width)), np.zeros((width, 2 * nq)), np.zeros((n, nq)), np.zeros((n, nq - n)),
+        np.zeros((n, n)), np.zeros((padded(nq), padded(nq))), np.zeros((joints // 8, 6, 8)), np.empty(joints),
+    )  # fmt: skip
+
+
+@woven
+def look(tree, w, o, q, end):
+    """The links at q."""
+    if tree.links.shape[0] > 0:
+        place(tree.joints, 0, tree.joints.shape[0], q, o, w.R, w.p, end.S)
+        gaps(tree, q, w.R, w.p, end.S, o, end.x, end.f, end.n, end.h, end.A)
+
+
+@inline
+def product(A, B, C):
+    """C = A B."""
+    np.dot(A, B, C)
+
+
+@woven
+def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
+    """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack; after a look at `start`."""
+    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    ny, X = n + nc, m.X
+    look(tree, w, o, q1, end)
+    midpoint(tree, w, o, q0, q1, u, dt)
+    clear(w.K)
+    if nc > 0:
+        clear(m.C0)
+        add_halves(tree, lam, start.S, start.x, start.f, start.n, w.d, w.e, m.V, m.Z, m.C0)
+        fold(m.C0)
+    for i in range(n):
+        for j in range(nq):
+            X[i, j] = m.C0[i, j]
+    if tree.springs.shape[0] > 0:
+        _forget(tree, m)
+    _pairs(tree, w, dt, share, m)
+    if tree.springs.shape[0] > 0:
+        _springs(tree, w, o, u, dt, share, m)
+    for i in range(n):
+        X[i, nq + i] = -1.0
+    for c in range(nc):
+        _gap_row(tree, w, kappa, c, lam, start, end, X)
+    border(tree, w.alive, -1.0, start.A, end.A, w.K)
+    for c in range(nc):
+        if w.slides[c] and tree.links[c].normal == c - 1:
+            slip_rows(tree.links[c].friction, kappa, c - 1, lam, start.h, end.h, end.A, n, w.K)
+    only_alive(tree.elimination, n, w.alive, w.E)
+    rank = factor(w.E, w.K, w.L, n, w.rows, w.cols, w.alive)
+    inverse(w.E, w.K, w.L, n, w.rows, w.cols, rank, m.N, m.block)
+    product(m.N, X, D[:ny])
+    product(m.p1, D[:n], D[ny:])
+    for i in range(n):
+        for j in range(nq):
+            D[ny + i, j] += m.p0[i, j]
+        for k in range(nq - n):
+            D[ny + i, nq + n + k] += m.p1k[i, k]
+
+
+@woven
+def _pairs(tree, w, dt, share, m):
+    """What the Lagrangian, armatures, springs and dampers of joints do to r and to p1: K, X, and p1 by everything."""
+    n, nq, nm, joints = tree.shape[0], tree.shape[1], tree.shape[2], tree.joints
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    K, X, p0, p1k, p1, Y, last = w.K, m.X, m.p0, m.p1k, m.p1, w.Y, 0
+    scale = (0.25 * dt, 1.0 / dt, 0.5)
+    spread(joints, nm, 0, w.S, w.T, w.columns)
+    for j in range(nm):
+        qj = joints[j].q
+        last = max(last, qj + 1)
+        pair(j, g, scale, w.S, w.T, w.I, w.P, w.columns, w.pair, Y, last)
+        i = joints[j].parent
+        while i >= 0:
+            qi = joints[i].q
+            y11, y10, y01, y00 = Y[qi >> 3, 0, qi & 7], Y[qi >> 3, 1, qi & 7], Y[qi >> 3, 2, qi & 7], Y[qi >> 3, 3, qi & 7]
+            if qi < n:
+                X[qi, qj] -= y00
+                p0[qi, qj] = y10
+                if qj < n:
+                    p1[qi, qj], K[qi, qj] = y11, y01
+                else:
+                    p1k[qi, qj - n], X[qi, nq + qj] = y11, -y01
+            if qj < n:
+                X[qj, qi] -= y00
+                p0[qj, qi] = y01
+                if qi < n:
+                    p1[qj, qi], K[qj, qi] = y11, y10
+                else:
+                    p1k[qj, qi - n], X[qj, nq + qi] = y11, -y10
+            i = joints[i].parent
+        if qj < n:
+            y11, y01, y00 = Y[qj >> 3, 0, qj & 7], Y[qj >> 3, 2, qj & 7], Y[qj >> 3, 3, qj & 7]
+            spring, rotor, b = 0.25 * dt * joints[j].stiffness, joints[j].armature / dt, joints[j].damping
+            X[qj, qj] -= y00 - spring + rotor + share * b
+            p0[qj, qj] = y01 - spring - rotor + (1.0 - share) * b
+            p1[qj, qj] = y11 - spring + rotor - (1.0 - share) * b
+            K[qj, qj] = y01 - spring - rotor - share * b
+
+
+@bare
+def _springs(tree, w, o, u, dt, share, m):
+    """The same of springs between points, dampers and pushes, which couple joints that the tree does not."""
+    n, nq = tree.shape[0], tree.shape[1]
+    spring_forces(tree, w.qm, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.d, w.e, w.As, w.Lqq, w.Fq, w.Fv)
+    for i in range(n):
+        for j in range(nq):
+            even, fq, fv = 0.25 * dt * w.Lqq[i, j], 0.5 * dt * w.Fq[i, j], w.Fv[i, j]
+            m.X[i, j] -= even + share * (fq - fv)
+            m.p0[i, j] += even + (1.0 - share) * (fq - fv)
+            if j < n:
+                m.p1[i, j] += even + (1.0 - share) * (fq + fv)
+                w.K[i, j] += even + share * (fq + fv)
+            else:
+                m.p1k[i, j - n] += even + (1.0 - share) * (fq + fv)
+                m.X[i, nq + j] -= even + share * (fq + fv)
+
+
+@bare
+def _forget(tree, m):
+    """Springs add to entries that no pair of joints writes."""
+    n, nq = tree.shape[0], tree.shape[1]
+    clear(m.p0)
+    clear(m.p1)
+    clear(m.p1k)
+    for i in range(n):
+        for k in range(nq + n, 2 * nq):
+            m.X[i, k] = 0.0
+
+
+@woven
+def _gap_row(tree, w, kappa, c, lam, start, end, X):
+    """The row of link c in X: its gap by k1; a slip also forgets where it started."""
+    n, nq = tree.shape[0], tree.shape[1]
+    if tree.links[c].kind != SLIP:
+        for a in range(1, tree.support[c, 0] + 1):
+            k = tree.joints[tree.support[c, a]].q
+            if k >= n:
+                X[n + c, nq + k] = -end.A[c, k]
+        k = tree.links[c].variable
+        if k >= n:
+            X[n + c, nq + k] = -end.A[c, k]
+    elif w.alive[c]:
+        a1, a2 = slip_weights(tree, w, kappa, c, lam, start.h, end.h)
+        first = tree.links[c].normal + 1
+        for k in range(nq):
+            X[n + c, k] = a1 * start.A[first, k] + a2 * start.A[first + 1, k]
+            if k >= n:
+                X[n + c, nq + k] = -a1 * end.A[first, k] - a2 * end.A[first + 1, k]
+
+
+@bare
+def slip_weights(tree, w, kappa, c, lam, h0, h):
+    """The row of slip c moves by a₁ δs₁ + a₂ δs₂ with the slips s of its contact."""
+    normal = tree.links[c].normal
+    if not w.slides[c]:
+        return (1.0, 0.0) if c == normal + 1 else (0.0, 1.0)
+    _, y1, y2, size, radius = slips(tree.links[c].friction, kappa, normal, lam, h0, h)
+    m11, m12, m22 = slip_turn(y1, y2, size, radius)
+    return (-kappa * m11, -kappa * m12) if c == normal + 1 else (-kappa * m12, -kappa * m22)

@@ -1,0 +1,52 @@
+"""Pairs of joints of which one is above the other: what their variables do to L_d together.
+
+With i above j, or j itself, the second derivatives of L are products of one side that belongs to i, its screw S and T = dS/dt, with
+one that belongs to j: F, G, γ (`lagrangian`). Those of L_d = dt·L((q0 + q1)/2, (q1 − q0)/dt) are sums of four of them,
+
+    qq = dt/4 L_qi qj,   vv = 1/dt L_vi vj,   qv = ½ L_qi vj,   vq = ½ L_vi qj
+    by q1 and q1: qq + vv + qv + vq              by q0 and q0: qq + vv − qv − vq
+    q1_i and q0_j: qq − vv − qv + vq             q0_i and q1_j: qq − vv + qv − vq
+
+of all i at once, from the columns of all joints (`sums`); who takes them takes those of i above j.
+"""
+
+from __future__ import annotations
+
+from bunraku.dynamics.lagrangian import column_tangents, columns
+from bunraku.kernels.compile import woven
+from bunraku.kernels.row_sums import GAMMA, TANGENT, F, G, pair_rows, pair_tangents, put_column
+from bunraku.spatial.algebra import get6
+
+
+@woven
+def _put(f, j, at, force, turn, gamma):
+    k = at + F
+    f[j, k], f[j, k + 1], f[j, k + 2], f[j, k + 3], f[j, k + 4], f[j, k + 5] = force
+    k = at + G
+    f[j, k], f[j, k + 1], f[j, k + 2], f[j, k + 3], f[j, k + 4], f[j, k + 5] = turn
+    k = at + GAMMA
+    f[j, k], f[j, k + 1], f[j, k + 2] = gamma
+
+
+@woven
+def spread(joints, n, row, S, T, V):
+    """The columns of the first n joints, all of them before they are read: a processor waits for what it has just written."""
+    for j in range(n):
+        put_column(V, joints[j].q, row, get6(S, j))
+        put_column(V, joints[j].q, row + 6, get6(T, j))
+
+
+@woven
+def pair(j, g, scale, S, T, I, P, V, f, Y, last):
+    """Y of joint j with those of the columns before `last`; f keeps (F, G, γ) of j for its tangents."""
+    force, turn, gamma = columns(j, g, S, T, I, P)
+    _put(f, j, 0, force, turn, gamma)
+    pair_rows(Y, f, j, scale, V, last)
+
+
+@woven
+def pair_tangent(j, g, scale, S, T, I, P, dS, dT, dI, dP, V, f, Y, last):
+    """The same of the tangents that `lagrangian.tangent` has left, after `pair`."""
+    force, turn, gamma = column_tangents(j, g, S, T, I, P, dS, dT, dI, dP)
+    _put(f, j, TANGENT, force, turn, gamma)
+    pair_tangents(Y, f, j, scale, V, last)

@@ -1,0 +1,259 @@
+"""The second derivative of a step, weighted with a covector z of its outputs.
+
+Let μ = −(z_q1,λ + z_p ∂p1/∂q1) N. Then z·D²(outputs) is the second derivative along x of the scalar μ·(r, gap) + z_p·p1, in
+which q1 and λ follow x by D. Of L_d this is the derivative of L along (a, b) with a = dt/2 (z_p + μ_r), b = z_p − μ_r, so one
+tangent of the recursion gives all of it. With Φ the second derivatives of the scalar by q1, q0 and k1,
+
+    H = G + Gᵀ + Φ_00 + Φ_kk,    G = [∂q1/∂x; ∂λ/∂x]ᵀ [½ Φ_11 ∂q1/∂x + Φ_10 + Φ_1k; Φ_λ0].
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from bunraku.dynamics.first_derivative import product, slip_weights
+from bunraku.dynamics.friction import slips
+from bunraku.dynamics.joint_pairs import pair_tangent, spread
+from bunraku.dynamics.lagrangian import tangent
+from bunraku.dynamics.link_derivatives import add_bends, add_half, add_half_third, keep_bends
+from bunraku.dynamics.springs import spring_tangent
+from bunraku.figure.records import SLIP
+from bunraku.kernels.blocks import clear, padded
+from bunraku.kernels.compile import bare, inline, woven
+from bunraku.kernels.row_sums import fold
+from bunraku.kinematics.gap_derivatives import tangent_screws
+
+# A step that has been linearised: the links at its ends, N, ∂p1/∂q1 and D (`first`).
+Expansion = namedtuple("Expansion", "start end N p1 D")
+Tangents = namedtuple(
+    "Tangents",
+    "a b W dS dV dT dI dP columns Y "  # of the recursion and of pairs of joints (`pairs`)
+    "Lqq Lqv "  # of springs, over joints
+    "aq wq Wj dSj dx df dd de slope V Z bends "  # of links: gap_qq along μ; gap_qq at q1, where many rows want it
+    "T S11 C zeta mu",  # half of Φ_00, Φ_10, Φ_11, with the kinematic variables at the end as well
+)
+SMALL = 250_000  # multiplications in a product that BLAS leaves to one thread: others only wait for each other
+
+
+@inline
+def fresh_tangents(tree, many=False):
+    n, nq, nm, nc = tree.shape
+    nj, npt = tree.joints.shape[0], tree.points.shape[0]
+    eights, ns, kept = padded(nq) // 8, nm if tree.springs.shape[0] > 0 else 0, nc if many else 0
+    return Tangents(
+        np.zeros(nm), np.zeros(nm), np.empty((nm, 6)), np.empty((nm, 6)), np.empty((nm, 6)), np.empty((nm, 6)),
+        np.empty((nm, 10)), np.empty((nm, 6)), np.zeros((eights, 24, 8)), np.empty((eights, 4, 8)),
+        np.zeros((ns, ns)), np.zeros((ns, ns)),
+        np.zeros(nq), np.zeros(nq), np.empty((nj, 6)), np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)),
+        np.empty((nj, 3)), np.empty((nj, 3)), np.zeros((nc, nq)), np.zeros((padded(nj) // 8, 12, 8)),
+        np.empty(padded(nj)), np.zeros((kept, padded(nq), padded(nq))),
+        np.zeros((3, padded(nq), padded(nq))), np.empty((n, n)), np.zeros((n + nc, 2 * nq)), np.empty(n + nc),
+        np.empty(n + nc),
+    )  # fmt: skip
+
+
+@bare
+def prepare(tree, w, e, t):
+    """What does not depend on the weights, where many rows of them are coming."""
+    if t.bends.shape[0] > 0:
+        keep_bends(tree, w.alive, e.S, e.x, e.f, e.n, w.d, w.e, t.V, t.Z, t.bends)
+
+
+@woven
+def curvature(tree, w, o, lam, u, dt, share, kappa, X, t, z, H):
+    """H = Σ z_o D²(output o), over x."""
+    n, nm, nc, joints = tree.shape[0], tree.shape[2], tree.shape[3], tree.joints
+    ny, mu = n + nc, t.mu
+    _adjoint(X, z, t.zeta, mu)
+    for j in range(nm):
+        k = joints[j].q
+        if k < n:
+            t.a[j] = 0.5 * dt * (z[ny + k] + mu[k])
+            t.b[j] = z[ny + k] - mu[k]
+    clear(t.T[0])
+    clear(t.T[2])
+    if nc > 0:
+        _links(tree, w, lam, kappa, X, t)
+    tangent(joints, nm, w.v, t.a, t.b, w.S, w.V, w.B, t.W, t.dS, t.dV, t.dT, t.dI, t.dP)
+    springs = tree.springs.shape[0] > 0
+    if springs:
+        clear(t.T[1])  # a spring adds where no pair writes
+    _pairs(tree, w, dt, t)
+    if springs:
+        for k in range(n):
+            t.aq[k] = 0.5 * dt * (z[ny + k] + mu[k])
+            t.wq[k] = dt * (share * mu[k] + (1.0 - share) * z[ny + k])
+        _springs(tree, w, o, u, dt, t)
+    _assemble(tree, X, t, H)
+    for c in range(nc):
+        if w.slides[c] and tree.links[c].normal == c - 1:
+            _add_slide(tree, kappa, c - 1, lam, X, mu[n + c], mu[n + c + 1], H)
+
+
+@woven
+def _adjoint(X, z, zeta, mu):
+    """μ = −(z_q1,λ + z_p ∂p1/∂q1) N."""
+    n, ny = X.p1.shape[0], X.N.shape[0]
+    for k in range(ny):
+        zeta[k] = -z[k]
+        mu[k] = 0.0
+    for i in range(n):
+        for k in range(n):
+            zeta[k] -= z[ny + i] * X.p1[i, k]
+    for i in range(ny):
+        for k in range(ny):
+            mu[k] += zeta[i] * X.N[i, k]
+
+
+@woven
+def _links(tree, w, lam, kappa, X, t):
+    """Of the links that act: T0 = −λ·gap_qqq μ, half of it, and slope = gap_qq μ at q0, T1 = μ·gap_qq at q1 (`taut`)."""
+    n, joints, s, e, mu, T0, T1 = tree.shape[0], tree.joints, X.start, X.end, t.mu, t.T[0], t.T[2]
+    for k in range(n):
+        t.aq[k] = mu[k]
+    tangent_screws(joints, t.aq, s.S, t.Wj, t.dSj)
+    for c in range(tree.links.shape[0]):
+        if not w.alive[c]:
+            for k in range(t.slope.shape[1]):
+                t.slope[c, k] = 0.0
+            continue
+        link = tree.links[c]
+        add_half_third(
+            tree, -lam[c], c, s.S, t.Wj, t.dSj, s.x, s.f, s.n, t.dx, t.df, w.d, w.e, t.dd, t.de, t.V, t.Z, T0, t.slope[c]
+        )
+        weight = mu[n + c]
+        if link.kind == SLIP:
+            a1, a2 = slip_weights(tree, w, kappa, link.normal + 1, lam, s.h, e.h)
+            b1, b2 = slip_weights(tree, w, kappa, link.normal + 2, lam, s.h, e.h)
+            m1, m2 = mu[n + link.normal + 1], mu[n + link.normal + 2]
+            weight = a1 * m1 + b1 * m2 if c == link.normal + 1 else a2 * m1 + b2 * m2
+            add_half(tree, -weight, c, s.S, s.x, s.f, s.n, w.d, w.e, t.V, t.Z, T0)
+        if t.bends.shape[0] > 0:
+            add_bends(tree, weight, c, t.bends, T1)
+        else:
+            add_half(tree, weight, c, e.S, e.x, e.f, e.n, w.d, w.e, t.V, t.Z, T1)
+    if t.bends.shape[0] == 0:
+        fold(T1)
+
+
+@woven
+def _pairs(tree, w, dt, t):
+    """Φ of pairs of joints, added to those of the links."""
+    nm, joints, Y, T, last = tree.shape[2], tree.joints, t.Y, t.T, 0
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    scale = (0.25, 1.0 / (dt * dt), 0.5 / dt)
+    spread(joints, nm, 0, w.S, w.T, t.columns)
+    spread(joints, nm, 12, t.dS, t.dT, t.columns)
+    for j in range(nm):
+        qj = joints[j].q
+        last = max(last, qj + 1)
+        pair_tangent(j, g, scale, w.S, w.T, w.I, w.P, t.dS, t.dT, t.dI, t.dP, t.columns, w.pair, Y, last)
+        a, b = qj >> 3, qj & 7
+        T[2, qj, qj] += Y[a, 0, b]
+        T[1, qj, qj] = Y[a, 1, b]
+        T[0, qj, qj] += 0.5 * Y[a, 3, b]
+        i = joints[j].parent
+        while i >= 0:
+            qi = joints[i].q
+            a, b = qi >> 3, qi & 7
+            x = Y[a, 0, b]
+            T[2, qi, qj] += x
+            T[2, qj, qi] += x
+            T[1, qi, qj], T[1, qj, qi] = Y[a, 1, b], Y[a, 2, b]
+            T[0, qj, qi] += Y[a, 3, b]
+            i = joints[i].parent
+
+
+@inline
+def _springs(tree, w, o, u, dt, t):
+    """The same of springs, dampers and pushes, between any two joints."""
+    nm, joints, T = tree.shape[2], tree.joints, t.T
+    clear(t.Lqq)
+    clear(t.Lqv)
+    spring_tangent(tree, w, o, u, t)
+    for i in range(nm):
+        for j in range(nm):
+            qi, qj = joints[i].q, joints[j].q
+            qq, a, b = 0.25 * t.Lqq[i, j], 0.5 / dt * t.Lqv[i, j], 0.5 / dt * t.Lqv[j, i]
+            T[2, qi, qj] += qq + a + b
+            T[1, qi, qj] += qq + b - a
+            T[0, qi, qj] += 0.5 * (qq - a - b)
+
+
+@woven
+def _assemble(tree, X, t, H):
+    """H from Φ. At the end of the step dynamic variables follow x by D, kinematic ones are part of x."""
+    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    ny, C, T = n + nc, t.C, t.T
+    for i in range(n):
+        for j in range(n):
+            t.S11[i, j] = 0.5 * T[2, i, j]
+    product(t.S11, X.D[:n], C[:n])
+    for i in range(n):
+        for k in range(nq):
+            C[i, k] += T[1, i, k]
+        for k in range(n, nq):
+            C[i, nq + k] += T[2, i, k]
+    for c in range(nc):
+        for k in range(nq):
+            C[n + c, k] = -t.slope[c, k]
+    square(X.D[:ny], C, H)
+    for i in range(nq):
+        for j in range(nq):
+            H[i, j] += T[0, i, j]
+    for k in range(n, nq):
+        for l in range(n, nq):
+            H[nq + k, nq + l] += 0.5 * T[2, k, l]
+        if tree.shape[2] > n:
+            for j in range(nq):
+                H[nq + k, j] += T[1, k, j]
+    fold(H)
+
+
+@inline
+def square(A, C, H):
+    """H = Aᵀ C, a few rows at a time."""
+    most = max(8, SMALL // max(1, A.shape[0] * C.shape[1]))
+    total = H.shape[0]
+    if total <= most:
+        np.dot(A.T, C, H)
+        return
+    for first in range(0, total, most):
+        last = min(first + most, total)
+        np.dot(np.ascontiguousarray(A[:, first:last].T), C, H[first:last])
+
+
+@inline
+def _add_slide(tree, kappa, normal, lam, X, m1, m2, H):
+    """The curvature of −μ λ_n y/|y| itself, weighted with (m1, m2), for a sliding contact."""
+    n, nq = tree.shape[0], tree.shape[1]
+    D, nx, a = X.D, X.D.shape[1], normal + 1
+    friction = tree.links[a].friction
+    _, y1, y2, size, radius = slips(friction, kappa, normal, lam, X.start.h, X.end.h)
+    u1, u2 = y1 / size, y2 / size
+    P11, P12, P22 = u2 * u2, -u1 * u2, u1 * u1
+    # Σ m_i ∂²(y_i/|y|) = −(u ⊗ Pm + Pm ⊗ u + (m·u) P)/|y|²
+    v1, v2, along = P11 * m1 + P12 * m2, P12 * m1 + P22 * m2, m1 * u1 + m2 * u2
+    f = radius / (size * size)
+    g11, g12, g22 = f * (2.0 * u1 * v1 + along * P11), f * (u1 * v2 + u2 * v1 + along * P12), f * (2.0 * u2 * v2 + along * P22)
+    h1, h2 = -friction * v1 / size, -friction * v2 / size  # with λ_n
+    Y = np.empty((2, nx))
+    for x in range(nx):
+        for s in range(2):
+            c = a + s
+            y = D[n + c, x]
+            for k in range(n):
+                y += kappa * X.end.A[c, k] * D[k, x]
+            if x < nq:
+                y -= kappa * X.start.A[c, x]
+            elif x >= nq + n:
+                y += kappa * X.end.A[c, x - nq]
+            Y[s, x] = y
+    for x in range(nx):
+        g1, g2 = g11 * Y[0, x] + g12 * Y[1, x], g12 * Y[0, x] + g22 * Y[1, x]
+        hx = h1 * Y[0, x] + h2 * Y[1, x]
+        for y in range(nx):
+            H[x, y] += g1 * Y[0, y] + g2 * Y[1, y] + hx * D[n + normal, y]
+            H[y, x] += hx * D[n + normal, y]

@@ -1,0 +1,247 @@
+"""A step for the impossible: strings give way, and what they gave is taken back from the puppeteer.
+
+Where Newton's method finds no step, because no configuration reaches what the puppeteer asks for, the figure goes as near to it as
+it can. It would fly to q* within the step; over the links that are then too long, with a large stiffness k,
+
+    (q − q*)ᵀ M (q − q*)/2dt + Σ k gap²/2
+
+is minimised by Gauss and Newton with a line search, which always ends somewhere. Links pull as they lie at the end of the step
+here, so nothing gains energy. Then the kinematic variables move, as little as closes the gaps: they are *held*.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bunraku.dynamics.lagrangian import fill_mass, slopes
+from bunraku.dynamics.variational import midpoint
+from bunraku.figure.records import SLIP
+from bunraku.kernels.compile import bare, inline
+from bunraku.kinematics.gaps import gaps
+from bunraku.kinematics.tree import place
+
+STIFF = 1e3  # a link gives a thousandth of what its figure would move,
+HARD = 1e6  # and a millionth where the puppeteer cannot give back what it gave
+ROUNDS = 5
+FURTHEST = 1.0  # [rad or m] that a figure flies in such a step; what is faster is lost
+LONGEST = 0.5  # [rad or m] of one correction
+
+
+@inline
+def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
+    """q1 (its kinematic part is what was asked for), λ and p1 of a step that gives way; w.alive are the links that act.
+
+    What the puppeteer asks for may be far from what can be; so it is held, and asked for again, until it is near enough.
+    """
+    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    M, aim, stiff = np.zeros((nq, nq)), np.empty(nq), np.empty(nc)
+    _fly(tree, w, o, q0, p0, u, dt, M, aim)
+    for i in range(n):
+        q1[i] = q0[i]
+    _measure(tree, w, o, q1)
+    for c in range(nc):
+        stiff[c] = HARD * kappa
+        for k in range(n, nq):
+            if w.A1[c, k] != 0.0:
+                stiff[c] = STIFF * kappa
+    for _ in range(ROUNDS):
+        _approach(tree, w, o, aim, M, dt, stiff, q1)
+        worst = 0.0
+        for c in range(nc):
+            lam[c] = stiff[c] * w.h[c] if w.alive[c] else 0.0
+            if w.alive[c] and stiff[c] == HARD * kappa:
+                worst = max(worst, abs(w.h[c]))
+        hold(tree, w, o, q1, stiff, HARD * kappa)
+        if worst < 1e-9:
+            break
+    for c in range(nc):
+        w.alive[c], w.slides[c] = lam[c] != 0.0, False
+    _mass(tree, w, o, q1, q1, u, dt, M)
+    for i in range(n):
+        p1[i] = 0.0
+        for j in range(nq):
+            p1[i] += M[i, j] * (q1[j] - q0[j]) / dt
+
+
+@inline
+def _approach(tree, w, o, aim, M, dt, stiff, q1):
+    """Minimises over the dynamic variables from q1, in place."""
+    n, nc = tree.shape[0], tree.shape[3]
+    H, b = np.empty((n, n)), np.empty(n)
+    merit = _merit(tree, w, o, q1, aim, M, dt, stiff)
+    for _ in range(60):
+        for i in range(n):
+            b[i] = 0.0
+            for j in range(n):
+                H[i, j] = M[i, j] / dt
+                b[i] += H[i, j] * (q1[j] - aim[j])
+        for c in range(nc):
+            if w.alive[c]:
+                for i in range(n):
+                    f = stiff[c] * w.A1[c, i]
+                    if f != 0.0:
+                        b[i] += f * w.h[c]
+                        for j in range(n):
+                            H[i, j] += f * w.A1[c, j]
+        _cholesky(H)
+        _solve(H, b)
+        size = 0.0
+        for i in range(n):
+            size = max(size, abs(b[i]))
+        part = 1.0 if size < LONGEST else LONGEST / size
+        for i in range(n):
+            q1[i] -= part * b[i]
+        new = _merit(tree, w, o, q1, aim, M, dt, stiff)
+        while not new < merit and part > 1e-9:
+            part *= 0.5
+            for i in range(n):
+                q1[i] += part * b[i]
+            new = _merit(tree, w, o, q1, aim, M, dt, stiff)
+        if not new < merit or part * size < 1e-11:
+            break
+        merit = new
+
+
+@inline
+def hold(tree, w, o, q1, stiff, hard):
+    """Moves the kinematic variables by as little as closes the gaps that strings gave. Returns whether it could."""
+    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    G, e, rows = np.empty((nc, nc)), np.empty(nc), np.empty(nc, np.int64)
+    for _ in range(20):
+        _measure(tree, w, o, q1)
+        m = 0
+        for c in range(nc):
+            wide = abs(w.h[c]) if tree.links[c].pulls == 0 else w.h[c]
+            if wide > 1e-13 and tree.links[c].kind != SLIP and stiff[c] < hard:
+                rows[m] = c
+                m += 1
+        if m == 0:
+            return True
+        for a in range(m):
+            e[a] = -w.h[rows[a]]
+            for b in range(m):
+                x = 1e-14 if a == b else 0.0
+                for k in range(n, nq):
+                    x += w.A1[rows[a], k] * w.A1[rows[b], k]
+                G[a, b] = x
+        for a in range(m):  # Gauss; G is symmetric and at least 1e-14 of definite
+            for b in range(a + 1, m):
+                f = G[b, a] / G[a, a]
+                for k in range(a, m):
+                    G[b, k] -= f * G[a, k]
+                e[b] -= f * e[a]
+        for a in range(m - 1, -1, -1):
+            for b in range(a + 1, m):
+                e[a] -= G[a, b] * e[b]
+            e[a] /= G[a, a]
+        for k in range(n, nq):
+            x = 0.0
+            for a in range(m):
+                x += w.A1[rows[a], k] * e[a]
+            if not abs(x) < 1e3:
+                return False
+            q1[k] += x
+    return False
+
+
+@inline
+def _fly(tree, w, o, q0, p0, u, dt, M, aim):
+    """M, and where the dynamic variables would be at the end of the step if nothing pulled."""
+    n, nq, joints = tree.shape[0], tree.shape[1], tree.joints
+    L = np.empty((n, n))
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    for i in range(nq):
+        aim[i] = q0[i]
+    v, push = p0.copy(), np.zeros(n)
+    for half in range(2):
+        _mass(tree, w, o, q0, aim, u, dt, M)
+        for i in range(n):
+            for j in range(n):
+                L[i, j] = M[i, j]
+        _cholesky(L)
+        if half == 0:
+            _solve(L, v)
+            _limit(v, FURTHEST / dt)
+            for i in range(n):
+                aim[i] = q0[i] + dt * v[i]
+    for j in range(tree.shape[2]):
+        i = joints[j].q
+        if i < n:
+            push[i] = dt * (slopes(joints[j], j, g, w.qm[i], w.v[j], w.S, w.T, w.I, w.P)[0] + w.Lq[i] + w.F[i])
+    _solve(L, push)
+    for i in range(n):
+        v[i] += push[i]
+    _limit(v, FURTHEST / dt)
+    for i in range(n):
+        aim[i] = q0[i] + dt * v[i]
+
+
+@bare
+def _limit(v, most):
+    size = 0.0
+    for i in range(v.shape[0]):
+        size = max(size, abs(v[i]))
+    if not size <= most:
+        for i in range(v.shape[0]):
+            v[i] = v[i] * most / size if size < math.inf else 0.0
+
+
+@bare
+def _mass(tree, w, o, qa, qb, u, dt, M):
+    """The mass matrix half-way from qa to qb, over all variables."""
+    midpoint(tree, w, o, qa, qb, u, dt)
+    fill_mass(tree.joints, tree.shape[2], w.S, w.T, w.I, w.P, M)
+
+
+@bare
+def _measure(tree, w, o, q):
+    """Gaps and their gradients at q."""
+    place(tree.joints, 0, tree.joints.shape[0], q, o, w.R, w.p, w.S)
+    gaps(tree, q, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+
+
+@bare
+def _merit(tree, w, o, q, aim, M, dt, stiff):
+    """What is minimised; leaves gaps, their gradients, and in w.alive the links that are too long."""
+    n = tree.shape[0]
+    _measure(tree, w, o, q)
+    total = 0.0
+    for i in range(n):
+        for j in range(n):
+            total += 0.5 * (q[i] - aim[i]) * M[i, j] * (q[j] - aim[j]) / dt
+    for c in range(tree.links.shape[0]):
+        w.alive[c] = tree.links[c].kind != SLIP and (w.h[c] > 0.0 or tree.links[c].pulls == 0)
+        if w.alive[c]:
+            total += 0.5 * stiff[c] * w.h[c] * w.h[c]
+    return total
+
+
+@bare
+def _cholesky(H):
+    """The lower factor, in place; the diagonal is inverted. A pivot that rounding has spent counts as little."""
+    for j in range(H.shape[0]):
+        x = H[j, j]
+        least = 1e-14 * x
+        for k in range(j):
+            x -= H[j, k] * H[j, k]
+        H[j, j] = 1.0 / math.sqrt(max(x, least, 1e-300))
+        for i in range(j + 1, H.shape[0]):
+            x = H[i, j]
+            for k in range(j):
+                x -= H[i, k] * H[j, k]
+            H[i, j] = x * H[j, j]
+
+
+@bare
+def _solve(L, b):
+    n = b.shape[0]
+    for i in range(n):
+        for k in range(i):
+            b[i] -= L[i, k] * b[k]
+        b[i] *= L[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            b[i] -= L[k, i] * b[k]
+        b[i] *= L[i, i]

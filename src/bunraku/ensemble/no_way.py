@@ -1,0 +1,79 @@
+"""Why no way was found: parts of the team look for one by themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.collision import World
+from bunraku.ensemble.errand import Errand
+from bunraku.ensemble.team import OBJECT
+from bunraku.figure import Figure
+from bunraku.figure.build import Attached, figure, rx, ry, rz, tx, ty, tz
+from bunraku.figure.shape import Shape
+from bunraku.planning.ways.free_space import FreeSpace
+from bunraku.planning.ways.rrt_connect import connect
+
+Array = NDArray[np.float64]
+SECONDS, NODES = 1.5, 4000  # for each part
+GRID = 0.02  # [m] between places where an agent could stand
+FLOOR = ("x", "y", "turn")
+
+
+def why_not(errand: Errand, start: Array, goal: Array, *, seed: int = 0) -> str:
+    """What cannot get from the start to the goal even alone; where each can, together they cannot."""
+    (bases_a, held_a), (bases_b, held_b) = (errand.team.in_world(q) for q in (start, goal))
+    for agent in errand.team.agents:
+        shape = Attached(shapes=(Shape("world", agent.shape, agent.at, name=agent.name),))
+        body = figure(agent.name, tx("x", ty("y", rz("turn", shape))))
+        ends, leads = (bases_a[agent.name][:3], bases_b[agent.name][:3]), agent is errand.team.leader
+        if not _alone(errand, body, *ends, seed, leads=leads):
+            where = " in the area" if leads else ""
+            islands = "its start and its goal are on different islands, or every way is too narrow"
+            return f"{agent.name} alone finds no way{where}: {islands}"
+    shapes = Attached(shapes=errand.team.carried.shapes)
+    body = figure(OBJECT, tx("x", ty("y", tz("z", rz("turn", ry("pitch", rx("roll", shapes)))))))
+    leads = errand.team.leader is None
+    if not _alone(errand, body, held_a, held_b, seed, leads=leads):
+        where = " in the area" if leads else ""
+        return f"the {OBJECT} alone finds no way{where}: it is wider than every way at the heights and tilts that are allowed"
+    return "each alone finds a way, but not together: every way is too narrow for the team, or needs more time"
+
+
+def in_reach(errand: Errand, q: Array) -> str:
+    """Where those whose arms do not reach would have to stand, headings kept; nothing where that is not the trouble."""
+    team = errand.team
+    bases, held = team.in_world(q)
+    out = ""
+    for agent in team.agents:
+        if team.reaches(q, who=agent.name)[0]:
+            continue
+        here, span = bases[agent.name][:3], team.arm_span(agent)
+        steps = np.arange(-span, span, max(GRID, span / 60.0))
+        x, y = (own.ravel() for own in np.meshgrid(held[0] + steps, held[1] + steps))
+        places = np.stack([x, y, np.full(len(x), here[2])], 1)
+        ok = team.reaches(team.configuration(bases | {agent.name: places}, held), who=agent.name)
+        if not ok.any():
+            out += f"; {agent.name}, turned this way, reaches it from nowhere: lift it, lower it, or turn {agent.name}"
+            continue
+        near = places[ok][np.argmin(np.linalg.norm((places[ok] - here)[:, :2], axis=1))]
+        out += f"; {agent.name} would reach it from ({near[0]:.2f}, {near[1]:.2f})"
+    return out
+
+
+def _alone(errand: Errand, body: Figure, start: Array, goal: Array, seed: int, *, leads: bool) -> bool:
+    """Who leads, or the object where nobody does, stays in the area; the others may leave it as far as arms reach."""
+    team, scene = errand.team, errand.scene
+    span = 0.0 if leads else max(team.arm_span(agent) for agent in team.agents)
+    x, y = ((low - 2 * span, high + 2 * span) for low, high in errand.area)
+    bounds = {"x": x, "y": y}
+    if body.n_q == 6:
+        tilt = (-team.carried.tilt, team.carried.tilt)
+        bounds |= {"z": team.heights, "pitch": tilt, "roll": tilt}
+    floor = [] if scene.floor is None else [(body.name, "floor")]
+    allowed = floor if body.n_q == 3 else []
+    space = FreeSpace(World(body, scene, allowed=allowed), bounds=bounds, margin=errand.margin)
+    ends = [space.configuration(q, "an end") for q in (start, goal)]
+    if not space.free(np.array(ends)).all():
+        return True  # it is something else that is wrong
+    return connect(space, *ends, seed=seed, seconds=SECONDS, nodes=NODES).path is not None

@@ -1,0 +1,140 @@
+"""Whole: a team in a scene with its full figures, as animating, tuning and checking see it.
+
+The configuration is that of all agents, in the team's order, and then of the object. Hands may touch the object, feet and
+wheels the ground. What must keep a margin is an agent or the object from the scene, and one agent from another; an agent from
+itself and from what it holds has only to be free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.brief import brief
+from bunraku.collision import World
+from bunraku.collision.pair_rows import Rows, rows, settled
+from bunraku.collision.world_arrays import ALL
+from bunraku.ensemble.team import OBJECT, Agent, Team
+from bunraku.errors import MotionError
+from bunraku.figure import Figure
+from bunraku.motion import Motion, Track
+from bunraku.scene import Scene
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+LOW = 0.05  # [m] above the ground at most are the feet of a figure that stands as it starts
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Pairs of things that are nearer than a length."""
+
+    sample: Ints
+    things: Ints
+    """(m, 2), in the world's count."""
+    value: Array
+    """Signed distance [m]."""
+    apart: NDArray[np.bool_]
+    """Whether the two must keep a margin; the others are one agent, or an agent and what it holds."""
+
+    __repr__ = brief
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def short_of(self, margin: float, own: float = 0.0) -> NDArray[np.bool_]:
+        """Which of them are too near."""
+        return self.value < np.where(self.apart, margin, own)
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """The full figures of a team in a scene; `ground` names what agents stand on."""
+
+    team: Team
+    scene: Scene
+    ground: tuple[str, ...] = ("floor",)
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """Of the agents and the object, by the names that they have in the team."""
+        own = (replace(agent.figure, name=agent.name) for agent in self.team.agents)
+        return (*own, self.team.object_figure)
+
+    @cached_property
+    def columns(self) -> dict[str, slice]:
+        """Where the variables of each are in the whole configuration."""
+        ends = np.cumsum([0, *(figure.n_q for figure in self.figures)]).tolist()
+        return {f.name: slice(a, b) for f, a, b in zip(self.figures, ends[:-1], ends[1:], strict=True)}
+
+    @cached_property
+    def world(self) -> World:
+        return World(self.figures, self.scene, allowed=(*self._held(), *self._standing()))
+
+    def _held(self) -> Iterable[tuple[str, str]]:
+        for agent in self.team.agents:
+            for hold in agent.holds:
+                yield from ((f"{agent.name}.{frame}", OBJECT) for frame in together(agent.figure, hold.tool))
+
+    def _standing(self) -> Iterable[tuple[str, str]]:
+        known = {*(o.name for o in self.scene.obstacles), *(o.group for o in self.scene.obstacles if o.group)}
+        known |= set() if self.scene.floor is None else {"floor"}
+        for agent in self.team.agents:
+            for frame in feet(agent):
+                yield from ((f"{agent.name}.{frame}", name) for name in self.ground if name in known)
+
+    # -- motions -----------------------------------------------------------------------------------------------------
+
+    def rows(self, motion: Motion) -> Array:
+        """The whole configuration at every sample (T, n)."""
+        tracks = [motion.track(figure.name) for figure in self.figures]
+        for figure, track in zip(self.figures, tracks, strict=True):
+            if track.figure.names != figure.names:
+                raise MotionError(f"the track {track.name} is not of that figure", advice="animate the same team")
+        return np.hstack([track.q for track in tracks])
+
+    def motion(self, Q: Array, like: Motion) -> Motion:
+        """Whole configurations as a motion, with the times and marks of another."""
+        tracks = [Track(like.track(name).figure, Q[:, own], name=name) for name, own in self.columns.items()]
+        return Motion(like.t, tuple(tracks), like.marks)
+
+    # -- what is near ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _figure_of(self) -> Ints:
+        """Which figure each thing belongs to; −1: the scene."""
+        return np.array([thing.figure for thing in self.world.things], np.int64)
+
+    def near(self, Q: Array, within: float, own: float = 0.0) -> Near:
+        """Pairs nearer than `within` [m] at each sample; of those that need no margin, the ones nearer than `own`."""
+        world = self.world
+        Q = np.ascontiguousarray(Q)
+        found = rows(world.flat, Q, within=max(within, own), mode=ALL)
+        found = found.where(self._apart(found) | (found.value < own))  # coal is slow: it is asked about few
+        found = settled(world.narrow, Q, found)
+        return Near(found.sample, found.ints[:, 1:3], found.value, self._apart(found))
+
+    def _apart(self, found: Rows) -> NDArray[np.bool_]:
+        a, b = self._figure_of[found.ints[:, 1]], self._figure_of[found.ints[:, 2]]
+        held = len(self.figures) - 1
+        return np.asarray((a != b) & ((a < 0) | (b < 0) | ((a != held) & (b != held))))
+
+    def names(self, pair: Ints) -> tuple[str, str]:
+        return self.world.names[int(pair[0])], self.world.names[int(pair[1])]
+
+
+def together(figure: Figure, frame: str) -> tuple[str, ...]:
+    """The frames with shapes that move as one with a frame."""
+    joint, index = figure.compiled.frame_joint, figure.frame_index
+    shaped = dict.fromkeys(shape.frame for shape in figure.shapes if shape.collides and shape.frame in index)
+    return tuple(name for name in shaped if joint[index[name]] == joint[index[frame]])
+
+
+def feet(agent: Agent) -> tuple[str, ...]:
+    """The frames with which an agent stands: those that are down at the ground as its figure starts."""
+    below = World(agent.figure, Scene("ground", floor=LOW)).touching_at()
+    return tuple(dict.fromkeys(frame for pair in below for frame in pair if "floor" in pair and frame != "floor"))

@@ -1,0 +1,84 @@
+"""The figure that nested nodes make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from bunraku.figure import plain_kinematics
+from bunraku.figure.build.items import Attached, Item
+from bunraku.figure.build.joins import StringSpec
+from bunraku.figure.build.places import vector
+from bunraku.figure.contact import Closure, Contact
+from bunraku.figure.figure import Figure
+from bunraku.figure.force import Force, Spring
+from bunraku.figure.frame import WORLD, Frame, Joint, Variable
+from bunraku.figure.mass import Body
+from bunraku.figure.shape import Shape
+from bunraku.figure.string import String, Wire
+
+
+def figure(
+    name: str, *nodes: Item, strings: Iterable[StringSpec] = (), springs: Iterable[Spring] = (),
+    forces: Iterable[Force] = (), contacts: Iterable[Contact] = (), closures: Iterable[Closure] = (),
+    allowed: Iterable[tuple[str, str]] = (),
+    lengths: Iterable[Variable] = (), joints: Iterable[Joint] = (), gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    damping: float | None = None,
+) -> Figure:  # fmt: skip
+    """A figure of nested nodes. `damping` is that of every dynamic variable which has none of its own.
+
+    `lengths` are variables that wind strings, besides those that strings have of their own; `joints` are balls and free
+    joints whose frames were listed one by one.
+    """
+    frames: list[Frame] = []
+    bodies: list[Body] = []
+    shapes: list[Shape] = []
+    groups: list[Joint] = []
+
+    # An explicit stack, not recursion: a chain may be thousands of frames deep.
+    stack: list[tuple[Item, str]] = [(node, node.parent) for node in reversed(nodes)]
+    while stack:
+        item, parent = stack.pop()
+        if isinstance(item, Attached):
+            bodies += [replace(b, frame=parent, name=b.name if b.name != WORLD else parent) for b in item.bodies]
+            shapes += [replace(s, frame=parent, name=s.name if s.name != WORLD else parent) for s in item.shapes]
+            continue
+        for frame in item.frames:
+            frames.append(replace(frame, parent=parent))
+            parent = frame.name
+        if item.kind:
+            groups.append(Joint(parent, item.kind, tuple(f.name for f in item.frames)))  # type: ignore[arg-type]
+        stack.extend((child, parent) for child in reversed(item.children))
+
+    if damping is not None:
+        frames = [
+            replace(f, variable=replace(f.variable, damping=f.variable.damping or damping))
+            if f.variable is not None and not f.variable.kinematic
+            else f
+            for f in frames
+        ]
+    ropes, own = with_lengths(tuple(frames), tuple(strings))
+    return Figure(
+        name, tuple(frames), tuple(bodies), tuple(s for s in ropes if s.pulls_only),
+        tuple(s for s in ropes if isinstance(s, Wire)), (*lengths, *own), tuple(springs), tuple(forces), tuple(contacts),
+        tuple(closures), tuple(shapes), (*groups, *joints), tuple(allowed), vector(gravity),
+    )  # fmt: skip
+
+
+def with_lengths(frames: tuple[Frame, ...], specs: tuple[StringSpec, ...]) -> tuple[list[String], tuple[Variable, ...]]:
+    """Strings, and the variables of their own lengths; a string that is to start taut gets the distance there."""
+    known = {WORLD}
+    for frame in frames:
+        if frame.parent not in known:  # which the figure itself will refuse
+            return [spec.string for spec in specs], tuple(spec.own for spec in specs if spec.own is not None)
+        known.add(frame.name)
+    X_W = plain_kinematics.poses(frames)
+    lengths = []
+    for spec in specs:
+        if spec.own is None:
+            continue
+        own = spec.own
+        if spec.taut and all(p.frame in X_W for p in spec.string.path):
+            own = replace(own, start=plain_kinematics.path_length(X_W, spec.string))
+        lengths.append(own)
+    return [spec.string for spec in specs], tuple(lengths)

@@ -1,0 +1,1 @@
+"""BVH: captured skeletons and their motions, in and out."""

@@ -1,0 +1,197 @@
+"""BVH: a captured skeleton becomes a figure, and its samples a motion.
+
+BVH has y up, degrees, and no unit of length. The figure keeps the file's axes below one frame that stands them up,
+so that every variable is a channel of the file, in radians and metres.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.errors import BunrakuWarning, FileError
+from bunraku.figure import WORLD, Capsule, Figure, Frame, Joint, Shape, Sphere, Variable
+from bunraku.figure.frame import AXES, ORIGIN, Vector
+from bunraku.io.bvh.bvh_text import Clip, Node, parse_bvh, read_bvh
+from bunraku.io.bvh.bvh_writer import save_bvh
+from bunraku.motion import Motion
+from bunraku.spatial import so3
+
+__all__ = ["load_bvh", "parse_bvh", "save_bvh"]
+Array = NDArray[np.float64]
+UP = "y_up"  # the frame that stands a file's y axis up
+UNITS = {"cm": 0.01, "m": 1.0, "mm": 0.001, "CMU": 0.0254 / 0.45}  # metres; the CMU clips count 0.45 of an inch
+_BALL = ("rz", "ry", "rx")
+_FREE = ("tx", "ty", "tz", *_BALL)
+
+
+def load_bvh(path: str | PathLike[str], *, scale: float | None = None, up: str = "y") -> Motion:
+    """The motion of the skeleton in a file.
+
+    `scale` is the file's unit in metres (0.01 for centimetres); without one, the unit out of cm, m, mm and CMU's
+    that gives the height of a person, or else cm. `up` is the file's axis that points up, y or z.
+    """
+    path = Path(path)
+    if up not in ("y", "z"):
+        raise FileError(f"up = {up!r}", path=str(path), advice="the axis that points up is y or z")
+    if scale is not None and not 0.0 < scale < math.inf:
+        raise FileError(f"scale = {scale}", path=str(path), advice="give the file's unit in metres: 0.01 for centimetres")
+    clip = read_bvh(path)
+    metres = _unit(clip) if scale is None else scale
+    figure = _figure(clip, _name(path), metres, up, path)
+    values = clip.values if len(clip.values) else np.zeros((1, clip.values.shape[1]))
+    return Motion.of(figure, clip.dt * np.arange(len(values)), _configurations(clip, figure, values, metres))
+
+
+def _name(path: Path) -> str:
+    return path.stem or "skeleton"
+
+
+def _unit(clip: Clip) -> float:
+    """A guess: the first unit in which the skeleton is as tall as a person."""
+    points = _rest_points(clip)
+    height = float(np.max(np.ptp(points, axis=0)))
+    return next((unit for unit in UNITS.values() if 1.2 <= height * unit <= 2.3), UNITS["cm"])
+
+
+def _rest_points(clip: Clip) -> Array:
+    """Where the joints and ends are with every rotation 0, in the file's units."""
+    points: list[Array] = []
+    ends: list[Array] = []
+    for node in clip.nodes:
+        base = points[node.parent] if node.parent >= 0 else np.zeros(3)
+        points.append(base + node.offset)
+        ends += [points[-1] + end for end in node.ends]
+    return np.array(points + ends)
+
+
+def _configurations(clip: Clip, figure: Figure, values: Array, scale: float) -> Array:
+    """Channels, in the order of the file, to variables, in the order of q."""
+    q = np.zeros((len(values), figure.n_q))
+    names = iter(_joint_names(clip))
+    column = 0
+    for node, name in zip(clip.nodes, names, strict=True):
+        for channel in node.channels:
+            factor = scale if channel.endswith("position") else math.pi / 180.0
+            q[:, figure.index(f"{name}_{_letter(channel)}")] = values[:, column] * factor
+            column += 1
+    return q
+
+
+# -- the figure ------------------------------------------------------------------------------------------------
+
+
+def _figure(clip: Clip, name: str, scale: float, up: str, path: Path) -> Figure:
+    frames = [Frame(UP, WORLD, rotation=(math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0))] if up == "y" else []
+    root = frames[0].name if frames else WORLD
+    groups: list[Joint] = []
+    shapes: list[Shape] = []
+    names = _joint_names(clip)
+    renamed = [f"{n.name} is called {m}" for n, m in zip(clip.nodes, names, strict=True) if n.name != m]
+    if renamed:
+        warnings.warn(f"{path}: names used twice: {', '.join(renamed[:10])}", BunrakuWarning, stacklevel=3)
+    thickness = 0.012 * float(np.max(np.ptp(_rest_points(clip), axis=0), initial=0.0)) * scale or 0.01
+    column = 0
+    for node, joint in zip(clip.nodes, names, strict=True):
+        values = clip.values[:, column : column + len(node.channels)]
+        column += len(node.channels)
+        parent = names[node.parent] if node.parent >= 0 else root
+        own = _joint_frames(node, joint, parent, values, scale)
+        frames += own
+        letters = tuple(_letter(channel) for channel in _ordered(node.channels))
+        if letters in (_BALL, _FREE):
+            kind = "ball" if letters == _BALL else "free"
+            groups.append(Joint(joint, kind, tuple(frame.name for frame in own)))  # type: ignore[arg-type]
+        if node.parent >= 0:
+            shapes += _bone(parent, _scaled(node.offset, scale), thickness)
+        for k, end in enumerate(node.ends):
+            frames.append(Frame(f"{joint}_end{k or ''}", joint, _scaled(end, scale)))
+            shapes += _bone(joint, _scaled(end, scale), thickness)
+    return Figure(name, tuple(frames), shapes=tuple(shapes), groups=tuple(groups))
+
+
+def _joint_names(clip: Clip) -> list[str]:
+    """The file's names, with a number where one comes again or is in the way of the names that we make."""
+    made = {"", WORLD, UP}
+    count: dict[str, int] = {}
+    out = []
+    for node in clip.nodes:
+        name = node.name
+        while _made(name, node) & made:
+            count[node.name] = count.get(node.name, 1) + 1
+            name = f"{node.name}_{count[node.name]}"
+        made |= _made(name, node)
+        out.append(name)
+    return out
+
+
+def _made(name: str, node: Node) -> set[str]:
+    """The names of frames and variables that a joint brings along."""
+    ends = {f"{name}_end{k or ''}" for k in range(len(node.ends))}
+    return {name, *ends, *(f"{name}_{_letter(channel)}" for channel in node.channels)}
+
+
+def _letter(channel: str) -> str:
+    """Zrotation is rz, Xposition is tx."""
+    return ("t" if channel.endswith("position") else "r") + channel[0].lower()
+
+
+def _ordered(channels: tuple[str, ...]) -> tuple[str, ...]:
+    """Positions come first, wherever they are written, as x, y, z; rotations keep their order."""
+    positions = sorted(channel for channel in channels if channel.endswith("position"))
+    return (*positions, *(channel for channel in channels if not channel.endswith("position")))
+
+
+def _joint_frames(node: Node, name: str, parent: str, values: Array, scale: float) -> list[Frame]:
+    """A frame for each channel; the last carries the joint's name. No channel: a frame that does not move."""
+    position = _mount(node, values, scale)
+    if not node.channels:
+        return [Frame(name, parent, position)]
+    out = []
+    channels = _ordered(node.channels)
+    rest = np.array(node.offset) * scale - position  # what the positions replace, they start with
+    for channel in channels:
+        letter = _letter(channel)
+        start = float(rest["xyz".index(letter[1])]) if letter[0] == "t" else 0.0
+        motion = "translate" if letter[0] == "t" else "rotate"
+        # Kinematic: a skeleton without masses moves as it is told.
+        variable = Variable(f"{name}_{letter}", motion, AXES[letter[1]], kinematic=True, start=start)  # type: ignore[arg-type]
+        last = channel == channels[-1]
+        out.append(Frame(name if last else variable.name, parent, position, variable=variable))
+        parent, position = out[-1].name, ORIGIN
+    return out
+
+
+def _mount(node: Node, values: Array, scale: float) -> Vector:
+    """Where the joint is before its channels move it.
+
+    Some programs write positions that replace the OFFSET, others positions that are added to it. The numbers tell:
+    those that replace it stay nearer to it than to zero.
+    """
+    offset = np.array(node.offset)
+    axes = ["XYZ".index(c[0]) for c in node.channels if c.endswith("position")]
+    moved = values[:, [k for k, c in enumerate(node.channels) if c.endswith("position")]]
+    if len(moved) and np.abs(moved - offset[axes]).sum() < np.abs(moved).sum():
+        offset[axes] = 0.0
+    return _scaled(offset, scale)
+
+
+def _scaled(offset: tuple[float, float, float] | Array, scale: float) -> Vector:
+    x, y, z = (float(c) * scale for c in offset)
+    return (x, y, z)
+
+
+def _bone(frame: str, to: Vector, thickness: float) -> list[Shape]:
+    """A ball at the joint and a capsule to the next, so that a skeleton can be seen."""
+    length = math.hypot(*to)
+    if length < 3 * thickness:
+        return [Shape(frame, Sphere(thickness), collides=False)]
+    direction = np.array(to) / length
+    w, x, y, z = so3.quaternion(so3.onto_z(direction.tolist())).tolist()
+    middle = _scaled(to, 0.5)
+    return [Shape(frame, Capsule(thickness, length), middle, (w, x, y, z), collides=False)]

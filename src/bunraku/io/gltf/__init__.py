@@ -1,0 +1,1 @@
+"""glTF: motions for Blender, three.js and most viewers."""

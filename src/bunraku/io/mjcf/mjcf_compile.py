@@ -1,0 +1,110 @@
+"""MJCF text → MuJoCo's compiled model, in which defaults, includes, angles and densities are resolved."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+from bunraku.errors import FileError, MissingExtra
+from bunraku.figure.frame import Vector
+from bunraku.io import xml_text
+from bunraku.io.xml_text import Element
+
+# Elements that stand for many others: more than this is a slip of the finger.
+MOST_COPIES = 1000
+_NAN = re.compile(r"(^|\s)[+-]?nan\b", re.IGNORECASE)
+_LINE = re.compile(r"line (?:number=)?(\d+)", re.IGNORECASE)
+
+
+def compiled(root: Element, path: str | os.PathLike[str] | None) -> tuple[Any, Any]:
+    """(MjSpec, MjModel) of a file, or of the text of `root` where there is no file."""
+    try:
+        import mujoco
+    except ImportError:
+        raise MissingExtra("mujoco", "mujoco", "reading MJCF") from None
+    _check(root, None if path is None else Path(path).parent)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns of what would be hard to simulate there
+            if path is None:
+                spec = mujoco.MjSpec.from_string(root.source.data.decode())
+            else:
+                spec = mujoco.MjSpec.from_file(os.fspath(path))
+            _keep_only_mechanics(spec)
+            return spec, spec.compile()
+    except Exception as error:  # noqa: BLE001 - its parser raises many kinds for a file that is wrong
+        raise _translated(root, str(error)) from None
+
+
+def gravity(model: Any) -> Vector:
+    from mujoco import mjtDisableBit
+
+    if model.opt.disableflags & mjtDisableBit.mjDSBL_GRAVITY:
+        return (0.0, 0.0, 0.0)
+    x, y, z = model.opt.gravity.tolist()
+    return (x, y, z)
+
+
+def _check(root: Element, folder: Path | None) -> None:
+    """Refuses what MuJoCo would choke on, in this file and in those that it includes."""
+    stack, included = [(root, 1.0)], {""}
+    while stack:
+        element, copies = stack.pop()
+        for name, value in element.attributes.items():
+            if _NAN.search(value):  # it would write a log file, and at the second one wait for ever
+                raise element.error(f"{name}: not a number", name, advice="write a finite number")
+        if element.tag in ("replicate", "composite", "flexcomp") and "count" in element.attributes:
+            copies *= math.prod(_size(word) for word in element.word("count").split())
+            if not copies <= MOST_COPIES:
+                raise element.error(f"{copies:.0f} copies", "count", advice=f"at most {MOST_COPIES}")
+        if element.tag == "include":
+            file = element.word("file")
+            if folder is None:
+                raise element.error("text cannot include a file", advice="load the file instead")
+            if file not in included and _is_file(folder / file):
+                included.add(file)
+                stack.append((xml_text.read(folder / file), copies))
+        stack.extend((child, copies) for child in element.children)
+
+
+def _size(word: str) -> float:
+    try:
+        return max(abs(float(word)), 1.0)
+    except ValueError:
+        return 1.0  # MuJoCo will say that it is no number
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _keep_only_mechanics(spec: Any) -> None:
+    """Pictures, sensors and reserved memory cost time, or files, and say nothing about a figure."""
+    for material in spec.materials:
+        material.textures = [""] * len(material.textures)
+    for kind in ("textures", "skins", "sensors"):
+        for element in list(getattr(spec, kind)):
+            spec.delete(element)
+    spec.memory = -1
+    spec.nuserdata = 0
+    spec.compiler.fusestatic = False
+
+
+def _translated(root: Element, message: str) -> FileError:
+    """MuJoCo's complaint in one line, at the line that it names."""
+    found = _LINE.search(message)
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    said = re.sub(r"^(XML )?Error: ", "", "; ".join(lines))[:400] or "MuJoCo cannot read it"
+    advice = "see MuJoCo's XML reference"
+    if found and 0 < int(found[1]) <= root.source.data.count(b"\n") + 1:
+        return root.source.error_in_line(said, int(found[1]), advice=advice)
+    return root.error(said, advice=advice)
+
+

@@ -1,0 +1,1 @@
+"""Motions as tables: CSV for spreadsheets, NPZ for NumPy."""

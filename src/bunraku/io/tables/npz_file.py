@@ -1,0 +1,142 @@
+"""NPZ: a motion with its figures, complete in one file, that NumPy alone can read too.
+
+    data = numpy.load("walk.npz")
+    data["t"], data["q"], data["variables"], data["figure"]      # the figure as YAML text
+
+The second track's arrays are called q1, v1, … and so on. The file is read with care: no pickles, no array larger than
+what the file holds, nothing that is not finite.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from bunraku.errors import BunrakuError, FileError
+from bunraku.figure import Figure
+from bunraku.io.yaml.figure_file import figure_yaml, parse_figure
+from bunraku.motion import Mark, Motion, Track
+from bunraku.motion.still import as_motion
+from bunraku.motion.track import OPTIONAL
+from bunraku.writing import writing
+
+MOST_TRACKS = 1_000
+_ADVICE = "motions are written by save(motion, 'name.npz')"
+
+
+def save_npz(thing: Motion | Figure, path: str | PathLike[str]) -> None:
+    """The motion with its figures and marks."""
+    motion = as_motion(thing, path)
+    marks = [[mark.t, mark.text, mark.kind] for mark in motion.marks]
+    arrays: dict[str, Any] = {"t": motion.t, "marks": np.array(json.dumps(marks))}
+    for k, track in enumerate(motion.tracks):
+        values = {field: getattr(track, field) for field in ("q", *OPTIONAL)}
+        texts = {"figure": figure_yaml(track.figure), "name": track.name, "variables": list(track.figure.names)}
+        arrays |= {_key(field, k): np.asarray(x) for field, x in (values | texts).items() if x is not None}
+    with writing(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name, array in arrays.items():
+            packed = io.BytesIO()
+            npy.write_array(packed, array, allow_pickle=False)
+            # Numbers hardly shrink, and stored ones tell a true file from a bomb.
+            method = zipfile.ZIP_DEFLATED if array.dtype.kind == "U" else zipfile.ZIP_STORED
+            archive.writestr(f"{name}.npy", packed.getvalue(), method)
+
+
+def load_npz(path: str | PathLike[str]) -> Motion:
+    """The motion in a file."""
+    path = Path(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _motion(_Archive(archive, path))
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror or error}", path=str(path), advice="check the name") from None
+    except FileError:
+        raise
+    except BunrakuError as error:  # what the parts themselves say: shapes, times, names
+        raise FileError(str(error).partition("\n")[0], path=str(path), advice=_ADVICE) from None
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
+        raise FileError(f"not an NPZ file: {str(error) or 'cut off'}", path=str(path), advice=_ADVICE) from None
+    except Exception as error:  # noqa: BLE001 - zlib, lzma and struct each have errors of their own
+        raise FileError(f"damaged: {error}", path=str(path), advice="copy or save it again") from None
+
+
+def _key(field: str, track: int) -> str:
+    return f"{field}{track or ''}"
+
+
+class _Archive:
+    """Entries that are checked before they are unpacked."""
+
+    def __init__(self, archive: zipfile.ZipFile, path: Path) -> None:
+        self.archive, self.path = archive, path
+        self.entries = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        # Text shrinks tenfold; what grows a hundredfold was made to fill the memory.
+        allowed = (1 << 26) + 64 * path.stat().st_size
+        total = sum(info.file_size for info in self.entries.values())
+        if total > allowed:
+            raise self.refuse(f"{total >> 20} MB packed into {path.stat().st_size >> 10} kB")
+
+    def refuse(self, message: str) -> FileError:
+        return FileError(message, path=str(self.path), advice=_ADVICE)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.entries
+
+    def array(self, name: str, kinds: str = "fiu", dimensions: int = 2) -> NDArray[Any]:
+        if name not in self.entries:
+            raise self.refuse(f"there is no array {name!r}")
+        info = self.entries[name]
+        with self.archive.open(info) as file:
+            header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(npy.read_magic(file))
+            if header is None:
+                raise self.refuse(f"{name!r} has an unknown format")
+            shape, by_columns, dtype = header(file)
+            if dtype.kind not in kinds or len(shape) != dimensions or min(shape, default=0) < 0:
+                raise self.refuse(f"{name!r} is a {len(shape)}-dimensional array of {dtype}")
+            size = math.prod(shape) * dtype.itemsize
+            if size > info.file_size:
+                raise self.refuse(f"{name!r} should have {size} bytes, but {info.file_size} are there")
+            data = file.read(size)
+        if len(data) != size:
+            raise self.refuse(f"{name!r} is cut off")
+        return np.frombuffer(data, dtype).reshape(shape, order="F" if by_columns else "C")
+
+    def text(self, name: str) -> str:
+        return str(self.array(name, "U", 0).item())
+
+
+def _motion(file: _Archive) -> Motion:
+    t = file.array("t", dimensions=1)
+    tracks: list[Track] = []
+    while _key("q", len(tracks)) in file:
+        if len(tracks) == MOST_TRACKS:
+            raise file.refuse(f"more than {MOST_TRACKS} tracks")
+        tracks.append(_track(file, len(tracks)))
+    if not tracks:
+        raise file.refuse("there is no array 'q'")
+    return Motion(t, tuple(tracks), _marks(file))
+
+
+def _track(file: _Archive, k: int) -> Track:
+    figure = parse_figure(file.text(_key("figure", k)), f"{file.path}:{_key('figure', k)}")
+    names = tuple(file.array(_key("variables", k), "Uf", 1).tolist())  # none at all are an empty array of floats
+    if names != figure.names:
+        raise file.refuse(f"the variables of {figure.name} are not those of the motion")
+    values: dict[str, Any] = {field: file.array(_key(field, k)) for field in ("q", *OPTIONAL) if _key(field, k) in file}
+    return Track(figure, name=file.text(_key("name", k)), **values)
+
+
+def _marks(file: _Archive) -> tuple[Mark, ...]:
+    try:
+        return tuple(Mark(float(t), str(text), str(kind)) for t, text, kind in json.loads(file.text("marks")))
+    except (TypeError, ValueError, RecursionError):
+        raise file.refuse("the marks are not a list of [t, text, kind]") from None

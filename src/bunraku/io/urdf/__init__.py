@@ -1,0 +1,1 @@
+"""URDF, the robot description format of ROS, in."""

@@ -1,0 +1,1 @@
+"""YAML: figures, scenes and orders as people write them, with errors that point at the line."""

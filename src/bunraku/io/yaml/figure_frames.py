@@ -1,0 +1,223 @@
+"""Frames in a figure file, with the variables that move them and the bodies and shapes that are fixed in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bunraku.figure import WORLD, Joint, Variable, build
+from bunraku.figure.build import Attached, Item
+from bunraku.figure.frame import AXES
+from bunraku.io.yaml.figure_names import Names
+from bunraku.io.yaml.node import ANGLE, FORCE, LENGTH, MASS, NUMBER, SPEED, TORQUE, TURN, Node, Quantity
+from bunraku.io.yaml.shape_words import POSE, SEEN, pose, shape
+from bunraku.io.yaml.source import near
+
+VARIABLE = ("kinematic", "start", "limits", "speed", "effort", "stiffness", "rest", "damping", "armature")
+PARTS = ("bodies", "shapes", "frames")
+SINGLE = ("rx", "ry", "rz", "tx", "ty", "tz")
+LETTERS = {"ball": ("rz", "ry", "rx"), "free": ("tx", "ty", "tz", "rz", "ry", "rx")}
+KINDS: dict[str, tuple[str, ...]] = {
+    "fixed": POSE,
+    **dict.fromkeys(SINGLE, (*POSE, "variable", *VARIABLE)),
+    "rotate": ("axis", *POSE, "variable", *VARIABLE),
+    "translate": ("axis", *POSE, "variable", *VARIABLE),
+    "screw": ("axis", "pitch", *POSE, "variable", *VARIABLE),
+    "ball": (*POSE, *VARIABLE),
+    "free": (*POSE, *VARIABLE),
+    "spindle": ("at", "moves", *(word for word in VARIABLE if word != "start")),
+}
+
+
+def section(node: Node, word: str) -> Sequence[Node]:
+    """The entries of a list that may be left out."""
+    found = node.get(word)
+    return () if found is None else found.items(word)
+
+
+# -- frames ----------------------------------------------------------------------------------------------------------
+
+
+def frame(node: Node, names: Names, folder: Path, *, top: bool = False) -> Item:
+    """A frame with what hangs on it; one at the top may name its parent."""
+    kind, head = node.head(KINDS, "a frame")
+    node.words((kind, *KINDS[kind], *PARTS, "parent"), "a frame")
+    if not top and "parent" in node.keys:
+        advice = "remove it: the frame hangs on the one that it is nested in"
+        raise node.keys["parent"].error("a nested frame has its parent already", advice=advice)
+    name = head.name("a frame")
+    parent = WORLD if node.get("parent") is None else _parent(node, name, names)
+    with node.blamed({"motion": "axis"}):
+        made = _moving(kind, name, node)
+    for part in made.frames:
+        names.take("frame", part.name, node)
+        if part.variable is not None:
+            names.take("variable", part.variable.name, node, "variable")
+    items: list[Item] = [body(n) for n in section(node, "bodies")]
+    items += [shape(n, folder, words=("mass", *SEEN)) for n in section(node, "shapes")]
+    items += [frame(n, names, folder) for n in section(node, "frames")]
+    return build.under(parent, build.Node(made.frames, tuple(items), made.kind))
+
+
+def _moving(kind: str, name: str, node: Node) -> build.Node:
+    """The frames of one entry, without what hangs on them."""
+    words = pose(node)
+    match kind:
+        case "fixed":
+            return build.fixed(name, **words)
+        case "ball":
+            return build.ball(name, **words, **_several(node, kind))
+        case "free":
+            return build.free(name, **words, **_several(node, kind))
+        case "spindle":
+            return build.spindle(name, **words, **variable(node, turns=False), **node.given(moves=_axes))
+    turns = kind[0] == "r" or kind == "screw"
+    words |= variable(node, turns=turns) | node.given(variable=Node.name)
+    axis = kind[1] if kind in SINGLE else _axis(node.need("axis", "the frame"))
+    if kind == "screw":
+        return build.screw(axis, node.need("pitch", "the screw").length(), name, **words)
+    return build.rotate(axis, name, **words) if turns else build.translate(axis, name, **words)
+
+
+def _axis(node: Node) -> str | tuple[float, float, float]:
+    return node.choice(AXES, "axis") if isinstance(node.value, str) else node.vector()
+
+
+def _axes(node: Node) -> str:
+    text = node.scalar("some of the letters xyz")
+    if len(set(text)) != len(text) or not set(text) <= set("xyz"):
+        raise node.error(f"{text[:40]!r} are not axes", advice="write some of x, y and z, such as xy")
+    return text
+
+
+def _parent(node: Node, name: str, names: Names) -> str:
+    at = node.need("parent", "the frame")
+    wanted = at.name("a frame")
+    if wanted == WORLD or ("frame", wanted) in names.places:
+        return wanted
+    parents = _parents(names.root)
+    chain = [name]
+    while (above := parents.get(chain[-1])) is not None and above not in chain:
+        chain.append(above)
+    if above is not None:
+        ring = " → ".join([*chain, above] if len(chain) < 8 else [*chain[:7], "…", above])
+        raise at.error(f"a cycle: {ring}", advice="a tree has no cycle: one of them must hang on world")
+    if wanted in parents:
+        raise at.error(f"the parent {wanted!r} comes later", advice="list parents before their children")
+    raise at.error(f"no frame is called {wanted!r}", advice=near(wanted, names.of("frame")))
+
+
+def _parents(root: Node) -> dict[str, str]:
+    """What hangs on what, as the whole file says it; for messages."""
+    out: dict[str, str] = {}
+    stack = [(node, WORLD) for node in section(root, "frames")]
+    while stack:
+        node, parent = stack.pop()
+        kind = next((kind for kind in KINDS if node.get(kind) is not None), None)
+        if kind is None:
+            continue
+        name = f"{node.place_of(kind).value}{'_spindle' if kind == 'spindle' else ''}"
+        given, inner = node.get("parent"), node.place_of("frames")
+        out[name] = parent if given is None else str(given.value)
+        stack += [(n, name) for n in inner.value] if isinstance(inner.value, tuple) else []
+    return out
+
+
+# -- variables -------------------------------------------------------------------------------------------------------
+
+
+def quantities(turns: bool) -> dict[str, Quantity]:
+    """What the words of a variable measure."""
+    position, speed, effort = (ANGLE, TURN, TORQUE) if turns else (LENGTH, SPEED, FORCE)
+    rates = dict.fromkeys(("stiffness", "damping", "armature"), NUMBER)
+    return {"start": position, "limits": position, "rest": position, "speed": speed, "effort": effort, **rates}
+
+
+def variable(node: Node, *, turns: bool) -> dict[str, Any]:
+    """The words of one variable."""
+    words = {
+        word: value(word, found, quantity)
+        for word, quantity in quantities(turns).items()
+        if (found := node.get(word)) is not None
+    }
+    return words | node.given(kinematic=Node.flag)
+
+
+def value(word: str, node: Node, quantity: Quantity) -> Any:
+    """A number, or for limits a pair of numbers; .inf means that there is no limit."""
+    if word == "limits":
+        lower, upper = (n.number(quantity, infinite=True) for n in node.items("limits (lower and upper)", 2))
+        return (lower, upper)
+    return node.number(quantity, infinite=word in ("speed", "effort"))
+
+
+def _several(node: Node, kind: str) -> dict[str, Any]:
+    """The words of a joint of several variables: one value for all, or a list with one for each."""
+    letters = LETTERS[kind]
+    measured = [quantities(letter[0] == "r") for letter in letters]
+    words: dict[str, Any] = {}
+    for word in VARIABLE:
+        if (found := node.get(word)) is None:
+            continue
+        if word == "start" or _is_list(found, word):
+            items = found.items(f"values ({' '.join(letters)})", len(letters))
+            words[word] = [_one(word, n, by) for n, by in zip(items, measured, strict=True)]
+        else:
+            words[word] = _one(word, found, measured[0] if kind == "ball" else {})
+    return words
+
+
+def _is_list(node: Node, word: str) -> bool:
+    """Whether there is one value for each variable; limits are a list already."""
+    items = node.value
+    return isinstance(items, tuple) and (word != "limits" or any(isinstance(n.value, tuple) for n in items))
+
+
+def _one(word: str, node: Node, measured: dict[str, Quantity]) -> Any:
+    return node.flag() if word == "kinematic" else value(word, node, measured.get(word, NUMBER))
+
+
+def length(node: Node, names: Names) -> Variable:
+    """A variable that winds strings and moves no frame."""
+    node.words(("length", *(word for word in VARIABLE if word != "kinematic")), "a length")
+    name = node.need("length", "the entry").name("a variable")
+    words = variable(node, turns=False)
+    lower, upper = words.pop("limits", (0.0, float("inf")))
+    with node.blamed():
+        made = Variable(name, "length", kinematic=True, lower=lower, upper=upper, **words)
+    names.take("variable", name, node)
+    return made
+
+
+def joint(node: Node, names: Names) -> Joint:
+    """A ball or free joint whose frames are listed one by one."""
+    kind, head = node.head(LETTERS, "a joint")
+    node.words((kind, "frames"), "a joint")
+    listed = node.need("frames", "the joint").items("frames", len(LETTERS[kind]))
+    frames = tuple(names.known("frame", n) for n in listed)
+    return Joint(names.take("joint", head.name("a joint"), node), kind, frames)  # type: ignore[arg-type]
+
+
+# -- what is fixed in a frame ----------------------------------------------------------------------------------------
+
+
+def elsewhere(node: Node, names: Names, read: Callable[[Node], Attached]) -> Item:
+    """A body or shape that is listed apart from its frame, or stands in the world."""
+    where = node.get("frame")
+    return build.under(WORLD if where is None else names.known("frame", where), read(node))
+
+
+def body(node: Node, *words: str) -> Attached:
+    node.words(("mass", "com", "inertia", "name", *words), "a body")
+    own = node.given(com=Node.lengths, inertia=_inertia, name=Node.name)
+    with node.blamed():
+        return build.body(node.need("mass", "the body").number(MASS), **own)
+
+
+def _inertia(node: Node) -> tuple[float, ...]:
+    values = node.numbers()
+    if len(values) not in (3, 6):
+        advice = "give xx yy zz, or xx yy zz xy xz yz, in kg·m²"
+        raise node.error(f"{len(values)} numbers where 3 or 6 belong", advice=advice)
+    return values

@@ -1,0 +1,104 @@
+"""What joins frames in a figure file: strings, springs, forces, contacts, closures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bunraku.figure import Closure, Contact, Force, Spring, build
+from bunraku.figure.build import StringSpec
+from bunraku.io.yaml.figure_frames import quantities, value
+from bunraku.io.yaml.figure_names import WORD_OF, Names
+from bunraku.io.yaml.node import Node, is_text
+
+_WINDING = "length: metres, or length: variable (with ratio), or neither, with start, limits and speed"
+
+
+def string(node: Node, names: Names, kind: str) -> StringSpec:
+    """A string, or a wire."""
+    node.words(
+        (kind, "hook", "spindle", "length", "through", "variable", "ratio", "start", "limits", "speed"), f"a {kind}"
+    )
+    name = names.take("string", node.need(kind, f"the {kind}").name(f"a {kind}"), node)
+    names.places[kind, name] = node
+    words = names.points(node, f"the {kind}", "hook", "spindle")
+    words |= node.given(through=lambda n: [names.point(p) for p in n.items("points")])
+    words |= _winding(node, names)
+    with node.blamed(WORD_OF):
+        spec = (build.string if kind == "string" else build.wire)(name, **words)
+    if spec.own is not None:
+        names.take("variable", spec.own.name, node, "length")
+    return spec
+
+
+def _winding(node: Node, names: Names) -> dict[str, Any]:
+    """How long a string is: constant, wound by a variable of the figure, or by a variable of its own."""
+    length, by = node.get("length"), node.get("variable")
+    words: dict[str, Any] = {}
+    if length is not None and _is_number(length):
+        words["length"] = length.length()
+        allowed = ["ratio"] if by is not None else []
+    elif length is not None:
+        if by is not None:
+            raise node.keys["variable"].error("two variables wind it", advice=_WINDING)
+        named_here = node.get("start") is not None
+        words["length"] = length.name("a variable") if named_here else names.known("variable", length)
+        allowed = ["start", "limits", "speed"] if named_here else ["ratio"]
+    else:
+        allowed = ["ratio"] if by is not None else ["start", "limits", "speed"]
+    if by is not None:
+        words["variable"] = names.known("variable", by)
+    for word in ("start", "limits", "speed", "ratio"):
+        if (found := node.get(word)) is not None:
+            if word not in allowed:
+                raise node.keys[word].error(f"{word!r} has no meaning here", advice=_WINDING)
+            words[word] = found.number() if word == "ratio" else value(word, found, quantities(False)[word])
+    return words
+
+
+def _is_number(node: Node) -> bool:
+    text = node.value
+    return not isinstance(text, str) or (node.plain and (text[:1] in "+-.0123456789" or not is_text(text)))
+
+
+def spring(node: Node, names: Names) -> Spring:
+    node.words(("spring", "a", "b", "stiffness", "length", "damping"), "a spring")
+    name = names.take("spring", node.need("spring", "the spring").name("a spring"), node)
+    words = names.points(node, "the spring", "a", "b") | node.given(length=Node.length, damping=Node.number)
+    with node.blamed():
+        return build.spring(name, stiffness=node.need("stiffness", "the spring").number(), **words)
+
+
+def force(node: Node, names: Names) -> Force:
+    """An effort along a variable, or a push at a point."""
+    kind, head = node.head(("effort", "push"), "a force")
+    if kind == "effort":
+        node.words(("effort", "name", "gain"), "an effort")
+        made = build.effort(names.known("variable", head), **node.given(name=Node.name, gain=Node.number))
+        names.take("force", made.name, node, "name")
+        return made
+    node.words(("push", "at", "direction", "turns"), "a push")
+    name = names.take("force", head.name("a force"), node)
+    at, direction = node.need("at", "the push"), node.need("direction", "the push").vector()
+    with node.blamed():
+        return build.push(name, names.point(at), direction, **node.given(turns=Node.flag))
+
+
+def contact(node: Node, names: Names) -> Contact:
+    node.words(("contact", "point", "plane", "normal", "friction"), "a contact")
+    name = names.take("contact", node.need("contact", "the contact").name("a contact"), node)
+    words = node.given(plane=names.point, normal=Node.vector, friction=Node.number)
+    with node.blamed():
+        return build.contact(name, names.point(node.need("point", "the contact")), **words)
+
+
+def closure(node: Node, names: Names) -> Closure:
+    node.words(("closure", "a", "b", "kind"), "a closure")
+    name = names.take("closure", node.need("closure", "the closure").name("a closure"), node)
+    kind = node.given(kind=lambda n: n.choice(("point", "hinge", "weld", "plane"), "kind"))
+    return build.closure(name, **names.points(node, "the closure", "a", "b"), **kind)
+
+
+def pair(node: Node, names: Names) -> tuple[str, str]:
+    """Two frames whose shapes may touch."""
+    a, b = (names.known("frame", n) for n in node.items("frames", 2))
+    return (a, b)

@@ -1,0 +1,1 @@
+"""Inverse kinematics: tasks with priorities, the solver, arms in closed form, drags."""

@@ -1,0 +1,251 @@
+"""Tasks of inverse kinematics: what should be where, each with a weight and a priority.
+
+A task has an error, zero where it is fulfilled, and its derivative with respect to q. Tasks of one priority are
+weighed against each other; a task of a higher priority (a smaller number) is never disturbed by a lower one. Without
+a target, a task holds what it speaks of where it is. Targets are in the axes of `seen_from`, which may itself move.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.errors import BunrakuError, UnknownName
+from bunraku.figure import WORLD, Figure
+from bunraku.figure.frame import ORIGIN
+from bunraku.kinematics.inverse import task_rows
+from bunraku.kinematics.inverse.task_parts import Part, between, bits, finite, unit
+
+Array = NDArray[np.float64]
+FORWARD = (1.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Task(abc.ABC):
+    """Something wanted of a figure."""
+
+    weight: float = 1.0
+    priority: int = 0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.weight < np.inf:
+            raise BunrakuError(f"{self.title}: a weight is positive, not {self.weight}")
+
+    @property
+    def title(self) -> str:
+        """What the task is called by, where it has no name of its own."""
+        return self.name or str(getattr(self, "frame", type(self).__name__.lower()))
+
+    @abc.abstractmethod
+    def parts(self, figure: Figure) -> Iterator[Part]:
+        """The records that kernels use."""
+
+    def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
+        """What each part is aimed at, for a target."""
+        raise BunrakuError(f"{self.title}: a {type(self).__name__} has no target")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _OfFrame(Task):
+    """A task whose target is some numbers, for one part."""
+
+    seen_from: str = WORLD
+    shape: ClassVar[tuple[int, ...]] = (3,)
+
+    def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
+        return (tuple(finite(target, self.shape, f"{self.title}: target").ravel().tolist()),)
+
+    def _aim(self, target: Any) -> tuple[float, ...] | None:
+        return None if target is None else self.aims(target)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class PointPosition(_OfFrame):
+    """A point of a frame is at a place [m], or at some of its coordinates."""
+
+    frame: str
+    target: ArrayLike | None = None
+    position: ArrayLike = ORIGIN
+    axes: str = "xyz"
+
+    def parts(self, figure: Figure) -> Iterator[Part]:
+        fields = between(figure, self.frame, self.seen_from, finite(self.position, (3,), self.title))
+        fields["axes"] = bits(self.axes, self.title)
+        yield Part(task_rows.POINT, fields, self.weight**0.5, self._aim(self.target))
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRotation(_OfFrame):
+    """A frame is turned like a rotation matrix; the error is a rotation vector [rad]."""
+
+    frame: str
+    target: ArrayLike | None = None
+    shape: ClassVar[tuple[int, ...]] = (3, 3)
+
+    def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
+        R = finite(target, (3, 3), f"{self.title}: target")
+        if not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0.0:
+            raise BunrakuError(f"{self.title}: target: not a rotation")
+        return (tuple(R.ravel().tolist()),)
+
+    def parts(self, figure: Figure) -> Iterator[Part]:
+        fields = between(figure, self.frame, self.seen_from)
+        yield Part(task_rows.TURN, {**fields, "axes": 7}, self.weight**0.5, self._aim(self.target))
+
+
+@dataclass(frozen=True, eq=False)
+class FramePose(_OfFrame):
+    """A frame is at X (4, 4). An angle counts like the distance at the end of the `lever` [m]."""
+
+    frame: str
+    target: ArrayLike | None = None
+    lever: float = 1.0
+
+    def _both(self) -> tuple[PointPosition, FrameRotation]:
+        turn = self.weight * self.lever**2
+        return (
+            PointPosition(self.frame, weight=self.weight, name=self.title, seen_from=self.seen_from),
+            FrameRotation(self.frame, weight=turn, name=self.title, seen_from=self.seen_from),
+        )
+
+    def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
+        X = finite(target, (4, 4), f"{self.title}: target")
+        return tuple(X[:3, 3].tolist()), *self._both()[1].aims(X[:3, :3])
+
+    def parts(self, figure: Figure) -> Iterator[Part]:
+        aims = (None, None) if self.target is None else self.aims(self.target)
+        for task, aim in zip(self._both(), aims, strict=True):
+            for part in task.parts(figure):
+                yield Part(part.kind, part.fields, part.weight, aim)
+
+
+@dataclass(frozen=True, eq=False)
+class Direction(_OfFrame):
+    """An axis of a frame points along a direction; the error is the rotation vector between them [rad]."""
+
+    frame: str
+    target: ArrayLike | None = None
+    axis: ArrayLike = FORWARD
+
+    def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
+        return (tuple(unit(target, f"{self.title}: target").tolist()),)
+
+    def parts(self, figure: Figure) -> Iterator[Part]:
+        fields = between(figure, self.frame, self.seen_from)
+        fields |= {"axes": 7, "a": fields["R"] @ unit(self.axis, f"{self.title}: axis")}
+        yield Part(task_rows.AXIS, fields, self.weight**0.5, self._aim(self.target))
+
+
+@dataclass(frozen=True, eq=False)
+class LookAt(_OfFrame):
+    """An axis of a frame, through a point of it, points at a place; the error is an angle about some axis [rad]."""
+
+    frame: str
+    target: ArrayLike
+    axis: ArrayLike = FORWARD
+    position: ArrayLike = ORIGIN
+
+    def parts(self, figure: Figure) -> Iterator[Part]:
+        fields = between(figure, self.frame, self.seen_from, finite(self.position, (3,), self.title))
+        fields |= {"axes": 7, "a": fields["R"] @ unit(self.axis, f"{self.title}: axis")}
+        yield Part(task_rows.LOOK, fields, self.weight**0.5, self._aim(self.target))
+
+
+@dataclass(frozen=True, eq=False)
+class CentreOfMass(_OfFrame):
+    """The centre of everything that moves is at a place [m], or at some of its coordinates."""
+
+    target: ArrayLike | None = None
+    axes: str = "xyz"
+
+    def parts(self, figure: Figure) -> Iterator[Part]:
+        if not figure.compiled.tree.joints["mass"].sum() > 0.0:
+            raise BunrakuError(f"{figure.name} has no moving mass, and so no centre of mass")
+        fields = between(figure, WORLD, self.seen_from) | {"axes": bits(self.axes, self.title)}
+        yield Part(task_rows.COM, fields, self.weight**0.5, self._aim(self.target))
+
+
+@dataclass(frozen=True, eq=False)
+class Posture(Task):
+    """Variables are at some values: a whole q, or a few by name. Of low priority unless said otherwise."""
+
+    target: ArrayLike | Mapping[str, float] | None = None
+    variables: Sequence[str] | None = None
+    priority: int = field(default=100, kw_only=True)
+
+    def wanted(self, figure: Figure, target: Any = None) -> dict[int, float | None]:
+        """Values by place in q."""
+        target = self.target if target is None else target
+        if isinstance(target, Mapping):
+            return {figure.index(name): float(value) for name, value in target.items()}
+        chosen = range(figure.n_q) if self.variables is None else figure.indices(self.variables).tolist()
+        if target is None:
+            return dict.fromkeys(chosen)
+        q = finite(target, (figure.n_q,), f"{self.title}: target")
+        return {k: float(q[k]) for k in chosen}
+
+    def parts(self, figure: Figure) -> Iterator[Part]:
+        for k, value in self.wanted(figure).items():
+            yield Part(task_rows.VALUE, {"index": k}, self.weight**0.5, None if value is None else (value,))
+
+
+@dataclass(frozen=True, eq=False)
+class Closing(Task):
+    """Loops are closed: closures (all of them, unless named), wires; or strings are just taut. Errors are gaps."""
+
+    links: Sequence[str] | None = None
+
+    def parts(self, figure: Figure) -> Iterator[Part]:
+        names = figure.compiled.link_names
+        wanted = tuple(c.name for c in figure.closures) if self.links is None else self.links
+        for link in wanted:
+            found = [k for k, name in enumerate(names) if name == link or name.startswith(f"{link}.")]
+            if not found:
+                known = (*(c.name for c in figure.closures), *(s.name for s in (*figure.wires, *figure.strings)))
+                raise UnknownName("closure, wire or string", link, known)
+            for k in found:
+                yield Part(task_rows.LINK, {"index": k}, self.weight**0.5, ())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bound(Task):
+    """Values that may not fall below zero. Among the tasks it pushes where they do; among the limits it holds them."""
+
+    count: int = 8
+    """At most so many values count at once."""
+
+    @abc.abstractmethod
+    def values(self, figure: Figure, q: Array) -> tuple[Array, Array]:
+        """The values (k,) and their derivatives (k, n)."""
+
+    def parts(self, figure: Figure) -> Iterator[Part]:
+        yield Part(task_rows.GIVEN, {"axes": self.count}, self.weight**0.5, ())
+
+    def smallest(self, figure: Figure, q: Array) -> tuple[Array, Array]:
+        """The `count` smallest values; where there are fewer, rows that are always fulfilled."""
+        value, value_dq = (np.asarray(x, float) for x in self.values(figure, q))
+        if value_dq.shape != (len(value), figure.n_q):
+            raise BunrakuError(f"{self.title}: derivatives have shape {value_dq.shape}, not {(len(value), figure.n_q)}")
+        if len(value) > self.count:
+            nearest = np.argsort(value, kind="stable")[: self.count]
+            value, value_dq = value[nearest], value_dq[nearest]
+        spare = self.count - len(value)
+        return np.append(value, np.full(spare, np.inf)), np.concatenate([value_dq, np.zeros((spare, figure.n_q))])
+
+
+@dataclass(frozen=True, eq=False)
+class Clearance(Bound):
+    """Distances [m] stay above a margin. `distances` maps q to them (k,) and their derivatives (k, n)."""
+
+    distances: Callable[[Array], tuple[ArrayLike, ArrayLike]]
+    margin: float = 0.0
+
+    def values(self, figure: Figure, q: Array) -> tuple[Array, Array]:
+        distance, distance_dq = self.distances(q)
+        return np.asarray(distance, float) - self.margin, np.asarray(distance_dq, float)

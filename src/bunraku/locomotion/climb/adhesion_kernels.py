@@ -1,0 +1,186 @@
+"""Kernels of adhesion: the linear program of one posture, and of a whole motion, with what it changes by with the weight's place.
+
+Each force is a sum of edges of its pyramid, all ≥ 0, and of adhesion: f = Σ λ_k (n + μ e_k) − A n, the same for all feet. With a
+grip, adhesion is directional: f = Σ λ_k (n + μ e_k) + s (toe − grip n), 0 ≤ s ≤ A. A foot then sticks only while it is dragged
+along its toes, and A is the most that toes must bear.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bunraku.kernels.compile import inline, kernel
+from bunraku.kinematics.tree import on_joint, place
+from bunraku.locomotion.climb.gecko_kernels import points
+from bunraku.locomotion.climb.simplex import minimize
+
+SIDES = 8
+"""Edges of the pyramid inside of a friction cone."""
+
+
+@inline
+def edge(normal, k, friction):
+    """Edge k of the pyramid about a normal."""
+    n0, n1, n2 = normal[0], normal[1], normal[2]
+    a0, a1, a2 = (0.0, n2, -n1) if abs(n0) < 0.9 else (-n2, 0.0, n0)
+    size = math.sqrt(a0 * a0 + a1 * a1 + a2 * a2)
+    a0, a1, a2 = a0 / size, a1 / size, a2 / size
+    b0, b1, b2 = n1 * a2 - n2 * a1, n2 * a0 - n0 * a2, n0 * a1 - n1 * a0
+    turn = 2.0 * math.pi * k / SIDES
+    c, s = friction * math.cos(turn), friction * math.sin(turn)
+    return n0 + c * a0 + s * b0, n1 + c * a1 + s * b1, n2 + c * a2 + s * b2
+
+
+@inline
+def stick(normal, toe, grip):
+    """What adhesion adds to the force on a foot."""
+    if grip == math.inf:
+        return -normal[0], -normal[1], -normal[2]
+    return toe[0] - grip * normal[0], toe[1] - grip * normal[1], toe[2] - grip * normal[2]
+
+
+@inline
+def put(table, column, f, arm):
+    """A force and its moment, as a column."""
+    table[0, column], table[1, column], table[2, column] = f[0], f[1], f[2]
+    table[3, column] = arm[1] * f[2] - arm[2] * f[1]
+    table[4, column] = arm[2] * f[0] - arm[0] * f[2]
+    table[5, column] = arm[0] * f[1] - arm[1] * f[0]
+
+
+@inline
+def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis, forces, slope):
+    """The least adhesion in weights, or infinity; forces on the feet (n, 3), and how the adhesion changes with the centre."""
+    for i in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            table[i, j] = 0.0
+    length = 1e-9
+    for i in range(count):
+        length = max(length, math.sqrt((p[i, 0] - centre[0]) ** 2 + (p[i, 1] - centre[1]) ** 2 + (p[i, 2] - centre[2]) ** 2))
+    directed = grip < math.inf
+    rows = 6 + count if directed else 6
+    own = count * SIDES  # where the adhesions of single feet begin, if they have any
+    level = own + count if directed else own  # of all feet
+    n = level + 1 + (count if directed else 0)
+    last = table.shape[1] - 1
+    for i in range(count):
+        arm = ((p[i, 0] - centre[0]) / length, (p[i, 1] - centre[1]) / length, (p[i, 2] - centre[2]) / length)
+        for k in range(SIDES):
+            f = edge(normals[i], k, friction)
+            put(table, i * SIDES + k, f, arm)
+        pull = stick(normals[i], toes[i], grip)
+        if directed:
+            put(table, own + i, pull, arm)
+            table[6 + i, own + i], table[6 + i, level], table[6 + i, level + 1 + i] = 1.0, -1.0, 1.0
+        else:
+            table[0, own] += pull[0]
+            table[1, own] += pull[1]
+            table[2, own] += pull[2]
+            table[3, own] += arm[1] * pull[2] - arm[2] * pull[1]
+            table[4, own] += arm[2] * pull[0] - arm[0] * pull[2]
+            table[5, own] += arm[0] * pull[1] - arm[1] * pull[0]
+    for r in range(3):
+        table[r, last] = up[r]
+        slope[r] = 0.0
+        if up[r] < 0.0:
+            for c in range(last + 1):
+                table[r, c] = -table[r, c]
+    table[rows, level] = 1.0
+    for i in range(count):
+        for r in range(3):
+            forces[i, r] = math.nan
+    if not minimize(table, rows, n, basis):
+        return math.inf
+    for i in range(count):
+        for r in range(3):
+            forces[i, r] = 0.0
+    adhesion = 0.0
+    for r in range(rows):
+        c, x = basis[r], table[r, last]
+        if c < own:
+            f = edge(normals[c // SIDES], c % SIDES, friction)
+            for k in range(3):
+                forces[c // SIDES, k] += x * f[k]
+        elif c < level:
+            f = stick(normals[c - own], toes[c - own], grip)
+            for k in range(3):
+                forces[c - own, k] += x * f[k]
+        elif c == level:
+            adhesion = x
+    if not directed:
+        for i in range(count):
+            for k in range(3):
+                forces[i, k] -= adhesion * normals[i, k]
+    # A step δ of the centre adds δ × up to the moments that the forces must give; the prices of the moments say at what cost.
+    y = (-table[rows, n + 3], -table[rows, n + 4], -table[rows, n + 5])
+    slope[0] = (up[1] * y[2] - up[2] * y[1]) / length
+    slope[1] = (up[2] * y[0] - up[0] * y[2]) / length
+    slope[2] = (up[0] * y[1] - up[1] * y[0]) / length
+    return adhesion
+
+
+@inline
+def tableau(count):
+    """Room for a program of so many feet, with or without a grip."""
+    return np.empty((8 + count, count * (SIDES + 3) + 8)), np.empty(6 + count, np.int64)
+
+
+@kernel
+def hold_kernel(p, normals, toes, centre, up, friction, grip, forces, slope):
+    table, basis = tableau(p.shape[0])
+    return hold_once(p, normals, toes, p.shape[0], centre, up, friction, grip, table, basis, forces, slope)
+
+
+@kernel
+def hold_along(masses, share, Q, feet, rotations, side, swings, up, friction, grip, adhesion, critical, slopes):
+    """The least adhesion at every sample, the foot that is pulled at the most, and slopes (T, 3) by the centre of mass.
+
+    `masses` are points, `share` their parts of the weight; the foot that swings holds nothing.
+    """
+    n = masses.joints.shape[0]
+    R, q, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
+    table, basis = tableau(4)
+    p, normals, toes, forces, centre = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)), np.empty(3)
+    which = np.empty(4, np.int64)
+    for t in range(Q.shape[0]):
+        place(masses.joints, 0, n, Q[t], (0.0, 0.0, 0.0), R, q, S)
+        for r in range(3):
+            centre[r] = 0.0
+        for i in range(share.shape[0]):
+            y = on_joint(R, q, masses.carrier[i], masses.local[i])
+            for r in range(3):
+                centre[r] += share[i] * y[r]
+        count = 0
+        for foot in range(4):
+            if foot != swings[t]:
+                which[count] = foot
+                for r in range(3):
+                    p[count, r] = feet[t, foot, r]
+                    normals[count, r] = rotations[t, foot, r, 2]
+                    toes[count, r] = side[foot] * rotations[t, foot, r, 1]
+                count += 1
+        adhesion[t] = hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis, forces, slopes[t])
+        lowest = math.inf
+        critical[t] = which[0]
+        for i in range(count):
+            pressed = forces[i, 0] * normals[i, 0] + forces[i, 1] * normals[i, 1] + forces[i, 2] * normals[i, 2]
+            if pressed < lowest:
+                lowest, critical[t] = pressed, which[i]
+
+
+@kernel
+def centre_rows(masses, share, Q, slopes, unit, rows):
+    """How the centre of mass moves along slopes (T, 3), by scaled columns: rows (T, 1, columns)."""
+    n, count = masses.joints.shape[0], share.shape[0]
+    R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
+    x, J = np.empty((count, 3)), np.empty((3 * count, rows.shape[2]))
+    for t in range(Q.shape[0]):
+        points(masses, Q[t], R, p, S, x, J)
+        for c in range(rows.shape[2]):
+            total = 0.0
+            for i in range(count):
+                for r in range(3):
+                    total += share[i] * slopes[t, r] * J[3 * i + r, c]
+            rows[t, 0, c] = total * (unit if c < 3 else 1.0)

@@ -1,0 +1,211 @@
+"""A course to climb: a ribbon of flat faces, unrolled along the way of the body.
+
+Everything is told in two coordinates: how far along, and how far to the left. `u` measures along the way of the body,
+`s` along the surface. In a concave corner the body takes the shorter way, so that the feet jump over a blank of
+2h·tan(θ/2); over a convex edge it takes the longer one, so that the feet make more steps on the same length
+(*gecko*, IV-A).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.locomotion.climb.body_way import EDGE, FINE, Way
+from bunraku.locomotion.climb.path_segments import Curve, Piece, Segment, Slope, Step, Straight
+from bunraku.spatial import so3
+
+Array = NDArray[np.float64]
+RISER = 0.024  # how near feet come to an edge that toes would bump into [m]; EDGE, to one that they could slip off
+
+
+class Course:
+    """Segments laid one after the other, with a stretch of floor before and after for the gecko to stand on.
+
+    `height` [m] is that of the body over the surface, `spread` [m] how far the feet are to the side of it.
+    """
+
+    def __init__(
+        self, segments: tuple[Segment, ...], *, height: float, spread: float = 0.106, stride: float = 0.06, before: float = 0.3,
+        after: float = 0.2, smoothing: float = 0.14,
+    ) -> None:  # fmt: skip
+        self.segments, self.height, self.spread, self.stride = tuple(segments), height, spread, stride
+        self.smoothing = smoothing
+        self.pieces: list[Piece] = []
+        self.convex: list[bool] = []  # of each crease between faces
+        self.starts: list[float] = []  # u where each segment starts
+        self._X, self._u, self._s, self._face = np.eye(4), -before, 0.0, 0
+        self._X[0, 3] = -before
+        self._feet: list[tuple[float, float]] = [(self._u, self._s)]
+        self._forbidden: list[tuple[float, float]] = []
+        self._way: list[tuple[float, Array]] = []
+        self._ahead(before, 0.0)
+        for segment in self.segments:
+            self.starts.append(self._u)
+            self._lay(segment)
+        self.length = self._u
+        self._ahead(after, 0.0)
+
+    # -- laying ------------------------------------------------------------------------------------------------------
+
+    def _lay(self, segment: Segment) -> None:
+        match segment:
+            case Straight():
+                self._ahead(segment.length, 0.0)
+            case Curve():
+                self._ahead(segment.radius * abs(segment.angle), math.copysign(1.0 / segment.radius, segment.angle))
+            case Slope():
+                self._slope(segment.angle)
+            case Step():
+                self._step(segment.height)
+
+    def _mark(self) -> None:
+        raised = self._X.copy()
+        raised[:3, 3] += self.height * raised[:3, 2]
+        self._way.append((self._u, raised))
+
+    def _ground(self, length: float, curvature: float = 0.0) -> None:
+        """Surface, without any way of the body."""
+        piece = Piece(self._s, length, curvature, self._X, self._face)
+        self.pieces.append(piece)
+        self._s += length
+        self._X = piece.frame(length, 0.0)
+
+    def _crease(self, angle: float) -> None:
+        self._X = self._X.copy()
+        self._X[:3, :3] = self._X[:3, :3] @ so3.about(1, -angle)
+        self._face += 1
+        self.convex.append(angle < 0.0)
+
+    def _ahead(self, length: float, curvature: float) -> None:
+        count = max(math.ceil(length / FINE), 1) if curvature else 1
+        start, s, u = self._X, self._s, self._u
+        piece = Piece(s, length, curvature, start, self._face)
+        for k in range(count + 1):
+            self._X, self._u = piece.frame(length * k / count, 0.0), u + length * k / count
+            self._mark()
+        self.pieces.append(piece)
+        self._s = s + length
+        self._feet.append((self._u, self._s))
+
+    def _slope(self, angle: float) -> None:
+        gap = self.height * math.tan(abs(angle) / 2.0)
+        if angle >= 0.0:
+            self._ground(gap)
+            self._crease(angle)
+            self._ground(gap)
+            self._mark()
+            self._feet.append((self._u, self._s))
+            return
+        corner = self._X.copy()
+        corner[:3, 3] += self.height * corner[:3, 2] + gap * corner[:3, 0]
+        self._crease(angle)
+        self._way.append((self._u + gap, corner))
+        self._u += 2.0 * gap
+        self._mark()
+        self._feet.append((self._u, self._s))
+        self._forbidden.append((self._s - EDGE, self._s + EDGE))
+
+    def _step(self, height: float) -> None:
+        up = math.copysign(1.0, height)
+        low, high = (RISER, EDGE) if up > 0 else (EDGE, RISER)
+        start = self._s
+        self._crease(up * math.pi / 2.0)
+        self._ground(abs(height))
+        self._crease(-up * math.pi / 2.0)
+        self._mark()
+        self._feet.append((self._u, self._s))
+        self._forbidden.append((start - low, self._s + high))
+
+    # -- the feet ----------------------------------------------------------------------------------------------------
+
+    def along_surface(self, u: float) -> float:
+        """Where on the surface a foot is put for a place along the way of the body, away from edges."""
+        s = self._surface(u)
+        for low, high in self._forbidden:
+            if low < s < high:
+                return low if s - low <= high - s else high
+        return s
+
+    def _surface(self, u: float) -> float:
+        knots = self._spread_knots
+        for (u0, s0), (u1, s1) in itertools.pairwise(knots):
+            if u < u1:
+                return s0 + (s1 - s0) * (u - u0) / (u1 - u0)
+        return knots[-1][1]
+
+    @cached_property
+    def _spread_knots(self) -> list[tuple[float, float]]:
+        """Over a convex edge the stride gets shorter before and after it, rather than zero on it."""
+        out: list[tuple[float, float]] = []
+        knots = self._feet
+        for k, (u, s) in enumerate(knots):
+            stands = [j for j in (k, k + 1) if 0 < j < len(knots) and knots[j][1] == knots[j - 1][1]]
+            if not stands:
+                out.append((u, s))
+            elif stands[0] == k:  # the end of a stretch without surface
+                ahead = min(self.stride, (knots[k + 1][0] - u) / 2.0)
+                out.append((u + ahead, s + ahead))
+            else:
+                back = min(self.stride, (u - knots[k - 1][0]) / 2.0)
+                out.append((u - back, s - back))
+        return out
+
+    def surface(self, s: float, y: float) -> tuple[Array, int]:
+        """X of the surface (ahead, left, normal) at s and y, and the face that it is on."""
+        piece = next((p for p in reversed(self.pieces) if s >= p.s), self.pieces[0])
+        return piece.frame(s - piece.s, y), piece.face
+
+    def foot(self, u: float, y: float) -> tuple[Array, int]:
+        """X of the place for a foot."""
+        return self.surface(self.along_surface(u), y)
+
+    @cached_property
+    def faces(self) -> tuple[Array, ...]:
+        """X of one point of each face."""
+        found: dict[int, Array] = {}
+        for piece in self.pieces:
+            found.setdefault(piece.face, piece.X)
+        return tuple(found[k] for k in sorted(found))
+
+    def over(self, x: ArrayLike, faces: range) -> Array:
+        """How high points (…, 3) are over a run of faces [m]: a bound from below, exact away from creases."""
+        return self.nearest(x, faces)[0]
+
+    def nearest(self, x: ArrayLike, faces: range) -> tuple[Array, Array]:
+        """The same, and the normals (…, 3) of the faces that are nearest."""
+        x = np.asarray(x, float)
+        planes = [self.faces[k] for k in faces]
+        heights = [(x - X[:3, 3]) @ X[:3, 2] for X in planes]
+        height, normal = heights[0], np.broadcast_to(planes[0][:3, 2], x.shape)
+        for k, X, other in zip(faces[1:], planes[1:], heights[1:], strict=True):
+            takes = other > height if self.convex[k - 1] else other < height
+            height, normal = np.where(takes, other, height), np.where(takes[..., None], X[:3, 2], normal)
+        return height, normal
+
+    def faces_between(self, u: ArrayLike, behind: float, ahead: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """First and last face near a body at u (T,), that reaches so far behind and ahead [m]."""
+        u = np.asarray(u, float)
+        knots, starts = np.array(self._spread_knots), np.array([piece.s for piece in self.pieces])
+        face = np.array([piece.face for piece in self.pieces])
+
+        def at(x: Array) -> NDArray[np.int64]:
+            s = np.interp(x, knots[:, 0], knots[:, 1])
+            return np.asarray(face[np.maximum(np.searchsorted(starts, s, side="right") - 1, 0)])
+
+        return at(u - behind), at(u + ahead)
+
+    # -- the body ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def way(self) -> Way:
+        """The way of the body, with its corners rounded off."""
+        return Way(self, [u for u, _ in self._way], np.array([X for _, X in self._way]))
+
+    def body(self, u: ArrayLike) -> tuple[Array, Array]:
+        """Places (T, 3) and rotations (T, 3, 3) of the body at u (T,)."""
+        return self.way.at(np.asarray(u, float))

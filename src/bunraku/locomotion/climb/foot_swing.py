@@ -1,0 +1,107 @@
+"""The way of every foot in time: on its place, or swinging outward from one place to the next (*gecko*, III-D)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.brief import brief
+from bunraku.locomotion.climb.footsteps import Footstep, Footsteps
+from bunraku.spatial import so3
+from bunraku.spatial.rest_to_rest import eased
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FootPaths:
+    """Centres (T, 4, 3) and rotations (T, 4, 3, 3) of the feet, and which foot swings (T,), −1 where none does.
+
+    A swing and the `pause` [s] on all four feet after it take a quarter of a cycle, and so many `steps` from sample to sample.
+    """
+
+    t: Array
+    p: Array
+    R: Array
+    swings: NDArray[np.int64]
+    steps: int
+    pause: float = 0.0
+
+    __repr__ = brief
+
+    @property
+    def quarter(self) -> float:
+        """How long a swing and the pause after it take [s]."""
+        return self.steps * float(self.t[1] - self.t[0])
+
+    def every(self, count: int, until: int) -> FootPaths:
+        """Only every so many samples, of those before a sample."""
+        few = slice(None, until, count)
+        p, R = np.ascontiguousarray(self.p[few]), np.ascontiguousarray(self.R[few])
+        return FootPaths(self.t[few], p, R, np.ascontiguousarray(self.swings[few]), self.steps // count, self.pause)
+
+
+def outward(step: Footstep, above: Array, centre: float) -> Array:
+    """Perpendicular to the stride and to the plane through it and the body's point `above`, turned outward: unit length."""
+    a, b = (X[:3, 3] + centre * X[:3, 2] for X in (step.X_from, step.X_to))
+    along = (b - a) / max(float(np.linalg.norm(b - a)), 1e-12)
+    inward = above - (a + b) / 2.0
+    inward = inward - along * float(along @ inward)
+    normal = step.X_from[:3, 2] + step.X_to[:3, 2]
+    out = np.cross(along, inward)
+    out = out if float(out @ normal) > 0.0 else -out
+    out = out / max(float(np.linalg.norm(out)), 1e-12)
+    # At a corner the plane may lean so far that "outward" would graze the surface: lean back to its normal.
+    normal = normal / float(np.linalg.norm(normal))
+    return np.asarray((out + 0.5 * normal) / np.linalg.norm(out + 0.5 * normal))
+
+
+def foot_paths(
+    plan: Footsteps, *, centre: float, lift: float = 0.02, clear: float = 0.006, quarter: float = 0.25, dt: float = 0.005,
+    pause: float = 0.0, even: bool = False,
+) -> FootPaths:  # fmt: skip
+    """Samples every dt [s] of feet whose centres are `centre` [m] over the surface.
+
+    A swing takes `quarter` [s], and all four feet stand for a `pause` [s] after it.
+    `lift` is the height of the paper's triangle (d_swing) [m]; it grows where the foot would come nearer than `clear`
+    to the surface, as over a step or an edge. `even` goes along the curve at an even pace, as the paper's spline does, with a
+    jump in speed at both ends; else a foot starts and lands at rest.
+    """
+    n = max(round(quarter / dt), 4)
+    whole = n + round(pause / dt)
+    T = whole * len(plan.steps) + 1
+    p, R, swings = np.empty((T, 4, 3)), np.empty((T, 4, 3, 3)), np.full(T, -1, np.int64)
+    for foot, X in enumerate(plan.start):
+        p[:, foot] = X[:3, 3] + centre * X[:3, 2]
+        R[:, foot] = X[:3, :3]
+    sigma = np.arange(n + 1) / n if even else eased(np.arange(n + 1) / n)
+    for step in plan.steps:
+        first = step.quarter * whole
+        at = plan.course.stride * (step.quarter + 0.5) / 4.0 + (0.03 if step.foot < 2 else -0.15)
+        above = plan.course.body(np.array([at]))[0][0]
+        own = slice(first, first + n + 1)
+        p[own, step.foot] = _swing(plan, step, outward(step, above, centre), sigma, centre, lift, clear)
+        R[own, step.foot] = _turn(step.X_from[:3, :3], step.X_to[:3, :3], sigma)
+        p[first + n + 1 :, step.foot] = step.X_to[:3, 3] + centre * step.X_to[:3, 2]
+        R[first + n + 1 :, step.foot] = step.X_to[:3, :3]
+        swings[first + 1 : first + n] = step.foot
+    return FootPaths(np.asarray(np.arange(T) * dt, float), p, R, swings, whole, (whole - n) * dt)
+
+
+def _swing(plan: Footsteps, step: Footstep, out: Array, sigma: Array, centre: float, lift: float, clear: float) -> Array:
+    a, b = (X[:3, 3] + centre * X[:3, 2] for X in (step.X_from, step.X_to))
+    bump = 4.0 * sigma * (1.0 - sigma)
+    for _ in range(30):
+        path = a + sigma[:, None] * (b - a) + (lift * bump)[:, None] * out
+        over = plan.course.over(path, step.faces) - centre
+        if (over >= clear * bump**2 - 1e-9).all():
+            break
+        lift *= 1.15
+    return np.asarray(path)
+
+
+def _turn(A: Array, B: Array, sigma: Array) -> Array:
+    """From one rotation to another about one axis."""
+    return so3.matrix(so3.slerp(so3.quaternion(A), so3.quaternion(B), sigma))

@@ -1,0 +1,326 @@
+"""Kernels of the whole-motion optimisation: feet put right, what a motion costs, and its normal equations.
+
+At every sample the standing feet are equations. N, an orthonormal basis of what they do not feel, comes from Householder
+reflections of their scaled Jacobian; the unknowns z of all samples are joined by second differences over three samples, so
+that the matrix is banded. Columns 0–2 (the body's place) are counted in lengths of the leg.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+
+import numpy as np
+
+from bunraku.kernels.compile import inline, kernel
+from bunraku.kinematics.tree import on_joint, place
+from bunraku.locomotion.climb.gecko_kernels import factor, points, retract, solve
+
+Ground = namedtuple("Ground", "normal offset convex first last")
+"""Planes of all faces, which creases are convex, and the run of faces that is near at each sample."""
+Aims = namedtuple("Aims", "feet swings floor joints normals heights lower upper")
+"""At each sample: places of the feet, which swings, how high it stays, and what the null space is for; limits of joints."""
+Rates = namedtuple("Rates", "posture height limits clearance swing margin unit")
+"""Fourth powers of the rates of `Weights`, the clearance that is asked for [m], and the length of the leg [m]."""
+Apart = namedtuple("Apart", "carrier local radius first second")
+"""Balls fixed to joints, and which pairs of them must not come near each other."""
+OWN = 0.004  # that a gecko keeps from itself [m]
+WIDE = 16  # most dimensions that the feet leave free: one of them swings
+
+
+@inline
+def over(ground, t, x):
+    """How high a point is over the faces that are near at sample t, and which face that is."""
+    k = ground.first[t]
+    best = k
+    height = x[0] * ground.normal[k, 0] + x[1] * ground.normal[k, 1] + x[2] * ground.normal[k, 2] - ground.offset[k]
+    for f in range(k + 1, ground.last[t] + 1):
+        other = x[0] * ground.normal[f, 0] + x[1] * ground.normal[f, 1] + x[2] * ground.normal[f, 2] - ground.offset[f]
+        if (other > height) if ground.convex[f - 1] else (other < height):
+            height, best = other, f
+    return height, best
+
+
+@inline
+def put_balls(apart, R, p, y):
+    """Centres (n, 3) of the balls."""
+    for k in range(y.shape[0]):
+        y[k, 0], y[k, 1], y[k, 2] = on_joint(R, p, apart.carrier[k], apart.local[k])
+
+
+@inline
+def too_near(apart, y, k):
+    """How much nearer than wanted the surfaces of pair k are, at most 0, and how far their centres are apart."""
+    a, b = apart.first[k], apart.second[k]
+    wanted = apart.radius[a] + apart.radius[b] + OWN
+    square = (y[a, 0] - y[b, 0]) ** 2 + (y[a, 1] - y[b, 1]) ** 2 + (y[a, 2] - y[b, 2]) ** 2
+    if square >= wanted * wanted:  # nearly all are, and need no root
+        return 0.0, wanted
+    d = math.sqrt(square)
+    return d - wanted, d
+
+
+@inline
+def standing(J, x, aims, t, unit, A, e):
+    """Rows of the scaled Jacobian (k, columns) and errors of the feet that stand at sample t; returns k."""
+    k = 0
+    for foot in range(4):
+        if foot == aims.swings[t]:
+            continue
+        for r in range(3):
+            for c in range(A.shape[1]):
+                A[k, c] = J[3 * foot + r, c] * (unit if c < 3 else 1.0)
+            e[k] = aims.feet[t, foot, r] - x[foot, r]
+            k += 1
+    return k
+
+
+@kernel
+def restore_along(body, Q, aims, unit, passes):
+    """Puts the standing feet right, in place, by the least change of the scaled columns; returns the largest error [m] before."""
+    n, cols = body.joints.shape[0], body.active.shape[0] + 6
+    R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
+    x, J = np.empty((body.carrier.shape[0], 3)), np.empty((3 * body.carrier.shape[0], cols))
+    A, e, G, d = np.empty((12, cols)), np.empty(12), np.empty((12, 12)), np.empty(cols)
+    worst = 0.0
+    for t in range(Q.shape[0]):
+        for again in range(passes):
+            points(body, Q[t], R, p, S, x, J)
+            k = standing(J, x, aims, t, unit, A, e)
+            most = 0.0
+            for i in range(k):
+                most = max(most, abs(e[i]))
+                for j in range(i + 1):
+                    total = 1e-12 if i == j else 0.0
+                    for c in range(cols):
+                        total += A[i, c] * A[j, c]
+                    G[i, j] = total
+            if again == 0:
+                worst = max(worst, most)
+            if most < 1e-13:
+                break
+            if not most < 1.0 or not factor(G, k):
+                return math.inf
+            solve(G, k, e)
+            for c in range(cols):
+                d[c] = 0.0
+                for i in range(k):
+                    d[c] += A[i, c] * e[i]
+                if c < 3:
+                    d[c] *= unit
+            retract(body, Q[t], d)
+    return worst
+
+
+@kernel
+def cost_along(body, skin, radius, apart, Q, ground, aims, rates):
+    """What deviates, at all samples: Σ of the squared terms besides accelerations."""
+    n = body.joints.shape[0]
+    R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
+    balls = np.empty(apart.local.shape)
+    total = 0.0
+    unit = rates.unit * rates.unit
+    for t in range(Q.shape[0]):
+        for i in range(body.active.shape[0]):
+            angle = Q[t, body.active[i]]
+            beyond = min(angle - aims.lower[i], 0.0) + max(angle - aims.upper[i], 0.0)
+            total += rates.posture * (angle - aims.joints[t, i]) ** 2 + rates.limits * beyond * beyond
+        place(body.joints, 0, n, Q[t], (0.0, 0.0, 0.0), R, p, S)
+        for k in range(aims.heights.shape[1]):
+            i = 4 + k % 3
+            y = on_joint(R, p, body.carrier[i], body.local[i])
+            off = y[0] * aims.normals[t, k, 0] + y[1] * aims.normals[t, k, 1] + y[2] * aims.normals[t, k, 2] - aims.heights[t, k]
+            total += rates.height * off * off / unit
+        foot = aims.swings[t]
+        if foot >= 0:
+            y = on_joint(R, p, body.carrier[foot], body.local[foot])
+            for r in range(3):
+                total += rates.swing * (y[r] - aims.feet[t, foot, r]) ** 2 / unit
+            low = min(over(ground, t, y)[0] - aims.floor[t, foot], 0.0)
+            total += rates.clearance * low * low / unit
+        for i in range(skin.carrier.shape[0]):
+            y = on_joint(R, p, skin.carrier[i], skin.local[i])
+            low = min(over(ground, t, y)[0] - radius[i] - rates.margin, 0.0)
+            total += rates.clearance * low * low / unit
+        put_balls(apart, R, p, balls)
+        for k in range(apart.first.shape[0]):
+            low = too_near(apart, balls, k)[0]
+            total += rates.clearance * low * low / unit
+    return total
+
+
+@kernel
+def clearance_along(skin, radius, Q, ground, out):
+    """How far every ball of the skin is from the surface (T, n) [m]."""
+    n = skin.joints.shape[0]
+    R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
+    for t in range(Q.shape[0]):
+        place(skin.joints, 0, n, Q[t], (0.0, 0.0, 0.0), R, p, S)
+        for i in range(radius.shape[0]):
+            out[t, i] = over(ground, t, on_joint(R, p, skin.carrier[i], skin.local[i]))[0] - radius[i]
+
+
+@inline
+def row(body, R, p, S, q, j, y, normal, unit, out):
+    """How a point y of joint j moves along a normal, by scaled columns."""
+    for c in range(3):
+        out[c] = normal[c] * unit
+    d0, d1, d2 = y[0] - q[0], y[1] - q[1], y[2] - q[2]
+    out[3] = d1 * normal[2] - d2 * normal[1]
+    out[4] = d2 * normal[0] - d0 * normal[2]
+    out[5] = d0 * normal[1] - d1 * normal[0]
+    for c in range(6, out.shape[0]):
+        out[c] = 0.0
+    for a in range(1, body.chain[j, 0] + 1):
+        k = body.chain[j, a]
+        c = body.column[body.joints[k].q]
+        if c >= 6:
+            u0 = S[k, 1] * y[2] - S[k, 2] * y[1] + S[k, 3]
+            u1 = S[k, 2] * y[0] - S[k, 0] * y[2] + S[k, 4]
+            u2 = S[k, 0] * y[1] - S[k, 1] * y[0] + S[k, 5]
+            out[c] = normal[0] * u0 + normal[1] * u1 + normal[2] * u2
+
+
+@inline
+def gather(out, value, weight, W, g):
+    """Adds weight·(value + out·d)² to a quadratic in d; the lower half of W."""
+    for i in range(g.shape[0]):
+        share = weight * out[i]
+        if share != 0.0:
+            g[i] += share * value
+            for j in range(i + 1):
+                W[i, j] += share * out[j]
+
+
+@inline
+def null_basis(A, k, M, v, N):
+    """Columns of N: an orthonormal basis of {d: A d = 0} for the first k rows of A; the last ones are zero where it is narrower."""
+    n = A.shape[1]
+    for i in range(n):
+        for j in range(k):
+            M[i, j] = A[j, i]
+    for j in range(k):  # reflection j takes column j of Aᵀ onto the axis j
+        norm = 0.0
+        for i in range(j, n):
+            norm += M[i, j] * M[i, j]
+        norm = math.sqrt(norm)
+        head = M[j, j] + (norm if M[j, j] > 0.0 else -norm)
+        square = 2.0 * norm * (norm + abs(M[j, j]))
+        for i in range(n):
+            v[j, i] = 0.0 if i < j else head if i == j else M[i, j]
+        v[j, n] = 2.0 / square if square > 1e-300 else 0.0
+        for c in range(j + 1, k):
+            total = 0.0
+            for i in range(j, n):
+                total += v[j, i] * M[i, c]
+            total *= v[j, n]
+            for i in range(j, n):
+                M[i, c] -= total * v[j, i]
+    for c in range(N.shape[1]):
+        for i in range(n):
+            N[i, c] = 1.0 if i == k + c else 0.0
+        if k + c >= n:
+            continue
+        for j in range(k - 1, -1, -1):
+            total = 0.0
+            for i in range(j, n):
+                total += v[j, i] * N[i, c]
+            total *= v[j, n]
+            for i in range(j, n):
+                N[i, c] -= total * v[j, i]
+
+
+@kernel
+def linearize_along(body, skin, radius, apart, Q, ground, aims, rates, bent, pull, rows, values, shares, N, band, grad):
+    """The normal equations in z, with a row of `band` for the lower part of each column.
+
+    Second differences are weighted by `bent` (T, joints).
+
+    `pull` is the gradient of the accelerations' cost; `rows` (T, r, columns), scaled, with values and weights, are further terms.
+    """
+    n, cols = body.joints.shape[0], body.active.shape[0] + 6
+    R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
+    x, J = np.empty((body.carrier.shape[0], 3)), np.empty((3 * body.carrier.shape[0], cols))
+    A, e, M, v = np.empty((12, cols)), np.empty(12), np.empty((cols, 12)), np.empty((12, cols + 1))
+    W, g, out, WN = np.empty((cols, cols)), np.empty(cols), np.empty(cols), np.empty((cols, WIDE))
+    other, balls = np.empty(cols), np.empty(apart.local.shape)
+    unit = rates.unit * rates.unit
+    T = Q.shape[0]
+    for t in range(T):
+        q = Q[t]
+        points(body, q, R, p, S, x, J)
+        k = standing(J, x, aims, t, rates.unit, A, e)
+        null_basis(A, k, M, v, N[t])
+        for i in range(cols):
+            g[i] = 0.0
+            for j in range(cols):
+                W[i, j] = 0.0
+        for i in range(cols - 6):
+            angle = q[body.active[i]]
+            beyond = min(angle - aims.lower[i], 0.0) + max(angle - aims.upper[i], 0.0)
+            g[6 + i] = pull[t, i] + rates.posture * (angle - aims.joints[t, i]) + rates.limits * beyond
+            W[6 + i, 6 + i] = rates.posture + (rates.limits if beyond != 0.0 else 0.0) + 4.0 * bent[t, i]
+            W[6 + i, 6 + i] += (bent[t - 1, i] if t > 0 else 0.0) + (bent[t + 1, i] if t + 1 < T else 0.0)
+        for h in range(aims.heights.shape[1]):
+            i, normal = 4 + h % 3, aims.normals[t, h]
+            off = x[i, 0] * normal[0] + x[i, 1] * normal[1] + x[i, 2] * normal[2] - aims.heights[t, h]
+            row(body, R, p, S, q, body.carrier[i], x[i], normal, rates.unit, out)
+            gather(out, off, rates.height / unit, W, g)
+        foot = aims.swings[t]
+        if foot >= 0:
+            for r in range(3):
+                for c in range(cols):
+                    out[c] = J[3 * foot + r, c] * (rates.unit if c < 3 else 1.0)
+                gather(out, x[foot, r] - aims.feet[t, foot, r], rates.swing / unit, W, g)
+            height, face = over(ground, t, x[foot])
+            low = height - aims.floor[t, foot]
+            if low < 0.0:
+                row(body, R, p, S, q, body.carrier[foot], x[foot], ground.normal[face], rates.unit, out)
+                gather(out, low, rates.clearance / unit, W, g)
+        for i in range(radius.shape[0]):
+            y = on_joint(R, p, skin.carrier[i], skin.local[i])
+            height, face = over(ground, t, y)
+            low = height - radius[i] - rates.margin
+            if low < 0.0:
+                row(body, R, p, S, q, skin.carrier[i], y, ground.normal[face], rates.unit, out)
+                gather(out, low, rates.clearance / unit, W, g)
+        put_balls(apart, R, p, balls)
+        for h in range(apart.first.shape[0]):
+            low, d = too_near(apart, balls, h)
+            if low < 0.0 < d:
+                a, b = apart.first[h], apart.second[h]
+                y, o = balls[a], balls[b]
+                normal = ((y[0] - o[0]) / d, (y[1] - o[1]) / d, (y[2] - o[2]) / d)
+                row(body, R, p, S, q, apart.carrier[a], y, normal, rates.unit, out)
+                row(body, R, p, S, q, apart.carrier[b], o, normal, rates.unit, other)
+                for c in range(cols):
+                    out[c] -= other[c]
+                gather(out, low, rates.clearance / unit, W, g)
+        for i in range(rows.shape[1]):
+            gather(rows[t, i], values[t, i], shares[t, i], W, g)
+        for i in range(cols):
+            for j in range(i):
+                W[j, i] = W[i, j]
+        for i in range(cols):  # innermost loops run along rows, so that they are vectorised
+            for c in range(WIDE):
+                WN[i, c] = 0.0
+            for j in range(cols):
+                share = W[i, j]
+                if share != 0.0:
+                    for c in range(WIDE):
+                        WN[i, c] += share * N[t, j, c]
+        for c in range(WIDE):
+            grad[t, c] = 0.0
+            for i in range(cols):
+                share = N[t, i, c]
+                grad[t, c] += share * g[i]
+                for b in range(c, WIDE):
+                    band[t * WIDE + c, b - c] += share * WN[i, b]
+    for t in range(T - 1):
+        for s in range(1, min(3, T - t)):
+            for i in range(cols - 6):
+                share = bent[t + 1, i] if s == 2 else -2.0 * (bent[t, i] + bent[t + 1, i])
+                for c in range(WIDE):
+                    left = share * N[t, 6 + i, c]
+                    for b in range(WIDE):
+                        band[t * WIDE + c, s * WIDE + b - c] += left * N[t + s, 6 + i, b]

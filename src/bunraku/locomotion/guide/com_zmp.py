@@ -1,0 +1,133 @@
+"""The COM–ZMP model in closed form: x″ = ω²(x − b) with a ZMP b that is linear between knots.
+
+With slope m and τ since the last knot (x_i, v_i, b_i):
+
+    x = b(t) + (x_i − b_i) cosh ωτ + (v_i − m)/ω sinh ωτ,      v = m + ω(x_i − b_i) sinh ωτ + (v_i − m) cosh ωτ,
+
+so that every later state is linear in the knots. One ω serves all three axes (3-D symmetrisation, *guiding* ref. 11): height obeys
+the same law about the height c = p_Z + g/ω² that the virtual ZMP p_Z carries, and the ZMP on a floor f lies where the line from the
+centre of mass through p_Z meets it: x − (x − b)·s with s = ω²(z − f)/(z″ + g).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.kernels.compile import inline, kernel
+
+GRAVITY = 9.81
+
+
+@inline
+def advanced(w, dt, x, v, b0, b1):
+    """Position and speed after an interval in which the ZMP goes from b0 to b1."""
+    c, s, m = np.cosh(w * dt), np.sinh(w * dt), (b1 - b0) / dt
+    return b1 + (x - b0) * c + (v - m) / w * s, m + w * (x - b0) * s + (v - m) * c
+
+
+@inline
+def responses(w, dt, ticks, X, V):
+    """Position X and speed V at every knot for a unit of each knot, of the first position, and of the first speed.
+
+    `ticks` (n,) are the knots' times in steps of dt; X and V are (n, n + 2).
+    """
+    n = ticks.shape[0]
+    for j in range(n + 2):
+        X[0, j] = V[0, j] = 0.0
+    X[0, n] = V[0, n + 1] = 1.0
+    for i in range(n - 1):
+        h = (ticks[i + 1] - ticks[i]) * dt
+        c, s = np.cosh(w * h), np.sinh(w * h)
+        for j in range(n + 2):
+            X[i + 1, j] = c * X[i, j] + s / w * V[i, j]
+            V[i + 1, j] = w * s * X[i, j] + c * V[i, j]
+        X[i + 1, i] += s / (w * h) - c
+        X[i + 1, i + 1] += 1.0 - s / (w * h)
+        V[i + 1, i] += (c - 1.0) / h - w * s
+        V[i + 1, i + 1] += (1.0 - c) / h
+
+
+@inline
+def solved(A, b):
+    """Solves A x = b in place, with pivots; for matrices of a dozen rows."""
+    n = b.shape[0]
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[p, k]):
+                p = i
+        if p != k:
+            for j in range(k, n):
+                A[k, j], A[p, j] = A[p, j], A[k, j]
+            b[k], b[p] = b[p], b[k]
+        for i in range(k + 1, n):
+            r = A[i, k] / A[k, k]
+            for j in range(k, n):
+                A[i, j] -= r * A[k, j]
+            b[i] -= r * b[k]
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            b[k] -= A[k, j] * b[j]
+        b[k] /= A[k, k]
+
+
+@inline
+def heights(X, V, z, v, goal, first, out):
+    """Knots of the height c that is carried, as even as can be, that end at the goal and at rest.
+
+    `first` is the height carried so far: no jump of acceleration.
+    """
+    n = out.shape[0]
+    if z == goal and v == 0.0 and first == goal:
+        for i in range(n):
+            out[i] = goal
+        return
+    A, b = np.zeros((n + 2, n + 2)), np.zeros(n + 2)
+    for i in range(n - 1):
+        A[i, i] += 1.0
+        A[i + 1, i + 1] += 1.0
+        A[i, i + 1] -= 1.0
+        A[i + 1, i] -= 1.0
+    A[0, 0] += 100.0
+    b[0] += 100.0 * first
+    A[n - 1, n - 1] += 10.0  # nothing accelerates at the end
+    b[n - 1] += 10.0 * goal
+    for j in range(n):
+        A[n, j] = A[j, n] = X[n - 1, j]
+        A[n + 1, j] = A[j, n + 1] = V[n - 1, j]
+    b[n] = goal - X[n - 1, n] * z - X[n - 1, n + 1] * v
+    b[n + 1] = -V[n - 1, n] * z - V[n - 1, n + 1] * v
+    solved(A, b)
+    for i in range(n):
+        out[i] = b[i]
+
+
+COM, SPEED, PUSH, FLOOR = 0, 3, 6, 9  # columns of samples: position, velocity, acceleration, ZMP on the floor
+
+
+@kernel
+def samples(w, dt, ticks, knots, floors, p, v, out):
+    """The motion at every tick, (ticks, 11). `knots` are (n, 3), `floors` (n − 1,) the height of the floor between two knots."""
+    n = ticks.shape[0]
+    x, u = (p[0], p[1], p[2]), (v[0], v[1], v[2])
+    for i in range(n - 1):
+        h = (ticks[i + 1] - ticks[i]) * dt
+        last = ticks[i + 1] + (1 if i == n - 2 else 0)
+        for k in range(ticks[i], last):
+            tau = (k - ticks[i]) * dt
+            for a in range(3):
+                b0, m = knots[i, a], (knots[i + 1, a] - knots[i, a]) / h
+                c, s, b = np.cosh(w * tau), np.sinh(w * tau), b0 + m * tau
+                out[k, COM + a] = b + (x[a] - b0) * c + (u[a] - m) / w * s
+                out[k, SPEED + a] = m + w * (x[a] - b0) * s + (u[a] - m) * c
+                out[k, PUSH + a] = w * w * (out[k, COM + a] - b)
+            s = (out[k, COM + 2] - floors[i]) / (out[k, PUSH + 2] + GRAVITY)
+            for a in range(2):
+                out[k, FLOOR + a] = out[k, COM + a] - out[k, PUSH + a] * s
+        ends = (
+            advanced(w, h, x[0], u[0], knots[i, 0], knots[i + 1, 0]),
+            advanced(w, h, x[1], u[1], knots[i, 1], knots[i + 1, 1]),
+            advanced(w, h, x[2], u[2], knots[i, 2], knots[i + 1, 2]),
+        )
+        x = (ends[0][0], ends[1][0], ends[2][0])
+        u = (ends[0][1], ends[1][1], ends[2][1])

@@ -1,0 +1,103 @@
+"""Pictures like the paper's: the ZMP in its polygon over time (Fig. 8), and the loci of all points from above (Fig. 10, 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.figure.shape import Box
+from bunraku.locomotion.guide.com_zmp import FLOOR
+from bunraku.locomotion.guide.performance import Performance
+from bunraku.locomotion.guide.segment import Segment
+from bunraku.render.plots import COLORS
+from bunraku.scene import Scene
+from bunraku.spatial import so3
+from bunraku.writing import writing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+COM, ZMP, LEFT, RIGHT, GOAL = COLORS[0], COLORS[1], COLORS[2], COLORS[3], COLORS[4]
+
+
+def draw_segments(axes: Axes, segments: Sequence[Segment], *, axis: int = 1) -> None:
+    """Centre of mass and ZMP along one horizontal axis against time, with the region that the ZMP may be in (Fig. 8)."""
+    t0 = 0.0
+    for k, segment in enumerate(segments):
+        t = t0 + segment.dt * np.arange(segment.n + 1)
+        low, high = (1e3 * x for x in _slice(segment, axis))
+        axes.fill_between(t, low, high, color="#dfe7ef", lw=0, label="region of support" if k == 0 else None)
+        axes.plot(t, 1e3 * segment.samples[:, axis], color=COM, lw=1.8, label="centre of mass" if k == 0 else None)
+        axes.plot(t, 1e3 * segment.samples[:, FLOOR + axis], color=ZMP, lw=1.4, label="ZMP" if k == 0 else None)
+        outside = segment.margin < -1e-6
+        if outside.any():
+            axes.plot(t[outside], 1e3 * segment.samples[outside, FLOOR + axis], ".", color="black", ms=4, label="outside")
+        t0 += segment.duration
+        axes.axvline(t0, color="#999999", lw=0.8, ls=":")
+    axes.set_xlabel("time [s]")
+
+
+def _slice(segment: Segment, axis: int) -> tuple[Array, Array]:
+    """Least and greatest coordinate of the polygon at every tick."""
+    low, high = np.empty(segment.n + 1), np.empty(segment.n + 1)
+    first = 0
+    for phase, end in zip(segment.phases, segment.ends, strict=True):
+        low[first : end + 1], high[first : end + 1] = phase.region.corners[:, axis].min(), phase.region.corners[:, axis].max()
+        first = end
+    return low, high
+
+
+def draw_loci(done: Sequence[Performance], path: str | PathLike[str], *, scene: Scene | None = None, width: float = 9.0) -> None:
+    """Loci of the centre of mass, ZMP, feet and hands from above, with footprints and subgoals, into a PNG, SVG or PDF file."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    sheet = Figure(figsize=(width, 0.5 * width), layout="constrained")
+    FigureCanvasAgg(sheet)
+    axes = sheet.subplots()
+    loci(axes, done, scene=scene)
+    with writing(path) as temporary:
+        sheet.savefig(temporary, dpi=150, format=str(path).rpartition(".")[2])
+
+
+def loci(axes: Axes, done: Sequence[Performance], *, scene: Scene | None = None) -> None:
+    """The same, into axes that are there."""
+    for obstacle in scene.obstacles if scene is not None else ():
+        if isinstance(obstacle.geometry, Box):
+            x, y = obstacle.geometry.size[:2]
+            corners = np.array([[x, y], [-x, y], [-x, -y], [x, -y]]) / 2 @ so3.matrix(obstacle.rotation)[:2, :2].T
+            axes.fill(*(corners + obstacle.position[:2]).T, color=obstacle.color, alpha=0.45, lw=0, zorder=0)
+    for k, one in enumerate(done):
+        _locus(axes, one, first=k == 0)
+    seen = np.concatenate([np.concatenate([one.move.feet[..., :2], one.move.hands[..., :2]], 1).reshape(-1, 2) for one in done])
+    low, high = seen.min(0), seen.max(0)
+    room = 0.06 * float((high - low).max())
+    axes.set_xlim(low[0] - room, high[0] + room)
+    axes.set_ylim(low[1] - room, high[1] + room)
+    axes.set_aspect("equal")
+    axes.set_xlabel("x [m]")
+    axes.set_ylabel("y [m]")
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=8)
+
+
+def _locus(axes: Axes, one: Performance, *, first: bool) -> None:
+    move = one.move
+
+    def line(points: Array, color: str, label: str, **words: Any) -> None:
+        axes.plot(points[:, 0], points[:, 1], color=color, label=label if first else None, **words)
+
+    for phase in move.segment.phases:
+        axes.fill(*phase.region.corners.T, color="#3b6ea5", alpha=0.035, lw=0, zorder=0.5)
+    line(move.segment.samples[:, :2], COM, "centre of mass", lw=1.6)
+    line(one.zmp, ZMP, "ZMP of all bodies", lw=0.7)
+    for k, (color, side) in enumerate(((LEFT, "left"), (RIGHT, "right"))):
+        line(move.feet[:, k], color, f"{side} foot", lw=1.2)
+        line(move.hands[:, k], color, f"{side} hand", lw=0.9, ls="--")
+    axes.plot(*move.goals.com[:2], "+", color=GOAL, ms=6, label="subgoals" if first else None)
+    if move.goals.swings != -1:
+        axes.plot(*move.goals.feet[move.goals.swings, :2], "s", color=GOAL, ms=3, mfc="none")

@@ -1,0 +1,101 @@
+"""Where the ZMP may be: footprints, and the polygon of support that they span.
+
+A foot is (x, y, z, yaw): the place of its sole's frame and where it points. Feet at different heights are seen from the centre
+of mass: their corners are carried along the lines to it onto one floor between them, because all forces pass by there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.kernels.compile import inline, kernel
+
+Array = NDArray[np.float64]
+CORNERS = 16
+"""The most that a polygon may have."""
+
+
+@inline
+def _turn(P, a, b, c):
+    return (P[b, 0] - P[a, 0]) * (P[c, 1] - P[a, 1]) - (P[b, 1] - P[a, 1]) * (P[c, 0] - P[a, 0])
+
+
+@inline
+def _hull(P, order, out):
+    """Andrew's chain over P (m, 2); `out` gets the numbers of the corners, counter-clockwise; returns how many."""
+    m = P.shape[0]
+    for i in range(m):  # by x, then y
+        order[i] = i
+        k = i
+        while k > 0:
+            a, b = order[k - 1], order[k]
+            if P[a, 0] < P[b, 0] or (P[a, 0] == P[b, 0] and P[a, 1] <= P[b, 1]):
+                break
+            order[k - 1], order[k] = b, a
+            k -= 1
+    count = 0
+    for way in range(2):
+        floor = count
+        for j in range(m):
+            i = order[j] if way == 0 else order[m - 1 - j]
+            while count - floor > 1 and _turn(P, out[count - 2], out[count - 1], i) <= 1e-12:
+                count -= 1
+            out[count] = i
+            count += 1
+        count -= 1  # the last is the other way's first
+    return count
+
+
+@kernel
+def _region(sole, feet, com, floor, edges, corners):
+    """Polygon of the feet (k, 4) on a floor: edges (m, 3) are inward normals and offsets; returns how many."""
+    s = sole.shape[0]
+    P = np.empty((feet.shape[0] * s, 2))
+    for f in range(feet.shape[0]):
+        c, sn, z = np.cos(feet[f, 3]), np.sin(feet[f, 3]), feet[f, 2]
+        share = (com[2] - floor) / (com[2] - z)
+        for k in range(s):
+            x = feet[f, 0] + c * sole[k, 0] - sn * sole[k, 1]
+            y = feet[f, 1] + sn * sole[k, 0] + c * sole[k, 1]
+            P[f * s + k, 0] = com[0] + (x - com[0]) * share
+            P[f * s + k, 1] = com[1] + (y - com[1]) * share
+    order, out = np.empty(P.shape[0], np.int64), np.empty(2 * P.shape[0] + 2, np.int64)
+    m = _hull(P, order, out)
+    for k in range(m):
+        a, b = out[k], out[(k + 1) % m]
+        dx, dy = P[b, 0] - P[a, 0], P[b, 1] - P[a, 1]
+        size = np.sqrt(dx * dx + dy * dy)
+        edges[k, 0], edges[k, 1] = -dy / size, dx / size
+        edges[k, 2] = edges[k, 0] * P[a, 0] + edges[k, 1] * P[a, 1]
+        corners[k, 0], corners[k, 1] = P[a, 0], P[a, 1]
+    return m
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A convex polygon on a floor at some height: n·x ≥ offset for every edge (nx, ny, offset)."""
+
+    edges: Array
+    corners: Array
+    floor: float
+    feet: int
+    """How many stand on it: a polygon of fewer lies within that of more."""
+
+    def margin(self, points: Array) -> Array:
+        """How far inside the nearest edge points (…, 2) are [m]; negative outside."""
+        return np.asarray((points[..., :2] @ self.edges[:, :2].T - self.edges[:, 2]).min(-1))
+
+    @property
+    def centre(self) -> Array:
+        return np.asarray(self.corners.mean(0))
+
+
+def region(sole: Array, feet: Array, com: Array) -> Region:
+    """The polygon of support of feet (k, 4) with a sole of these corners (m, 2), for a centre of mass about `com`."""
+    edges, corners = np.empty((CORNERS, 3)), np.empty((CORNERS, 2))
+    floor = float(feet[:, 2].mean())
+    m = _region(sole, feet, com, floor, edges, corners)
+    return Region(edges[:m], corners[:m], floor, len(feet))

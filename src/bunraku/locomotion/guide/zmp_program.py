@@ -1,0 +1,126 @@
+"""The quadratic program of a segment: knots of the ZMP, under relaxed boundary conditions and the polygons of support.
+
+The first state is given. The last position and speed, the first and last knot, the knots' references and their differences are
+weighed (boundary-condition relaxation, *guiding* ref. 12). What holds strictly: the ZMP at every knot inside the polygon of
+its phase, hence between knots too; the ZMP where it was, within a small jump; and at the end a capture point inside the last
+polygon and near the ZMP, so that resting the ZMP there is always a feasible stop.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.kernels.compile import inline, kernel
+from bunraku.locomotion.guide.com_zmp import GRAVITY, heights, responses
+
+GOAL, REST, FIRST, LAST, REFERENCE, DIFFERENCE = range(6)  # weights
+FAR = 1e30
+
+
+@inline
+def _add(H, f, row, constant, weight, b):
+    """weight · (row·knots + constant − b)² for both axes."""
+    n = row.shape[0]
+    for i in range(n):
+        if row[i] != 0.0:
+            for j in range(n):
+                H[i, j] += weight * row[i] * row[j]
+            for a in range(2):
+                f[a, i] += weight * row[i] * (constant[a] - b[a])
+
+
+@inline
+def _cost(ticks, X, V, w, state, goal, first, reference, weights, H, f):
+    """Of one axis (H is the same for both), and its slope f (2, n)."""
+    n = ticks.shape[0]
+    row, x, v = np.empty(n), np.empty(2), np.empty(2)
+    H[:] = 0.0
+    f[:] = 0.0
+    for a in range(2):
+        x[a] = X[n - 1, n] * state[0, a] + X[n - 1, n + 1] * state[1, a]
+        v[a] = V[n - 1, n] * state[0, a] + V[n - 1, n + 1] * state[1, a]
+    zero = np.zeros(2)
+    _add(H, f, X[n - 1, :n], x, weights[GOAL], goal)
+    _add(H, f, V[n - 1, :n], v, weights[REST] / (w * w), zero)
+    for i in range(n):
+        row[i] = -X[n - 1, i]
+    row[n - 1] += 1.0
+    _add(H, f, row, -x, weights[LAST], zero)
+    for i in range(n):
+        row[:] = 0.0
+        row[i] = 1.0
+        _add(H, f, row, zero, weights[REFERENCE], reference[i])
+        if i == 0:
+            _add(H, f, row, zero, weights[FIRST], first)
+        else:
+            row[i - 1] = -1.0
+            _add(H, f, row, zero, weights[DIFFERENCE], zero)
+
+
+@inline
+def _inside(row, own, x, n, normal, share, bound):
+    """normal·(share·b_i + (1 − share)·x_i) ≥ bound as a row; returns the bound that is left. `own` is the knot's number, or −1."""
+    left = bound
+    for a in range(2):
+        for j in range(n):
+            row[a * n + j] = normal[a] * (1.0 - share) * x[j]
+        if own >= 0:
+            row[a * n + own] += normal[a] * share
+        left -= normal[a] * (1.0 - share) * x[n + a]
+    return left
+
+
+@kernel
+def program(
+    w, w_end, dt, ticks, state, goal, first, reference, edges, counts, floors, margins, weights, knots_z, H, f, A, low, high
+):
+    """Writes the program into H (2n, 2n), f (2n,), A, low, high, and the knots of height; returns the number of rows.
+
+    `state` is (2, 3): position and velocity. `goal` (3,), `first` (3,): the virtual ZMP so far (x, y, and the height carried).
+    `edges` (n, m, 3) holds normals and offsets of the polygon at each knot, `counts` (n,) how many, `floors` (n,) its height.
+    `margins`: of the ZMP, of the last capture point, and the largest jump [m].
+    """
+    n = ticks.shape[0]
+    X, V = np.empty((n, n + 2)), np.empty((n, n + 2))
+    responses(w, dt, ticks, X, V)
+    heights(X, V, state[0, 2], state[1, 2], goal[2], first[2], knots_z)
+    H1, f1 = np.empty((n, n)), np.empty((2, n))
+    _cost(ticks, X, V, w, state, goal, first, reference, weights, H1, f1)
+    H[:] = 0.0
+    for i in range(n):
+        for a in range(2):
+            f[a * n + i] = f1[a, i]
+            for j in range(n):
+                H[a * n + i, a * n + j] = H1[i, j]
+    A[:] = 0.0
+    x = np.empty(n + 2)  # one knot's position: per unit of each knot, then the part that is given, of each axis
+    r = 0
+    for i in range(n):
+        z = X[i, n] * state[0, 2] + X[i, n + 1] * state[1, 2]
+        for j in range(n):
+            z += X[i, j] * knots_z[j]
+            x[j] = X[i, j]
+        share = w * w * (z - floors[i]) / (w * w * (z - knots_z[i]) + GRAVITY)
+        for a in range(2):
+            x[n + a] = X[i, n] * state[0, a] + X[i, n + 1] * state[1, a]
+        for k in range(counts[i]):
+            low[r] = _inside(A[r], i, x, n, edges[i, k], share, edges[i, k, 2] + margins[0])
+            high[r] = FAR
+            r += 1
+    for j in range(n):
+        x[j] = X[n - 1, j] + V[n - 1, j] / w_end
+    for a in range(2):
+        x[n + a] = (X[n - 1, n] + V[n - 1, n] / w_end) * state[0, a] + (X[n - 1, n + 1] + V[n - 1, n + 1] / w_end) * state[1, a]
+    for k in range(counts[n - 1]):
+        low[r] = _inside(A[r], -1, x, n, edges[n - 1, k], 0.0, edges[n - 1, k, 2] + margins[1])
+        high[r] = FAR
+        r += 1
+    for a in range(2):
+        A[r, a * n] = 1.0
+        low[r], high[r] = first[a] - margins[2], first[a] + margins[2]
+        for j in range(n):
+            A[r + 1, a * n + j] = -x[j]
+        A[r + 1, a * n + n - 1] += 1.0
+        low[r + 1], high[r + 1] = x[n + a] - margins[2], x[n + a] + margins[2]
+        r += 2
+    return r

@@ -1,0 +1,93 @@
+"""Goals that no input can reach, told by lengths alone: limbs and strings are as long as they are."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.figure import WORLD, Figure
+from bunraku.figure.frame import Frame, Point
+from bunraku.figure.string import String
+from bunraku.planning.strings.hand_limits import Limits
+
+Array = NDArray[np.float64]
+
+
+def short_of(figure: Figure, at: Point, target: Array, limits: Limits) -> tuple[float, str]:
+    """By how much a point stays short of a target at least [m], and what holds it; −inf where lengths do not say."""
+    worst, why = -math.inf, ""
+    foot = _foot(figure, at)
+    if foot is not None:
+        base, length = foot
+        worst, why = float(np.linalg.norm(target - base)) - length, "its own limbs are too short"
+    for string in figure.strings:
+        missing = _string_short_of(figure, string, at, target, limits)
+        if missing > worst:
+            worst, why = missing, f"the string {string.name} is too short, wound out and moved as far as it may"
+    return worst, why
+
+
+def _chain(figure: Figure, name: str) -> list[Frame]:
+    """From a frame up to the world."""
+    out = []
+    while name != WORLD:
+        out.append(figure.frame(name))
+        name = out[-1].parent
+    return out
+
+
+def _length(frames: list[Frame]) -> float:
+    """The most that the first frame can be from the parent of the last; infinite where something slides."""
+    slides = any(f.variable is not None and f.variable.motion != "rotate" for f in frames)
+    return math.inf if slides else math.fsum(math.hypot(*f.position) for f in frames)
+
+
+def _foot(figure: Figure, at: Point) -> tuple[Array, float] | None:
+    """Where the chain of a point is fixed in the world, and how long it is stretched out."""
+    chain = _chain(figure, at.frame)
+    moving = [k for k, frame in enumerate(chain) if frame.variable is not None]
+    if not moving or any(f.rotation != (1.0, 0.0, 0.0, 0.0) for f in chain[moving[-1] + 1 :]):
+        return None
+    first = moving[-1]
+    length = _length(chain[:first]) + math.hypot(*at.position)
+    rotates = chain[first].variable is not None and chain[first].variable.motion == "rotate"  # type: ignore[union-attr]
+    if not rotates or not math.isfinite(length):
+        return None
+    return np.sum([frame.position for frame in chain[first:]], axis=0), length
+
+
+def _string_short_of(figure: Figure, string: String, at: Point, target: Array, limits: Limits) -> float:
+    box = _spindle_box(figure, string, limits)
+    if box is None or string.eyelets:
+        return -math.inf
+    mine, other = _chain(figure, at.frame), _chain(figure, string.hook.frame)
+    shared = {frame.name for frame in mine} & {frame.name for frame in other}
+    if not shared:
+        return -math.inf
+    between = _length([f for f in mine if f.name not in shared]) + _length([f for f in other if f.name not in shared])
+    between += math.hypot(*at.position) + math.hypot(*string.hook.position)
+    longest = string.length
+    if string.variable is not None:
+        turn = limits.upper if string.ratio > 0.0 else limits.lower
+        longest += string.ratio * float(turn[figure.kinematic.index(string.variable)])
+    return float(np.linalg.norm(target - np.clip(target, *box))) - longest - between
+
+
+def _spindle_box(figure: Figure, string: String, limits: Limits) -> tuple[Array, Array] | None:
+    """Where a spindle that slides along the axes of the world can be."""
+    if string.variable is not None and string.variable not in figure.kinematic:
+        return None
+    low = high = np.array(string.spindle.position, float)
+    for frame in _chain(figure, string.spindle.frame):
+        if frame.rotation != (1.0, 0.0, 0.0, 0.0):
+            return None
+        low, high = low + frame.position, high + frame.position
+        if frame.variable is not None:
+            if frame.variable.motion != "translate" or not frame.variable.kinematic:
+                return None
+            k, axis = figure.kinematic.index(frame.variable.name), np.array(frame.variable.axis)
+            ends = np.outer([limits.lower[k], limits.upper[k]], axis)
+            low, high = low + ends.min(0), high + ends.max(0)
+    return low, high

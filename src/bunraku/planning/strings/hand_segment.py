@@ -1,0 +1,245 @@
+"""A segment: the puppeteer's hands change their speed evenly for a while, and the figure follows.
+
+Speeds are the inputs and are continuous (*marionettes*, eq. 12 with its text): over a segment of N steps each kinematic
+variable goes from the speed that it has to the one it is given. A state is one row: q now, a step before, and as seen from
+outside any chart; momentum, impulses, charts and taut strings of the rollout; and the speeds of the hands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+
+import numpy as np
+
+from bunraku.collision.box_tree import DEPTH
+from bunraku.collision.near_pairs import against_static, near
+from bunraku.collision.world_arrays import COLUMNS, FIRST, HOME
+from bunraku.dynamics.rollout import FROZEN, HELD, rollout
+from bunraku.kernels.compile import inline, kernel
+from bunraku.kernels.xorshift import uniform
+from bunraku.kinematics.tree import carry, place
+
+TOLERANCE = 1e-8  # [rad or m] of Newton's method: a plan is simulated again to the last digit before anybody sees it
+ROOM = 64  # rows for answers of the collision kernel, of which only the number counts
+
+Course = namedtuple(
+    "Course",
+    "dt steps margin "  # [s], a count, [m]
+    "lower upper speed acceleration groups "  # of the kinematic variables; which belong together, padded with −1
+    "points places "  # joint of every point that tells where the figure is, and its place in that joint's axes
+    "ends",  # which two of the figure's points every stretch of string joins
+)
+Scratch = namedtuple("Scratch", "q p lam charts alive K U Q P L G En states bits middle half ints floats R x S E stack near v")
+
+
+@inline
+def scratch(tree, world, course):
+    """Room to work in; nothing in it is a result."""
+    n, nq, _, nc = tree.shape
+    N, nk, nj, nb = course.steps, nq - n, tree.joints.shape[0], tree.balls.shape[0]
+    return Scratch(
+        np.zeros((4, nq)), np.zeros(n), np.zeros(nc), np.zeros((nb, 3, 3)), np.zeros(nc, np.bool_),
+        np.zeros((N, nk)), np.zeros((N, tree.forces.shape[0])), np.zeros((N + 1, nq)), np.zeros((N, n)), np.zeros((N, nc)),
+        np.zeros((0, nc)), np.zeros((0, 2)), np.zeros((N, nc), np.int8), np.zeros(N, np.int64),
+        np.zeros((N, nq)), np.zeros((N, nq)), np.zeros((ROOM, 4), np.int64), np.zeros((ROOM, COLUMNS)),
+        np.zeros((nj, 3, 3)), np.zeros((nj, 3)), np.zeros((nj, 6)), np.zeros((course.ends.shape[0], 6)),
+        np.zeros(DEPTH, np.int64), np.zeros(world.kind.shape[0] + 1, np.int64), np.zeros(nk),
+    )  # fmt: skip
+
+
+@inline
+def propagate(tree, course, w, state, v1, out):
+    """The state `out` that the speeds v1 lead to from `state`. Returns whether the figure could follow; the samples are w.Q."""
+    n, nq, nc, nb = tree.shape[0], tree.shape[1], tree.shape[3], tree.balls.shape[0]
+    nk, N, T = nq - n, course.steps, course.dt * course.steps
+    at = _read(state, w, n, nq, nc, nb)
+    for k in range(nk):
+        v0, q0 = state[at + k], w.q[3, n + k]
+        for j in range(N):
+            t = course.dt * (j + 1)
+            w.K[j, k] = q0 + v0 * t + 0.5 * (v1[k] - v0) * t * t / T
+    for i in range(nq):
+        w.Q[0, i] = w.q[3, i]
+    rollout(
+        tree, w.q, w.p, w.lam, w.charts, w.alive, w.K, w.U, course.dt, 0.5, TOLERANCE, w.Q[1:], w.P, w.L, w.G, w.En,
+        w.states, w.bits,
+    )  # fmt: skip
+    for j in range(N):
+        if w.bits[j] & (HELD | FROZEN):
+            return False
+    _write(out, w, n, nq, nc, nb)
+    for k in range(nk):
+        out[at + k] = v1[k]
+    total = 0.0
+    for i in range(out.shape[0]):
+        total += out[i]
+    return math.isfinite(total)
+
+
+@inline
+def _read(state, w, n, nq, nc, nb):
+    for i in range(nq):
+        w.q[0, i], w.q[1, i], w.q[3, i] = state[i], state[nq + i], state[2 * nq + i]
+        w.q[2, i] = 2.0 * w.q[1, i] - w.q[0, i]
+    at = 3 * nq
+    for i in range(n):
+        w.p[i] = state[at + i]
+    at += n
+    for c in range(nc):
+        w.lam[c] = state[at + c]
+        w.alive[c] = state[at + nc + c] > 0.5
+    at += 2 * nc
+    for b in range(nb):
+        for i in range(9):
+            w.charts[b, i // 3, i % 3] = state[at + 9 * b + i]
+    return at + 9 * nb
+
+
+@inline
+def _write(out, w, n, nq, nc, nb):
+    for i in range(nq):
+        out[i], out[nq + i], out[2 * nq + i] = w.q[0, i], w.q[1, i], w.q[3, i]
+    at = 3 * nq
+    for i in range(n):
+        out[at + i] = w.p[i]
+    at += n
+    for c in range(nc):
+        out[at + c] = w.lam[c]
+        out[at + nc + c] = 1.0 if w.alive[c] else 0.0
+    at += 2 * nc
+    for b in range(nb):
+        for i in range(9):
+            out[at + 9 * b + i] = w.charts[b, i // 3, i % 3]
+
+
+@inline
+def clear(tree, world, threads, course, w):
+    """Whether nothing comes nearer than the margin at the samples w.Q, and on the straight ways between them."""
+    for j in range(course.steps):
+        for i in range(w.Q.shape[1]):
+            w.middle[j, i] = 0.5 * (w.Q[j, i] + w.Q[j + 1, i])
+            w.half[j, i] = 0.5 * abs(w.Q[j + 1, i] - w.Q[j, i])
+    if near(world, w.middle, w.half, course.margin, FIRST, w.ints, w.floats) > 0:
+        return False
+    return course.ends.shape[0] == 0 or _threads_clear(tree, threads, course, w)
+
+
+@inline
+def _threads_clear(tree, threads, course, w):
+    """Strings are straight lines here. Between samples none gets farther than its faster end."""
+    D = np.empty((0, 0))
+    for j in range(course.steps + 1):
+        place(tree.joints, 0, tree.joints.shape[0], w.Q[j], HOME, w.R, w.x, w.S)
+        far = 0.0
+        for e in range(course.ends.shape[0]):
+            for side in range(2):
+                point = tree.points[course.ends[e, side]]
+                x = carry(w.R, w.x, HOME, point.joint, point.x, 1.0)
+                moved = 0.0
+                for k in range(3):
+                    moved += (x[k] - w.E[e, 3 * side + k]) ** 2
+                    w.E[e, 3 * side + k] = x[k]
+                far = max(far, moved)
+        spare = 0.5 * math.sqrt(far) if j > 0 else 0.0
+        count, _, _ = against_static(threads, 0, course.margin + spare, FIRST, w.E, D, w.stack, w.near, (w.ints, w.floats), 0)
+        if count > 0:
+            return False
+    return True
+
+
+@inline
+def whereabouts(tree, course, w, row, X):
+    """Where every point of the course is at sample `row` of w.Q, into X (points, 3)."""
+    place(tree.joints, 0, tree.joints.shape[0], w.Q[row], HOME, w.R, w.x, w.S)
+    for k in range(course.points.shape[0]):
+        c = course.places[k]
+        x = carry(w.R, w.x, HOME, course.points[k], (c[0], c[1], c[2]), 1.0)
+        X[k, 0], X[k, 1], X[k, 2] = x
+
+
+@inline
+def _stopping(v, a, T):
+    """How far a hand of speed v ≥ 0 goes until it rests, braking as hard as it may over whole segments."""
+    k = math.floor(v / (a * T))
+    return T * (k * v - 0.5 * a * T * k * k) + 0.5 * (v - k * a * T) * T
+
+
+@inline
+def _within(room, v0, v, a, T):
+    """Whether a hand with `room` before it can still stop there, after a segment from speed v0 to v."""
+    return 0.5 * (v0 + v) * T + (_stopping(v, a, T) if v > 0.0 else 0.0) <= room
+
+
+@inline
+def _slowed(room, v0, v, lowest, a, T):
+    """The largest speed up to v with which the hand stays within its room."""
+    if _within(room, v0, v, a, T):
+        return v
+    low, high = lowest, v
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        if _within(room, v0, middle, a, T):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@inline
+def allowed_speed(course, k, q, v0, T, wanted):
+    """The speed nearest to `wanted` that variable k may have after a segment, so that it can still stop within its box."""
+    a, top = course.acceleration[k], course.speed[k]
+    if a <= 0.0 or top <= 0.0:
+        return 0.0
+    low, high = max(-top, v0 - a * T), min(top, v0 + a * T)
+    v = min(max(wanted, low), high)
+    if v > 0.0 or v > -v0:  # it goes up in this segment, or in the next
+        v = _slowed(course.upper[k] - q, v0, v, low, a, T)
+    if v < 0.0 or v < -v0:
+        v = -_slowed(q - course.lower[k], -v0, -v, -high, a, T)
+    return v
+
+
+@inline
+def random_speeds(tree, course, state, at, toward, goal_rate, one_group, dice, v1):
+    """Speeds for the next segment: of one group of variables or of all, at random or toward a kinematic configuration.
+
+    `toward` has no entries where no such configuration is known.
+    """
+    n, nq, T = tree.shape[0], tree.shape[1], course.dt * course.steps
+    nk = nq - n
+    roll = uniform(dice)
+    if toward.shape[0] > 0 and roll < goal_rate:
+        hurry = 1.0 / (0.15 + 0.6 * uniform(dice))
+        for k in range(nk):
+            q = state[2 * nq + n + k]
+            v1[k] = allowed_speed(course, k, q, state[at + k], T, hurry * (toward[k] - q))
+        return
+    chosen = int(uniform(dice) * course.groups.shape[0]) if uniform(dice) < one_group else -1
+    braking = uniform(dice) < 0.15
+    for k in range(nk):
+        mine = chosen < 0
+        if chosen >= 0:
+            for i in range(course.groups.shape[1]):
+                mine |= course.groups[chosen, i] == k
+        wanted = (2.0 * uniform(dice) - 1.0) * course.speed[k] if mine and not braking else 0.0
+        v1[k] = allowed_speed(course, k, state[2 * nq + n + k], state[at + k], T, wanted)
+
+
+@kernel
+def allowed_speeds(course, q, v0, wanted, out):
+    """`allowed_speed` of every kinematic variable, for callers in Python."""
+    for k in range(out.shape[0]):
+        out[k] = allowed_speed(course, k, q[k], v0[k], course.dt * course.steps, wanted[k])
+
+
+@kernel
+def one_segment(tree, world, threads, course, state, v1, out, Q):
+    """One segment for callers in Python: whether it is possible and clear, and its samples (steps + 1) in Q."""
+    w = scratch(tree, world, course)
+    ok = propagate(tree, course, w, state, v1, out)
+    for j in range(Q.shape[0]):
+        for i in range(Q.shape[1]):
+            Q[j, i] = w.Q[j, i]
+    return ok and clear(tree, world, threads, course, w)

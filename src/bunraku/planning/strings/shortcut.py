@@ -1,0 +1,89 @@
+"""Shortcuts: plans made shorter by leaving segments out, or by other speeds, each simulated and checked again."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.planning.strings.recheck_plan import recheck
+from bunraku.planning.strings.search import Plan
+from bunraku.planning.strings.search_space import Space
+
+Array = NDArray[np.float64]
+
+
+def shortcut(found: Plan, *, tries: int = 200, seed: int = 0) -> Plan:
+    """A plan that takes less time, or as much with less effort of the hands; the same plan where none is found.
+
+    Stretches are left out or blended toward even speeds; whatever still ends in the goal when it is simulated from the start,
+    and is accepted by the rechecker, takes the place of the plan.
+    """
+    if found.motion is None:
+        return found
+    space, rng, best, speeds = Space(found.problem), np.random.default_rng(seed), found, found.speeds
+    price = _price(space, speeds)
+    for _ in range(tries):
+        trial = _changed(speeds, rng)
+        trial = None if trial is None else _allowed(space, trial)
+        if trial is None or _price(space, trial) >= price or not _arrives(space, trial):
+            continue
+        better = _accepted(space, found, trial)
+        if better is not None:
+            best, speeds, price = better, trial, _price(space, trial)
+    return best
+
+
+def _price(space: Space, speeds: Array) -> float:
+    """Time counts first, then the effort of the hands."""
+    return len(speeds) * space.problem.segment + 0.05 * space.problem.segment * float((speeds**2).sum())
+
+
+def _changed(speeds: Array, rng: np.random.Generator) -> Array | None:
+    n = len(speeds)
+    if n < 3:
+        return None
+    first = int(rng.integers(0, n - 1))
+    last = int(rng.integers(first + 1, min(first + 9, n)))
+    if rng.random() < 0.5:  # leave some of the stretch out, and go as much faster in what is left
+        kept = int(rng.integers(1, last - first + 1))
+        stretch = speeds[first : first + kept] * min((last - first + 1) / kept, 2.0)
+        return np.concatenate([speeds[:first], stretch, speeds[last + 1 :]])
+    even = speeds.copy()
+    even[first : last + 1] = 0.5 * (even[first : last + 1] + even[first : last + 1].mean(0))
+    return even
+
+
+def _allowed(space: Space, speeds: Array) -> Array:
+    """The nearest speeds that the hands may have, one segment after the other."""
+    problem = space.problem
+    q, v, out = problem.start[problem.figure.n_dynamic :].copy(), np.zeros(speeds.shape[1]), []
+    for wanted in speeds:
+        new = space.allowed(q, v, wanted)
+        q, v = q + 0.5 * (v + new) * problem.segment, new
+        out.append(new)
+    return np.array(out)
+
+
+def _arrives(space: Space, speeds: Array) -> bool:
+    """Whether all segments are clear and the last ends in the goal, by the compiled segments."""
+    state, Q = space.root, space.problem.start[None]
+    for v in speeds:
+        ok, state, Q = space.segment(state, v)
+        if not ok:
+            return False
+    rates = (1.5 * Q[-1] - 2.0 * Q[-2] + 0.5 * Q[-3]) / space.problem.dt
+    return space.problem.goal(space.problem.figure, Q[-1], rates)
+
+
+def _accepted(space: Space, found: Plan, speeds: Array) -> Plan | None:
+    problem, motion = space.problem, space.motion(speeds)
+    report = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
+    if not report.accepted:
+        return None
+    planner = found.planner
+    v = np.vstack([np.zeros_like(speeds[:1]), speeds])
+    effort = float((v[:-1] ** 2 + v[:-1] * v[1:] + v[1:] ** 2).sum()) * problem.segment / 3.0
+    cost = planner.time * motion.duration + planner.effort * effort
+    return dataclasses.replace(found, motion=motion, report=report, speeds=speeds, cost=cost)

@@ -1,0 +1,178 @@
+"""FreeSpace: configurations of a kinematic figure that touch nothing, and curves through them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.collision import World
+from bunraku.collision.between_samples import Passage
+from bunraku.collision.curve_proofs import Curve
+from bunraku.collision.free_curves import Link, Ways
+from bunraku.collision.shape_motion import travel
+from bunraku.errors import BunrakuError, NotFinite
+from bunraku.planning.ways.steer import TURN, Planar, Steering
+
+Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Sampler = Callable[[np.random.Generator, int], Array]
+"""rng, count ↦ configurations (count, n_q), free or not."""
+
+
+class FreeSpace:
+    """What planners of ways need: samples, whether they are free, distances, curves, whether those are free.
+
+    `bounds` (2, n_q) may be given for variables whose own limits are infinite; angles without limits go round. A `sampler`
+    that knows the task finds more free samples than the uniform one.
+    """
+
+    def __init__(
+        self, world: World, *, bounds: dict[str, tuple[float, float]] | None = None, parts: Iterable[Planar] = (),
+        links: Iterable[Link] = (), margin: float = 0.0, weights: ArrayLike | None = None, sampler: Sampler | None = None,
+        resolution: float = 5e-4,
+    ) -> None:  # fmt: skip
+        if len(world.figures) != 1:
+            raise BunrakuError("a way is planned for one figure\n  advice: put several together with bunraku.figure.together")
+        (self.figure,) = world.figures
+        self.world = world
+        self.steering = Steering(self.figure, *parts)
+        self.ways = Ways(world, links=links, margin=margin, resolution=resolution)
+        self.lower, self.upper = self._bounds(bounds or {})
+        self.weights = self._levers() if weights is None else np.array(weights, float)
+        if self.weights.shape != (self.figure.n_q,) or not (self.weights > 0.0).all():
+            raise BunrakuError(f"weights {self.weights}\n  advice: one positive number for each of {self.figure.n_q} variables")
+        self._sampler = sampler
+
+    def _bounds(self, bounds: dict[str, tuple[float, float]]) -> tuple[Array, Array]:
+        lower, upper = (limit.copy() for limit in self.figure.limits)
+        for name, (low, high) in bounds.items():
+            k = self.figure.index(name)
+            lower[k], upper[k] = max(lower[k], low), min(upper[k], high)
+        around = self.steering.wraps & ~(np.isfinite(lower) & np.isfinite(upper))
+        lower[around], upper[around] = -np.pi, np.pi
+        self._around = around
+        open_ended = ~(np.isfinite(lower) & np.isfinite(upper)) | (lower > upper)
+        if open_ended.any():
+            names = ", ".join(self.figure.names[k] for k in np.flatnonzero(open_ended))
+            raise BunrakuError(f"{names}: no bounds to search within\n  advice: bounds={{'base_x': (-5, 5), …}}, lower below upper")
+        return lower, upper
+
+    def _levers(self) -> Array:
+        """How far the farthest point gets for one unit of each variable, at the middle of the bounds."""
+        n = self.figure.n_q
+        flat, step = self.world.flat, 1e-3
+        Q = np.repeat((0.5 * (self.lower + self.upper))[None], n, 0)
+        out = np.zeros((n, max(len(flat.joint), 1)))
+        travel(flat, Q, step * np.eye(n), out)
+        return np.asarray(np.maximum(out.max(1) / step, 1e-3))
+
+    # -- samples -----------------------------------------------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        return self.figure.n_q
+
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
+        """Configurations within the bounds, free or not."""
+        if self._sampler is not None:
+            return self._sampler(rng, count)
+        return rng.uniform(self.lower, self.upper, (count, self.n))
+
+    def free_sample(self, rng: np.random.Generator, *, tries: int = 100_000) -> Array | None:
+        """One that is free; None where none was met."""
+        met, batch = 0, 16
+        while met < tries:
+            Q = self.sample(rng, batch)
+            ok = self.free(Q)
+            if ok.any():
+                return np.asarray(Q[int(ok.argmax())])
+            met, batch = met + batch, min(2 * batch, 1024)
+        return None
+
+    def free(self, Q: ArrayLike) -> Bools:
+        """Whether each sample (T, n_q) is within its bounds, keeps the margin and the links."""
+        samples = np.atleast_2d(np.asarray(Q, float))
+        out = self.within(samples)
+        if out.any():
+            out[out] = self.ways.free(samples[out])
+        return out
+
+    def within(self, Q: Array) -> Bools:
+        """Whether each sample is within its bounds."""
+        inside = (self.lower - 1e-9 <= Q) & (self.upper + 1e-9 >= Q)
+        return np.asarray((inside | self._around).all(-1))
+
+    def configuration(self, q: ArrayLike, what: str) -> Array:
+        """One that can be relied on, angles that go round within ±π."""
+        out = np.array(q, float)
+        if out.shape != (self.n,):
+            raise BunrakuError(f"{what}: {self.figure.name} has {self.n} variables, but q has shape {out.shape}")
+        if not np.isfinite(out).all():
+            raise NotFinite(f"{what}: {self.figure.names[int(np.argmin(np.isfinite(out)))]} is not finite")
+        out[self._around] = np.remainder(out[self._around] + np.pi, TURN) - np.pi
+        return out
+
+    def objection(self, q: Array) -> str:
+        """Why a configuration is not free; nothing where it is."""
+        if not self.within(q[None])[0]:
+            k = int(np.argmax(((q < self.lower - 1e-9) | (q > self.upper + 1e-9)) & ~self._around))
+            return f"{self.figure.names[k]} = {q[k]:.4g} is outside of {self.lower[k]:.4g} to {self.upper[k]:.4g}"
+        if self.ways.free(q[None])[0]:
+            return ""
+        passage = self.ways.along(Curve(np.array([0.0, 1.0]), np.stack([q, q]), np.zeros((0, 4), np.int64), np.zeros((0, 4, 2))))
+        if not passage.free and passage.b == "reach":
+            return f"{passage.a} is {_said(-passage.value)} out of reach"
+        nearest = self.world.distance(q)
+        if nearest.value < 0.0:
+            return f"{nearest.a} is {_said(-nearest.value)} deep in {nearest.b}"
+        return f"{nearest.a} and {nearest.b} are {_said(nearest.value)} apart, {_said(self.ways.margin)} are to be kept"
+
+    @cached_property
+    def metric(self) -> tuple[Array, Array, Array, Array]:
+        """For kernels: turns a radian where angles go round, weights, and bounds, which those that go round do not have."""
+        lower, upper = np.where(self._around, -np.inf, self.lower), np.where(self._around, np.inf, self.upper)
+        return self.steering.per_turn, self.weights, lower, upper
+
+    # -- curves ------------------------------------------------------------------------------------------------------
+
+    def distances(self, q: Array, Q: Array) -> Array:
+        """Weighted distances of q to each of Q."""
+        difference = self.steering.difference(q, Q) * self.weights
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", difference, difference)))
+
+    def curve(self, q_a: Array, q_b: Array) -> Curve:
+        return self.steering.curve(q_a, q_b)
+
+    def free_along(self, curve: Curve) -> bool:
+        """Whether the whole curve stays free, for certain."""
+        return bool(self.within(curve.Q[-1])) and self._stays_within(curve) and self.ways.free_along(curve)
+
+    def along(self, curve: Curve) -> Passage:
+        return self.ways.along(curve)
+
+    def _stays_within(self, curve: Curve) -> bool:
+        """Straight pieces stay between their ends; a Bézier curve stays in the hull of its points."""
+        for bend, control in zip(curve.bends, curve.control, strict=True):
+            for c in range(2):
+                k = bend[c]
+                if control[:, c].min() < self.lower[k] - 1e-9 or control[:, c].max() > self.upper[k] + 1e-9:
+                    return False
+        return True
+
+    def sees(self, q_a: Array, q_b: Array) -> bool:
+        """Whether the curve from one to the other is free."""
+        return self.free_along(self.curve(q_a, q_b))
+
+    @cached_property
+    def text(self) -> str:
+        """What a roadmap must agree with to be used here."""
+        parts = [repr(part) for part in self.steering.parts]
+        return f"{self.figure.name}: {', '.join(self.figure.names)}; {'; '.join(parts) or 'straight'}"
+
+
+def _said(metres: float) -> str:
+    """A length in the unit that suits it."""
+    return f"{metres:.3g} m" if metres >= 1.0 else f"{1000.0 * metres:.3g} mm"

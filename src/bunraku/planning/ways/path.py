@@ -1,0 +1,197 @@
+"""Path: a chain of curves, geometry without time; made shorter, and its corners round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import PchipInterpolator, make_interp_spline
+
+from bunraku.collision.curve_proofs import Curve
+from bunraku.collision.free_curves import UNBENT
+from bunraku.errors import BunrakuError
+from bunraku.kernels.clock import worked
+from bunraku.planning.ways.free_space import FreeSpace
+from bunraku.planning.ways.steer import TURN, Differential, length, part_of, samples
+
+Array = NDArray[np.float64]
+SMALLEST = 0.02  # [weighted m] to either side of a corner that is still worth rounding
+ROUND = 96  # straight pieces in a rounded corner: each turns so little that nobody who follows them feels it
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Curves one after another, each beginning where the last one ended. Places run from 0 to the weighted length."""
+
+    space: FreeSpace
+    curves: tuple[Curve, ...]
+
+    def __post_init__(self) -> None:
+        if not self.curves:
+            raise BunrakuError("a path without a curve\n  advice: a path that stays has one curve of length zero")
+
+    @cached_property
+    def knots(self) -> Array:
+        """Places where curves begin, and the end of the last."""
+        return np.concatenate([[0.0], np.cumsum([length(curve, self.space.weights) for curve in self.curves])])
+
+    @property
+    def length(self) -> float:
+        return float(self.knots[-1])
+
+    @cached_property
+    def _evenly(self) -> dict[int, Callable[[Array], Array]]:
+        """Share of the length ↦ parameter, of curves whose own parameter may run unevenly."""
+        out: dict[int, Callable[[Array], Array]] = {}
+        for k, curve in enumerate(self.curves):
+            if len(curve.bends):
+                s = np.linspace(0.0, 1.0, 129)
+                out[k] = PchipInterpolator(self._shares(curve, s), s)
+            elif len(curve.knots) > 2:
+                out[k] = make_interp_spline(self._shares(curve, curve.knots), curve.knots, k=1)
+        return out
+
+    def _shares(self, curve: Curve, s: Array) -> Array:
+        """Of the length at parameters."""
+        steps = np.linalg.norm(np.diff(samples(curve, s), axis=0) * self.space.weights, axis=1)
+        along = np.concatenate([[0.0], np.cumsum(np.maximum(steps, 1e-12))])
+        return np.asarray(along / along[-1])
+
+    @property
+    def inner_knots(self) -> Array:
+        """Places within curves where straight pieces meet."""
+        spans = zip(self.knots[:-1], self.knots[1:], self.curves, strict=True)
+        straight = [a + (b - a) * self._shares(c, c.knots)[1:-1] for a, b, c in spans if not len(c.bends)]
+        return np.concatenate([np.zeros(0), *straight])
+
+    @cached_property
+    def waypoints(self) -> Array:
+        """Where curves begin and end (n + 1, n_q), angles without jumps."""
+        ends = np.stack([*(samples(curve, 0.0) for curve in self.curves), samples(self.curves[-1], 1.0)])
+        return self._unwrapped(ends)
+
+    def sample(self, places: ArrayLike) -> Array:
+        """Configurations at places along the path (T, n_q), which increase; angles without jumps."""
+        s = np.clip(np.asarray(places, float), 0.0, self.length)
+        which = np.clip(np.searchsorted(self.knots, s, side="right") - 1, 0, len(self.curves) - 1)
+        out = np.empty((len(s), self.space.n))
+        for k in np.unique(which).tolist():
+            own = which == k
+            size = self.knots[k + 1] - self.knots[k]
+            at = (s[own] - self.knots[k]) / size if size > 0.0 else np.zeros(int(own.sum()))
+            out[own] = samples(self.curves[k], at if k not in self._evenly else self._evenly[k](at))
+        return self._unwrapped(out)
+
+    def _unwrapped(self, Q: Array) -> Array:
+        wraps = self.space.steering.wraps
+        out = Q.copy()
+        out[:, wraps] = np.unwrap(Q[:, wraps], axis=0, period=TURN)
+        return out
+
+    def dense(self, step: float = 0.005) -> Array:
+        """Samples so near that no point of a shape gets farther than `step` [m] from one to the next."""
+        coarse = self.sample(np.linspace(0.0, self.length, max(int(np.ceil(self.length / (4.0 * step))), 2)))
+        return self.space.world.denser(coarse, step=step)
+
+    @property
+    def free(self) -> bool:
+        """Whether every curve is free, for certain."""
+        return all(self.space.free_along(curve) for curve in self.curves)
+
+    def __repr__(self) -> str:
+        return f"<Path: {len(self.curves)} curves, {self.length:.3g} m>"
+
+
+def through(space: FreeSpace, waypoints: Sequence[Array] | Array) -> Path:
+    """The path that steers from waypoint to waypoint."""
+    return Path(space, tuple(space.curve(a, b) for a, b in pairwise(waypoints)))
+
+
+def _between(path: Path, start: float, end: float) -> tuple[Curve, ...]:
+    """The curves of a part of the path."""
+    knots, out = path.knots, []
+    for k, curve in enumerate(path.curves):
+        size = knots[k + 1] - knots[k]
+        low, high = max(start - knots[k], 0.0), min(end - knots[k], size)
+        if high - low > 1e-9 * max(path.length, 1.0):
+            ends = np.array([low, high]) / size
+            if k in path._evenly:
+                ends = path._evenly[k](ends)
+            out.append(part_of(curve, float(ends[0]), float(ends[1])))
+    return tuple(out)
+
+
+def shortcut(path: Path, *, seed: int = 0, tries: int = 100, seconds: float = np.inf) -> Path:
+    """A shorter path: pairs of places are joined directly where that is free. The ends stay."""
+    rng, begun = np.random.default_rng(seed), worked()
+    for _ in range(tries):
+        if len(path.curves) < 2 or worked() - begun > seconds:
+            break
+        start, end = np.sort(rng.uniform(0.0, path.length, 2))
+        if rng.random() < 0.3:  # whole curves: waypoints are dropped
+            a, b = np.sort(rng.choice(len(path.knots), 2, replace=False))
+            start, end = path.knots[a], path.knots[b]
+        q_a, q_b = path.sample([start, end])
+        curve = path.space.curve(q_a, q_b)
+        if length(curve, path.space.weights) < (end - start) * (1.0 - 1e-6) and path.space.free_along(curve):
+            path = Path(path.space, (*_between(path, 0.0, start), curve, *_between(path, end, path.length)))
+    return path
+
+
+def rounded(path: Path, *, radius: float = 0.4) -> Path:
+    """Corners between curves made round, as wide as is free and at most `radius` (weighted metres) to either side.
+
+    A rounded corner is a chain of short straight pieces of a curve of third degree that leaves along the one side and
+    arrives along the other. Where nothing wider is free the corner stays, and whoever follows it must stop there. Wheels that
+    cannot roll sideways keep their corners.
+    """
+    if any(isinstance(part, Differential) for part in path.space.steering.parts):
+        return path
+    curves = list(path.curves)
+    out: list[Curve] = []
+    for k, curve in enumerate(curves):
+        if k == 0:
+            out.append(curve)
+            continue
+        before = out.pop()
+        corner = _corner(path.space, before, curve, radius)
+        out += [before, curve] if corner is None else [part for part in corner if part is not None]
+    return Path(path.space, tuple(out))
+
+
+def _corner(
+    space: FreeSpace, before: Curve, after: Curve, radius: float
+) -> tuple[Curve | None, Curve, Curve] | None:  # fmt: skip
+    l_a, l_b = length(before, space.weights), length(after, space.weights)
+    if min(l_a, l_b) < 1e-6:
+        return None
+    # Half of what lies ahead is left for the next corner; all of what is left behind may be used.
+    size = min(radius, 0.9 * l_a, 0.5 * l_b)
+    while size > SMALLEST:
+        a, b = 1.0 - size / l_a, size / l_b
+        bend = _bend(space, before, after, a, b)
+        if space.free_along(bend) and space.within(bend.Q).all():
+            return part_of(before, 0.0, a), bend, part_of(after, b, 1.0)
+        size *= 0.5
+    return None
+
+
+def _bend(space: FreeSpace, before: Curve, after: Curve, a: float, b: float) -> Curve:
+    """From `before` at a to `after` at b, tangent to both: cubic Hermite in q, as a chain."""
+    h = 1e-4
+    start, near = samples(before, [a, a + h * (1.0 - a)])
+    far, end = samples(after, [b - h * b, b])
+    v_a = space.steering.difference(start, near) / h
+    v_b = space.steering.difference(far, end) / h
+    # Quadratic where both sides are straight: each handle reaches the corner itself for two thirds.
+    finish = start + space.steering.difference(start, end)
+    s = np.linspace(0.0, 1.0, ROUND + 1)[:, None]
+    p1, p2 = start + 2.0 / 3.0 * v_a, finish - 2.0 / 3.0 * v_b
+    Q = space.steering.tied((1 - s) ** 3 * start + 3 * (1 - s) ** 2 * s * p1 + 3 * (1 - s) * s**2 * p2 + s**3 * finish)
+    # Places go with the length, so that nobody who passes from a straight curve into the corner feels a jolt.
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(Q, axis=0) * space.weights, axis=1))])
+    return Curve(along / along[-1], np.ascontiguousarray(Q), *UNBENT)

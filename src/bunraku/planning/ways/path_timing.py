@@ -1,0 +1,146 @@
+"""Timing: a path becomes a motion that is as fast as limits on speed and acceleration allow.
+
+Along a path q(s) with s' = √x, limits are linear in u = s'' and x: |q_s| √x ≤ speed and |q_s u + q_ss x| ≤ acceleration.
+Backward from rest at the end, the largest x from which one can still stop is found place by place; forward, u is always the
+largest that keeps below (reachability analysis, Pham and Pham 2018). Corners, where q_s jumps, are passed at rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.brief import brief
+from bunraku.errors import BunrakuError
+from bunraku.motion import Motion
+from bunraku.planning.ways.fastest_profile import profile
+from bunraku.planning.ways.path import Path
+
+Array = NDArray[np.float64]
+Limit = ArrayLike | Mapping[str, float]
+SPACING = 0.02  # [weighted m] between places where limits are asked for
+FEWEST, MOST = 64, 20_000
+CLOSE_LOOK = 120  # [1/s] samples that are asked whether they keep the limits
+BLUNT = 0.3  # [rad]
+SHARP = 0.02  # [rad] of a turn of the path's direction within a thousandth of it: a corner
+
+
+@dataclass(frozen=True, eq=False)
+class Timing:
+    """When the path is where: `place` [weighted m] and its `rate` at the times `t` [s]; the rate is linear in between."""
+
+    path: Path
+    t: Array
+    place: Array
+    rate: Array
+
+    __repr__ = brief
+
+    @property
+    def duration(self) -> float:
+        return float(self.t[-1])
+
+    def motion(self, dt: float = 1 / 60) -> Motion:
+        """Samples every `dt` seconds, or a little less, from start to end, each of them on the path."""
+        if not 0.0 < dt < math.inf:
+            raise BunrakuError(f"dt = {dt} s\n  advice: give a positive number of seconds")
+        return self.samples(max(math.ceil(self.duration / dt - 1e-9), 1) + 1)
+
+    def at(self, t: Array) -> Array:
+        """Configurations at times, which increase."""
+        k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2)
+        since, step = t - self.t[k], self.t[k + 1] - self.t[k]
+        place = self.place[k] + since * (self.rate[k] + 0.5 * since / step * (self.rate[k + 1] - self.rate[k]))
+        return self.path.sample(place)
+
+    def samples(self, count: int) -> Motion:
+        """So many samples, evenly spaced in time."""
+        t = np.linspace(0.0, self.duration, max(count, 2))
+        return Motion.of(self.path.space.figure, t, self.at(t))
+
+
+def timed(path: Path, *, speed: Limit = 1.0, acceleration: Limit = 1.0) -> Timing:
+    """The fastest timing at rest at both ends. Limits are one number, one for each variable, or by the names of variables.
+
+    Variables that a mapping does not name have the limit 1; [m/s or rad/s] and [m/s² or rad/s²].
+    """
+    v, a = (_limit(path, limit, what) for limit, what in ((speed, "speed"), (acceleration, "acceleration")))
+    if path.length < 1e-9:
+        raise BunrakuError("start and goal are the same: there is no way to time\n  advice: give a goal that is elsewhere")
+    parts = [np.zeros((1, 3))]
+    for start, end in _smooth_parts(path):
+        own = _fastest(path, start, end, v, a)[1:]
+        own[:, 0] += parts[-1][-1, 0]
+        parts.append(own)
+    timing = Timing(path, *np.concatenate(parts).T)
+    # Between places limits may be passed by a little: what samples show decides, and time is stretched.
+    excess = _excess(timing, v, a)
+    slower = math.sqrt(max(excess, 1.0))
+    return Timing(path, slower * timing.t, timing.place, timing.rate / slower)
+
+
+def _excess(timing: Timing, v: Array, a: Array) -> float:
+    """How far limits are passed, as the factor by which accelerations are too large."""
+    t = np.linspace(0.0, timing.duration, max(int(CLOSE_LOOK * timing.duration), 8))
+    Q = timing.at(t)
+    speed = np.diff(Q, axis=0) / t[1]
+    change = np.diff(np.concatenate([np.zeros((1, Q.shape[1])), speed, np.zeros((1, Q.shape[1]))]), axis=0) / t[1]
+    return float(max((np.abs(change) / a).max(), (np.abs(speed) / v).max() ** 2))
+
+
+def _limit(path: Path, limit: Limit, what: str) -> Array:
+    figure = path.space.figure
+    if isinstance(limit, Mapping):
+        out = np.ones(figure.n_q)
+        for name, value in limit.items():
+            out[figure.index(name)] = value
+    else:
+        out = np.broadcast_to(np.asarray(limit, float), (figure.n_q,)).copy()
+    if not ((out > 0.0) & np.isfinite(out)).all():
+        raise BunrakuError(f"{what}: {out.min():.3g} for {figure.names[int(out.argmin())]}\n  advice: give positive limits")
+    return out
+
+
+def _smooth_parts(path: Path) -> list[tuple[float, float]]:
+    """The parts of the path between corners."""
+    w = path.space.weights
+    h = 1e-3 * path.length / max(len(path.curves), 1)
+    # Pieces of a rounded corner turn less than what is blunt.
+    inner = [*((s, SHARP + 20.0 * h) for s in path.knots[1:-1]), *((s, BLUNT) for s in path.inner_knots)]
+    if not inner:
+        return [(0.0, path.length)]
+    at, sharp = np.array(sorted(inner)).T
+    here = path.sample(at)
+    before = path.space.steering.difference(path.sample(at - h), here) * w
+    after = path.space.steering.difference(here, path.sample(at + h)) * w
+    size = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
+    cosine = np.einsum("ij,ij->i", before, after) / np.maximum(size, 1e-300)
+    corners = at[(size > 0.0) & (np.arccos(np.clip(cosine, -1.0, 1.0)) > sharp)]
+    places = [0.0, *corners.tolist(), path.length]
+    return [(a, b) for a, b in pairwise(places) if b - a > 1e-9]
+
+
+def _fastest(path: Path, start: float, end: float, v: Array, a: Array) -> Array:
+    """Times, places and rates of one smooth part, at rest at both ends."""
+    sizes = [b - a for a, b, curve in zip(path.knots[:-1], path.knots[1:], path.curves, strict=True) if len(curve.knots) > 2]
+    spacing = min([SPACING, *(size / 20 for size in sizes)])
+    n = min(max(FEWEST, math.ceil((end - start) / spacing)), MOST) + 1
+    s = np.linspace(start, end, n)
+    Q = path.sample(s)
+    h = s[1] - s[0]
+    # Ways from place to place, and how they change at each: limits hold for what samples show.
+    q_s = np.gradient(Q, h, axis=0, edge_order=2)
+    q_ss = np.zeros_like(Q)
+    q_ss[1:-1] = (Q[2:] - 2.0 * Q[1:-1] + Q[:-2]) / (h * h)
+    x = np.empty(n)
+    if not profile(q_s, q_ss, v, a, h, x):
+        raise BunrakuError("no speed along the path keeps the limits\n  advice: larger accelerations")
+    root = np.sqrt(x)
+    # With u constant from place to place, the mean of both speeds is the speed in between.
+    t = np.concatenate([[0.0], np.cumsum(2.0 * h / np.maximum(root[1:] + root[:-1], 1e-9))])
+    return np.stack([t, s, root], 1)

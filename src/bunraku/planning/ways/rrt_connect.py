@@ -1,0 +1,211 @@
+"""RRT-Connect: two trees, from the start and from the goal, that grow toward each other (Kuffner and LaValle, 2000)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.brief import brief
+from bunraku.collision.curve_proofs import Curve
+from bunraku.kernels.clock import worked
+from bunraku.planning.ways.free_space import FreeSpace
+from bunraku.planning.ways.path import Path
+from bunraku.planning.ways.steer import length, reversed_curve
+from bunraku.planning.ways.straight_trees import FULL, MET, grow
+from bunraku.planning.ways.way_outcome import WayOutcome
+
+Array = NDArray[np.float64]
+BATCH = 32  # targets between two looks at the clock
+LOOK, FINEST = 0.4, 0.02  # [weighted m] between samples of a branch, at first and at the least
+FAR = 1e30  # where the dead are: nearest to nothing
+
+
+@dataclass
+class Tree:
+    """Configurations that the root sees along curves."""
+
+    space: FreeSpace
+    Q: Array
+    parent: NDArray[np.int64]
+    count: int = 1
+    curves: dict[int, Curve] = field(default_factory=dict)
+    """From the parent, where it is not what would be steered again."""
+
+    @property
+    def nodes(self) -> Array:
+        return self.Q[: self.count]
+
+    def __len__(self) -> int:
+        return self.count
+
+    def make_room(self) -> None:
+        self.Q = np.concatenate([self.Q, np.empty_like(self.Q)])
+        self.parent = np.concatenate([self.parent, np.empty_like(self.parent)])
+
+    def add(self, parent: int, curve: Curve) -> int:
+        n = self.count
+        if n == len(self.Q):
+            self.make_room()
+        self.Q[n], self.parent[n], self.curves[n] = curve.Q[-1], parent, curve
+        self.count += 1
+        return n
+
+    def branch(self, k: int) -> list[Curve]:
+        """Curves from the root to a node."""
+        out: list[Curve] = []
+        while k > 0:
+            parent = int(self.parent[k])
+            out.append(self.curves[k] if k in self.curves else self.space.curve(self.Q[parent], self.Q[k]))
+            k = parent
+        return out[::-1]
+
+
+def tree_at(space: FreeSpace, q: Array) -> Tree:
+    Q, parent = np.empty((512, len(q))), np.full(512, -1, np.int64)
+    Q[0] = q
+    return Tree(space, Q, parent)
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """What two trees came to."""
+
+    outcome: WayOutcome
+    path: Path | None
+    trees: tuple[Tree, Tree]
+    seconds: float
+
+    __repr__ = brief
+
+    @property
+    def nodes(self) -> int:
+        return len(self.trees[0]) + len(self.trees[1])
+
+
+def connect(
+    space: FreeSpace, start: Array, goal: Array, *, seed: int = 0, seconds: float = 10.0, nodes: int = 100_000, stride: float = 1.5,
+    listen: Callable[[tuple[Tree, Tree]], None] | None = None,
+) -> Growth:  # fmt: skip
+    """A path between two free configurations, or how far the trees got; Ctrl-C ends it.
+
+    A branch grows by at most `stride` (weighted metres) at a time. `listen` hears of the trees after every few targets.
+    """
+    rng = np.random.default_rng(seed)
+    trees = (tree_at(space, start), tree_at(space, goal))
+    turns = Looks(space).turns if space.steering.straight else _steered
+    turns(space, trees, np.empty((0, space.n)), stride, 0)  # what must be compiled is compiled before the clock starts
+    begun, spent = time.perf_counter(), worked()  # what others do at the same time does not shorten the search
+
+    def ended(outcome: WayOutcome, path: Path | None = None) -> Growth:
+        return Growth(outcome, path, trees, time.perf_counter() - begun)
+
+    here = 0
+    try:
+        while len(trees[0]) + len(trees[1]) < nodes and worked() - spent < seconds:
+            met, here = turns(space, trees, space.sample(rng, BATCH), stride, here)
+            if met is not None:
+                return ended(WayOutcome.FOUND, _joined(space, trees, *met))
+            if listen is not None:
+                listen(trees)
+    except KeyboardInterrupt:
+        return ended(WayOutcome.STOPPED)
+    return ended(WayOutcome.BUDGET)
+
+
+class Looks:
+    """Straight curves: one kernel call for all targets; curves are looked at first, and proven when they make a path."""
+
+    def __init__(self, space: FreeSpace) -> None:
+        self.space, self.look = space, LOOK
+        self.proven: tuple[set[int], set[int]] = (set(), set())
+
+    def turns(
+        self, space: FreeSpace, trees: tuple[Tree, Tree], targets: Array, stride: float, here: int
+    ) -> tuple[tuple[int, int] | None, int]:
+        ways, counts, ends = space.ways, np.array([len(tree) for tree in trees]), np.empty(2, np.int64)
+        while True:
+            lists = (trees[0].Q, trees[0].parent, trees[1].Q, trees[1].parent)
+            status, here = grow(
+                space.world.flat, ways.bodies, ways.flat_links, ways.margin, space.metric, lists, counts,
+                np.ascontiguousarray(targets), stride, self.look, here, ends,
+            )  # fmt: skip
+            for tree, count in zip(trees, counts.tolist(), strict=True):
+                tree.count = count
+            if status == FULL:
+                for tree in trees:
+                    if tree.count == len(tree.Q):
+                        tree.make_room()
+                continue
+            if status != MET:
+                return None, here
+            if all(self._prove(tree, int(k), known) for tree, k, known in zip(trees, ends, self.proven, strict=True)):
+                return (int(ends[0]), int(ends[1])), here
+            self.look = max(0.5 * self.look, FINEST)
+            return None, here
+
+    def _prove(self, tree: Tree, k: int, known: set[int]) -> bool:
+        """Whether every curve from the root to a node is free; where one is not, all that grew from it dies."""
+        chain = []
+        while k > 0:
+            chain.append(k)
+            k = int(tree.parent[k])
+        for node in chain[::-1]:
+            if node in known:
+                continue
+            if not self.space.sees(tree.Q[tree.parent[node]], tree.Q[node]):
+                dead = np.zeros(len(tree), np.bool_)
+                dead[node] = True
+                for child in range(node + 1, len(tree)):
+                    dead[child] = dead[tree.parent[child]]
+                tree.nodes[dead] = FAR
+                return False
+            known.add(node)
+        return True
+
+
+def _steered(
+    space: FreeSpace, trees: tuple[Tree, Tree], targets: Array, stride: float, here: int
+) -> tuple[tuple[int, int] | None, int]:
+    """Any curves: target by target."""
+    for target in targets:
+        reached = _extend(space, trees[here], target, stride)
+        if reached is not None:
+            met = _reach(space, trees[1 - here], trees[here].Q[reached], stride)
+            if met is not None:
+                return ((reached, met) if here == 0 else (met, reached)), here
+        here = 1 - here
+    return None, here
+
+
+def _extend(space: FreeSpace, tree: Tree, target: Array, stride: float, near: int = -1) -> int | None:
+    """One stride toward the target; the new node."""
+    if near < 0:
+        near = int(np.argmin(space.distances(target, tree.nodes)))
+    curve = space.curve(tree.Q[near], target)
+    size = length(curve, space.weights)
+    if size < 1e-9:
+        return near
+    if size > stride:
+        curve = space.steering.cut(curve, stride / size)
+    return tree.add(near, curve) if space.free_along(curve) else None
+
+
+def _reach(space: FreeSpace, tree: Tree, target: Array, stride: float) -> int | None:
+    """Strides toward the target until it is reached, which returns its node, or until something is in the way."""
+    near = int(np.argmin(space.distances(target, tree.nodes)))
+    while True:
+        reached = _extend(space, tree, target, stride, near)
+        if reached is None:
+            return None
+        if float(space.distances(target, tree.Q[reached][None])[0]) < 1e-9:
+            return reached
+        near = reached
+
+
+def _joined(space: FreeSpace, trees: tuple[Tree, Tree], a: int, b: int) -> Path:
+    back = [reversed_curve(curve) for curve in trees[1].branch(b)[::-1]]
+    return Path(space, tuple(trees[0].branch(a) + back))

@@ -1,0 +1,205 @@
+"""Steering: the curve from one configuration to another, part by part.
+
+    steering = Steering(figure, Bezier("walker_x", "walker_y", "walker_turn"), Differential("cart_x", "cart_y", "cart_turn"))
+    curve = steering.curve(q_a, q_b)
+
+Variables that no part names go straight, angles without limits the short way round. Every part arrives at s = 1 together.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.collision.curve_proofs import Curve, samples_of
+from bunraku.collision.free_curves import UNBENT
+from bunraku.errors import BunrakuError
+from bunraku.figure import Figure
+
+Array = NDArray[np.float64]
+TURN = 2.0 * math.pi
+WHOLE = np.array([0.0, 1.0])
+
+
+@dataclass(frozen=True)
+class Planar:
+    """Three variables of something that moves on the floor."""
+
+    x: str
+    y: str
+    heading: str
+
+
+@dataclass(frozen=True)
+class Holonomic(Planar):
+    """Rolls anywhere: straight, turning evenly."""
+
+
+@dataclass(frozen=True)
+class Bezier(Planar):
+    """Walks along a Bézier curve of third degree that leaves and arrives along the heading; backward where that is shorter.
+
+    Within `step` [m] people step sideways and turn on the spot instead.
+    """
+
+    step: float = 0.3
+    backward: bool = True
+
+
+@dataclass(frozen=True)
+class Differential(Planar):
+    """Two driven wheels: turns on the spot, drives straight, forward or backward, and turns again.
+
+    `lever` [m] weighs a radian of turning against a metre of driving.
+    """
+
+    lever: float = 0.3
+
+
+class Steering:
+    """Curves between configurations of a figure."""
+
+    def __init__(self, figure: Figure, *parts: Planar) -> None:
+        self.figure, self.parts = figure, parts
+        lower, upper = figure.limits
+        turns = np.array([variable.motion == "rotate" for variable in figure.variables])
+        self.wraps: NDArray[np.bool_] = turns & ~(np.isfinite(lower) & np.isfinite(upper))
+        self.per_turn: Array = np.where(self.wraps, 1.0 / TURN, 0.0)
+        self._places = [figure.indices((part.x, part.y, part.heading)) for part in parts]
+        named = [int(k) for own in self._places for k in own]
+        if len(set(named)) < len(named):
+            raise BunrakuError("two parts steer one variable\n  advice: each variable belongs to one part at most")
+        for part, own in zip(parts, self._places, strict=True):
+            if isinstance(part, Bezier | Differential) and not self.wraps[own[2]]:
+                raise BunrakuError(f"{part.heading} does not turn freely\n  advice: a heading has no limits")
+
+    @property
+    def straight(self) -> bool:
+        """Whether every curve is a straight line."""
+        return not self.parts
+
+    def tied(self, Q: Array) -> Array:
+        """Configurations with the variables that follow from others, where there are such, as these have them."""
+        return Q
+
+    def difference(self, a: ArrayLike, b: ArrayLike) -> Array:
+        """b − a, the short way round; both broadcast."""
+        out = np.asarray(b, float) - np.asarray(a, float)
+        return np.asarray(out - TURN * np.rint(out * self.per_turn))
+
+    def curve(self, q_a: Array, q_b: Array) -> Curve:
+        """From q_a on; it ends in q_b up to whole turns."""
+        ends = np.empty((2, len(q_a)))
+        ends[0] = q_a
+        np.add(q_a, self.difference(q_a, q_b), out=ends[1])
+        if not self.parts:
+            return Curve(WHOLE, ends, *UNBENT)
+        bends: list[tuple[int, ...]] = []
+        control: list[Array] = []
+        turned: list[tuple[NDArray[np.int64], Array, Array]] = []
+        for part, own in zip(self.parts, self._places, strict=True):
+            if isinstance(part, Bezier):
+                found = _bezier(part, ends[:, own])
+                if found is not None:
+                    bends.append((*own.tolist(), found[1]))
+                    control.append(found[0])
+            elif isinstance(part, Differential):
+                turned.append((own, *_turn_drive_turn(part, ends[:, own])))
+        bent = (np.array(bends, np.int64), np.array(control)) if bends else UNBENT
+        if not turned:
+            return Curve(WHOLE, ends, *bent)
+        knots = np.unique(np.concatenate([[0.0, 1.0], *(own_knots for _, own_knots, _ in turned)]))
+        Q = ends[0] + knots[:, None] * (ends[1] - ends[0])
+        for own, own_knots, own_Q in turned:
+            for k, i in enumerate(own):
+                Q[:, i] = np.interp(knots, own_knots, own_Q[:, k])
+        return Curve(knots, Q, *bent)
+
+
+    def cut(self, curve: Curve, s: float) -> Curve:
+        """The curve that is steered to the place s of a curve."""
+        if len(curve.Q) == 2 and not len(curve.bends):
+            return Curve(WHOLE, np.stack([curve.Q[0], curve.Q[0] + s * (curve.Q[1] - curve.Q[0])]), *UNBENT)
+        return self.curve(curve.Q[0], samples(curve, s))
+
+
+def samples(curve: Curve, s: ArrayLike) -> Array:
+    """Configurations (…, n_q) at places s from 0 to 1."""
+    places = np.atleast_1d(np.asarray(s, float))
+    out = np.empty((len(places), curve.Q.shape[1]))
+    samples_of(curve, places, out)
+    return out if np.ndim(s) else out[0]
+
+
+def reversed_curve(curve: Curve) -> Curve:
+    """The same way from its end to its start, facing as before."""
+    bends = curve.bends.copy()
+    bends[:, 3] = 1 - bends[:, 3]
+    flipped = (1.0 - curve.knots[::-1], curve.Q[::-1], bends, curve.control[:, ::-1])
+    return Curve(*(np.ascontiguousarray(x) for x in flipped))
+
+
+def part_of(curve: Curve, start: float, end: float) -> Curve:
+    """The same curve between two places."""
+    inner = curve.knots[(curve.knots > start) & (curve.knots < end)]
+    knots = np.concatenate([[start], inner, [end]])
+    Q = np.stack([np.interp(knots, curve.knots, column) for column in curve.Q.T], 1)
+    control = np.array([_cut(points, start, end) for points in curve.control]).reshape(-1, 4, 2)
+    return Curve((knots - start) / (end - start), np.ascontiguousarray(Q), curve.bends, control)
+
+
+def length(curve: Curve, weights: ArrayLike, *, count: int = 17) -> float:
+    """Weighted length: straight pieces exactly, bends by samples."""
+    w = np.asarray(weights, float)
+    if len(curve.Q) == 2 and not len(curve.bends):
+        return math.sqrt(float((((curve.Q[1] - curve.Q[0]) * w) ** 2).sum()))
+    Q = samples(curve, np.linspace(0.0, 1.0, count)) if len(curve.bends) else curve.Q
+    return float(np.sqrt((np.diff(Q, axis=0) ** 2) @ (w * w)).sum())
+
+
+def _bezier(part: Bezier, ends: Array) -> tuple[Array, int] | None:
+    """Control points, and whether the way is walked backward; None where a few steps will do."""
+    p_a, p_b = ends[0, :2], ends[1, :2]
+    size = float(np.linalg.norm(p_b - p_a))
+    if size <= part.step:
+        return None
+    tangents = np.stack([np.cos(ends[:, 2]), np.sin(ends[:, 2])], 1)
+    way = (p_b - p_a) / size
+    backward = part.backward and float(tangents.sum(0) @ way) < 0.0
+    u, v = size / 3.0 * tangents * (-1.0 if backward else 1.0)
+    return np.stack([p_a, p_a + u, p_b - v, p_b]), int(backward)
+
+
+def _turn_drive_turn(part: Differential, ends: Array) -> tuple[Array, Array]:
+    """Knots and (x, y, heading) at them."""
+    (x0, y0, h0), (x1, y1, h1) = ends.tolist()
+    size = math.hypot(x1 - x0, y1 - y0)
+    if size < 1e-9:
+        return np.array([0.0, 1.0]), ends
+    way = math.atan2(y1 - y0, x1 - x0)
+    options = []
+    for ahead in (way, way + math.pi):
+        first, last = math.remainder(ahead - h0, TURN), math.remainder(h1 - ahead, TURN)
+        options.append((abs(first) + abs(last), first, last))
+    _, first, last = min(options)
+    shares = np.cumsum([0.0, part.lever * abs(first), size, part.lever * abs(last)])
+    drive = h0 + first
+    Q = np.array([[x0, y0, h0], [x0, y0, drive], [x1, y1, drive], [x1, y1, drive + last]])
+    keep = np.concatenate([[True], np.diff(shares) > 1e-12 * shares[-1]])
+    return shares[keep] / shares[-1], Q[keep]
+
+
+def _cut(points: Array, start: float, end: float) -> Array:
+    """Control points of the part of a Bézier curve between two places (blossoming)."""
+    def blossom(a: float, b: float, c: float) -> Array:
+        out = points
+        for s in (a, b, c):
+            out = (1.0 - s) * out[:-1] + s * out[1:]
+        return np.asarray(out[0])
+
+    return np.stack([blossom(start, start, start), blossom(start, start, end), blossom(start, end, end), blossom(end, end, end)])
+
+

@@ -1,0 +1,97 @@
+"""Visibility roadmaps: few nodes that see much (Siméon, Laumond and Nissoux, 2000).
+
+A free sample that no guard sees becomes a guard; one that sees guards of several components becomes a connector and joins
+them; any other is dropped. After enough samples in a row that brought no new guard, the roadmap most likely covers the
+free space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.kernels.clock import worked
+from bunraku.planning.ways.roadmap import Roadmap
+from bunraku.planning.ways.way_outcome import WayOutcome
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How far learning has come."""
+
+    samples: int
+    """Free ones."""
+    guards: int
+    connectors: int
+    components: int
+    failures: int
+    """Free samples in a row that brought no guard."""
+    outcome: WayOutcome = WayOutcome.BUDGET
+
+    @property
+    def covered(self) -> float:
+        """An estimate of the share of the free space that the guards see: 1 − 1/failures."""
+        return 1.0 - 1.0 / max(self.failures, 1)
+
+
+def learn(
+    roadmap: Roadmap, *, seed: int = 0, failures: int = 150, guards: int = 400, seconds: float = np.inf, looks: int = 16,
+    listen: Callable[[Learning], None] | None = None,
+) -> Learning:  # fmt: skip
+    """Makes the roadmap larger, in place, until `failures` free samples in a row were seen by guards, or it has `guards`.
+
+    Each sample looks at the `looks` nearest guards of each component, and `looks` times that in all. The same seed makes the
+    same roadmap of the same roadmap; less time makes a part of it. Ctrl-C ends it, and what was learnt is kept.
+    """
+    space, begun = roadmap.space, worked()
+    rng = np.random.default_rng([seed, len(roadmap)])
+    samples = row = connectors = 0
+
+    def state(outcome: WayOutcome) -> Learning:
+        parts = len(set(roadmap.component.tolist())) if len(roadmap) else 0
+        return Learning(samples, len(roadmap.guards), connectors, parts, row, outcome)
+
+    try:
+        while row < failures and len(roadmap.guards) < guards:
+            if worked() - begun > seconds:
+                return state(WayOutcome.BUDGET)
+            q = space.free_sample(rng)
+            if q is None:
+                return state(WayOutcome.NO_ROOM)
+            samples += 1
+            seen = _seen_guards(roadmap, q, looks)
+            row = 0 if not seen else row + 1
+            if len(seen) != 1:
+                node = roadmap.add_node(q, guard=not seen)
+                for guard in seen:
+                    roadmap.add_edge(node, guard)
+                connectors += bool(seen)
+            if listen is not None:
+                listen(state(WayOutcome.BUDGET))
+    except KeyboardInterrupt:
+        return state(WayOutcome.STOPPED)
+    return state(WayOutcome.FOUND)
+
+
+def _seen_guards(roadmap: Roadmap, q: Array, looks: int) -> list[int]:
+    """The nearest guard that q sees of each component."""
+    guards = roadmap.guards
+    if not len(guards):
+        return []
+    space, label = roadmap.space, roadmap.component
+    away = space.distances(q, roadmap.nodes[guards])
+    seen: dict[int, int] = {}
+    looked: dict[int, int] = {}
+    for guard in guards[np.argsort(away, kind="stable")[: looks * looks]].tolist():
+        component = int(label[guard])
+        if component in seen or looked.get(component, 0) >= looks:
+            continue
+        looked[component] = looked.get(component, 0) + 1
+        if space.sees(q, roadmap.nodes[guard]):
+            seen[component] = guard
+    return list(seen.values())

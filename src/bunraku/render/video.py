@@ -1,0 +1,190 @@
+"""Films and contact sheets of a motion, without a browser."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.errors import FileError
+from bunraku.figure import Figure
+from bunraku.kinematics import frames_along
+from bunraku.motion import Motion
+from bunraku.motion.still import as_motion
+from bunraku.render.camera import Camera, vector
+from bunraku.render.image import Strand, image, outline, strands
+from bunraku.scene import Scene
+from bunraku.writing import writing
+
+Array = NDArray[np.float64]
+Pixels = NDArray[np.uint8]
+
+
+def save_mp4(
+    thing: Motion | Figure, path: str | PathLike[str], *, fps: float = 30.0, size: tuple[int, int] = (960, 720),
+    camera: Camera | None = None, scene: Scene | None = None, follow: bool | None = None,
+) -> None:  # fmt: skip
+    """A film in real time. Ctrl-C ends it early and keeps what is done.
+
+    Without a camera, one sees the whole motion, or follows it where it goes far (`follow` decides otherwise).
+    """
+    import imageio_ffmpeg
+
+    require_ffmpeg(path)
+    motion = as_motion(thing, path)
+    width, height = (max(2, int(n) // 2 * 2) for n in size)  # the codec takes even sizes only
+    shots = _Shots(motion.resample(1.0 / fps), (width, height), camera, scene, follow)
+    stopped: KeyboardInterrupt | None = None
+    with writing(path) as temporary:
+        # Few errors are ours to mend here: no such codec, a full disk.
+        film = imageio_ffmpeg.write_frames(
+            str(temporary), (width, height), fps=fps, codec="libx264", quality=7, macro_block_size=2,
+            ffmpeg_log_level="error", output_params=["-movflags", "+faststart"],
+        )  # fmt: skip
+        try:
+            film.send(None)
+            for pixels in _with_progress(shots, len(shots), f"film {path}"):
+                film.send(np.ascontiguousarray(pixels))
+        except KeyboardInterrupt as interrupt:
+            stopped = interrupt
+        except (OSError, RuntimeError) as error:
+            raise FileError(f"the film cannot be made: {error}", path=str(path), advice="check the disk") from error
+        finally:
+            film.close()
+        if stopped and not (temporary.exists() and temporary.stat().st_size):
+            raise stopped
+    if stopped:
+        raise stopped
+
+
+def require_ffmpeg(path: str | PathLike[str]) -> None:
+    """Refuses a film where there is no program to make it."""
+    import imageio_ffmpeg
+
+    try:
+        found = shutil.which(imageio_ffmpeg.get_ffmpeg_exe())
+    except RuntimeError:
+        found = None
+    if found is None:
+        advice = "install ffmpeg, or let IMAGEIO_FFMPEG_EXE name it; .glb and .png need none"
+        raise FileError("films need the program ffmpeg, which is not here", path=str(path), advice=advice)
+
+
+def save_png(
+    thing: Motion | Figure, path: str | PathLike[str], *, samples: int = 12, columns: int | None = None,
+    size: tuple[int, int] = (320, 320), camera: Camera | None = None, scene: Scene | None = None,
+    follow: bool | None = None,
+) -> None:  # fmt: skip
+    """A contact sheet: `samples` pictures of a motion in a grid, with their times. Of a figure, one picture."""
+    if isinstance(thing, Figure):
+        save_pixels(image(thing, size=(2 * size[0], 2 * size[1]), scene=scene, camera=camera), path)
+        return
+    motion = as_motion(thing, path)
+    if samples < 1:
+        raise FileError(f"{samples} samples", path=str(path), advice="ask for one or more")
+    count = samples if len(motion) > 1 else 1
+    few = motion.resample(times=np.linspace(motion.t[0], motion.t[-1], count))
+    shots = _Shots(few, size, camera, scene, follow)
+    across = columns or _columns(count, size)
+    save_pixels(sheet(list(shots), across, [f"{t:.2f} s" for t in few.t]), path)
+
+
+def sheet(pictures: Sequence[Pixels], columns: int, labels: Sequence[str] = ()) -> Pixels:
+    """Pictures of one size in a grid, row by row, with a label in a corner of each."""
+    height, width = pictures[0].shape[:2]
+    rows = math.ceil(len(pictures) / columns)
+    gap = max(2, width // 160)
+    out = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap, 3), 255, np.uint8)
+    for k, picture in enumerate(pictures):
+        y, x = k // columns * (height + gap), k % columns * (width + gap)
+        out[y : y + height, x : x + width] = _labelled(picture, labels[k]) if labels else picture
+    return out
+
+
+def _columns(count: int, size: tuple[int, int]) -> int:
+    """About 3:2 on the whole."""
+    return max(1, min(count, round(math.sqrt(1.5 * count * size[1] / size[0]))))
+
+
+def _labelled(picture: Pixels, label: str) -> Pixels:
+    from PIL import Image, ImageDraw, ImageFont
+
+    canvas = Image.fromarray(picture)
+    font = ImageFont.load_default(max(10, picture.shape[0] // 20))
+    pad = picture.shape[0] // 40
+    ImageDraw.Draw(canvas).text((pad, pad), label, fill=(60, 60, 60), font=font)
+    return np.asarray(canvas)
+
+
+def save_pixels(pixels: Pixels, path: str | PathLike[str]) -> None:
+    """A picture as a PNG file."""
+    from PIL import Image
+
+    with writing(path) as temporary:
+        Image.fromarray(pixels).save(temporary, format="PNG")
+
+
+class _Shots:
+    """A picture for each sample, made when it is asked for."""
+
+    def __init__(
+        self, motion: Motion, size: tuple[int, int], camera: Camera | None, scene: Scene | None, follow: bool | None
+    ) -> None:
+        self.motion, self.size = motion, size
+        self.frames = [frames_along(track.figure, track.q) for track in motion.tracks]
+        self.chosen = np.unique(np.linspace(0, len(motion) - 1, min(len(motion), 60)).astype(int))
+        self.clouds = [self._outline(int(k)) for k in self.chosen]
+        self.scene = scene or Scene("floor", floor=self._floor())
+        self.cameras = [camera] * len(motion) if camera else self._cameras(size[0] / size[1], follow)
+
+    def __len__(self) -> int:
+        return len(self.motion)
+
+    def __iter__(self) -> Iterator[Pixels]:
+        figures = [track.figure for track in self.motion.tracks]
+        for k, camera in enumerate(self.cameras):
+            stands = [X[k] for X in self.frames]
+            ropes = [strand for n, X in enumerate(stands) for strand in self._strands(n, k, X)]
+            yield image(figures, stands, scene=self.scene, camera=camera, size=self.size, strings=ropes)
+
+    def _strands(self, n: int, k: int, X: Array) -> tuple[Strand, ...]:
+        track = self.motion.tracks[n]
+        return strands(track.figure, X, track.q[k], None if track.tension is None else track.tension[k])
+
+    def _cameras(self, aspect: float, follow: bool | None) -> list[Camera]:
+        """One that sees everything; or one that keeps beside what goes farther than three times its size."""
+        chosen, clouds = self.chosen, self.clouds
+        low, high = np.array([cloud.min(0) for cloud in clouds]), np.array([cloud.max(0) for cloud in clouds])
+        middles = (low + high) / 2
+        if follow is None:
+            follow = bool(np.max(np.ptp(middles[:, :2], axis=0)) > 1.5 * np.max(high - low))
+        if not follow:
+            return [Camera.around(np.concatenate(clouds), aspect=aspect)] * len(self)
+        middles[:, 2] = middles[:, 2].mean()
+        camera = Camera.around(np.concatenate([c - m for c, m in zip(clouds, middles, strict=True)]), aspect=aspect)
+        path = np.stack([np.interp(np.arange(len(self)), chosen, middles[:, axis]) for axis in range(3)], 1)
+        return [replace(camera, eye=vector(p + camera.eye), target=vector(p + camera.target)) for p in path]
+
+    def _floor(self) -> float:
+        """At zero, or under what hangs below."""
+        heights = np.concatenate([cloud[:, 2] for cloud in self.clouds])
+        lowest, tall = float(heights.min(initial=0.0)), float(np.ptp(heights)) if heights.size else 0.0
+        return lowest if lowest < -0.1 * tall else 0.0
+
+    def _outline(self, k: int) -> Array:
+        return np.concatenate([outline(t.figure, X[k]) for t, X in zip(self.motion.tracks, self.frames, strict=True)])
+
+
+def _with_progress(items: Any, total: int, text: str) -> Iterator[Any]:
+    """A bar on the terminal, if there is one."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    yield from track(items, text, total, console=console, disable=not console.is_terminal)

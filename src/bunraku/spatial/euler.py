@@ -1,0 +1,76 @@
+"""Rotations as nine numbers by rows, and the angles z, y, x of ball joints, for kernels."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bunraku.kernels.compile import inline
+
+
+@inline
+def ball_rotation(z, y, x):
+    """Rz Ry Rx, nine numbers by rows."""
+    a, b, c, d, e, f = math.cos(z), math.sin(z), math.cos(y), math.sin(y), math.cos(x), math.sin(x)
+    return a * c, a * d * f - b * e, a * d * e + b * f, b * c, b * d * f + a * e, b * d * e - a * f, -d, c * f, c * e
+
+
+@inline
+def times(A, B):
+    return (
+        A[0] * B[0] + A[1] * B[3] + A[2] * B[6],
+        A[0] * B[1] + A[1] * B[4] + A[2] * B[7],
+        A[0] * B[2] + A[1] * B[5] + A[2] * B[8],
+        A[3] * B[0] + A[4] * B[3] + A[5] * B[6],
+        A[3] * B[1] + A[4] * B[4] + A[5] * B[7],
+        A[3] * B[2] + A[4] * B[5] + A[5] * B[8],
+        A[6] * B[0] + A[7] * B[3] + A[8] * B[6],
+        A[6] * B[1] + A[7] * B[4] + A[8] * B[7],
+        A[6] * B[2] + A[7] * B[5] + A[8] * B[8],
+    )
+
+
+@inline
+def transposed(A):
+    return A[0], A[3], A[6], A[1], A[4], A[7], A[2], A[5], A[8]
+
+
+@inline
+def exp_rotation(w):
+    square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
+    angle = math.sqrt(square)
+    if angle < 1e-4:
+        s, c = 1.0 - square / 6.0, 0.5 - square / 24.0
+    else:
+        s, c = math.sin(angle) / angle, (1.0 - math.cos(angle)) / square
+    x, y, z = w
+    return (
+        1.0 - c * (y * y + z * z), c * x * y - s * z, c * x * z + s * y,
+        c * x * y + s * z, 1.0 - c * (x * x + z * z), c * y * z - s * x,
+        c * x * z - s * y, c * y * z + s * x, 1.0 - c * (x * x + y * y),
+    )  # fmt: skip
+
+
+@inline
+def near(angle, other):
+    """The angle, turned by whole turns, nearest to another."""
+    return angle - 2.0 * math.pi * np.rint((angle - other) / (2.0 * math.pi))
+
+
+@inline
+def ball_angles(C, z, y, x):
+    """Angles (z, y, x) of a rotation, those of its two sets that are nearer to the given ones."""
+    across = math.hypot(C[0], C[3])
+    pitch = math.atan2(-C[6], across)
+    if across > 1e-9:
+        yaw, roll = math.atan2(C[3], C[0]), math.atan2(C[7], C[8])
+    else:  # only yaw ∓ roll counts: keep roll
+        roll = x
+        sign = 1.0 if pitch > 0.0 else -1.0
+        yaw = math.atan2(-C[1], C[4]) + sign * roll
+    first = near(yaw, z), near(pitch, y), near(roll, x)
+    second = near(yaw + math.pi, z), near(math.pi - pitch, y), near(roll + math.pi, x)
+    a = (first[0] - z) ** 2 + (first[1] - y) ** 2 + (first[2] - x) ** 2
+    b = (second[0] - z) ** 2 + (second[1] - y) ** 2 + (second[2] - x) ** 2
+    return first if a <= b else second

@@ -1,0 +1,102 @@
+"""Pieces as files: a page that plays by a double click, and whatever the exporters write."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bunraku.errors import BunrakuError
+from bunraku.stage import describe
+from bunraku.stage.entry import Entry, Recorded
+from bunraku.stage.mesh_store import Meshes
+
+if TYPE_CHECKING:
+    from bunraku.stage.stage import Stage
+
+
+def export(stage: Stage, key: str, suffix: str) -> tuple[str, bytes]:
+    """File name and content. Not for the event loop."""
+    piece = stage.opened(key)
+    if not isinstance(piece, Recorded):
+        raise BunrakuError("a live entry has no end\n  advice: record a take, then export that")
+    entry = stage.entries[key]
+    name = f"{safe_name(entry.title.lower().replace(' ', '-'))}.{suffix}"
+    if suffix == "html":
+        return name, standalone([replace(entry, shows=piece, group="")]).encode()
+    if suffix not in stage.exporters:
+        raise BunrakuError(f"no export to {suffix!r}\n  advice: there are: {', '.join([*stage.exporters, 'html'])}")
+    with tempfile.TemporaryDirectory(prefix="bunraku-") as folder:
+        path = Path(folder) / name
+        stage.exporters[suffix](piece, path)
+        return name, path.read_bytes()
+
+
+def standalone(entries: Sequence[Entry]) -> str:
+    """One HTML file with the page and the recorded entries in it: no server, no network, nothing to install.
+
+    Live entries are left out. Its policy allows the one script that is in it, by its hash, and no connection.
+    """
+    web = files("bunraku.stage") / "web"
+    script, style = ((web / name).read_text("utf-8") for name in ("stage.js", "stage.css"))
+    font = base64.b64encode((web / "inter.woff2").read_bytes()).decode()
+    style = style.replace("url(./inter.woff2)", f"url(data:font/woff2;base64,{font})")
+    data = json.dumps(_inlined(entries), separators=(",", ":")).replace("<", "\\u003c")
+    # A script that holds "</script" would end early.
+    script = script.replace("</script", "<\\/script")
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "img-src data: blob:; font-src data:; connect-src data:; base-uri 'none'; form-action 'none'"
+    )
+    title = entries[0].title if len(entries) == 1 else "bunraku"
+    shown = title.replace("&", "&amp;").replace("<", "&lt;")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{shown}</title>
+<style>{style}</style>
+</head>
+<body>
+<script type="application/json" id="stage-data">{data}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+
+def _inlined(entries: Sequence[Entry]) -> dict[str, Any]:
+    meshes, out = Meshes(), []
+    for k, entry in enumerate(entries):
+        piece = entry.open()
+        if isinstance(piece, Recorded):
+            plain, samples = describe.recorded(piece, meshes)
+            head = {"id": f"e{k}", "title": entry.title, "about": entry.about, "group": entry.group, "front": entry.front}
+            out.append({"entry": head, "piece": {**head, **plain}, "samples": _packed(samples)})
+    if not out:
+        raise BunrakuError("nothing recorded to export\n  advice: record a take first")
+    return {"entries": out, "meshes": {key: _packed(data) for key, data in meshes.data.items()}}
+
+
+def _packed(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data, mtime=0)).decode()
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def safe_name(name: str) -> str:
+    """A file name with no way out of its folder: the last part, of plain characters only."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in last).lstrip(".")
+    return plain[-100:] or "file"

@@ -1,0 +1,216 @@
+"""`play`: the stage, served."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import socket
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+import uvicorn
+from rich.console import Console
+
+from bunraku.errors import BunrakuError
+from bunraku.stage.entry import Entry, Recorded
+from bunraku.stage.guard import Guard
+from bunraku.stage.page_export import standalone
+from bunraku.stage.server import application
+from bunraku.stage.stage import Exporter, Stage
+from bunraku.stage.uploads import Opener
+from bunraku.stage.wire import LARGEST
+
+PORT = 8360
+
+
+class Serving:
+    """A stage that is served from a thread: `with serve(entries) as stage: print(stage.address)`."""
+
+    def __init__(self, stage: Stage, *, host: str = "127.0.0.1", port: int = 0) -> None:
+        self.stage = stage
+        self._socket = _bound(host, port)
+        self.port = int(self._socket.getsockname()[1])
+        self.guard = Guard(host, self.port)
+        shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host
+        self.origin = f"http://{shown}:{self.port}"
+        self.address = f"{self.origin}/?token={self.guard.token}"
+        config = uvicorn.Config(
+            application(stage, self.guard), log_config=None, access_log=False, ws="websockets-sansio",
+            ws_max_size=8 * LARGEST, ws_per_message_deflate=False, ws_ping_interval=20.0, ws_ping_timeout=20.0,
+            timeout_graceful_shutdown=2,
+            server_header=False, date_header=False, h11_max_incomplete_event_size=32768,
+        )  # fmt: skip
+        # Closed connections and malformed handshakes are nothing that the person at the terminal must read.
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        self._server = uvicorn.Server(config)
+        self._thread: threading.Thread | None = None
+
+    def run(self) -> None:
+        """Until Ctrl-C, which is how it is meant to end."""
+        with contextlib.suppress(KeyboardInterrupt), self._socket:
+            self._server.run(sockets=[self._socket])
+
+    def __enter__(self) -> Serving:
+        self._thread = threading.Thread(target=self._in_thread, name="bunraku-stage", daemon=True)
+        self._thread.start()
+        deadline = time.monotonic() + 20.0
+        while not self._server.started:
+            if not self._thread.is_alive() or time.monotonic() > deadline:
+                raise BunrakuError("the stage did not start")
+            time.sleep(0.01)
+        return self
+
+    def _in_thread(self) -> None:
+        asyncio.run(self._server.serve(sockets=[self._socket]))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.should_exit = True
+        if self._thread is not None:
+            self._thread.join(timeout=10.0)
+        self._socket.close()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    out = socket.socket(family, socket.SOCK_STREAM)
+    out.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        out.bind((host, port))
+    except OSError as problem:
+        out.close()
+        taken = problem.errno in (errno.EADDRINUSE, errno.EACCES)
+        advice = "--port 0 takes any that is free" if taken else "127.0.0.1 is this machine alone, 0.0.0.0 all its addresses"
+        raise BunrakuError(f"the stage cannot use {host}:{port}: {problem.strerror}\n  advice: {advice}") from None
+    out.listen(64)
+    return out
+
+
+def serve(
+    entries: Sequence[Entry], *, host: str = "127.0.0.1", port: int = 0, opener: Opener | None = None,
+    exporters: Mapping[str, Exporter] | None = None, fps: float = 60.0,
+) -> Serving:  # fmt: skip
+    """A stage to be entered with `with`: for notebooks, scripts and tests."""
+    return Serving(Stage(entries, opener=opener, exporters=exporters, fps=fps), host=host, port=port)
+
+
+def play(
+    entries: Sequence[Entry], *, host: str = "127.0.0.1", port: int = PORT, opener: Opener | None = None,
+    exporters: Mapping[str, Exporter] | None = None, browser: bool | None = None, out: Path | None = None,
+    console: Console | None = None,
+) -> None:  # fmt: skip
+    """Opens the stage in the browser, and serves it until Ctrl-C.
+
+    Without a display nothing is opened: the address is printed, and the recorded entries are written to `out` as
+    an HTML file that plays by a double click and, where there is an exporter for it, the first of them as a video.
+    """
+    console = console or Console()
+    serving = _served(Stage(entries, opener=opener, exporters=exporters), host, port)
+    seen = has_display() if browser is None else browser
+    console.print(f"The stage is at  {serving.address}", soft_wrap=True, highlight=False)
+    if host in ("0.0.0.0", "::"):
+        console.print(
+            "It listens on every network of this machine. Whoever has the whole address can watch and drive, and what "
+            f"they do travels unencrypted.\nFrom elsewhere:  http://{_own_address()}:{serving.port}/?token={serving.guard.token}",
+            soft_wrap=True, highlight=False,
+        )  # fmt: skip
+    threading.Thread(target=_prepare, args=(serving.stage,), daemon=True).start()
+    if seen:
+        console.print("Ctrl-C ends it.")
+        threading.Timer(0.6, webbrowser.open, (serving.address,)).start()
+    else:
+        _say_no_display(console, serving, host)
+        if out is not None:
+            threading.Thread(target=_write_offline, args=(serving.stage, out, console), daemon=True).start()
+    serving.run()
+
+
+def _say_no_display(console: Console, serving: Serving, host: str) -> None:
+    console.print("There is no display here, so no browser is opened. It is served until Ctrl-C.", highlight=False)
+    if host == "127.0.0.1":
+        tunnel = f"ssh -L {serving.port}:127.0.0.1:{serving.port} {socket.gethostname()}"
+        console.print(f"To see it from another machine:  {tunnel}  and open the address there.", soft_wrap=True, highlight=False)
+
+
+def _served(stage: Stage, host: str, port: int) -> Serving:
+    """At the wanted port; where nobody asked for the usual one and it is taken, at any."""
+    try:
+        return Serving(stage, host=host, port=port)
+    except BunrakuError:
+        if port != PORT:
+            raise
+        return Serving(stage, host=host, port=0)
+
+
+def has_display() -> bool:
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _prepare(stage: Stage) -> None:
+    """The first entry, before anybody has opened the page."""
+    with contextlib.suppress(BunrakuError):  # whoever opens it will be told
+        stage.opened(next(iter(stage.entries)))
+
+
+def _write_offline(stage: Stage, out: Path, console: Console) -> None:
+    """The recorded entries for those who have no browser here: a page with all of them, and the first as a film."""
+
+    def wrote(path: Path, what: str) -> None:
+        console.print(f"wrote {path}  {what}", highlight=False, soft_wrap=True)
+
+    try:
+        shown = _recorded(stage, console)
+        if not shown:
+            return
+        out.mkdir(parents=True, exist_ok=True)
+        _whole(out / "show.html", standalone(shown).encode())
+        wrote(out / "show.html", "(a double click plays it in any browser)")
+        first = shown[0].open()
+        if "mp4" in stage.exporters and isinstance(first, Recorded):
+            stage.exporters["mp4"](first, out / "show.mp4")
+            wrote(out / "show.mp4", f"({shown[0].title})")
+        console.print("The stage is still being served; Ctrl-C ends it.", highlight=False)
+    except (BunrakuError, OSError) as problem:
+        console.print(str(problem), style="red", highlight=False)
+
+
+def _recorded(stage: Stage, console: Console) -> list[Entry]:
+    """Entries that play by themselves. One that fails is told of, and the others go on."""
+    out = []
+    for key, entry in list(stage.entries.items()):
+        try:
+            thing = stage.opened(key)
+        except BunrakuError as problem:
+            console.print(f"{entry.title}: {problem}", style="yellow", highlight=False)
+            continue
+        if isinstance(thing, Recorded):
+            out.append(replace(entry, shows=thing))
+    return out
+
+
+def _whole(path: Path, data: bytes) -> None:
+    """A file appears whole or not at all."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_bytes(data)
+    part.replace(path)
+
+
+def _own_address() -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing; only chooses the interface
+            return str(probe.getsockname()[0])
+        except OSError:
+            return socket.gethostname()

@@ -1,0 +1,58 @@
+"""Files on the stage: what a dropped one shows, and what a piece can be saved as."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bunraku import io
+from bunraku.errors import FileError
+from bunraku.figure import Figure
+from bunraku.io.outputs import save_motion
+from bunraku.io.yaml import yaml_reader
+from bunraku.motion import Motion
+from bunraku.scene import Scene
+from bunraku.stage import Entry, Recorded, still
+from bunraku.stage.stage import Exporter
+from bunraku.teleop.theatre import in_theatre
+from bunraku.teleop.viewing_places import at_hand, standing
+
+if TYPE_CHECKING:
+    from bunraku.choreography import Performance
+
+SAVED_AS = ("npz", "csv", "glb", "bvh", "mp4")
+
+
+def entries_of(path: Path) -> list[Entry]:
+    """The entries of a figure, a scene, a motion or a show in a file."""
+    if path.suffix.lower() in (".yaml", ".yml") and yaml_reader.read(path).get("show") is not None:
+        from bunraku.choreography import load_script, perform
+
+        script = load_script(path)  # mistakes are told now; it is rehearsed when somebody looks
+        return [Entry(script.title, lambda: on_stage(perform(script)), "show")]
+    return shown(io.load(path), path.stem)
+
+
+def on_stage(made: Performance) -> Recorded:
+    """A show that was performed, beside the ghosts of what was asked for; the cues are on the timeline."""
+    return in_theatre(made.motion, reference=made.reference)
+
+
+def shown(thing: Any, title: str) -> list[Entry]:
+    match thing:
+        case Motion():
+            return [Entry(title, thing, "motion")]
+        case Scene():
+            nobody = Figure("nobody", ())
+            return [Entry(title, lambda: still(nobody, scene=thing), "scene")]
+        case Figure():
+            about = "pull its strings" if thing.strings else "drag its limbs"
+            return [
+                Entry(title, lambda: standing(thing), "figure"), Entry(f"{title}, live", lambda: at_hand(thing), about),
+            ]  # fmt: skip
+    raise FileError(f"a {type(thing).__name__} cannot be shown", path=title, advice="drop a figure, a scene or a motion")
+
+
+def exporters() -> dict[str, Exporter]:
+    """By suffix: writes the motion of a piece to a path."""
+    return dict.fromkeys(SAVED_AS, lambda piece, path: save_motion(piece.motion, path, piece.scene))

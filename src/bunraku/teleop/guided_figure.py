@@ -1,0 +1,197 @@
+"""A humanoid guided live: one point follows the stick or the mouse, synergetic rules move the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.figure import WORLD
+from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.guide_command import GUIDED, STAND, Guided
+from bunraku.locomotion.guide.guide_command import Command as Command_
+from bunraku.locomotion.guide.navigation_points import heading
+from bunraku.locomotion.guide.performance import Performance
+from bunraku.locomotion.guide.performer import Performer
+from bunraku.locomotion.guide.segment import DT
+from bunraku.locomotion.guide.session import Session, Tick
+from bunraku.locomotion.guide.stabiliser import Stabiliser
+from bunraku.stage import Command, Device, Pull, Release, Sample, Sticks
+from bunraku.teleop.devices import PAPER, Pilot, Reading
+from bunraku.teleop.joystick import Joystick
+from bunraku.teleop.markers import marked, markers
+from bunraku.teleop.mujoco_robot import MujocoRobot
+from bunraku.teleop.robot_link import slipped
+
+Array = NDArray[np.float64]
+SPOKEN = {name: name.replace("_", " ") for name in GUIDED}
+
+
+class GuidedLive:
+    """A Live: sticks guide a point, a push of the fifth switches which; or drag a foot, a hand or the trunk."""
+
+    pulls = frozenset(("body",))
+    sticks = (
+        "side to side", "forward and back", "turn", "up and down, lift the foot", "switch what is guided", "lean, tilt the hand",
+        "lean sideways, roll the hand",
+    )  # fmt: skip
+    series = (("ZMP inside the polygon", "mm"), ("height of the centre of mass", "m"), ("speed of the centre of mass", "m/s"))
+
+    def __init__(
+        self, guide: Guide, *, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, joystick: Joystick | None = None
+    ) -> None:  # fmt: skip
+        """With a joystick, its commands go before those of the page."""
+        self._performer = Performer(guide)
+        self._start = guide.start(x=x, y=y, yaw=yaw)
+        self._markers = markers(guide.humanoid)
+        self.scene, self.dt = guide.scene, DT
+        self.figures = (guide.humanoid.figure, self._markers)
+        self._keep, self._joystick = False, joystick
+        self.reset()
+
+    @property
+    def guided(self) -> Guided:
+        """The point that follows."""
+        return self._pilot.guided
+
+    def keep(self) -> None:
+        """From the next reset on, all performances are kept, for pictures."""
+        self._keep = True
+
+    @property
+    def performances(self) -> list[Performance]:
+        return self._session.performances
+
+    def reset(self) -> Sample:
+        self._session = Session(self._performer, self._start, keep=self._keep, prompt=True)
+        self._pilot = Pilot(up_lifts=True)
+        self._held, self._heard = Pilot(PAPER), Device(())
+        self._command = STAND
+        self._device: Command_ | None = None
+        self._drag: Pull | None = None
+        self._notices: list[str] = []
+        self._told = ""
+        return self._sample(self._session.tick(), 0.0)
+
+    def apply(self, command: Command) -> None:
+        match command:
+            case Sticks(axes, buttons) if len(axes) in (6, 7):  # older logs know no rolling
+                self._command = self._obeyed(self._pilot, Reading(axes, buttons))
+            case Device(axes, buttons, hats):
+                if axes:
+                    self._device = self._obeyed(self._held, Reading(axes, buttons, hats))
+                else:
+                    self._device = None
+                    self._notices.append("the joystick is gone: it stands, and the page may drive on")
+            case Pull(figure=0, part="body", name=name) if name in self._limbs:
+                self._guide(self._limbs[name])
+                self._drag = command
+            case Release():
+                self._drag, self._command = None, STAND
+
+    def heard(self) -> tuple[Command, ...]:
+        """What the joystick says, where that has changed."""
+        if self._joystick is None:
+            return ()
+        reading = self._joystick.poll()
+        said = Device(()) if reading is None else Device(reading.axes, reading.buttons, reading.hats)
+        changed, self._heard = said != self._heard, said
+        return (said,) if changed else ()
+
+    def _obeyed(self, pilot: Pilot, reading: Reading) -> Command_:
+        before = pilot.guided
+        command = pilot.command(reading)
+        if pilot.guided != before:
+            self._notices.append(f"{SPOKEN[pilot.guided]} is guided")
+        return command
+
+    def _guide(self, point: Guided) -> None:
+        if self._pilot.guided != point:
+            self._pilot.guided = point
+            self._notices.append(f"{SPOKEN[point]} is guided")
+
+    @cached_property
+    def _limbs(self) -> dict[str, Guided]:
+        """Which point a frame belongs to: that of the nearest foot or hand below or above it, else the trunk."""
+        own = self._performer.guide.humanoid
+        ends: dict[str, Guided] = {own.feet[0]: "left_foot", own.feet[1]: "right_foot"}
+        ends |= {own.hands[0]: "left_hand", own.hands[1]: "right_hand"}
+        out: dict[str, Guided] = dict.fromkeys((frame.name for frame in own.figure.frames), "trunk")
+        above: dict[str, int] = {}
+        for end in ends:
+            frame = end
+            while frame != WORLD:
+                above[frame] = above.get(frame, 0) + 1
+                frame = own.figure.frame(frame).parent
+        for end, point in ends.items():
+            frame = end
+            while frame != WORLD and above[frame] == 1:
+                out[frame] = point
+                frame = own.figure.frame(frame).parent
+        return out
+
+    def step(self) -> Sample:
+        session = self._session
+        session.command = self._toward(self._drag) if self._drag is not None else self._wanted
+        tick = session.tick()
+        if tick.notice and tick.notice != self._told:
+            self._notices.append(tick.notice)
+        if tick.k == 1:
+            self._told = tick.notice
+        return self._sample(tick, tick.t)
+
+    @property
+    def _wanted(self) -> Command_:
+        """What the joystick says; where it is let go, or there is none, the page's command."""
+        held, page = self._device, self._command
+        return page if held is None or (held.idle and not any(held.lift) and not page.idle) else held
+
+    def _toward(self, drag: Pull) -> Command_:
+        """The command that brings the dragged point to the mouse."""
+        points, own = self._session.points, self._performer.guide.humanoid
+        guided = self._limbs[drag.name]
+        at = {"left_foot": points.feet[0, :3], "right_foot": points.feet[1, :3], "left_hand": points.hands[0],
+              "right_hand": points.hands[1]}.get(guided, points.com.p)  # fmt: skip
+        away = np.array(drag.to) - at
+        scale = 0.35 * own.limits.reach
+        if guided == "trunk":
+            away[2], scale = 0.0, 0.36 * own.limits.forward
+        elif "foot" in guided:
+            scale = 0.6 * own.limits.forward
+        x, y, z = (float(v) for v in np.clip(heading(points.yaw).T @ away / scale, -1.0, 1.0))
+        lifted = float(np.clip((drag.to[2] - at[2]) / own.limits.lift, 0.0, 1.0)) if "foot" in guided else 0.0
+        lift = (lifted, 0.0) if guided == "left_foot" else (0.0, lifted)
+        return Command_(guided, (x, y, 0.0 if "foot" in guided else z), lift=lift)
+
+    def _sample(self, tick: Tick, t: float) -> Sample:
+        row = tick.performance.move.segment.samples[tick.k]
+        margin = tick.performance.move.segment.margin_of(tick.performance.zmp)[tick.k]
+        notices, self._notices = tuple(self._notices), []
+        series = (1e3 * float(margin), float(row[2]), float(np.linalg.norm(row[3:6])))
+        return Sample(t, (tick.q.copy(), marked(self._markers, tick)), (), series, (), notices)
+
+
+class GuidedInPhysics(GuidedLive):
+    """The same in MuJoCo: servos follow, a stabiliser holds the balance, what is shown is what the robot measures."""
+
+    def reset(self) -> Sample:
+        out = super().reset()
+        guide = self._performer.guide
+        self._robot = MujocoRobot(guide.humanoid, guide.scene, self._session.before[-1])
+        self._stabiliser = Stabiliser(self._performer, *self._robot.servos)
+        self._fell = False
+        return out
+
+    def step(self) -> Sample:
+        session = self._session
+        if session.idle:
+            session.relocate(*slipped(session, self._robot.q))
+        sample = super().step()
+        done, k = session.now
+        measured = self._robot.step(self._stabiliser.targets(done, k, self._robot.q, session.look_back))
+        notices = sample.notices
+        if self._robot.fallen and not self._fell:
+            self._fell, notices = True, (*notices, "it fell: back to the start sets it up again")
+        return replace(sample, q=(measured, sample.q[1]), notices=notices)

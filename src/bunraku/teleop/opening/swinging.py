@@ -1,0 +1,27 @@
+"""Figures without strings, simulated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.figure import Figure
+from bunraku.figure.library import named
+from bunraku.stage import Entry, Recorded
+from bunraku.teleop.viewing_places import AIR, FROM_SIDE
+
+TITLE = "Physics"
+
+
+def entries() -> list[Entry]:
+    return [
+        Entry("Double pendulum", lambda: _swing(named("double_pendulum"), 2.2), "Chaos, at constant energy", front=FROM_SIDE),
+        Entry("A chain of ten", lambda: _swing(named("chain10"), 0.35), "Energy stays, however long", front=FROM_SIDE),
+        Entry("Cart and pendulum", lambda: _swing(named("cart_pendulum"), 1.0), "The cart follows the bob", front=FROM_SIDE),
+    ]
+
+
+def _swing(f: Figure, angle: float) -> Recorded:
+    from bunraku.dynamics import simulate
+
+    q = np.array(f.start) + angle * np.array([v.motion == "rotate" and not v.kinematic for v in f.variables])
+    return Recorded(simulate(f, duration=20.0, dt=0.01, q=q), AIR)

@@ -1,0 +1,271 @@
+"""Simulated figures whose strings are pulled live.
+
+A pulled spindle goes after the hand, no faster than a puppeteer's arm; a pulled hook or limb is drawn by a rubber band, so that
+what cannot be reached only stretches the band; a string that is asked for what no configuration reaches is held at its limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.dynamics import Simulation, settle
+from bunraku.dynamics.quantities import gap_derivatives
+from bunraku.dynamics.rollout import FROZEN
+from bunraku.errors import BunrakuError
+from bunraku.figure import WORLD, Figure, Frame, Point, String
+from bunraku.kinematics import pose
+from bunraku.scene import Scene
+from bunraku.stage import Command, Pull, Release, Sample, Sticks, Winch
+from bunraku.teleop.hand_reach import reachable
+from bunraku.teleop.rubber_bands import Bands
+
+Array = NDArray[np.float64]
+ARM = 1.5
+"""Largest speed of a spindle, and of winding [m/s]."""
+JERK = 30.0
+"""Largest acceleration of them [m/s²]."""
+LAG = 0.04
+"""Time constant with which a spindle goes after the hand [s]."""
+STRIDE = 0.5
+"""Speed of the whole controller at full stick [m/s]."""
+TIGHT = 8.0
+"""To a string that pulls with so many times the weight, the hand gives way."""
+GIVE = 0.1
+"""And so fast [m/s]."""
+WARY, CREEP = 0.4, 0.05
+"""After a string was held, the hand only creeps [m/s] and takes this long to forget [s]: it does not hammer at a limit."""
+
+
+STICKS = ("side to side", "forward and back", "rock", "up and down")
+
+
+def _begun(figure: Figure, dt: float) -> Simulation:
+    """From where the figure starts; from rest, where that is out of joint: a loop drawn open, strings too short."""
+    try:
+        return Simulation(figure, dt=dt)
+    except BunrakuError as problem:
+        try:
+            return Simulation(figure, settle(figure), dt=dt)
+        except BunrakuError:
+            raise problem from None
+
+
+class Puppet:
+    """One simulated figure and what hands want of it."""
+
+    def __init__(self, figure: Figure, dt: float) -> None:
+        self.figure = figure
+        self.bands = Bands(figure)
+        self._ropes = [s.name for s in (*figure.strings, *figure.wires)]
+        self._start = _begun(figure, dt)
+        n = figure.n_dynamic
+        self._lower, self._upper = (np.array(limit[n:]) for limit in figure.limits)
+        self._is_length = np.array([v.motion == "length" for v in figure.variables[n:]], bool)
+        self._lower[self._is_length] = np.maximum(self._lower[self._is_length], 0.02)
+        self._speed = np.minimum(np.array([v.speed for v in figure.variables[n:]], float), ARM)
+        self._side = self._sides()
+        # Which kinematic variables each string feels.
+        self._moves = np.abs(gap_derivatives(figure, figure.start)[1][: len(self._ropes), n:]) > 1e-3
+        self.reset()
+
+    def reset(self) -> None:
+        self.simulation = self._start.copy()
+        self.wish = self.simulation.q[self.figure.n_dynamic :]
+        self.bands.clear()
+        self._rate, self._wary = np.zeros((2, len(self.wish)))
+
+    def let_go(self, part: str, name: str) -> None:
+        self.bands.let_go(f"{part} {name}")
+        # What was asked for beyond reach is asked for no longer.
+        self.wish = self.simulation.q[self.figure.n_dynamic :]
+
+    def string(self, name: str) -> String | None:
+        return next((s for s in self.figure.strings if s.name == name), None)
+
+    # -- what hands want -----------------------------------------------------------------------------------------
+
+    def pull(self, command: Pull) -> None:
+        """Bands hold hooks and limbs; what the puppeteer moves by himself, a spindle or its carriage, goes there."""
+        to, string = np.array(command.to), self.string(command.name)
+        if command.part == "body" and command.name in self.figure.frame_index:
+            at = Point(command.name, command.at)
+            if self._is_moved_by_physics(command.name):
+                self.bands.hold(f"body {command.name}", at, to)
+            else:
+                self._reach(at, to)
+        elif command.part == "hook" and string is not None:
+            self.bands.hold(f"hook {command.name}", string.hook, to)
+        elif command.part == "spindle" and string is not None:
+            self._reach(string.spindle, to)
+
+    def _is_moved_by_physics(self, frame: str) -> bool:
+        return bool(np.any(pose(self.figure, self.simulation.q).jacobian(frame)[:, : self.figure.n_dynamic]))
+
+    def _reach(self, spindle: Point, to: Array) -> None:
+        """The kinematic variables that bring a spindle to a point, or as near as they can."""
+        n, q = self.figure.n_dynamic, self.simulation.q
+        q[n:] = self.wish
+        for _ in range(3):  # once is exact for carriages; a spindle on an arm needs a few
+            now = pose(self.figure, q)
+            J = now.point_jacobian(spindle.frame, spindle.position)[:, n:]
+            step = np.linalg.lstsq(J, to - now.point(spindle.frame, spindle.position), rcond=1e-6)[0]
+            q[n:] = np.clip(q[n:] + step, self._lower, self._upper)
+        self.wish = q[n:]
+
+    def winch(self, name: str, by: float) -> None:
+        string = self.string(name)
+        if string is None or string.variable is None:
+            return
+        k = self.figure.index(string.variable) - self.figure.n_dynamic
+        if k >= 0:
+            wound = self.wish[k] + by / string.ratio
+            self.wish[k] = min(max(wound, self._lower[k]), self._upper[k])
+
+    def steer(self, axes: Sequence[float], dt: float) -> None:
+        """The whole controller at once: to the side, forward, rocking, up."""
+        side, forward, rock, lift = axes
+        moves = STRIDE * dt * (side * self._along[0] + forward * self._along[1])
+        winds = -STRIDE * dt * (lift + 0.5 * rock * self._side) * self._is_length
+        self.wish = np.clip(self.wish + moves + winds, self._lower, self._upper)
+
+    def _sides(self) -> Array:
+        """Of each length variable: −1 on the controller's left, +1 on its right."""
+        figure, n = self.figure, self.figure.n_dynamic
+        now = pose(figure)
+        self._along = np.zeros((2, figure.n_q - n))
+        side = np.zeros(figure.n_q - n)
+        for string in figure.strings:
+            at = now.point(string.spindle.frame, string.spindle.position)
+            J = now.point_jacobian(string.spindle.frame, string.spindle.position)[:, n:]
+            for axis in (0, 1):
+                self._along[axis] = np.maximum(self._along[axis], (J[axis] > 0.5).astype(float))
+            if string.variable is not None and figure.index(string.variable) >= n:
+                side[figure.index(string.variable) - n] = at[0] - now.com[0]
+        largest = np.abs(side).max(initial=0.0)
+        return side / largest if largest > 0.0 else side
+
+    # -- physics -------------------------------------------------------------------------------------------------
+
+    def step(self) -> tuple[Array, float, set[str]]:
+        """Energies, the largest violation of a string [m], and the strings that are held at their limit."""
+        q, n = self.simulation.q, self.figure.n_dynamic
+        go, held = self._move(q)
+        self.simulation.figure = self.bands.figure
+        forces, full = self.bands.forces(q, self.simulation.dt)
+        held |= {name for part, _, name in (key.partition(" ") for key in full) if part == "hook"}
+        before = self.simulation.copy() if go.any() else None
+        steps = self.simulation.step(q[n:] + go, forces)
+        if steps.bits[-1] & FROZEN and before is not None:
+            # Rather than nothing moving at all, the hand does not move.
+            self._rate = np.zeros(len(go))
+            self.simulation = before
+            steps = self.simulation.step(q[n:], forces)
+        ropes = len(self._ropes)
+        return steps.energy[-1], float(np.maximum(steps.gap[-1, :ropes], 0.0).max(initial=0.0)), held
+
+    def _move(self, q: Array) -> tuple[Array, set[str]]:
+        """How far the kinematic variables go in the next step, and the strings that let them go no farther."""
+        n, dt = self.figure.n_dynamic, self.simulation.dt
+        most = self._speed * (1.0 - self._wary) + CREEP * self._wary
+        wanted = np.clip((self.wish - q[n:]) / (LAG + dt), -most, most)
+        go = dt * np.sign(wanted) * np.minimum(np.abs(wanted), np.maximum(np.sign(wanted) * self._rate, 0.0) + JERK * dt)
+        tight = self.simulation.tension > TIGHT * self.bands.weight
+        if np.abs(go).max(initial=0.0) < 1e-7 and not tight.any():
+            self._rate = np.zeros(len(go))
+            return self._rate, set()
+        done, held = reachable(self.figure, q, go, tight=tight, give=GIVE * dt)
+        self._rate = done / dt
+        self._wary = np.where(self._moves[held | tight].any(0), 1.0, self._wary * math.exp(-dt / WARY))
+        stuck = np.abs(self.wish - q[n:]).max(initial=0.0) > 2e-3
+        return done, {self._ropes[c] for c in np.flatnonzero(held)} if stuck else set()
+
+
+class Simulated:
+    """A Live: figures stepped by the variational integrator while their strings are pulled."""
+
+    pulls = frozenset(("spindle", "hook", "body"))
+    series = (("kinetic energy", "J"), ("potential energy", "J"), ("total energy", "J"), ("constraint error", "mm"))
+
+    def __init__(self, *figures: Figure, scene: Scene = Scene("stage"), dt: float = 0.005) -> None:  # noqa: B008 (frozen)
+        self._puppets = [Puppet(figure, dt) for figure in figures]
+        self.figures = tuple(figures)
+        # Where the puppeteer holds nothing there is nothing to steer.
+        self.sticks = STICKS if any(figure.kinematic for figure in figures) else ()
+        self.scene, self.dt = scene, dt
+        self.reset()
+
+    def reset(self) -> Sample:
+        self._t, self._axes = 0.0, (0.0,) * len(self.sticks)
+        self._held: set[tuple[int, str]] = set()
+        self._told: dict[tuple[int, str], float] = {}
+        for puppet in self._puppets:
+            puppet.reset()
+        return self._sample(np.zeros(2), 0.0, ())
+
+    def apply(self, command: Command) -> None:
+        match command:
+            case Pull(figure) if figure < len(self._puppets):
+                self._puppets[figure].pull(command)
+            case Release(figure, part, name) if figure < len(self._puppets):
+                self._puppets[figure].let_go(part, name)
+            case Winch(figure, name, by) if figure < len(self._puppets):
+                self._puppets[figure].winch(name, by)
+            case Sticks(axes) if len(axes) == len(self.sticks):
+                self._axes = axes
+
+    def step(self) -> Sample:
+        before, self._held = self._held, set()
+        energy, error = np.zeros(2), 0.0
+        for k, puppet in enumerate(self._puppets):
+            if any(self._axes):
+                puppet.steer(self._axes, self.dt)
+            own, gap, held = puppet.step()
+            energy += own
+            error = max(error, gap)
+            self._held |= {(k, name) for name in held}
+        self._t += self.dt
+        return self._sample(energy, error, self._news(before))
+
+    def _news(self, before: set[tuple[int, str]]) -> tuple[str, ...]:
+        """Strings that have come to their limit; each is told of once in a few seconds."""
+        out = []
+        for who in sorted(self._held - before):
+            if self._t - self._told.get(who, -math.inf) > 4.0:
+                self._told[who] = self._t
+                out.append(f"{who[1]} is held: no pose reaches that far")
+        return tuple(out)
+
+    def _sample(self, energy: Array, error: float, news: tuple[str, ...]) -> Sample:
+        kinetic, potential = (float(e) for e in energy)
+        simulations = [puppet.simulation for puppet in self._puppets]
+        return Sample(
+            self._t, tuple(s.q for s in simulations), tuple(np.maximum(s.tension, 0.0) for s in simulations),
+            (kinetic, potential, kinetic + potential, 1e3 * error), tuple(sorted(self._held)), news,
+        )  # fmt: skip
+
+
+def placed(figure: Figure, at: tuple[float, float, float], *, name: str = "") -> Figure:
+    """The same figure somewhere else: everything that stood in the world stands on a frame of its own."""
+
+    def moved(point: Point) -> Point:
+        return Point("place", point.position) if point.frame == WORLD else point
+
+    def moved_string(string: String) -> String:
+        return replace(
+            string, hook=moved(string.hook), spindle=moved(string.spindle), eyelets=tuple(moved(p) for p in string.eyelets)
+        )
+
+    frames = tuple(replace(f, parent="place") if f.parent == WORLD else f for f in figure.frames)
+    return figure.replace(
+        name=name or figure.name, frames=(Frame("place", WORLD, at), *frames),
+        strings=tuple(moved_string(s) for s in figure.strings), wires=tuple(replace(moved_string(w)) for w in figure.wires),
+        springs=tuple(replace(s, a=moved(s.a), b=moved(s.b)) for s in figure.springs),
+        closures=tuple(replace(c, a=moved(c.a), b=moved(c.b)) for c in figure.closures),
+        shapes=tuple(replace(s, frame="place") if s.frame == WORLD else s for s in figure.shapes),
+        bodies=tuple(replace(b, frame="place") if b.frame == WORLD else b for b in figure.bodies),
+    )  # fmt: skip

@@ -1,0 +1,79 @@
+"""Pin and drag: pins stay, the hand follows, out of reach it stops nearby."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from bunraku.figure import Point, library
+from bunraku.kinematics import pose
+from bunraku.kinematics.inverse.drag import Drag
+from bunraku.kinematics.inverse.solution import Outcome
+
+
+def test_hand_follows_while_feet_stay() -> None:
+    figure = library.mannequin()
+    here = pose(figure)
+    drag = Drag(figure, figure.start, "left_palm", pins=["left_sole", "right_sole"])
+    angles = np.linspace(0, 2 * np.pi, 60)
+    places = here.point("left_palm") + np.stack([0.25 * np.sin(angles), 0.1 * np.sin(2 * angles), 0.35 * (1 - np.cos(angles))], 1)
+    solutions = drag.along(places)
+    before = figure.start
+    for solution, place in zip(solutions, places, strict=True):
+        there = pose(figure, solution.q)
+        assert np.allclose(there.point("left_palm"), place, atol=1e-6)
+        for foot in ("left_sole", "right_sole"):
+            assert np.allclose(there.X(foot), here.X(foot), atol=1e-6)
+        assert np.abs(solution.q - before).max() < 0.35  # no leap from one mouse event to the next
+        before = solution.q
+    assert np.allclose(solutions[-1].q, figure.start, atol=0.02)  # back where it began
+
+
+def test_far_out_of_reach_pins_still_hold() -> None:
+    figure = library.mannequin()
+    here = pose(figure)
+    drag = Drag(figure, figure.start, Point("left_palm", (0, 0, -0.05)), pins=["left_sole", Point("right_sole")])
+    q = figure.start
+    outcome = Outcome.CONVERGED
+    for k in range(40):
+        solution = drag.to(q, here.point("left_palm") + np.array([0.06 * k, 0.02 * k, 0.03 * k]))
+        q, outcome = solution.q, solution.outcome
+        assert np.allclose(pose(figure, q).X("left_sole"), here.X("left_sole"), atol=1e-5)
+        assert np.allclose(pose(figure, q).point("right_sole"), here.point("right_sole"), atol=1e-5)
+    assert outcome is not Outcome.CONVERGED
+    assert solution.errors["dragged"] > 0.5
+
+
+def test_only_what_may_move_moves() -> None:
+    figure = library.mannequin()
+    moves = ["left_shoulder_rz", "left_shoulder_ry", "left_shoulder_rx", "left_elbow"]
+    drag = Drag(figure, figure.start, "left_palm", moves=moves)
+    solution = drag.to(figure.start, pose(figure).point("left_palm") + np.array([0.1, 0.0, 0.1]))
+    changed = np.flatnonzero(solution.q != figure.start)
+    assert solution.outcome is Outcome.CONVERGED
+    assert {figure.names[k] for k in changed} <= set(moves)
+
+
+def test_a_drag_keeps_up_with_the_mouse() -> None:
+    """Sixty events a second, with much to spare."""
+    figure = library.mannequin()
+    drag = Drag(figure, figure.start, "left_palm", pins=["left_sole", "right_sole"])
+    place = pose(figure).point("left_palm")
+    drag.to(figure.start, place)  # compiles
+    q, taken = figure.start, []
+    for k in range(30):
+        begin = time.process_time()
+        q = drag.to(q, place + np.array([0.01 * k, 0.0, 0.01 * k])).q
+        taken.append(time.process_time() - begin)
+    assert np.median(taken) < 1 / 60
+
+
+@pytest.mark.parametrize("name", ["marionette22", "gecko", "hand"])
+def test_any_figure_can_be_dragged(name: str) -> None:
+    figure = library.named(name)
+    frame = figure.frames[-1].name if name != "marionette22" else "lhand"
+    place = pose(figure).point(frame)
+    solution = Drag(figure, figure.start, frame).to(figure.start, place + np.array([0.0, 0.005, 0.005]))
+    assert solution.errors["dragged"] < 0.006

@@ -1,0 +1,95 @@
+"""The whole motion at once: smoother than the paper's gait, with standing feet exact and nothing touched."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bunraku.figure import library
+from bunraku.locomotion.climb.climb import GUESS
+from bunraku.locomotion.climb.course import Course
+from bunraku.locomotion.climb.foot_swing import foot_paths
+from bunraku.locomotion.climb.footsteps import footsteps
+from bunraku.locomotion.climb.gecko import Gecko, gait, stand, wish
+from bunraku.locomotion.climb.gecko_kernels import points_along, retract_along
+from bunraku.locomotion.climb.light_climb import lighter
+from bunraku.locomotion.climb.path_segments import Slope, Straight
+from bunraku.locomotion.climb.smooth_motion import Weights, Whole, skin_clearance, smooth
+
+GECKO = Gecko(library.named("gecko"))
+
+
+def accelerations(Q):
+    return np.abs(np.diff(Q[:, GECKO.active], 2, axis=0)) / 0.005**2
+
+
+def problem():
+    m = GECKO.measures
+    course = Course((Straight(0.06), Slope(math.pi / 6), Straight(0.12)), height=m["height"], spread=m["spread"])
+    feet = foot_paths(footsteps(course, front=m["front"], rear=m["rear"]), centre=m["sole"])
+    want = wish(GECKO, course, feet)
+    guess, _ = gait(GECKO, stand(GECKO, course, feet, want)[0], feet, want, gains=GUESS)
+    return course, feet, want, guess
+
+
+def test_accelerations_fall_and_standing_feet_stay():
+    course, feet, want, guess = problem()
+    papers = wish(GECKO, course, feet, paper=True)
+    before, _ = gait(GECKO, stand(GECKO, course, feet, papers)[0], feet, papers)
+    heard = []
+    found = smooth(GECKO, course, guess, feet, want, progress=heard.append)
+    Q = found.Q
+    assert not found.stopped
+    assert heard == sorted(heard)
+    assert heard[-1] <= 1.0
+    for stage in found.costs:
+        assert list(stage) == sorted(stage, reverse=True)
+    assert accelerations(Q).max() < 0.15 * accelerations(before).max()
+    assert accelerations(Q).sum() < 0.5 * accelerations(before).sum()
+    X = np.empty((len(Q), 7, 3))
+    points_along(GECKO.body, Q, X, np.empty((len(Q), 21, 25)))
+    off = np.linalg.norm(X[:, :4] - feet.p, axis=2)
+    stands = feet.swings[:, None] != np.arange(4)
+    assert off[stands].max() < 1e-9
+    lower, upper = GECKO.limits()
+    assert (Q[:, GECKO.active] >= lower).all()
+    assert (Q[:, GECKO.active] <= upper).all()
+    assert skin_clearance(GECKO, course, Q, course.stride * feet.t).min() >= 0.005
+
+
+def test_the_gradient_is_that_of_difference_quotients():
+    course, feet, want, guess = problem()
+    few = feet.every(10, 201)
+    light = lighter(GECKO, rate=12.0, enough=0.0)
+    whole = Whole(GECKO, course, few, want.every(10, 201), margin=0.02, weights=Weights(), further=light)
+    Q = np.ascontiguousarray(guess[:201:10])
+    assert whole.restore(Q, 8)
+    N, _, grad = whole.linearized(Q)
+    rng = np.random.default_rng(3)
+    scale = np.where(np.arange(25) < 3, GECKO.measures["leg"], 1.0)
+    for t in (3, 8, 14):
+        z = np.zeros(grad.shape)
+        z[t] = rng.standard_normal(16)
+        moved = []
+        for h in (1e-6, -1e-6):
+            trial = Q.copy()
+            retract_along(GECKO.body, trial, h * np.einsum("tcm,tm->tc", N, z) * scale, 1.0)
+            whole.restore(trial, 8)
+            moved.append(whole.cost(trial))
+        assert (moved[0] - moved[1]) / 2e-6 == pytest.approx(2.0 * float((grad * z).sum()), rel=1e-4, abs=1e-3 * np.abs(grad).max())
+
+
+def test_ctrl_c_keeps_what_there_is():
+    course, feet, want, guess = problem()
+
+    def stop(done: float) -> None:
+        if done > 0.1:
+            raise KeyboardInterrupt
+
+    found = smooth(GECKO, course, guess, feet, want, progress=stop)
+    assert found.stopped
+    assert len(found.Q) == len(feet.t)
+    assert np.isfinite(found.Q).all()
+    assert accelerations(found.Q).sum() < accelerations(guess).sum()

@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from bunraku.errors import FileError
+from bunraku.stage import Pull, Release, Reset, Sample, Sticks, Winch
+from bunraku.stage.input_log import InputLog, read_log, replay
+from bunraku.stage.live_run import Run
+from tests.stage.toys import Failing, Swinging
+
+STICKS = {"type": "sticks", "axes": [0.0, 0.0]}
+PULL = Pull(0, "spindle", "left", (-0.35, 0.2, 1.8))
+
+
+def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.events: list[tuple[str, str]] = []
+        self.taken: list[list[Sample]] = []
+
+    def event(self, kind: str, text: str) -> None:
+        self.events.append((kind, text))
+
+    def notices(self) -> list[str]:
+        return [text for kind, text in self.events if kind == "notice"]
+
+
+def test_it_runs_in_real_time_and_publishes_at_its_own_rate() -> None:
+    frames: list[float] = []
+    run = Run(Swinging(), fps=50.0, on_frame=lambda: frames.append(time.perf_counter()))
+    run.start()
+    until(lambda: len(frames) > 10)
+    first, start = len(frames), frames[-1]
+    time.sleep(0.5)
+    run.stop()
+    rate = (len(frames) - first) / (frames[-1] - start)
+    assert 35.0 < rate < 55.0
+
+
+def test_a_command_acts_in_the_next_frame() -> None:
+    live = Swinging()
+    run = Run(live)
+    run.push(PULL)
+    run._advance(1)
+    k = live.figures[0].index("left_x")
+    assert run.latest is not None
+    assert np.frombuffer(run.latest.data, "<f4", 1, 16 + 4 * k) == np.float32(-0.35)
+
+
+def test_of_many_drags_the_newest_wins_and_the_queue_stays_short() -> None:
+    run = Run(Swinging())
+    for k in range(10_000):
+        run.push(Pull(0, "spindle", "left", (k * 1e-5, 0.0, 0.0)))
+        run.push(Sticks((k * 1e-5, 0.0)))
+    assert len(run._queue) <= 1000
+    run = Run(Swinging())
+    for k in range(100):
+        run.push(Pull(0, "spindle", "left", (k * 1e-3, 0.0, 0.0)))
+    assert [c.to[0] for c in run._queue if isinstance(c, Pull)] == [0.099]
+
+
+def test_pausing_stepping_and_speed() -> None:
+    run = Run(Swinging())
+    run.start()
+    until(lambda: run._step > 3)
+    run.pause(True)
+    until(lambda: run.state().paused)
+    time.sleep(0.05)
+    then = run._step
+    time.sleep(0.1)
+    assert run._step == then
+    run.single_step()
+    until(lambda: run._step == then + 1)
+    run.speed(1000.0)
+    until(lambda: run.state().rate == 4.0)
+    run.speed(0.0001)
+    until(lambda: run.state().rate == 0.1)
+    run.stop()
+
+
+@pytest.mark.parametrize("problem", [None, ZeroDivisionError("inside")])
+def test_a_failing_figure_says_so_and_takes_nobody_with_it(problem: Exception | None) -> None:
+    heard = Heard()
+    live = Failing(problem)
+    run = Run(live, on_event=heard.event)
+    run.start()
+    run.push(PULL)
+    until(heard.notices)
+    if problem is None:  # no longer finite: back to the start, and on
+        until(lambda: run._step > 3)
+        assert "no longer finite" in heard.notices()[0]
+    else:
+        assert "ZeroDivisionError" in heard.notices()[0]
+    run.stop()
+    assert run.latest is not None
+    assert np.isfinite(np.frombuffer(run.latest.data, "<f4", live.figures[0].n_q, 16)).all()
+
+
+def test_a_pull_beyond_reach_stays_at_its_limit_and_says_so() -> None:
+    heard = Heard()
+    run = Run(Swinging(), on_event=heard.event)
+    run.push(Pull(0, "spindle", "left", (-50.0, 0.0, 9000.0)))
+    for _ in range(5):
+        run._advance(1)
+    assert heard.notices() == ["string left cannot go farther"]
+    assert run.latest is not None
+    assert list(run.latest.data[-2:]) == [1, 0]
+
+
+def test_who_leaves_lets_go() -> None:
+    live = Swinging()
+    run = Run(live)
+    run.push(PULL)
+    run.push(Sticks((1.0, 0.0)))
+    run._advance(1)
+    assert live._held
+    run.let_go()
+    run._grant_wishes()
+    run._advance(1)
+    assert not live._held
+    assert live._sticks == (0.0, 0.0)
+
+
+# -- takes and logs ----------------------------------------------------------------------------------------------
+
+
+def driven(run: Run) -> None:
+    """Some driving, with commands at odd steps."""
+    for k in range(60):
+        if k == 7:
+            run.push(PULL)
+        if k == 20:
+            run.push(Winch(0, "right", -0.05))
+            run.push(Sticks((0.3, -0.7), (True, False)))
+        if k == 41:
+            run.push(Release(0, "spindle", "left"))
+        run._advance(1)
+
+
+def test_a_log_replays_to_the_last_bit() -> None:
+    run, takes = Run(Swinging()), []
+    run.record(takes.append)
+    run._grant_wishes()
+    driven(run)
+    text = run.log.to_json()
+    run.stop_recording()
+    run._grant_wishes()
+    (take,) = takes
+    again = replay(read_log(text, Swinging()), Swinging(), len(take))
+    for a, b in zip(take, again, strict=True):
+        assert a.t == b.t
+        assert a.q[0].tobytes() == b.q[0].tobytes()
+        assert a.tension[0].tobytes() == b.tension[0].tobytes()
+        assert a.series == b.series
+
+
+def test_a_replay_in_the_run_gives_the_same_frames_and_the_same_log() -> None:
+    run = Run(Swinging())
+    frames: list[bytes] = []
+    run._on_frame = lambda: frames.append(run.latest.data[8:])  # type: ignore[union-attr]
+    driven(run)
+    first, text = frames[:], run.log.to_json()
+    frames.clear()
+    run.replay(run.log)
+    run._grant_wishes()
+    assert run.state().replaying
+    for _ in range(60):
+        if run.state().replaying:
+            run.push(PULL)  # nobody drives during a replay
+        run._advance(1)
+    assert frames[1:] == first  # the first is the reset
+    assert run.log.to_json() == text
+
+
+def test_what_is_asked_in_order_is_done_in_order() -> None:
+    run, takes = Run(Swinging()), []
+    run._advance(3)
+    run.push(PULL)
+    run.push(Reset())
+    run.record(takes.append)
+    run._grant_wishes()
+    run._advance(2)
+    run.stop_recording()
+    run._grant_wishes()
+    assert [round(s.t, 9) for s in takes[0]] == [0.01, 0.02]
+    assert run.log.commands == []
+
+
+def test_a_take_ends_at_a_reset() -> None:
+    run, takes = Run(Swinging()), []
+    run.record(takes.append)
+    run._grant_wishes()
+    run._advance(5)
+    run._reset()
+    run._advance(5)
+    (take,) = takes
+    assert [round(s.t, 9) for s in take] == [0.01, 0.02, 0.03, 0.04, 0.05]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "not an input log"), ("[1]", "not an input log"), ('{"figures": ["puppet"], "dt": 0.01}', "not an input log"),
+        ('{"figures": ["other"], "dt": 0.01, "commands": []}', "drives"),
+        ('{"figures": ["puppet"], "dt": 0.02, "commands": []}', "steps of 0.02"),
+        ('{"figures": ["puppet"], "dt": 0.01, "commands": [[0, {"type": "fly"}]]}', "no command is called"),
+        ('{"figures": ["puppet"], "dt": 0.01, "commands": [[-1, {"type": "sticks", "axes": []}]]}', "not an input log"),
+        ('{"figures": ["puppet"], "dt": 0.01, "commands": [[0, {"type": "reset"}]]}', "not an input log"),
+        (json.dumps({"figures": ["puppet"], "dt": 0.01, "commands": [[2, STICKS], [1, STICKS]]}), "out of order"),
+    ],
+)  # fmt: skip
+def test_a_bad_log_is_refused(text: str, says: str) -> None:
+    with pytest.raises(FileError, match=says):
+        read_log(text, Swinging())
+
+
+def test_a_log_is_readable_line_by_line() -> None:
+    log = InputLog(Swinging(), [(0, PULL), (3, Release(0, "spindle", "left"))])
+    assert len(log.to_json().splitlines()) == 4
+    assert read_log(log.to_json(), Swinging()).commands == log.commands
+
+
+def test_the_thread_ends() -> None:
+    before = threading.active_count()
+    runs = [Run(Swinging()) for _ in range(5)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.stop()
+    assert threading.active_count() == before

@@ -1,0 +1,70 @@
+"""A robot behind a socket: in physics, or gone, or no robot at all."""
+
+from __future__ import annotations
+
+import socket
+
+import numpy as np
+import pytest
+
+from bunraku.errors import BunrakuError, NotFinite
+from bunraku.locomotion.guide.humanoid import Humanoid, small_humanoid
+from bunraku.scene import Scene
+from bunraku.teleop.mujoco_robot import MujocoRobot
+from bunraku.teleop.robot_link import Link, Served
+
+pytest.importorskip("mujoco")
+FLOOR = Scene("floor")
+
+
+@pytest.fixture(scope="module")
+def own() -> Humanoid:
+    return small_humanoid()
+
+
+def test_servos_hold_it_up(own: Humanoid) -> None:
+    robot = MujocoRobot(own, FLOOR, own.home)
+    with Served(robot) as served, Link(served.address) as link:
+        assert link.motors == own.figure.names[6:]
+        targets = own.home[6:]
+        for _ in range(200):
+            measured = link.exchange(targets)
+    assert not robot.fallen
+    assert np.abs(measured - own.home).max() < 0.02
+
+
+def test_the_physics_is_ours(own: Humanoid) -> None:
+    """Same mass, same centre of mass."""
+    from bunraku.kinematics import pose
+
+    robot = MujocoRobot(own, FLOOR, own.home)
+    assert robot.com[0] == pytest.approx(pose(own.figure, own.home).com, abs=1e-9)
+    assert robot.model.body_mass.sum() == pytest.approx(own.figure.mass, rel=1e-9)
+
+
+def test_a_robot_that_vanishes_is_told(own: Humanoid) -> None:
+    served = Served(MujocoRobot(own, FLOOR, own.home))
+    with served:
+        link = Link(served.address)
+        link.exchange(own.home[6:])
+    targets = own.home[6:]
+
+    def insist() -> None:
+        for _ in range(3):  # the first may still go into a buffer
+            link.exchange(targets)
+
+    with link, pytest.raises(BunrakuError, match="gone"):
+        insist()
+
+
+def test_nobody_there() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(BunrakuError, match="no robot answers"):
+        Link(("127.0.0.1", port))
+
+
+@pytest.mark.parametrize("bad", [[0.0] * 3, [float("nan")] * 20])
+def test_targets_that_make_no_sense(own: Humanoid, bad: list[float]) -> None:
+    with pytest.raises(NotFinite):
+        MujocoRobot(own, FLOOR, own.home).step(np.array(bad))
