@@ -24,7 +24,7 @@ from dataclasses import replace
 
 from bunraku.stage import Entry
 
-CHAPTERS = ("shows", "strings", "hands", "control", "guiding", "physics", "reaching", "planning", "carrying", "climbing", "figures")
+CHAPTERS = ("shows", "strings", "pulling", "control", "guiding", "swinging", "reaching", "planning", "carrying", "climbing", "figures")
 """Files of this folder, in the order of the list beside the stage."""
 
 
