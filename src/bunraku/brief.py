@@ -19,7 +19,7 @@ LONGEST = 160
 def brief(thing: Any) -> str:
     """<Kind: what it says of itself>; one that says nothing is told field by field."""
     kind = type(thing)
-    if "__str__" in vars(kind):
+    if kind.__str__ is not object.__str__:
         text = str(thing).partition("\n")[0]
     else:
         shown = [field.name for field in fields(thing) if field.repr and not field.name.startswith("_")]

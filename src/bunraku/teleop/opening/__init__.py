@@ -24,7 +24,9 @@ from dataclasses import replace
 
 from bunraku.stage import Entry
 
-CHAPTERS = ("shows", "strings", "pulling", "control", "guiding", "swinging", "reaching", "planning", "carrying", "climbing", "figures")
+CHAPTERS = (
+    "shows", "strings", "pulling", "control", "guiding", "swinging", "reaching", "planning", "carrying", "climbing", "figures",
+)  # fmt: skip
 """Files of this folder, in the order of the list beside the stage."""
 
 

@@ -1,0 +1,51 @@
+"""Result: what every verb but `simulate` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from bunraku.brief import brief
+from bunraku.outcome import Outcome
+
+if TYPE_CHECKING:
+    from bunraku.motion import Motion
+    from bunraku.scene import Scene
+
+
+class Result:
+    """The base of `Optimum`, `Plan`, `Carry`, `Climb`, `Performance` and `Guided`.
+
+    Each of them is a frozen dataclass that has at least the members below, and says in `report` what happened, line by line.
+    """
+
+    if TYPE_CHECKING:  # fields of dataclasses, or properties where they are made on demand
+
+        @property
+        def outcome(self) -> Outcome:
+            """How it ended."""
+
+        @property
+        def motion(self) -> Motion | None:
+            """What came of it; None where there is none."""
+
+        @property
+        def scene(self) -> Scene | None:
+            """What is around, where the verb knows."""
+
+        @property
+        def seconds(self) -> Mapping[str, float]:
+            """Processor time of each stage [s]."""
+
+        @property
+        def seed(self) -> int | None:
+            """Of the random numbers; None where none are drawn."""
+
+    def report(self) -> Iterator[tuple[str, str]]:
+        """Pairs of a title and a text: what happened. The first pair is the outcome."""
+        yield "outcome", str(self.outcome)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{title:<12}{text}" for title, text in self.report())
+
+    __repr__ = brief
