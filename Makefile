@@ -1,7 +1,7 @@
 # Every target sets up .venv by itself when it has to; `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help env play test test-all lint bench docs lock clean distclean
+.PHONY: help env play test test-all lint format bench docs lock clean distclean
 
 PY := .venv/bin/python
 ARGS ?=
@@ -34,8 +34,13 @@ test-all: lint  ## the same with the slow tests
 
 lint: env  ## check style, types and layers only
 	@$(PY) -m ruff check
+	@$(PY) -m ruff format --check --quiet || { echo "run: make format"; exit 1; }
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports --no-logo
+
+format: env  ## lay the sources out as `make lint` wants them
+	@$(PY) -m ruff check --fix-only --quiet
+	@$(PY) -m ruff format
 
 bench: env  ## measure; print a table, write benchmarks/results.json (ARGS=kinematics selects)
 	@$(PY) -m benchmarks $(ARGS)

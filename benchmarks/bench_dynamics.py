@@ -28,9 +28,7 @@ CHAINS = (10, 20, 40, 80)
 RATIOS = {
     "dynamics.step_ratio": Ratio("marionette22.step_us", "pinocchio22.rnea_d1_us", at_most=1.2),
     "dynamics.step_d1_ratio": Ratio("marionette22.step_d1_us", "pinocchio22.rnea_d1_us", at_most=1.5),
-    "dynamics.step_d1_contraction_ratio": Ratio(
-        "marionette22.step_d1_contraction_us", "pinocchio22.rnea_d1_us", at_most=3.5
-    ),
+    "dynamics.step_d1_contraction_ratio": Ratio("marionette22.step_d1_contraction_us", "pinocchio22.rnea_d1_us", at_most=3.5),
     "dynamics.step_d2_ratio": Ratio("marionette22.step_d2_us", "pinocchio22.rnea_d1_us", at_most=75.0),
     "dynamics.acceleration_ratio": Ratio("marionette22.acceleration_us", "pinocchio22.aba_us", at_most=1.0),
 }

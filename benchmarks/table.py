@@ -123,9 +123,7 @@ def too_large(results: Mapping[str, float], wanted: Mapping[str, Ratio]) -> list
     return [name for name, ratio in wanted.items() if results.get(name, 0.0) > ratio.at_most]
 
 
-def render(
-    results: Mapping[str, float], wanted: Mapping[str, Ratio], notes: Mapping[str, str], *, title: str
-) -> Table:
+def render(results: Mapping[str, float], wanted: Mapping[str, Ratio], notes: Mapping[str, str], *, title: str) -> Table:
     """The results as a table: numbers first, then ratios, green or red."""
     table = Table("name", "value", "wanted", "note", title=title, title_justify="left")
     table.columns[0].no_wrap = True

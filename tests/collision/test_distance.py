@@ -90,9 +90,7 @@ def test_two_that_move_agree_with_coal(a, b, shapes):
     assert 5 <= hits <= 55
 
 
-@pytest.mark.parametrize(
-    ("a", "b"), [*itertools.product(ROUND, KINDS), ("cylinder", "box"), ("box", "box"), ("box", "ring")]
-)
+@pytest.mark.parametrize(("a", "b"), [*itertools.product(ROUND, KINDS), ("cylinder", "box"), ("box", "box"), ("box", "ring")])
 def test_gradient_agrees_with_difference_quotients(a, b, shapes):
     world = World(flying(shapes[a]), room(placed(shapes[b])))
     exact = a in ROUND and b != "cylinder"

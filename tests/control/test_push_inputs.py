@@ -67,9 +67,7 @@ def test_a_jet_across_a_pendulum_is_a_motor() -> None:
 def test_a_fan_swings_a_pendulum_up() -> None:
     """Where the rod is level the fan has no lever at all, so the pendulum is pumped; Newton's tail is quadratic still."""
     cost = [Configuration(1.0, {"angle": np.pi}, at_end=10.0), Momentum(0.1, at_end=1.0), Forces(0.1)]
-    found = optimize(
-        pendulum(FAN), cost, duration=4.0, dt=0.02, forces={"fan": lambda t: 3.0 * np.cos(3.7 * t)}, iterations=200
-    )
+    found = optimize(pendulum(FAN), cost, duration=4.0, dt=0.02, forces={"fan": lambda t: 3.0 * np.cos(3.7 * t)}, iterations=200)
     assert found.outcome is Outcome.CONVERGED
     assert abs(found.motion.q[-1, 0]) == pytest.approx(np.pi, abs=1e-3)
     tail = np.array([i.decrease for i in found.history[-3:]])

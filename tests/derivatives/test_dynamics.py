@@ -55,9 +55,7 @@ class Case:
         return replace(self, q0=q0, p0=p0, k1=k1, u=u)
 
     def solve(self) -> Step0:
-        return step_once(
-            self.figure, self.q0, self.p0, self.k1, dt=self.dt, forces=self.u, share=self.share, tolerance=1e-14
-        )
+        return step_once(self.figure, self.q0, self.p0, self.k1, dt=self.dt, forces=self.u, share=self.share, tolerance=1e-14)
 
     def first(self, step: Step0) -> Array:
         return step_derivative(
@@ -68,9 +66,7 @@ class Case:
         f = self.figure
         nc, n, nq = len(step.impulse), f.n_dynamic, f.n_q
         D, H = np.empty((2 * n + nc, 2 * nq)), np.empty((len(weights), 2 * nq, 2 * nq))
-        expand(
-            f.compiled.tree, step.states, self.q0, step.q, step.impulse, self.u.copy(), self.dt, self.share, weights, D, H
-        )
+        expand(f.compiled.tree, step.states, self.q0, step.q, step.impulse, self.u.copy(), self.dt, self.share, weights, D, H)
         return H
 
 

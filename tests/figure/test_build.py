@@ -62,8 +62,12 @@ def test_items_may_be_listed_beside_their_parents() -> None:
 @pytest.mark.parametrize(
     ("node", "axis", "motion"),
     [
-        (rx, "x", "rotate"), (ry, "y", "rotate"), (rz, "z", "rotate"),
-        (tx, "x", "translate"), (ty, "y", "translate"), (tz, "z", "translate"),
+        (rx, "x", "rotate"),
+        (ry, "y", "rotate"),
+        (rz, "z", "rotate"),
+        (tx, "x", "translate"),
+        (ty, "y", "translate"),
+        (tz, "z", "translate"),
     ],
 )
 def test_shorthands(node: object, axis: str, motion: str) -> None:

@@ -281,9 +281,7 @@ def test_round_trip_keeps_the_channels(tmp_path: Path) -> None:
             assert np.allclose(a.offset, b.offset, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "path", CLIPS or [pytest.param(None, marks=pytest.mark.skip("no clips"))], ids=lambda p: p and p.stem
-)
+@pytest.mark.parametrize("path", CLIPS or [pytest.param(None, marks=pytest.mark.skip("no clips"))], ids=lambda p: p and p.stem)
 def test_real_clips(path: Path, tmp_path: Path) -> None:
     before = time.process_time()
     motion = load_bvh(path)

@@ -224,7 +224,7 @@ def test_a_screw_cannot_be_written() -> None:
 
 
 def test_names_are_escaped(tmp_path: Path) -> None:
-    figure = build.figure('<"&\'é', build.rx('a<"&\'>', build.sphere(0.1, mass=1.0)))
+    figure = build.figure("<\"&'é", build.rx("a<\"&'>", build.sphere(0.1, mass=1.0)))
     after = mjcf_file.parse(mjcf_file.dumps(figure))
     assert (after.name, after.names) == (figure.name, figure.names)
 

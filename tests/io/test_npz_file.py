@@ -257,9 +257,7 @@ def test_csv_units_order_and_odd_line_ends(tmp_path: Path) -> None:
         ('t,"a\n0,1\n', 1, 1, "header cannot be read"),
     ],
 )
-def test_csv_errors_point_at_the_place(
-    text: str, line: int | None, column: int | None, message: str, tmp_path: Path
-) -> None:
+def test_csv_errors_point_at_the_place(text: str, line: int | None, column: int | None, message: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(text)
     with pytest.raises(FileError, match=message) as caught:
         load_csv(tmp_path / "a.csv", figure("swing", rx("a")))

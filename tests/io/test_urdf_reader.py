@@ -190,7 +190,9 @@ def folders(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["package://pkg/meshes/a.stl", "../meshes/a.stl", "file://{}/pkg/meshes/a.stl", "package://other/a.stl"])
+@pytest.mark.parametrize(
+    "name", ["package://pkg/meshes/a.stl", "../meshes/a.stl", "file://{}/pkg/meshes/a.stl", "package://other/a.stl"]
+)
 def test_meshes_are_found(folders: Path, name: str) -> None:
     file = folders / "pkg/urdf/r.urdf"
     file.write_text(with_mesh(name.format(folders)))

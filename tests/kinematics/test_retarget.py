@@ -25,9 +25,7 @@ def dancer(size: float = 1.0) -> Figure:
         return ball(f"{side}Shoulder", ball(f"{side}Arm", ball(f"{side}ForeArm", hand, at=(x, 0, 0)), at=(x / 2, 0, 0)))
 
     def leg(side: str, x: float) -> Any:
-        toes = ball(
-            f"{side}ToeBase", fixed(f"{side}ToeBase_end", at=(0, -0.05 * size, 0)), at=(0, -0.12 * size, -0.05 * size)
-        )
+        toes = ball(f"{side}ToeBase", fixed(f"{side}ToeBase_end", at=(0, -0.05 * size, 0)), at=(0, -0.12 * size, -0.05 * size))
         shin = ball(f"{side}Leg", ball(f"{side}Foot", toes, at=(0.1 * x, 0, -0.43 * size)), at=(0.3 * x, 0, -0.42 * size))
         return ball(f"{side}UpLeg", shin, at=(x, 0, 0))
 
@@ -69,8 +67,7 @@ def unlimited(figure: Figure) -> Figure:
     from dataclasses import replace
 
     frames = (
-        f if f.variable is None else replace(f, variable=replace(f.variable, lower=-np.inf, upper=np.inf))
-        for f in figure.frames
+        f if f.variable is None else replace(f, variable=replace(f.variable, lower=-np.inf, upper=np.inf)) for f in figure.frames
     )
     return figure.replace(frames=tuple(frames))
 

@@ -70,9 +70,7 @@ def test_names_with_a_colon_are_variables_too() -> None:
 
 def test_values_and_units() -> None:
     motion = walk()
-    knee, height, pull, energy = lines(
-        motion, ["lknee_rx", "torso_tz", "tension:left_arm", "energy"], {"energy [J]": motion.t}
-    )
+    knee, height, pull, energy = lines(motion, ["lknee_rx", "torso_tz", "tension:left_arm", "energy"], {"energy [J]": motion.t})
     assert np.array_equal(knee.values, motion.column("lknee_rx"))
     assert [line.unit for line in (knee, height, pull, energy)] == [
         "angle [rad]",

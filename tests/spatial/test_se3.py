@@ -32,9 +32,7 @@ def test_inverse_of_stacks() -> None:
 
 @given(POSE, POSE, VECTOR)
 def test_transform_composes(X_AB: np.ndarray, X_BC: np.ndarray, p_C: np.ndarray) -> None:
-    np.testing.assert_allclose(
-        se3.transform(X_AB, se3.transform(X_BC, p_C)), se3.transform(X_AB @ X_BC, p_C), atol=1e-10
-    )
+    np.testing.assert_allclose(se3.transform(X_AB, se3.transform(X_BC, p_C)), se3.transform(X_AB @ X_BC, p_C), atol=1e-10)
 
 
 @given(POSE, VECTOR, VECTOR)

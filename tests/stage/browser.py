@@ -119,9 +119,7 @@ class Browser:
 
     def box(self, selector: str) -> tuple[float, float, float, float]:
         """x, y, width, height."""
-        x, y, w, h = self.js(
-            f"(r => [r.x, r.y, r.width, r.height])(document.querySelector({selector!r}).getBoundingClientRect())"
-        )
+        x, y, w, h = self.js(f"(r => [r.x, r.y, r.width, r.height])(document.querySelector({selector!r}).getBoundingClientRect())")
         return x, y, w, h
 
     def text(self, selector: str) -> str:

@@ -53,9 +53,7 @@ def test_the_types_are_right() -> None:
     node, tsc = shutil.which("node"), SOURCES / "node_modules/typescript/bin/tsc"
     if node is None or not tsc.exists():
         pytest.skip("Node or stage-web/node_modules is missing: cd stage-web && npm ci")
-    done = subprocess.run(
-        [node, str(tsc), "--noEmit"], cwd=SOURCES, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = subprocess.run([node, str(tsc), "--noEmit"], cwd=SOURCES, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout
 
 

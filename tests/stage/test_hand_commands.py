@@ -30,9 +30,7 @@ commands: st.SearchStrategy[Command] = st.one_of(
     st.builds(Pull, indices, parts, names, points, points),
     st.builds(Release, indices, parts, names),
     st.builds(Winch, indices, names, numbers),
-    st.builds(
-        Sticks, st.lists(st.floats(-1, 1), max_size=32).map(tuple), st.lists(st.booleans(), max_size=32).map(tuple)
-    ),
+    st.builds(Sticks, st.lists(st.floats(-1, 1), max_size=32).map(tuple), st.lists(st.booleans(), max_size=32).map(tuple)),
     st.just(Reset()),
 )
 

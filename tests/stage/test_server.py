@@ -40,9 +40,7 @@ class Page:
     def __init__(self, serving: Serving, **headers: str) -> None:
         sent = {"Origin": serving.origin, "Cookie": cookie(serving), **headers}
         address = f"ws://127.0.0.1:{serving.port}/ws"
-        connection = connect(
-            address, additional_headers={k: v for k, v in sent.items() if v}, compression=None, max_size=None
-        )
+        connection = connect(address, additional_headers={k: v for k, v in sent.items() if v}, compression=None, max_size=None)
         self.socket: ClientConnection = connection.__enter__()
         self.n = 0
         self.samples: list[bytes] = []
@@ -182,9 +180,7 @@ def test_it_binds_to_loopback_by_default_and_says_what_all_interfaces_mean() -> 
         assert inner._socket.getsockname()[0] == "127.0.0.1"
     with serve(entries(), host="0.0.0.0") as outer:
         for host, status in (("192.168.1.20", 200), ("evil.example", 403), ("[fe80::1]", 200), ("localhost", 200)):
-            reply = httpx.get(
-                f"http://127.0.0.1:{outer.port}/?token={outer.guard.token}", headers={"Host": f"{host}:{outer.port}"}
-            )
+            reply = httpx.get(f"http://127.0.0.1:{outer.port}/?token={outer.guard.token}", headers={"Host": f"{host}:{outer.port}"})
             assert reply.status_code == status, host
 
 

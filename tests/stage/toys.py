@@ -122,13 +122,9 @@ class Swinging:
             q[turn] += self.dt * self._sticks[1]
 
     def _sample(self, notices: tuple[str, ...]) -> Sample:
-        tension = tuple(
-            np.clip(1.0 + 20.0 * pose(f, q).gaps, 0.0, None) for f, q in zip(self.figures, self._q, strict=True)
-        )
+        tension = tuple(np.clip(1.0 + 20.0 * pose(f, q).gaps, 0.0, None) for f, q in zip(self.figures, self._q, strict=True))
         energy = sum(float(v @ v) for v in self._v) / 2
-        return Sample(
-            self._t, tuple(q.copy() for q in self._q), tension, (energy,), tuple(sorted(self._limit)), notices
-        )
+        return Sample(self._t, tuple(q.copy() for q in self._q), tension, (energy,), tuple(sorted(self._limit)), notices)
 
 
 class Failing(Swinging):

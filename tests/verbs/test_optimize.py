@@ -99,9 +99,7 @@ def test_mistakes_of_points_are_pointed_at(tmp_path: Path, right: str, wrong: st
 def test_a_motion_is_imitated(tmp_path: Path) -> None:
     save(gestures.wave(2.0), tmp_path / "wave.npz")
     cost = "cost: [{configuration: 1}, {speed: 1}]"
-    order = load_order(
-        written(tmp_path, f"optimize: marionette22\nimitate: {{motion: wave.npz, exaggerate: 0.5}}\n{cost}\n")
-    )
+    order = load_order(written(tmp_path, f"optimize: marionette22\nimitate: {{motion: wave.npz, exaggerate: 0.5}}\n{cost}\n"))
     assert order.reference is not None
     assert order.options["duration"] == pytest.approx(2.0)
     assert np.array_equal(order.options["q"], order.reference.q[0])

@@ -26,7 +26,7 @@ def figures() -> None:
         variables = f"{figure.n_dynamic} + {kinematic}" if kinematic else figure.n_dynamic
         numbers = row.format(name, variables, len(figure.bodies), len(figure.strings) or "", f"{figure.mass:.3g} kg")
         about = f"[dim]{library.about(name)}[/dim]"
-        out.print(f"[cyan]{name}[/cyan]{numbers[len(name):]}  {about if wide else ''}", highlight=False)
+        out.print(f"[cyan]{name}[/cyan]{numbers[len(name) :]}  {about if wide else ''}", highlight=False)
         if not wide:
             out.print(f"  {about}", highlight=False)
     out.print("\nvariables: moved by physics + set by the puppeteer; chain12 has twelve rods", style="dim", highlight=False)

@@ -41,9 +41,7 @@ Output = Annotated[
     list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
 ]
 
-Play = Annotated[
-    bool | None, typer.Option("--play/--no-play", help="Open the stage and play it; done where no file is written.")
-]
+Play = Annotated[bool | None, typer.Option("--play/--no-play", help="Open the stage and play it; done where no file is written.")]
 
 Browser = Annotated[bool | None, typer.Option("--browser/--no-browser", help="Open the page; without a display it is not.")]
 

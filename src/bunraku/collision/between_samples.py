@@ -39,9 +39,7 @@ class Passage:
         return f"<Passage: {self.a} – {self.b} {1000 * self.value:.3g} mm at {self.s:.3f} of the way>"
 
 
-def passage(
-    narrow: Narrow, names: tuple[str, ...], q_a: Array, q_b: Array, *, margin: float, resolution: float
-) -> Passage:
+def passage(narrow: Narrow, names: tuple[str, ...], q_a: Array, q_b: Array, *, margin: float, resolution: float) -> Passage:
     """The first trouble found on the straight line; coarse to fine, the earlier half first."""
     flat, step = narrow.flat, q_b - q_a
     pending = [(0.0, 1.0)]

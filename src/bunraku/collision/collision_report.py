@@ -64,13 +64,11 @@ class Report:
             near = self.nearest
             lines.append(f"nearest: {near.a} – {near.b}, {1000 * near.value:.3g} mm at sample {self.sample}")
         lines += [
-            f"overlap: {hit.a} – {hit.b}, samples {hit.first}–{hit.last}, {1000 * hit.depth:.3g} mm deep"
-            for hit in self.hits[:10]
+            f"overlap: {hit.a} – {hit.b}, samples {hit.first}–{hit.last}, {1000 * hit.depth:.3g} mm deep" for hit in self.hits[:10]
         ]
         if len(self.hits) > 10:
             lines.append(f"overlap: and {len(self.hits) - 10} more pairs")
         lines += [
-            f"between: samples {k}–{k + 1}, {way.a} – {way.b} at {way.s:.2f} of the way"
-            for k, way in (self.passages or ())[:10]
+            f"between: samples {k}–{k + 1}, {way.a} – {way.b} at {way.s:.2f} of the way" for k, way in (self.passages or ())[:10]
         ]
         return "\n".join(lines)

@@ -205,9 +205,7 @@ def against_static(world, t, cutoff, mode, E, D, stack, near, out, count):
         spare = D[i, world.chain[world.joint[i], 0]] if D.shape[0] > 0 else 0.0
         reach = max(r + cutoff + spare, 0.0)
         # Few arrays at a time: handing over the whole world costs more than a plane.
-        n_near = _near_boxes(
-            world.top_ints, world.top_boxes, world.top_order, world.static_box, a, b, reach, stack, near, n_planes
-        )
+        n_near = _near_boxes(world.top_ints, world.top_boxes, world.top_order, world.static_box, a, b, reach, stack, near, n_planes)
         for k in range(n_near):
             s, margin, exact = near[k], cutoff + spare, round_
             if not world.tested[i, s]:
@@ -261,9 +259,7 @@ def near(world, Q, half, within, mode, ints, floats):
                 travels(world.joints, world.chain, S, world.joint[i], a, b, world.radius[i], half[t], D[i])
         count, cutoff, stop = _between_shapes(world, t, within, mode, R, p, E, M, D, (ints, floats), count)
         if not stop:
-            count, cutoff, stop = against_static(
-                world, t, cutoff, mode, E, D, stack, candidates, (ints, floats), count
-            )
+            count, cutoff, stop = against_static(world, t, cutoff, mode, E, D, stack, candidates, (ints, floats), count)
     return count
 
 

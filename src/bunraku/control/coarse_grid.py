@@ -47,4 +47,3 @@ def refined(curve: Curve, gains: Array, c: int, n: int, n_kin: int) -> tuple[Cur
     u = np.repeat(curve.u, c, 0)
     u[:, :n_kin] = x[1:, n : n + n_kin]  # where the hands are next
     return Curve(x, u), np.repeat(gains, c, 0)
-

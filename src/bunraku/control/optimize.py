@@ -140,9 +140,7 @@ def _within(
         worst = beyond
 
 
-def _from_coarse(
-    problem: Problem, guess: Optimum | Curve | Puppeteer, forces: Puppeteer, coarse: int, iterations: int
-) -> Rollout:
+def _from_coarse(problem: Problem, guess: Optimum | Curve | Puppeteer, forces: Puppeteer, coarse: int, iterations: int) -> Rollout:
     """The optimum of the coarse grid, on the fine one."""
     if problem.steps % coarse or coarse < 1:
         raise BunrakuError(f"{problem.steps} steps are no multiple of {coarse}\n  advice: choose coarse so that they are")
@@ -214,4 +212,3 @@ def optimum_of(problem: Problem, found: Descent, work: Expansion) -> Optimum:
     if last > SAME * abs(found.cost) and work.safe_along(found.run) is None:
         raise BunrakuError("no gains along the motion\n  advice: weigh every input")
     return Optimum(problem, found.run, work.gains.copy(), found.cost, found.history, found.outcome)
-

@@ -33,9 +33,7 @@ Middle = namedtuple("Middle", "N block X p0 p1k p1 C0 V Z")
 @inline
 def fresh_end(tree):
     nj, npt, nc, nq = tree.joints.shape[0], tree.points.shape[0], tree.shape[3], tree.shape[1]
-    return End(
-        np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt + 1, 4)), np.zeros(nc), np.zeros((nc, nq))
-    )
+    return End(np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt + 1, 4)), np.zeros(nc), np.zeros((nc, nq)))
 
 
 @inline

@@ -174,9 +174,7 @@ def linearize(
     K, U = asked(simulation, puppeteer, forces, duration)
     ran = simulation.run(K, U)
     Q = np.concatenate([start[None], ran.q])
-    steps = tuple(
-        step_derivative(figure, Q[k], Q[k + 1], ran.impulse[k], ran.states[k], dt=dt, forces=U[k]) for k in range(len(K))
-    )
+    steps = tuple(step_derivative(figure, Q[k], Q[k + 1], ran.impulse[k], ran.states[k], dt=dt, forces=U[k]) for k in range(len(K)))
     broken = np.flatnonzero(ran.bits & (HELD | DIVIDED | FROZEN))
     return Along(motion_of(simulation, start, [ran]), steps, tuple(broken.tolist()))
 

@@ -127,9 +127,7 @@ def add_half_third(tree, weight, c, S, W, dS, x, f, n, dx, df, d, e, dd, de, V, 
     """Half of weight · ∂(gap_qq)[direction], and slope[q] = gap_qq · direction, of link c (see `add_third`)."""
     link, points, support = tree.links[c], tree.points, tree.support[c]
     if link.kind != LENGTH:
-        add_third(
-            0.5 * weight, link, points, tree.joints, tree.chain, support, S, W, dS, x, f, n, dx, df, d, e, dd, de, H, slope
-        )
+        add_third(0.5 * weight, link, points, tree.joints, tree.chain, support, S, W, dS, x, f, n, dx, df, d, e, dd, de, H, slope)
         return
     for a in range(1, support[0] + 1):
         slope[tree.joints[support[a]].q] = 0.0

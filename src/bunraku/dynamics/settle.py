@@ -228,6 +228,4 @@ def settle(figure: Figure, q: ArrayLike | None = None, *, forces: ArrayLike | No
         if rest.fall is not None:
             out[:n] += 100 * NUDGE * rest.fall
         nearer *= 0.03
-    raise BunrakuError(
-        f"{figure.name} has not come to rest\n  advice: is anything holding it up? a free figure falls for ever"
-    )
+    raise BunrakuError(f"{figure.name} has not come to rest\n  advice: is anything holding it up? a free figure falls for ever")

@@ -115,6 +115,7 @@ class _Run:
 
     def learn(self) -> None:
         """Guards and connectors, before anybody asks for a way."""
+
         def listen(state: Learning) -> None:
             done = max(state.guards / GUARDS, state.failures / FAILURES)
             self.tell(min(done, 1.0), f"{state.guards} guards, {state.connectors} connectors")

@@ -232,9 +232,7 @@ class Team:
                 out |= dict(zip(agent.tied, ((low - 0.01, high + 0.01), (-1.0, 1.0), (-1.0, 1.0)), strict=True))
         return out | dict(zip(first, area, strict=True))
 
-    def space(
-        self, scene: Scene, area: Area, *, margin: float = 0.01, allowed: Iterable[tuple[str, str]] = ()
-    ) -> FreeSpace:
+    def space(self, scene: Scene, area: Area, *, margin: float = 0.01, allowed: Iterable[tuple[str, str]] = ()) -> FreeSpace:
         """What planners need: samples in which reach holds, links, and the steering of who leads."""
         space = FreeSpace(
             self.world(scene, allowed=allowed), bounds=self.bounds(area), links=self.links, margin=margin,

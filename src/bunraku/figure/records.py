@@ -29,6 +29,4 @@ FORCE = np.dtype([("joint", "i8"), ("link", "i8"), ("turns", "i8"), ("gain", "f8
 LENGTH, PLANE, SLIP = 0, 1, 2  # kinds of link; a slip is a displacement along a plane, held by friction at its `normal`
 
 # What kernels take. `shape` is (dynamic variables, variables, massive joints, links).
-Tree = namedtuple(
-    "Tree", "shape gravity joints chain points links support elimination springs spring_support forces balls"
-)
+Tree = namedtuple("Tree", "shape gravity joints chain points links support elimination springs spring_support forces balls")

@@ -112,6 +112,4 @@ def check_geometry(geometry: Geometry, *, kind: str, name: str) -> None:
             sizes = {"scale": tuple(scale)}
     for field, values in sizes.items():
         if not all(math.isfinite(v) and (v > 0.0 or (field == "scale" and v != 0.0)) for v in values):
-            raise FigureError(
-                "must be positive and finite", kind=kind, name=name, field=field, advice=f"{field} is in metres"
-            )
+            raise FigureError("must be positive and finite", kind=kind, name=name, field=field, advice=f"{field} is in metres")

@@ -30,9 +30,7 @@ class String:
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.length) or not math.isfinite(self.ratio):
-            raise FigureError(
-                "not a finite number", kind=self.kind, name=self.name, field="length", advice="lengths are in metres"
-            )
+            raise FigureError("not a finite number", kind=self.kind, name=self.name, field="length", advice="lengths are in metres")
         if self.variable is None and self.length <= 0.0:
             raise FigureError(
                 f"a length of {self.length} m", kind=self.kind, name=self.name, field="length",

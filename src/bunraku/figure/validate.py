@@ -112,8 +112,7 @@ def _check_group(figure: Figure, joint: Joint) -> None:
     row = tuple(f.name for f in figure.frames[first : first + len(joint.frames)])
     chained = row == joint.frames and all(figure.frame(b).parent == a for a, b in pairwise(row))
     plain = all(
-        figure.frame(n).position == (0.0, 0.0, 0.0) and figure.frame(n).rotation == (1.0, 0.0, 0.0, 0.0)
-        for n in joint.frames[1:]
+        figure.frame(n).position == (0.0, 0.0, 0.0) and figure.frame(n).rotation == (1.0, 0.0, 0.0, 0.0) for n in joint.frames[1:]
     )
     if tuple(got) != want or not chained or not plain:
         raise FigureError(f"a {joint.kind} joint is {' '.join(want)} about one point", kind="joint", name=joint.name)

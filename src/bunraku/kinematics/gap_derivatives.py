@@ -48,9 +48,7 @@ def hessian(tree, weights, S, x, f, n, d, e, H):
 def add_hessians(tree, weights, S, x, f, n, d, e, H):
     for c in range(tree.links.shape[0]):
         if weights[c] != 0.0:
-            add_hessian(
-                weights[c], tree.links[c], tree.points, tree.joints, tree.chain, tree.support[c], S, x, f, n, d, e, H
-            )
+            add_hessian(weights[c], tree.links[c], tree.points, tree.joints, tree.chain, tree.support[c], S, x, f, n, d, e, H)
 
 
 @bare

@@ -60,9 +60,7 @@ def retarget(motion: Motion, onto: Figure, names: Mapping[str, str] | None = Non
     source = motion.figure
     found = match(source, onto, names)
     if not found.pairs:
-        raise MotionError(
-            f"{source.name} and {onto.name} share no names", advice="give pairs: names={'LeftArm': 'lshoulder', …}"
-        )
+        raise MotionError(f"{source.name} and {onto.name} share no names", advice="give pairs: names={'LeftArm': 'lshoulder', …}")
     if found.target_only:
         listed = ", ".join(found.target_only)
         warnings.warn(f"nothing in {source.name} moves {listed} of {onto.name}", BunrakuWarning, stacklevel=2)

@@ -64,9 +64,7 @@ class Motion:
         energy: ArrayLike | None = None, marks: tuple[Mark, ...] = (), name: str = "",
     ) -> Motion:  # fmt: skip
         """The motion of one figure."""
-        arrays = cast(
-            tuple[Array, Any, Any, Any, Any, Any], (q, v, tension, contact, gap, energy)
-        )  # Track makes arrays of them
+        arrays = cast(tuple[Array, Any, Any, Any, Any, Any], (q, v, tension, contact, gap, energy))  # Track makes arrays of them
         return cls(cast(Array, t), (Track(figure, *arrays, name),), marks)
 
     # -- reading ---------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Pictures without a browser or a graphics card: figures, floor, shadows and strings by a small software renderer.
 
-    from bunraku.render.image import image
-    pixels = image(figure)                         # at its start
-    pixels = image(figure, pose(figure, q).frames, strings=strands(figure, frames, q, tension))
+from bunraku.render.image import image
+pixels = image(figure)                         # at its start
+pixels = image(figure, pose(figure, q).frames, strings=strands(figure, frames, q, tension))
 """
 
 from __future__ import annotations

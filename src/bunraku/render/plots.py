@@ -120,9 +120,7 @@ def _extra(motion: Motion, series: Mapping[str, ArrayLike]) -> Iterator[Line]:
     for label, given in series.items():
         values = np.asarray(given, float)
         if values.shape != motion.t.shape or not np.isfinite(values).all():
-            raise MotionError(
-                f"{label!r} has shape {values.shape}, or is not finite", advice=f"give {len(motion)} finite numbers"
-            )
+            raise MotionError(f"{label!r} has shape {values.shape}, or is not finite", advice=f"give {len(motion)} finite numbers")
         name, _, unit = label.partition(" [")
         yield Line(name, f"{name} [{unit}" if unit else name, values)
 

@@ -30,9 +30,7 @@ class Strand:
     tension: float | None = None
 
 
-def strands(
-    figure: Figure, frames: Array, q: ArrayLike | None = None, tension: ArrayLike | None = None
-) -> tuple[Strand, ...]:
+def strands(figure: Figure, frames: Array, q: ArrayLike | None = None, tension: ArrayLike | None = None) -> tuple[Strand, ...]:
     """Strings and wires of a figure; with q slack strings sag, with tensions taut ones glow."""
     index = figure.frame_index
 

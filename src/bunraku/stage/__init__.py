@@ -1,8 +1,8 @@
 """The stage: figures come alive in the browser.
 
-    from bunraku.stage import Entry, play
+from bunraku.stage import Entry, play
 
-    play([Entry("A swing", motion)])
+play([Entry("A swing", motion)])
 """
 
 from bunraku.stage.entry import Entry, Recorded, Series, still

@@ -72,9 +72,7 @@ class Serving:
     def _in_thread(self) -> None:
         asyncio.run(self._server.serve(sockets=[self._socket]))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
         self._server.should_exit = True
         if self._thread is not None:
             self._thread.join(timeout=10.0)

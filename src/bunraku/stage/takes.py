@@ -40,9 +40,7 @@ def trimmed(piece: Recorded, start: float, stop: float) -> Recorded:
     motion = piece.motion
     rows = (motion.t >= start - 1e-9) & (motion.t <= stop + 1e-9)
     if rows.sum() < 2:
-        raise MotionError(
-            f"nothing is left between {start:g} s and {stop:g} s", advice=f"the take lasts {motion.duration:.3g} s"
-        )
+        raise MotionError(f"nothing is left between {start:g} s and {stop:g} s", advice=f"the take lasts {motion.duration:.3g} s")
 
     def cut(track: Track) -> Track:
         fields = {f: getattr(track, f)[rows] for f in ("q", "v", "tension", "contact") if getattr(track, f) is not None}

@@ -75,9 +75,7 @@ class Uploads:
         thing = entry.open()
         for file in mesh_files(thing):
             if not Path(file).resolve().is_relative_to(folder.resolve()):
-                raise FileError(
-                    "the mesh was not dropped with the figure", path=Path(file).name, advice="drop both at once"
-                )
+                raise FileError("the mesh was not dropped with the figure", path=Path(file).name, advice="drop both at once")
         return replace(entry, shows=thing, group=entry.group or "Opened")
 
     def _new_folder(self) -> Path:

@@ -154,5 +154,3 @@ def _ground(world: Element, scene: Scene) -> None:
         size = " ".join(f"{s / 2}" for s in obstacle.geometry.size)
         pos, quat = (" ".join(f"{x}" for x in values) for values in (obstacle.position, obstacle.rotation))
         SubElement(world, "geom", type="box", size=size, pos=pos, quat=quat, **common)
-
-

@@ -1,7 +1,7 @@
 """Scenes to carry things through, made of meshes that are written to a folder.
 
-    scene = factory(folder, door=0.95)
-    scene = named("factory", door=0.95)     # made once, and kept in the user's cache folder
+scene = factory(folder, door=0.95)
+scene = named("factory", door=0.95)     # made once, and kept in the user's cache folder
 """
 
 from __future__ import annotations

@@ -64,9 +64,7 @@ def mesh(file: str, scale: Sequence[float] = (1.0, 1.0, 1.0), **words: Unpack[Sh
     return _placed(Mesh(file, vector(scale)), words)
 
 
-def _between(
-    start: Sequence[float], to: Sequence[float], words: ShapeWords
-) -> tuple[float, ShapeWords]:
+def _between(start: Sequence[float], to: Sequence[float], words: ShapeWords) -> tuple[float, ShapeWords]:
     """Length and placement of a shape whose z axis runs from one point to another."""
     a, b = np.asarray(start, float), np.asarray(to, float)
     length = float(np.linalg.norm(b - a))

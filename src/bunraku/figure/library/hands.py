@@ -65,9 +65,7 @@ def _finger(name: str) -> Node:
         f"{name}_tip", *_phalanx(third, R_TIP, 0.008, tip=True), fixed(f"{name}_pad", at=(0, 0, third)),
         at=(0, 0, second), start=c, limits=(0.0, 1.5), **SPRING,
     )  # fmt: skip
-    middle = ry(
-        f"{name}_middle", *_phalanx(second, 0.0082, 0.012), last, at=(0, 0, first), start=b, limits=(0.0, 1.9), **SPRING
-    )
+    middle = ry(f"{name}_middle", *_phalanx(second, 0.0082, 0.012), last, at=(0, 0, first), start=b, limits=(0.0, 1.9), **SPRING)
     base = ry(f"{name}_base", *_phalanx(first, 0.009, 0.02), middle, start=a, limits=(-0.2, 1.6), **SPRING)
     return rx(f"{name}_splay", base, at=(0, y, 0.09 - 0.12 * abs(y - 0.0105)), start=splay, limits=(-0.3, 0.3), **SPRING)
 
@@ -79,9 +77,7 @@ def _thumb() -> Node:
         "thumb_tip", *_phalanx(third, R_TIP, 0.01, tip=True), fixed("thumb_pad", at=(0, 0, third)),
         at=(0, 0, second), start=c, limits=(0.0, 1.4), **SPRING,
     )  # fmt: skip
-    middle = ry(
-        "thumb_middle", *_phalanx(second, 0.0092, 0.018), last, at=(0, 0, first), start=b, limits=(0.0, 1.3), **SPRING
-    )
+    middle = ry("thumb_middle", *_phalanx(second, 0.0092, 0.018), last, at=(0, 0, first), start=b, limits=(0.0, 1.3), **SPRING)
     base = ry("thumb_base", *_phalanx(first, 0.0102, 0.025), middle, start=a, limits=(-0.3, 1.6), **SPRING)
     # The thumb's own z points sideways, its x to the front.
     return fixed("thumb_root", rx("thumb_raise", base, start=-raised, limits=(-1.2, 0.4), **SPRING),

@@ -31,9 +31,7 @@ def _bracket(size: float = 1.0) -> Attached:
     return box((0.16 * size, 0.12 * size, 0.05 * size), at=(0, 0, 0.045 * size), color=DARK, name="bracket")
 
 
-def pendulum(
-    *, length: float = 1.0, mass: float = 1.0, damping: float = 0.0, start: float = 0.7, gravity: float = 9.81
-) -> Figure:
+def pendulum(*, length: float = 1.0, mass: float = 1.0, damping: float = 0.0, start: float = 0.7, gravity: float = 9.81) -> Figure:
     """Point mass on a rod without mass."""
     return figure(
         "pendulum",

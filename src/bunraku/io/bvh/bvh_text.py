@@ -112,9 +112,7 @@ def read_bvh(path: Path) -> Clip:
             raise FileError(f"{size >> 20} MB", path=str(path), advice=f"split it: {MOST_BYTES >> 20} MB at most")
         data = path.read_bytes()
     except OSError as error:
-        raise FileError(
-            f"cannot be read: {error.strerror}", path=str(path), advice="check the name and the rights"
-        ) from error
+        raise FileError(f"cannot be read: {error.strerror}", path=str(path), advice="check the name and the rights") from error
     return parse_bvh(path, data)
 
 
@@ -170,9 +168,7 @@ def _tree(words: _Words, nodes: list[Node]) -> None:
             case "}":
                 open_nodes.pop()
             case _:
-                raise words.refuse(
-                    f"{_shown(word)} inside {current.name}", "a joint holds OFFSET, CHANNELS, JOINT, End Site and }"
-                )
+                raise words.refuse(f"{_shown(word)} inside {current.name}", "a joint holds OFFSET, CHANNELS, JOINT, End Site and }")
 
 
 def _begin(words: _Words, nodes: list[Node], parent: int) -> int:

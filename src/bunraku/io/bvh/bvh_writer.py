@@ -58,9 +58,7 @@ def save_bvh(
     chosen = motion.track(track) if track is not None else motion.only
     nodes = _nodes(chosen, Y_UP / scale if up == "y" else np.eye(3) / scale)
     if not nodes:
-        raise FileError(
-            f"{chosen.figure.name} has no variable that moves a frame", path=str(path), advice="nothing to write"
-        )
+        raise FileError(f"{chosen.figure.name} has no variable that moves a frame", path=str(path), advice="nothing to write")
     with writing(path) as temporary:
         temporary.write_text(_text(nodes, dt), encoding="utf-8")
 

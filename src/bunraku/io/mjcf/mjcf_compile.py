@@ -106,5 +106,3 @@ def _translated(root: Element, message: str) -> FileError:
     if found and 0 < int(found[1]) <= root.source.data.count(b"\n") + 1:
         return root.source.error_in_line(said, int(found[1]), advice=advice)
     return root.error(said, advice=advice)
-
-

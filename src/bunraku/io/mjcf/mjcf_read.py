@@ -142,9 +142,7 @@ class Tree:
         self.groups[-1] = Joint(frame, "free", tuple(frames))
         return frame
 
-    def _turns(
-        self, frame: str, name: str, parent: str, X: Array, start: Array, *, kinematic: bool = False
-    ) -> list[str]:
+    def _turns(self, frame: str, name: str, parent: str, X: Array, start: Array, *, kinematic: bool = False) -> list[str]:
         frames = [self.unused(f"{frame}_{TURNS[0]}"), self.unused(f"{frame}_{TURNS[1]}"), frame]
         for letter, own, value in zip(TURNS, frames, start, strict=True):
             moves = Variable(f"{name}_{letter}", "rotate", AXES[letter[1]], kinematic=kinematic, start=float(value))

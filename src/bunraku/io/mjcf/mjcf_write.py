@@ -87,9 +87,7 @@ def _sorted(frames: list[Frame], dynamic: set[str]) -> list[Frame]:
     return sorted(frames, key=lambda frame: frame.name not in dynamic)[::-1]
 
 
-def _body(
-    figure: Figure, frame: Frame, q: Array, fixed: bool, parent: Element, own: Sequence[Body]
-) -> Element:
+def _body(figure: Figure, frame: Frame, q: Array, fixed: bool, parent: Element, own: Sequence[Body]) -> Element:
     variable = frame.variable
     moves = variable is not None and not (variable.kinematic and fixed)
     X = se3.pose(frame.position, frame.rotation)
@@ -143,9 +141,7 @@ def inertial(bodies: Sequence[Body]) -> tuple[float, Array, Array, Array]:
     return mass, com, np.maximum(moments, 0.0) + SPECK + 2.0 * excess, so3.quaternion(axes)
 
 
-def _keyframe(
-    root: Element, figure: Figure, q: Array, controls: dict[str, str], sections: dict[str, Element]
-) -> None:
+def _keyframe(root: Element, figure: Figure, q: Array, controls: dict[str, str], sections: dict[str, Element]) -> None:
     """The configuration, and the controls that keep the puppeteer's hand there."""
     joints = [element.attrib["name"] for element in sections["worldbody"].iter("joint")]
     actuators = [element.attrib["name"] for element in sections["actuator"]]

@@ -122,9 +122,7 @@ class _Table:
             figure = library.named(known)
             if set(figure.names) == names:
                 return figure
-        raise self.refuse(
-            "no figure of the library has these variables", 1, 1, "give it: load('motion.csv', figure=my_figure)"
-        )
+        raise self.refuse("no figure of the library has these variables", 1, 1, "give it: load('motion.csv', figure=my_figure)")
 
     def motion(self, figure: Figure) -> Motion:
         values = self._numbers()

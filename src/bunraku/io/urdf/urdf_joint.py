@@ -89,9 +89,7 @@ def _positive(limit: Element, field: str) -> float:
     return value if value > 0.0 else math.inf
 
 
-def _chain(
-    frame: str, parent: str, name: str, letters: Sequence[str], position: Vector, rotation: Quaternion
-) -> Frames:
+def _chain(frame: str, parent: str, name: str, letters: Sequence[str], position: Vector, rotation: Quaternion) -> Frames:
     """The one-variable frames of a joint that moves in several ways; the last one is the link's."""
     frames: list[Frame] = []
     for letter in letters:
@@ -105,9 +103,7 @@ def _chain(
     return frames, Joint(frame, kinds[tuple(letters)], tuple(f.name for f in frames))  # type: ignore[arg-type]
 
 
-def _planar(
-    joint: Element, frame: str, parent: str, name: str, position: Vector, rotation: Quaternion
-) -> Frames:
+def _planar(joint: Element, frame: str, parent: str, name: str, position: Vector, rotation: Quaternion) -> Frames:
     """Slides along, and turns in, the plane across the axis; the link's own axes come back behind it."""
     axis = _axis(joint)
     if axis == AXES["z"]:

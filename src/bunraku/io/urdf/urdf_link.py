@@ -42,9 +42,7 @@ def placement(element: Element) -> tuple[Vector, Quaternion]:
 class Links:
     """The links of a robot, and what they refer to."""
 
-    def __init__(
-        self, root: Element, path: Path, packages: Sequence[Path], need_meshes: bool, leftovers: Leftovers
-    ) -> None:
+    def __init__(self, root: Element, path: Path, packages: Sequence[Path], need_meshes: bool, leftovers: Leftovers) -> None:
         self.elements = xml_text.named(root, "link")
         self.leftovers, self.need_meshes = leftovers, need_meshes
         self.finder = MeshFinder(path, packages)

@@ -59,9 +59,7 @@ def parse(
     return _figure(root, Path(path), floating_base, packages, need_meshes)
 
 
-def _figure(
-    root: Element, path: Path, floating_base: bool, packages: Sequence[PathLike], need_meshes: bool
-) -> Figure:
+def _figure(root: Element, path: Path, floating_base: bool, packages: Sequence[PathLike], need_meshes: bool) -> Figure:
     leftovers = Leftovers(root.source.path)
     links = Links(root, path, [Path(p) for p in packages], need_meshes, leftovers)
     tree = _Tree(root, links, leftovers, floating_base)

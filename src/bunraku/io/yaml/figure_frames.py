@@ -137,9 +137,7 @@ def quantities(turns: bool) -> dict[str, Quantity]:
 def variable(node: Node, *, turns: bool) -> dict[str, Any]:
     """The words of one variable."""
     words = {
-        word: value(word, found, quantity)
-        for word, quantity in quantities(turns).items()
-        if (found := node.get(word)) is not None
+        word: value(word, found, quantity) for word, quantity in quantities(turns).items() if (found := node.get(word)) is not None
     }
     return words | node.given(kinematic=Node.flag)
 

@@ -15,9 +15,7 @@ _WINDING = "length: metres, or length: variable (with ratio), or neither, with s
 
 def string(node: Node, names: Names, kind: str) -> StringSpec:
     """A string, or a wire."""
-    node.words(
-        (kind, "hook", "spindle", "length", "through", "variable", "ratio", "start", "limits", "speed"), f"a {kind}"
-    )
+    node.words((kind, "hook", "spindle", "length", "through", "variable", "ratio", "start", "limits", "speed"), f"a {kind}")
     name = names.take("string", node.need(kind, f"the {kind}").name(f"a {kind}"), node)
     names.places[kind, name] = node
     words = names.points(node, f"the {kind}", "hook", "spindle")

@@ -74,9 +74,7 @@ def _beside(parent: str, words: Words, word: str = "parent") -> Words:
     return dict([head, *([] if parent == WORLD else [(word, parent)]), *rest])
 
 
-def _shared_out(
-    parts: Sequence[Part], entries: Sequence[Entry]
-) -> tuple[dict[str, list[Part]], list[Part], list[Part]]:
+def _shared_out(parts: Sequence[Part], entries: Sequence[Entry]) -> tuple[dict[str, list[Part]], list[Part], list[Part]]:
     """Bodies or shapes by frame, and those listed before and after the frames.
 
     If sharing them out would change their order, all are listed after.

@@ -1,7 +1,7 @@
 """Pin and drag: some points stay where they are, one follows the mouse, everything else gives way.
 
-    drag = Drag(figure, q, "left_palm", pins=["left_sole", "right_sole"])
-    q = drag.to(q, place).q   # as often as the mouse moves
+drag = Drag(figure, q, "left_palm", pins=["left_sole", "right_sole"])
+q = drag.to(q, place).q   # as often as the mouse moves
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Guide: from a command to the next move, whatever the command.
 
-    guide = Guide(small_humanoid(), Scene("room"))
-    points = guide.start()
-    move = guide.next(points, Command("trunk", move=(1, 0, 0)))
-    points = move.end
+guide = Guide(small_humanoid(), Scene("room"))
+points = guide.start()
+move = guide.next(points, Command("trunk", move=(1, 0, 0)))
+points = move.end
 """
 
 from __future__ import annotations

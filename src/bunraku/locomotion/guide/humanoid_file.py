@@ -1,13 +1,13 @@
 """Humanoid files: a few lines that name the feet, hands and trunk of a figure.
 
-    humanoid: talos
-    figure: talos_reduced.urdf        # or any figure file, or a name of the library
-    feet: [left_sole_link, right_sole_link]
-    sole: {size: [0.2, 0.12], at: [0, 0, 0]}    # of both feet, in the axes of their frames
-    hands: [gripper_left_base_link, gripper_right_base_link]
-    trunk: torso_2_link
-    home: {leg_left_3_joint: -0.4, leg_left_4_joint: 0.8}
-    limits: {forward: 0.3, reach: 0.5}          # what is not said follows from the size of legs and soles
+humanoid: talos
+figure: talos_reduced.urdf        # or any figure file, or a name of the library
+feet: [left_sole_link, right_sole_link]
+sole: {size: [0.2, 0.12], at: [0, 0, 0]}    # of both feet, in the axes of their frames
+hands: [gripper_left_base_link, gripper_right_base_link]
+trunk: torso_2_link
+home: {leg_left_3_joint: -0.4, leg_left_4_joint: 0.8}
+limits: {forward: 0.3, reach: 0.5}          # what is not said follows from the size of legs and soles
 """
 
 from __future__ import annotations
@@ -190,5 +190,3 @@ def _limits(node: Node | None, own: Limits) -> Limits:
             raise value.error(f"{word} must be positive", advice="metres, radians, or those a second")
         changes[word] = numbers if word in PAIRS else numbers[0]
     return replace(own, **changes)
-
-

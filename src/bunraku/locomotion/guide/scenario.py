@@ -86,5 +86,3 @@ def _reach(session: Session, seen: Callable[[], Array]) -> Iterator[Command]:
 
 def _stick(wanted: float) -> float:
     return 0.0 if abs(wanted) < 2 * IDLE else math.copysign(min(abs(wanted), 1.0), wanted)
-
-

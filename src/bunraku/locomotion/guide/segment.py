@@ -1,7 +1,7 @@
 """Segments: pieces of motion with a beginning and an end, planned at once from a set of subgoals.
 
-    segment = Planner().plan(state, phases, goal)
-    segment.samples      # centre of mass, velocity, acceleration and ZMP at every tick
+segment = Planner().plan(state, phases, goal)
+segment.samples      # centre of mass, velocity, acceleration and ZMP at every tick
 """
 
 from __future__ import annotations

@@ -88,9 +88,7 @@ def wander(guide: Guide, *, seconds: float, seed: int) -> Tally:
 
 def seam(a: Move, b: Move) -> float:
     """Largest jump of feet, trunk, hands and how those that are held are turned, and of the hands' velocity, between two moves."""
-    places = max(
-        float(np.abs(x[-1] - y[0]).max()) for x, y in ((a.feet, b.feet), (a.trunk, b.trunk), (a.hands, b.hands))
-    )
+    places = max(float(np.abs(x[-1] - y[0]).max()) for x, y in ((a.feet, b.feet), (a.trunk, b.trunk), (a.hands, b.hands)))
     for hand in np.flatnonzero(b.start.held):
         places = max(places, float(np.abs(a.hand_axes[-1, hand] - b.hand_axes[0, hand]).max()))
     ends = [np.zeros(3) if in_world else a.segment.samples[-1, 3:6] for in_world, _ in a.goals.hands]

@@ -1,7 +1,7 @@
 """Cycles from captured walking: strides are found by where feet stand, and averaged.
 
-    cycles = captured("walk.bvh", "stroll.bvh")     # and standing, as the library has it
-    walk(figure, t, base, cycles=cycles)
+cycles = captured("walk.bvh", "stroll.bvh")     # and standing, as the library has it
+walk(figure, t, base, cycles=cycles)
 """
 
 from __future__ import annotations

@@ -51,9 +51,7 @@ class Goal:
         return cls(points, places, within, speed)
 
     @classmethod
-    def at_configuration(
-        cls, figure: Figure, q: ArrayLike, *, within: float = 0.03, speed: float = math.inf
-    ) -> Goal:
+    def at_configuration(cls, figure: Figure, q: ArrayLike, *, within: float = 0.03, speed: float = math.inf) -> Goal:
         """All bodies and hooks near where q has them."""
         goal = configuration(figure, q)
         points = marks_of(figure)

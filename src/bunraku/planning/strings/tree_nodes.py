@@ -63,8 +63,6 @@ def step_cost(taste, v0, v1, nk, at, T):
     return taste.time * T + taste.effort * effort
 
 
-
-
 def empty_nodes(capacity: int, state: int, kinematic: int, points: int) -> Nodes:
     """Room for nodes; memory is taken when it is written."""
     return Nodes(

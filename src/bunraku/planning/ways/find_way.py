@@ -1,8 +1,8 @@
 """find: a way from a start to a goal, through what a roadmap knows or by growing trees, and what was found is kept.
 
-    space = FreeSpace(World(figure, scene), bounds={"x": (-5, 5), "y": (-5, 5)})
-    found = find(space, start, goal, seconds=10)
-    motion = timed(found.path, speed=1.0, acceleration=2.0)
+space = FreeSpace(World(figure, scene), bounds={"x": (-5, 5), "y": (-5, 5)})
+found = find(space, start, goal, seconds=10)
+motion = timed(found.path, speed=1.0, acceleration=2.0)
 """
 
 from __future__ import annotations

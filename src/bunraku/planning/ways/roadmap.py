@@ -268,5 +268,3 @@ def scene_hash(space: FreeSpace) -> str:
     for name, array in space.world.flat._asdict().items():
         digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()[:32]
-
-

@@ -118,7 +118,6 @@ class Steering:
                 Q[:, i] = np.interp(knots, own_knots, own_Q[:, k])
         return Curve(knots, Q, *bent)
 
-
     def cut(self, curve: Curve, s: float) -> Curve:
         """The curve that is steered to the place s of a curve."""
         if len(curve.Q) == 2 and not len(curve.bends):
@@ -194,6 +193,7 @@ def _turn_drive_turn(part: Differential, ends: Array) -> tuple[Array, Array]:
 
 def _cut(points: Array, start: float, end: float) -> Array:
     """Control points of the part of a Bézier curve between two places (blossoming)."""
+
     def blossom(a: float, b: float, c: float) -> Array:
         out = points
         for s in (a, b, c):
@@ -201,5 +201,3 @@ def _cut(points: Array, start: float, end: float) -> Array:
         return np.asarray(out[0])
 
     return np.stack([blossom(start, start, start), blossom(start, start, end), blossom(start, end, end), blossom(end, end, end)])
-
-

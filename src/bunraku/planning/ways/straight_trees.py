@@ -95,9 +95,7 @@ def grow(world, bodies, links, margin, metric, trees, counts, targets, stride, l
                 parts = 1
                 while size > look * parts:
                     parts *= 2
-                if not _within(end, lower, upper) or not _looks_free(
-                    world, bodies, links, margin, Q[near], end, parts, sample, ok
-                ):
+                if not _within(end, lower, upper) or not _looks_free(world, bodies, links, margin, Q[near], end, parts, sample, ok):
                     arrived = False
                     break
                 if counts[side] == Q.shape[0]:

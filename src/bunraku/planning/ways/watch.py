@@ -1,7 +1,7 @@
 """watch: a bar that shows how a roadmap grows.
 
-    with watch("factory", failures=150) as listen:
-        learn(roadmap, failures=150, listen=listen)
+with watch("factory", failures=150) as listen:
+    learn(roadmap, failures=150, listen=listen)
 """
 
 from __future__ import annotations

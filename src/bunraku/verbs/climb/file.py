@@ -1,20 +1,20 @@
 """Climbing files: who climbs, along which path, and how.
 
-    climb: gecko                  # a figure of the library, or a file beside this one
-    path:
-      - straight: 10 cm
-      - {curve: 90 deg, radius: 150 mm}       # to the left; to the right where negative
-      - slope: 45 deg             # the surface rises; floor to wall is 90 deg
-      - step: 2 cm                # goes on higher, or lower where negative
-      - {obstacle: 2 cm, length: 12 cm}       # a step up, a straight, a step down
-    stride: 6 cm                  # of a cycle of four steps
-    quarter: 250 ms               # that a step takes
-    dt: 5 ms
-    friction: 1
-    grip: 30 deg                  # feet that stick only while they are dragged along their toes
-    light: true                   # pause and lean so that feet need to stick less
-    pause: 250 ms                 # on all four feet after each step: none, or 250 ms where it is light
-    output: climb.npz
+climb: gecko                  # a figure of the library, or a file beside this one
+path:
+  - straight: 10 cm
+  - {curve: 90 deg, radius: 150 mm}       # to the left; to the right where negative
+  - slope: 45 deg             # the surface rises; floor to wall is 90 deg
+  - step: 2 cm                # goes on higher, or lower where negative
+  - {obstacle: 2 cm, length: 12 cm}       # a step up, a straight, a step down
+stride: 6 cm                  # of a cycle of four steps
+quarter: 250 ms               # that a step takes
+dt: 5 ms
+friction: 1
+grip: 30 deg                  # feet that stick only while they are dragged along their toes
+light: true                   # pause and lean so that feet need to stick less
+pause: 250 ms                 # on all four feet after each step: none, or 250 ms where it is light
+output: climb.npz
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
 """Planning files: a figure, where it starts, where it should get, and what is in the way.
 
-    plan: arm3d                    # a figure of the library, or a file beside this one
-    start: settle                  # hang at rest; or values by name, from which it settles
-    goal:
-      configuration: {hand_x: 0.3, hand_y: 0.3, hand_length: 75 cm}   # at rest with these; or
-      # points: {tip: [0.2, 0.2, 0.1]}                                # frames and where they should be
-      within: 3 cm                 # how near every body and hook, or every point, must get
-      speed: 0.3                   # how slowly it must arrive [m/s]; any speed where it is not said
-    scene: {scene: block, floor: -1, obstacles: [{box: [0.1, 0.1, 0.3], at: [0, 0.3, -0.4], name: block}]}   # or a file
-    limits: {speed: 0.6, acceleration: 6, reach: 0.6, hand_x: [-0.3, 0.4]}
-    hold: []                       # kinematic variables that stay where they are
-    planner: est                   # est, est-uniform, est-goal, ao-est or sst
-    budget: 10 s                   # of processor time, for each tree
-    seed: 0
-    smooth: true                   # inputs smoothed by optimal control, if what comes out is accepted
-    output: arm.npz                # or a list of files; `bunraku plan -o` says it too
+plan: arm3d                    # a figure of the library, or a file beside this one
+start: settle                  # hang at rest; or values by name, from which it settles
+goal:
+  configuration: {hand_x: 0.3, hand_y: 0.3, hand_length: 75 cm}   # at rest with these; or
+  # points: {tip: [0.2, 0.2, 0.1]}                                # frames and where they should be
+  within: 3 cm                 # how near every body and hook, or every point, must get
+  speed: 0.3                   # how slowly it must arrive [m/s]; any speed where it is not said
+scene: {scene: block, floor: -1, obstacles: [{box: [0.1, 0.1, 0.3], at: [0, 0.3, -0.4], name: block}]}   # or a file
+limits: {speed: 0.6, acceleration: 6, reach: 0.6, hand_x: [-0.3, 0.4]}
+hold: []                       # kinematic variables that stay where they are
+planner: est                   # est, est-uniform, est-goal, ao-est or sst
+budget: 10 s                   # of processor time, for each tree
+seed: 0
+smooth: true                   # inputs smoothed by optimal control, if what comes out is accepted
+output: arm.npz                # or a list of files; `bunraku plan -o` says it too
 """
 
 from __future__ import annotations
