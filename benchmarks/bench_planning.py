@@ -78,7 +78,7 @@ def solved(problems: tuple[Problem, ...], seeds: int, seconds: float, *, tell: b
 
 def numbers(runs: list[tuple[Plan, bool]]) -> dict[str, float]:
     times = [found.seconds for found, ok in runs if ok]
-    gaps = [found.report.gap for found, ok in runs if ok and found.report is not None]
+    gaps = [found.verdict.gap for found, ok in runs if ok and found.verdict is not None]
     return {
         "planning.arm3d_share": sum(ok for _, ok in runs) / len(runs),
         "planning.arm3d_median_s": float(np.median(times)),

@@ -48,7 +48,7 @@ print(report)
 # smoother, and the rechecker accepts them too.
 
 better = smooth(found)
-print(better.report)
+print(better.verdict)
 print(f"∫ acceleration² of the hand: {roughness(found.motion):.3g} → {roughness(better.motion):.2g}")
 
 # %%
@@ -69,5 +69,5 @@ speeds.legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_an
 assert found.solved, "there is a way over the wall"
 assert report.accepted, "and it holds"
 assert report.gap < 1e-3, "strings are never longer than they are wound"
-assert better.report.accepted
+assert better.verdict.accepted
 assert roughness(better.motion) < 0.01 * roughness(found.motion)

@@ -1,8 +1,8 @@
 """What touches what: figures, themselves and the scene."""
 
 from bunraku.collision.between_samples import Passage
-from bunraku.collision.collision_report import Hit, Report
+from bunraku.collision.collision_report import CollisionReport, Hit
 from bunraku.collision.distance import Clearances, Distance
 from bunraku.collision.world import World
 
-__all__ = ["Clearances", "Distance", "Hit", "Passage", "Report", "World"]
+__all__ = ["Clearances", "CollisionReport", "Distance", "Hit", "Passage", "World"]

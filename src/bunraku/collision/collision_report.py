@@ -27,7 +27,7 @@ class Hit:
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class CollisionReport:
     """Of a motion: the distance of the nearest pair at each sample, which pairs overlap, and the ways between."""
 
     clearance: Array

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bunraku.collision.between_samples import Passage, passage
 from bunraku.collision.coal_pairs import Narrow
-from bunraku.collision.collision_report import Hit, Report
+from bunraku.collision.collision_report import CollisionReport, Hit
 from bunraku.collision.distance import distances
 from bunraku.collision.pair_rows import Rows, nearest, rows, settled
 from bunraku.collision.world_arrays import ALL, NEAREST
@@ -17,7 +17,7 @@ from bunraku.collision.world_arrays import ALL, NEAREST
 Array = NDArray[np.float64]
 
 
-def check(narrow: Narrow, names: tuple[str, ...], Q: Array, *, between: bool) -> Report:
+def check(narrow: Narrow, names: tuple[str, ...], Q: Array, *, between: bool) -> CollisionReport:
     near = nearest(narrow, Q, rows(narrow.flat, Q, within=math.inf, mode=NEAREST))
     clearance = np.full(len(Q), math.inf)
     clearance[near.sample] = near.value
@@ -29,7 +29,7 @@ def check(narrow: Narrow, names: tuple[str, ...], Q: Array, *, between: bool) ->
     some = np.ascontiguousarray(Q[overlaps])
     deep = settled(narrow, some, rows(narrow.flat, some, within=0.0, mode=ALL))
     hits = _hits(names, Rows(np.column_stack([overlaps[deep.sample], deep.ints[:, 1:]]), deep.floats))
-    return Report(clearance, least, sample, hits, _passages(narrow, names, Q) if between else None)
+    return CollisionReport(clearance, least, sample, hits, _passages(narrow, names, Q) if between else None)
 
 
 def _hits(names: tuple[str, ...], deep: Rows) -> tuple[Hit, ...]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.collision.between_samples import Passage, denser, passage
 from bunraku.collision.coal_pairs import Narrow
-from bunraku.collision.collision_report import Report
+from bunraku.collision.collision_report import CollisionReport
 from bunraku.collision.distance import Clearances, Distance, clearances, distances
 from bunraku.collision.motion_check import check
 from bunraku.collision.pair_rows import Rows, nearest, rows, settled
@@ -113,7 +113,7 @@ class World:
         Q = self.samples(motion)
         return clearances(self.names, self.flat, Q, self._near(Q, within))
 
-    def check(self, motion: Motion | ArrayLike, *, between: bool = False) -> Report:
+    def check(self, motion: Motion | ArrayLike, *, between: bool = False) -> CollisionReport:
         """Clearance and overlaps of a motion, or of Q (T, n_q); with `between`, also the ways from sample to sample."""
         return check(self.narrow, self.names, self.samples(motion), between=between)
 

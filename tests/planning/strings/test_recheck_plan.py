@@ -14,6 +14,7 @@ from bunraku.figure import Box, library
 from bunraku.kinematics import pose
 from bunraku.motion import Motion
 from bunraku.planning.strings import Goal, Limits, recheck
+from bunraku.planning.strings.recheck_plan import PlanRecheckOptions, PlanVerdict
 from bunraku.scene import Obstacle, Scene
 
 ARM = library.named("arm3d")
@@ -36,39 +37,39 @@ def wave(size: float = 0.1, seconds: float = 1.5, dt: float = 0.01) -> Motion:
     return simulate(ARM, hands, duration=seconds, dt=dt, q=rest())
 
 
-def complaint(report: object, word: str) -> bool:
-    return any(text.startswith(word) for text in report.objections)  # type: ignore[attr-defined]
+def complaint(verdict: PlanVerdict, word: str) -> bool:
+    return any(f"{one.what}: {one.where}".startswith(word) for one in verdict.objections)
 
 
 def test_accepts_what_was_simulated() -> None:
     motion = wave()
     goal = Goal.at_configuration(ARM, motion.q[-1], within=0.03)
-    report = recheck(motion, AIR, limits=Limits.of(ARM, rest()), goal=goal)
-    assert report.accepted, report
-    assert report.same < 1e-9
-    assert 0.0 < report.finer < 0.01
-    assert report.gap < 1e-6
-    assert report.tension >= 0.0
-    assert len(report.fine) == 4 * (len(motion) - 1) + 1
-    assert "accepted" in str(report)
+    verdict = recheck(motion, AIR, limits=Limits.of(ARM, rest()), goal=goal)
+    assert verdict.accepted, verdict
+    assert verdict.repeat_error < 1e-9
+    assert 0.0 < verdict.finer_error < 0.01
+    assert verdict.gap < 1e-6
+    assert verdict.tension >= 0.0
+    assert len(verdict.fine) == 4 * (len(motion) - 1) + 1
+    assert "accepted" in str(verdict)
 
 
 def test_refuses_a_motion_that_physics_would_not_make() -> None:
     motion = wave()
     q = motion.q.copy()
     q[60:, 2] += 0.01 * np.linspace(0, 1, len(q) - 60)  # a lie that grows to 0.6°
-    report = recheck(Motion.of(ARM, motion.t, q), AIR)
-    assert complaint(report, "dynamics")
-    assert report.same > 1e-3
+    verdict = recheck(Motion.of(ARM, motion.t, q), AIR)
+    assert complaint(verdict, "dynamics")
+    assert verdict.repeat_error > 1e-3
 
 
 def test_refuses_steps_too_long_to_be_true() -> None:
     swing = rest().copy()
     swing[2] += 1.0  # let go from the side, on a string that is slack at first
     motion = simulate(ARM, duration=2.4, dt=0.08, q=ARM.configuration(swing, hand_length=1.4))
-    report = recheck(motion, AIR, parts=16, finer=0.01)
-    assert complaint(report, "dynamics: with a step of 5 ms")
-    assert not complaint(report, "dynamics: the same")
+    verdict = recheck(motion, AIR, options=PlanRecheckOptions(parts=16, finer_error=0.01))
+    assert complaint(verdict, "dynamics: with a step of 5 ms")
+    assert not complaint(verdict, "dynamics: the same")
 
 
 def test_refuses_what_is_hit_between_two_samples() -> None:
@@ -78,15 +79,15 @@ def test_refuses_what_is_hit_between_two_samples() -> None:
     k = 12
     middle = 0.5 * (tips[k] + tips[k + 1])
     sheet = Scene("sheet", (Obstacle("sheet", Box((0.0002, 0.2, 0.2)), tuple(middle + np.array([0.031, 0.0, 0.0]))),), floor=None)
-    report = recheck(motion, sheet)
-    assert complaint(report, "collision")
+    verdict = recheck(motion, sheet)
+    assert complaint(verdict, "collision")
 
 
 def test_refuses_a_string_through_an_obstacle() -> None:
     motion = wave()
     x, y, z = 0.5 * (pose(ARM, motion.q[-1]).point("tip") + pose(ARM, motion.q[-1]).point("hand_spindle"))
-    report = recheck(motion, Scene("bead", (Obstacle("bead", Box((0.02, 0.02, 0.02)), (x, y, z)),), floor=None))
-    assert any("the string hand passes through bead" in text for text in report.objections)
+    verdict = recheck(motion, Scene("bead", (Obstacle("bead", Box((0.02, 0.02, 0.02)), (x, y, z)),), floor=None))
+    assert any("the string hand passes through bead" in one.where for one in verdict.objections)
     assert recheck(motion, Scene("beside", (Obstacle("bead", Box((0.02, 0.02, 0.02)), (x + 0.4, y, z)),), floor=None)).accepted
 
 
@@ -100,8 +101,8 @@ def test_refuses_a_string_through_an_obstacle() -> None:
     ],
 )
 def test_refuses_hands_beyond_their_limits(limits: dict[str, Any], word: str) -> None:
-    report = recheck(wave(), AIR, limits=Limits.of(ARM, rest(), **limits))
-    assert any(word in text for text in report.objections if text.startswith("limits"))
+    verdict = recheck(wave(), AIR, limits=Limits.of(ARM, rest(), **limits))
+    assert any(word in one.where for one in verdict.objections if one.what == "limits")
 
 
 def test_refuses_joints_beyond_their_stops() -> None:
@@ -119,8 +120,8 @@ def test_refuses_strings_that_are_too_short_or_push() -> None:
     assert motion.tension is not None
     pushed = motion.tension.copy()
     pushed[5] = -1.0
-    report = recheck(Motion.of(ARM, motion.t, motion.q, tension=pushed), AIR)
-    assert complaint(report, "strings: one pushes")
+    verdict = recheck(Motion.of(ARM, motion.t, motion.q, tension=pushed), AIR)
+    assert complaint(verdict, "strings: one pushes")
 
 
 def test_refuses_a_goal_that_is_not_reached() -> None:

@@ -191,12 +191,12 @@ class _States:
             node = self.parent[node]
         speeds = np.array(path[::-1])
         motion = self.space.motion(speeds)
-        report = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
-        if not report.accepted:
+        verdict = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
+        if not verdict.accepted:
             self.refused += 1
             return False
         self.found = number
-        self.solution = Plan(Outcome.SOLVED, "", problem, Planner("ompl"), motion, report, speeds, motion.duration)
+        self.solution = Plan(Outcome.SOLVED, "", problem, Planner("ompl"), motion, verdict, speeds, motion.duration)
         return True
 
     def result(self, planner: Planner, seconds: float) -> Plan:

@@ -20,7 +20,7 @@ from bunraku.planning.strings.goal import Goal
 from bunraku.planning.strings.goal_reach import short_of
 from bunraku.planning.strings.hand_limits import Limits
 from bunraku.planning.strings.outcome import Outcome
-from bunraku.planning.strings.recheck_plan import pierced
+from bunraku.planning.strings.recheck_plan import PlanRecheckOptions, pierced
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
@@ -80,7 +80,7 @@ class Problem:
         if near.value < self.margin:
             apart = f"{near.a} is {1e3 * near.value:.3g} mm from {near.b}, nearer than the margin of {1e3 * self.margin:.3g} mm"
             return Outcome.START_COLLIDES, apart
-        for _, what in pierced(self.figure, self.scene, self.start[None]):
+        for _, what in pierced(self.figure, self.scene, self.start[None], thread=PlanRecheckOptions().thread):
             return Outcome.START_COLLIDES, what
         return self._handless() or self._beyond() or self._unreachable() or self._blocked()
 

@@ -1,8 +1,8 @@
-"""recheck: is a motion what it says it is? By other means than those of the planners.
+"""recheck: is a motion what it claims to be? Judged by other means than those of the planners.
 
-"Solved" is not "valid". The inputs of the motion (its kinematic variables) are simulated again, with the step that it has and
-with a finer one; both, and every way from sample to sample, must be free of collisions, strings must not pass through
-obstacles, limits must hold, and strings must never be longer than they are wound or push.
+"Solved" is not "valid". The inputs of the motion (its kinematic variables) are simulated again, with the step of the motion and
+with a finer one. Both, and every passage from sample to sample, must be free of collisions; strings must not pass through
+obstacles, must not be longer than their wound length, and must not push; limits must hold.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicSpline
 
-from bunraku.brief import brief
-from bunraku.collision import Report as Check
-from bunraku.collision import World
+from bunraku.collision import CollisionReport, World
 from bunraku.collision.coal_shapes import solid
 from bunraku.dynamics import Simulation
 from bunraku.errors import BunrakuError, MotionError
@@ -26,105 +24,135 @@ from bunraku.figure import WORLD, Figure
 from bunraku.figure.frame import Point
 from bunraku.kinematics.forward import frames_along
 from bunraku.motion import Motion
+from bunraku.planning.objection import Objection, Verdict, sorted_by_time
 from bunraku.planning.strings.hand_limits import Limits
 from bunraku.scene import Heightfield, Plane, Scene
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
-SAME, FINER, STRING = 1e-4, 0.03, 1e-3  # [m] that may be between the motion and its repetition; of a string's gap
-SLACKEST = -1e-6  # [N] of a tension
-THREAD = 5e-4  # [m]: half as thick as a string is taken to be
-ROUNDING = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
-    """What the rechecker measured, and what it objects to."""
+@dataclass(frozen=True)
+class PlanRecheckOptions:
+    """What the rechecker tolerates."""
 
-    objections: tuple[str, ...]
-    same: float
+    parts: int = 4
+    """Steps of the finer simulation for each step of the motion."""
+    repeat_error: float = 1e-4
+    """Most that a frame may be away from where the same inputs bring it, with the same step [m]."""
+    finer_error: float = 0.03
+    """The same with the finer step [m]."""
+    gap: float = 1e-3
+    """Most that a string may be too short [m]."""
+    push: float = 1e-6
+    """Most that a string may push [N]."""
+    thread: float = 5e-4
+    """Radius of a string where it must not pass through obstacles [m]: half of what planners take."""
+    rounding: float = 1e-6
+    """Most that a variable may exceed its limit [m or rad], and that a hand's step may exceed its speed limit."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlanVerdict(Verdict):
+    """What the rechecker measured, and what it objects to, the earliest first."""
+
+    objections: tuple[Objection, ...]
+    repeat_error: float
     """The farthest that a frame is from where the same inputs bring it, with the same step [m]."""
-    finer: float
+    finer_error: float
     """The same with the finer step [m]."""
     gap: float
-    """The most that a string is too short for, over all three motions [m]."""
+    """The most that a string is too short, in the motion and its finer repetition [m]."""
     tension: float
     """The least tension of a string [N]."""
     clearance: float
-    """Of the nearest pair of things, over all three motions [m]."""
+    """Of the nearest pair of things, in the motion and its finer repetition [m]."""
     fine: Motion
     """The motion with the finer step."""
-    since: float
-    """When the earliest of what is objected to begins [s]; infinite where there is nothing."""
 
-    __repr__ = brief
-
-    @property
-    def accepted(self) -> bool:
-        return not self.objections
-
-    def __str__(self) -> str:
-        numbers = (
-            f"repeated to {1e3 * self.same:.2g} mm, with a finer step to {1e3 * self.finer:.2g} mm; "
+    def numbers(self) -> str:
+        """What was measured, in one line."""
+        return (
+            f"repeated to {1e3 * self.repeat_error:.2g} mm, with a finer step to {1e3 * self.finer_error:.2g} mm; "
             f"strings to {1e3 * self.gap:.2g} mm; {1e3 * self.clearance:.3g} mm clear"
         )
-        return "\n".join([f"{'accepted' if self.accepted else 'refused'}: {numbers}", *self.objections])
 
 
 def recheck(
     motion: Motion, scene: Scene, *, limits: Limits | None = None, goal: Callable[[Figure, Array, Array], bool] | None = None,
-    allowed: Iterable[tuple[str, str]] = (), v: ArrayLike | None = None, parts: int = 4,
-    same: float = SAME, finer: float = FINER, string: float = STRING,
-) -> Report:  # fmt: skip
-    """Checks a motion of one figure with evenly spaced samples that begins at rest, or with the rates `v`.
+    allowed: Iterable[tuple[str, str]] = (), v: ArrayLike | None = None, options: PlanRecheckOptions = PlanRecheckOptions(),  # noqa: B008 (frozen)
+) -> PlanVerdict:  # fmt: skip
+    """Checks a motion of one figure by simulating its inputs again.
 
-    `goal(figure, q, v)` is asked at the end of the motion and of its finer repetition; `allowed` pairs may touch. Steps are
-    divided into `parts` for the finer one.
+    motion: of one figure on strings, its samples evenly spaced.
+    scene: what it must not touch.
+    limits: of its kinematic variables; None checks the figure's own limits only.
+    goal: `goal(figure, q, v)` is asked at the end of the motion and of its finer repetition; None asks nothing.
+    allowed: pairs of names of frames and obstacles that may touch.
+    v: rates of the variables at the start [m/s or rad/s]; None starts at rest.
+    options: what is tolerated.
+    Returns what was measured and every objection; raises MotionError if the samples are fewer than two or unevenly spaced.
     """
-    figure, dt = motion.figure, _step(motion)
+    figure, dt, parts = motion.figure, _step(motion), options.parts
     K = motion.q[:, figure.n_dynamic :]
     again = _simulated(figure, motion.q[0], v, dt, K[1:])
     times = motion.t[0] + dt / parts * np.arange(1, parts * (len(motion) - 1) + 1)
     K_fine = CubicSpline(motion.t, K, bc_type="clamped" if v is None else "not-a-knot")(times)
     fine = _simulated(figure, motion.q[0], v, dt / parts, K_fine)
-    found: list[tuple[float, str]] = []
-    far_same, far_fine = _apart(figure, motion.q, again.q), _apart(figure, motion.q, fine.q[::parts])
-    found += _drifts(motion.t, far_same, same, "the same inputs lead")
-    found += _drifts(motion.t, far_fine, finer, f"with a step of {1e3 * dt / parts:.3g} ms the inputs lead")
+    repeat_error, finer_error = _apart(figure, motion.q, again.q), _apart(figure, motion.q, fine.q[::parts])
+    found = _drifts(motion.t, repeat_error, options.repeat_error, "the same inputs lead")
+    found += _drifts(motion.t, finer_error, options.finer_error, f"with a step of {1e3 * dt / parts:.3g} ms the inputs lead")
     world, clearance = World(figure, scene, allowed=allowed), np.inf
-    for name, one in (("the motion", motion), ("the finer motion", fine)):
+    both = (("the motion", motion), ("the finer motion", fine))
+    for name, one in both:
         report = world.check(one, between=True)
         clearance = min(clearance, report.least)
-        found += [(t, f"collision: in {name}, {what}") for t, what in _hits(one.t, report)]
-        found += [(one.t[k], f"collision: in {name}, {what}") for k, what in pierced(figure, scene, one.q)]
-    found += [(motion.t[0], text) for text in (_beyond(motion, limits, dt) if limits is not None else []) + _outside(motion)]
-    gap = max(_gaps(figure, one.q) for one in (motion, fine))
-    tension = min(float(one.tension.min(initial=np.inf)) for one in (motion, again, fine) if one.tension is not None)
-    if not gap <= string:
-        found.append((motion.t[0], f"strings: one is {1e3 * gap:.3g} mm too short"))
-    if not tension >= SLACKEST:
-        found.append((motion.t[0], f"strings: one pushes with {-tension:.3g} N"))
+        found += _hits(name, one.t, report)
+        for k, what in pierced(figure, scene, one.q, thread=options.thread):
+            found.append(Objection("collision", f"in {name}, {what}", float(one.t[k]), np.nan))
+    if limits is not None:
+        found += _beyond(motion, limits, dt, options.rounding)
+    found += _outside(motion, options.rounding)
+    gaps = [_gaps(figure, one.q) for one in (motion, fine)]
+    for one, gap in zip((motion, fine), gaps, strict=True):
+        found += _over(one.t, gap, options.gap, "strings", "one is {:.3g} mm too short", scale=1e3)
+    pulls = [(one.t, one.tension.min(1, initial=np.inf)) for one in (motion, again, fine) if one.tension is not None]
+    for t, least in pulls:
+        found += _over(t, -least, options.push, "strings", "one pushes with {:.3g} N")
     if goal is not None:
-        for name, one in (("the motion", motion), ("the finer motion", fine)):
+        for name, one in both:
             if not goal(figure, one.q[-1], _rates(one)):
-                found.append((motion.t[-1], f"goal: {name} does not end in it"))
-    since = min((float(t) for t, _ in found), default=np.inf)
-    objections = tuple(text for _, text in found)
-    return Report(objections, float(far_same.max()), float(far_fine.max()), gap, tension, clearance, fine, since)
+                found.append(Objection("goal", f"{name} does not end in it", float(motion.t[-1]), np.nan))
+    return PlanVerdict(
+        sorted_by_time(found), float(repeat_error.max()), float(finer_error.max()), max(float(gap.max()) for gap in gaps),
+        min(float(least.min()) for _, least in pulls), clearance, fine,
+    )  # fmt: skip
 
 
-def _drifts(t: Array, far: Array, most: float, text: str) -> list[tuple[float, str]]:
+def _over(t: Array, values: Array, most: float, what: str, text: str, *, scale: float = 1.0) -> list[Objection]:
+    """One objection, from when values first exceed `most` (NaN does); `text` is told the largest value, scaled."""
+    over = np.flatnonzero(~(values <= most))
+    worst = float(values.max(initial=-np.inf))
+    return [Objection(what, text.format(scale * worst), float(t[over[0]]), worst)] if len(over) else []
+
+
+def _drifts(t: Array, far: Array, most: float, text: str) -> list[Objection]:
+    """An error that grows began when it was half of what is tolerated."""
     if (far <= most).all():
         return []
     begins = int(np.argmax(~(far <= 0.5 * most)))
-    return [(float(t[begins]), f"dynamics: {text} {1e3 * far.max():.3g} mm away")]
+    return [Objection("dynamics", f"{text} {1e3 * far.max():.3g} mm away", float(t[begins]), float(far.max()))]
 
 
-def _hits(t: Array, report: Check) -> list[tuple[float, str]]:
-    """The first overlap at a sample, and the first between two."""
-    out = [(float(t[hit.first]), f"{hit.a} is {1e3 * hit.depth:.3g} mm deep in {hit.b}") for hit in report.hits[:1]]
-    ways = [(float(t[k]), f"{way.a} meets {way.b} after {t[k]:.3g} s") for k, way in (report.passages or ())[:1]]
-    return out or ways
+def _hits(name: str, t: Array, report: CollisionReport) -> list[Objection]:
+    """The first overlap at a sample, or else the first between two."""
+    for hit in report.hits[:1]:
+        text = f"in {name}, {hit.a} is {1e3 * hit.depth:.3g} mm deep in {hit.b}"
+        return [Objection("collision", text, float(t[hit.first]), hit.depth)]
+    for k, way in (report.passages or ())[:1]:
+        text = f"in {name}, {way.a} meets {way.b} after {t[k]:.3g} s"
+        return [Objection("collision", text, float(t[k]), max(-way.value, 0.0))]
+    return []
 
 
 def _step(motion: Motion) -> float:
@@ -159,15 +187,15 @@ def _apart(figure: Figure, Q: Array, Q_other: Array) -> Array:
     return np.asarray(np.linalg.norm(a - b, axis=2).max(1))
 
 
-def _gaps(figure: Figure, Q: Array) -> float:
-    """The largest gap of a string, from where its points are."""
-    worst = -np.inf
+def _gaps(figure: Figure, Q: Array) -> Array:
+    """How much the worst string is too short at each sample [m], from where its points are."""
+    worst = np.zeros(len(Q))
     for string in (*figure.strings, *figure.wires):
         points = _path(figure, Q, string.path)
         length = string.length + (0.0 if string.variable is None else string.ratio * Q[:, figure.index(string.variable)])
         gap = np.linalg.norm(np.diff(points, axis=1), axis=2).sum(1) - length
-        worst = max(worst, float((gap if string.pulls_only else np.abs(gap)).max()))
-    return max(worst, 0.0)
+        worst = np.maximum(worst, gap if string.pulls_only else np.abs(gap))
+    return worst
 
 
 def _path(figure: Figure, Q: Array, path: Iterable[Point]) -> Array:
@@ -183,14 +211,17 @@ def _path(figure: Figure, Q: Array, path: Iterable[Point]) -> Array:
     return np.stack(out, 1)
 
 
-def pierced(figure: Figure, scene: Scene, Q: Array) -> Iterator[tuple[int, str]]:
-    """Strings that pass through obstacles, drawn straight, by coal: the first sample, and which."""
+def pierced(figure: Figure, scene: Scene, Q: Array, *, thread: float) -> Iterator[tuple[int, str]]:
+    """Strings of the `figure` that pass through obstacles of the `scene` at configurations `Q` (T, n_q), judged by coal.
+
+    Strings are straight between their points and have the radius `thread` [m]. Yields the first sample, and which string.
+    """
     solids = [(o.name, solid(o.geometry), o) for o in scene.obstacles if not isinstance(o.geometry, Plane | Heightfield)]
     for string in (*figure.strings, *figure.wires):
         points = _path(figure, Q, string.path)
         for obstacle, shape, o in solids:
             still = coal.Transform3s(*_parts(se3.pose(o.position, o.rotation)))
-            k = next((k for k, row in enumerate(points) if _pierced(row, shape.coal, still)), None)
+            k = next((k for k, row in enumerate(points) if _pierced(row, shape.coal, still, thread)), None)
             if k is not None:
                 yield k, f"the string {string.name} passes through {obstacle}"
 
@@ -199,7 +230,7 @@ def _parts(X: Array) -> tuple[Array, Array]:
     return X[:3, :3], X[:3, 3]
 
 
-def _pierced(points: Array, shape: object, still: object) -> bool:
+def _pierced(points: Array, shape: object, still: object, thread: float) -> bool:
     request, result = coal.CollisionRequest(), coal.CollisionResult()
     for a, b in pairwise(points):
         length = float(np.linalg.norm(b - a))
@@ -210,36 +241,37 @@ def _pierced(points: Array, shape: object, still: object) -> bool:
         x /= np.linalg.norm(x)
         X = coal.Transform3s(np.column_stack([x, np.cross(z, x), z]), 0.5 * (a + b))
         result.clear()
-        if coal.collide(coal.Capsule(THREAD, length), X, shape, still, request, result):
+        if coal.collide(coal.Capsule(thread, length), X, shape, still, request, result):
             return True
     return False
 
 
-def _beyond(motion: Motion, limits: Limits, dt: float) -> list[str]:
-    """The kinematic variables against their limits; the figure's own are looked at for all variables."""
+def _beyond(motion: Motion, limits: Limits, dt: float, rounding: float) -> list[Objection]:
+    """The kinematic variables against the limits that the planner was given."""
     figure, K = motion.figure, motion.q[:, motion.figure.n_dynamic :]
     speed = np.abs(np.diff(K, axis=0)) / dt
     acceleration = np.abs(np.diff(K, 2, axis=0)) / dt**2
-    values = (limits.lower - K.min(0), K.max(0) - limits.upper, speed.max(0, initial=0.0) - limits.speed,
-              acceleration.max(0, initial=0.0) - limits.acceleration)  # fmt: skip
+    checks = (
+        ("below its limit", limits.lower - K, rounding), ("above its limit", K - limits.upper, rounding),
+        ("too fast", speed - limits.speed, rounding / dt), ("too abrupt", acceleration - limits.acceleration, rounding / dt),
+    )  # fmt: skip
     out = []
-    for what, over in zip(("below its limit", "above its limit", "too fast", "too abrupt"), values, strict=True):
-        slack = 1e-6 if "limit" in what else 1e-6 / dt
-        out += [f"limits: {figure.kinematic[k]} is {what} by {over[k]:.3g}" for k in np.flatnonzero(over > slack)]
+    for text, over, most in checks:
+        for k, name in enumerate(figure.kinematic):
+            out += _over(motion.t, over[:, k], most, "limits", f"{name} is {text} by {{:.3g}}")
     return out
 
 
-def _outside(motion: Motion) -> list[str]:
-    """Variables beyond the figure's own limits; the angles of a ball are a chart, and their limits no stops."""
+def _outside(motion: Motion, rounding: float) -> list[Objection]:
+    """Variables beyond the figure's own limits. The angles of a ball joint are a chart; their limits are no stops."""
     figure = motion.figure
     chart = {name for group in figure.groups for name in group.frames}
     carrier = {f.variable.name: f.name for f in figure.frames if f.variable is not None}
     out = []
     for k, variable in enumerate(figure.variables):
-        if carrier.get(variable.name) in chart:
-            continue
-        low, high = float(motion.q[:, k].min()), float(motion.q[:, k].max())
-        if low < variable.lower - ROUNDING or high > variable.upper + ROUNDING:
-            ends = f"{variable.lower:.4g} … {variable.upper:.4g}"
-            out.append(f"limits: {variable.name} goes from {low:.4g} to {high:.4g}, beyond {ends}")
+        if carrier.get(variable.name) not in chart:
+            q = motion.q[:, k]
+            ends = f"goes from {q.min():.4g} to {q.max():.4g}, beyond {variable.lower:.4g} … {variable.upper:.4g}"
+            beyond = np.maximum(variable.lower - q, q - variable.upper)
+            out += _over(motion.t, beyond, rounding, "limits", f"{variable.name} {ends}")
     return out

@@ -17,7 +17,7 @@ from bunraku.planning.strings.est import prune
 from bunraku.planning.strings.outcome import Outcome
 from bunraku.planning.strings.planners import Planner, planner_named
 from bunraku.planning.strings.planning_problem import Problem
-from bunraku.planning.strings.recheck_plan import Report, recheck
+from bunraku.planning.strings.recheck_plan import PlanVerdict, recheck
 from bunraku.planning.strings.search_space import STRICTER, Space
 from bunraku.planning.strings.search_tree import SearchTree
 from bunraku.planning.strings.sst import AWAY
@@ -53,7 +53,7 @@ class Plan:
     problem: Problem
     planner: Planner
     motion: Motion | None = None
-    report: Report | None = None
+    verdict: PlanVerdict | None = None
     speeds: Array = field(default_factory=lambda: np.zeros((0, 0)))
     """Of the hands at the end of every segment of the plan."""
     cost: float = math.inf
@@ -123,7 +123,7 @@ class Search:
         self.sparse = space.sparse(planner, CAPACITY if planner.sparse else 1)
         self.taste = planner.taste()
         self.best: Motion | None = None
-        self.report: Report | None = None
+        self.verdict: PlanVerdict | None = None
         self.speeds = np.zeros((0, kinematic))
         self.cost, self.refused, self.history = math.inf, 0, list[tuple[float, float]]()
         self.outcome: Outcome | None = None
@@ -169,12 +169,12 @@ class Search:
         """Repeats a plan to the last digit and has it checked; the search goes on where it is refused."""
         problem, speeds = self.space.problem, self.path(node)
         motion = self.space.motion(speeds)
-        report = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
-        if not report.accepted:
+        verdict = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
+        if not verdict.accepted:
             self.refused += 1
-            self._cut(node, min(int(report.since / problem.segment), len(speeds) - 1), len(speeds))
+            self._cut(node, min(int(verdict.since / problem.segment), len(speeds) - 1), len(speeds))
             return
-        self.best, self.report, self.speeds, self.cost = motion, report, speeds, float(self.nodes.cost[node])
+        self.best, self.verdict, self.speeds, self.cost = motion, verdict, speeds, float(self.nodes.cost[node])
         self.history.append((clock, self.cost))
         if not self.planner.anytime:
             self.outcome = Outcome.SOLVED
@@ -222,6 +222,6 @@ class Search:
         if self.best is None:
             detail = f"the nearest of {int(self.nodes.count[0])} nodes is {1e3 * self.word(clock).distance:.3g} mm from the goal"
         return Plan(
-            outcome, detail, self.space.problem, self.planner, self.best, self.report, self.speeds, self.cost, clock,
+            outcome, detail, self.space.problem, self.planner, self.best, self.verdict, self.speeds, self.cost, clock,
             self.segments, self.refused, tuple(self.history), SearchTree.of(self.nodes, self.space),
         )  # fmt: skip

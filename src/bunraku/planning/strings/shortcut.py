@@ -79,11 +79,11 @@ def _arrives(space: Space, speeds: Array) -> bool:
 
 def _accepted(space: Space, found: Plan, speeds: Array) -> Plan | None:
     problem, motion = space.problem, space.motion(speeds)
-    report = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
-    if not report.accepted:
+    verdict = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
+    if not verdict.accepted:
         return None
     planner = found.planner
     v = np.vstack([np.zeros_like(speeds[:1]), speeds])
     effort = float((v[:-1] ** 2 + v[:-1] * v[1:] + v[1:] ** 2).sum()) * problem.segment / 3.0
     cost = planner.time * motion.duration + planner.effort * effort
-    return dataclasses.replace(found, motion=motion, report=report, speeds=speeds, cost=cost)
+    return dataclasses.replace(found, motion=motion, verdict=verdict, speeds=speeds, cost=cost)

@@ -39,10 +39,10 @@ def smooth(found: Plan, *, iterations: int = 60) -> Plan:
             motion = _optimum(found.motion, problem.limits, near=near, hands=1.0, iterations=iterations).motion
         except BunrakuError:
             continue
-        report = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
-        if report.accepted and roughness(motion) < rough:
+        verdict = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
+        if verdict.accepted and roughness(motion) < rough:
             none = np.zeros((0, found.speeds.shape[1]))
-            return dataclasses.replace(found, motion=motion, report=report, speeds=none)
+            return dataclasses.replace(found, motion=motion, verdict=verdict, speeds=none)
     return found
 
 

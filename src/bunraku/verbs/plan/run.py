@@ -45,7 +45,7 @@ def plan_file(
         what, _, advice = found.outcome.value.partition(": ")
         raise Unsolved(f"{what}{': ' + found.detail if found.detail else ''}\n  advice: {advice}")
     yield "plan", f"{found.motion.duration:.3g} s, cost {found.cost:.3g}" + (" (stopped)" if not found.outcome.solved else "")
-    yield "recheck", str(found.report)
+    yield "recheck", str(found.verdict)
     if order.smooth:
         better = smooth(found)
         rough, left = (roughness(one) for one in (found.motion, better.motion) if one is not None)
