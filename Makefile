@@ -1,7 +1,7 @@
 # Every target sets up .venv by itself when it has to; `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help env play test test-all lint format bench docs lock clean distclean
+.PHONY: help env test-env play test test-all lint format bench docs lock clean distclean
 
 PY := .venv/bin/python
 ARGS ?=
@@ -26,10 +26,13 @@ play: env  ## the show: every capability on one stage, in the browser
 # Each worker starts in a part of its own, so that one compiles what the other does not need yet.
 PYTEST := $(PY) -m pytest -n 2 --dist worksteal
 
-test: lint  ## check style, types, layers; run the fast tests (ARGS="-k strings" selects)
+test-env: env
+	@sh tools/test_env.sh
+
+test: lint test-env  ## check style, types, layers; run the fast tests (ARGS="-k strings" selects)
 	@$(PYTEST) $(ARGS)
 
-test-all: lint  ## the same with the slow tests
+test-all: lint test-env  ## the same with the slow tests
 	@$(PYTEST) -m "" $(ARGS)
 
 lint: env  ## check style, types and layers only
@@ -50,7 +53,7 @@ docs: env  ## build the documentation into docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 lock: env  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade takes the newest of everything)
-	@.venv/bin/uv pip compile --quiet --universal --all-extras --only-binary :all: --no-annotate \
+	@.venv/bin/uv pip compile --quiet --universal --all-extras --only-binary :all: --no-annotate --generate-hashes \
 		--custom-compile-command "make lock" --output-file requirements.lock $(ARGS) pyproject.toml
 	@$(MAKE) --no-print-directory env
 

@@ -60,7 +60,7 @@ with_pip() { .venv/bin/python -m pip install $quiet "$@"; }
 # uv is several times faster than pip; pip knows a user's mirrors and proxies. Try the one, then the other.
 uv=uv
 if ! has uv; then uv=.venv/bin/uv; fi
-if ! has $uv; then with_pip --only-binary :all: "$(grep '^uv==' requirements.lock)" || true; fi
+if ! has $uv; then with_pip --only-binary :all: "$(grep -o '^uv==[^ ]*' requirements.lock)" || true; fi
 install() {
     if has $uv; then
         $uv pip install $quiet --python .venv/bin/python "$@" && return
@@ -70,7 +70,7 @@ install() {
 }
 
 say "installing the packages of requirements.lock (some minutes the first time)"
-install --only-binary :all: --requirement requirements.lock
+install --only-binary :all: --require-hashes --requirement requirements.lock
 install --no-deps --no-build-isolation --editable .
 .venv/bin/python -c 'import bunraku'
 
