@@ -120,7 +120,7 @@ def pinocchio_calls(play: Performance) -> dict[str, Any]:
     model, number = pin.Model(), {-1: 0}
     kinds = [getattr(pin, f"JointModel{motion}{axis}") for motion in "RP" for axis in "XYZ"]
     for j, joint in enumerate(play.tree.joints[: play.figure.n_dynamic]):
-        X = pin.SE3(joint["R"].copy(), joint["p"].copy())
+        X = pin.SE3(joint["rotation"].copy(), joint["position"].copy())
         number[j] = model.addJoint(number[int(joint["parent"])], kinds[int(joint["kind"])](), X, f"joint{j}")
         xx, xy, xz, yy, yz, zz = joint["inertia"]
         inertia = pin.Inertia(float(joint["mass"]), joint["com"].copy(), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))

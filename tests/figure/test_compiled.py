@@ -40,8 +40,8 @@ def joint_poses(compiled: Compiled, q: np.ndarray) -> list[np.ndarray]:
     """X_W of every joint, straight from the arrays: its constant place, then its turn about or slide along an own axis."""
     X_W: list[np.ndarray] = []
     for joint in compiled.tree.joints:
-        X = se3.pose(joint["p"], joint["R"])
-        kind, value = int(joint["kind"]), float(q[joint["q"]])
+        X = se3.pose(joint["position"], joint["rotation"])
+        kind, value = int(joint["kind"]), float(q[joint["variable"]])
         if kind < 3:
             own = se3.pose(joint["pitch"] * value * np.eye(3)[kind], so3.about(kind, value))
         else:
@@ -133,7 +133,7 @@ def test_bodies_on_one_joint_are_one_body(tree: Figure, seed: int) -> None:
 @given(trees())
 def test_parents_come_first_and_those_with_mass_before_those_without(tree: Figure) -> None:
     joints, chain = tree.compiled.tree.joints, tree.compiled.tree.chain
-    n_massive = int(tree.compiled.tree.shape[2])
+    n_massive = tree.compiled.tree.n_massive
     heavy = {j for j, joint in enumerate(joints) if joint["mass"] > 0 or np.any(joint["inertia"])}
     for j, joint in enumerate(joints):
         assert joint["parent"] < j
@@ -150,7 +150,7 @@ def gap(compiled: Compiled, k: int, q: np.ndarray) -> float:
 
     def place(p: np.void) -> np.ndarray:
         X = X_W[p["joint"]] if p["joint"] >= 0 else np.eye(4)
-        return X[:3, :3] @ p["x"] + p["w"] * X[:3, 3]
+        return X[:3, :3] @ p["position"] + p["is_point"] * X[:3, 3]
 
     places = [place(tree.points[link["first"] + i]) for i in range(link["count"])]
     if link["kind"] == LENGTH:
@@ -222,7 +222,7 @@ def test_support_is_every_joint_that_moves_a_link(rig: Figure) -> None:
     tree = rig.compiled.tree
     q = np.random.default_rng(2).uniform(-1, 1, rig.n_q)
     for k in range(len(tree.links)):
-        listed = {int(tree.joints["q"][j]) for j in tree.support[k, 1 : 1 + tree.support[k, 0]]}
+        listed = {int(tree.joints["variable"][j]) for j in tree.support[k, 1 : 1 + tree.support[k, 0]]}
         listed |= {int(tree.links["variable"][k])} - {-1}
         here = gap(rig.compiled, k, q)
         steps = 0.1 * np.eye(rig.n_q)
@@ -237,17 +237,18 @@ def test_forces_and_springs(rig: Figure) -> None:
     assert (motor["gain"], motor["link"]) == (2.0, -1)
     assert (wind["joint"], wind["turns"], jet["turns"]) == (-1, 0, 1)
     direction = tree.points[tree.springs[jet["link"]]["first"] + 2]
-    np.testing.assert_allclose(direction["x"], so3.rpy(0, 0.3, 0) @ [1, 0, 0], atol=1e-12)  # in the crate's axes
+    np.testing.assert_allclose(direction["position"], so3.rpy(0, 0.3, 0) @ [1, 0, 0], atol=1e-12)  # in the crate's axes
     coil = tree.springs[0]
     assert (coil["stiffness"], coil["length"], coil["damping"]) == (5.0, 0.2, 0.1)
 
 
 def test_variables_keep_their_numbers(rig: Figure) -> None:
     compiled = rig.compiled
-    assert compiled.tree.shape.tolist() == [7, 10, 7, len(compiled.link_names)]
+    tree = compiled.tree
+    assert (tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links) == (7, 10, 7, len(compiled.link_names))
     arm = compiled.tree.joints[compiled.joint_frame.index("arm")]
     assert arm["armature"] == 0.1
-    assert arm["q"] == rig.index("arm")
+    assert arm["variable"] == rig.index("arm")
     assert [compiled.joint_frame[j] for j in compiled.tree.balls] == ["crate_rz"]
 
 
@@ -255,7 +256,7 @@ def test_variables_keep_their_numbers(rig: Figure) -> None:
 def test_elimination_leaves_no_surprise(name: str) -> None:
     """Eliminating from the last variable to the first, every pair that meets is already listed: no fill-in."""
     tree = library.named(name).compiled.tree
-    n = int(tree.shape[0])
+    n = tree.n_dynamic
     rows = [set(tree.elimination[d, 1 : 1 + tree.elimination[d, 0]].tolist()) for d in range(n)]
     for d, row in enumerate(rows):
         assert all(k < d or k >= n for k in row)

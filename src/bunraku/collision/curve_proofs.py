@@ -134,7 +134,7 @@ def _travels(joints, chain, S, j, a, b, r, half, kind, D):
     bend = turns = inner = 0.0
     for m in range(1, chain[j, 0] + 1):
         k = chain[j, m]
-        step = half[joints[k].q]
+        step = half[joints[k].variable]
         e, f = (S[k, 0], S[k, 1], S[k, 2]), (S[k, 3], S[k, 4], S[k, 5])
         at_a, at_b = axpy3(1.0, cross(e, a), f), axpy3(1.0, cross(e, b), f)
         turn = np.sqrt(dot3(e, e))

@@ -25,7 +25,7 @@ def travels(joints, chain, S, j, a, b, r, half, D):
         w, v = (S[k, 0], S[k, 1], S[k, 2]), (S[k, 3], S[k, 4], S[k, 5])
         at_a, at_b = axpy3(1.0, cross(w, a), v), axpy3(1.0, cross(w, b), v)
         lever = np.sqrt(max(dot3(at_a, at_a), dot3(at_b, at_b))) + np.sqrt(dot3(w, w)) * (r + D[m - 1])
-        D[m] = D[m - 1] + half[joints[k].q] * lever
+        D[m] = D[m - 1] + half[joints[k].variable] * lever
 
 
 @kernel
@@ -64,7 +64,7 @@ def gradients(world, Q, ints, floats, out):
             for m in range(1, world.chain[j, 0] + 1):
                 k = world.chain[j, m]
                 w, v = (S[k, 0], S[k, 1], S[k, 2]), (S[k, 3], S[k, 4], S[k, 5])
-                out[row, world.joints[k].q] += sign * dot3(normal, axpy3(1.0, cross(w, x), v))
+                out[row, world.joints[k].variable] += sign * dot3(normal, axpy3(1.0, cross(w, x), v))
 
 
 @kernel

@@ -50,7 +50,7 @@ def _forest(figures: tuple[Figure, ...]) -> tuple[Any, Ints, list[int]]:
     for figure, tree in zip(figures, trees, strict=True):
         own, rows = tree.joints.copy(), tree.chain.copy()
         own["parent"][own["parent"] >= 0] += first
-        own["q"] += first_q
+        own["variable"] += first_q
         rows[:, 1:] += first  # what is behind the count of a row is not read
         chain[first : first + len(own), : rows.shape[1]] = rows
         first_joint.append(first)

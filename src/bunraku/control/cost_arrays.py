@@ -62,7 +62,7 @@ def _moments(joints, R, p, m, h):
 @kernel
 def value(tree, sheet, bounds, X, U, L, dt, n_kin):
     """The cost of a motion."""
-    n, nq, joints = tree.shape[0], tree.shape[1], tree.joints
+    n, nq, joints = tree.n_dynamic, tree.n_q, tree.joints
     N, m, nj = U.shape[0], nq + n, joints.shape[0]
     R, p, S, mass, h = np.empty((nj, 3, 3)), np.empty((nj, 3)), np.empty((nj, 6)), np.empty(nj), np.empty((nj, 3))
     J, penalty = 0.0, 0.0
@@ -112,7 +112,7 @@ def value(tree, sheet, bounds, X, U, L, dt, n_kin):
 @kernel
 def slopes(tree, sheet, bounds, X, U, L, dt, n_kin, hands, thrusts, out):
     """Fills `out` (a steps.Slopes): gradient and Gauss–Newton Hessian along the motion, and what that leaves out."""
-    n, nq, joints, chain = tree.shape[0], tree.shape[1], tree.joints, tree.chain
+    n, nq, joints, chain = tree.n_dynamic, tree.n_q, tree.joints, tree.chain
     N, m, nj, nh = U.shape[0], nq + n, joints.shape[0], hands.shape[0]
     R, p, S, mass, h = np.empty((nj, 3, 3)), np.empty((nj, 3)), np.empty((nj, 6)), np.empty(nj), np.empty((nj, 3))
     y, bounded = np.empty((nj, 3)), bounds.x_rho.shape[0] > 0
@@ -186,11 +186,11 @@ def _point(joints, chain, j, local, weight, target, R, p, S, y, g, H, C):
             y[k, i] = c[i] + S[k, 3 + i]
     for a in range(1, chain[j, 0] + 1):
         k = chain[j, a]
-        qk, yk = joints[k].q, (y[k, 0], y[k, 1], y[k, 2])
+        qk, yk = joints[k].variable, (y[k, 0], y[k, 1], y[k, 2])
         g[qk] += weight * (r[0] * yk[0] + r[1] * yk[1] + r[2] * yk[2])
         for b in range(a, chain[j, 0] + 1):
             l = chain[j, b]
-            ql = joints[l].q
+            ql = joints[l].variable
             gn = weight * (yk[0] * y[l, 0] + yk[1] * y[l, 1] + yk[2] * y[l, 2])
             z = cross((S[l, 0], S[l, 1], S[l, 2]), yk)
             bend = weight * (r[0] * z[0] + r[1] * z[1] + r[2] * z[2])
@@ -215,13 +215,13 @@ def _centre(joints, total, weight, target, S, mass, h, y, g, H, C):
             r1 += h[j, 1] / total
             r2 += h[j, 2] / total
     for k in range(nj):
-        qk, yk = joints[k].q, (y[k, 0], y[k, 1], y[k, 2])
+        qk, yk = joints[k].variable, (y[k, 0], y[k, 1], y[k, 2])
         g[qk] += weight * (r0 * yk[0] + r1 * yk[1] + r2 * yk[2])
         for l in range(nj):
-            H[qk, joints[l].q] += weight * (yk[0] * y[l, 0] + yk[1] * y[l, 1] + yk[2] * y[l, 2])
+            H[qk, joints[l].variable] += weight * (yk[0] * y[l, 0] + yk[1] * y[l, 1] + yk[2] * y[l, 2])
         l = k
         while l >= 0:
-            ql = joints[l].q
+            ql = joints[l].variable
             z = cross((S[l, 0], S[l, 1], S[l, 2]), yk)
             bend = weight * (r0 * z[0] + r1 * z[1] + r2 * z[2])
             C[qk, ql] += bend

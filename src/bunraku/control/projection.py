@@ -24,7 +24,7 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
 
     U has all kinematic variables and all forces; K corrects those in `hands` and `thrusts`. `states0` are the links' before.
     """
-    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     nk, m, nh, nf = nq - n, nq + n, hands.shape[0], thrusts.shape[0]
     nx = m + nk
     figure, lent = borrow(tree), workspace(tree)
@@ -42,7 +42,7 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
     for k in range(U.shape[0]):
         if k % 64 == 0:
             place(figure.joints, 0, figure.joints.shape[0], Xo[k], (0.0, 0.0, 0.0), w.R, w.p, w.S)
-            last = max(tree.shape[2] - 1, 0)
+            last = max(tree.n_massive - 1, 0)
             origin = (w.p[last, 0], w.p[last, 1], w.p[last, 2])
         for i in range(nx):
             dx[i] = Xo[k, i] - X[k, i]

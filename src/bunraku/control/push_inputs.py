@@ -21,7 +21,7 @@ def pushes(tree, thrusts, Q, covectors, dt, E, turn):
 
     With covectors, turn[k, f] = Σ_i covectors[k, i] ∂E[k, i, f]/∂q.
     """
-    n, joints, nj = tree.shape[0], tree.joints, tree.joints.shape[0]
+    n, joints, nj = tree.n_dynamic, tree.joints, tree.joints.shape[0]
     R, p, S, x = np.empty((nj, 3, 3)), np.empty((nj, 3)), np.empty((nj, 6)), np.empty((tree.points.shape[0], 3))
     o, q = (0.0, 0.0, 0.0), np.empty(Q.shape[1])
     for k in range(Q.shape[0] - 1):
@@ -41,7 +41,7 @@ def pushes(tree, thrusts, Q, covectors, dt, E, turn):
             weighted = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # Σ c_i S_i over the joints that the push acts on
             j = last
             while j >= 0:
-                i = joints[j].q
+                i = joints[j].variable
                 if i < n:
                     E[k, i, f] = dt * dot6(get6(S, j), W)
                     if covectors.shape[0] > 0:
@@ -51,7 +51,7 @@ def pushes(tree, thrusts, Q, covectors, dt, E, turn):
                 continue
             above, j = weighted, last
             while j >= 0:
-                i = joints[j].q
+                i = joints[j].variable
                 if i < n:
                     above = axpy6(-dt * covectors[k, i], get6(S, j), above)
                 y = dot6(above, dual(get6(S, j), W))

@@ -24,7 +24,7 @@ def bend(tree, states, Q, L, U, steps, slopes, fresh, K, d, weights, gradient, H
     N, nc, dt, share = L.shape[0], L.shape[1], steps.dt, steps.share
     figure, lent, rest, tangents = borrow(tree), workspace(tree), fresh_middle(tree), fresh_tangents(tree)
     one, other, own = fresh_end(tree), fresh_end(tree), room(steps, slopes)
-    nx = 2 * tree.shape[1]
+    nx = 2 * tree.n_q
     owned = states, Q, L, U, weights, H, steps.D, K, d, np.zeros((0, 0, 0)), np.empty(nx), np.empty(nx)
     w, m, t, start, end, given = borrow(lent), borrow(rest), borrow(tangents), borrow(one), borrow(other), borrow(owned)
     states, Q, L, U, weights, H, D, K, d, flat, chi, row = given

@@ -47,7 +47,7 @@ Room = namedtuple("Room", "R p S V T acc B I f x pull seg A As h Lq F v b y K L 
 @woven
 def _room(tree, flat, ints, flags):
     """All of it from one buffer; K, A, As and seg begin as zeros."""
-    n, nq, nm, nc = tree.shape
+    n, nq, nm, nc = tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links
     nj, npt, ns, width = tree.joints.shape[0], tree.points.shape[0], tree.springs.shape[0], padded(n + nc)
     lists = tree.elimination.shape
     K, A, As, seg = (n + nc) * width, nc * nq, ns * nq, 4 * (npt + 1)
@@ -72,7 +72,7 @@ def _room(tree, flat, ints, flags):
 @woven
 def _room_size(tree):
     """(floats, integers) that `_room` takes."""
-    n, nq, nm, nc = tree.shape
+    n, nq, nm, nc = tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links
     nj, npt, ns, width = tree.joints.shape[0], tree.points.shape[0], tree.springs.shape[0], padded(n + nc)
     floats = (2 * n + nc) * width + (nc + ns) * nq + 4 * (npt + 1) + 37 * nj + 26 * nm + 6 * npt + 3 * nc + 2 * nq + n
     return floats, tree.elimination.size + 2 * nc
@@ -82,7 +82,7 @@ def _room_size(tree):
 def mixed(tree, states, q, v, ak, u, out, D):
     """out = (a, τ); D = ∂(a, τ)/∂(q, v, a_K, u) unless it has no rows. Complex q and v are welcome."""
     floats, integers = _room_size(tree)
-    lent = np.empty(floats, q.dtype), np.empty(integers, np.int64), np.empty(tree.shape[3], np.bool_)
+    lent = np.empty(floats, q.dtype), np.empty(integers, np.int64), np.empty(tree.n_links, np.bool_)
     figure, rest = borrow(tree), borrow(lent)
     room = _room(figure, rest[0], rest[1], rest[2])
     rank = _accelerate(figure, room, states, q, v, ak, u, out)
@@ -95,7 +95,7 @@ def mixed(tree, states, q, v, ak, u, out, D):
 @bare
 def _accelerate(tree, room, states, q, v, ak, u, out):
     """out = (a, τ). Returns the rank of the links' block."""
-    n, nm, nc, joints = tree.shape[0], tree.shape[2], tree.shape[3], tree.joints
+    n, nm, nc, joints = tree.n_dynamic, tree.n_massive, tree.n_links, tree.joints
     zero = 0.0 * q[0]
     o, g = (zero, zero, zero), (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     for c in range(nc):
@@ -104,12 +104,12 @@ def _accelerate(tree, room, states, q, v, ak, u, out):
     place(joints, 0, joints.shape[0], q, o, room.R, room.p, room.S)
     _follow(tree, room, g, v, ak)
     for j in range(nm):
-        k = joints[j].q
+        k = joints[j].variable
         room.F[k] = -joints[j].damping * v[k]
         room.Lq[k] = -joints[j].stiffness * (q[k] - joints[j].rest)
     for k in range(tree.forces.shape[0]):
         if tree.forces[k].joint >= 0:
-            room.F[joints[tree.forces[k].joint].q] += tree.forces[k].gain * u[k]
+            room.F[joints[tree.forces[k].joint].variable] += tree.forces[k].gain * u[k]
     if tree.springs.shape[0] > 0:
         spring_slopes(tree, q, v, u, o, room.R, room.p, room.S, room.x, room.pull, room.seg, room.As, room.Lq, room.F)
     _weigh(tree, room)
@@ -128,9 +128,9 @@ def _accelerate(tree, room, states, q, v, ak, u, out):
 @woven
 def _follow(tree, room, g, v, ak):
     """Velocities, and accelerations and forces while a = 0 but for the kinematic variables; inertias."""
-    n, nm, joints, S, V, T, acc = tree.shape[0], tree.shape[2], tree.joints, room.S, room.V, room.T, room.acc
+    n, nm, joints, S, V, T, acc = tree.n_dynamic, tree.n_massive, tree.joints, room.S, room.V, room.T, room.acc
     for j in range(joints.shape[0]):
-        i, s, k = joints[j].parent, get6(S, j), joints[j].q
+        i, s, k = joints[j].parent, get6(S, j), joints[j].variable
         rate = v[k]
         room.v[j] = rate
         U = axpy6(rate, s, get6(V, i)) if i >= 0 else scale6(rate, s)
@@ -156,9 +156,9 @@ def _follow(tree, room, g, v, ak):
 @woven
 def _weigh(tree, room):
     """The mass matrix into K, and what accelerates into b: one way down the tree."""
-    n, nm, joints, S = tree.shape[0], tree.shape[2], tree.joints, room.S
+    n, nm, joints, S = tree.n_dynamic, tree.n_massive, tree.joints, room.S
     for j in range(nm - 1, -1, -1):
-        i, k = joints[j].parent, joints[j].q
+        i, k = joints[j].parent, joints[j].variable
         if i >= 0:
             put6(room.f, i, add6(get6(room.f, i), get6(room.f, j)))
             for c in range(10):
@@ -170,7 +170,7 @@ def _weigh(tree, room):
         P = apply(get10(room.I, j), s)
         room.K[k, k] = dot6(s, P) + joints[j].armature
         while i >= 0:
-            l = joints[i].q
+            l = joints[i].variable
             if l < n:
                 room.K[l, k] = room.K[k, l] = dot6(get6(S, i), P)
             i = joints[i].parent
@@ -185,7 +185,7 @@ def _rate(tree, room, c, ak, zero):
     for k in range(first, first + link.count):
         j, y = points[k].joint, (zero, zero, zero)
         if j >= 0:
-            X, w, U = get3(room.x, k), points[k].w, get6(room.V, j)
+            X, w, U = get3(room.x, k), points[k].is_point, get6(room.V, j)
             y = velocity(U, X, w)
             rate += dot3(get3(room.pull, k), add3(velocity(get6(room.acc, j), X, w), cross((U[0], U[1], U[2]), y)))
         if k == first + 1 or (k > first and not plane):
@@ -196,15 +196,15 @@ def _rate(tree, room, c, ak, zero):
         elif k > first:
             rate += 2.0 * dot3(y, d)
         before = y
-    if link.variable >= tree.shape[0]:
-        rate -= link.ratio * ak[link.variable - tree.shape[0]]
+    if link.variable >= tree.n_dynamic:
+        rate -= link.ratio * ak[link.variable - tree.n_dynamic]
     return rate
 
 
 @inline
 def _derivative(tree, room, rank, q, v, ak, u, out, D):
     """D from what `_accelerate` left behind: the residual by q, v, a_K and u, then −K⁻¹ times that."""
-    n, nq, nm, nc = tree.shape
+    n, nq, nm, nc = tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links
     nj, ns, kind = tree.joints.shape[0], tree.springs.shape[0], q.dtype
     joints, zero = tree.joints, 0.0 * q[0]
     o, g = (zero, zero, zero), (tree.gravity[0], tree.gravity[1], tree.gravity[2])
@@ -215,7 +215,7 @@ def _derivative(tree, room, rank, q, v, ak, u, out, D):
     for k in range(nq):
         full[k] = out[k] if k < n else zero + ak[k - n]
     for j in range(nm):
-        va[j] = full[joints[j].q]
+        va[j] = full[joints[j].variable]
     P, W, dV = np.empty((nm, 6), kind), np.empty((nm, 6), kind), np.empty((nm, 6), kind)
     dS, dT, dI, dP = np.empty((nm, 6), kind), np.empty((nm, 6), kind), np.empty((nm, 10), kind), np.empty((nm, 6), kind)
     momenta(joints, nm, room.v, room.R, room.p, S, room.V, T, room.B, I, P)
@@ -242,10 +242,10 @@ def _inertial(joints, n, nq, nm, g, S, T, I, P, dS, dT, dI, dP, J):
     for j in range(nm):
         Fj, Gj, gamma = columns(j, g, S, T, I, P)
         dF, dG, _ = column_tangents(j, g, S, T, I, P, dS, dT, dI, dP)
-        k = joints[j].q
+        k = joints[j].variable
         i = j
         while i >= 0:
-            l = joints[i].q
+            l = joints[i].variable
             s, t = get6(S, i), get6(T, i)
             ds, dt = get6(dS, i), get6(dT, i)
             qq, qv, vq, mm = dot6(t, Gj) + dot3(s, gamma), dot6(t, Fj), dot6(s, Gj), dot6(s, Fj)
@@ -270,17 +270,17 @@ def _inertial(joints, n, nq, nm, g, S, T, I, P, dS, dT, dI, dP, J):
 @woven
 def _inputs(tree, x, S, J):
     """Efforts act on their variable, pushes along the way of their point."""
-    n, joints, first = tree.shape[0], tree.joints, J.shape[1] - tree.forces.shape[0]
+    n, joints, first = tree.n_dynamic, tree.joints, J.shape[1] - tree.forces.shape[0]
     for k in range(tree.forces.shape[0]):
         force = tree.forces[k]
         if force.joint >= 0:
-            J[joints[force.joint].q, first + k] -= force.gain
+            J[joints[force.joint].variable, first + k] -= force.gain
         else:
             support = tree.spring_support[force.link]
             e = get3(x, tree.springs[force.link].first + 2)
             X = get3(x, tree.springs[force.link].first)
             for s in range(1, support[0] + 1):
-                i = joints[support[s]].q
+                i = joints[support[s]].variable
                 if i < n:
                     J[i, first + k] -= dot3(e, velocity(get6(S, support[s]), X, 1.0))
 
@@ -288,7 +288,7 @@ def _inputs(tree, x, S, J):
 @inline
 def _links(tree, room, v, full, out, dj, ej, J):
     """What tensions push, by q; and the rows of the links, h_qq(v, v) + h_q a = 0, by q, v and a_K."""
-    n, nq, nc, joints, kind = tree.shape[0], tree.shape[1], tree.shape[3], tree.joints, v.dtype
+    n, nq, nc, joints, kind = tree.n_dynamic, tree.n_q, tree.n_links, tree.joints, v.dtype
     nj, npt, zero = joints.shape[0], tree.points.shape[0], 0.0 * v[0]
     S, x, pull, seg, alive = room.S, room.x, room.pull, room.seg, room.alive
     tau, H = np.zeros(nc, kind), np.zeros((nq, nq), kind)

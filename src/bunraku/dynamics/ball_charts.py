@@ -100,7 +100,7 @@ def recentre(tree, home, C, q, p, history):
     R, M, T, to = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     moved = 0
     for k in range(tree.balls.shape[0]):
-        i = tree.joints[tree.balls[k]].q
+        i = tree.joints[tree.balls[k]].variable
         away = not centred(C, k)
         limit = AWAY if away else LIMIT
         near_pole = abs(q[i + 1]) > limit and lean(q[i + 1]) > limit
@@ -148,7 +148,7 @@ def unwind(tree, C, q, p, history, seen):
     for k in range(tree.balls.shape[0]):
         if not centred(C, k):
             continue
-        i = tree.joints[tree.balls[k]].q
+        i = tree.joints[tree.balls[k]].variable
         rotation(q[i], q[i + 1], q[i + 2], R)
         b = q[i + 1]
         q[i], q[i + 1], q[i + 2] = angles_near(R, seen[i], seen[i + 1], seen[i + 2])
@@ -168,8 +168,8 @@ def apply_chart(tree, home, C, k):
         for b in range(3):
             x = 0.0
             for c in range(3):
-                x += home[j].R[a, c] * C[k, c, b]
-            tree.joints[j].R[a, b] = x
+                x += home[j].rotation[a, c] * C[k, c, b]
+            tree.joints[j].rotation[a, b] = x
 
 
 @bare
@@ -186,7 +186,7 @@ def outside(tree, C, q, before, out):
     for k in range(tree.balls.shape[0]):
         if centred(C, k):
             continue
-        i = tree.joints[tree.balls[k]].q
+        i = tree.joints[tree.balls[k]].variable
         rotation(q[i], q[i + 1], q[i + 2], R)
         for a in range(3):
             for b in range(3):

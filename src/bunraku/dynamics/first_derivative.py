@@ -32,13 +32,13 @@ Middle = namedtuple("Middle", "N block X p0 p1k p1 C0 V Z")
 
 @inline
 def fresh_end(tree):
-    nj, npt, nc, nq = tree.joints.shape[0], tree.points.shape[0], tree.shape[3], tree.shape[1]
+    nj, npt, nc, nq = tree.joints.shape[0], tree.points.shape[0], tree.n_links, tree.n_q
     return End(np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt + 1, 4)), np.zeros(nc), np.zeros((nc, nq)))
 
 
 @inline
 def fresh_middle(tree):
-    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     ny, width, joints = n + nc, padded(n + nc), padded(tree.joints.shape[0])
     return Middle(
         np.empty((ny, width)), np.empty((nc, width)), np.zeros((width, 2 * nq)), np.zeros((n, nq)), np.zeros((n, nq - n)),
@@ -63,7 +63,7 @@ def product(A, B, C):
 @woven
 def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
     """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack; after a look at `start`."""
-    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     ny, X = n + nc, m.X
     look(tree, w, o, q1, end)
     midpoint(tree, w, o, q0, q1, u, dt)
@@ -103,18 +103,18 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
 @woven
 def _pairs(tree, w, dt, share, m):
     """What the Lagrangian, armatures, springs and dampers of joints do to r and to p1: K, X, and p1 by everything."""
-    n, nq, nm, joints = tree.shape[0], tree.shape[1], tree.shape[2], tree.joints
+    n, nq, nm, joints = tree.n_dynamic, tree.n_q, tree.n_massive, tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     K, X, p0, p1k, p1, Y, last = w.K, m.X, m.p0, m.p1k, m.p1, w.Y, 0
     scale = (0.25 * dt, 1.0 / dt, 0.5)
     spread(joints, nm, 0, w.S, w.T, w.columns)
     for j in range(nm):
-        qj = joints[j].q
+        qj = joints[j].variable
         last = max(last, qj + 1)
         pair(j, g, scale, w.S, w.T, w.I, w.P, w.columns, w.pair, Y, last)
         i = joints[j].parent
         while i >= 0:
-            qi = joints[i].q
+            qi = joints[i].variable
             y11, y10, y01, y00 = Y[qi >> 3, 0, qi & 7], Y[qi >> 3, 1, qi & 7], Y[qi >> 3, 2, qi & 7], Y[qi >> 3, 3, qi & 7]
             if qi < n:
                 X[qi, qj] -= y00
@@ -143,7 +143,7 @@ def _pairs(tree, w, dt, share, m):
 @bare
 def _springs(tree, w, o, u, dt, share, m):
     """The same of springs between points, dampers and pushes, which couple joints that the tree does not."""
-    n, nq = tree.shape[0], tree.shape[1]
+    n, nq = tree.n_dynamic, tree.n_q
     spring_forces(tree, w.qm, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.d, w.e, w.As, w.Lqq, w.Fq, w.Fv)
     for i in range(n):
         for j in range(nq):
@@ -161,7 +161,7 @@ def _springs(tree, w, o, u, dt, share, m):
 @bare
 def _forget(tree, m):
     """Springs add to entries that no pair of joints writes."""
-    n, nq = tree.shape[0], tree.shape[1]
+    n, nq = tree.n_dynamic, tree.n_q
     clear(m.p0)
     clear(m.p1)
     clear(m.p1k)
@@ -173,10 +173,10 @@ def _forget(tree, m):
 @woven
 def _gap_row(tree, w, kappa, c, lam, start, end, X):
     """The row of link c in X: its gap by k1; a slip also forgets where it started."""
-    n, nq = tree.shape[0], tree.shape[1]
+    n, nq = tree.n_dynamic, tree.n_q
     if tree.links[c].kind != SLIP:
         for a in range(1, tree.support[c, 0] + 1):
-            k = tree.joints[tree.support[c, a]].q
+            k = tree.joints[tree.support[c, a]].variable
             if k >= n:
                 X[n + c, nq + k] = -end.A[c, k]
         k = tree.links[c].variable

@@ -32,8 +32,8 @@ def _put(f, j, at, force, turn, gamma):
 def spread(joints, n, row, S, T, V):
     """The columns of the first n joints, all of them before they are read: a processor waits for what it has just written."""
     for j in range(n):
-        put_column(V, joints[j].q, row, get6(S, j))
-        put_column(V, joints[j].q, row + 6, get6(T, j))
+        put_column(V, joints[j].variable, row, get6(S, j))
+        put_column(V, joints[j].variable, row + 6, get6(T, j))
 
 
 @woven

@@ -32,14 +32,14 @@ def only_alive(elimination, n, alive, out):
 @woven
 def border(tree, alive, sign, A0, A1, K):
     """The links that act, in a clear K: sign·A₀ᵀ beside the dynamic variables, A₁ beneath them."""
-    n, joints = tree.shape[0], tree.joints
+    n, joints = tree.n_dynamic, tree.joints
     for c in range(tree.links.shape[0]):
         if not alive[c]:
             continue
         for j in range(n):
             K[n + c, j] = A1[c, j]
         for a in range(1, tree.support[c, 0] + 1):
-            j = joints[tree.support[c, a]].q
+            j = joints[tree.support[c, a]].variable
             if j < n:
                 K[j, n + c] = sign * A0[c, j]
         j = tree.links[c].variable

@@ -110,8 +110,8 @@ def fill_mass(joints, n, S, T, I, P, M):
         i = j
         while i >= 0:
             x = dot6(get6(S, i), F) + (joints[j].armature if i == j else 0.0)
-            M[joints[i].q, joints[j].q] = x
-            M[joints[j].q, joints[i].q] = x
+            M[joints[i].variable, joints[j].variable] = x
+            M[joints[j].variable, joints[i].variable] = x
             i = joints[i].parent
 
 
@@ -141,7 +141,7 @@ def energies(joints, n, g, q, v, R, p, S, V, T, B, I, P):
     for j in range(n):
         kinetic += 0.5 * dot6(get6(V, j), apply(get10(B, j), get6(V, j))) + 0.5 * joints[j].armature * v[j] * v[j]
         potential -= B[j, 1] * g[0] + B[j, 2] * g[1] + B[j, 3] * g[2]
-        away = q[joints[j].q] - joints[j].rest
+        away = q[joints[j].variable] - joints[j].rest
         potential += 0.5 * joints[j].stiffness * away * away
     return kinetic, potential
 

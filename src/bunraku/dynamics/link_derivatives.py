@@ -55,7 +55,7 @@ def add_bends(tree, weight, c, B, H):
     """H += weight · B[c], in the rows that it has."""
     own = B[c]
     for a in range(1, tree.support[c, 0] + 1):
-        q = tree.joints[tree.support[c, a]].q
+        q = tree.joints[tree.support[c, a]].variable
         add_row(H, q, weight, own, q, 0, H.shape[1])
 
 
@@ -80,14 +80,14 @@ def _turns(s):
 def _scatter(joints, chain, tip, length, first, count, Z, q, H):
     """Z of the first `count` places of a chain of this length, whose line begins at place `first`, into row q."""
     for b in range(count):
-        H[q, joints[chain[tip, length - b]].q] += Z[first + b]
+        H[q, joints[chain[tip, length - b]].variable] += Z[first + b]
 
 
 @bare
 def _add_way(weight, k, points, joints, chain, S, x, n, V, Z, H):
     tip, tail = points[k].joint, points[k + 1].joint
     on, off, both = chains(chain, tip, tail)
-    X, Y, wx, wy = get3(x, k), get3(x, k + 1), points[k].w, points[k + 1].w
+    X, Y, wx, wy = get3(x, k), get3(x, k + 1), points[k].is_point, points[k + 1].is_point
     for a in range(on):
         s = get6(S, chain[tip, on - a])
         y = velocity(s, X, wx)
@@ -99,7 +99,7 @@ def _add_way(weight, k, points, joints, chain, S, x, n, V, Z, H):
         _put(V, on + a, 3, _turns(s))
     u, bend = get3(n, k), n[k, 3]
     for a in range(on):
-        q = joints[chain[tip, on - a]].q
+        q = joints[chain[tip, on - a]].variable
         _row(weight, bend, u, a, V, Z)
         _scatter(joints, chain, tip, on, 0, a, Z, q, H)
         H[q, q] += 0.5 * Z[a]
@@ -107,7 +107,7 @@ def _add_way(weight, k, points, joints, chain, S, x, n, V, Z, H):
         for a in range(both, on):
             _put(V, a, 3, (0.0, 0.0, 0.0))
         for a in range(off):
-            q = joints[chain[tail, off - a]].q
+            q = joints[chain[tail, off - a]].variable
             _row(weight, bend, u, on + a, V, Z)
             _scatter(joints, chain, tip, on, 0, on, Z, q, H)
             _scatter(joints, chain, tail, off, on, a, Z, q, H)
@@ -130,10 +130,10 @@ def add_half_third(tree, weight, c, S, W, dS, x, f, n, dx, df, d, e, dd, de, V, 
         add_third(0.5 * weight, link, points, tree.joints, tree.chain, support, S, W, dS, x, f, n, dx, df, d, e, dd, de, H, slope)
         return
     for a in range(1, support[0] + 1):
-        slope[tree.joints[support[a]].q] = 0.0
+        slope[tree.joints[support[a]].variable] = 0.0
     for k in range(link.first, link.first + link.count):
         j = points[k].joint
-        put3(dx, k, velocity(get6(W, j), get3(x, k), points[k].w) if j >= 0 else (0.0, 0.0, 0.0))
+        put3(dx, k, velocity(get6(W, j), get3(x, k), points[k].is_point) if j >= 0 else (0.0, 0.0, 0.0))
     for k in range(link.first, link.first + link.count - 1):
         _add_way_third(weight, k, points, tree.joints, tree.chain, S, dS, x, n, dx, V, Z, H, slope)
 
@@ -157,7 +157,7 @@ def _add_way_third(weight, k, points, joints, chain, S, dS, x, n, dx, V, Z, H, s
     along = dot3(u, c)
     du, dbend = scale3(bend, axpy3(-along, u, c)), -bend * bend * along
     for a in range(on):
-        q = joints[chain[tip, on - a]].q
+        q = joints[chain[tip, on - a]].variable
         slope[q] += _row_third(weight, bend, dbend, u, du, a, V, Z)
         _scatter(joints, chain, tip, on, 0, a, Z, q, H)
         H[q, q] += 0.5 * Z[a]
@@ -166,7 +166,7 @@ def _add_way_third(weight, k, points, joints, chain, S, dS, x, n, dx, V, Z, H, s
             _put(V, a, 6, (0.0, 0.0, 0.0))
             _put(V, a, 9, (0.0, 0.0, 0.0))
         for a in range(off):
-            q = joints[chain[tail, off - a]].q
+            q = joints[chain[tail, off - a]].variable
             slope[q] += _row_third(weight, bend, dbend, u, du, on + a, V, Z)
             _scatter(joints, chain, tip, on, 0, on, Z, q, H)
             _scatter(joints, chain, tail, off, on, a, Z, q, H)

@@ -20,21 +20,21 @@ Array = NDArray[np.float64]
 @kernel
 def _momentum(tree, q, v, p):
     w = workspace(tree)
-    joints, nm = tree.joints, tree.shape[2]
+    joints, nm = tree.joints, tree.n_massive
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     place(joints, 0, joints.shape[0], q, (0.0, 0.0, 0.0), w.R, w.p, w.S)
     for j in range(nm):
-        w.v[j] = v[joints[j].q]
+        w.v[j] = v[joints[j].variable]
     momenta(joints, nm, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
     for j in range(nm):
-        if joints[j].q < tree.shape[0]:
-            p[joints[j].q] = slopes(joints[j], j, g, 0.0, w.v[j], w.S, w.T, w.I, w.P)[1]
+        if joints[j].variable < tree.n_dynamic:
+            p[joints[j].variable] = slopes(joints[j], j, g, 0.0, w.v[j], w.S, w.T, w.I, w.P)[1]
 
 
 @kernel
 def _mass_matrix(tree, q, M):
     w = workspace(tree)
-    joints, nm = tree.joints, tree.shape[2]
+    joints, nm = tree.joints, tree.n_massive
     place(joints, 0, joints.shape[0], q, (0.0, 0.0, 0.0), w.R, w.p, w.S)
     for j in range(nm):
         w.v[j] = 0.0

@@ -12,7 +12,7 @@ from bunraku.dynamics.ball_charts import apply_chart, outside, recentre, unwind
 from bunraku.dynamics.lagrangian import energies, momenta, total_mass
 from bunraku.dynamics.variational import begin, step, workspace
 from bunraku.dynamics.yielding_step import yielding
-from bunraku.figure.records import LENGTH, Tree
+from bunraku.figure.records import LENGTH, FigureTree
 from bunraku.kernels.compile import bare, borrow, inline, keep, kernel, woven
 from bunraku.kinematics.gaps import gap_of
 from bunraku.kinematics.tree import place
@@ -27,9 +27,9 @@ FURTHEST = 1.0  # [rad] that a joint may turn in a step, or a part of it
 @inline
 def with_joints(tree, joints):
     """The same figure with joints of its own, whose charts may move."""
-    return Tree(
-        tree.shape, tree.gravity, joints, tree.chain, tree.points, tree.links, tree.support, tree.elimination, tree.springs,
-        tree.spring_support, tree.forces, tree.balls,
+    return FigureTree(
+        tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links, tree.gravity, joints, tree.chain, tree.points, tree.links,
+        tree.support, tree.elimination, tree.springs, tree.spring_support, tree.forces, tree.balls,
     )  # fmt: skip
 
 
@@ -41,9 +41,9 @@ def attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, furthest):
     """
     for again in range(2):
         if again > 0:
-            for i in range(tree.shape[0]):
+            for i in range(tree.n_dynamic):
                 q1[i] = q0[i]
-            for c in range(tree.shape[3]):
+            for c in range(tree.n_links):
                 lam[c] = 0.0
                 w.alive[c] = False
         used = step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, PATIENCE[again])
@@ -54,9 +54,9 @@ def attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, furthest):
 
 @woven
 def _further(tree, q0, q1, furthest):
-    for j in range(tree.shape[2]):
-        i = tree.joints[j].q
-        if i < tree.shape[0] and tree.joints[j].kind < 3 and abs(q1[i] - q0[i]) > furthest:
+    for j in range(tree.n_massive):
+        i = tree.joints[j].variable
+        if i < tree.n_dynamic and tree.joints[j].kind < 3 and abs(q1[i] - q0[i]) > furthest:
             return True
     return False
 
@@ -64,7 +64,7 @@ def _further(tree, q0, q1, furthest):
 @inline
 def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
     """A step that always ends somewhere, after `begin`. Returns what happened, as bits."""
-    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     demanded = q1[n:].copy()
     bits = attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, FURTHEST)
     if bits >= 0:
@@ -129,11 +129,11 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
 @bare
 def energy(tree, w, o, q, v):
     """(kinetic, potential) at q with rates v, springs between points included."""
-    nm, joints = tree.shape[2], tree.joints
+    nm, joints = tree.n_massive, tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     place(joints, 0, joints.shape[0], q, o, w.R, w.p, w.S)
     for j in range(nm):
-        w.v[j] = v[joints[j].q]
+        w.v[j] = v[joints[j].variable]
     momenta(joints, nm, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
     T, V = energies(joints, nm, g, q, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
     for s in range(tree.springs.shape[0]):
@@ -174,7 +174,7 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
     Q, P (inside the charts), L (impulses), G (gaps), En (kinetic and potential energy at the midpoints), states of the links
     and bits have a row a step; G and En of no rows are left out.
     """
-    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     home = tree.joints
     owned = with_joints(tree, home.copy())
     own = borrow(owned)
@@ -193,7 +193,7 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
     for k in range(K.shape[0]):
         if k % 64 == 0 and nq > 0:  # an origin near the figure keeps numbers small however far from home it is
             place(own.joints, 0, own.joints.shape[0], q[0], (0.0, 0.0, 0.0), w.R, w.p, w.S)
-            last = max(tree.shape[2] - 1, 0)
+            last = max(tree.n_massive - 1, 0)
             origin = (w.p[last, 0], w.p[last, 1], w.p[last, 2])
         extrapolate(q, n, q1)
         for i in range(n, nq):

@@ -39,7 +39,7 @@ SMALL = 250_000  # multiplications in a product that BLAS leaves to one thread: 
 
 @inline
 def fresh_tangents(tree, many=False):
-    n, nq, nm, nc = tree.shape
+    n, nq, nm, nc = tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links
     nj, npt = tree.joints.shape[0], tree.points.shape[0]
     eights, ns, kept = padded(nq) // 8, nm if tree.springs.shape[0] > 0 else 0, nc if many else 0
     return Tangents(
@@ -64,11 +64,11 @@ def prepare(tree, w, e, t):
 @woven
 def curvature(tree, w, o, lam, u, dt, share, kappa, X, t, z, H):
     """H = Σ z_o D²(output o), over x."""
-    n, nm, nc, joints = tree.shape[0], tree.shape[2], tree.shape[3], tree.joints
+    n, nm, nc, joints = tree.n_dynamic, tree.n_massive, tree.n_links, tree.joints
     ny, mu = n + nc, t.mu
     _adjoint(X, z, t.zeta, mu)
     for j in range(nm):
-        k = joints[j].q
+        k = joints[j].variable
         if k < n:
             t.a[j] = 0.5 * dt * (z[ny + k] + mu[k])
             t.b[j] = z[ny + k] - mu[k]
@@ -110,7 +110,7 @@ def _adjoint(X, z, zeta, mu):
 @woven
 def _links(tree, w, lam, kappa, X, t):
     """Of the links that act: T0 = −λ·gap_qqq μ, half of it, and slope = gap_qq μ at q0, T1 = μ·gap_qq at q1 (`taut`)."""
-    n, joints, s, e, mu, T0, T1 = tree.shape[0], tree.joints, X.start, X.end, t.mu, t.T[0], t.T[2]
+    n, joints, s, e, mu, T0, T1 = tree.n_dynamic, tree.joints, X.start, X.end, t.mu, t.T[0], t.T[2]
     for k in range(n):
         t.aq[k] = mu[k]
     tangent_screws(joints, t.aq, s.S, t.Wj, t.dSj)
@@ -141,13 +141,13 @@ def _links(tree, w, lam, kappa, X, t):
 @woven
 def _pairs(tree, w, dt, t):
     """Φ of pairs of joints, added to those of the links."""
-    nm, joints, Y, T, last = tree.shape[2], tree.joints, t.Y, t.T, 0
+    nm, joints, Y, T, last = tree.n_massive, tree.joints, t.Y, t.T, 0
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     scale = (0.25, 1.0 / (dt * dt), 0.5 / dt)
     spread(joints, nm, 0, w.S, w.T, t.columns)
     spread(joints, nm, 12, t.dS, t.dT, t.columns)
     for j in range(nm):
-        qj = joints[j].q
+        qj = joints[j].variable
         last = max(last, qj + 1)
         pair_tangent(j, g, scale, w.S, w.T, w.I, w.P, t.dS, t.dT, t.dI, t.dP, t.columns, w.pair, Y, last)
         a, b = qj >> 3, qj & 7
@@ -156,7 +156,7 @@ def _pairs(tree, w, dt, t):
         T[0, qj, qj] += 0.5 * Y[a, 3, b]
         i = joints[j].parent
         while i >= 0:
-            qi = joints[i].q
+            qi = joints[i].variable
             a, b = qi >> 3, qi & 7
             x = Y[a, 0, b]
             T[2, qi, qj] += x
@@ -169,13 +169,13 @@ def _pairs(tree, w, dt, t):
 @inline
 def _springs(tree, w, o, u, dt, t):
     """The same of springs, dampers and pushes, between any two joints."""
-    nm, joints, T = tree.shape[2], tree.joints, t.T
+    nm, joints, T = tree.n_massive, tree.joints, t.T
     clear(t.Lqq)
     clear(t.Lqv)
     spring_tangent(tree, w, o, u, t)
     for i in range(nm):
         for j in range(nm):
-            qi, qj = joints[i].q, joints[j].q
+            qi, qj = joints[i].variable, joints[j].variable
             qq, a, b = 0.25 * t.Lqq[i, j], 0.5 / dt * t.Lqv[i, j], 0.5 / dt * t.Lqv[j, i]
             T[2, qi, qj] += qq + a + b
             T[1, qi, qj] += qq + b - a
@@ -185,7 +185,7 @@ def _springs(tree, w, o, u, dt, t):
 @woven
 def _assemble(tree, X, t, H):
     """H from Φ. At the end of the step dynamic variables follow x by D, kinematic ones are part of x."""
-    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     ny, C, T = n + nc, t.C, t.T
     for i in range(n):
         for j in range(n):
@@ -206,7 +206,7 @@ def _assemble(tree, X, t, H):
     for k in range(n, nq):
         for l in range(n, nq):
             H[nq + k, nq + l] += 0.5 * T[2, k, l]
-        if tree.shape[2] > n:
+        if tree.n_massive > n:
             for j in range(nq):
                 H[nq + k, j] += T[1, k, j]
     fold(H)
@@ -228,7 +228,7 @@ def square(A, C, H):
 @inline
 def _add_slide(tree, kappa, normal, lam, X, m1, m2, H):
     """The curvature of −μ λ_n y/|y| itself, weighted with (m1, m2), for a sliding contact."""
-    n, nq = tree.shape[0], tree.shape[1]
+    n, nq = tree.n_dynamic, tree.n_q
     D, nx, a = X.D, X.D.shape[1], normal + 1
     friction = tree.links[a].friction
     _, y1, y2, size, radius = slips(friction, kappa, normal, lam, X.start.h, X.end.h)

@@ -51,7 +51,7 @@ def _sink(tree, q, u, tension, tolerance, most):
 
     Where strings are too short for the figure as it is, spindles and lengths give way for as long as the figure needs to follow.
     """
-    n, nq, nc, nb = tree.shape[0], tree.shape[1], tree.shape[3], tree.balls.shape[0]
+    n, nq, nc, nb = tree.n_dynamic, tree.n_q, tree.n_links, tree.balls.shape[0]
     owned = with_joints(tree, tree.joints.copy())
     own = borrow(owned)
     lent = workspace(own)
@@ -105,7 +105,7 @@ def _sink(tree, q, u, tension, tolerance, most):
 def _statics(tree, q, u, tension, Lq, Lqq):
     """L_q + F and its derivative at rest, less what links do with their tensions, over all variables."""
     lent = workspace(tree)
-    w, o, joints, n = borrow(lent), (0.0, 0.0, 0.0), tree.joints, tree.shape[2]
+    w, o, joints, n = borrow(lent), (0.0, 0.0, 0.0), tree.joints, tree.n_massive
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     midpoint(tree, w, o, q, q, u, 1.0)
     place(joints, 0, joints.shape[0], q, o, w.R, w.p, w.S)
@@ -119,16 +119,16 @@ def _statics(tree, q, u, tension, Lq, Lqq):
             if tree.springs.shape[0] > 0:
                 Lqq[i, j] += w.Lqq[i, j] + w.Fq[i, j]
     for j in range(n):
-        k = joints[j].q
+        k = joints[j].variable
         Lq[k] = slopes(joints[j], j, g, q[k], 0.0, w.S, w.T, w.I, w.P)[0] + w.Lq[k] + w.F[k]
         Lqq[k, k] -= joints[j].stiffness
         _, G, gamma = columns(j, g, w.S, w.T, w.I, w.P)
         i = j
         while i >= 0:
             x = dot6(get6(w.T, i), G) + dot3(get6(w.S, i), gamma)
-            Lqq[joints[i].q, k] += x
+            Lqq[joints[i].variable, k] += x
             if i != j:
-                Lqq[k, joints[i].q] += x
+                Lqq[k, joints[i].variable] += x
             i = joints[i].parent
     keep(lent)
 

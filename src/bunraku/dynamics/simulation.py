@@ -128,7 +128,7 @@ class Simulation:
         out = []
         for c in range(len(self.figure.strings) + len(self.figure.wires)):
             joints = tree.support[c, 1 : 1 + tree.support[c, 0]]
-            own = {int(k) for k in tree.joints["q"][joints] if k >= n} | {int(tree.links["variable"][c])}
+            own = {int(k) for k in tree.joints["variable"][joints] if k >= n} | {int(tree.links["variable"][c])}
             out.append(np.array(sorted(k for k in own if k >= n), np.int64) - n)
         return out
 
@@ -150,7 +150,7 @@ def require_dynamic(figure: Figure) -> None:
     for j in range(len(joints) - 1, -1, -1):
         if joints["parent"][j] >= 0:
             behind[joints["parent"][j]] += behind[j]
-    massless = [figure.names[q] for q, m in zip(joints["q"], behind, strict=True) if q < figure.n_dynamic and not m > 0.0]
+    massless = [figure.names[q] for q, m in zip(joints["variable"], behind, strict=True) if q < figure.n_dynamic and not m > 0.0]
     if massless:
         raise BunrakuError(
             f"{figure.name}: nothing with mass moves with {', '.join(massless[:4])}\n"

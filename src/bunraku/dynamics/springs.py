@@ -36,9 +36,9 @@ def spring_slopes(tree, q, v, u, o, R, p, S, x, f, n, A, Lq, F):
         if spring.kind == LENGTH:
             rate = 0.0
             for a in range(1, support[0] + 1):
-                rate += A[s, joints[support[a]].q] * v[joints[support[a]].q]
+                rate += A[s, joints[support[a]].variable] * v[joints[support[a]].variable]
             for a in range(1, support[0] + 1):
-                k = joints[support[a]].q
+                k = joints[support[a]].variable
                 Lq[k] -= spring.stiffness * h * A[s, k]
                 F[k] -= spring.damping * rate * A[s, k]
     for k in range(tree.forces.shape[0]):
@@ -50,9 +50,9 @@ def spring_slopes(tree, q, v, u, o, R, p, S, x, f, n, A, Lq, F):
         for a in range(1, support[0] + 1):
             i = support[a]
             if force.turns:
-                F[joints[i].q] += u[k] * dot6(get6(S, i), W)
+                F[joints[i].variable] += u[k] * dot6(get6(S, i), W)
             else:
-                F[joints[i].q] += u[k] * A[force.link, joints[i].q]
+                F[joints[i].variable] += u[k] * A[force.link, joints[i].variable]
 
 
 @inline
@@ -69,25 +69,25 @@ def spring_forces(tree, q, v, u, o, R, p, S, x, f, n, d, e, A, Lqq, Fq, Fv):
         h = gap_of(spring, tree.points, q, R, p, o, x, f, n)
         add_hessian(-spring.stiffness * h, spring, tree.points, joints, tree.chain, support, S, x, f, n, d, e, Lqq)
         for a in range(1, support[0] + 1):
-            i = joints[support[a]].q
+            i = joints[support[a]].variable
             for b in range(1, support[0] + 1):
-                j = joints[support[b]].q
+                j = joints[support[b]].variable
                 Lqq[i, j] -= spring.stiffness * A[s, i] * A[s, j]
         if spring.damping == 0.0:
             continue
         # F_i = −c h_i ḣ with ḣ = h_k v_k:  F_i,qj = −c (h_ij ḣ + h_i h_kj v_k),  F_i,vj = −c h_i h_j
         rate = 0.0
         for a in range(1, support[0] + 1):
-            rate += A[s, joints[support[a]].q] * v[joints[support[a]].q]
+            rate += A[s, joints[support[a]].variable] * v[joints[support[a]].variable]
         H = np.zeros_like(Fq)
         add_hessian(1.0, spring, tree.points, joints, tree.chain, support, S, x, f, n, d, e, H)
         for b in range(1, support[0] + 1):
-            j = joints[support[b]].q
+            j = joints[support[b]].variable
             slope = 0.0
             for a in range(1, support[0] + 1):
-                slope += H[joints[support[a]].q, j] * v[joints[support[a]].q]
+                slope += H[joints[support[a]].variable, j] * v[joints[support[a]].variable]
             for a in range(1, support[0] + 1):
-                i = joints[support[a]].q
+                i = joints[support[a]].variable
                 Fq[i, j] -= spring.damping * (H[i, j] * rate + A[s, i] * slope)
                 Fv[i, j] -= spring.damping * A[s, i] * A[s, j]
     for k in range(tree.forces.shape[0]):
@@ -102,7 +102,7 @@ def spring_forces(tree, q, v, u, o, R, p, S, x, f, n, d, e, A, Lqq, Fq, Fv):
                 turned = dual(get6(S, j), W)
                 i = joints[j].parent
                 while i >= 0:
-                    Fq[joints[i].q, joints[j].q] += u[k] * dot6(get6(S, i), turned)
+                    Fq[joints[i].variable, joints[j].variable] += u[k] * dot6(get6(S, i), turned)
                     i = joints[i].parent
         else:
             add_hessian(u[k], link, tree.points, joints, tree.chain, support, S, x, f, n, d, e, Fq)
@@ -112,7 +112,7 @@ def spring_forces(tree, q, v, u, o, R, p, S, x, f, n, d, e, A, Lqq, Fq, Fv):
 def spring_tangent(tree, w, o, u, t):
     """Adds springs, dampers and pushes to the Hessian of L along t.aq and of F along t.wq (Lqq, Lqv, Lvv over joints)."""
     joints = tree.joints
-    nq = tree.shape[1]
+    nq = tree.n_q
     Hq, Ha, H3 = np.zeros((nq, nq)), np.zeros((nq, nq)), np.zeros((nq, nq))
     slope, slope_v = np.zeros(nq), np.zeros(nq)
     for s in range(tree.springs.shape[0]):
@@ -179,7 +179,7 @@ def _push_tangent(tree, w, u, t, H3, slope):
                 x = 0.0
                 i = joints[j].parent
                 while i >= 0:
-                    x += t.wq[joints[i].q] * dot6(get6(w.S, i), outer)
+                    x += t.wq[joints[i].variable] * dot6(get6(w.S, i), outer)
                     i = joints[i].parent
                 t.Lqq[j, l] += u[k] * x
                 if j != l:
@@ -201,6 +201,6 @@ def _third(tree, s, direction, w, t, H, slope):
 @bare
 def _add(tree, H, out):
     """From variables to joints with mass."""
-    for i in range(tree.shape[2]):
-        for j in range(tree.shape[2]):
-            out[i, j] += H[tree.joints[i].q, tree.joints[j].q]
+    for i in range(tree.n_massive):
+        for j in range(tree.n_massive):
+            out[i, j] += H[tree.joints[i].variable, tree.joints[j].variable]

@@ -16,7 +16,7 @@ from bunraku.dynamics.first_derivative import fresh_end, fresh_middle, linearise
 from bunraku.dynamics.lagrangian import total_mass
 from bunraku.dynamics.second_derivative import Expansion, curvature, fresh_tangents, prepare
 from bunraku.dynamics.variational import workspace
-from bunraku.figure.records import Tree
+from bunraku.figure.records import FigureTree
 from bunraku.kernels.compile import borrow, keep, kernel, woven
 
 Array = NDArray[Any]
@@ -59,7 +59,7 @@ def _expand(tree, states, Q, L, U, dt, share, weights, D, H):
 
 
 def expand(
-    tree: Tree, states: Array, q0: Array, q1: Array, lam: Array, u: Array, dt: float, share: float, weights: Array, D: Array,
+    tree: FigureTree, states: Array, q0: Array, q1: Array, lam: Array, u: Array, dt: float, share: float, weights: Array, D: Array,
     H: Array,
 ) -> None:  # fmt: skip
     """D (outputs × inputs) and H[r] = Σ_o weights[r, o] D²(output o). No rows: the first derivative alone.
@@ -70,7 +70,7 @@ def expand(
 
 
 def expand_along(
-    tree: Tree, states: Array, Q: Array, L: Array, U: Array, dt: float, share: float, weights: Array, D: Array, H: Array
+    tree: FigureTree, states: Array, Q: Array, L: Array, U: Array, dt: float, share: float, weights: Array, D: Array, H: Array
 ) -> None:
     """D and, for a row of weights a step, H of every step k of a motion, from Q[k] to Q[k + 1] with impulses L[k]."""
     _expand(tree, states, Q, L, U, dt, share, weights[:, None], D, H[:, None])

@@ -50,7 +50,7 @@ NEAR = 1e-3  # [m] within which a slack string may tighten in a step
 @inline
 def workspace(tree):
     """Scratch for steps of this figure; nothing in it is a result."""
-    n, nq, nm, nc = tree.shape
+    n, nq, nm, nc = tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links
     nj, ns, npt = tree.joints.shape[0], tree.springs.shape[0], tree.points.shape[0]
     nx, width = nq if ns > 0 else 0, padded(n + nc)
     return Work(
@@ -78,22 +78,22 @@ def begin(tree, w, o, q0):
 @woven
 def midpoint(tree, w, o, q0, q1, u, dt):
     """Places the tree half-way, with its momenta, spring slopes and forces."""
-    nm, joints = tree.shape[2], tree.joints
+    nm, joints = tree.n_massive, tree.joints
     for i in range(q0.shape[0]):
         w.qm[i] = 0.5 * (q0[i] + q1[i])
         w.vq[i] = (q1[i] - q0[i]) / dt
     for j in range(nm):
-        w.v[j] = w.vq[joints[j].q]
+        w.v[j] = w.vq[joints[j].variable]
     springs = tree.springs.shape[0] > 0
     place(joints, 0, joints.shape[0] if springs else nm, w.qm, o, w.R, w.p, w.S)
     momenta(joints, nm, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
     for j in range(nm):
-        k = joints[j].q
+        k = joints[j].variable
         w.Lq[k] = 0.0
         w.F[k] = -joints[j].damping * w.v[j]
     for k in range(tree.forces.shape[0]):
         if tree.forces[k].joint >= 0:
-            w.F[joints[tree.forces[k].joint].q] += tree.forces[k].gain * u[k]
+            w.F[joints[tree.forces[k].joint].variable] += tree.forces[k].gain * u[k]
     if springs:
         spring_slopes(tree, w.qm, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.As, w.Lq, w.F)
 
@@ -101,11 +101,11 @@ def midpoint(tree, w, o, q0, q1, u, dt):
 @woven
 def residual(tree, w, q0, p0, dt, share, lam, p1):
     """r of the dynamic variables from the midpoint, and p1 beside it. Returns the largest |r|."""
-    n, nm, nc, joints = tree.shape[0], tree.shape[2], tree.shape[3], tree.joints
+    n, nm, nc, joints = tree.n_dynamic, tree.n_massive, tree.n_links, tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     worst = 0.0
     for j in range(nm):
-        i = joints[j].q
+        i = joints[j].variable
         if i >= n:
             continue
         Lq, Lv = slopes(joints[j], j, g, w.qm[i], w.v[j], w.S, w.T, w.I, w.P)
@@ -122,7 +122,7 @@ def residual(tree, w, q0, p0, dt, share, lam, p1):
 @woven
 def assemble(tree, w, dt, share, u, o):
     """K = ∂(r, gap)/∂(q1, λ) from the midpoint, and D22 = ∂p1/∂q1 for the correction of p1."""
-    n, nm, joints = tree.shape[0], tree.shape[2], tree.joints
+    n, nm, joints = tree.n_dynamic, tree.n_massive, tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     K, D22, Y, last = w.K, w.D22, w.Y, 0
     clear(K)
@@ -130,14 +130,14 @@ def assemble(tree, w, dt, share, u, o):
     scale = (0.25 * dt, 1.0 / dt, 0.5)
     spread(joints, nm, 0, w.S, w.T, w.columns)
     for j in range(nm):
-        qj = joints[j].q
+        qj = joints[j].variable
         last = max(last, qj + 1)
         if qj >= n:
             continue
         pair(j, g, scale, w.S, w.T, w.I, w.P, w.columns, w.pair, Y, last)
         i = j
         while i >= 0:
-            qi = joints[i].q
+            qi = joints[i].variable
             if qi < n:
                 a, b = qi >> 3, qi & 7
                 K[qi, qj], K[qj, qi] = Y[a, 2, b], Y[a, 1, b]
@@ -181,7 +181,7 @@ def choose(tree, w, lam, first):
 @woven
 def equations(tree, w):
     """Gaps, and slips since the start of the step, behind the dynamic variables in w.r."""
-    n = tree.shape[0]
+    n = tree.n_dynamic
     for c in range(tree.links.shape[0]):
         if not w.near[c]:
             w.r[n + c] = 0.0
@@ -207,7 +207,7 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
     `begin` must have been called for q0; w.alive holds the links that acted last. Returns the Newton iterations used, or
     −1 where it did not converge.
     """
-    n, nc, joints = tree.shape[0], tree.shape[3], tree.joints
+    n, nc, joints = tree.n_dynamic, tree.n_links, tree.joints
     last, factored = math.inf, False
     for iteration in range(most):
         if nc > 0:

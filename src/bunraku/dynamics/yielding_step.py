@@ -35,7 +35,7 @@ def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
 
     What the puppeteer asks for may be far from what can be; so it is held, and asked for again, until it is near enough.
     """
-    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     M, aim, stiff = np.zeros((nq, nq)), np.empty(nq), np.empty(nc)
     _fly(tree, w, o, q0, p0, u, dt, M, aim)
     for i in range(n):
@@ -68,7 +68,7 @@ def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
 @inline
 def _approach(tree, w, o, aim, M, dt, stiff, q1):
     """Minimises over the dynamic variables from q1, in place."""
-    n, nc = tree.shape[0], tree.shape[3]
+    n, nc = tree.n_dynamic, tree.n_links
     H, b = np.empty((n, n)), np.empty(n)
     merit = _merit(tree, w, o, q1, aim, M, dt, stiff)
     for _ in range(60):
@@ -107,7 +107,7 @@ def _approach(tree, w, o, aim, M, dt, stiff, q1):
 @inline
 def hold(tree, w, o, q1, stiff, hard):
     """Moves the kinematic variables by as little as closes the gaps that strings gave. Returns whether it could."""
-    n, nq, nc = tree.shape[0], tree.shape[1], tree.shape[3]
+    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     G, e, rows = np.empty((nc, nc)), np.empty(nc), np.empty(nc, np.int64)
     for _ in range(20):
         _measure(tree, w, o, q1)
@@ -149,7 +149,7 @@ def hold(tree, w, o, q1, stiff, hard):
 @inline
 def _fly(tree, w, o, q0, p0, u, dt, M, aim):
     """M, and where the dynamic variables would be at the end of the step if nothing pulled."""
-    n, nq, joints = tree.shape[0], tree.shape[1], tree.joints
+    n, nq, joints = tree.n_dynamic, tree.n_q, tree.joints
     L = np.empty((n, n))
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     for i in range(nq):
@@ -166,8 +166,8 @@ def _fly(tree, w, o, q0, p0, u, dt, M, aim):
             _limit(v, FURTHEST / dt)
             for i in range(n):
                 aim[i] = q0[i] + dt * v[i]
-    for j in range(tree.shape[2]):
-        i = joints[j].q
+    for j in range(tree.n_massive):
+        i = joints[j].variable
         if i < n:
             push[i] = dt * (slopes(joints[j], j, g, w.qm[i], w.v[j], w.S, w.T, w.I, w.P)[0] + w.Lq[i] + w.F[i])
     _solve(L, push)
@@ -192,7 +192,7 @@ def _limit(v, most):
 def _mass(tree, w, o, qa, qb, u, dt, M):
     """The mass matrix half-way from qa to qb, over all variables."""
     midpoint(tree, w, o, qa, qb, u, dt)
-    fill_mass(tree.joints, tree.shape[2], w.S, w.T, w.I, w.P, M)
+    fill_mass(tree.joints, tree.n_massive, w.S, w.T, w.I, w.P, M)
 
 
 @bare
@@ -205,7 +205,7 @@ def _measure(tree, w, o, q):
 @bare
 def _merit(tree, w, o, q, aim, M, dt, stiff):
     """What is minimised; leaves gaps, their gradients, and in w.alive the links that are too long."""
-    n = tree.shape[0]
+    n = tree.n_dynamic
     _measure(tree, w, o, q)
     total = 0.0
     for i in range(n):

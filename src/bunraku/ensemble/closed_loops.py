@@ -179,7 +179,7 @@ def mobility(figure: Figure, arms: Iterable[ClosedArm]) -> tuple[list[int], list
     Legs hang from the pelvis, which floats: neither is touched.
     """
     tree = figure.compiled.tree
-    frame, q = figure.compiled.joint_frame, tree.joints["q"]
+    frame, q = figure.compiled.joint_frame, tree.joints["variable"]
     floats = {name for group in figure.groups if group.kind == "free" for name in group.frames}
     chains = []
     for arm in arms:

@@ -88,7 +88,7 @@ def _chosen(arm: ClosedArm, X: Array, q: Array) -> tuple[Array, Array, int | Non
     middle, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
     flat, found = arm.nearest_many(np.repeat(X, K, 0), q, swivel=np.tile(SWIVELS, T), near=np.tile(middle, (T * K, 1)))
     angles, ok = flat.reshape(T, K, -1), found.reshape(T, K)
-    best = AWAY if arm.figure.compiled.tree.joints["p"][_first(arm)][1] > 0.0 else -AWAY
+    best = AWAY if arm.figure.compiled.tree.joints["position"][_first(arm)][1] > 0.0 else -AWAY
     off = (SWIVELS - best + np.pi) % (2.0 * np.pi) - np.pi
     with np.errstate(invalid="ignore"):
         cost = np.where(ok, 0.05 * off**2 + (np.abs((angles - middle) / half) ** 8).sum(-1) * 0.1, np.inf)
@@ -112,7 +112,7 @@ def _chosen(arm: ClosedArm, X: Array, q: Array) -> tuple[Array, Array, int | Non
 
 def _first(arm: ClosedArm) -> int:
     """The joint in which the arm begins."""
-    return int(np.flatnonzero(arm.figure.compiled.tree.joints["q"] == arm.indices[0])[0])
+    return int(np.flatnonzero(arm.figure.compiled.tree.joints["variable"] == arm.indices[0])[0])
 
 
 # -- six variables ---------------------------------------------------------------------------------------------------

@@ -116,7 +116,8 @@ class Mender:
         moved = set(active.columns.tolist()) | {int(k) for loop in self.loops.loops for k in loop.columns}
         flat = self.whole.world.flat
         joints = [
-            any(int(flat.joints[j]["q"]) in moved for j in flat.chain[joint, 1 : 1 + flat.chain[joint, 0]]) for joint in flat.joint
+            any(int(flat.joints[j]["variable"]) in moved for j in flat.chain[joint, 1 : 1 + flat.chain[joint, 0]])
+            for joint in flat.joint
         ]
         return np.array([*joints, *([False] * len(flat.kind))])
 

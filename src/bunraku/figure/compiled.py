@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bunraku.figure.figure import Figure
 from bunraku.figure.folding import Folding
 from bunraku.figure.links import Rows
-from bunraku.figure.records import Tree
+from bunraku.figure.records import FigureTree
 from bunraku.kernels.compile import INTERPRETED
 
 Array = NDArray[np.float64]
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 class Compiled:
     """The arrays, and where the figure's names ended up in them."""
 
-    tree: Tree
+    tree: FigureTree
     frame_joint: Ints
     """The joint that carries each frame, in the figure's order; −1 for the world."""
     frame_X: Array
@@ -57,14 +57,17 @@ def compile_figure(figure: Figure) -> Compiled:
     fold = Folding(figure)
     joints, rows, n = fold.joints, Rows(figure, fold), figure.n_dynamic
     chain = [_chain(joints, j) for j in range(len(joints))]
-    variable = joints["q"].tolist()
+    variable = joints["variable"].tolist()
     supports, spring_supports = ([_support(rows.carriers(row), chain) for row in table] for table in (rows.links, rows.springs))
     moved = [{variable[j] for j in s} | {int(row["variable"])} for s, row in zip(supports, rows.links, strict=True)]
     joined = [{variable[j] for j in s} for s in spring_supports]
     above = {variable[j]: [variable[i] for i in chain[j][1:]] for j in range(len(joints))}
     dynamic = {f.name for f in figure.frames if f.variable is not None and not f.variable.kinematic}
-    tree = Tree(
-        shape=np.array([n, figure.n_q, fold.n_massive, len(rows.links)], np.int64),
+    tree = FigureTree(
+        n_dynamic=n,
+        n_q=figure.n_q,
+        n_massive=fold.n_massive,
+        n_links=len(rows.links),
         gravity=np.array(figure.gravity, float),
         joints=_records(joints),
         chain=_padded(chain),

@@ -70,8 +70,8 @@ class Folding:
         slides = variable.motion == "translate"
         joint = self.joints[j]
         R = X[:3, :3] @ C
-        joint["parent"], joint["q"], joint["kind"] = parent, q, axis + 3 * slides
-        joint["p"], joint["R"] = X[:3, 3], R
+        joint["parent"], joint["variable"], joint["kind"] = parent, q, axis + 3 * slides
+        joint["position"], joint["rotation"] = X[:3, 3], R
         joint["turned"] = int(not np.array_equal(R, np.eye(3)))
         joint["pitch"] = variable.pitch if variable.motion == "screw" else 0.0
         for field in ("armature", "damping", "stiffness", "rest"):

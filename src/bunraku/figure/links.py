@@ -101,7 +101,7 @@ class Rows:
         for k, force in enumerate(self._figure.forces):
             match force:
                 case Effort(_, variable, gain):
-                    out[k] = int(np.flatnonzero(joints["q"] == self._figure.index(variable))[0]), -1, 0, gain
+                    out[k] = int(np.flatnonzero(joints["variable"] == self._figure.index(variable))[0]), -1, 0, gain
                 case Push(_, at, direction, turns):
                     out[k] = -1, len(springs), turns, 1.0
                     along = self._fold.direction(at.frame if turns else WORLD, direction)

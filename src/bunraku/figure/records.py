@@ -5,19 +5,23 @@ Nothing else stands here: kernels are compiled anew when the layout changes, not
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 JOINT = np.dtype(
     [
-        ("parent", "i8"), ("q", "i8"), ("kind", "i8"), ("turned", "i8"),  # kind: 0–2 turns about x, y, z; 3–5 slides
+        ("parent", "i8"),  # joint; −1 is the world
+        ("variable", "i8"),  # its place in q
+        ("kind", "i8"),  # 0–2 turns about x, y, z; 3–5 slides
+        ("turned", "i8"),  # whether `rotation` is not the identity
         ("mass", "f8"), ("pitch", "f8"), ("armature", "f8"), ("damping", "f8"), ("stiffness", "f8"), ("rest", "f8"),
-        ("p", "f8", 3), ("com", "f8", 3), ("inertia", "f8", 6), ("R", "f8", (3, 3)),  # inertia: xx xy xz yy yz zz
+        ("position", "f8", 3), ("com", "f8", 3), ("inertia", "f8", 6), ("rotation", "f8", (3, 3)),  # inertia: xx xy xz yy yz zz
     ],
     align=True,
 )  # fmt: skip
-POINT = np.dtype([("joint", "i8"), ("w", "f8"), ("x", "f8", 3)], align=True)  # w = 0: a direction, not a point
+POINT = np.dtype([("joint", "i8"), ("is_point", "f8"), ("position", "f8", 3)], align=True)  # is_point: 1.0; 0.0 for a direction
 LINK = np.dtype(  # one scalar equation or inequality between points, or a spring along the way between them
     [
         ("kind", "i8"), ("first", "i8"), ("count", "i8"), ("pulls", "i8"), ("variable", "i8"), ("normal", "i8"),
@@ -28,5 +32,36 @@ LINK = np.dtype(  # one scalar equation or inequality between points, or a sprin
 FORCE = np.dtype([("joint", "i8"), ("link", "i8"), ("turns", "i8"), ("gain", "f8")], align=True)  # an effort or a push
 LENGTH, PLANE, SLIP = 0, 1, 2  # kinds of link; a slip is a displacement along a plane, held by friction at its `normal`
 
-# What kernels take. `shape` is (dynamic variables, variables, massive joints, links).
-Tree = namedtuple("Tree", "shape gravity joints chain points links support elimination springs spring_support forces balls")
+
+class FigureTree(NamedTuple):
+    """A figure as kernels take it."""
+
+    n_dynamic: int
+    """Dynamic variables: the first of q."""
+    n_q: int
+    """All variables."""
+    n_massive: int
+    """Joints that move mass: the first of `joints`."""
+    n_links: int
+    gravity: NDArray[np.float64]
+    """(3,) [m/s²]."""
+    joints: Any
+    """Records JOINT, parents first."""
+    chain: NDArray[np.int64]
+    """Of each joint, how many joints carry it, itself included, and these, from itself to its root."""
+    points: Any
+    """Records POINT: those of a link, one after the other."""
+    links: Any
+    """Records LINK."""
+    support: NDArray[np.int64]
+    """Of each link, how many joints move it, and these."""
+    elimination: NDArray[np.int64]
+    """Of each dynamic variable, how many unknowns it meets when it is eliminated, and these (see bunraku.dynamics.kkt)."""
+    springs: Any
+    """Records LINK: springs between points, then the pushes."""
+    spring_support: NDArray[np.int64]
+    """Of each spring, as `support`."""
+    forces: Any
+    """Records FORCE."""
+    balls: NDArray[np.int64]
+    """The first joint of each dynamic ball joint."""

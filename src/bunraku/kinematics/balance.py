@@ -114,7 +114,7 @@ def _momentum(joints, Q, V, mass, com, out):
         for j in range(n):
             joint = joints[j]
             for k in range(6):
-                W[j, k] = V[t, joint.q] * S[j, k] + (W[joint.parent, k] if joint.parent >= 0 else 0.0)
+                W[j, k] = V[t, joint.variable] * S[j, k] + (W[joint.parent, k] if joint.parent >= 0 else 0.0)
             m = joint.mass
             c = carry(R, p, o, j, joint.com, 1.0)
             w = get6(W, j)

@@ -127,8 +127,8 @@ class Pose:
         J = np.zeros((6, self.figure.n_q))
         J[:3] = self.point_jacobian(frame)
         compiled = self.figure.compiled.tree
-        chain = compiled.chain[j, 1 : 1 + compiled.chain[j, 0]] if j >= 0 else []
-        J[3:, compiled.joints["q"][chain]] = self._S[chain, :3].T
+        chain = compiled.chain[j, 1 : 1 + compiled.chain[j, 0]] if j >= 0 else np.zeros(0, np.int64)
+        J[3:, compiled.joints["variable"][chain]] = self._S[chain, :3].T
         return J
 
     # -- mass ----------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def _add_way(weight, k, points, joints, chain, S, x, n, d, H):
     """Of the way from point k to the next."""
     tip, tail = points[k].joint, points[k + 1].joint
     on, off, both = chains(chain, tip, tail)
-    X, Y, wx, wy = get3(x, k), get3(x, k + 1), points[k].w, points[k + 1].w
+    X, Y, wx, wy = get3(x, k), get3(x, k + 1), points[k].is_point, points[k + 1].is_point
     for a in range(1, on + 1):
         s = get6(S, chain[tip, a])
         y = velocity(s, X, wx)
@@ -81,19 +81,19 @@ def _add_way(weight, k, points, joints, chain, S, x, n, d, H):
         v = _add_row(weight, bend, u, tail, a, joints, chain, S, d, H)
         for b in range(1, on - both + 1):
             i = chain[tip, b]
-            _add_pair(H, joints[i].q, joints[j].q, dot3(v, get3(d, i)))
+            _add_pair(H, joints[i].variable, joints[j].variable, dot3(v, get3(d, i)))
 
 
 @woven
 def _add_row(weight, bend, u, tip, a, joints, chain, S, d, H):
     """One joint with all above it. Returns what its d contributes to others."""
     j = chain[tip, a]
-    y, q = get3(d, j), joints[j].q
+    y, q = get3(d, j), joints[j].variable
     v = scale3(bend, axpy3(-dot3(u, y), u, y))
     m = scale3(weight, cross(y, u))  # u·(ω × y) = ω·(y × u)
     for b in range(a, chain[tip, 0] + 1):
         i = chain[tip, b]
-        _add_pair(H, joints[i].q, q, dot3(v, get3(d, i)) + dot3(get3(S, i), m))
+        _add_pair(H, joints[i].variable, q, dot3(v, get3(d, i)) + dot3(get3(S, i), m))
     return v
 
 
@@ -103,13 +103,13 @@ def _add_plane(weight, k, points, joints, chain, support, S, x, f, d, e, H):
         tip = points[p].joint
         if tip < 0:
             continue
-        X, F, w = get3(x, p), get3(f, p), points[p].w
+        X, F, w = get3(x, p), get3(f, p), points[p].is_point
         for a in range(1, chain[tip, 0] + 1):
             j = chain[tip, a]
             m = cross(velocity(get6(S, j), X, w), F)  # f·(ω_i × y) = ω_i·(y × f)
             for b in range(a, chain[tip, 0] + 1):
                 i = chain[tip, b]
-                _add_pair(H, joints[i].q, joints[j].q, weight * dot3(get3(S, i), m))
+                _add_pair(H, joints[i].variable, joints[j].variable, weight * dot3(get3(S, i), m))
     steps_of(k, points, support, chain, S, x, d)
     _turns(k + 2, points, support, chain, S, x, e)
     for a in range(1, support[0] + 1):
@@ -119,7 +119,7 @@ def _add_plane(weight, k, points, joints, chain, support, S, x, f, d, e, H):
             g = weight * dot3(get3(e, i), get3(d, j))
             if i == j:
                 g *= 2.0
-            _add_pair(H, joints[i].q, joints[j].q, g)
+            _add_pair(H, joints[i].variable, joints[j].variable, g)
 
 
 @bare
@@ -132,7 +132,7 @@ def steps_of(link, points, support, chain, S, x, d):
         j = points[k].joint
         if j < 0:
             continue
-        X, w = get3(x, k), points[k].w
+        X, w = get3(x, k), points[k].is_point
         for a in range(1, chain[j, 0] + 1):
             i = chain[j, a]
             y = velocity(get6(S, i), X, w)
@@ -162,7 +162,7 @@ def tangent_screws(joints, direction, S, W, dS):
         s = get6(S, j)
         w = get6(W, i) if i >= 0 else scale6(0.0, s)
         put6(dS, j, bracket(w, s))
-        put6(W, j, axpy6(direction[joints[j].q], s, w))
+        put6(W, j, axpy6(direction[joints[j].variable], s, w))
 
 
 @bare
@@ -175,9 +175,9 @@ def add_third(
     """
     for k in range(link.first, link.first + link.count):
         j = points[k].joint
-        put3(dx, k, velocity(get6(W, j), get3(x, k), points[k].w) if j >= 0 else scale3(0.0, get3(x, k)))
+        put3(dx, k, velocity(get6(W, j), get3(x, k), points[k].is_point) if j >= 0 else scale3(0.0, get3(x, k)))
     for a in range(1, support[0] + 1):
-        slope[joints[support[a]].q] = 0.0
+        slope[joints[support[a]].variable] = 0.0
     if link.kind == LENGTH:
         for k in range(link.first, link.first + link.count - 1):
             _add_way_third(weight, k, points, joints, chain, S, dS, x, n, dx, d, dd, H, slope)
@@ -188,7 +188,7 @@ def add_third(
 @woven
 def moved_steps(k, sign, points, S, dS, x, dx, i):
     """±x_k,i and its tangent."""
-    s, X, w = get6(S, i), get3(x, k), points[k].w
+    s, X, w = get6(S, i), get3(x, k), points[k].is_point
     return (
         scale3(sign, velocity(s, X, w)),
         scale3(sign, add3(velocity(get6(dS, i), X, w), cross((s[0], s[1], s[2]), get3(dx, k)))),
@@ -222,14 +222,14 @@ def _add_way_third(weight, k, points, joints, chain, S, dS, x, n, dx, d, dd, H, 
         v, dv = _add_row_third(weight, bend, dbend, u, du, tail, a, joints, chain, S, dS, d, dd, H, slope)
         for b in range(1, on - both + 1):
             i = chain[tip, b]
-            _add_pair(H, joints[i].q, joints[j].q, dot3(dv, get3(d, i)) + dot3(v, get3(dd, i)))
+            _add_pair(H, joints[i].variable, joints[j].variable, dot3(dv, get3(d, i)) + dot3(v, get3(dd, i)))
 
 
 @woven
 def _add_row_third(weight, bend, dbend, u, du, tip, a, joints, chain, S, dS, d, dd, H, slope):
     """The tangent of `_add_row`."""
     j = chain[tip, a]
-    y, dy, q = get3(d, j), get3(dd, j), joints[j].q
+    y, dy, q = get3(d, j), get3(dd, j), joints[j].variable
     l, dl = dot3(u, y), dot3(u, dy) + dot3(du, y)
     slope[q] += dl
     v, dv = axpy3(-l, u, y), axpy3(-dl, u, axpy3(-l, du, dy))
@@ -239,7 +239,7 @@ def _add_row_third(weight, bend, dbend, u, du, tip, a, joints, chain, S, dS, d, 
     for b in range(a, chain[tip, 0] + 1):
         i = chain[tip, b]
         g = dot3(dv, get3(d, i)) + dot3(v, get3(dd, i)) + dot3(get3(dS, i), m) + dot3(get3(S, i), dm)
-        _add_pair(H, joints[i].q, q, g)
+        _add_pair(H, joints[i].variable, q, g)
     return v, dv
 
 
@@ -256,12 +256,12 @@ def _add_plane_third(weight, first, points, joints, chain, support, S, dS, x, f,
         for a in range(1, chain[tip, 0] + 1):
             j = chain[tip, a]
             y, dy = moved_steps(k, 1.0, points, S, dS, x, dx, j)
-            slope[joints[j].q] += dot3(dy, F) + dot3(y, dF)
+            slope[joints[j].variable] += dot3(dy, F) + dot3(y, dF)
             m, dm = cross(y, F), add3(cross(dy, F), cross(y, dF))
             for b in range(a, chain[tip, 0] + 1):
                 i = chain[tip, b]
                 g = weight * (dot3(get3(dS, i), m) + dot3(get3(S, i), dm))
-                _add_pair(H, joints[i].q, joints[j].q, g)
+                _add_pair(H, joints[i].variable, joints[j].variable, g)
     steps_of(first, points, support, chain, S, x, d)
     _tangent_steps(first, points, support, chain, S, dS, x, dx, dd)
     _turns(first + 2, points, support, chain, S, x, e)
@@ -273,7 +273,7 @@ def _add_plane_third(weight, first, points, joints, chain, support, S, dS, x, f,
             g = weight * (dot3(get3(de, i), get3(d, j)) + dot3(get3(e, i), get3(dd, j)))
             if i == j:
                 g *= 2.0
-            _add_pair(H, joints[i].q, joints[j].q, g)
+            _add_pair(H, joints[i].variable, joints[j].variable, g)
 
 
 @bare
@@ -284,7 +284,7 @@ def _tangent_steps(k, points, support, chain, S, dS, x, dx, dd):
         j = points[k + side].joint
         if j < 0:
             continue
-        X, Y, w = get3(x, k + side), get3(dx, k + side), points[k + side].w
+        X, Y, w = get3(x, k + side), get3(dx, k + side), points[k + side].is_point
         for a in range(1, chain[j, 0] + 1):
             i = chain[j, a]
             y = add3(velocity(get6(dS, i), X, w), cross(get3(S, i), Y))

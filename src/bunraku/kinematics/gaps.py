@@ -34,7 +34,7 @@ def velocity(s, x, w):
 @woven
 def carry_points(link, points, R, p, o, x):
     for k in range(link.first, link.first + link.count):
-        put3(x, k, carry(R, p, o, points[k].joint, points[k].x, points[k].w))
+        put3(x, k, carry(R, p, o, points[k].joint, points[k].position, points[k].is_point))
 
 
 @woven
@@ -85,12 +85,12 @@ def gradient(link, points, joints, chain, S, x, f, A):
         j = points[k].joint
         if j < 0:
             continue
-        X, F, w = get3(x, k), get3(f, k), points[k].w
+        X, F, w = get3(x, k), get3(f, k), points[k].is_point
         n = cross(X, F)
         for a in range(1, chain[j, 0] + 1):
             i = chain[j, a]
             s = get6(S, i)
-            A[joints[i].q] += s[0] * n[0] + s[1] * n[1] + s[2] * n[2] + w * (s[3] * F[0] + s[4] * F[1] + s[5] * F[2])
+            A[joints[i].variable] += s[0] * n[0] + s[1] * n[1] + s[2] * n[2] + w * (s[3] * F[0] + s[4] * F[1] + s[5] * F[2])
     if link.variable >= 0:
         A[link.variable] -= link.ratio
 
@@ -99,7 +99,7 @@ def gradient(link, points, joints, chain, S, x, f, A):
 def clear_row(link, joints, support, A):
     """Zero on the support, which is all that `gradient` writes."""
     for a in range(1, support[0] + 1):
-        A[joints[support[a]].q] = 0.0
+        A[joints[support[a]].variable] = 0.0
     if link.variable >= 0:
         A[link.variable] = 0.0
 

@@ -18,13 +18,13 @@ def place(joints, first, last, q, o, R, p, S):
     """Places joints first … last−1, parents before children."""
     for j in range(first, last):
         joint = joints[j]
-        i, k, value, c = joint.parent, joint.kind, q[joint.q], joint.p
+        i, k, value, c = joint.parent, joint.kind, q[joint.variable], joint.position
         if i < 0:
             x = (c[0] - o[0], c[1] - o[1], c[2] - o[2])
             if joint.turned:
                 for a in range(3):
                     for r in range(3):
-                        R[j, a, r] = joint.R[r, a]
+                        R[j, a, r] = joint.rotation[r, a]
             else:
                 for a in range(3):
                     for r in range(3):
@@ -38,7 +38,11 @@ def place(joints, first, last, q, o, R, p, S):
             if joint.turned:
                 for a in range(3):
                     for r in range(3):
-                        R[j, a, r] = joint.R[0, a] * R[i, 0, r] + joint.R[1, a] * R[i, 1, r] + joint.R[2, a] * R[i, 2, r]
+                        R[j, a, r] = (
+                            joint.rotation[0, a] * R[i, 0, r]
+                            + joint.rotation[1, a] * R[i, 1, r]
+                            + joint.rotation[2, a] * R[i, 2, r]
+                        )
             else:
                 for a in range(3):
                     for r in range(3):
@@ -164,7 +168,7 @@ def centre_of_mass(joints, R, p, S, n_q):
             for r in range(3):
                 centre[r] += h[j, r]
     for j in range(n):
-        k = joints[j].q
+        k = joints[j].variable
         J[0, k] = S[j, 1] * h[j, 2] - S[j, 2] * h[j, 1] + m[j] * S[j, 3]
         J[1, k] = S[j, 2] * h[j, 0] - S[j, 0] * h[j, 2] + m[j] * S[j, 4]
         J[2, k] = S[j, 0] * h[j, 1] - S[j, 1] * h[j, 0] + m[j] * S[j, 5]
@@ -182,7 +186,7 @@ def point_derivatives(joints, chain, S, j, x, n_q, first, second, third):
         return
     for a in range(1, chain[j, 0] + 1):
         k = chain[j, a]
-        qk = joints[k].q
+        qk = joints[k].variable
         w = (S[k, 0], S[k, 1], S[k, 2])
         y = cross(w, x)
         y = (y[0] + S[k, 3], y[1] + S[k, 4], y[2] + S[k, 5])
@@ -192,7 +196,7 @@ def point_derivatives(joints, chain, S, j, x, n_q, first, second, third):
             continue
         for b in range(a, chain[j, 0] + 1):
             l = chain[j, b]
-            ql = joints[l].q
+            ql = joints[l].variable
             z = cross((S[l, 0], S[l, 1], S[l, 2]), y)
             for r in range(3):
                 second[r, qk, ql] = second[r, ql, qk] = z[r]
@@ -200,7 +204,7 @@ def point_derivatives(joints, chain, S, j, x, n_q, first, second, third):
                 continue
             for c in range(b, chain[j, 0] + 1):
                 i = chain[j, c]
-                qi = joints[i].q
+                qi = joints[i].variable
                 u = cross((S[i, 0], S[i, 1], S[i, 2]), z)
                 for r in range(3):
                     third[r, qk, ql, qi] = third[r, qk, qi, ql] = third[r, ql, qk, qi] = u[r]

@@ -169,7 +169,7 @@ def closed_form(figure: Figure, tool: str, *, down: ArrayLike = (0.0, 0.0, -1.0)
 def _meet(joints: NDArray[np.void], ball: list[int]) -> bool:
     """Three turns about one point, each square to the next."""
     kinds = joints["kind"][ball]
-    plain = all(not joints["p"][j].any() and not joints["turned"][j] for j in ball[1:])
+    plain = all(not joints["position"][j].any() and not joints["turned"][j] for j in ball[1:])
     return plain and kinds[0] != kinds[1] != kinds[2]
 
 
@@ -181,7 +181,7 @@ def _is_turret_arm(joints: NDArray[np.void], own: list[int]) -> bool:
     if not _meet(joints, own[3:]):
         return False
     axes = np.eye(3)
-    R2, R3 = joints["R"][own[1]], joints["R"][own[2]]
+    R2, R3 = joints["rotation"][own[1]], joints["rotation"][own[2]]
     first, second = axes[joints["kind"][own[0]]], R2 @ axes[joints["kind"][own[1]]]
     third = R3 @ axes[joints["kind"][own[2]]]
     square, parallel = abs(first @ second), abs(third @ axes[joints["kind"][own[1]]])
@@ -196,9 +196,9 @@ def _arm(figure: Figure, tool: str, own: list[int], X: Array, down: Array) -> Cl
     # Seven: shoulder, elbow, wrist. Six: turret, its two hinges, wrist.
     starts = {"start": 0, "second": 3, "third": 4} if len(own) == 7 else {"start": 0, "second": 1, "third": 2, "wrist": 3}
     for field, k in starts.items():
-        arm[field]["R"], arm[field]["p"] = joints["R"][own[k]], joints["p"][own[k]]
+        arm[field]["R"], arm[field]["p"] = joints["rotation"][own[k]], joints["position"][own[k]]
     arm["tool"]["R"], arm["tool"]["p"] = X[:3, :3], X[:3, 3]
     arm["down"] = down / np.linalg.norm(down)
     parent = int(joints["parent"][own[0]])
     base = figure.compiled.joint_frame[parent] if parent >= 0 else "world"
-    return ClosedArm(figure, tool, base, joints["q"][own].astype(np.int64), parent, arms.view(type(joints)))
+    return ClosedArm(figure, tool, base, joints["variable"][own].astype(np.int64), parent, arms.view(type(joints)))

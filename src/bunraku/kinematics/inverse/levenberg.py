@@ -162,7 +162,7 @@ def shorten(plan, dq):
     """No turn of more than LARGEST. Returns the largest change that is left."""
     turn = most = 0.0
     for j in range(plan.joints.shape[0]):
-        x = abs(dq[plan.joints[j].q])
+        x = abs(dq[plan.joints[j].variable])
         most = max(most, x)
         if plan.joints[j].kind < 3:
             turn = max(turn, x)

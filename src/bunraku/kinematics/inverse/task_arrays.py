@@ -184,7 +184,7 @@ def _balls(figure: Figure, records: NDArray[np.void], columns: Array, rotate: bo
     valued = set(records["index"][records["kind"] == task_rows.VALUE].tolist())
     for group in figure.groups:
         joints = [int(compiled.frame_joint[figure.frame_index[frame]]) for frame in group.frames[-3:]]
-        variables = [int(tree_.joints["q"][j]) for j in joints]
+        variables = [int(tree_.joints["variable"][j]) for j in joints]
         c = columns[:, variables]
         alone = all(j not in busy and parents.count(j) == 1 for j in joints[:2])
         free = np.isinf(c[LOWER:]).all() and (c[RELUCTANCE] > 0.0).all()

@@ -132,7 +132,7 @@ def _both(record, joints, chain, S, x, J, B):
             sign = 1.0 - 2.0 * side
             for k in range(1, chain[j, 0] + 1):
                 i = chain[j, k]
-                put_rows(J, record.row, record.axes, joints[i].q, seen(record.moved, B, move(get6(S, i), x)), sign)
+                put_rows(J, record.row, record.axes, joints[i].variable, seen(record.moved, B, move(get6(S, i), x)), sign)
 
 
 @inline
@@ -168,7 +168,7 @@ def turn_rows(record, aim, joints, chain, R, p, S, B, e, J):
             for k in range(1, chain[j, 0] + 1):
                 i = chain[j, k]
                 w = left_inverse(error, seen(record.moved, B, get3(S, i)))
-                put_rows(J, record.row, record.axes, joints[i].q, w, sign)
+                put_rows(J, record.row, record.axes, joints[i].variable, w, sign)
 
 
 @inline
@@ -214,7 +214,7 @@ def axis_rows(record, aim, joints, chain, R, p, S, B, b, e, J):
             s = get6(S, i)
             w = seen(record.moved, B, (s[0], s[1], s[2]))
             if flipped:
-                put_rows(J, record.row, record.axes, joints[i].q, w, sign)
+                put_rows(J, record.row, record.axes, joints[i].variable, w, sign)
                 continue
             da = cross(w, a)
             dc = cross(d, da)
@@ -228,7 +228,7 @@ def axis_rows(record, aim, joints, chain, R, p, S, B, b, e, J):
             # θ_i = −cos_i / sin θ, and slope = φ' / sin θ.
             g = -slope * dcos
             y = (phi * dc[0] + g * c[0], phi * dc[1] + g * c[1], phi * dc[2] + g * c[2])
-            put_rows(J, record.row, record.axes, joints[i].q, y, sign)
+            put_rows(J, record.row, record.axes, joints[i].variable, y, sign)
 
 
 @inline
@@ -257,11 +257,11 @@ def com_rows(record, aim, joints, chain, R, p, S, B, b, m, h, e, J):
             s, moved = get6(S, j), get3(h, j)
             v = cross((s[0], s[1], s[2]), moved)
             v = (inverse * (v[0] + mass * s[3]), inverse * (v[1] + mass * s[4]), inverse * (v[2] + mass * s[5]))
-            put_rows(J, record.row, record.axes, joints[j].q, seen(record.moved, B, v), 1.0)
+            put_rows(J, record.row, record.axes, joints[j].variable, seen(record.moved, B, v), 1.0)
     if record.viewer >= 0:
         for k in range(1, chain[record.viewer, 0] + 1):
             i = chain[record.viewer, k]
-            put_rows(J, record.row, record.axes, joints[i].q, seen(record.moved, B, move(get6(S, i), x)), -1.0)
+            put_rows(J, record.row, record.axes, joints[i].variable, seen(record.moved, B, move(get6(S, i), x)), -1.0)
 
 
 @inline

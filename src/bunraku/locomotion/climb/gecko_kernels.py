@@ -39,7 +39,7 @@ def points(body, q, R, p, S, x, J):
         J[3 * i + 2, 3], J[3 * i + 2, 4] = d1, -d0
         for a in range(1, chain[j, 0] + 1):
             k = chain[j, a]
-            c = body.column[joints[k].q]
+            c = body.column[joints[k].variable]
             if c >= 6:
                 J[3 * i, c] = S[k, 1] * y[2] - S[k, 2] * y[1] + S[k, 3]
                 J[3 * i + 1, c] = S[k, 2] * y[0] - S[k, 0] * y[2] + S[k, 4]

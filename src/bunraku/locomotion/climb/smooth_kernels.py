@@ -173,7 +173,7 @@ def row(body, R, p, S, q, j, y, normal, unit, out):
         out[c] = 0.0
     for a in range(1, body.chain[j, 0] + 1):
         k = body.chain[j, a]
-        c = body.column[body.joints[k].q]
+        c = body.column[body.joints[k].variable]
         if c >= 6:
             u0 = S[k, 1] * y[2] - S[k, 2] * y[1] + S[k, 3]
             u1 = S[k, 2] * y[0] - S[k, 0] * y[2] + S[k, 4]

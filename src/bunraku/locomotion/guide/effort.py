@@ -23,15 +23,15 @@ Array = NDArray[np.float64]
 @kernel
 def _slopes(tree, Q, V, L_q, L_v):
     w = workspace(tree)
-    joints, nm = tree.joints, tree.shape[2]
+    joints, nm = tree.joints, tree.n_massive
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     for t in range(Q.shape[0]):
         place(joints, 0, joints.shape[0], Q[t], (0.0, 0.0, 0.0), w.R, w.p, w.S)
         for j in range(nm):
-            w.v[j] = V[t, joints[j].q]
+            w.v[j] = V[t, joints[j].variable]
         momenta(joints, nm, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
         for j in range(nm):
-            k = joints[j].q
+            k = joints[j].variable
             L_q[t, k], L_v[t, k] = slopes(joints[j], j, g, Q[t, k], w.v[j], w.S, w.T, w.I, w.P)
 
 
@@ -70,7 +70,7 @@ def _shared(tree, Q, wanted, rows, carriers, places, shares, lever, out):
         for f in range(2):
             j = carriers[f]
             for c in range(1, 1 + chain[j, 0]):
-                b = rows[joints[chain[j, c]].q]
+                b = rows[joints[chain[j, c]].variable]
                 if b >= 0:
                     _twist(S[chain[j, c]], places[t, f], shares[t, f], lever, A[b, 6 * f : 6 * f + 6])
         for a in range(6):
@@ -92,7 +92,7 @@ def _shared(tree, Q, wanted, rows, carriers, places, shares, lever, out):
             for c in range(1, 1 + chain[j, 0]):
                 _twist(S[chain[j, c]], places[t, f], shares[t, f], lever, A[0, :6])
                 for i in range(6):
-                    out[t, joints[chain[j, c]].q] -= A[0, i] * w[6 * f + i]
+                    out[t, joints[chain[j, c]].variable] -= A[0, i] * w[6 * f + i]
         for k in range(Q.shape[1]):
             if rows[k] >= 0:
                 out[t, k] = 0.0

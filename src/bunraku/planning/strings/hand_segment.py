@@ -36,7 +36,7 @@ Scratch = namedtuple("Scratch", "q p lam charts alive K U Q P L G En states bits
 @inline
 def scratch(tree, world, course):
     """Room to work in; nothing in it is a result."""
-    n, nq, _, nc = tree.shape
+    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     N, nk, nj, nb = course.steps, nq - n, tree.joints.shape[0], tree.balls.shape[0]
     return Scratch(
         np.zeros((4, nq)), np.zeros(n), np.zeros(nc), np.zeros((nb, 3, 3)), np.zeros(nc, np.bool_),
@@ -51,7 +51,7 @@ def scratch(tree, world, course):
 @inline
 def propagate(tree, course, w, state, v1, out):
     """The state `out` that the speeds v1 lead to from `state`. Returns whether the figure could follow; the samples are w.Q."""
-    n, nq, nc, nb = tree.shape[0], tree.shape[1], tree.shape[3], tree.balls.shape[0]
+    n, nq, nc, nb = tree.n_dynamic, tree.n_q, tree.n_links, tree.balls.shape[0]
     nk, N, T = nq - n, course.steps, course.dt * course.steps
     at = _read(state, w, n, nq, nc, nb)
     for k in range(nk):
@@ -135,7 +135,7 @@ def _threads_clear(tree, threads, course, w):
         for e in range(course.ends.shape[0]):
             for side in range(2):
                 point = tree.points[course.ends[e, side]]
-                x = carry(w.R, w.x, HOME, point.joint, point.x, 1.0)
+                x = carry(w.R, w.x, HOME, point.joint, point.position, 1.0)
                 moved = 0.0
                 for k in range(3):
                     moved += (x[k] - w.E[e, 3 * side + k]) ** 2
@@ -207,7 +207,7 @@ def random_speeds(tree, course, state, at, toward, goal_rate, one_group, dice, v
 
     `toward` has no entries where no such configuration is known.
     """
-    n, nq, T = tree.shape[0], tree.shape[1], course.dt * course.steps
+    n, nq, T = tree.n_dynamic, tree.n_q, course.dt * course.steps
     nk = nq - n
     roll = uniform(dice)
     if toward.shape[0] > 0 and roll < goal_rate:

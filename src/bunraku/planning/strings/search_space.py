@@ -16,7 +16,7 @@ from bunraku.collision.world_arrays import FIRST, PLANE, Flat
 from bunraku.dynamics import Simulation, simulate
 from bunraku.figure import Figure
 from bunraku.figure.frame import Point
-from bunraku.figure.records import Tree
+from bunraku.figure.records import FigureTree
 from bunraku.kinematics.forward import Pose, frames_along
 from bunraku.motion import Motion
 from bunraku.planning.strings.goal import marks_of
@@ -39,7 +39,7 @@ class Space:
     problem: Problem
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> FigureTree:
         return self.problem.figure.compiled.tree
 
     @cached_property

@@ -16,7 +16,7 @@ pick_sparse, enter, stays = sst.pick, sst.enter, sst.stays
 def plant(tree, world, course, aim, taste, state, nodes, cells, sparse, dice):
     """The root of the tree. Returns whether it is in the goal already."""
     w = scratch(tree, world, course)
-    nq = tree.shape[1]
+    nq = tree.n_q
     for i in range(nq):
         w.Q[0, i] = state[2 * nq + i]
     whereabouts(tree, course, w, 0, nodes.X[0])
@@ -55,7 +55,7 @@ def grow(tree, world, threads, course, aim, taste, nodes, cells, sparse, dice, s
     tree_, world_, threads_ = borrow(tree), borrow(world), borrow(threads)
     lent = scratch(tree_, world_, course)
     w = borrow(lent)
-    nk, T = tree.shape[1] - tree.shape[0], course.dt * course.steps
+    nk, T = tree.n_q - tree.n_dynamic, course.dt * course.steps
     at = nodes.state.shape[1] - nk
     found, follow = -1, -1
     for _ in range(segments):
