@@ -1,74 +1,120 @@
-/** The page: puts list, view, plots and time line together, and lets time pass. */
-import { recordedChannels } from './channels'
-import { type Grip, Hands } from './hands'
-import { SHORTCUTS, typing } from './keys'
-import { LiveDesk } from './livedesk'
-import type { Entry } from './model'
+/** The page: makes its parts, connects them, and lets time pass. No other file imports this one but main. */
+import { type Actions, createActions, listenForShortcuts } from './actions'
+import { recordedChannels } from './data/channels'
+import { Entries } from './entries'
+import { Hands } from './live/hands'
+import { LiveDesk } from './live/live-desk'
+import type { Grip } from './live/picking'
 import { Player } from './player'
-import { remote } from './remote'
-import { type Opened, post, type Source, StageError } from './source'
+import { createScriptApi } from './script-api'
+import type { Opened, Source } from './source'
 import { Theme } from './theme'
-import { Bars, describeRope } from './ui/bars'
-import { help, Notices } from './ui/dialogs'
-import { h, press } from './ui/dom'
-import { acceptDrops } from './ui/drop'
-import { List } from './ui/list'
+import { h } from './ui/dom'
+import { EntryList } from './ui/entry-list'
+import { acceptFiles } from './ui/file-drop'
+import { showHelp } from './ui/help'
+import { Loading } from './ui/loading'
+import { Notices } from './ui/notices'
+import { Panels } from './ui/panels'
 import { Plots } from './ui/plots'
-import { TakeDesk } from './ui/takes'
+import { describeRope, PointerLabel, TensionLegend, Warnings } from './ui/readouts'
+import { TakeDesk } from './ui/take-desk'
 import { Timeline } from './ui/timeline'
-import type { Actor } from './view/actor'
-import type { Preset } from './view/camera'
-import { extremities } from './view/overlays'
+import { TopBar } from './ui/top-bar'
+import { MAX_MEGABYTES, tooLarge, upload } from './uploads'
 import type { DrawnRope } from './view/ropes'
-import { type Layers, View } from './view/view'
+import { View } from './view/view'
+import { ViewControls } from './view-controls'
+
+const LONGEST_STEP = 0.25 // s: after a pause of the browser, playing goes on from where it was
+const PLOT_INTERVAL = 6 // pictures between two drawings of the plots of a piece that stands still
 
 export class App {
-  readonly theme = new Theme()
-  readonly player = new Player()
-  readonly notices = new Notices()
-  readonly timeline = new Timeline(this.player)
-  readonly plots = new Plots()
-  readonly list = new List((id) => void this.open(id))
+  readonly scriptApi: object
   readonly view: View
-  readonly bars: Bars
-  readonly hands: Hands
-  readonly live: LiveDesk | null
-  readonly takes: TakeDesk | null
-  readonly remote: object
-  opened: Opened | null = null
-  exports: string[] = []
-  private readonly stage = h('main', { class: 'stage', id: 'stage' })
-  private readonly patience = h('p', { class: 'patience' }, 'Preparing. The very first time, this machine compiles: up to a minute.')
-  /** Says anew what is under the pointer: tensions change while it stays. */
-  private label: () => void = () => undefined
-  private before = 0
-  private wanted = ''
-  private frames = 0
+  private readonly theme = new Theme()
+  private readonly player = new Player()
+  private readonly notices = new Notices()
+  private readonly panels = new Panels()
+  private readonly plots = new Plots()
+  private readonly loading = new Loading()
+  private readonly legend = new TensionLegend()
+  private readonly warnings = new Warnings()
+  private readonly label = new PointerLabel()
+  private readonly timeline = new Timeline(this.player)
+  private readonly entries: Entries
+  private readonly list = new EntryList((id) => void this.entries.open(id))
+  private readonly topBar: TopBar
+  private readonly viewControls: ViewControls
+  private readonly hands: Hands
+  /** Only where a server is: a page from disk has no live figures, and nothing to edit or export with. */
+  private readonly live: LiveDesk | null = null
+  private readonly takes: TakeDesk | null = null
+  private readonly actions: Actions
+  private lastPicture = 0
+  private pictures = 0
 
-  constructor(readonly source: Source) {
-    this.bars = new Bars(this)
+  constructor(private readonly source: Source) {
+    const { theme, player, notices, panels, plots, timeline } = this
+    const stage = h('main', { class: 'stage', id: 'stage' })
+    this.topBar = new TopBar(theme, {
+      toggleList: () => panels.toggleList(),
+      togglePlots: () => panels.togglePlots(),
+      help: showHelp,
+    })
     document.body.append(
-      this.bars.top, this.list.element, this.stage, this.plots.element, this.timeline.element, this.notices.element,
+      this.topBar.element,
+      this.list.element,
+      stage,
+      plots.element,
+      timeline.element,
+      notices.element,
     )
-    document.body.classList.toggle('wide', innerWidth > 1100)
-    this.view = new View(this.stage, this.theme)
-    this.stage.append(this.bars.tools, this.bars.legend, this.bars.warnings, this.bars.label, this.patience)
+    this.view = new View(stage, theme)
+    this.viewControls = new ViewControls(this.view)
+    stage.append(this.viewControls.tools.element, this.legend.element, this.warnings.element)
+    stage.append(this.label.element, this.loading.element)
     this.hands = new Hands(this.view, {
       hover: (grip, rope, x, y) => this.hovered(grip, rope, x, y),
-      pick: (actor, frame) => this.followFrame(actor, frame),
+      pick: (actor, frame) => this.viewControls.follow(actor, frame),
     })
-    this.live = source.served ? new LiveDesk(this) : null
-    this.takes = source.served ? new TakeDesk(this) : null
-    this.player.onChange = () => this.seeked()
-    this.view.onDraw = () => {
-      this.bars.update()
-      this.label()
+    this.entries = new Entries(source, {
+      listed: ({ entries, opens }) => {
+        document.body.classList.toggle('opens', opens)
+        this.list.show(entries)
+        this.takes?.update()
+      },
+      opening: (id) => {
+        this.list.mark(id)
+        this.loading.begin()
+      },
+      opened: (opened) => this.show(opened),
+      settled: () => {
+        this.loading.end()
+        panels.uncoverStage()
+      },
+      failed: (problem) => notices.fail(problem),
+    })
+    const { entries, view, hands, viewControls } = this
+    if (source.served) {
+      this.live = new LiveDesk({ view, hands, plots, clock: timeline, entries, notices })
+      this.takes = new TakeDesk({ entries, trim: timeline.trim, notices })
+      this.topBar.addLiveStatus(this.live.controls.status)
+      timeline.add(this.live.controls.transport, this.takes.elements)
     }
-    this.theme.onChange(() => this.plots.redraw())
-    this.showPlots(innerWidth > 1100)
-    this.showList(source.served ? innerWidth > 760 : false)
-    addEventListener('keydown', (event) => this.key(event))
-    this.remote = remote(this)
+    const { live, takes } = this
+    const isLive = () => entries.opened?.piece.live ?? false
+    this.actions = createActions({ player, view: viewControls, panels, theme, entries, live, takes, isLive })
+    this.scriptApi = createScriptApi({ entries, player, view, live, actions: this.actions })
+    listenForShortcuts(this.actions)
+    player.onChange = () => this.playerChanged()
+    view.onDraw = () => this.drawn()
+    theme.onChange(() => plots.redraw())
+    panels.onChange = (state) => {
+      this.topBar.showPanels(state)
+      plots.redraw()
+    }
+    panels.openWhatFits(source.served)
     void this.begin()
     requestAnimationFrame((now) => this.tick(now))
   }
@@ -77,56 +123,38 @@ export class App {
 
   private async begin(): Promise<void> {
     // At once: the first entry may take its time, and a file dropped meanwhile must not replace the page.
-    if (this.source.served) acceptDrops(this)
-    const entries = await this.reload()
-    if (entries.length === 0) return
-    if (!this.source.served && entries.length > 1) this.showList(innerWidth > 760)
-    await this.open(entries[0].id)
+    if (this.source.served) this.list.element.append(acceptFiles((files) => void this.openFiles(files)))
+    const all = await this.entries.reload()
+    if (all.length === 0) return
+    if (!this.source.served && all.length > 1) this.panels.openWhatFits(true)
+    await this.entries.open(all[0].id)
   }
 
-  async reload(): Promise<Entry[]> {
+  private async openFiles(files: File[]): Promise<void> {
+    if (files.length === 0) return
+    if (tooLarge(files)) {
+      this.notices.show(`The files are too large: at most ${MAX_MEGABYTES} MB together.`, 'error')
+      return
+    }
     try {
-      const { entries, exports, opens } = await this.source.list()
-      this.exports = exports
-      document.body.classList.toggle('opens', opens)
-      this.list.show(entries)
-      this.takes?.update()
-      return entries
+      const opened = await upload(files)
+      await this.entries.reload()
+      if (opened.length > 0) await this.entries.open(opened[0])
     } catch (problem) {
-      this.fail(problem)
-      return []
+      this.notices.fail(problem)
     }
   }
 
-  async open(id: string): Promise<void> {
-    this.wanted = id
-    this.list.mark(id)
-    document.body.classList.add('loading')
-    const patience = setTimeout(() => this.patience.classList.add('shown'), 1500)
-    try {
-      const opened = await this.source.open(id)
-      if (this.wanted === id) this.set(opened)
-    } catch (problem) {
-      this.fail(problem)
-    } finally {
-      clearTimeout(patience)
-      if (this.wanted === id) {
-        document.body.classList.remove('loading')
-        this.patience.classList.remove('shown')
-      }
-    }
-    if (innerWidth <= 760) this.showList(false)
-  }
-
-  private set(opened: Opened): void {
-    const { piece, samples } = opened
-    this.opened = opened
+  private show({ piece, samples, meshes }: Opened): void {
     this.live?.leave()
     this.hovered(null, null, 0, 0)
     document.body.classList.toggle('live', piece.live)
     document.title = `${piece.title} · bunraku`
-    this.view.set(piece, samples, (key) => opened.meshes.get(key))
-    this.bars.load(piece)
+    this.view.set(piece, samples, (key) => meshes.get(key))
+    this.topBar.showPiece(piece.title, piece.about)
+    this.legend.load(piece)
+    this.viewControls.tools.load(piece)
+    this.viewControls.forget()
     if (samples !== null) {
       this.plots.load(recordedChannels(piece, samples), (time) => this.player.seek(time))
       this.player.load(samples.t)
@@ -139,141 +167,47 @@ export class App {
     this.takes?.update()
   }
 
-  fail(problem: unknown): void {
-    const text = problem instanceof StageError ? problem.message : `The stage does not answer. (${String(problem)})`
-    this.notices.show(text, 'error')
-  }
-
   // -- time ------------------------------------------------------------------------------------------------------
 
   private tick(now: number): void {
     requestAnimationFrame((later) => this.tick(later))
-    const seconds = Math.min((now - this.before) / 1000, 0.25)
-    this.before = now
+    const seconds = Math.min((now - this.lastPicture) / 1000, LONGEST_STEP)
+    this.lastPicture = now
     this.live?.tick()
-    if (this.player.advance(seconds)) {
-      this.view.show(this.player.time)
+    const { player, plots, view } = this
+    const recorded = this.entries.opened?.samples !== null
+    if (player.advance(seconds)) {
+      view.show(player.time)
       this.timeline.tick()
-      this.plots.update(this.player.time)
-    } else if (this.opened?.samples && this.plots.visible && ++this.frames % 6 === 0) {
-      this.plots.update(this.player.time)
+      plots.update(player.time)
+    } else if (recorded && plots.visible && ++this.pictures % PLOT_INTERVAL === 0) {
+      plots.update(player.time)
     }
-    if (this.view.draw() && (this.player.playing || this.opened?.piece.live)) this.view.paced(1000 * seconds)
+    if (view.draw() && (player.playing || !recorded)) view.paced(1000 * seconds)
     this.live?.drawn()
   }
 
-  private seeked(): void {
+  private playerChanged(): void {
     this.timeline.update()
-    if (this.opened?.samples) {
-      this.view.show(this.player.time)
-      this.view.refresh()
-      this.plots.update(this.player.time)
-    }
+    if (!this.entries.opened?.samples) return
+    this.view.show(this.player.time)
+    this.view.refresh()
+    this.plots.update(this.player.time)
   }
 
-  // -- what buttons and keys do ----------------------------------------------------------------------------------
+  // -- the view --------------------------------------------------------------------------------------------------
 
   private hovered(grip: Grip | null, rope: DrawnRope | null, x: number, y: number): void {
-    const limb = grip?.part === 'body' ? grip.actor.figure.frames[grip.frame].name : ''
-    this.label = () => this.bars.point(rope ? describeRope(rope) : limb, x, y)
-    this.label()
+    const body = grip?.part === 'body' ? grip.actor.figure.frames[grip.frame].name : ''
+    this.label.point(() => (rope === null ? body : describeRope(rope)), x, y)
   }
 
-  layer(name: keyof Layers, on = !this.view.layers[name]): void {
-    this.view.layers[name] = on
-    this.view.refresh()
-    this.bars.updateLayers()
+  /** After each picture. */
+  private drawn(): void {
+    const { actors, layers, ropes } = this.view
+    this.viewControls.update()
+    this.legend.update(ropes?.scaleEnd ?? 0)
+    this.warnings.update(layers.limits ? actors : [], ropes?.drawn ?? [])
+    this.label.update()
   }
-
-  look(preset: Preset): void {
-    this.followFrame(null, 0)
-    this.view.seat.look(preset)
-    this.bars.updateLayers()
-  }
-
-  private followFrame(actor: Actor | null, frame: number): void {
-    this.view.follow(actor, frame)
-    this.bars.following = actor === null ? null : (actor.figure.frames[frame]?.name ?? null)
-    this.bars.updateLayers()
-  }
-
-  /** Follows the first figure by its trunk: the frame that carries the most. */
-  follow(): void {
-    const following = this.bars.following !== null
-    const actor = this.view.actors.find((a) => !a.ghost)
-    if (following || actor === undefined) {
-      this.followFrame(null, 0)
-      return
-    }
-    const heaviest = [...actor.figure.bodies].sort((a, b) => b.mass - a.mass)[0]
-    this.followFrame(actor, heaviest?.frame ?? extremities(actor)[0] ?? 0)
-  }
-
-  showPlots(on: boolean): void {
-    document.body.classList.toggle('with-plots', on)
-    press(this.bars.plotsButton, on)
-    this.plots.redraw()
-    if (on && innerWidth <= 760) this.showList(false)
-  }
-
-  showList(on: boolean): void {
-    document.body.classList.toggle('with-list', on)
-    press(this.bars.listButton, on)
-    if (on && innerWidth <= 760) this.showPlots(false)
-  }
-
-  private key(event: KeyboardEvent): void {
-    if (typing(event) || document.querySelector('dialog[open]')) return
-    const shortcut = SHORTCUTS.find((s) => s.keys.includes(event.key))
-    if (shortcut === undefined) return
-    event.preventDefault()
-    this.act(shortcut.act)
-  }
-
-  act(name: string): void {
-    const { player } = this
-    const isLive = this.opened?.piece.live ?? false
-    const acts: Record<string, () => void> = {
-      play: () => (isLive ? this.live?.pause() : player.toggle()),
-      back: () => (isLive ? undefined : player.step(-1)),
-      on: () => (isLive ? this.live?.step() : player.step(1)),
-      start: () => player.seek(player.start), end: () => player.seek(player.stop),
-      slower: () => (isLive ? this.live?.faster(-1) : player.faster(-1)),
-      faster: () => (isLive ? this.live?.faster(1) : player.faster(1)),
-      loop: () => this.timeline.toggleLoop(),
-      audience: () => this.look('audience'), front: () => this.look('front'), side: () => this.look('side'),
-      top: () => this.look('top'), follow: () => this.follow(),
-      ghost: () => this.layer('ghost'), trails: () => this.layer('trails'), balance: () => this.layer('balance'),
-      limits: () => this.layer('limits'),
-      record: () => this.live?.record(), reset: () => this.live?.reset(), undo: () => this.takes?.edit({ edit: 'undo' }),
-      plots: () => this.showPlots(!document.body.classList.contains('with-plots')),
-      next: () => this.openNext(), hide: () => document.body.classList.toggle('bare'),
-      theme: () => this.theme.toggle(), help,
-    }
-    acts[name]()
-  }
-
-  private openNext(): void {
-    const next = this.list.neighbour(1)
-    if (next !== null) void this.open(next)
-  }
-
-  /** Saves a piece as a file of some format. */
-  async export(format: string): Promise<void> {
-    const { piece } = this.opened!
-    this.notices.show(`Writing ${format.toUpperCase()} …`)
-    try {
-      const response = await post(`/api/entries/${piece.id}/export/${format}`)
-      const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? `motion.${format}`
-      saveAs(await response.blob(), name)
-    } catch (problem) {
-      this.fail(problem)
-    }
-  }
-}
-
-export function saveAs(blob: Blob, name: string): void {
-  const link = h('a', { href: URL.createObjectURL(blob), download: name })
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000)
 }

@@ -1,53 +1,98 @@
 /** Every key, in one table: shortcuts of the page, and keys that drive. None is both. */
 
+export type ActionName =
+  | 'play'
+  | 'previous'
+  | 'next'
+  | 'start'
+  | 'end'
+  | 'slower'
+  | 'faster'
+  | 'loop'
+  | 'audience'
+  | 'front'
+  | 'side'
+  | 'top'
+  | 'follow'
+  | 'ghost'
+  | 'trails'
+  | 'balance'
+  | 'limits'
+  | 'record'
+  | 'reset'
+  | 'undo'
+  | 'plots'
+  | 'openNext'
+  | 'onlyStage'
+  | 'theme'
+  | 'help'
+
+export const GROUPS = ['Time', 'View', 'Live', 'Page'] as const
+
 export interface Shortcut {
   keys: string[]
-  shown: string
+  /** The key as the help shows it. */
+  label: string
+  /** What it does, as the help says it. */
   does: string
-  group: 'Time' | 'View' | 'Live' | 'Page'
-  act: string
+  group: (typeof GROUPS)[number]
+  action: ActionName
 }
 
 export const SHORTCUTS: Shortcut[] = [
-  { keys: [' '], shown: 'Space', does: 'play or pause', group: 'Time', act: 'play' },
-  { keys: [','], shown: ',', does: 'one sample back', group: 'Time', act: 'back' },
-  { keys: ['.'], shown: '.', does: 'one sample on', group: 'Time', act: 'on' },
-  { keys: ['Home'], shown: 'Home', does: 'to the start', group: 'Time', act: 'start' },
-  { keys: ['End'], shown: 'End', does: 'to the end', group: 'Time', act: 'end' },
-  { keys: ['['], shown: '[', does: 'slower', group: 'Time', act: 'slower' },
-  { keys: [']'], shown: ']', does: 'faster', group: 'Time', act: 'faster' },
-  { keys: ['l', 'L'], shown: 'L', does: 'loop', group: 'Time', act: 'loop' },
-  { keys: ['1'], shown: '1', does: 'from the audience', group: 'View', act: 'audience' },
-  { keys: ['2'], shown: '2', does: 'front', group: 'View', act: 'front' },
-  { keys: ['3'], shown: '3', does: 'side', group: 'View', act: 'side' },
-  { keys: ['4'], shown: '4', does: 'top', group: 'View', act: 'top' },
-  { keys: ['f', 'F'], shown: 'F', does: 'follow the figure', group: 'View', act: 'follow' },
-  { keys: ['g', 'G'], shown: 'G', does: 'ghost of the reference', group: 'View', act: 'ghost' },
-  { keys: ['t', 'T'], shown: 'T', does: 'trails', group: 'View', act: 'trails' },
-  { keys: ['b', 'B'], shown: 'B', does: 'balance: centre of mass, support', group: 'View', act: 'balance' },
-  { keys: ['j', 'J'], shown: 'J', does: 'joint-limit warnings', group: 'View', act: 'limits' },
-  { keys: ['r', 'R'], shown: 'R', does: 'record, stop recording', group: 'Live', act: 'record' },
-  { keys: ['Backspace'], shown: '⌫', does: 'back to the start', group: 'Live', act: 'reset' },
-  { keys: ['z', 'Z'], shown: 'Z', does: 'undo a trim', group: 'Live', act: 'undo' },
-  { keys: ['p', 'P'], shown: 'P', does: 'plots', group: 'Page', act: 'plots' },
-  { keys: ['n', 'N'], shown: 'N', does: 'next entry', group: 'Page', act: 'next' },
-  { keys: ['h', 'H'], shown: 'H', does: 'hide everything but the stage', group: 'Page', act: 'hide' },
-  { keys: ['m', 'M'], shown: 'M', does: 'light or dark', group: 'Page', act: 'theme' },
-  { keys: ['?'], shown: '?', does: 'this list', group: 'Page', act: 'help' },
+  { keys: [' '], label: 'Space', does: 'play or pause', group: 'Time', action: 'play' },
+  { keys: [','], label: ',', does: 'previous sample', group: 'Time', action: 'previous' },
+  { keys: ['.'], label: '.', does: 'next sample', group: 'Time', action: 'next' },
+  { keys: ['Home'], label: 'Home', does: 'go to the start', group: 'Time', action: 'start' },
+  { keys: ['End'], label: 'End', does: 'go to the end', group: 'Time', action: 'end' },
+  { keys: ['['], label: '[', does: 'slower', group: 'Time', action: 'slower' },
+  { keys: [']'], label: ']', does: 'faster', group: 'Time', action: 'faster' },
+  { keys: ['l', 'L'], label: 'L', does: 'loop', group: 'Time', action: 'loop' },
+  { keys: ['1'], label: '1', does: 'audience view', group: 'View', action: 'audience' },
+  { keys: ['2'], label: '2', does: 'front view', group: 'View', action: 'front' },
+  { keys: ['3'], label: '3', does: 'side view', group: 'View', action: 'side' },
+  { keys: ['4'], label: '4', does: 'top view', group: 'View', action: 'top' },
+  { keys: ['f', 'F'], label: 'F', does: 'follow the figure', group: 'View', action: 'follow' },
+  { keys: ['g', 'G'], label: 'G', does: 'ghost of the reference', group: 'View', action: 'ghost' },
+  { keys: ['t', 'T'], label: 'T', does: 'trails of the limbs', group: 'View', action: 'trails' },
+  { keys: ['b', 'B'], label: 'B', does: 'centre of mass, support polygon', group: 'View', action: 'balance' },
+  { keys: ['j', 'J'], label: 'J', does: 'joint-limit warnings', group: 'View', action: 'limits' },
+  { keys: ['r', 'R'], label: 'R', does: 'start or stop recording', group: 'Live', action: 'record' },
+  { keys: ['Backspace'], label: '⌫', does: 'reset to the start', group: 'Live', action: 'reset' },
+  { keys: ['z', 'Z'], label: 'Z', does: 'undo the last trim', group: 'Live', action: 'undo' },
+  { keys: ['p', 'P'], label: 'P', does: 'show or hide plots', group: 'Page', action: 'plots' },
+  { keys: ['n', 'N'], label: 'N', does: 'open the next entry', group: 'Page', action: 'openNext' },
+  { keys: ['h', 'H'], label: 'H', does: 'show only the stage', group: 'Page', action: 'onlyStage' },
+  { keys: ['m', 'M'], label: 'M', does: 'light or dark theme', group: 'Page', action: 'theme' },
+  { keys: ['?'], label: '?', does: 'show this help', group: 'Page', action: 'help' },
 ]
 
-/** Sticks by keyboard: [key, stick, direction]. */
-export const DRIVING: [string, number, number][] = [
-  ['a', 0, -1], ['d', 0, 1], ['w', 1, 1], ['s', 1, -1], ['ArrowLeft', 2, -1], ['ArrowRight', 2, 1], ['ArrowUp', 3, 1],
-  ['ArrowDown', 3, -1], ['q', 4, -1], ['e', 4, 1], ['i', 5, 1], ['k', 5, -1], ['u', 6, -1], ['o', 6, 1],
+/** A key that moves a stick, for those who have no gamepad. */
+export interface DrivingKey {
+  key: string
+  stick: number
+  direction: 1 | -1
+}
+
+export const DRIVING_KEYS: DrivingKey[] = [
+  { key: 'a', stick: 0, direction: -1 },
+  { key: 'd', stick: 0, direction: 1 },
+  { key: 'w', stick: 1, direction: 1 },
+  { key: 's', stick: 1, direction: -1 },
+  { key: 'ArrowLeft', stick: 2, direction: -1 },
+  { key: 'ArrowRight', stick: 2, direction: 1 },
+  { key: 'ArrowUp', stick: 3, direction: 1 },
+  { key: 'ArrowDown', stick: 3, direction: -1 },
+  { key: 'q', stick: 4, direction: -1 },
+  { key: 'e', stick: 4, direction: 1 },
+  { key: 'i', stick: 5, direction: 1 },
+  { key: 'k', stick: 5, direction: -1 },
+  { key: 'u', stick: 6, direction: -1 },
+  { key: 'o', stick: 6, direction: 1 },
 ]
 
-const drives = new Set(DRIVING.flatMap(([key]) => [key, key.toUpperCase()]))
-const clash = SHORTCUTS.flatMap((s) => s.keys).filter((key, k, all) => drives.has(key) || all.indexOf(key) !== k)
-if (clash.length > 0) throw new Error(`keys with two meanings: ${clash.join(' ')}`)
-
-/** True where a key belongs to a field that is being typed into. */
-export function typing(event: KeyboardEvent): boolean {
+/** True where a key belongs to a field that is being typed into, or to the browser. */
+export function isTyping(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement | null
   return event.ctrlKey || event.metaKey || event.altKey || (target?.matches?.('input, select, textarea') ?? false)
 }

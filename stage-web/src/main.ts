@@ -1,13 +1,13 @@
-import './style.css'
+/** Starts the page. */
+import './style/index.css'
 import { App } from './app'
-import { source } from './source'
+import { findSource } from './source'
 
 // The token has become a cookie; it has no business in the history.
 if (location.search.includes('token=')) history.replaceState(null, '', location.pathname + location.hash)
 
+const app = new App(findSource())
 // #quality=4 in the address: simple pictures from the start, for a machine without a graphics card.
-const wanted = /quality=(\d)/.exec(location.hash)
-const app = new App(source())
-if (wanted) app.view.fixQuality(Number(wanted[1]))
-// For scripts and tests: what is on, without looking at pixels.
-Object.assign(window, { bunraku: app.remote })
+const quality = /quality=(\d)/.exec(location.hash)
+if (quality) app.view.fixQuality(Number(quality[1]))
+Object.assign(window, { bunraku: app.scriptApi })

@@ -1,4 +1,6 @@
 /** The clock of a recorded piece. */
+import { sampleBefore } from './data/samples'
+import { clamp } from './geometry/numbers'
 
 export const SPEEDS = [0.1, 0.25, 0.5, 1, 1.5, 2, 4]
 
@@ -9,9 +11,9 @@ export class Player {
   playing = false
   loop = true
   speed = 1
-  /** Sample times, for single steps. */
-  samples: ArrayLike<number> = [0]
   onChange: () => void = () => undefined
+  /** Sample times, for single steps. */
+  private samples: ArrayLike<number> = [0]
 
   load(samples: Float64Array): void {
     this.samples = samples
@@ -29,16 +31,15 @@ export class Player {
   /** Lets a span of real time pass [s]; true if anything moved. */
   advance(seconds: number): boolean {
     if (!this.playing) return false
-    let time = this.time + seconds * this.speed
-    if (time >= this.stop) {
-      if (this.loop && this.duration > 0) time = this.start + ((time - this.start) % this.duration)
-      else {
-        time = this.stop
-        this.playing = false
-        this.onChange()
-      }
+    this.time += seconds * this.speed
+    if (this.time < this.stop) return true
+    if (this.loop && this.duration > 0) {
+      this.time = this.start + ((this.time - this.start) % this.duration)
+    } else {
+      this.time = this.stop
+      this.playing = false
+      this.onChange()
     }
-    this.time = time
     return true
   }
 
@@ -56,7 +57,7 @@ export class Player {
   }
 
   seek(time: number): void {
-    this.time = Math.min(Math.max(time, this.start), this.stop)
+    this.time = clamp(time, this.start, this.stop)
     this.onChange()
   }
 
@@ -64,20 +65,25 @@ export class Player {
   step(by: 1 | -1): void {
     this.playing = false
     const t = this.samples
-    let k = 0
-    while (k < t.length - 1 && t[k + 1] <= this.time + 1e-9) k++
+    const k = sampleBefore(t, this.time + 1e-9)
     const between = this.time > t[k] + 1e-9
     const next = by > 0 ? k + 1 : between ? k : k - 1
-    this.seek(t[Math.min(Math.max(next, 0), t.length - 1)])
+    this.seek(t[clamp(next, 0, t.length - 1)])
   }
 
-  faster(by: 1 | -1): void {
+  /** The next speed of the menu, or the one before. */
+  changeSpeed(by: 1 | -1): void {
     const k = SPEEDS.findIndex((s) => s >= this.speed - 1e-9)
-    this.setSpeed(SPEEDS[Math.min(Math.max((k < 0 ? SPEEDS.length - 1 : k) + by, 0), SPEEDS.length - 1)])
+    this.setSpeed(SPEEDS[clamp((k < 0 ? SPEEDS.length - 1 : k) + by, 0, SPEEDS.length - 1)])
   }
 
   setSpeed(speed: number): void {
-    this.speed = Math.min(Math.max(speed, SPEEDS[0]), SPEEDS[SPEEDS.length - 1])
+    this.speed = clamp(speed, SPEEDS[0], SPEEDS[SPEEDS.length - 1])
+    this.onChange()
+  }
+
+  toggleLoop(): void {
+    this.loop = !this.loop
     this.onChange()
   }
 }

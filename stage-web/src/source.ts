@@ -1,7 +1,8 @@
 /** Where entries come from: the server that serves this page, or the page itself. */
-import type { Entry, Piece } from './model'
-import { readSamples, type Samples } from './samples'
+import { readSamples, type Samples } from './data/samples'
+import type { EntryList, Piece, StandaloneData } from './messages'
 
+/** An entry with everything that is needed to show it; a live one has no samples. */
 export interface Opened {
   piece: Piece
   samples: Samples | null
@@ -9,26 +10,22 @@ export interface Opened {
 }
 
 export interface Source {
+  /** Whether there is a server: live figures, takes, exports and files need one. */
   readonly served: boolean
-  list(): Promise<{ entries: Entry[]; exports: string[]; opens: boolean }>
+  list(): Promise<EntryList>
   open(id: string): Promise<Opened>
 }
 
-function meshKeys(piece: Piece): string[] {
-  const all = [...piece.figures.flatMap((f) => f.shapes), ...piece.scene.obstacles].map((s) => s.geometry)
-  return [...new Set(all.flatMap((g) => (g.kind === 'mesh' ? [g.mesh] : [])))]
-}
-
+/** A request that the server refused, in its own words. */
 export class StageError extends Error {}
 
-/** What the server says is wrong, in its own words. */
 export async function checked(response: Response): Promise<Response> {
   if (response.ok) return response
   let text = `${response.status} ${response.statusText}`
   try {
     text = (await response.json()).error ?? text
   } catch {
-    // not JSON: the status must do
+    // Not JSON: the status must do.
   }
   throw new StageError(text)
 }
@@ -37,56 +34,64 @@ export async function post(path: string, body: BodyInit | null = null): Promise<
   return checked(await fetch(path, { method: 'POST', body }))
 }
 
-export class Server implements Source {
+/** Entries of the server. */
+class Server implements Source {
   readonly served = true
 
-  async list(): Promise<{ entries: Entry[]; exports: string[]; opens: boolean }> {
+  async list(): Promise<EntryList> {
     return (await checked(await fetch('/api/entries'))).json()
   }
 
   async open(id: string): Promise<Opened> {
     const path = `/api/entries/${encodeURIComponent(id)}`
-    const piece = (await (await checked(await fetch(path))).json()) as Piece
-    const meshes = new Map<string, ArrayBuffer>()
-    const fetches = meshKeys(piece).map(async (key) => {
-      meshes.set(key, await (await checked(await fetch(`/api/meshes/${key}`))).arrayBuffer())
-    })
-    const samples = piece.live ? null : readSamples(piece, await (await checked(await fetch(`${path}/samples`))).arrayBuffer())
-    await Promise.all(fetches)
-    return { piece, samples, meshes }
+    const piece: Piece = await (await checked(await fetch(path))).json()
+    const loadMesh = async (key: string) => [key, await bytes(`/api/meshes/${key}`)] as const
+    const [samples, meshes] = await Promise.all([
+      piece.live ? null : bytes(`${path}/samples`),
+      Promise.all(meshKeys(piece).map(loadMesh)),
+    ])
+    return { piece, samples: samples && readSamples(piece, samples), meshes: new Map(meshes) }
   }
 }
 
-interface Inlined {
-  entries: { entry: Entry; piece: Piece; samples: string }[]
-  meshes: Record<string, string>
+async function bytes(path: string): Promise<ArrayBuffer> {
+  return (await checked(await fetch(path))).arrayBuffer()
 }
 
-async function unpacked(text: string): Promise<ArrayBuffer> {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0))
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
-  return new Response(stream).arrayBuffer()
-}
-
-export class Inline implements Source {
+/** Entries that an exported page carries in itself. */
+class Standalone implements Source {
   readonly served = false
 
-  constructor(private readonly data: Inlined) {}
+  constructor(private readonly data: StandaloneData) {}
 
-  async list(): Promise<{ entries: Entry[]; exports: string[]; opens: boolean }> {
+  async list(): Promise<EntryList> {
     return { entries: this.data.entries.map((e) => e.entry), exports: [], opens: false }
   }
 
   async open(id: string): Promise<Opened> {
     const found = this.data.entries.find((e) => e.entry.id === id)
-    if (found === undefined) throw new StageError(`no entry ${id}`)
-    const meshes = new Map<string, ArrayBuffer>()
-    for (const key of meshKeys(found.piece)) meshes.set(key, await unpacked(this.data.meshes[key]))
-    return { piece: found.piece, samples: readSamples(found.piece, await unpacked(found.samples)), meshes }
+    if (found === undefined) throw new StageError(`There is no entry ${id}.`)
+    const { piece } = found
+    const loadMesh = async (key: string) => [key, await unzip(this.data.meshes[key])] as const
+    const meshes = new Map(await Promise.all(meshKeys(piece).map(loadMesh)))
+    return { piece, samples: readSamples(piece, await unzip(found.samples)), meshes }
   }
 }
 
-export function source(): Source {
-  const inline = document.getElementById('stage-data')
-  return inline === null ? new Server() : new Inline(JSON.parse(inline.textContent!) as Inlined)
+/** Base64 of gzipped bytes. */
+async function unzip(text: string): Promise<ArrayBuffer> {
+  const zipped = Uint8Array.from(atob(text), (c) => c.charCodeAt(0))
+  const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream('gzip'))
+  return new Response(stream).arrayBuffer()
+}
+
+function meshKeys(piece: Piece): string[] {
+  const shapes = [...piece.figures.flatMap((figure) => figure.shapes), ...piece.scene.obstacles]
+  const keys = shapes.flatMap(({ geometry }) => (geometry.kind === 'mesh' ? [geometry.mesh] : []))
+  return [...new Set(keys)]
+}
+
+export function findSource(): Source {
+  const data = document.getElementById('stage-data')?.textContent
+  return data ? new Standalone(JSON.parse(data)) : new Server()
 }

@@ -1,5 +1,7 @@
 /** Colours of the 3D view and of plots; those of the page itself are in style.css. */
 import { Color } from 'three'
+import { clamp } from './geometry/numbers'
+import { readStored, writeStored } from './storage'
 
 export interface Palette {
   background: string
@@ -21,15 +23,41 @@ export interface Palette {
 }
 
 export const LIGHT: Palette = {
-  background: '#e9e3d8', floor: '#e6dfd2', pool: '#faf6ee', grid: '#bfb5a4', slack: '#8d8578',
-  tension: ['#0f7f8c', '#d08700', '#bf1d12'], ghost: '#3f6fb5', warning: '#d11f3a', good: '#2c8a5b', wire: '#4b463f',
-  ink: '#2a241d', trail: ['#b8321f', '#1f6f8b', '#7a4fa3', '#3d7d3a', '#c27a00', '#345'], shadow: 0.26, key: 2.5, sky: 1.9, rim: 0.8,
+  background: '#e9e3d8',
+  floor: '#e6dfd2',
+  pool: '#faf6ee',
+  grid: '#bfb5a4',
+  slack: '#8d8578',
+  tension: ['#0f7f8c', '#d08700', '#bf1d12'],
+  ghost: '#3f6fb5',
+  warning: '#d11f3a',
+  good: '#2c8a5b',
+  wire: '#4b463f',
+  ink: '#2a241d',
+  trail: ['#b8321f', '#1f6f8b', '#7a4fa3', '#3d7d3a', '#c27a00', '#345'],
+  shadow: 0.26,
+  key: 2.5,
+  sky: 1.9,
+  rim: 0.8,
 }
 
 export const DARK: Palette = {
-  background: '#121117', floor: '#1b1a22', pool: '#34303d', grid: '#575164', slack: '#7c7788',
-  tension: ['#43c6cf', '#ffc145', '#ff5a45'], ghost: '#7fb0ff', warning: '#ff4d67', good: '#54d08f', wire: '#b9b2c4',
-  ink: '#ece8e1', trail: ['#ff7a5c', '#58c4dd', '#b794f4', '#7bd389', '#ffc145', '#9ab'], shadow: 0.55, key: 2.7, sky: 1.25, rim: 1.8,
+  background: '#121117',
+  floor: '#1b1a22',
+  pool: '#34303d',
+  grid: '#575164',
+  slack: '#7c7788',
+  tension: ['#43c6cf', '#ffc145', '#ff5a45'],
+  ghost: '#7fb0ff',
+  warning: '#ff4d67',
+  good: '#54d08f',
+  wire: '#b9b2c4',
+  ink: '#ece8e1',
+  trail: ['#ff7a5c', '#58c4dd', '#b794f4', '#7bd389', '#ffc145', '#9ab'],
+  shadow: 0.55,
+  key: 2.7,
+  sky: 1.25,
+  rim: 1.8,
 }
 
 /** Categorical colours of plots, readable on both themes. */
@@ -38,9 +66,9 @@ export const SERIES = ['#d9572f', '#2a93b5', '#8e62c9', '#3f9a52', '#d39a18', '#
 const a = new Color()
 const b = new Color()
 
-/** Colour of a tension on a scale that ends at `most`. */
+/** Colour of a tension [N] on a scale that ends at `most` [N]. */
 export function tensionColor(palette: Palette, tension: number, most: number, out: Color): Color {
-  const x = Math.min(Math.max(tension / most, 0), 1)
+  const x = clamp(tension / most, 0, 1)
   const [low, middle, high] = palette.tension
   if (x < 0.5) return out.copy(a.set(low)).lerp(b.set(middle), 2 * x)
   return out.copy(a.set(middle)).lerp(b.set(high), 2 * x - 1)
@@ -48,23 +76,18 @@ export function tensionColor(palette: Palette, tension: number, most: number, ou
 
 export type ThemeName = 'light' | 'dark'
 
-function stored(): ThemeName | null {
-  try {
-    const value = localStorage.getItem('bunraku-theme')
-    return value === 'light' || value === 'dark' ? value : null
-  } catch {
-    return null // a page from disk may have no storage
-  }
-}
+const STORAGE = 'bunraku-theme'
 
+/** Light or dark: what the visitor chose, else what the system prefers. */
 export class Theme {
   name: ThemeName
-  private listeners: (() => void)[] = []
+  private readonly listeners: (() => void)[] = []
 
   constructor() {
     const system = matchMedia('(prefers-color-scheme: dark)')
-    this.name = stored() ?? (system.matches ? 'dark' : 'light')
-    system.addEventListener('change', () => stored() ?? this.set(system.matches ? 'dark' : 'light', false))
+    const preferred = () => (system.matches ? 'dark' : 'light')
+    this.name = storedTheme() ?? preferred()
+    system.addEventListener('change', () => this.set(storedTheme() ?? preferred()))
     document.documentElement.dataset.theme = this.name
   }
 
@@ -76,20 +99,20 @@ export class Theme {
     this.listeners.push(listener)
   }
 
-  set(name: ThemeName, keep = true): void {
-    this.name = name
-    document.documentElement.dataset.theme = name
-    if (keep) {
-      try {
-        localStorage.setItem('bunraku-theme', name)
-      } catch {
-        // not kept: fine
-      }
-    }
-    this.listeners.forEach((listener) => listener())
+  toggle(): void {
+    const name = this.name === 'dark' ? 'light' : 'dark'
+    writeStored(STORAGE, name)
+    this.set(name)
   }
 
-  toggle(): void {
-    this.set(this.name === 'dark' ? 'light' : 'dark')
+  private set(name: ThemeName): void {
+    this.name = name
+    document.documentElement.dataset.theme = name
+    for (const listener of this.listeners) listener()
   }
+}
+
+function storedTheme(): ThemeName | null {
+  const name = readStored(STORAGE)
+  return name === 'light' || name === 'dark' ? name : null
 }

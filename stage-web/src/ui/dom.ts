@@ -1,84 +1,64 @@
 /** Elements in one line. */
+import { type IconName, icon } from './icons'
 
-type Child = Node | string | null | undefined | false
+type Child = Node | string | null
 type Props<K extends keyof HTMLElementTagNameMap> = Partial<Omit<HTMLElementTagNameMap[K], 'style' | 'dataset'>> & {
   class?: string
   data?: Record<string, string>
   aria?: Record<string, string>
 }
 
+/** An element with its properties and children; null children are left out. */
 export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K, props: Props<K> = {} as Props<K>, ...children: Child[]
+  tag: K,
+  props: Props<K> = {} as Props<K>,
+  ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag)
-  const { class: name, data, aria, ...rest } = props as Record<string, unknown>
+  const { class: name, data, aria, ...rest } = props
   Object.assign(element, rest)
-  if (name) element.className = name as string
-  for (const [key, value] of Object.entries((data as Record<string, string>) ?? {})) element.dataset[key] = value
-  for (const [key, value] of Object.entries((aria as Record<string, string>) ?? {})) element.setAttribute(`aria-${key}`, value)
-  element.append(...children.filter((c): c is Node | string => c !== null && c !== undefined && c !== false))
+  if (name) element.className = name
+  for (const [key, value] of Object.entries(data ?? {})) element.dataset[key] = value
+  for (const [key, value] of Object.entries(aria ?? {})) element.setAttribute(`aria-${key}`, value)
+  element.append(...children.filter((child) => child !== null))
   return element
 }
 
-const ICONS: Record<string, string> = {
-  play: 'M8 5.5v13l10.5-6.5z', pause: 'M7.5 5.5h3v13h-3zM13.5 5.5h3v13h-3z',
-  next: 'M6 6l7 6-7 6zM15 6h2.4v12H15z', previous: 'M18 6l-7 6 7 6zM6.6 6H9v12H6.6z',
-  start: 'M19 6l-6.5 6 6.5 6zM12.5 6L6 12l6.5 6zM4 6h1.6v12H4z',
-  loop: '~M17 3l3 3-3 3M4 11V9a3 3 0 0 1 3-3h13M7 21l-3-3 3-3M20 13v2a3 3 0 0 1-3 3H4',
-  record: '@12 12 6', stop: 'M7 7h10v10H7z', reset: '~M4 5v5h5M4.6 10A8 8 0 1 1 4 14',
-  sun: '~M12 3v2M12 19v2M3 12h2M19 12h2M5.6 5.6L7 7M17 17l1.4 1.4M5.6 18.4L7 17M17 7l1.4-1.4M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8z',
-  moon: '~M20 14.5A8.5 8.5 0 0 1 9.5 4 8.5 8.5 0 1 0 20 14.5z',
-  list: '~M4 6h16M4 12h16M4 18h10', plots: '~M4 4v16h16M7 15l4-5 3 3 5-7',
-  help: '~M9.2 9a2.9 2.9 0 1 1 4.3 2.6c-1 .6-1.5 1.2-1.5 2.4M12 17.5v.2', close: '~M6 6l12 12M18 6L6 18',
-  download: '~M12 4v11M7.5 11L12 15.5 16.5 11M5 20h14', pad: '~M7 8h10a5 5 0 0 1 4.8 6.4l-.4 1.5a2.4 2.4 0 0 1-4.2.9L15.5 15h-7l-1.7 1.8a2.4 2.4 0 0 1-4.2-.9l-.4-1.5A5 5 0 0 1 7 8zM8 10.5v3M6.5 12h3M16 11v.2M17.5 12.8v.2',
-  undo: '~M8 5L4 9l4 4M4 9h10a6 6 0 0 1 0 12h-3', redo: '~M16 5l4 4-4 4M20 9H10a6 6 0 0 0 0 12h3',
-  cut: '~M6 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM6 21a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8.5 7.5L20 17M8.5 16.5L20 7',
-  eye: '~M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12zM12 9.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z',
-  layers: '~M12 4l8.5 4.5L12 13 3.5 8.5zM4 12.5l8 4.3 8-4.3M4 16.3l8 4.3 8-4.3',
-  hand: '~M8 12V6.5a1.5 1.5 0 0 1 3 0V11M11 10.5v-5a1.5 1.5 0 0 1 3 0V11M14 10.5V7a1.5 1.5 0 0 1 3 0v7c0 4-2.5 6.5-6 6.5-3 0-4.5-1.5-6-4.5l-1.5-3c-.5-1.3 1-2.3 2-1.2L8 14',
-  upload: '~M12 16V5M7.5 9L12 4.5 16.5 9M5 20h14',
+export interface ButtonOptions {
+  text?: string
+  class?: string
+  id?: string
 }
 
-/** An icon of 24 × 24: filled, or drawn with a stroke where its path starts with ~. */
-export function icon(name: string): SVGSVGElement {
-  const NS = 'http://www.w3.org/2000/svg'
-  const svg = document.createElementNS(NS, 'svg')
-  svg.setAttribute('viewBox', '0 0 24 24')
-  svg.setAttribute('aria-hidden', 'true')
-  svg.classList.add('icon')
-  const path = ICONS[name]
-  if (path.startsWith('@')) {
-    const [x, y, r] = path.slice(1).split(' ')
-    const circle = document.createElementNS(NS, 'circle')
-    circle.setAttribute('cx', x)
-    circle.setAttribute('cy', y)
-    circle.setAttribute('r', r)
-    svg.append(circle)
-    return svg
-  }
-  const element = document.createElementNS(NS, 'path')
-  const stroked = path.startsWith('~')
-  element.setAttribute('d', stroked ? path.slice(1) : path)
-  if (stroked) svg.classList.add('stroked')
-  svg.append(element)
-  return svg
-}
-
+/** A button with an icon, a text or both; the label is its tooltip and what screen readers say. */
 export function button(
-  name: string, label: string, act: () => void, options: { text?: string; class?: string; id?: string } = {},
+  iconName: IconName | null,
+  label: string,
+  act: () => void,
+  options: ButtonOptions = {},
 ): HTMLButtonElement {
   const { text, id } = options
-  return h(
+  const element = h(
     'button',
-    { type: 'button', title: label, class: `button ${options.class ?? ''}`, onclick: act, aria: { label }, ...(id ? { id } : {}) },
-    name ? icon(name) : null, text ? h('span', {}, text) : null,
+    { type: 'button', title: label, class: `button ${options.class ?? ''}`, onclick: act, aria: { label } },
+    iconName === null ? null : icon(iconName),
+    text === undefined ? null : h('span', {}, text),
   )
+  if (id !== undefined) element.id = id
+  return element
 }
 
-export function setIcon(element: HTMLElement, name: string): void {
+export function setIcon(element: HTMLElement, name: IconName): void {
   element.querySelector('svg')?.replaceWith(icon(name))
 }
 
+/** Changes the text of a button that has one. */
+export function setText(element: HTMLElement, text: string): void {
+  const span = element.querySelector('span')
+  if (span !== null) span.textContent = text
+}
+
+/** Whether a button that switches something is on. */
 export function press(element: HTMLElement, on: boolean): void {
   element.setAttribute('aria-pressed', String(on))
 }

@@ -1,5 +1,6 @@
 /** The floor: a pool of light with a metre grid that fades into the background, and the shadows on it. */
 import { Color, Group, Mesh, PlaneGeometry, ShaderMaterial, ShadowMaterial } from 'three'
+import { roundDown } from '../geometry/numbers'
 import type { Palette } from '../theme'
 
 const VERTEX = /* glsl */ `
@@ -44,8 +45,12 @@ export class Floor {
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
       uniforms: {
-        floorColor: { value: new Color() }, pool: { value: new Color() },
-        grid: { value: new Color() }, centre: { value: [0, 0] }, reach: { value: 10 }, cell: { value: 0.2 },
+        floorColor: { value: new Color() },
+        pool: { value: new Color() },
+        grid: { value: new Color() },
+        centre: { value: [0, 0] },
+        reach: { value: 10 },
+        cell: { value: 0.2 },
       },
       depthWrite: false, // drawn first, into nothing: so it blends by itself, and hides no figure that is below it
     })
@@ -53,7 +58,6 @@ export class Floor {
     const plane = new PlaneGeometry(1, 1)
     const painted = new Mesh(plane, this.paint)
     painted.renderOrder = -2
-    painted.userData.ignored = true
     const shaded = new Mesh(plane, this.shade)
     shaded.receiveShadow = true
     shaded.renderOrder = -1
@@ -68,10 +72,7 @@ export class Floor {
     this.group.scale.set(2.2 * reach, 2.2 * reach, 1)
     this.paint.uniforms.centre.value = centre
     this.paint.uniforms.reach.value = reach
-    // Cells of 1, 2 or 5 times a power of ten, about a tenth of what is shown.
-    const raw = size / 5
-    const power = 10 ** Math.floor(Math.log10(raw))
-    this.paint.uniforms.cell.value = power * (raw / power < 2 ? 1 : raw / power < 5 ? 2 : 5)
+    this.paint.uniforms.cell.value = roundDown(size / 5)
   }
 
   dress(palette: Palette): void {

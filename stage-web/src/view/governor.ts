@@ -1,63 +1,61 @@
-/** Keeps the picture fluent: fewer pixels and simpler shadows where the machine is slow. */
-import type { DirectionalLight, WebGLRenderer } from 'three'
+/** Keeps playback smooth: fewer pixels and simpler shadows on a slow machine. Quality only ever goes down. */
+import { clamp } from '../geometry/numbers'
 
-interface Level {
-  pixels: number
-  shadow: number
-  /** shadows are drawn anew every so many pictures */
-  every: number
+export interface Quality {
+  /** Pixels drawn for each CSS pixel, at most. */
+  pixelRatio: number
+  /** Width of the shadow map. */
+  shadowSize: number
+  /** Shadows are drawn anew every so many pictures. */
+  shadowInterval: number
 }
 
-const LEVELS: Level[] = [
-  { pixels: 2, shadow: 2048, every: 1 },
-  { pixels: 1.25, shadow: 1024, every: 1 },
-  { pixels: 1, shadow: 1024, every: 2 },
-  { pixels: 1, shadow: 512, every: 4 },
-  { pixels: 0.75, shadow: 512, every: 8 },
+export const LEVELS: Quality[] = [
+  { pixelRatio: 2, shadowSize: 2048, shadowInterval: 1 },
+  { pixelRatio: 1.25, shadowSize: 1024, shadowInterval: 1 },
+  { pixelRatio: 1, shadowSize: 1024, shadowInterval: 2 },
+  { pixelRatio: 1, shadowSize: 512, shadowInterval: 4 },
+  { pixelRatio: 0.75, shadowSize: 512, shadowInterval: 8 },
 ]
-const SLOW = 30 // ms
-const LISTEN = 40 // pictures
+const SLOW = 30 // ms between two pictures, on average
+const PICTURES = 40 // over which the average is taken
+const HIDDEN = 500 // ms: a longer pause means a hidden tab, not a slow machine
 
 export class Governor {
   level = 0
   private sum = 0
-  private heardOf = 0
+  private count = 0
   private drawn = 0
   private fixed = false
 
-  constructor(private readonly renderer: WebGLRenderer, private readonly light: DirectionalLight) {
-    this.apply()
+  constructor(private readonly apply: (quality: Quality) => void) {
+    this.set(0)
   }
 
-  /** The time between two pictures while something moves; true if the level has changed. */
-  heard(milliseconds: number): boolean {
-    if (this.fixed || milliseconds > 500) return false // a hidden tab is not a slow machine
+  /** Takes the time between two pictures while something moves; lowers the quality if they are slow. */
+  paced(milliseconds: number): void {
+    if (this.fixed || milliseconds > HIDDEN) return
     this.sum += milliseconds
-    if (++this.heardOf < LISTEN) return false
-    const mean = this.sum / this.heardOf
-    this.sum = this.heardOf = 0
-    if (mean < SLOW || this.level === LEVELS.length - 1) return false
-    this.level++
-    this.apply()
-    return true
+    if (++this.count < PICTURES) return
+    const mean = this.sum / this.count
+    this.sum = this.count = 0
+    if (mean >= SLOW && this.level < LEVELS.length - 1) this.set(this.level + 1)
   }
 
-  shadowsNow(): boolean {
-    return this.drawn++ % LEVELS[this.level].every === 0
+  /** Whether the shadows of this picture should be drawn; asked once a picture. */
+  shadowsDue(): boolean {
+    return this.drawn++ % LEVELS[this.level].shadowInterval === 0
   }
 
+  /** Sets the level for good. */
   fix(level: number): void {
     this.fixed = true
-    this.level = Math.min(Math.max(level, 0), LEVELS.length - 1)
-    this.apply()
+    this.set(clamp(level, 0, LEVELS.length - 1))
   }
 
-  private apply(): void {
-    const { pixels, shadow } = LEVELS[this.level]
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, pixels))
-    this.light.shadow.mapSize.set(shadow, shadow)
-    this.light.shadow.map?.dispose()
-    this.light.shadow.map = null
+  private set(level: number): void {
+    this.level = level
     this.drawn = 0
+    this.apply(LEVELS[level])
   }
 }

@@ -1,5 +1,5 @@
 /** Many coloured line segments of a width in pixels, in one draw call; written anew for each picture. */
-import { Color, DynamicDrawUsage, type InstancedInterleavedBuffer, type InterleavedBufferAttribute } from 'three'
+import { type Color, DynamicDrawUsage, type InstancedInterleavedBuffer, type InterleavedBufferAttribute } from 'three'
 import { LineMaterial } from 'three/examples/jsm/lines/LineMaterial.js'
 import { LineSegments2 } from 'three/examples/jsm/lines/LineSegments2.js'
 import { LineSegmentsGeometry } from 'three/examples/jsm/lines/LineSegmentsGeometry.js'
@@ -12,14 +12,21 @@ export class Lines {
   private readonly geometry = new LineSegmentsGeometry()
   private count = 0
 
-  constructor(private readonly most: number, width: number, options: { depthTest?: boolean; opacity?: number } = {}) {
+  constructor(
+    private readonly most: number,
+    width: number,
+    options: { depthTest?: boolean; opacity?: number } = {},
+  ) {
     this.positions = new Float32Array(6 * most)
     this.colors = new Float32Array(6 * most)
     this.geometry.setPositions(this.positions)
     this.geometry.setColors(this.colors)
     this.material = new LineMaterial({
-      linewidth: width, vertexColors: true, depthTest: options.depthTest ?? true,
-      transparent: options.opacity !== undefined, opacity: options.opacity ?? 1,
+      linewidth: width,
+      vertexColors: true,
+      depthTest: options.depthTest ?? true,
+      transparent: options.opacity !== undefined,
+      opacity: options.opacity ?? 1,
     })
     this.material.toneMapped = false
     this.object = new LineSegments2(this.geometry, this.material)

@@ -1,9 +1,17 @@
 /** Geometries of shapes, shared between all that look alike. */
 import {
-  BufferAttribute, BufferGeometry, CapsuleGeometry, CylinderGeometry, Matrix4, PlaneGeometry, Quaternion, SphereGeometry, Vector3,
+  BufferAttribute,
+  BufferGeometry,
+  CapsuleGeometry,
+  CylinderGeometry,
+  Matrix4,
+  PlaneGeometry,
+  Quaternion,
+  SphereGeometry,
+  Vector3,
 } from 'three'
 import { RoundedBoxGeometry } from 'three/examples/jsm/geometries/RoundedBoxGeometry.js'
-import type { Geometry } from '../model'
+import type { Geometry } from '../messages'
 
 const UPRIGHT = new Matrix4().makeRotationX(Math.PI / 2) // three.js builds along y, bunraku along z
 
@@ -46,12 +54,12 @@ export class Shapes {
   }
 
   dispose(): void {
-    this.made.forEach((geometry) => geometry.dispose())
+    for (const geometry of this.made.values()) geometry.dispose()
     this.made.clear()
   }
 }
 
-/** A plane has no end; this one ends where nobody looks. */
+/** A part of the plane, which itself has no end. */
 function plane(normal: [number, number, number]): BufferGeometry {
   const turn = new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), new Vector3(...normal))
   return new PlaneGeometry(8, 8).applyQuaternion(turn)
@@ -64,7 +72,7 @@ function triangles(data: ArrayBuffer | undefined, scale: [number, number, number
   geometry.setAttribute('position', new BufferAttribute(new Float32Array(data, 8, 3 * vertices), 3))
   geometry.setIndex(new BufferAttribute(new Uint32Array(data, 8 + 12 * vertices, 3 * faces), 1))
   geometry.scale(...scale)
-  const flat = geometry.toNonIndexed() // mesh files seldom have edges that should look smooth
+  const flat = geometry.toNonIndexed() // facets: the edges of most mesh files should look sharp
   flat.computeVertexNormals()
   return flat
 }

@@ -1,0 +1,52 @@
+/** What is known of one figure at one moment, and how a live sample is unpacked into such moments. */
+import { hasMass } from '../geometry/kinematics'
+import type { Figure } from '../messages'
+
+export interface Moment {
+  q: Float32Array
+  /** Tension of each string and wire [N]; null where nothing is known of forces. */
+  tension: Float32Array | null
+  contact: Float32Array | null
+  /** 1 for each string that is pulled to where no configuration reaches. */
+  atLimit: Uint8Array | null
+}
+
+export interface LiveSample {
+  number: number
+  t: number
+  moments: Moment[]
+  series: Float32Array
+}
+
+/** Number and time of a live sample stand in its header. */
+export function readSampleHeader(data: DataView): { number: number; t: number } {
+  return { number: data.getUint32(4, true), t: data.getFloat64(8, true) }
+}
+
+const HEADER_BYTES = 16
+
+/** Unpacks a binary message: q of every figure, tensions of every figure, series, limits of every figure. */
+export function unpackLiveSample(data: DataView, figures: Figure[], seriesCount: number): LiveSample {
+  let at = data.byteOffset + HEADER_BYTES
+  const floats = (n: number) => {
+    const out = new Float32Array(data.buffer.slice(at, at + 4 * n) as ArrayBuffer)
+    at += 4 * n
+    return out
+  }
+  const bytes = (n: number) => {
+    const out = new Uint8Array(data.buffer, at, n)
+    at += n
+    return out
+  }
+  const q = figures.map((figure) => floats(figure.variables.length))
+  const tension = figures.map((figure) => floats(figure.ropes.length))
+  const series = floats(seriesCount)
+  const atLimit = figures.map((figure) => bytes(figure.ropes.length))
+  const moments = figures.map((figure, k) => ({
+    q: q[k],
+    tension: hasMass(figure) ? tension[k] : null,
+    contact: null,
+    atLimit: atLimit[k],
+  }))
+  return { ...readSampleHeader(data), moments, series }
+}

@@ -1,0 +1,118 @@
+/** What can be done with a recorded piece: trim it, undo that, export it. */
+import { saveAs } from '../download'
+import type { Entry, Piece, TakeEdit } from '../messages'
+import { post } from '../source'
+import { button, h } from './dom'
+
+/** What the desk needs of the page. */
+export interface TakeHost {
+  entries: {
+    readonly opened: { readonly piece: Piece } | null
+    /** Formats that the server can write. */
+    readonly exports: string[]
+    entry(id: string): Entry | undefined
+    reload(): Promise<unknown>
+    open(id: string): Promise<void>
+  }
+  /** The handles on the time line between which a take is kept. */
+  trim: {
+    readonly shown: boolean
+    readonly range: [number, number]
+    show(on: boolean): void
+  }
+  notices: {
+    show(text: string): void
+    fail(problem: unknown): void
+  }
+}
+
+const FORMATS: Record<string, string> = {
+  npz: 'Motion (NPZ)',
+  csv: 'Table (CSV)',
+  glb: 'GLB (Blender)',
+  bvh: 'BVH',
+  mp4: 'Video (MP4)',
+  html: 'Web page (HTML)',
+}
+
+export class TakeDesk {
+  readonly elements: HTMLElement[]
+  private readonly cut = button('cut', 'Trim this take', () => this.toggleTrim(), { id: 'trim' })
+  private readonly keep = button(null, 'Keep only what is between the handles', () => void this.trim(), {
+    text: 'Keep',
+    class: 'primary',
+    id: 'trim-apply',
+  })
+  private readonly undo = button('undo', 'Undo (Z)', () => void this.edit({ edit: 'undo' }), { id: 'undo' })
+  private readonly redo = button('redo', 'Redo', () => void this.edit({ edit: 'redo' }), { id: 'redo' })
+  private readonly menu = h('div', { class: 'menu' })
+  private readonly download = h(
+    'details',
+    { class: 'export', id: 'export' },
+    h('summary', { title: 'Export as a file' }, 'Export'),
+    this.menu,
+  )
+
+  constructor(private readonly host: TakeHost) {
+    this.elements = [this.cut, this.keep, this.undo, this.redo, this.download]
+    addEventListener('click', (event) => {
+      if (!this.download.contains(event.target as Node)) this.download.open = false
+    })
+  }
+
+  private toggleTrim(): void {
+    this.host.trim.show(!this.host.trim.shown)
+    this.update()
+  }
+
+  private async trim(): Promise<void> {
+    const [start, stop] = this.host.trim.range
+    await this.edit({ edit: 'trim', start, stop })
+  }
+
+  async edit(edit: TakeEdit): Promise<void> {
+    const { entries, notices } = this.host
+    const id = entries.opened?.piece.id
+    if (id === undefined || !entries.entry(id)?.take) return
+    try {
+      await post(`/api/takes/${id}`, JSON.stringify(edit))
+      await entries.reload()
+      await entries.open(id)
+    } catch (problem) {
+      notices.fail(problem)
+    }
+  }
+
+  update(): void {
+    const { entries, trim } = this.host
+    const piece = entries.opened?.piece
+    const take = piece ? entries.entry(piece.id)?.take : null
+    this.cut.hidden = this.undo.hidden = this.redo.hidden = !take
+    this.keep.hidden = !take || !trim.shown
+    this.undo.disabled = !take?.undo
+    this.redo.disabled = !take?.redo
+    this.download.hidden = piece === undefined || piece.live
+    this.menu.replaceChildren(
+      ...entries.exports.map((format) => {
+        const save = () => void this.export(format)
+        const name = FORMATS[format] ?? format.toUpperCase()
+        return h('button', { type: 'button', data: { format }, onclick: save }, name)
+      }),
+    )
+  }
+
+  private async export(format: string): Promise<void> {
+    const { entries, notices } = this.host
+    this.download.open = false
+    if (entries.opened === null) return
+    notices.show(`Exporting ${format.toUpperCase()}…`)
+    try {
+      const response = await post(`/api/entries/${entries.opened.piece.id}/export/${format}`)
+      const disposition = response.headers.get('content-disposition') ?? ''
+      const name = /filename="([^"]+)"/.exec(disposition)?.[1] ?? `motion.${format}`
+      saveAs(await response.blob(), name)
+    } catch (problem) {
+      notices.fail(problem)
+    }
+  }
+}
