@@ -1,4 +1,4 @@
-/** Colours of the 3D view and of plots; those of the page itself are in style.css. */
+/** Colours of the 3D view and of plots; those of the page itself are in style/base.css. */
 import { Color } from 'three'
 import { clamp } from './geometry/numbers'
 import { readStored, writeStored } from './storage'

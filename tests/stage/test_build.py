@@ -35,15 +35,20 @@ def test_the_page_was_built_from_these_sources() -> None:
     assert (WEB / "sources.sha256").read_text().strip() == sources_hash(), stale
 
 
-def test_building_again_gives_the_same_page(tmp_path: Path) -> None:
-    node, vite = shutil.which("node"), SOURCES / "node_modules/vite/bin/vite.js"
-    if node is None or not vite.exists():
+def node(tool: str, *arguments: str, **environment: str) -> None:
+    """Runs a tool of node_modules in the folder of the sources; skips where there is none, fails where it fails."""
+    program, script = shutil.which("node"), SOURCES / "node_modules" / tool
+    if program is None or not script.exists():
         pytest.skip("Node or stage-web/node_modules is missing: cd stage-web && npm ci")
-    environment = {**os.environ, "STAGE_OUT": str(tmp_path / "web")}
     done = subprocess.run(
-        [node, str(vite), "build"], cwd=SOURCES, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
+        [program, str(script), *arguments],
+        cwd=SOURCES, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_building_again_gives_the_same_page(tmp_path: Path) -> None:
+    node("vite/bin/vite.js", "build", STAGE_OUT=str(tmp_path / "web"))
     built = sorted(p.name for p in (tmp_path / "web").iterdir())
     assert built == sorted(p.name for p in WEB.iterdir())
     _, different, wrong = filecmp.cmpfiles(tmp_path / "web", WEB, built, shallow=False)
@@ -51,11 +56,17 @@ def test_building_again_gives_the_same_page(tmp_path: Path) -> None:
 
 
 def test_the_types_are_right() -> None:
-    node, tsc = shutil.which("node"), SOURCES / "node_modules/typescript/bin/tsc"
-    if node is None or not tsc.exists():
-        pytest.skip("Node or stage-web/node_modules is missing: cd stage-web && npm ci")
-    done = subprocess.run([node, str(tsc), "--noEmit"], cwd=SOURCES, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stdout
+    node("typescript/bin/tsc", "--noEmit")
+
+
+def test_the_sources_are_formatted_and_free_of_import_cycles() -> None:
+    """As `npm run lint` does."""
+    node("@biomejs/biome/bin/biome", "ci", "--error-on-warnings")
+
+
+def test_the_unit_tests_of_the_page_pass() -> None:
+    """As `npm test` does."""
+    node("vitest/vitest.mjs", "run")
 
 
 def test_the_page_is_small_and_names_no_other_host() -> None:

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { readSampleHeader, unpackLiveSample } from '../src/data/moment'
+import { pendulum } from './toys'
+
+/** A live sample as the server packs it: see `Packer` in wire.py. */
+function pack(number: number, t: number, floats: number[], limits: number[]): DataView {
+  const data = new DataView(new ArrayBuffer(16 + 4 * floats.length + limits.length))
+  data.setUint8(0, 2)
+  data.setUint32(4, number, true)
+  data.setFloat64(8, t, true)
+  floats.forEach((value, k) => {
+    data.setFloat32(16 + 4 * k, value, true)
+  })
+  limits.forEach((value, k) => {
+    data.setUint8(16 + 4 * floats.length + k, value)
+  })
+  return data
+}
+
+describe('unpackLiveSample', () => {
+  const weightless = { ...pendulum(), bodies: [] }
+  const data = pack(7, 1.25, [1, 2, 3, 4, 5, 6, 10, 11, 20, 21], [0, 1])
+  const sample = unpackLiveSample(data, [pendulum(), weightless], 2)
+
+  it('reads number and time', () => {
+    expect(readSampleHeader(data)).toEqual({ number: 7, t: 1.25 })
+    expect(sample).toMatchObject({ number: 7, t: 1.25 })
+  })
+
+  it('reads q of all figures, then tensions, series and limits', () => {
+    const [first, second] = sample.moments
+    expect([...first.q]).toEqual([1, 2, 3])
+    expect([...second.q]).toEqual([4, 5, 6])
+    expect([...(first.tension ?? [])]).toEqual([10])
+    expect([...sample.series]).toEqual([20, 21])
+    expect([...(first.atLimit ?? [])]).toEqual([0])
+    expect([...(second.atLimit ?? [])]).toEqual([1])
+  })
+
+  it('has no tensions for a figure without mass', () => {
+    expect(sample.moments[1].tension).toBeNull()
+  })
+
+  it('refuses a sample that is too short', () => {
+    expect(() => unpackLiveSample(pack(1, 0, [1, 2], []), [pendulum()], 0)).toThrow(RangeError)
+  })
+})
