@@ -81,7 +81,7 @@ INNER = {  # parts of those modules that only their neighbours need
     "mixed": "mixed",
     "plots": "Line, lines",
     "library": "NAMES",
-    "build": "Attached, Item, Node, PointLike, StringSpec, at_point, variable, with_lengths",
+    "build": "Attached, Item, FrameNode, PointLike, StringSpec, at_point, variable, with_lengths",
 }
 
 

@@ -194,8 +194,8 @@ def test_shapes_take_the_name_and_place_they_are_given() -> None:
     assert not rig.bodies
 
 
-def test_a_mesh_takes_no_mass_that_nobody_could_spread() -> None:
-    with pytest.raises(FigureError, match=r"mass: how the mass of a mesh is spread is not known\n  advice: put body\("):
+def test_a_mesh_takes_no_mass() -> None:
+    with pytest.raises(FigureError, match=r"mass: a mesh has no mass of its own\n  advice: put body\("):
         mesh("hull.stl", mass=1.0)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bunraku.figure import Figure, library, plain_kinematics
 from bunraku.figure.build import (
-    Node,
+    FrameNode,
     ball,
     body,
     closure,
@@ -61,7 +61,7 @@ def frame_poses(figure: Figure, q: np.ndarray) -> list[np.ndarray]:
 def trees(draw: st.DrawFn) -> Figure:
     """Any mixture of frames, with bodies anywhere."""
     n = draw(st.integers(1, 7))
-    nodes: list[Node] = []
+    nodes: list[FrameNode] = []
     for k in range(n):
         inside = [body(draw(st.floats(0, 3)), draw(VECTOR), (0.3, 0.4, 0.5))] if draw(st.booleans()) else []
         below = [nodes.pop() for _ in range(min(draw(st.integers(0, 2)), len(nodes)))]

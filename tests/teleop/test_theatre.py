@@ -6,7 +6,7 @@ import pytest
 from bunraku.choreography.shows import performed
 from bunraku.collision import World
 from bunraku.figure.library import named
-from bunraku.figure.library.costume import JACKET, dressed
+from bunraku.figure.library.costume import PAINT, dressed
 from bunraku.kinematics import frames_along
 from bunraku.render.triangles import triangles
 from bunraku.spatial import se3
@@ -58,4 +58,4 @@ def test_other_colours_are_all_that_changes():
     assert dressed(puppet, 0).shapes == puppet.shapes
     other = dressed(puppet, 1)
     assert all(a.geometry == b.geometry and a.position == b.position for a, b in zip(puppet.shapes, other.shapes, strict=True))
-    assert JACKET not in {s.color for s in other.shapes}
+    assert PAINT.jacket not in {s.color for s in other.shapes}

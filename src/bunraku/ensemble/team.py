@@ -25,7 +25,7 @@ from bunraku.ensemble.team_sampling import TeamSampler
 from bunraku.ensemble.terrain import Terrain, Tied
 from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD, Figure, Point
-from bunraku.figure.build import Attached, Node, figure, free, rx, ry, rz, tx, ty, tz
+from bunraku.figure.build import Attached, FrameNode, figure, free, rx, ry, rz, tx, ty, tz
 from bunraku.figure.shape import Shape
 from bunraku.kinematics.forward import frames_along
 from bunraku.planning.ways.free_space import FreeSpace
@@ -73,7 +73,7 @@ class Team:
         carried = tx(f"{OBJECT}_x", ty(f"{OBJECT}_y", rz(f"{OBJECT}_yaw", held, *others)))
         return figure("team", carried if self.leader is None else self._node(self.leader, carried))
 
-    def _node(self, agent: Agent, *children: Node) -> Node:
+    def _node(self, agent: Agent, *children: FrameNode) -> FrameNode:
         x, y, turn = agent.variables
         body = Attached(shapes=(Shape(WORLD, agent.shape, agent.at, color=agent.color, name=agent.name),))
         if self.terrain is None:

@@ -1,8 +1,8 @@
-"""Actuators as bodies: the same figure with its carriages and winches driven by motors (*marionettes*, section VI).
+"""The same figure with motors on its carriages and winches (*marionettes*, section VI).
 
-Every kinematic variable becomes dynamic, with the inertia of what moves it and a servo: a spring and damper toward a place
-that the motor's input moves; without input it holds where it starts. As the servo stiffens, the figure moves as if its strings were
-set by hand.
+Every kinematic variable becomes dynamic. It gets the inertia of its carriage or winch and a servo: a spring and a damper toward
+a place that the motor's input sets; without input the place is the start. As the servo stiffens, the figure moves as if the
+puppeteer set its strings directly.
 """
 
 from __future__ import annotations
@@ -15,11 +15,18 @@ from bunraku.figure.figure import Figure
 from bunraku.figure.force import Effort
 from bunraku.figure.frame import WORLD, Frame, Variable
 
-MOTOR = "_motor"
+MOTOR_SUFFIX = "_motor"
+"""What the name of a motor's input has behind the name of the variable that it drives."""
 
 
 def actuated(figure: Figure, *, carriage: float = 0.5, winch: float = 0.2, bandwidth: float = 20.0) -> Figure:
-    """The figure with motors: inertia of each carriage and winch [kg], and the bandwidth of their servos [Hz].
+    """The figure with a motor on every kinematic variable.
+
+    figure: the figure whose kinematic variables get motors.
+    carriage: inertia of what moves a frame [kg].
+    winch: inertia of what winds a string [kg].
+    bandwidth: of the servos [Hz].
+    Returns a figure without kinematic variables; raises FigureError where a number is not positive and finite.
 
     A motor's input is the way [m or rad] from its start to the place that it is sent to, times the stiffness of its servo: see
     dynamics.servo, and the puppeteers of simulation files.
@@ -40,8 +47,8 @@ def actuated(figure: Figure, *, carriage: float = 0.5, winch: float = 0.2, bandw
         for f in figure.frames
     ]
     # A winch stands by itself and moves nothing but its string.
-    frames += [Frame(f"{v.name}{MOTOR}", WORLD, variable=driven(v, winch)) for v in figure.lengths]
-    motors = tuple(Effort(f"{name}{MOTOR}", name) for name in figure.kinematic)
+    frames += [Frame(f"{v.name}{MOTOR_SUFFIX}", WORLD, variable=driven(v, winch)) for v in figure.lengths]
+    motors = tuple(Effort(f"{name}{MOTOR_SUFFIX}", name) for name in figure.kinematic)
     kinematic = {f.name for f in figure.frames if f.variable is not None and f.variable.kinematic}
     return figure.replace(
         frames=tuple(frames), lengths=(), forces=(*figure.forces, *motors),
@@ -50,7 +57,7 @@ def actuated(figure: Figure, *, carriage: float = 0.5, winch: float = 0.2, bandw
 
 
 def motors(figure: Figure) -> dict[str, Variable]:
-    """The variables that have a motor, by the name of its input."""
+    """The variables of `figure` that have a motor, by the name of its input."""
     moved = {v.name: v for v in figure.variables}
-    names = (force.name for force in figure.forces if force.name.endswith(MOTOR))
-    return {name: moved[name.removesuffix(MOTOR)] for name in names if name.removesuffix(MOTOR) in moved}
+    names = (force.name for force in figure.forces if force.name.endswith(MOTOR_SUFFIX))
+    return {name: moved[name.removesuffix(MOTOR_SUFFIX)] for name in names if name.removesuffix(MOTOR_SUFFIX) in moved}

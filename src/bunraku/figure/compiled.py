@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bunraku.figure.figure import Figure
 from bunraku.figure.folding import Folding
-from bunraku.figure.links import Rows
+from bunraku.figure.links import LinkRows
 from bunraku.figure.records import FigureTree
 from bunraku.kernels.compile import INTERPRETED
 
@@ -55,7 +55,7 @@ def _padded(lists: Sequence[Sequence[int]]) -> Ints:
 
 def compile_figure(figure: Figure) -> Compiled:
     fold = Folding(figure)
-    joints, rows, n = fold.joints, Rows(figure, fold), figure.n_dynamic
+    joints, rows, n = fold.joints, LinkRows(figure, fold), figure.n_dynamic
     chain = [_chain(joints, j) for j in range(len(joints))]
     variable = joints["variable"].tolist()
     supports, spring_supports = ([_support(rows.carriers(row), chain) for row in table] for table in (rows.links, rows.springs))

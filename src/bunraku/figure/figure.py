@@ -59,7 +59,7 @@ class Figure:
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
-        """In the order of q."""
+        """All variables, in the order of q."""
         tree = [frame.variable for frame in self.frames if frame.variable is not None]
         return (*(v for v in tree if not v.kinematic), *(v for v in tree if v.kinematic), *self.lengths)
 
@@ -70,18 +70,22 @@ class Figure:
 
     @cached_property
     def dynamic(self) -> tuple[str, ...]:
+        """Names of the variables that physics moves."""
         return tuple(v.name for v in self.variables if not v.kinematic)
 
     @cached_property
     def kinematic(self) -> tuple[str, ...]:
+        """Names of the variables that the puppeteer sets."""
         return tuple(v.name for v in self.variables if v.kinematic)
 
     @cached_property
     def n_q(self) -> int:
+        """Number of variables."""
         return len(self.variables)
 
     @cached_property
     def n_dynamic(self) -> int:
+        """Number of dynamic variables."""
         return len(self.dynamic)
 
     @cached_property
@@ -89,29 +93,35 @@ class Figure:
         return {name: k for k, name in enumerate(self.names)}
 
     def index(self, variable: str) -> int:
-        """Place of a variable in q."""
+        """Place of a `variable` in q; raises UnknownName where there is none of this name."""
         try:
             return self._index[variable]
         except KeyError:
             raise UnknownName("variable", variable, self.names) from None
 
     def indices(self, variables: Iterable[str]) -> NDArray[np.int64]:
+        """Places of `variables` in q; raises UnknownName where there is none of a name."""
         return np.array([self.index(name) for name in variables], np.int64)
 
     @cached_property
     def start(self) -> Array:
-        """The configuration that the figure starts in (do not write into it)."""
+        """The configuration at the start (read-only)."""
         q = np.array([v.start for v in self.variables])
         q.setflags(write=False)
         return q
 
     @cached_property
     def limits(self) -> tuple[Array, Array]:
-        """Lower and upper limits in the order of q."""
+        """Lower and upper limits in the order of q [rad or m]; infinite where there is none."""
         return np.array([v.lower for v in self.variables]), np.array([v.upper for v in self.variables])
 
     def configuration(self, base: Sequence[float] | Array | None = None, /, **values: float) -> Array:
-        """A configuration by names: `figure.configuration(elbow=1.2)`; the rest as in `base`, or at the start."""
+        """A configuration by names: `figure.configuration(elbow=1.2)`.
+
+        base: the configuration that holds the other variables; without one, the start.
+        values: numbers by the names of variables [rad or m].
+        Returns a new array; raises UnknownName where there is no variable of a name.
+        """
         q = np.array(self.start if base is None else base, float)
         for name, value in values.items():
             q[self.index(name)] = value
@@ -124,6 +134,7 @@ class Figure:
         return {frame.name: frame for frame in self.frames}
 
     def frame(self, name: str) -> Frame:
+        """The frame called `name`; raises UnknownName where there is none."""
         try:
             return self._frame[name]
         except KeyError:
@@ -163,7 +174,7 @@ class Figure:
         return compile_figure(self)
 
     def replace(self, **changes: Any) -> Figure:
-        """A copy with some fields changed, checked anew."""
+        """A copy with some fields changed, checked again; `changes` are fields and their new values."""
         return replace(self, **changes)
 
     def __repr__(self) -> str:

@@ -28,7 +28,7 @@ def _onto_axis(axis: Vector) -> tuple[int, Array]:
 
 
 class Folding:
-    """Folds constant frames into the joints that carry them."""
+    """Folds the constant frames of `figure` into the joints that carry them."""
 
     def __init__(self, figure: Figure) -> None:
         order = self._massive_first(figure)
@@ -47,7 +47,7 @@ class Folding:
         self.order = order
 
     def _massive_first(self, figure: Figure) -> list[str]:
-        """Frames that move, parents first, those with mass (or a spring) under them before the others."""
+        """Names of the frames that move, parents first, those with mass (or a spring) below them before the others."""
         parent = {frame.name: frame.parent for frame in figure.frames}
         massive: set[str] = set()
         heavy = [body.frame for body in figure.bodies if body.mass > 0.0 or any(body.inertia)]
@@ -99,11 +99,14 @@ class Folding:
             joint["inertia"] = I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2]
 
     def point(self, at: Point) -> Carried:
+        """The point `at`, as a joint carries it."""
         return self.carrier[at.frame], 1.0, se3.transform(self.X[at.frame], at.position)
 
     def direction(self, frame: str, direction: Sequence[float]) -> Carried:
+        """A `direction` in the axes of `frame`, as a joint carries it."""
         return self.carrier[frame], 0.0, self.X[frame][:3, :3] @ np.asarray(direction, float)
 
 
 def _steiner(c: Array) -> Array:
+    """What a unit mass at c adds to an inertia about the origin: |c|² 1 − c cᵀ."""
     return np.asarray(float(c @ c) * np.eye(3) - np.outer(c, c))

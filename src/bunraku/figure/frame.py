@@ -13,13 +13,20 @@ Vector = tuple[float, float, float]
 ORIGIN: Vector = (0.0, 0.0, 0.0)
 AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 WORLD = "world"
+JOINT_MOTIONS: dict[str, tuple[str, ...]] = {"ball": ("rz", "ry", "rx"), "free": ("tx", "ty", "tz", "rz", "ry", "rx")}
+"""Variables of a joint that has several, parents first: r turns about an axis, t slides along it."""
+
+
+def axis_letter(axis: Vector) -> str | None:
+    """The letter of `axis` if it is x, y or z, otherwise None."""
+    return next((letter for letter, own in AXES.items() if own == axis), None)
 
 
 @dataclass(frozen=True)
 class Variable:
     """One scalar of q [rad or m]. Dynamic: moved by physics. Kinematic: set by the puppeteer.
 
-    A "rotate" turns about `axis`, a "translate" slides along it, a "screw" does both with `pitch` metres a
+    A "rotate" turns about `axis`, a "translate" slides along it, a "screw" does both and advances `pitch` metres per
     radian, and a "length" is the wound length of a string, which moves no frame.
     """
 

@@ -11,17 +11,19 @@ from bunraku.figure.contact import Closure
 from bunraku.figure.figure import Figure
 from bunraku.figure.folding import Carried, Folding
 from bunraku.figure.force import Effort, Push
-from bunraku.figure.frame import WORLD
+from bunraku.figure.frame import AXES, WORLD
 from bunraku.figure.records import FORCE, LENGTH, LINK, PLANE, POINT, SLIP
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 Row = NDArray[np.void]
-NOWHERE: Carried = (-1, 0.0, np.zeros(3))
 
 
-class Rows:
-    """All rows of a figure, and the points that they run through, one after the other."""
+class LinkRows:
+    """All rows of a figure, and the points that they run through, one after the other.
+
+    Made from the figure and `fold`, which carries its points.
+    """
 
     def __init__(self, figure: Figure, fold: Folding) -> None:
         self._figure, self._fold = figure, fold
@@ -39,13 +41,14 @@ class Rows:
 
     @property
     def points(self) -> Row:
+        """Records of all points, in the order of the rows."""
         out = np.zeros(len(self._points), POINT)
         for k, point in enumerate(self._points):
             out[k] = point
         return out
 
     def carriers(self, row: np.void) -> list[int]:
-        """The joints that carry the points of a row."""
+        """The joints that carry the points of `row`; the world is left out."""
         return [j for j, _, _ in self._points[row["first"] : row["first"] + row["count"]] if j >= 0]
 
     def _row(self, kind: int, own: Sequence[Carried], **fields: float) -> Row:
@@ -66,7 +69,7 @@ class Rows:
             yield rope.name, row
 
     def _contacts(self) -> Iterator[tuple[str, Row]]:
-        """Each contact, and with friction its two slips."""
+        """Each contact, followed by its two slips where it has friction."""
         for contact in self._figure.contacts:
             normal = self._count
             at, on = self._fold.point(contact.point), self._fold.point(contact.plane)
@@ -105,8 +108,13 @@ class Rows:
                 case Push(_, at, direction, turns):
                     out[k] = -1, len(springs), turns, 1.0
                     along = self._fold.direction(at.frame if turns else WORLD, direction)
-                    springs.append(self._row(PLANE, [self._fold.point(at), NOWHERE, along]))
+                    springs.append(self._row(PLANE, [self._fold.point(at), _nowhere(), along]))
         return out
+
+
+def _nowhere() -> Carried:
+    """The third point of rows that need none: it stands still and has no weight."""
+    return -1, 0.0, np.zeros(3)
 
 
 def _stacked(rows: list[Row]) -> Row:
@@ -116,14 +124,13 @@ def _stacked(rows: list[Row]) -> Row:
 def _closure_rows(fold: Folding, closure: Closure) -> list[tuple[str, list[Carried]]]:
     """(x_a − x_b)·n_b = 0 for a point, u_a·n_b = 0 for an axis: each a scalar row."""
     a, b = fold.point(closure.a), fold.point(closure.b)
-    axes = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 
     def along(axis: str) -> tuple[str, list[Carried]]:
-        return axis, [a, b, fold.direction(closure.b.frame, axes[axis])]
+        return axis, [a, b, fold.direction(closure.b.frame, AXES[axis])]
 
     def square(mine: str, other: str) -> tuple[str, list[Carried]]:
         return f"{mine}⊥{other}", [
-            fold.direction(closure.a.frame, axes[mine]), NOWHERE, fold.direction(closure.b.frame, axes[other])
+            fold.direction(closure.a.frame, AXES[mine]), _nowhere(), fold.direction(closure.b.frame, AXES[other])
         ]  # fmt: skip
 
     if closure.kind == "plane":

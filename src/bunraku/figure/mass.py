@@ -50,10 +50,12 @@ class Body:
 
 
 def inertia_matrix(inertia: Inertia) -> Array:
+    """The 3×3 matrix of an `inertia` xx yy zz xy xz yz [kg·m²]."""
     xx, yy, zz, xy, xz, yz = inertia
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def inertia_tuple(matrix: ArrayLike) -> Inertia:
+    """The numbers xx yy zz xy xz yz of a symmetric 3×3 `matrix` [kg·m²]."""
     M = np.asarray(matrix, float)
     return tuple(float(M[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))  # type: ignore[return-value]

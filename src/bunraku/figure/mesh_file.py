@@ -1,4 +1,4 @@
-"""Files of meshes, read by trimesh: one reader for collision, pictures and the stage."""
+"""Mesh files, read by trimesh: one reader for collision, pictures and the stage."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from numpy.typing import NDArray
 from bunraku.errors import FileError
 from bunraku.figure.shape import Mesh
 
-ADVICE = "a mesh is an STL, OBJ, GLB, PLY or DAE file with at least one triangle"
-
 
 def read_mesh(geometry: Mesh, *, joined: bool = False) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
-    """The mesh as trimesh has it, its corners (n, 3) at their scale [m] and its faces (m, 3), counterclockwise from outside.
+    """The triangles of a mesh file.
 
-    With `joined`, corners that coincide are one.
+    geometry: names the file and the scale along each axis.
+    joined: whether corners that coincide become one.
+    Returns the mesh as trimesh has it, its corners (n, 3) at their scale [m], and its faces (m, 3), counterclockwise from outside;
+    raises FileError where the file cannot be read or has no triangle.
     """
     import trimesh
 
+    advice = "a mesh is an STL, OBJ, GLB, PLY or DAE file with at least one triangle"
     try:
         mesh: Any = trimesh.load(geometry.file, force="mesh", process=joined)
         if joined:
             mesh.merge_vertices(merge_tex=True, merge_norm=True)
         vertices, faces = np.array(mesh.vertices, float), np.array(mesh.faces, np.int64)
     except Exception as error:  # noqa: BLE001 - the readers of trimesh fail in many ways
-        raise FileError(f"cannot be read: {error}", path=geometry.file, advice=ADVICE) from None
+        raise FileError(f"cannot be read: {error}", path=geometry.file, advice=advice) from None
     if not len(faces) or not np.isfinite(vertices).all():
-        raise FileError("has no triangles, or is not finite", path=geometry.file, advice=ADVICE)
+        raise FileError("has no triangles, or is not finite", path=geometry.file, advice=advice)
     scale = np.array(geometry.scale)
     if np.prod(scale) < 0:  # a mirrored mesh is inside out
         faces = faces[:, ::-1].copy()

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 def moved(frame: Frame, value: float) -> Array:
-    """X_PF of a frame whose variable has this value."""
+    """X_PF of `frame` in its parent when its variable has this `value` [rad or m]."""
     X = se3.pose(frame.position, frame.rotation)
     variable = frame.variable
     if variable is None:
@@ -30,7 +30,7 @@ def moved(frame: Frame, value: float) -> Array:
 
 
 def poses(frames: tuple[Frame, ...], values: dict[str, float] | None = None) -> dict[str, Array]:
-    """X_WF of every frame; variables that are not given are at their start."""
+    """X_WF of all `frames`, by name, at these `values` [rad or m]; variables that are not given are at their start."""
     X_W = {WORLD: np.eye(4)}
     for frame in frames:
         variable = frame.variable
@@ -40,10 +40,11 @@ def poses(frames: tuple[Frame, ...], values: dict[str, float] | None = None) -> 
 
 
 def point(X_W: dict[str, Array], at: Point) -> Array:
+    """Where the point `at` is in the world [m], given `X_W` of all frames."""
     return se3.transform(X_W[at.frame], at.position)
 
 
 def path_length(X_W: dict[str, Array], string: String) -> float:
-    """Σ of the segments from hook to spindle [m]."""
+    """Length of the way of `string` from hook to spindle [m], given `X_W` of all frames."""
     points: ArrayLike = [point(X_W, at) for at in string.path]
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())

@@ -11,29 +11,32 @@ from bunraku.figure.mass import Inertia
 from bunraku.spatial.so3 import IDENTITY, Quaternion
 
 Color = tuple[float, float, float]
+"""Red, green, blue, each from 0 to 1."""
 WOOD: Color = (0.72, 0.53, 0.34)
+"""Of shapes that have no colour of their own."""
 
 
 @dataclass(frozen=True)
 class Sphere:
-    """About its centre."""
+    """A ball of `radius` [m] about its centre."""
 
     radius: float
 
     def unit_inertia(self) -> Inertia:
-        """Of a solid of mass 1 about its centre."""
+        """Inertia of a solid of mass 1 about its centre [m²]."""
         i = 0.4 * self.radius**2
         return (i, i, i, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Capsule:
-    """A cylinder along z with half-spheres on both ends; `length` is the cylinder's."""
+    """A cylinder along z with half-spheres on both ends; `length` [m] is the cylinder's."""
 
     radius: float
     length: float
 
     def unit_inertia(self) -> Inertia:
+        """Inertia of a solid of mass 1 about its centre [m²]."""
         r, l = self.radius, self.length
         tube, ball = l, 4.0 / 3.0 * r  # volumes over π r²
         m_tube, m_ball = tube / (tube + ball), ball / (tube + ball)
@@ -44,30 +47,32 @@ class Capsule:
 
 @dataclass(frozen=True)
 class Cylinder:
-    """Along z."""
+    """A cylinder along z, centred, of `radius` and `length` [m]."""
 
     radius: float
     length: float
 
     def unit_inertia(self) -> Inertia:
+        """Inertia of a solid of mass 1 about its centre [m²]."""
         across = self.radius**2 / 4 + self.length**2 / 12
         return (across, across, self.radius**2 / 2, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Box:
-    """Full edge lengths along x, y, z."""
+    """A box, centred; `size` holds its full edge lengths along x, y, z [m]."""
 
     size: Vector
 
     def unit_inertia(self) -> Inertia:
+        """Inertia of a solid of mass 1 about its centre [m²]."""
         a, b, c = (s * s / 12 for s in self.size)
         return (b + c, a + c, a + b, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """Triangles from a file (STL, OBJ, GLB, DAE)."""
+    """Triangles from a `file` (STL, OBJ, GLB, PLY, DAE); `scale` turns its unit into metres."""
 
     file: str
     scale: Vector = (1.0, 1.0, 1.0)
@@ -88,7 +93,7 @@ class Shape:
     name: str = ""
     collides: bool = True
     visible: bool = True
-    """Robots often have one set of shapes to look at and a simpler one to collide."""
+    """Robots often have one set of shapes that is shown and a simpler one that collides."""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -99,7 +104,7 @@ class Shape:
 
 
 def check_geometry(geometry: Geometry, *, kind: str, name: str) -> None:
-    """Sizes must be positive and finite."""
+    """Raises FigureError where a size of `geometry` is not positive and finite; `kind` and `name` say whose it is."""
     sizes: dict[str, tuple[float, ...]]
     match geometry:
         case Sphere(radius):

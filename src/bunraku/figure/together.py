@@ -21,7 +21,13 @@ def together(
     name: str, figures: dict[str, Figure], *, strings: Iterable[StringSpec] = (), springs: Iterable[Spring] = (),
     contacts: Iterable[Contact] = (),
 ) -> Figure:  # fmt: skip
-    """One figure of several; every name in them becomes "part.name"."""
+    """Several figures as one; every name in them becomes "part.name".
+
+    name: of the new figure.
+    figures: by the name of the part that each becomes.
+    strings, springs, contacts: what joins the parts; they name frames as "part.frame".
+    Returns the figure; raises FigureError where there is no figure, or where their gravity differs.
+    """
     parts = [_renamed(figure, prefix) for prefix, figure in figures.items()]
     if not parts:
         raise FigureError("no figure to put together", name=name, advice="together('pair', {'left': …, 'right': …})")

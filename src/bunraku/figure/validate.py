@@ -1,4 +1,4 @@
-"""What every figure must be: names are unique and refer to something, numbers are finite, parents come before children."""
+"""Checks of a figure: names are unique and refer to something, numbers are finite, parents come before children."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from bunraku.errors import FigureError, UnknownName
 from bunraku.figure.force import Effort, Push
-from bunraku.figure.frame import AXES, WORLD, Joint, Point
+from bunraku.figure.frame import JOINT_MOTIONS, WORLD, Joint, Point, axis_letter
 
 if TYPE_CHECKING:
     from bunraku.figure.figure import Figure
 
 
 def check(figure: Figure) -> None:
-    """Raises the first thing that is wrong."""
+    """Raises FigureError for the first thing that is wrong with `figure`."""
     if not figure.name:
         raise FigureError("the figure has no name", advice="figure: my_figure")
     if not all(map(math.isfinite, figure.gravity)):
@@ -102,20 +102,21 @@ def _check_variables(figure: Figure) -> None:
 
 def _check_group(figure: Figure, joint: Joint) -> None:
     """A ball is z, y, x about one point; a free joint slides along x, y, z first."""
-    want = ("rz", "ry", "rx") if joint.kind == "ball" else ("tx", "ty", "tz", "rz", "ry", "rx")
+    if joint.kind not in JOINT_MOTIONS:
+        raise FigureError(f"a {joint.kind} is no group of frames", kind="joint", name=joint.name, advice="groups are ball and free")
+    expected = JOINT_MOTIONS[joint.kind]
     got = []
     for name in joint.frames:
         variable = figure.frame(name).variable
-        axis = "" if variable is None else {v: k for k, v in AXES.items()}.get(variable.axis, "?")
-        got.append("" if variable is None else variable.motion[0] + axis)
+        got.append("" if variable is None else variable.motion[0] + (axis_letter(variable.axis) or "?"))
     first = figure.frame_index[joint.frames[0]]
     row = tuple(f.name for f in figure.frames[first : first + len(joint.frames)])
     chained = row == joint.frames and all(figure.frame(b).parent == a for a, b in pairwise(row))
     plain = all(
         figure.frame(n).position == (0.0, 0.0, 0.0) and figure.frame(n).rotation == (1.0, 0.0, 0.0, 0.0) for n in joint.frames[1:]
     )
-    if tuple(got) != want or not chained or not plain:
-        raise FigureError(f"a {joint.kind} joint is {' '.join(want)} about one point", kind="joint", name=joint.name)
+    if tuple(got) != expected or not chained or not plain:
+        raise FigureError(f"a {joint.kind} joint is {' '.join(expected)} about one point", kind="joint", name=joint.name)
 
 
 def _unique(kind: str, names: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.figure import Figure
-from bunraku.figure.build import Node, box, figure, rz, sphere, spindle, wire
+from bunraku.figure.build import FrameNode, box, figure, rz, sphere, spindle, wire
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.session import Tick
 
@@ -23,12 +23,12 @@ def markers(humanoid: Humanoid) -> Figure:
     size = 0.035 * humanoid.height
     length, width = (float(x) for x in np.ptp(humanoid.sole, axis=0))
 
-    def foot(name: str) -> Node:
+    def foot(name: str) -> FrameNode:
         at, size = (*humanoid.sole.mean(0), 0.004), (0.97 * length, 0.97 * width, 0.004)
         plate = box(size, at=at, color=GREEN, name=name, collides=False)
         return spindle(name, rz(f"{name}_yaw", plate, kinematic=True), moves="xyz")
 
-    def dot(name: str, radius: float, color: tuple[float, float, float]) -> Node:
+    def dot(name: str, radius: float, color: tuple[float, float, float]) -> FrameNode:
         return spindle(name, sphere(radius, color=color, name=name, collides=False), moves="xyz")
 
     corners = [dot(f"corner{k}", 0.25 * size, GREY) for k in range(CORNERS)]

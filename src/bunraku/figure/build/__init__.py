@@ -16,13 +16,46 @@ origin, and (frame, (x, y, z)) for a point in it.
 
 from bunraku.figure.build.assemble import figure, with_lengths
 from bunraku.figure.build.attached import body, box, capsule, cylinder, mesh, sphere
-from bunraku.figure.build.items import Attached, Item, Node, under
+from bunraku.figure.build.items import Attached, FrameNode, Item, under
 from bunraku.figure.build.joins import StringSpec, closure, contact, effort, push, spring, string, wire
 from bunraku.figure.build.nodes import ball, fixed, free, rotate, rx, ry, rz, screw, spindle, translate, tx, ty, tz, variable
 from bunraku.figure.build.places import PointLike, at_point
 
 __all__ = [
-    "Attached", "Item", "Node", "PointLike", "StringSpec", "at_point", "ball", "body", "box", "capsule", "closure", "contact",
-    "cylinder", "effort", "figure", "fixed", "free", "mesh", "push", "rotate", "rx", "ry", "rz", "screw", "sphere", "spindle",
-    "spring", "string", "translate", "tx", "ty", "tz", "under", "variable", "wire", "with_lengths",
+    "Attached",
+    "FrameNode",
+    "Item",
+    "PointLike",
+    "StringSpec",
+    "at_point",
+    "ball",
+    "body",
+    "box",
+    "capsule",
+    "closure",
+    "contact",
+    "cylinder",
+    "effort",
+    "figure",
+    "fixed",
+    "free",
+    "mesh",
+    "push",
+    "rotate",
+    "rx",
+    "ry",
+    "rz",
+    "screw",
+    "sphere",
+    "spindle",
+    "spring",
+    "string",
+    "translate",
+    "tx",
+    "ty",
+    "tz",
+    "under",
+    "variable",
+    "wire",
+    "with_lengths",
 ]  # fmt: skip

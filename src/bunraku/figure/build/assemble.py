@@ -25,10 +25,17 @@ def figure(
     lengths: Iterable[Variable] = (), joints: Iterable[Joint] = (), gravity: Sequence[float] = (0.0, 0.0, -9.81),
     damping: float | None = None,
 ) -> Figure:  # fmt: skip
-    """A figure of nested nodes. `damping` is that of every dynamic variable which has none of its own.
+    """The figure that nested nodes make.
 
-    `lengths` are variables that wind strings, besides those that strings have of their own; `joints` are balls and free
-    joints whose frames were listed one by one.
+    name: of the figure.
+    nodes: frames of the world with all that is nested in them, and what is fixed in the world.
+    strings, springs, forces, contacts, closures: what joins frames, made by the functions of the same names.
+    allowed: pairs of frames whose shapes may touch, besides neighbours.
+    lengths: variables that wind strings, besides those that strings have of their own.
+    joints: balls and free joints whose frames were listed one by one.
+    gravity: acceleration [m/s²].
+    damping: of every dynamic variable that has none of its own [N·m·s/rad or N·s/m].
+    Returns the figure; raises FigureError where its parts contradict each other.
     """
     frames: list[Frame] = []
     bodies: list[Body] = []
@@ -66,10 +73,14 @@ def figure(
 
 
 def with_lengths(frames: tuple[Frame, ...], specs: tuple[StringSpec, ...]) -> tuple[list[String], tuple[Variable, ...]]:
-    """Strings, and the variables of their own lengths; a string that is to start taut gets the distance there."""
+    """Strings, and the variables of those that have a length of their own.
+
+    frames: of the figure, which give the distance from hook to spindle at the start.
+    specs: strings as the notation gives them; one that starts taut gets that distance as its length.
+    """
     known = {WORLD}
     for frame in frames:
-        if frame.parent not in known:  # which the figure itself will refuse
+        if frame.parent not in known:  # Figure will raise an error about it
             return [spec.string for spec in specs], tuple(spec.own for spec in specs if spec.own is not None)
         known.add(frame.name)
     X_W = plain_kinematics.poses(frames)

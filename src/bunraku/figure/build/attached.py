@@ -1,4 +1,4 @@
-"""What is fixed in a frame: bodies, and shapes with or without a mass."""
+"""Parts that are fixed in a frame: bodies, and shapes with or without a mass."""
 
 from __future__ import annotations
 
@@ -18,13 +18,19 @@ from bunraku.spatial.so3 import IDENTITY
 
 
 def body(mass: float, com: Sequence[float] = ORIGIN, inertia: Sequence[float] = (0.0, 0.0, 0.0), name: str = "") -> Attached:
-    """Mass [kg] with its centre [m] and the inertia about it [kg·m²]: xx yy zz, or xx yy zz xy xz yz."""
+    """A body fixed in a frame.
+
+    mass: [kg].
+    com: centre of mass in the frame [m].
+    inertia: about the centre of mass [kg·m²]: xx yy zz, or xx yy zz xy xz yz.
+    name: of the body; without one, that of the frame.
+    """
     full: Any = (*(float(i) for i in inertia), *(0.0,) * (6 - len(inertia)))
     return Attached(bodies=(Body(WORLD, float(mass), vector(com), full, name),))
 
 
 class ShapeWords(TypedDict, total=False):
-    """Keyword words of a shape."""
+    """Keywords of every shape: where it is in its frame, how it looks, and the `mass` of a solid of this shape [kg]."""
 
     at: Sequence[float]
     rpy: Sequence[float]
@@ -37,6 +43,7 @@ class ShapeWords(TypedDict, total=False):
 
 
 def _placed(geometry: Geometry, words: ShapeWords) -> Attached:
+    """The shape at its place, with the body that its mass makes."""
     at, rotation = vector(words.get("at", ORIGIN)), quaternion_of(words.get("rpy"), words.get("quaternion"))
     mass, name, color = words.get("mass", 0.0), words.get("name", ""), words.get("color", WOOD)
     shape = Shape(WORLD, geometry, at, rotation, color, name, words.get("collides", True), words.get("visible", True))
@@ -44,7 +51,7 @@ def _placed(geometry: Geometry, words: ShapeWords) -> Attached:
         return Attached(shapes=(shape,))
     if isinstance(geometry, Mesh):
         raise FigureError(
-            "how the mass of a mesh is spread is not known", kind="shape", name=name or geometry.file, field="mass",
+            "a mesh has no mass of its own", kind="shape", name=name or geometry.file, field="mass",
             advice="put body(mass, com, inertia) beside it",
         )  # fmt: skip
     R = so3.matrix(rotation)
@@ -53,14 +60,17 @@ def _placed(geometry: Geometry, words: ShapeWords) -> Attached:
 
 
 def sphere(radius: float, **words: Unpack[ShapeWords]) -> Attached:
+    """A sphere of `radius` [m]; `words` are those of every shape, see ShapeWords."""
     return _placed(Sphere(radius), words)
 
 
 def box(size: Sequence[float], **words: Unpack[ShapeWords]) -> Attached:
+    """A box of `size` (edges along x, y, z) [m]; `words` are those of every shape, see ShapeWords."""
     return _placed(Box(vector(size)), words)
 
 
 def mesh(file: str, scale: Sequence[float] = (1.0, 1.0, 1.0), **words: Unpack[ShapeWords]) -> Attached:
+    """The triangles in `file`, times `scale` along each axis; `words` are those of every shape, see ShapeWords."""
     return _placed(Mesh(file, vector(scale)), words)
 
 
@@ -76,7 +86,13 @@ def capsule(
     radius: float, length: float = 0.0, *, to: Sequence[float] | None = None, start: Sequence[float] = ORIGIN,
     **words: Unpack[ShapeWords],
 ) -> Attached:  # fmt: skip
-    """Along z with the given length, or from `start` to `to`."""
+    """A capsule along z, or from one point to another.
+
+    radius: [m].
+    length: of the cylinder between its half-spheres [m].
+    to, start: centres of the half-spheres [m]; `to` replaces `length` and the place.
+    words: those of every shape, see ShapeWords.
+    """
     if to is not None:
         length, words = _between(start, to, words)
     return _placed(Capsule(radius, length), words)
@@ -86,6 +102,13 @@ def cylinder(
     radius: float, length: float = 0.0, *, to: Sequence[float] | None = None, start: Sequence[float] = ORIGIN,
     **words: Unpack[ShapeWords],
 ) -> Attached:  # fmt: skip
+    """A cylinder along z, or from one point to another.
+
+    radius: [m].
+    length: [m].
+    to, start: centres of its ends [m]; `to` replaces `length` and the place.
+    words: those of every shape, see ShapeWords.
+    """
     if to is not None:
         length, words = _between(start, to, words)
     return _placed(Cylinder(radius, length), words)

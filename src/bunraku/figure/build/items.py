@@ -1,4 +1,4 @@
-"""What a figure is nested of: nodes, and what is attached to their frames."""
+"""What the nested notation is made of: nodes, and what is attached to their frames."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from bunraku.figure.shape import Shape
 
 
 @dataclass(frozen=True)
-class Node:
-    """A frame, or the frames of one joint, with its children."""
+class FrameNode:
+    """A frame, or the frames of one joint, with the nodes and attached parts in it."""
 
     frames: tuple[Frame, ...]
     children: tuple[Item, ...] = ()
@@ -21,16 +21,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Attached:
-    """A body or a shape that takes the frame that it stands in."""
+    """Bodies and shapes that are fixed in the frame that they are nested in."""
 
     bodies: tuple[Body, ...] = ()
     shapes: tuple[Shape, ...] = ()
     parent: str = WORLD
 
 
-Item = Node | Attached
+Item = FrameNode | Attached
 
 
 def under(parent: str, item: Item) -> Item:
-    """An item that is listed beside its parent, not nested in it."""
+    """The `item`, below the frame called `parent` though it is not nested in it."""
     return replace(item, parent=parent)

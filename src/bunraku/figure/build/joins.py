@@ -15,7 +15,7 @@ from bunraku.figure.string import String, Wire
 
 @dataclass(frozen=True)
 class StringSpec:
-    """A string whose variable is still to be made: `length` None means taut at the start."""
+    """A string whose length variable is still to be made; `taut` means that it gets the distance at the start."""
 
     string: String
     own: Variable | None = field(default=None)
@@ -27,6 +27,7 @@ def _stringlike(
     through: Iterable[PointLike], variable: str | None, ratio: float, start: float | None,
     limits: tuple[float, float], speed: float,
 ) -> StringSpec:  # fmt: skip
+    """The string or wire that `string` and `wire` describe."""
     path = (at_point(hook), at_point(spindle))
     eyelets = tuple(at_point(p) for p in through)
     if variable is not None and not isinstance(length, str):
@@ -49,9 +50,15 @@ def string(
 ) -> StringSpec:  # fmt: skip
     """A string from hook to spindle, through eyelets on its way.
 
-    `length` is a number of metres, or the name of the variable that winds it, or nothing: then the string has its
-    own kinematic variable name_length, and is just taut at the start (or `start` metres long). With `variable`, the
-    string is `length + ratio · variable` long: wound on a drum, or paid out by a carriage.
+    name: of the string.
+    hook, spindle: where it is fixed to the figure, and where it is wound.
+    length: a number [m], or the name of the variable that winds it, or None: then it has a kinematic variable of its own,
+        name_length, and is just taut at the start.
+    through: eyelets between hook and spindle.
+    variable, ratio: with a variable, the string is length + ratio · variable long: wound on a drum, or paid out by a carriage.
+    start: length at the start of a variable of its own [m].
+    limits: of that variable [m].
+    speed: largest speed of that variable [m/s].
     """
     return _stringlike(String, name, hook, spindle, length, through, variable, ratio, start, limits, speed)
 
@@ -61,29 +68,68 @@ def wire(
     variable: str | None = None, ratio: float = 1.0, start: float | None = None,
     limits: tuple[float, float] = (0.0, math.inf), speed: float = math.inf,
 ) -> StringSpec:  # fmt: skip
-    """Like a string, but rigid."""
+    """A rigid massless rod from hook to spindle, through eyelets on its way.
+
+    name: of the wire.
+    hook, spindle: where it is fixed to the figure, and where it is wound.
+    length: a number [m], or the name of the variable that winds it, or None: then it has a kinematic variable of its own,
+        name_length, and is just right at the start.
+    through: eyelets between hook and spindle.
+    variable, ratio: with a variable, the wire is length + ratio · variable long: wound on a drum, or paid out by a carriage.
+    start: length at the start of a variable of its own [m].
+    limits: of that variable [m].
+    speed: largest speed of that variable [m/s].
+    """
     return _stringlike(Wire, name, hook, spindle, length, through, variable, ratio, start, limits, speed)
 
 
 def spring(name: str, a: PointLike, b: PointLike, stiffness: float, length: float = 0.0, damping: float = 0.0) -> Spring:
+    """A spring and a damper between two points.
+
+    name: of the spring.
+    a, b: its ends.
+    stiffness: [N/m].
+    length: at which it does not pull [m].
+    damping: [N·s/m].
+    """
     return Spring(name, at_point(a), at_point(b), stiffness, length, damping)
 
 
 def effort(variable: str, name: str = "", gain: float = 1.0) -> Effort:
-    """A force input along a variable."""
+    """A force input along `variable`: torque or force = `gain` · input. Without a `name` it is called variable_effort."""
     return Effort(name or f"{variable}_effort", variable, gain)
 
 
 def push(name: str, at: PointLike, direction: Sequence[float], *, turns: bool = False) -> Push:
-    """A force input at a point."""
+    """A force input at a point: force = input · direction.
+
+    name: of the input.
+    at: where it acts.
+    direction: [N per unit of input].
+    turns: whether the direction turns with the frame of `at`, instead of being fixed in the world.
+    """
     return Push(name, at_point(at), vector(direction), turns)
 
 
 def contact(
     name: str, point: PointLike, plane: PointLike = WORLD, normal: Sequence[float] = (0.0, 0.0, 1.0), friction: float = 0.0
 ) -> Contact:
+    """A point that may rest on a plane but not pass through it.
+
+    name: of the contact.
+    point: of the figure.
+    plane: a point of the plane; its frame carries the plane.
+    normal: of the plane, in that frame, on the side where the point may be.
+    friction: Coulomb's coefficient.
+    """
     return Contact(name, at_point(point), at_point(plane), vector(normal), friction)
 
 
 def closure(name: str, a: PointLike, b: PointLike, kind: str = "point") -> Closure:
+    """A closed loop: two points coincide.
+
+    name: of the closure.
+    a, b: the two points.
+    kind: "point", "hinge" (z axes agree too), "weld" (all axes agree too), or "plane" (a stays in the x-y plane of b's frame).
+    """
     return Closure(name, at_point(a), at_point(b), kind)  # type: ignore[arg-type]

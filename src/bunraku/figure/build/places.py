@@ -1,4 +1,4 @@
-"""Where something is: vectors, rotations and points as people write them."""
+"""Vectors, rotations and points as people write them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ PointLike = str | Point | tuple[str, Sequence[float]]
 
 
 def vector(values: Sequence[float]) -> Vector:
+    """Three `values` as a tuple of floats; raises ValueError where there are more or fewer."""
     x, y, z = (float(v) for v in values)
     return (x, y, z)
 
 
 def quaternion_of(rpy: Sequence[float] | None, quaternion: Sequence[float] | None) -> Quaternion:
-    """Roll, pitch and yaw [rad], or a quaternion (w, x, y, z) that goes before them."""
+    """The rotation given by `rpy` (roll, pitch, yaw) [rad], or by a `quaternion` (w, x, y, z), which overrides it."""
     if quaternion is not None:
         w, x, y, z = (float(v) for v in quaternion)
         return (w, x, y, z)
@@ -28,7 +29,7 @@ def quaternion_of(rpy: Sequence[float] | None, quaternion: Sequence[float] | Non
 
 
 def at_point(at: PointLike) -> Point:
-    """A frame's name stands for its origin."""
+    """The point that `at` stands for; the name of a frame stands for its origin."""
     if isinstance(at, Point):
         return at
     if isinstance(at, str):

@@ -16,22 +16,25 @@ from bunraku.figure.library.mannequins import mannequin
 from bunraku.figure.library.marionettes import marionette22, marionette25
 from bunraku.figure.library.pendulums import cart_pendulum, chain, double_pendulum, pendulum
 
-_FIGURES = (
-    pendulum, double_pendulum, chain, cart_pendulum, arm2d, arm3d, marionette22, marionette25, hand, mannequin,
-    mobile_manipulator, humanoid, gecko,
-)  # fmt: skip
-_MAKERS: dict[str, Callable[[], Figure]] = {maker.__name__: maker for maker in _FIGURES}
+_MAKERS: dict[str, Callable[[], Figure]] = {
+    maker.__name__: maker
+    for maker in (
+        pendulum, double_pendulum, chain, cart_pendulum, arm2d, arm3d, marionette22, marionette25, hand, mannequin,
+        mobile_manipulator, humanoid, gecko,
+    )
+}  # fmt: skip
 NAMES = tuple(_MAKERS)
+"""All figures of the library."""
 __all__ = ["NAMES", "about", "named", *NAMES]  # noqa: PLE0604 - the names of the makers
 
 
 def about(name: str) -> str:
-    """One sentence on a figure."""
+    """One sentence about the figure called `name`."""
     return (_MAKERS[name].__doc__ or "").partition("\n")[0]
 
 
 def named(name: str) -> Figure:
-    """The figure of this name as it comes; "chain7" is a chain of seven."""
+    """The figure called `name`, with its default sizes; "chain7" is a chain of seven links. Raises UnknownName for another name."""
     links = re.fullmatch(r"chain(\d{1,4})", name)
     if links and int(links[1]) > 0:
         return chain(int(links[1]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from bunraku.figure.build import (
     Attached,
     ball,
@@ -19,34 +21,47 @@ from bunraku.figure.build import (
 from bunraku.figure.figure import Figure
 from bunraku.figure.frame import Vector
 from bunraku.figure.library.costume import spool
-from bunraku.figure.shape import WOOD
+from bunraku.figure.library.pendulums import TOWARD_X
+from bunraku.figure.shape import WOOD, Color
 
-SLEEVE, CUFF, SKIN, DARK = (0.66, 0.16, 0.18), (0.93, 0.88, 0.78), (0.87, 0.7, 0.53), (0.24, 0.21, 0.2)
-TOWARD_X = (0.0, -1.0, 0.0)
+
+class _Paint(NamedTuple):
+    """Colours of a puppet's arm."""
+
+    sleeve: Color = (0.66, 0.16, 0.18)
+    cuff: Color = (0.93, 0.88, 0.78)
+    skin: Color = (0.87, 0.7, 0.53)
+    dark: Color = (0.24, 0.21, 0.2)
+
+
+PAINT = _Paint()
 
 
 def _upper(length: float, mass: float) -> list[Attached]:
+    """Shapes of the upper arm."""
     return [
         sphere(0.034, color=WOOD, name="shoulder"),
-        capsule(0.027, to=(0, 0, -length), mass=mass, color=SLEEVE, name="upper_arm"),
+        capsule(0.027, to=(0, 0, -length), mass=mass, color=PAINT.sleeve, name="upper_arm"),
     ]
 
 
 def _lower(length: float, mass: float) -> list[Attached]:
+    """Shapes of forearm and hand."""
     return [
         sphere(0.029, color=WOOD, name="elbow"),
-        capsule(0.022, to=(0, 0, -length), mass=mass, color=SLEEVE, name="forearm"),
-        cylinder(0.027, start=(0, 0, -0.86 * length), to=(0, 0, -0.97 * length), color=CUFF, name="cuff"),
-        sphere(0.03, at=(0, 0, -length - 0.01), color=SKIN, name="palm"),
-        capsule(0.018, start=(0, 0, -length), to=(0.012, 0, -length - 0.055), color=SKIN, name="fingers"),
-        capsule(0.01, start=(0, 0.02, -length), to=(0.012, 0.035, -length - 0.03), color=SKIN, name="thumb"),
+        capsule(0.022, to=(0, 0, -length), mass=mass, color=PAINT.sleeve, name="forearm"),
+        cylinder(0.027, start=(0, 0, -0.86 * length), to=(0, 0, -0.97 * length), color=PAINT.cuff, name="cuff"),
+        sphere(0.03, at=(0, 0, -length - 0.01), color=PAINT.skin, name="palm"),
+        capsule(0.018, start=(0, 0, -length), to=(0.012, 0, -length - 0.055), color=PAINT.skin, name="fingers"),
+        capsule(0.01, start=(0, 0.02, -length), to=(0.012, 0.035, -length - 0.03), color=PAINT.skin, name="thumb"),
     ]
 
 
 def _post(height: float) -> list[Attached]:
+    """What the arm hangs on."""
     return [
-        box((0.05, 0.05, height), at=(0, -0.07, 0.02 - height / 2), color=DARK, name="post"),
-        box((0.26, 0.2, 0.02), at=(0, -0.07, 0.03 - height), color=DARK, name="foot"),
+        box((0.05, 0.05, height), at=(0, -0.07, 0.02 - height / 2), color=PAINT.dark, name="post"),
+        box((0.26, 0.2, 0.02), at=(0, -0.07, 0.03 - height), color=PAINT.dark, name="foot"),
         cylinder(0.018, start=(0, -0.07, 0), to=(0, 0.0, 0), color=WOOD, name="peg"),
     ]
 
@@ -59,6 +74,12 @@ def arm2d(
 
     The string from the wrist is wound by a spindle that moves along x. Dynamic: shoulder, elbow. Kinematic:
     hand_x, hand_length. Both links hang down at zero.
+
+    lengths: of the upper arm and the forearm [m].
+    masses: of the same [kg].
+    height: of the spindle above the shoulder [m].
+    start: angles of shoulder and elbow at the start [rad].
+    damping: of both joints [N·m·s/rad].
     """
     upper, lower = lengths
     return figure(
@@ -86,6 +107,13 @@ def arm3d(
     The string from the wrist is wound by a spindle that moves in a plane. Dynamic: shoulder_rz,
     shoulder_ry, shoulder_rx, elbow. Kinematic: hand_x, hand_y, hand_length. A bent arm
     reaches toward +y.
+
+    lengths: of the upper arm and the forearm [m].
+    masses: of the same [kg].
+    height: of the spindle above the shoulder [m].
+    start: angles z, y, x of the shoulder at the start [rad].
+    bend: angle of the elbow at the start [rad].
+    damping: of all joints [N·m·s/rad].
     """
     upper, lower = lengths
     return figure(

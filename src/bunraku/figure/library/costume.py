@@ -1,22 +1,37 @@
-"""What a marionette wears: wooden limbs and painted clothes, in metres for a puppet of the size of a man."""
+"""Shapes of a marionette: wooden limbs and painted clothes, in metres for a puppet as tall as a person."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 from bunraku.figure.build import Attached, body, box, capsule, cylinder, sphere
 from bunraku.figure.figure import Figure
 from bunraku.figure.frame import Vector
-from bunraku.figure.shape import WOOD, Box, Capsule, Cylinder, Shape, Sphere
+from bunraku.figure.shape import WOOD, Box, Capsule, Color, Cylinder, Shape, Sphere
 
-JACKET, TRIM, TROUSERS, SHOE = (0.62, 0.1, 0.13), (0.9, 0.7, 0.26), (0.13, 0.2, 0.4), (0.2, 0.13, 0.09)
-SKIN, ROUGE, HAIR = (0.89, 0.72, 0.54), (0.82, 0.3, 0.22), (0.27, 0.15, 0.08)
-WHITE, BLACK, DARK = (0.95, 0.93, 0.88), (0.06, 0.05, 0.05), (0.24, 0.21, 0.2)
+
+class _Paint(NamedTuple):
+    """Colours of a marionette as it comes."""
+
+    jacket: Color = (0.62, 0.1, 0.13)
+    trim: Color = (0.9, 0.7, 0.26)
+    trousers: Color = (0.13, 0.2, 0.4)
+    shoe: Color = (0.2, 0.13, 0.09)
+    skin: Color = (0.89, 0.72, 0.54)
+    rouge: Color = (0.82, 0.3, 0.22)
+    hair: Color = (0.27, 0.15, 0.08)
+    white: Color = (0.95, 0.93, 0.88)
+    black: Color = (0.06, 0.05, 0.05)
+    dark: Color = (0.24, 0.21, 0.2)
+
+
+PAINT = _Paint()
 
 
 def scaled(parts: list[Attached], s: float) -> list[Attached]:
-    """The same shapes, s times as large."""
+    """The shapes of `parts`, `s` times as large."""
     return [Attached(part.bodies, tuple(_larger(shape, s) for shape in part.shapes)) for part in parts]
 
 
@@ -37,105 +52,108 @@ def _larger(shape: Shape, s: float) -> Shape:
 
 
 def rod(mass: float, length: float, radius: float, *, top: Vector = (0.0, 0.0, 0.0)) -> Attached:
-    """The mass of a wooden limb that hangs down from `top`."""
+    """The mass of a wooden limb of this `mass` [kg], `length` and `radius` [m] that hangs down from `top` [m]."""
     inertia = [mass * i for i in Capsule(radius, length).unit_inertia()]
     return body(mass, (top[0], top[1], top[2] - length / 2), inertia)
 
 
 def trunk(height: float, half: float, hip: float) -> list[Attached]:
-    """Pelvis at the origin, shoulders at `height` and `half` to each side, hips `hip` to each side."""
+    """Pelvis at the origin, shoulders at `height` and `half` to each side, hips `hip` to each side [m]."""
     z = height - 0.035
     return [
-        capsule(0.108, start=(0, 0, 0.17), to=(0, 0, height - 0.13), color=JACKET, name="chest"),
-        capsule(0.066, start=(0.03 - half, 0, z), to=(half - 0.03, 0, z), color=JACKET, name="shoulders"),
-        cylinder(0.135, start=(0, 0, 0.015), to=(0, 0, 0.12), color=JACKET, name="skirt"),
-        cylinder(0.138, start=(0, 0, 0.005), to=(0, 0, 0.025), color=TRIM, name="hem"),
-        cylinder(0.118, start=(0, 0, 0.12), to=(0, 0, 0.155), color=TRIM, name="belt"),
+        capsule(0.108, start=(0, 0, 0.17), to=(0, 0, height - 0.13), color=PAINT.jacket, name="chest"),
+        capsule(0.066, start=(0.03 - half, 0, z), to=(half - 0.03, 0, z), color=PAINT.jacket, name="shoulders"),
+        cylinder(0.135, start=(0, 0, 0.015), to=(0, 0, 0.12), color=PAINT.jacket, name="skirt"),
+        cylinder(0.138, start=(0, 0, 0.005), to=(0, 0, 0.025), color=PAINT.trim, name="hem"),
+        cylinder(0.118, start=(0, 0, 0.12), to=(0, 0, 0.155), color=PAINT.trim, name="belt"),
         box((0.05, 0.02, 0.045), at=(0, 0.115, 0.1375), color=WOOD, name="buckle"),
-        capsule(0.09, start=(-0.6 * hip, 0, 0), to=(0.6 * hip, 0, 0), color=TROUSERS, name="seat"),
-        *(sphere(0.015, at=(0, 0.107, k), color=TRIM, name="button") for k in (0.2, 0.27, 0.34)),
-        cylinder(0.045, start=(0, 0, height - 0.02), to=(0, 0, height + 0.1), color=SKIN, name="neck"),
-        cylinder(0.085, start=(0, 0, height + 0.015), to=(0, 0, height + 0.035), color=WHITE, name="ruff"),
+        capsule(0.09, start=(-0.6 * hip, 0, 0), to=(0.6 * hip, 0, 0), color=PAINT.trousers, name="seat"),
+        *(sphere(0.015, at=(0, 0.107, k), color=PAINT.trim, name="button") for k in (0.2, 0.27, 0.34)),
+        cylinder(0.045, start=(0, 0, height - 0.02), to=(0, 0, height + 0.1), color=PAINT.skin, name="neck"),
+        cylinder(0.085, start=(0, 0, height + 0.015), to=(0, 0, height + 0.035), color=PAINT.white, name="ruff"),
     ]
 
 
 def face(z: float = 0.09) -> list[Attached]:
-    """A head of radius 0.1 m with its centre at height z."""
+    """A head of radius 0.1 m with its centre at height `z` [m]."""
     both = (-1, 1)
     return [
-        sphere(0.1, at=(0, 0, z), color=SKIN, name="head"),
-        sphere(0.055, at=(0, 0.035, z - 0.06), color=SKIN, name="chin"),
-        capsule(0.018, start=(0, 0.095, z), to=(0, 0.15, z - 0.012), color=ROUGE, name="nose"),
-        *(sphere(0.021, at=(0.038 * k, 0.083, z + 0.03), color=WHITE, name="eye") for k in both),
-        *(sphere(0.012, at=(0.038 * k, 0.0985, z + 0.032), color=BLACK, name="pupil") for k in both),
-        *(sphere(0.026, at=(0.052 * k, 0.074, z - 0.022), color=ROUGE, name="cheek") for k in both),
-        capsule(0.009, 0.052, at=(0, 0.086, z - 0.056), rpy=(0, math.pi / 2, 0), color=ROUGE, name="mouth"),
-        *(sphere(0.024, at=(0.1 * k, 0, z), color=SKIN, name="ear") for k in both),
-        sphere(0.101, at=(0, -0.02, z + 0.022), color=HAIR, name="hair"),
-        cylinder(0.15, start=(0, 0, z + 0.062), to=(0, 0, z + 0.074), color=TROUSERS, name="brim"),
-        cylinder(0.092, start=(0, 0, z + 0.074), to=(0, 0, z + 0.16), color=TROUSERS, name="hat"),
-        cylinder(0.096, start=(0, 0, z + 0.074), to=(0, 0, z + 0.097), color=TRIM, name="band"),
+        sphere(0.1, at=(0, 0, z), color=PAINT.skin, name="head"),
+        sphere(0.055, at=(0, 0.035, z - 0.06), color=PAINT.skin, name="chin"),
+        capsule(0.018, start=(0, 0.095, z), to=(0, 0.15, z - 0.012), color=PAINT.rouge, name="nose"),
+        *(sphere(0.021, at=(0.038 * k, 0.083, z + 0.03), color=PAINT.white, name="eye") for k in both),
+        *(sphere(0.012, at=(0.038 * k, 0.0985, z + 0.032), color=PAINT.black, name="pupil") for k in both),
+        *(sphere(0.026, at=(0.052 * k, 0.074, z - 0.022), color=PAINT.rouge, name="cheek") for k in both),
+        capsule(0.009, 0.052, at=(0, 0.086, z - 0.056), rpy=(0, math.pi / 2, 0), color=PAINT.rouge, name="mouth"),
+        *(sphere(0.024, at=(0.1 * k, 0, z), color=PAINT.skin, name="ear") for k in both),
+        sphere(0.101, at=(0, -0.02, z + 0.022), color=PAINT.hair, name="hair"),
+        cylinder(0.15, start=(0, 0, z + 0.062), to=(0, 0, z + 0.074), color=PAINT.trousers, name="brim"),
+        cylinder(0.092, start=(0, 0, z + 0.074), to=(0, 0, z + 0.16), color=PAINT.trousers, name="hat"),
+        cylinder(0.096, start=(0, 0, z + 0.074), to=(0, 0, z + 0.097), color=PAINT.trim, name="band"),
     ]
 
 
 def sleeve(length: float) -> list[Attached]:
+    """Shoulder and upper arm of this `length` [m]."""
     return [
-        sphere(0.063, color=JACKET, name="shoulder"),
-        capsule(0.043, start=(0, 0, -0.03), to=(0, 0, 0.045 - length), color=JACKET, name="upper_arm"),
+        sphere(0.063, color=PAINT.jacket, name="shoulder"),
+        capsule(0.043, start=(0, 0, -0.03), to=(0, 0, 0.045 - length), color=PAINT.jacket, name="upper_arm"),
     ]
 
 
 def forearm(length: float) -> list[Attached]:
+    """Elbow, forearm of this `length` [m], and hand."""
     tip = -length
     return [
         sphere(0.037, color=WOOD, name="elbow"),
-        capsule(0.034, start=(0, 0, -0.03), to=(0, 0, tip), color=JACKET, name="forearm"),
-        cylinder(0.044, start=(0, 0, tip + 0.045), to=(0, 0, tip), color=TRIM, name="cuff"),
-        sphere(0.04, at=(0, 0, tip - 0.03), color=SKIN, name="hand"),
-        capsule(0.025, start=(0, 0, tip - 0.04), to=(0, 0.012, tip - 0.09), color=SKIN, name="fingers"),
-        capsule(0.013, start=(0, 0.03, tip - 0.025), to=(0, 0.055, tip - 0.06), color=SKIN, name="thumb"),
+        capsule(0.034, start=(0, 0, -0.03), to=(0, 0, tip), color=PAINT.jacket, name="forearm"),
+        cylinder(0.044, start=(0, 0, tip + 0.045), to=(0, 0, tip), color=PAINT.trim, name="cuff"),
+        sphere(0.04, at=(0, 0, tip - 0.03), color=PAINT.skin, name="hand"),
+        capsule(0.025, start=(0, 0, tip - 0.04), to=(0, 0.012, tip - 0.09), color=PAINT.skin, name="fingers"),
+        capsule(0.013, start=(0, 0.03, tip - 0.025), to=(0, 0.055, tip - 0.06), color=PAINT.skin, name="thumb"),
     ]
 
 
 def thigh(length: float) -> list[Attached]:
-    return [capsule(0.066, start=(0, 0, -0.03), to=(0, 0, 0.05 - length), color=TROUSERS, name="thigh")]
+    """A thigh of this `length` [m]."""
+    return [capsule(0.066, start=(0, 0, -0.03), to=(0, 0, 0.05 - length), color=PAINT.trousers, name="thigh")]
 
 
 def shin(length: float) -> list[Attached]:
+    """Knee, shin of this `length` [m], and shoe."""
     tip = -length
     return [
         sphere(0.055, color=WOOD, name="knee"),
-        capsule(0.046, start=(0, 0, -0.05), to=(0, 0, tip + 0.04), color=WHITE, name="stocking"),
-        cylinder(0.054, start=(0, 0, tip + 0.1), to=(0, 0, tip), color=SHOE, name="boot"),
-        capsule(0.047, start=(0, -0.01, tip - 0.01), to=(0, 0.15, tip - 0.02), color=SHOE, name="shoe"),
-        sphere(0.022, at=(0, 0.19, tip + 0.015), color=TRIM, name="pompom"),
+        capsule(0.046, start=(0, 0, -0.05), to=(0, 0, tip + 0.04), color=PAINT.white, name="stocking"),
+        cylinder(0.054, start=(0, 0, tip + 0.1), to=(0, 0, tip), color=PAINT.shoe, name="boot"),
+        capsule(0.047, start=(0, -0.01, tip - 0.01), to=(0, 0.15, tip - 0.02), color=PAINT.shoe, name="shoe"),
+        sphere(0.022, at=(0, 0.19, tip + 0.015), color=PAINT.trim, name="pompom"),
     ]
 
 
 def spool(s: float = 1.0) -> list[Attached]:
-    """The drum that winds a string, under its carriage: nothing in it collides."""
+    """The drum that winds a string, below its carriage, `s` times the usual size; nothing in it collides."""
     r = 0.018 * s
     return [
         cylinder(r, start=(-r, 0, r), to=(r, 0, r), color=WOOD, name="drum", collides=False),
         *(
-            cylinder(1.5 * r, start=(a, 0, r), to=(b, 0, r), color=DARK, name="flange", collides=False)
+            cylinder(1.5 * r, start=(a, 0, r), to=(b, 0, r), color=PAINT.dark, name="flange", collides=False)
             for a, b in ((-1.25 * r, -r), (r, 1.25 * r))
         ),
-        box((3.2 * r, 2.6 * r, 0.8 * r), at=(0, 0, 2.9 * r), color=DARK, name="carriage", collides=False),
+        box((3.2 * r, 2.6 * r, 0.8 * r), at=(0, 0, 2.9 * r), color=PAINT.dark, name="carriage", collides=False),
     ]
 
 
 # -- on a stage with others --------------------------------------------------------------------------------------
 
-WARDROBE = (
-    {JACKET: JACKET, TROUSERS: TROUSERS},
-    {JACKET: (0.1, 0.36, 0.34), TROUSERS: (0.38, 0.19, 0.12), HAIR: (0.72, 0.5, 0.2)},
-    {JACKET: (0.36, 0.2, 0.46), TROUSERS: (0.2, 0.2, 0.22), HAIR: (0.1, 0.08, 0.07)},
-    {JACKET: (0.78, 0.42, 0.1), TROUSERS: (0.16, 0.3, 0.2), HAIR: (0.5, 0.2, 0.08)},
-)
-
 
 def dressed(figure: Figure, number: int) -> Figure:
-    """The same figure in other colours, so that it is told from its like; number 0 wears what it comes with."""
-    colors = WARDROBE[number % len(WARDROBE)]
+    """The `figure` in other colours, so that it differs from its like; `number` 0 keeps its own."""
+    wardrobe = (
+        {PAINT.jacket: PAINT.jacket, PAINT.trousers: PAINT.trousers},
+        {PAINT.jacket: (0.1, 0.36, 0.34), PAINT.trousers: (0.38, 0.19, 0.12), PAINT.hair: (0.72, 0.5, 0.2)},
+        {PAINT.jacket: (0.36, 0.2, 0.46), PAINT.trousers: (0.2, 0.2, 0.22), PAINT.hair: (0.1, 0.08, 0.07)},
+        {PAINT.jacket: (0.78, 0.42, 0.1), PAINT.trousers: (0.16, 0.3, 0.2), PAINT.hair: (0.5, 0.2, 0.08)},
+    )
+    colors = wardrobe[number % len(wardrobe)]
     return replace(figure, shapes=tuple(replace(s, color=colors.get(s.color, s.color)) for s in figure.shapes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from bunraku.figure.build import (
     Attached,
@@ -20,27 +21,45 @@ from bunraku.figure.build import (
     tx,
 )
 from bunraku.figure.figure import Figure
+from bunraku.figure.shape import Color
 
-STEEL, DARK = (0.62, 0.65, 0.7), (0.2, 0.21, 0.24)
-BRASS, RED, BLUE = (0.83, 0.66, 0.3), (0.78, 0.2, 0.16), (0.2, 0.38, 0.62)
+
+class _Paint(NamedTuple):
+    """Colours of these figures."""
+
+    steel: Color = (0.62, 0.65, 0.7)
+    dark: Color = (0.2, 0.21, 0.24)
+    brass: Color = (0.83, 0.66, 0.3)
+    red: Color = (0.78, 0.2, 0.16)
+    blue: Color = (0.2, 0.38, 0.62)
+
+
+PAINT = _Paint()
 # A positive angle swings what hangs toward +x, as one draws it.
 TOWARD_X = (0.0, -1.0, 0.0)
 
 
 def _bracket(size: float = 1.0) -> Attached:
-    return box((0.16 * size, 0.12 * size, 0.05 * size), at=(0, 0, 0.045 * size), color=DARK, name="bracket")
+    return box((0.16 * size, 0.12 * size, 0.05 * size), at=(0, 0, 0.045 * size), color=PAINT.dark, name="bracket")
 
 
 def pendulum(*, length: float = 1.0, mass: float = 1.0, damping: float = 0.0, start: float = 0.7, gravity: float = 9.81) -> Figure:
-    """Point mass on a rod without mass."""
+    """Point mass on a rod without mass.
+
+    length: of the rod [m].
+    mass: [kg].
+    damping: [N·m·s/rad].
+    start: angle at the start [rad].
+    gravity: acceleration, downward [m/s²].
+    """
     return figure(
         "pendulum",
         fixed("bracket", _bracket()),
         rotate(
             TOWARD_X, "angle",
-            cylinder(0.035, start=(0, -0.045, 0), to=(0, 0.045, 0), color=STEEL, name="axle"),
-            capsule(0.012, to=(0, 0, -length), color=STEEL, name="rod"),
-            sphere(0.09, at=(0, 0, -length), color=BRASS, name="bob"),
+            cylinder(0.035, start=(0, -0.045, 0), to=(0, 0.045, 0), color=PAINT.steel, name="axle"),
+            capsule(0.012, to=(0, 0, -length), color=PAINT.steel, name="rod"),
+            sphere(0.09, at=(0, 0, -length), color=PAINT.brass, name="bob"),
             body(mass, (0, 0, -length), name="bob"),
             fixed("tip", at=(0, 0, -length)), start=start, damping=damping,
         ),
@@ -55,6 +74,12 @@ def double_pendulum(
     """Two point masses on rods: chaos.
 
     The rods have no mass.
+
+    lengths: of the upper and the lower rod [m].
+    masses: at their ends [kg].
+    damping: of both joints [N·m·s/rad].
+    start: angles at the start, the lower one against the upper rod [rad].
+    gravity: acceleration, downward [m/s²].
     """
     upper, lower = lengths
     return figure(
@@ -62,14 +87,14 @@ def double_pendulum(
         fixed("bracket", _bracket()),
         rotate(
             TOWARD_X, "upper",
-            cylinder(0.035, start=(0, -0.045, 0), to=(0, 0.045, 0), color=STEEL, name="axle"),
-            capsule(0.014, to=(0, 0, -upper), color=STEEL, name="upper_rod"),
-            sphere(0.085, at=(0, 0, -upper), color=RED, name="upper_bob"),
+            cylinder(0.035, start=(0, -0.045, 0), to=(0, 0.045, 0), color=PAINT.steel, name="axle"),
+            capsule(0.014, to=(0, 0, -upper), color=PAINT.steel, name="upper_rod"),
+            sphere(0.085, at=(0, 0, -upper), color=PAINT.red, name="upper_bob"),
             body(masses[0], (0, 0, -upper), name="upper_bob"),
             rotate(
                 TOWARD_X, "lower",
-                capsule(0.014, to=(0, 0, -lower), color=STEEL, name="lower_rod"),
-                sphere(0.085, at=(0, 0, -lower), color=BRASS, name="lower_bob"),
+                capsule(0.014, to=(0, 0, -lower), color=PAINT.steel, name="lower_rod"),
+                sphere(0.085, at=(0, 0, -lower), color=PAINT.brass, name="lower_bob"),
                 body(masses[1], (0, 0, -lower), name="lower_bob"),
                 fixed("tip", at=(0, 0, -lower)), at=(0, 0, -upper), start=start[1],
             ),
@@ -85,8 +110,14 @@ def chain(
 ) -> Figure:  # fmt: skip
     """Equal rods that hang from each other.
 
-    They turn about x by the variables q0, q1, …; `length` and `mass` are those of one rod; without
-    `inertia` it is that of a thin one.
+    They turn about x by the variables q0, q1, …
+
+    n: number of rods.
+    length, mass: of one rod [m], [kg].
+    inertia: of one rod about its centre, xx yy zz [kg·m²]; without it, that of a thin rod.
+    damping: of each joint [N·m·s/rad].
+    start: angles at the start, each against the rod above [rad].
+    gravity: acceleration, downward [m/s²].
     """
     across, along = mass * length**2 / 12, 1e-3 * mass * length**2
     moments = (across, across, along) if inertia is None else inertia
@@ -94,11 +125,11 @@ def chain(
     r = 0.035 * length
     link = fixed("tip", at=(0, 0, -length))
     for k in reversed(range(n)):
-        color = BRASS if k % 2 else BLUE
+        color = PAINT.brass if k % 2 else PAINT.blue
         link = rx(
             f"q{k}",
             capsule(r, start=(0, 0, -r), to=(0, 0, r - length), color=color, name=f"link{k}"),
-            cylinder(1.5 * r, start=(-1.3 * r, 0, 0), to=(1.3 * r, 0, 0), color=STEEL, name=f"pin{k}"),
+            cylinder(1.5 * r, start=(-1.3 * r, 0, 0), to=(1.3 * r, 0, 0), color=PAINT.steel, name=f"pin{k}"),
             body(mass, (0, 0, -length / 2), moments, name=f"link{k}"),
             link, at=(0, 0, -length if k else 0), start=float(bend[k]), damping=damping,
         )  # fmt: skip
@@ -112,27 +143,33 @@ def cart_pendulum(
     """Pendulum on a cart that a force pushes.
 
     Along x; its variables are x and theta.
+
+    length: of the pendulum [m].
+    cart, mass: of the cart and of the bob [kg].
+    damping: of both variables [N·s/m and N·m·s/rad].
+    start: x [m] and theta [rad] at the start.
+    gravity: acceleration, downward [m/s²].
     """
     return figure(
         "cart_pendulum",
         fixed(
-            "rail", capsule(0.02, start=(-2.2, 0, -0.15), to=(2.2, 0, -0.15), color=STEEL, name="rail"),
-            *(capsule(0.03, start=(x, 0, -0.15), to=(x, 0, -length - 0.3), color=DARK, name="post") for x in (-2.2, 2.2)),
-            *(box((0.3, 0.5, 0.04), at=(x, 0, -length - 0.31), color=DARK, name="foot") for x in (-2.2, 2.2)),
+            "rail", capsule(0.02, start=(-2.2, 0, -0.15), to=(2.2, 0, -0.15), color=PAINT.steel, name="rail"),
+            *(capsule(0.03, start=(x, 0, -0.15), to=(x, 0, -length - 0.3), color=PAINT.dark, name="post") for x in (-2.2, 2.2)),
+            *(box((0.3, 0.5, 0.04), at=(x, 0, -length - 0.31), color=PAINT.dark, name="foot") for x in (-2.2, 2.2)),
         ),
         tx(
             "x",
-            box((0.44, 0.2, 0.14), color=BLUE, name="cart"),
+            box((0.44, 0.2, 0.14), color=PAINT.blue, name="cart"),
             *(
-                cylinder(0.055, start=(a, b, -0.075), to=(a, 1.35 * b, -0.075), color=DARK, name="wheel")
+                cylinder(0.055, start=(a, b, -0.075), to=(a, 1.35 * b, -0.075), color=PAINT.dark, name="wheel")
                 for a in (-0.14, 0.14) for b in (-0.1, 0.1)
             ),
             body(cart, name="cart"),
             rotate(
                 TOWARD_X, "theta",
-                cylinder(0.03, start=(0, -0.15, 0), to=(0, 0.15, 0), color=STEEL, name="axle"),
-                capsule(0.014, start=(0, -0.15, 0), to=(0, -0.15, -length), color=STEEL, name="rod"),
-                sphere(0.08, at=(0, -0.15, -length), color=RED, name="bob"),
+                cylinder(0.03, start=(0, -0.15, 0), to=(0, 0.15, 0), color=PAINT.steel, name="axle"),
+                capsule(0.014, start=(0, -0.15, 0), to=(0, -0.15, -length), color=PAINT.steel, name="rod"),
+                sphere(0.08, at=(0, -0.15, -length), color=PAINT.red, name="bob"),
                 body(mass, (0, 0, -length), name="bob"),
                 fixed("tip", at=(0, 0, -length)), start=start[1],
             ),

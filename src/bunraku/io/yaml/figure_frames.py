@@ -57,10 +57,10 @@ def frame(node: Node, names: Names, folder: Path, *, top: bool = False) -> Item:
     items: list[Item] = [body(n) for n in section(node, "bodies")]
     items += [shape(n, folder, words=("mass", *SEEN)) for n in section(node, "shapes")]
     items += [frame(n, names, folder) for n in section(node, "frames")]
-    return build.under(parent, build.Node(made.frames, tuple(items), made.kind))
+    return build.under(parent, build.FrameNode(made.frames, tuple(items), made.kind))
 
 
-def _moving(kind: str, name: str, node: Node) -> build.Node:
+def _moving(kind: str, name: str, node: Node) -> build.FrameNode:
     """The frames of one entry, without what hangs on them."""
     words = pose(node)
     match kind:

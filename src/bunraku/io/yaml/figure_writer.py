@@ -197,7 +197,7 @@ def _spindle(frames: Sequence[Frame], damping: float) -> Entry | None:
     return entry if _gives(build.spindle(name, **words), entry, damping) else None
 
 
-def _gives(node: build.Node, entry: Entry, damping: float) -> bool:
+def _gives(node: build.FrameNode, entry: Entry, damping: float) -> bool:
     """Whether a handier form makes the same frames."""
     parents = [entry.parent, *(frame.name for frame in entry.frames[:-1])]
     made = [replace(frame, parent=parent) for frame, parent in zip(node.frames, parents, strict=False)]

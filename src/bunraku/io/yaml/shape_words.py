@@ -52,7 +52,7 @@ def shape(node: Node, folder: Path, *, words: tuple[str, ...] = (), what: str = 
     node.words((kind, *GEOMETRY[kind], *POSE, *LOOKS, *words), what)
     own = pose(node) | node.given(color=color, name=Node.name, **SEEN, mass=lambda n: n.number(MASS))
     if "mass" in own and kind == "mesh":
-        raise node.keys["mass"].error("how the mass of a mesh is spread is not known", advice="give it in bodies: …")
+        raise node.keys["mass"].error("a mesh has no mass of its own", advice="give it in bodies: …")
     fields = {"radius": kind, "size": kind, "length": "to" if node.get("to") is not None else "length"}
     with node.blamed(fields):
         match kind:
