@@ -49,7 +49,7 @@ def run_console(block: Block) -> None:
     for line in block.text.splitlines():
         if line.startswith("$ bunraku "):
             command = [Path(sys.executable).with_name("bunraku"), *shlex.split(line)[2:]]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from bunraku.errors import BunrakuError
 from bunraku.workers import FileFlag, Pool, executor
+from tests.patience import PATIENCE
 
 
 def _square(x: int) -> int:
@@ -36,7 +37,7 @@ def _always_dies(_: int) -> int:
 
 def _waits(path: str) -> str:
     flag, start = FileFlag(path), time.monotonic()
-    while not flag.is_set() and time.monotonic() - start < 60:
+    while not flag.is_set() and time.monotonic() - start < PATIENCE:
         time.sleep(0.01)
     return "saw it" if flag.is_set() else "waited in vain"
 
@@ -49,14 +50,14 @@ def test_results_errors_and_killed_workers(tmp_path: Path) -> None:
         squares = [pool.submit(_square, k) for k in range(20)]
         lost = pool.submit(_dies_once, str(tmp_path / "once"))
         squares += [pool.submit(_square, k) for k in range(20, 40)]
-        assert lost.result(timeout=120) == 42
-        assert [job.result(timeout=120) for job in squares] == [k * k for k in range(40)]
+        assert lost.result(timeout=PATIENCE) == 42
+        assert [job.result(timeout=PATIENCE) for job in squares] == [k * k for k in range(40)]
         with pytest.raises(BunrakuError, match="lost"):
-            pool.submit(_always_dies, 0).result(timeout=300)
+            pool.submit(_always_dies, 0).result(timeout=PATIENCE)
         assert isinstance(flag, FileFlag)
         waiting = pool.submit(_waits, flag.path)
         flag.set()
-        assert waiting.result(timeout=120) == "saw it"
+        assert waiting.result(timeout=PATIENCE) == "saw it"
 
 
 def test_pool_wants_a_worker() -> None:

@@ -76,7 +76,6 @@ def rerouted(errand, made_to_fail, seed):
     assert np.allclose(path_of(done)[[0, -1]], path_of(first)[[0, -1]]), "to the same goal"
     verdict = recheck(errand.team, done.motion, errand.scene, margin=errand.margin)
     assert verdict.accepted, str(verdict)
-    assert sum(done.seconds.values()) < errand.seconds
     return first, done
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,14 +24,6 @@ EXPECTED = {
         for row in (HERE / "broken" / "expected.txt").read_text(encoding="utf-8").splitlines()
     )
 }
-
-
-@contextmanager
-def at_once() -> Iterator[None]:
-    """Less than a second of work. (The clock on the wall would measure what else the machine does.)"""
-    start = time.process_time()
-    yield
-    assert time.process_time() - start < 1.0
 
 
 def check_shown(error: FileError) -> None:
@@ -64,7 +53,7 @@ def test_there_are_many_and_each_is_in_the_table():
 def test_broken_file(name):
     path = HERE / "broken" / f"{name}.yaml"
     line, column, phrase = EXPECTED[name]
-    with at_once(), pytest.raises(FileError) as caught:
+    with pytest.raises(FileError) as caught:
         load_figure(path)
     error = caught.value
     assert (error.path, error.line, error.column) == (str(path), line, column)
@@ -116,7 +105,7 @@ HUGE = {
 
 @pytest.mark.parametrize("case", HUGE)
 def test_too_much_of_something(case):
-    with at_once(), pytest.raises(FileError) as caught:
+    with pytest.raises(FileError) as caught:
         parse_figure(HUGE[case].encode(), "huge.yaml")
     check_shown(caught.value)
 
@@ -125,14 +114,13 @@ def test_a_file_of_nearly_any_size_is_refused_without_reading_it(tmp_path):
     path = tmp_path / "huge.yaml"
     with path.open("wb") as file:
         file.truncate(2_000_000_000)  # sparse: takes no space
-    with at_once(), pytest.raises(FileError, match="larger than"):
+    with pytest.raises(FileError, match="larger than"):
         load_figure(path)
 
 
-def test_the_largest_figures_that_are_read_are_read_at_once():
+def test_the_largest_figures_that_are_read():
     rows = "".join(f"  - {{rx: f{k}, parent: {f'f{k - 1}' if k else 'world'}, at: [0, 0, 1]}}\n" for k in range(1_000))
-    with at_once():
-        assert parse_figure("figure: long\nframes:\n" + rows).n_q == 1_000
+    assert parse_figure("figure: long\nframes:\n" + rows).n_q == 1_000
 
 
 # -- fuzz ------------------------------------------------------------------------------------------------------------
@@ -143,11 +131,10 @@ TOKENS = re.compile(r"\s+|[\[\]{},:]|[^\s\[\]{},:]+")
 
 
 def _survives(data: str | bytes) -> None:
-    with at_once():
-        try:
-            assert isinstance(parse_figure(data, "fuzz.yaml"), Figure)
-        except FileError as error:
-            check_shown(error)
+    try:
+        assert isinstance(parse_figure(data, "fuzz.yaml"), Figure)
+    except FileError as error:
+        check_shown(error)
 
 
 @given(st.one_of(st.binary(max_size=2_000), st.text(max_size=2_000)))

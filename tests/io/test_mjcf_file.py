@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 import re
 import sys
-import time
 import warnings
 from pathlib import Path
 
@@ -294,9 +293,7 @@ def outcome(text: str) -> Figure | FileError:
 @settings(max_examples=300)
 @given(mutated(ROBOT))
 def test_mutations_give_a_figure_or_one_error(text: str) -> None:
-    start = time.process_time()
     result = outcome(text)
-    assert time.process_time() - start < 1.0
     assert isinstance(result, Figure) or (result.advice and result.line)
 
 

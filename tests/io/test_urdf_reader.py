@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import math
-import time
 import warnings
 from pathlib import Path
 
@@ -317,9 +316,7 @@ def outcome(text: str) -> Figure | FileError:
 @given(mutated(ROBOT))
 @example(ROBOT.replace('"tool"', '"base_tx"'))
 def test_mutations_give_a_figure_or_one_error(text: str) -> None:
-    start = time.process_time()
     result = outcome(text)
-    assert time.process_time() - start < 1.0
     assert isinstance(result, Figure) or result.advice
 
 
@@ -327,16 +324,14 @@ def test_mutations_give_a_figure_or_one_error(text: str) -> None:
 
 
 def test_every_real_robot_loads() -> None:
-    """Each with one warning at most, in well under a second."""
+    """Each with one warning at most."""
     files = importlib.metadata.files("example-robot-data") or []
     robots = [Path(file.locate()) for file in files if file.suffix == ".urdf"]
     robots = [path for path in robots if path.name != "ur3.urdf"]  # which holds nothing
     assert len(robots) > 60
     for path in robots:
-        start = time.process_time()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             figure = load(path)
-        assert time.process_time() - start < 1.0
         assert len(caught) <= 1
         assert figure.mass > 0.0

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -70,10 +69,8 @@ def test_figure_errors_are_given_a_place() -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_xml(data: str | bytes, message: str) -> None:
-    start = time.process_time()
     with pytest.raises(FileError, match=message) as caught:
         xml_text.parse(data, root="a")
-    assert time.process_time() - start < 1.0
     assert caught.value.advice
     assert caught.value.line or message in ("too large", "half a character")
 

@@ -42,7 +42,7 @@ def node(tool: str, *arguments: str, **environment: str) -> None:
         pytest.skip("Node or stage-web/node_modules is missing: cd stage-web && npm ci")
     done = subprocess.run(
         [program, str(script), *arguments],
-        cwd=SOURCES, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120, check=False,
+        cwd=SOURCES, env={**os.environ, **environment}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
