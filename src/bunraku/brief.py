@@ -18,7 +18,7 @@ LONGEST = 160
 
 def brief(thing: Any) -> str:
     """<Kind: what it says of itself>; one that says nothing is told field by field."""
-    kind = type(thing)
+    kind: Any = type(thing)
     if kind.__str__ is not object.__str__:
         text = str(thing).partition("\n")[0]
     else:
