@@ -14,7 +14,8 @@ from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure, library
 from bunraku.figure.build import body, contact, figure, spindle, string, tx, ty, tz
 from bunraku.kinematics import pose
-from bunraku.motion import Motion
+from bunraku.motion import Mark, Motion
+from bunraku.progress import Progress
 
 Array = NDArray[np.float64]
 g = 9.81
@@ -167,24 +168,40 @@ def test_progress_and_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """In parts it is the same motion, and says how far it is."""
     fig, heard = library.marionette25(), []
     whole = simulate(fig, {"head_x": lambda t: 0.05 * np.sin(5 * t)}, duration=1.0)
-    monkeypatch.setattr(module, "CHUNK", 32)
+    monkeypatch.setattr(module, "REPORT_EVERY", 32)
     parts = simulate(fig, {"head_x": lambda t: 0.05 * np.sin(5 * t)}, duration=1.0, progress=heard.append)
-    assert heard == pytest.approx([0.32, 0.64, 0.96, 1.0])
+    assert [p.done for p in heard] == pytest.approx([0.32, 0.64, 0.96, 1.0])
+    assert (heard[0].stage, heard[0].text) == ("simulate", "0.32 of 1 s")
     np.testing.assert_allclose(parts.q, whole.q, atol=1e-9)
     np.testing.assert_allclose(parts.tension, whole.tension, atol=1e-6)
     assert kinds(parts) == kinds(whole)
 
 
 def test_ctrl_c_keeps_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CHUNK", 10)
+    monkeypatch.setattr(module, "REPORT_EVERY", 10)
 
-    def interrupted(done: float) -> None:
-        if done > 0.25:
+    def interrupted(progress: Progress) -> None:
+        if progress.done > 0.25:
             raise KeyboardInterrupt
 
     motion = simulate(bob(), duration=1.0, progress=interrupted)
     assert len(motion) == 31
     assert motion.t[-1] == pytest.approx(0.3)
+    assert motion.marks[-1] == Mark(motion.t[-1], "stopped by hand", "stopped")
+
+
+def test_ctrl_c_before_the_first_step_gives_the_start() -> None:
+    def interrupted(t: float) -> float:
+        raise KeyboardInterrupt
+
+    fig = library.marionette25()
+    motion = simulate(fig, {"head_x": interrupted}, duration=1.0)
+    np.testing.assert_array_equal(motion.q, fig.start[None])
+    assert [mark.kind for mark in motion.marks] == ["stopped"]
+
+
+def test_nothing_is_random() -> None:
+    assert simulate(bob(), duration=0.1, seed=1) == simulate(bob(), duration=0.1, seed=2)
 
 
 def test_many_at_once_are_the_same_as_one_by_one() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -16,37 +17,55 @@ from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import Pose
 from bunraku.motion import Mark, Motion
+from bunraku.progress import Listener, Progress
 
 Array = NDArray[np.float64]
-CHUNK = 2000  # steps between two words of progress
-MOST = 1_000_000_000  # values of q that a motion may have: 8 GB, and as much again for velocities
-CLOSED = 1e-9  # [m] of a gap that counts as closed
-JERK = 1e-3  # [m] that a string must have hung through to be said to tighten
+REPORT_EVERY = 2000  # steps between two reports of progress, and between two moments at which Ctrl-C is heard
 
 
 def simulate(
     figure: Figure, puppeteer: Puppeteer = None, *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
-    v: ArrayLike | None = None, forces: Puppeteer = None, progress: Callable[[float], None] | None = None,
+    v: ArrayLike | None = None, forces: Puppeteer = None, seed: int | None = None, progress: Listener | None = None,
 ) -> Motion:  # fmt: skip
-    """The motion of a figure whose strings are pulled by a puppeteer, over `duration` seconds.
+    """The motion of a figure over time, with its tensions, gaps and energies.
 
-    The puppeteer is a function of time, functions or numbers by variable name, a Motion, or rows; what it does not set stays
-    at rest. Tensions, gaps and energies come with the motion; marks say when a string tightens, slackens, or is held because
-    it was asked for what no configuration reaches. Ctrl-C returns what there is so far.
+    figure: what moves
+    puppeteer: the kinematic variables over time: a function of time, functions or numbers by variable name, a Motion, or rows of
+        values; a variable that it does not set stays where it starts
+    duration: how long [s]
+    dt: the time step [s]
+    q: the configuration at the start, `figure.start` by default
+    v: the velocities at the start, zero by default
+    forces: the force inputs over time, given like `puppeteer`; zero by default
+    seed: taken because every verb takes one; nothing here is random
+    progress: hears `Progress("simulate", done, text)` every few thousand steps
+
+    Marks say when a string slackens, when it catches, and when it held the puppeteer back because no configuration reaches what
+    he asked for. Ctrl-C returns the motion so far: shorter than `duration`, with a mark of kind "stopped" at its last sample.
+    Raises BunrakuError if `duration` or `dt` is not positive, if the motion would not fit into memory, or if the start breaks a
+    constraint (a string too short, a loop open, a contact point below its plane).
     """
     simulation = Simulation(figure, q, v, dt=dt)
     start = simulation.q
-    K, U = asked(simulation, puppeteer, forces, duration)
     parts: list[Steps] = []
+    stopped = False
     try:
-        for first in range(0, len(K), CHUNK):
-            parts.append(simulation.run(K[first : first + CHUNK], U[first : first + CHUNK]))
+        K, U = asked(simulation, puppeteer, forces, duration)
+        for first in range(0, len(K), REPORT_EVERY):
+            parts.append(simulation.run(K[first : first + REPORT_EVERY], U[first : first + REPORT_EVERY]))
             if progress is not None:
-                progress(min((first + CHUNK) / len(K), 1.0))
+                done = min(first + REPORT_EVERY, len(K))
+                progress(Progress("simulate", done / len(K), f"{done * dt:.4g} of {duration:.4g} s"))
     except KeyboardInterrupt:
-        if not parts:
-            raise
-    return motion_of(simulation, start, parts)
+        stopped = True
+    if not parts:
+        return Motion.of(figure, [0.0], start[None], marks=(_stopped_mark(0.0),))
+    motion = motion_of(simulation, start, parts)
+    return replace(motion, marks=(*motion.marks, _stopped_mark(motion.t[-1]))) if stopped else motion
+
+
+def _stopped_mark(t: float) -> Mark:
+    return Mark(t, "stopped by hand", "stopped")
 
 
 def asked(simulation: Simulation, puppeteer: Puppeteer, forces: Puppeteer, duration: float) -> tuple[Array, Array]:
@@ -55,7 +74,7 @@ def asked(simulation: Simulation, puppeteer: Puppeteer, forces: Puppeteer, durat
     if not 0.0 < duration < np.inf:
         raise BunrakuError(f"a duration of {duration} s\n  advice: give seconds, more than zero")
     steps = max(round(duration / dt), 1)
-    if steps * figure.n_q > MOST:
+    if steps * figure.n_q > 1e9:  # values of q: 8 GB, and as much again for the velocities
         raise BunrakuError(f"{steps:.3g} steps of {figure.name} are too many to keep\n  advice: shorten it, or lengthen dt")
     times: Array = dt * np.arange(1, steps + 1, dtype=float)
     return kinematic_rows(figure, puppeteer, times, simulation.q[figure.n_dynamic :]), force_rows(figure, forces, times)
@@ -94,12 +113,13 @@ def forces_of(impulse: Array, gap: Array, dt: float) -> Array:
     The impulse of a step acts where the step begins, for half a step before and half a step after; at the start there is only
     half a step. One that catches what hung through belongs where the gap is closed: to the end of its step.
     """
+    closed = gap >= -1e-9  # [m] rounding
     force = np.concatenate([impulse, np.zeros_like(impulse[:1])]) / dt
-    catches = (gap[:-1] < -CLOSED) & (impulse != 0.0)
+    catches = ~closed[:-1] & (impulse != 0.0)
     force[0, ~catches[0]] *= 2.0
     force[:-1][catches] = 0.0
     force[1:][catches] += impulse[catches] / dt
-    rests = ~catches[-1] & (gap[-1] >= -CLOSED)
+    rests = ~catches[-1] & closed[-1]
     force[-1, rests] = force[-2, rests]  # the end of the last step has not been acted on yet
     return force
 
@@ -111,7 +131,7 @@ def string_marks(figure: Figure, dt: float, states: NDArray[np.int8], gap: Array
         change = np.flatnonzero(np.diff((states[:, c] > 0).astype(int))) + 1
         runs = np.split(np.arange(len(states)), change)
         for run in runs:
-            if states[run[0], c] > 0 or gap[run, c].min() > -JERK:
+            if states[run[0], c] > 0 or gap[run, c].min() > -1e-3:  # [m] less than that is noise, not hanging through
                 continue
             if run[0] > 0:
                 out.append(Mark(dt * (run[0] + 1), f"{string.name} slack", "slack"))

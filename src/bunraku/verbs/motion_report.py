@@ -9,7 +9,7 @@ import numpy as np
 
 from bunraku.motion import Motion, Track
 
-STORIES = {"slack": "slackened", "impact": "caught", "held": "held back", "frozen": "stood still"}
+STORIES = {"slack": "slackened", "impact": "caught", "held": "held back", "frozen": "stood still", "stopped": "stopped"}
 """Kinds of marks, and how they are told."""
 _ENDING = re.compile(r" (slack|catches|held back by .*)$")
 
@@ -47,6 +47,8 @@ def _energies(track: Track) -> list[tuple[str, str]]:
 def _counted(motion: Motion, kind: str) -> str:
     """Which strings, and how often."""
     marks = [mark for mark in motion.marks if mark.kind == kind]
+    if kind == "stopped":
+        return f"by hand at {marks[-1].t:.4g} s" if marks else ""
     if kind == "frozen":
         return f"{len(marks)} steps, first at {marks[0].t:.3g} s" if marks else ""
     counts = Counter(_ENDING.sub("", mark.text) for mark in marks)

@@ -18,7 +18,7 @@ joined smoothly, at rest at both ends. The kinematic variables start where the p
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,7 @@ from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import TIME, Node
 from bunraku.motion import Motion
+from bunraku.progress import Listener
 from bunraku.verbs.curves import Curve, curves
 from bunraku.verbs.measures import efforts, measures
 
@@ -66,14 +67,14 @@ class Recipe:
         pulled = ", ".join((*self.puppeteer, *self.forces)) or "nothing"
         return f"simulation of {self.figure.name}: {self.duration:g} s in {self.steps} steps, moving {pulled}"
 
-    def run(self, *, progress: Callable[[float], None] | None = None) -> Motion:
+    def run(self, *, progress: Listener | None = None) -> Motion:
         """The motion that comes of it. Ctrl-C returns what there is so far."""
         return simulate(
             self.figure, self.puppeteer, duration=self.duration, dt=self.dt, q=self.q, forces=self.forces, progress=progress
         )
 
 
-def simulate_file(path: str | os.PathLike[str], *, progress: Callable[[float], None] | None = None) -> Motion:
+def simulate_file(path: str | os.PathLike[str], *, progress: Listener | None = None) -> Motion:
     """The motion that a simulation file orders; nothing is written."""
     return load_recipe(path).run(progress=progress)
 

@@ -47,5 +47,5 @@ def _simulated(recipe: Recipe, console: Console) -> tuple[Motion, float]:
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(recipe.figure.name, total=1.0)
         start = time.perf_counter()
-        motion = recipe.run(progress=lambda done: bar.update(task, completed=done))
+        motion = recipe.run(progress=lambda heard: bar.update(task, completed=heard.done))
         return motion, time.perf_counter() - start
