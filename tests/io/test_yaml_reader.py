@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from bunraku.errors import BunrakuError, FigureError, FileError, MissingExtra
 from bunraku.io.yaml import yaml_reader
-from bunraku.io.yaml.node import ANGLE, LENGTH, MASS, NUMBER, TIME, TURN, Node
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.source import near
 
 
@@ -75,10 +76,21 @@ def test_numbers_as_yaml_writes_them(text, number):
 @pytest.mark.parametrize(
     ("text", "quantity", "number"),
     [
-        ("30 mm", LENGTH, 0.03), ("2.5cm", LENGTH, 0.025), ("1 m", LENGTH, 1.0), ("90 deg", ANGLE, math.pi / 2),
-        ("-180°", ANGLE, -math.pi), ("1 rad", ANGLE, 1.0), ("250 g", MASS, 0.25), ("360 deg/s", TURN, 2 * math.pi),
+        ("30 mm", Quantity.LENGTH, 0.03),
+        ("2.5cm", Quantity.LENGTH, 0.025),
+        ("1 m", Quantity.LENGTH, 1.0),
+        ("90 deg", Quantity.ANGLE, math.pi / 2),
+        ("-180°", Quantity.ANGLE, -math.pi),
+        ("1 rad", Quantity.ANGLE, 1.0),
+        ("250 g", Quantity.MASS, 0.25),
+        ("360 deg/s", Quantity.TURNING_SPEED, 2 * math.pi),
+        ("360 °/s", Quantity.TURNING_SPEED, 2 * math.pi),
+        ("2 m/s²", Quantity.ACCELERATION, 2.0),
+        ("2 m/s^2", Quantity.ACCELERATION, 2.0),
+        ("3 N·m/rad", Quantity.TURNING_STIFFNESS, 3.0),
+        ("0.1 Nm", Quantity.TORQUE, 0.1),
     ],
-)  # fmt: skip
+)
 def test_numbers_may_have_units(text, quantity, number):
     assert value(text).number(quantity) == pytest.approx(number, rel=1e-15)
 
@@ -86,20 +98,20 @@ def test_numbers_may_have_units(text, quantity, number):
 @pytest.mark.parametrize(
     ("text", "quantity", "message", "advice"),
     [
-        ("0.3 m", NUMBER, "plain number", "write 0.3 without a unit"),
-        ("0.3 m", ANGLE, "m measures a length; an angle", "deg"),
-        ("3 deg", LENGTH, "deg measures an angle; a length", "cm or mm"),
-        ("3 furlongs", LENGTH, "unknown unit 'furlongs'", "cm or mm"),
-        ("0,3", NUMBER, "'0,3'", "0.3"),
-        ("true", NUMBER, "'true'", "number"),
-        ("'3'", NUMBER, "'3'", "quotes"),
-        (".nan", NUMBER, "not a number", "number"),
-        (".inf", NUMBER, "not a finite", "number"),
-        ("1e400", NUMBER, "too large", "1e+12"),
-        ("0x10", NUMBER, "unknown unit", "write 0"),
-        ("1_000", NUMBER, "'1_000'", "0.25"),
-        ("[1]", NUMBER, "a list", "number"),
-        ("", NUMBER, "nothing", "number"),
+        ("0.3 m", Quantity.NUMBER, "plain number", "write 0.3 without a unit"),
+        ("0.3 m", Quantity.ANGLE, "m measures a length; an angle", "deg"),
+        ("3 deg", Quantity.LENGTH, "deg measures an angle; a length", "cm or mm"),
+        ("3 furlongs", Quantity.LENGTH, "unknown unit 'furlongs'", "cm or mm"),
+        ("0,3", Quantity.NUMBER, "'0,3'", "0.3"),
+        ("true", Quantity.NUMBER, "'true'", "number"),
+        ("'3'", Quantity.NUMBER, "'3'", "quotes"),
+        (".nan", Quantity.NUMBER, "not a number", "number"),
+        (".inf", Quantity.NUMBER, "not a finite", "number"),
+        ("1e400", Quantity.NUMBER, "too large", "1e+12"),
+        ("0x10", Quantity.NUMBER, "unknown unit", "write 0"),
+        ("1_000", Quantity.NUMBER, "'1_000'", "0.25"),
+        ("[1]", Quantity.NUMBER, "a list", "number"),
+        ("", Quantity.NUMBER, "nothing", "number"),
     ],
 )
 def test_what_is_not_a_number(text, quantity, message, advice):
@@ -151,9 +163,9 @@ def test_any_other_error_is_told_where_it_was_said():
 
 @pytest.mark.parametrize(("text", "message"), [("0", "0 is not more"), ("-2 ms", "-2 ms is not"), ("3 m", "m measures a length")])
 def test_more_than_zero(text, message):
-    assert value("2 min").positive(TIME) == 120.0
+    assert value("2 min").positive(Quantity.TIME) == 120.0
     with pytest.raises(FileError, match=message):
-        value(text).positive(TIME)
+        value(text).positive(Quantity.TIME)
 
 
 @pytest.mark.parametrize("text", ["1", "101", "2.5", "1e11"])

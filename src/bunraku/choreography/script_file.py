@@ -42,7 +42,8 @@ from bunraku.errors import BunrakuError, parts
 from bunraku.figure import Figure
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.named_figure import figure_named
-from bunraku.io.yaml.node import ANGLE, LENGTH, Node
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.source import near
 
 WORDS = ("show", "tempo", "stage", "places", "figures", "motions", "script")
@@ -74,7 +75,7 @@ def script_of(root: Node, folder: Path) -> Script:
 def _size(node: Node | None) -> tuple[float, float]:
     if node is None:
         return 5.0, 3.0
-    width, depth = node.numbers(2, LENGTH)
+    width, depth = node.numbers(2, Quantity.LENGTH)
     if not (0.0 < width <= 100.0 and 0.0 < depth <= 100.0):
         raise node.error(
             f"a stage of {width:g} m by {depth:g} m", advice="give its width along x and its depth along y, at most 100 m"
@@ -88,7 +89,7 @@ def _place(node: Node, places: Places, size: tuple[float, float]) -> tuple[float
         if name not in places:
             raise node.error(f"no place is called {name[:40]!r}", advice=near(name, places) if places else "write [x, y] in metres")
         return places[name]
-    x, y = node.numbers(2, LENGTH)
+    x, y = node.numbers(2, Quantity.LENGTH)
     if abs(x) > 0.5 * size[0] or abs(y) > 0.5 * size[1]:
         raise node.error(
             f"({x:g} m, {y:g} m) is off the stage",
@@ -118,7 +119,7 @@ def _roles(node: Node, folder: Path, places: Places, size: tuple[float, float]) 
         if called not in known:
             known[called] = _repertoire(figure_named(which, folder), which)
         place = _place(words["at"], places, size) if "at" in words else (0.0, 0.0)
-        facing = words["facing"].number(ANGLE) if "facing" in words else 0.0
+        facing = words["facing"].number(Quantity.ANGLE) if "facing" in words else 0.0
         roles.append(Role(name, known[called].puppet.figure, known[called], place, facing, node.keys[name]))
     return tuple(roles)
 
@@ -168,7 +169,7 @@ def _cue(
         raise what.error(f"{role.name} knows no motion {motion[:40]!r}", advice=near(motion, known) if known else own)
     piece = role.repertoire[motion]
     words = entry.given(
-        to=lambda n: _place(n, places, size), facing=lambda n: n.number(ANGLE), mirrored=lambda n: n.flag(),
+        to=lambda n: _place(n, places, size), facing=lambda n: n.number(Quantity.ANGLE), mirrored=lambda n: n.flag(),
         size=lambda n: between(n, 0.1, 2.0, "times its size"), give=lambda n: between(n, 0.0, 64.0, "counts to give"),
         counts=lambda n: between(n, 0.25, 1024.0, "counts"),
     )  # fmt: skip

@@ -18,7 +18,8 @@ from bunraku.errors import UnknownName
 from bunraku.figure.shape import Shape
 from bunraku.io.outputs import outputs_of
 from bunraku.io.yaml import yaml_reader
-from bunraku.io.yaml.node import ANGLE, LENGTH, TIME, Node
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.scene_file import scene_in
 from bunraku.io.yaml.shape_words import shape
 from bunraku.planning.ways.steer import Bezier, Differential, Holonomic
@@ -27,7 +28,7 @@ from bunraku.scene import Scene
 Array = NDArray[np.float64]
 WORDS = ("carry", "scene", "ground", "object", "agents", "area", "start", "goal", "margin", "samples", "speed", "acceleration",
          "budget", "seed", "output")  # fmt: skip
-OPTIONAL = {"door": LENGTH}
+OPTIONAL = {"door": Quantity.LENGTH}
 MOVES = {"walk": Bezier, "holonomic": Holonomic, "differential": Differential}
 FOLDER = Path(__file__).parent / "errands"
 MOST_SAMPLES = 100_000
@@ -58,7 +59,7 @@ def errand_of(root: Node, folder: Path) -> Errand:
     team = _team(root, folder, _terrain(root.get("ground"), scene, area))
     start, goal = (_configuration(root.need(word, "the errand"), team) for word in ("start", "goal"))
     options = root.given(
-        margin=_margin, speed=Node.positive, acceleration=Node.positive, budget=lambda n: n.positive(TIME),
+        margin=_margin, speed=Node.positive, acceleration=Node.positive, budget=lambda n: n.positive(Quantity.TIME),
         samples=lambda n: n.whole(2, MOST_SAMPLES), seed=lambda n: n.whole(0, 2**32 - 1), output=lambda n: outputs_of(n, folder),
     )  # fmt: skip
     if "budget" in options:
@@ -121,7 +122,7 @@ def _carried(node: Node, folder: Path) -> Carried:
             shapes += shape(own, folder, words=("collides", "visible", "mass")).shapes
     if not shapes:
         raise node.place_of("shapes").error("the object has no shape", advice="write shapes: [{box: [1.5, 0.8, 0.06]}]")
-    options: dict[str, Any] = node.given(tilt=lambda n: n.number(ANGLE), heights=lambda n: n.numbers(2, LENGTH))
+    options: dict[str, Any] = node.given(tilt=lambda n: n.number(Quantity.ANGLE), heights=lambda n: n.numbers(2, Quantity.LENGTH))
     with node.place_of("tilt").blamed():
         return Carried(tuple(shapes), **options)
 
@@ -153,7 +154,7 @@ def _hold(tool: str, node: Node) -> Hold:
 
 
 def _area(node: Node) -> Area:
-    spans = [own.numbers(2, LENGTH) for own in node.items("spans, of x and of y,", 2)]
+    spans = [own.numbers(2, Quantity.LENGTH) for own in node.items("spans, of x and of y,", 2)]
     for own, (low, high) in zip(node.items("spans", 2), spans, strict=True):
         if not low < high:
             raise own.error(f"from {low:g} to {high:g}", advice="give [lower, upper]")
@@ -165,11 +166,11 @@ def _configuration(node: Node, team: Team) -> Array:
     agents = [agent.name for agent in team.agents]
     node.words((OBJECT, "yaw", "pitch", "roll", *agents), "a place of the team")
     x, y, z = node.need(OBJECT, "the place").lengths()
-    turns = node.given(**dict.fromkeys(("yaw", "pitch", "roll"), lambda n: n.number(ANGLE)))
+    turns = node.given(**dict.fromkeys(("yaw", "pitch", "roll"), lambda n: n.number(Quantity.ANGLE)))
     bases = {}
     for name in agents:
         place = node.need(name, "the place").items("numbers (x, y, heading)", 3)
-        bases[name] = np.array([place[0].length(), place[1].length(), place[2].number(ANGLE)])
+        bases[name] = np.array([place[0].length(), place[1].length(), place[2].number(Quantity.ANGLE)])
     return team.configuration(bases, (x, y, z, turns.get("yaw", 0.0), turns.get("pitch", 0.0), turns.get("roll", 0.0)))
 
 

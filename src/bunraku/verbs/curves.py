@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 
 from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 
-from bunraku.io.yaml.node import ANGLE, FREQUENCY, TIME, Node, Quantity
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.source import near
 
 Curve = Callable[[float], float]
@@ -47,8 +48,8 @@ def _sine(node: Node, quantity: Quantity, rest: float) -> Curve:
     """offset + amplitude · sin(2π · frequency · t + phase), about where the variable rests."""
     node.words(SINE, "a sine")
     amplitude = node.need("amplitude", "the sine").number(quantity)
-    rate = 2.0 * math.pi * node.need("frequency", "the sine").number(FREQUENCY)
-    words = node.given(phase=lambda n: n.number(ANGLE), offset=lambda n: n.number(quantity))
+    rate = 2.0 * math.pi * node.need("frequency", "the sine").number(Quantity.FREQUENCY)
+    words = node.given(phase=lambda n: n.number(Quantity.ANGLE), offset=lambda n: n.number(quantity))
     phase, offset = words.get("phase", 0.0), words.get("offset", rest)
     return lambda t: offset + amplitude * math.sin(rate * t + phase)
 
@@ -61,7 +62,7 @@ def _through(node: Node, quantity: Quantity, origin: float) -> Curve:
     times, values = [], []
     for point in points:
         time, value = point.items("numbers (time and value)", 2)
-        times.append(time.number(TIME))
+        times.append(time.number(Quantity.TIME))
         values.append(origin + value.number(quantity))
         if len(times) > 1 and times[-1] - times[-2] < 1e-9:
             raise time.error(f"{times[-1]:g} s comes after {times[-2]:g} s", advice="list the points in the order of time")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bunraku.figure import Effort, Figure, Force
-from bunraku.io.yaml.node import ANGLE, FORCE, LENGTH, TORQUE, Quantity
+from bunraku.io.yaml.quantity import Quantity
 
 TURNS = ("rotate", "screw")
 
@@ -11,7 +11,7 @@ TURNS = ("rotate", "screw")
 def measures(figure: Figure, names: tuple[str, ...]) -> dict[str, Quantity]:
     """Of variables, by name."""
     motions = {v.name: v.motion for v in figure.variables}
-    return {name: ANGLE if motions[name] in TURNS else LENGTH for name in names}
+    return {name: Quantity.ANGLE if motions[name] in TURNS else Quantity.LENGTH for name in names}
 
 
 def efforts(figure: Figure) -> dict[str, Quantity]:
@@ -21,4 +21,4 @@ def efforts(figure: Figure) -> dict[str, Quantity]:
 
 def _effort(figure: Figure, force: Force) -> Quantity:
     turns = isinstance(force, Effort) and figure.variables[figure.index(force.variable)].motion in TURNS
-    return TORQUE if turns else FORCE
+    return Quantity.TORQUE if turns else Quantity.FORCE

@@ -39,6 +39,7 @@ from bunraku.io.yaml.figure_frames import section
 from bunraku.io.yaml.figure_names import Names
 from bunraku.io.yaml.figure_writer import figure_tree
 from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.shape_words import SEEN, shape
 from bunraku.writing import writing
 
@@ -100,7 +101,7 @@ def figure_of(root: Node, folder: Path) -> Figure:
         "closures": [figure_joins.closure(n, names) for n in section(root, "closures")],
         "allowed": [figure_joins.pair(n, names) for n in section(root, "allowed")],
     }
-    words |= root.given(gravity=Node.vector, damping=Node.number)
+    words |= root.given(gravity=lambda node: node.vector(Quantity.ACCELERATION), damping=Node.number)
     word = root.get("actuators")
     driven = word is not None and word.choice(("kinematic", "dynamic"), "actuators") == "dynamic"
     try:

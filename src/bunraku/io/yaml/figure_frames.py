@@ -10,7 +10,8 @@ from bunraku.figure import WORLD, Joint, Variable, build
 from bunraku.figure.build import Attached, Item
 from bunraku.figure.frame import AXES
 from bunraku.io.yaml.figure_names import Names
-from bunraku.io.yaml.node import ANGLE, FORCE, LENGTH, MASS, NUMBER, SPEED, TORQUE, TURN, Node, Quantity
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.shape_words import POSE, SEEN, pose, shape
 from bunraku.io.yaml.source import near
 
@@ -129,9 +130,17 @@ def _parents(root: Node) -> dict[str, str]:
 
 def quantities(turns: bool) -> dict[str, Quantity]:
     """What the words of a variable measure."""
-    position, speed, effort = (ANGLE, TURN, TORQUE) if turns else (LENGTH, SPEED, FORCE)
-    rates = dict.fromkeys(("stiffness", "damping", "armature"), NUMBER)
-    return {"start": position, "limits": position, "rest": position, "speed": speed, "effort": effort, **rates}
+    position, speed, effort = (
+        (Quantity.ANGLE, Quantity.TURNING_SPEED, Quantity.TORQUE) if turns else (Quantity.LENGTH, Quantity.SPEED, Quantity.FORCE)
+    )
+    if turns:
+        stiffness, damping, armature = Quantity.TURNING_STIFFNESS, Quantity.TURNING_DAMPING, Quantity.INERTIA
+    else:
+        stiffness, damping, armature = Quantity.STIFFNESS, Quantity.DAMPING, Quantity.MASS
+    return {
+        "start": position, "limits": position, "rest": position, "speed": speed, "effort": effort,
+        "stiffness": stiffness, "damping": damping, "armature": armature,
+    }  # fmt: skip
 
 
 def variable(node: Node, *, turns: bool) -> dict[str, Any]:
@@ -173,7 +182,7 @@ def _is_list(node: Node, word: str) -> bool:
 
 
 def _one(word: str, node: Node, measured: dict[str, Quantity]) -> Any:
-    return node.flag() if word == "kinematic" else value(word, node, measured.get(word, NUMBER))
+    return node.flag() if word == "kinematic" else value(word, node, measured.get(word, Quantity.NUMBER))
 
 
 def length(node: Node, names: Names) -> Variable:
@@ -210,11 +219,11 @@ def body(node: Node, *words: str) -> Attached:
     node.words(("mass", "com", "inertia", "name", *words), "a body")
     own = node.given(com=Node.lengths, inertia=_inertia, name=Node.name)
     with node.blamed():
-        return build.body(node.need("mass", "the body").number(MASS), **own)
+        return build.body(node.need("mass", "the body").number(Quantity.MASS), **own)
 
 
 def _inertia(node: Node) -> tuple[float, ...]:
-    values = node.numbers()
+    values = node.numbers(quantity=Quantity.INERTIA)
     if len(values) not in (3, 6):
         advice = "give xx yy zz, or xx yy zz xy xz yz, in kg·m²"
         raise node.error(f"{len(values)} numbers where 3 or 6 belong", advice=advice)

@@ -9,6 +9,7 @@ from bunraku.figure.build import StringSpec
 from bunraku.io.yaml.figure_frames import quantities, value
 from bunraku.io.yaml.figure_names import WORD_OF, Names
 from bunraku.io.yaml.node import Node, is_text
+from bunraku.io.yaml.quantity import Quantity
 
 _WINDING = "length: metres, or length: variable (with ratio), or neither, with start, limits and speed"
 
@@ -61,9 +62,11 @@ def _is_number(node: Node) -> bool:
 def spring(node: Node, names: Names) -> Spring:
     node.words(("spring", "a", "b", "stiffness", "length", "damping"), "a spring")
     name = names.take("spring", node.need("spring", "the spring").name("a spring"), node)
-    words = names.points(node, "the spring", "a", "b") | node.given(length=Node.length, damping=Node.number)
+    words = names.points(node, "the spring", "a", "b") | node.given(
+        length=Node.length, damping=lambda n: n.number(Quantity.DAMPING)
+    )
     with node.blamed():
-        return build.spring(name, stiffness=node.need("stiffness", "the spring").number(), **words)
+        return build.spring(name, stiffness=node.need("stiffness", "the spring").number(Quantity.STIFFNESS), **words)
 
 
 def force(node: Node, names: Names) -> Force:

@@ -7,7 +7,8 @@ from typing import Any
 
 from bunraku.errors import FigureError, FileError
 from bunraku.figure import WORLD, Point
-from bunraku.io.yaml.node import LENGTH, Node
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.source import near
 
 # Fields of the figure that files give by another word.
@@ -50,7 +51,7 @@ class Names:
         if not isinstance(node.value, tuple):
             raise node.unwanted("a point", advice="write the name of a frame, or [frame, [x, y, z]]")
         frame, position = node.items("parts of a point (frame and position)", 2)
-        return Point(self.known("frame", frame), position.vector(LENGTH))
+        return Point(self.known("frame", frame), position.vector(Quantity.LENGTH))
 
     def points(self, node: Node, what: str, *words: str) -> dict[str, Any]:
         return {word: self.point(node.need(word, what)) for word in words}

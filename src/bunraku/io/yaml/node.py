@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bunraku.errors import BunrakuError, FigureError, FileError, MissingExtra, parts
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.source import Source, near
 
 MOST = 1e12
 """No length, angle or mass in SI units comes near; it keeps squares and sums finite."""
 LONGEST_NAME = 100
 
-_NUMBER = re.compile(r"([-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?)(?:\s*([^\W\d_°%]\S*|°|%))?", re.ASCII)
+_NUMBER = re.compile(r"([-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?)(?:\s*([^\W\d_°%]\S*|°\S*|%))?", re.ASCII)
 _INFINITE = re.compile(r"([-+]?)\.?(inf|Inf|INF)")
 _NAN = re.compile(r"\.?nan", re.IGNORECASE)
 _NOTHING = ("", "~", "null", "Null", "NULL")
@@ -29,35 +30,6 @@ TAKES = {"simulate": "simulate", "optimize": "optimize", "show": "perform", "cli
 BEGIN = {word: f"is for bunraku {verb}" for word, verb in (TAKES | {"humanoid": "guide"}).items()}
 BEGIN |= {"figure": "holds a figure", "scene": "holds a scene"}
 """What files are for that begin with a word."""
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """What a number measures, and the units that may be written after it."""
-
-    name: str
-    unit: str
-    others: Mapping[str, float] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        return f"{'an' if self.name[0] in 'aeiou' else 'a'} {self.name}"
-
-    def factor(self, unit: str) -> float | None:
-        return 1.0 if unit == self.unit else self.others.get(unit)
-
-
-_DEGREE = math.pi / 180.0
-NUMBER = Quantity("number", "")
-LENGTH = Quantity("length", "m", {"cm": 0.01, "mm": 0.001})
-ANGLE = Quantity("angle", "rad", {"deg": _DEGREE, "°": _DEGREE})
-MASS = Quantity("mass", "kg", {"g": 0.001})
-SPEED = Quantity("speed", "m/s", {"cm/s": 0.01, "mm/s": 0.001})
-TURN = Quantity("turning speed", "rad/s", {"deg/s": _DEGREE, "°/s": _DEGREE})
-FORCE = Quantity("force", "N")
-TORQUE = Quantity("torque", "N·m", {"Nm": 1.0})
-TIME = Quantity("time", "s", {"ms": 0.001, "min": 60.0})
-FREQUENCY = Quantity("frequency", "Hz")
-_QUANTITIES = (LENGTH, ANGLE, MASS, SPEED, TURN, FORCE, TORQUE, TIME, FREQUENCY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,14 +142,14 @@ class Node:
             raise self.error(f"{len(self.value)} {what} where {count} belong", advice=hint)
         return self.value
 
-    def numbers(self, count: int | None = None, quantity: Quantity = NUMBER) -> tuple[float, ...]:
+    def numbers(self, count: int | None = None, quantity: Quantity = Quantity.NUMBER) -> tuple[float, ...]:
         return tuple(item.number(quantity) for item in self.items("numbers", count))
 
     def lengths(self) -> tuple[float, float, float]:
         """A position or a size [m]."""
-        return self.vector(LENGTH)
+        return self.vector(Quantity.LENGTH)
 
-    def vector(self, quantity: Quantity = NUMBER) -> tuple[float, float, float]:
+    def vector(self, quantity: Quantity = Quantity.NUMBER) -> tuple[float, float, float]:
         x, y, z = self.numbers(3, quantity)
         return (x, y, z)
 
@@ -188,7 +160,7 @@ class Node:
             raise self.unwanted(wanted, advice=advice or f"write {wanted}")
         return self.value
 
-    def number(self, quantity: Quantity = NUMBER, *, infinite: bool = False) -> float:
+    def number(self, quantity: Quantity = Quantity.NUMBER, *, infinite: bool = False) -> float:
         """A finite number, in SI units or followed by its unit; `infinite` allows .inf, where it means no limit."""
         wanted = "a number" if not quantity.unit else f"a number in {quantity.unit}"
         text = self.scalar(wanted)
@@ -208,7 +180,7 @@ class Node:
             raise self.error(f"{text[:40]} is too large", advice=f"numbers are at most {MOST:g}, in SI units")
         return value if found[2] is None else value * self._factor(found[1], found[2], quantity)
 
-    def positive(self, quantity: Quantity = NUMBER) -> float:
+    def positive(self, quantity: Quantity = Quantity.NUMBER) -> float:
         value = self.number(quantity)
         if not value > 0.0:
             raise self.error(f"{self.value} is not more than zero", advice="give a positive number")
@@ -226,7 +198,7 @@ class Node:
         if factor is not None:
             return factor
         plain = f"write {digits}" + (f"; {quantity} is in {quantity.unit}" if quantity.unit else " without a unit")
-        for other in _QUANTITIES:
+        for other in Quantity:
             if other.factor(unit) is not None:
                 wanted = str(quantity) if quantity.unit else "a plain number"
                 hint = _units(quantity) or plain
@@ -234,7 +206,7 @@ class Node:
         raise self.error(f"unknown unit {unit[:40]!r}", advice=_units(quantity) or plain)
 
     def length(self) -> float:
-        return self.number(LENGTH)
+        return self.number(Quantity.LENGTH)
 
     def name(self, what: str = "something") -> str:
         """A name: any printable text that YAML does not take for something else."""

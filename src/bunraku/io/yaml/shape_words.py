@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.figure import build
-from bunraku.io.yaml.node import ANGLE, MASS, Node
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 
 POSE = ("at", "rpy", "quaternion")
 GEOMETRY = {
@@ -24,7 +25,7 @@ MESHES = (".stl", ".obj", ".glb", ".gltf", ".dae", ".ply", ".off")
 
 def pose(node: Node) -> dict[str, Any]:
     """Where something is: `at`, and `rpy` or `quaternion`."""
-    words = node.given(at=Node.lengths, rpy=lambda n: n.vector(ANGLE), quaternion=quaternion)
+    words = node.given(at=Node.lengths, rpy=lambda n: n.vector(Quantity.ANGLE), quaternion=quaternion)
     if "rpy" in words and "quaternion" in words:
         raise node.keys["quaternion"].error("both 'rpy' and 'quaternion' turn it", advice="keep one of them")
     return words
@@ -50,7 +51,7 @@ def shape(node: Node, folder: Path, *, words: tuple[str, ...] = (), what: str = 
     """A geometry in its place; `words` are those that the caller reads on its own."""
     kind, size = node.head(GEOMETRY, what)
     node.words((kind, *GEOMETRY[kind], *POSE, *LOOKS, *words), what)
-    own = pose(node) | node.given(color=color, name=Node.name, **SEEN, mass=lambda n: n.number(MASS))
+    own = pose(node) | node.given(color=color, name=Node.name, **SEEN, mass=lambda n: n.number(Quantity.MASS))
     if "mass" in own and kind == "mesh":
         raise node.keys["mass"].error("a mesh has no mass of its own", advice="give it in bodies: …")
     fields = {"radius": kind, "size": kind, "length": "to" if node.get("to") is not None else "length"}

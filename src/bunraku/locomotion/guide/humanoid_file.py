@@ -28,7 +28,8 @@ from bunraku.errors import BunrakuWarning, FigureError
 from bunraku.figure import WORLD, Figure, Frame, library
 from bunraku.io.urdf import urdf_reader
 from bunraku.io.yaml import yaml_reader
-from bunraku.io.yaml.node import LENGTH, Node
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.source import near
 from bunraku.kinematics import Pose, pose
 from bunraku.locomotion.guide.humanoid import Humanoid, Limits, limits_of, rectangle, small_humanoid
@@ -114,7 +115,7 @@ def _frame(node: Node, figure: Figure) -> str:
 
 def _sole(node: Node) -> tuple[tuple[float, float], tuple[float, float, float]]:
     node.words(("size", "at"), "a sole")
-    length, width = node.need("size", "the sole").numbers(2, LENGTH)
+    length, width = node.need("size", "the sole").numbers(2, Quantity.LENGTH)
     if not (length > 0.0 and width > 0.0):
         raise node.error("a sole has no size", advice="size: [0.2, 0.1], its length and width")
     at = node.get("at")

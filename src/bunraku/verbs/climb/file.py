@@ -31,7 +31,8 @@ from bunraku.figure import Figure
 from bunraku.io.outputs import outputs_of
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.named_figure import figure_named
-from bunraku.io.yaml.node import ANGLE, LENGTH, TIME, Node
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.locomotion.climb.climb import Climb, climb
 from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.locomotion.climb.path_segments import Curve, Segment, Slope, Step, Straight
@@ -82,7 +83,8 @@ def climb_of(root: Node, folder: Path) -> ClimbRecipe:
     if not found:
         raise root.place_of("path").error("the path has no segments", advice=f"list some: {', '.join(KINDS)}")
     options = root.given(
-        stride=lambda node: node.positive(LENGTH), quarter=lambda node: node.positive(TIME), dt=lambda node: node.positive(TIME),
+        stride=lambda node: node.positive(Quantity.LENGTH), quarter=lambda node: node.positive(Quantity.TIME),
+        dt=lambda node: node.positive(Quantity.TIME),
         friction=Node.positive, grip=_grip, light=Node.flag, pause=_pause, optimized=Node.flag,
     )  # fmt: skip
     _check_size(root, [segment for segment, _ in found], options)
@@ -100,9 +102,9 @@ def _segments(node: Node) -> list[tuple[Segment, Node]]:
         if kind == "straight":
             return [(Straight(value.length()), node)]
         if kind == "curve":
-            return [(Curve(node.need("radius", "the curve").length(), value.number(ANGLE)), node)]
+            return [(Curve(node.need("radius", "the curve").length(), value.number(Quantity.ANGLE)), node)]
         if kind == "slope":
-            return [(Slope(value.number(ANGLE)), node)]
+            return [(Slope(value.number(Quantity.ANGLE)), node)]
         if kind == "step":
             return [(Step(value.length()), node)]
         height, long = value.length(), node.need("length", "the obstacle").length()
@@ -110,14 +112,14 @@ def _segments(node: Node) -> list[tuple[Segment, Node]]:
 
 
 def _pause(node: Node) -> float:
-    value = node.number(TIME)
+    value = node.number(Quantity.TIME)
     if not 0.0 <= value <= 10.0:
         raise node.error(f"a pause of {value:g} s", advice="give 0 to 10 s")
     return value
 
 
 def _grip(node: Node) -> float:
-    angle = node.number(ANGLE)
+    angle = node.number(Quantity.ANGLE)
     if not 0.0 < angle < math.pi / 2:
         raise node.error(f"an angle of {math.degrees(angle):g}°", advice="between 0 and 90 deg; geckos let go at about 30 deg")
     return math.tan(angle)

@@ -53,7 +53,8 @@ from bunraku.io import load, save
 from bunraku.io.outputs import outputs_of, require_outputs
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.named_figure import figure_named
-from bunraku.io.yaml.node import FORCE, FREQUENCY, LENGTH, NUMBER, TIME, Node, Quantity
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.scene_file import scene_in
 from bunraku.io.yaml.shape_words import file_named
 from bunraku.io.yaml.source import near
@@ -104,10 +105,10 @@ def load_order(path: str | os.PathLike[str]) -> Order:
     root, folder = yaml_reader.read(path), Path(path).parent
     root.words(WORDS, "an optimisation")
     figure = figure_named(root.need("optimize", "the file"), folder)
-    dt = root.given(dt=lambda node: node.positive(TIME)).get("dt", 0.01)
+    dt = root.given(dt=lambda node: node.positive(Quantity.TIME)).get("dt", 0.01)
     reference = _reference(root, figure, folder, dt)
     q = start_of(root, figure, {}) if reference is None else reference.q[0]
-    duration = root.need("duration", "the optimisation").positive(TIME) if reference is None else reference.duration
+    duration = root.need("duration", "the optimisation").positive(Quantity.TIME) if reference is None else reference.duration
     inputs = root.get("inputs")
     known = (*figure.kinematic, *(force.name for force in figure.forces))
     chosen = None if inputs is None else [_known(node, known, "input") for node in inputs.items("names of inputs")]
@@ -167,7 +168,7 @@ def _reference(root: Node, figure: Figure, folder: Path, dt: float) -> Motion | 
             raise other.error(f"{word} comes from the motion that is imitated", advice="leave it out")
     node.words(("motion", "exaggerate", "simplify"), "an imitation")
     path = file_named(node.need("motion", "the imitation"), folder, (".bvh", ".npz", ".csv"), "a motion file")
-    words = node.given(exaggerate=lambda n: n.number(NUMBER), simplify=lambda n: n.number(FREQUENCY))
+    words = node.given(exaggerate=lambda n: n.number(Quantity.NUMBER), simplify=lambda n: n.number(Quantity.FREQUENCY))
     with node.blamed():
         return imitate(load(path), figure, dt=dt, **words)
 
@@ -192,7 +193,7 @@ def _term(node: Node, figure: Figure, reference: Motion | None, q: Array) -> Ter
     if (end := node.get("at_end")) is not None:
         if kind in ("acceleration", "forces", "tension"):
             raise end.error(f"{kind} belong to steps, not to the end", advice="leave it out")
-        options["at_end"] = end.number(TIME)
+        options["at_end"] = end.number(Quantity.TIME)
     term: Term = TERMS[kind](**options)
     return term
 
@@ -202,13 +203,13 @@ def _place(node: Node, kind: str, head: Node, here: Pose) -> Term:
     own = ("weight", "offset") if kind == "point" else ()
     node.words((kind, *own, "reference", "at_end"), f"a term {kind!r}")
     words = node.given(
-        weight=_not_negative, at_end=lambda n: n.number(TIME),
-        offset=lambda n: tuple(part.number(LENGTH) for part in n.items("three numbers", 3)),
+        weight=_not_negative, at_end=lambda n: n.number(Quantity.TIME),
+        offset=lambda n: tuple(part.number(Quantity.LENGTH) for part in n.items("three numbers", 3)),
     )  # fmt: skip
     frame = _known(head, tuple(here.figure.frame_index), "frame") if kind == "point" else ""
     start = here.point(frame, words.get("offset", (0.0, 0.0, 0.0))) if frame else here.com
     rest = dict(zip("xyz", start.tolist(), strict=True))
-    wish = curves(node.get("reference"), dict.fromkeys("xyz", LENGTH), rest, "coordinate")
+    wish = curves(node.get("reference"), dict.fromkeys("xyz", Quantity.LENGTH), rest, "coordinate")
     return PointAt(frame, wish, **words) if frame else Centre(wish, _not_negative(head), **words)
 
 
@@ -218,9 +219,9 @@ def _names(figure: Figure, kind: str) -> tuple[tuple[str, ...], dict[str, Quanti
         return tuple(f.name for f in figure.forces), efforts(figure)
     if kind == "tension":
         names = tuple(rope.name for rope in (*figure.strings, *figure.wires))
-        return names, dict.fromkeys(names, FORCE)
+        return names, dict.fromkeys(names, Quantity.FORCE)
     names = {"configuration": figure.names, "momentum": figure.dynamic}.get(kind, figure.kinematic)
-    return names, measures(figure, names) if kind == "configuration" else dict.fromkeys(names, NUMBER)
+    return names, measures(figure, names) if kind == "configuration" else dict.fromkeys(names, Quantity.NUMBER)
 
 
 def _weights(node: Node, names: tuple[str, ...]) -> float | dict[str, float]:
@@ -233,7 +234,7 @@ def _weights(node: Node, names: tuple[str, ...]) -> float | dict[str, float]:
 
 
 def _not_negative(node: Node) -> float:
-    value = node.number(NUMBER)
+    value = node.number(Quantity.NUMBER)
     if value < 0.0:
         raise node.error(f"a weight of {value:g}", advice="zero counts nothing, more counts more")
     return value
@@ -260,7 +261,7 @@ def _limits(node: Node | None, figure: Figure, folder: Path) -> Limits | None:
     if (scene := node.get("scene")) is not None:
         out["scene"] = scene_in(scene, folder)
     if (margin := node.get("margin")) is not None:
-        out["margin"] = margin.number(LENGTH)
+        out["margin"] = margin.number(Quantity.LENGTH)
     return Limits(**out)
 
 

@@ -33,7 +33,8 @@ from bunraku.figure import Figure
 from bunraku.io.outputs import outputs_of
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.named_figure import figure_named
-from bunraku.io.yaml.node import LENGTH, NUMBER, SPEED, TIME, Node
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.scene_file import scene_in
 from bunraku.planning.strings import PLANNERS, Goal, Limits, Plan, Problem, plan
 from bunraku.scene import Scene
@@ -83,7 +84,7 @@ def order_of(root: Node, folder: Path, name: str = "problem") -> Order:
     limits = _limits(root, figure, start)
     problem = Problem(figure, start, _goal(root.need("goal", "the problem"), figure, start), scene, limits, name=name)
     words = root.given(
-        planner=lambda node: node.choice(PLANNERS, "the planner"), budget=lambda node: node.positive(TIME),
+        planner=lambda node: node.choice(PLANNERS, "the planner"), budget=lambda node: node.positive(Quantity.TIME),
         seed=lambda node: node.whole(0, 2**32 - 1), output=lambda node: outputs_of(node, folder), smooth=Node.flag,
     )  # fmt: skip
     words["seconds"] = words.pop("budget", 10.0)
@@ -110,7 +111,7 @@ def _rest(node: Node | None, figure: Figure, base: Array | None) -> Array:
 def _goal(node: Node, figure: Figure, start: Array) -> Goal:
     node.words(GOAL, "the goal")
     kind, place = node.head(GOAL[:2], "the goal")
-    words = node.given(within=lambda n: n.positive(LENGTH), speed=lambda n: n.positive(SPEED))
+    words = node.given(within=lambda n: n.positive(Quantity.LENGTH), speed=lambda n: n.positive(Quantity.SPEED))
     if kind == "configuration":
         return Goal.at_configuration(figure, _rest(place, figure, start), **words)
     if not isinstance(place.value, dict) or not place.value:
@@ -125,7 +126,7 @@ def _limits(root: Node, figure: Figure, start: Array) -> Limits:
     if node is None:
         return Limits.of(figure, start, held=held)
     words = node.words((*RATES, *figure.kinematic), "the limits")
-    rates = {name: words[name].number(NUMBER) for name in RATES if name in words}
+    rates = {name: words[name].number(Quantity.NUMBER) for name in RATES if name in words}
     for name, value in rates.items():
         if value < 0.0:
             raise words[name].error(f"a {name} of {value:g}", advice="give a number, zero or more")

@@ -34,7 +34,8 @@ from bunraku.figure.actuated import motors
 from bunraku.io.outputs import outputs_of
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.named_figure import figure_named
-from bunraku.io.yaml.node import TIME, Node
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.motion import Motion
 from bunraku.progress import Listener
 from bunraku.verbs.curves import Curve, curves
@@ -88,8 +89,8 @@ def recipe_of(root: Node, folder: Path) -> Recipe:
     """The recipe in a document; files are named from `folder`."""
     root.words(WORDS, "a simulation")
     figure = figure_named(root.need("simulate", "the file"), folder)
-    duration = root.need("duration", "the simulation").positive(TIME)
-    dt = root.given(dt=lambda node: node.positive(TIME)).get("dt", 0.01)
+    duration = root.need("duration", "the simulation").positive(Quantity.TIME)
+    dt = root.given(dt=lambda node: node.positive(Quantity.TIME)).get("dt", 0.01)
     if duration / dt > MOST_STEPS:
         raise root.place_of("duration").error(f"{duration / dt:.3g} steps are too many", advice="shorten it, or lengthen dt")
     driven = motors(figure)

@@ -1,0 +1,46 @@
+"""Quantities: what a number in a file measures, and the units that may follow it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from enum import Enum
+from types import MappingProxyType
+
+_DEGREE = math.pi / 180.0
+
+
+class Quantity(Enum):
+    """What a number measures. Without a unit it is in SI; each line names the SI unit, then others with their factors."""
+
+    NUMBER = "number", ""
+    LENGTH = "length", "m", {"cm": 0.01, "mm": 0.001}
+    ANGLE = "angle", "rad", {"deg": _DEGREE, "°": _DEGREE}
+    MASS = "mass", "kg", {"g": 0.001}
+    TIME = "time", "s", {"ms": 0.001, "min": 60.0}
+    FREQUENCY = "frequency", "Hz"
+    SPEED = "speed", "m/s", {"cm/s": 0.01, "mm/s": 0.001}
+    TURNING_SPEED = "turning speed", "rad/s", {"deg/s": _DEGREE, "°/s": _DEGREE}
+    ACCELERATION = "acceleration", "m/s²", {"m/s^2": 1.0, "m/s2": 1.0, "cm/s²": 0.01, "cm/s^2": 0.01}
+    TURNING_ACCELERATION = (
+        "turning acceleration",
+        "rad/s²",
+        {"rad/s^2": 1.0, "deg/s²": _DEGREE, "deg/s^2": _DEGREE, "°/s²": _DEGREE},
+    )
+    FORCE = "force", "N", {"kN": 1000.0}
+    TORQUE = "torque", "N·m", {"Nm": 1.0, "N*m": 1.0}
+    INERTIA = "moment of inertia", "kg·m²", {"kg*m^2": 1.0, "g·cm²": 1e-7}
+    STIFFNESS = "stiffness", "N/m"
+    TURNING_STIFFNESS = "turning stiffness", "N·m/rad", {"Nm/rad": 1.0, "N*m/rad": 1.0}
+    DAMPING = "damping", "N·s/m", {"Ns/m": 1.0, "N*s/m": 1.0}
+    TURNING_DAMPING = "turning damping", "N·m·s/rad", {"Nms/rad": 1.0, "N*m*s/rad": 1.0}
+
+    def __init__(self, label: str, unit: str, others: Mapping[str, float] = MappingProxyType({})) -> None:
+        self.label, self.unit, self.others = label, unit, others
+
+    def __str__(self) -> str:
+        return f"{'an' if self.label[0] in 'aeiou' else 'a'} {self.label}"
+
+    def factor(self, unit: str) -> float | None:
+        """By what a number with this `unit` is multiplied to be in SI; None where the unit measures something else."""
+        return 1.0 if unit == self.unit else self.others.get(unit)
