@@ -16,7 +16,7 @@ from bunraku.ensemble.agents import hold, rover
 from bunraku.ensemble.scenes import factory
 from bunraku.ensemble.team import Carried, Team
 from bunraku.figure.shape import Box, Shape
-from bunraku.planning.ways.find_way import Found, find
+from bunraku.planning.ways.find_way import FoundWay, find
 from bunraku.planning.ways.free_space import FreeSpace
 from bunraku.planning.ways.roadmap import Roadmap, load
 from bunraku.planning.ways.visibility import learn
@@ -63,7 +63,7 @@ def problem() -> tuple[Team, FreeSpace, Array, Array]:
     return team, space, start, goal
 
 
-def hits(found: Found) -> int:
+def hits(found: FoundWay) -> int:
     """Overlaps of a path sampled every 5 mm, by coal, and samples out of reach."""
     team, space, _, _ = problem()
     assert found.path is not None
@@ -79,8 +79,8 @@ def bench_first_path() -> dict[str, float]:
         begun = time.perf_counter()
         found = find(space, start, goal, seed=seed, smooth=False)
         times.append(time.perf_counter() - begun)
-        if not found.outcome.found:
-            raise AssertionError(f"seed {seed}: {found.outcome.value}")
+        if not found.outcome.ok:
+            raise AssertionError(f"seed {seed}: {found.outcome}")
         hit += hits(found)
     proof, tuned, samples = ompl_times(), ompl_times(stride=1.0), ompl_times(discrete=True, seeds=5)
     return {

@@ -18,7 +18,7 @@ from bunraku.ensemble.team import Carried, Team
 from bunraku.figure import Box, Shape, library
 from bunraku.locomotion.walk import walk
 from bunraku.planning.ways.path import through
-from bunraku.planning.ways.path_timing import Timing, timed
+from bunraku.planning.ways.path_timing import PathTiming, timed
 from bunraku.scene import Scene
 
 RATIOS = {
@@ -41,7 +41,7 @@ def _walk(samples: int) -> None:
     walk(PERSON, t, np.stack([2.0 * np.sin(s / 2.0), 2.0 - 2.0 * np.cos(s / 2.0), s / 2.0], 1), gentle=0.19 * 268 / samples)
 
 
-def _carried() -> tuple[Team, Timing]:
+def _carried() -> tuple[Team, PathTiming]:
     """Along a plank of 1.5 m, by 2 m and a turn."""
     grips = [hold(f"{side}_palm", (-0.7, s * 0.33, 0.0), z=(-1, 0, 0), x=(0, 0, 1)) for side, s in (("left", 1), ("right", -1))]
     plank = Carried((Shape("world", Box((1.5, 0.6, 0.06))),), tilt=0.3, heights=(0.8, 1.2))

@@ -8,7 +8,7 @@ import trimesh
 
 from bunraku.collision import World
 from bunraku.collision.curve_proofs import Curve, samples_of
-from bunraku.collision.free_curves import UNBENT, Link, Ways, straight
+from bunraku.collision.free_curves import UNBENT, ReachLink, Ways, straight
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Point
 from bunraku.figure.build import box, capsule, cylinder, figure, free, mesh, rz, sphere, tx, ty
@@ -117,7 +117,7 @@ def test_pieces_of_a_mesh_that_moves(tmp_path):
 
 def test_links():
     pair = figure("pair", tx("ax", ty("ay", sphere(0.05))), tx("bx", ty("by", sphere(0.05))))
-    link = Link(Point("ay"), Point("by"), 0.5, 1.0, "rope")
+    link = ReachLink(Point("ay"), Point("by"), 0.5, 1.0, "rope")
     ways = Ways(World(pair), links=[link])
     assert ways.free([[0, 0, 0.7, 0], [0, 0, 0.4, 0], [0, 0, 1.1, 0]]).tolist() == [True, False, False]
     together = straight(np.array([0.0, 0.0, 0.7, 0.0]), np.array([5.0, 0.0, 5.7, 0.0]))
@@ -129,13 +129,13 @@ def test_links():
 
 def test_links_of_what_is_carried_along_do_not_feel_the_way():
     chain = figure("chain", tx("x", rz("turn", sphere(0.05), tx("arm", sphere(0.05), at=(0.3, 0, 0)))))
-    ways = Ways(World(chain), links=[Link(Point("turn"), Point("arm"), 0.25, 0.5)])
+    ways = Ways(World(chain), links=[ReachLink(Point("turn"), Point("arm"), 0.25, 0.5)])
     far = Curve(np.array([0.0, 1.0]), np.array([[0.0, 0.0, 0.0], [100.0, 50.0, 0.1]]), *UNBENT)
     assert ways.free_along(far)
 
 
 def test_bad_links_are_refused():
     with pytest.raises(BunrakuError, match="least < most"):
-        Link(Point("a"), Point("b"), 1.0, 0.5)
+        ReachLink(Point("a"), Point("b"), 1.0, 0.5)
     with pytest.raises(BunrakuError, match="no frame is called 'nose'"):
-        Ways(World(figure("ball", tx("x", sphere(0.1)))), links=[Link(Point("nose"), Point("x"), 0.0, 1.0)])
+        Ways(World(figure("ball", tx("x", sphere(0.1)))), links=[ReachLink(Point("nose"), Point("x"), 0.0, 1.0)])

@@ -76,7 +76,7 @@ def test_people_and_robots_find_their_way_through_the_door(tmp_path):
         return team.configuration(bases, (x, y, 1.02, yaw, 0, 0))
 
     found = find(space, standing(-4.1, -0.6, 0.0), standing(4.4, -0.6, np.pi / 2), seed=0, seconds=30)
-    assert found.outcome.found
+    assert found.outcome.ok
     Q = found.path.dense(0.005)
     assert space.world.check(Q).clearance.min() > 0.01 - 2e-4, "coal agrees, every 5 mm"
     assert team.reaches(Q).all()

@@ -84,9 +84,9 @@ def test_what_is_out_of_reach_is_said(pair):
     bases, held = pair.in_world(q)
     bases["robot"] = bases["robot"] + [1.0, 0.0, 0.0]
     found = find(space, pair.configuration(bases, held), q)
-    assert found.outcome.name == "START_BLOCKED"
-    assert "robot's tool" in found.why
-    assert "out of reach" in found.why
+    assert found.outcome.kind == "start blocked"
+    assert "robot's tool" in found.outcome.why
+    assert "out of reach" in found.outcome.why
 
 
 def test_a_tray_stays_level():
@@ -115,7 +115,7 @@ def test_a_team_goes_round_a_wall(pair, moves):
         if abs(x) > 1.5:
             ends.setdefault(x > 0, q)
     found = find(space, ends[False], ends[True], seed=0)
-    assert found.outcome.found
+    assert found.outcome.ok
     Q = found.path.dense(0.005)
     assert space.world.check(Q).clearance.min() > 0.01 - 1e-6
     assert team.reaches(Q).all()

@@ -112,7 +112,7 @@ def test_curves_are_tied_to_the_ground(team):
 def test_a_team_goes_up(team):
     space = team.space(hill(), AREA, margin=0.01)
     found = find(space, standing(team, -2.0, 0.0, 1.0), standing(team, 5.0, 0.0, 1.48), seed=0)
-    assert found.outcome.found
+    assert found.outcome.ok
     Q = found.path.dense(0.005)
     assert np.abs(Q - team.on_ground(Q)).max() < TIED, "round corners too"
     assert space.world.check(Q).clearance.min() > 0.01 - 2e-4

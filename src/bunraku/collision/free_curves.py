@@ -23,7 +23,7 @@ UNBENT = np.zeros((0, 4), np.int64), np.zeros((0, 4, 2))
 
 
 @dataclass(frozen=True)
-class Link:
+class ReachLink:
     """Two points whose distance stays between `least` and `most` [m]: what an arm can do between shoulder and grasp."""
 
     a: Point
@@ -46,7 +46,7 @@ class Ways:
     `resolution` [m] is not called free.
     """
 
-    def __init__(self, world: World, *, links: Iterable[Link] = (), margin: float = 0.0, resolution: float = 5e-4) -> None:
+    def __init__(self, world: World, *, links: Iterable[ReachLink] = (), margin: float = 0.0, resolution: float = 5e-4) -> None:
         if not (0.0 <= margin < math.inf and 0.0 < resolution < math.inf):
             raise BunrakuError(f"a margin of {margin} m and a resolution of {resolution} m\n  advice: metres, zero or more")
         self.world, self.margin, self.resolution = world, float(margin), float(resolution)
@@ -90,7 +90,7 @@ def straight(q_a: Array, q_b: Array) -> Curve:
     return Curve(np.array([0.0, 1.0]), np.stack([q_a, q_b]), *UNBENT)
 
 
-def _laid_out(world: World, links: tuple[Link, ...]) -> Links:
+def _laid_out(world: World, links: tuple[ReachLink, ...]) -> Links:
     ends = [[_place(world, point) for point in (link.a, link.b)] for link in links]
     joint = np.array([[j for j, _ in pair] for pair in ends], np.int64).reshape(-1, 2)
     point = np.array([[x for _, x in pair] for pair in ends], float).reshape(-1, 2, 3)

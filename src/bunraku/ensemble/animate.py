@@ -26,7 +26,7 @@ from bunraku.kinematics.inverse.arm import closed_form
 from bunraku.locomotion.walk import Walk, walk
 from bunraku.locomotion.walk.foot_ground import Heights
 from bunraku.motion import Motion, Track
-from bunraku.planning.ways.path_timing import Timing
+from bunraku.planning.ways.path_timing import PathTiming
 from bunraku.spatial import se3, so3
 
 Array = NDArray[np.float64]
@@ -68,7 +68,7 @@ def walks(agent: Agent) -> bool:
     return agent.base == ("pelvis_tx", "pelvis_ty", "pelvis_rz")
 
 
-def animate(team: Team, timing: Timing, *, samples: int, heights: Heights | None = None) -> Animation:
+def animate(team: Team, timing: PathTiming, *, samples: int, heights: Heights | None = None) -> Animation:
     """So many samples of every agent's own figure and of the object. `heights` is the ground under those who walk."""
     reduced = timing.samples(samples)
     bases, held = team.in_world(reduced.q)

@@ -28,12 +28,12 @@ from bunraku.ensemble.recheck_team import Verdict, recheck
 from bunraku.ensemble.tune import Tuned, tune
 from bunraku.kernels.clock import worked
 from bunraku.motion import Motion
+from bunraku.outcome import STOPPED
 from bunraku.planning.ways.path import Path, rounded, shortcut
-from bunraku.planning.ways.path_timing import Timing
+from bunraku.planning.ways.path_timing import PathTiming
 from bunraku.planning.ways.roadmap import Roadmap
 from bunraku.planning.ways.rrt_connect import Growth, connect
-from bunraku.planning.ways.visibility import Learning, learn
-from bunraku.planning.ways.way_outcome import WayOutcome
+from bunraku.planning.ways.visibility import learn
 
 __all__ = ["STAGES", "Carry", "CarryOutcome", "Progress", "carry"]
 Array = NDArray[np.float64]
@@ -76,7 +76,7 @@ class _Run:
         self.seconds = dict.fromkeys(STAGES, 0.0)
         self.stage, self.round = STAGES[0], 0
         self.path: Path | None = None
-        self.timing: Timing | None = None
+        self.timing: PathTiming | None = None
         self.animation: Animation | None = None
         self.tuned: Tuned | None = None
         self.verdict: Verdict | None = None
@@ -116,13 +116,16 @@ class _Run:
     def learn(self) -> None:
         """Guards and connectors, before anybody asks for a way."""
 
-        def listen(state: Learning) -> None:
-            done = max(state.guards / GUARDS, state.failures / FAILURES)
-            self.tell(min(done, 1.0), f"{state.guards} guards, {state.connectors} connectors")
-
         with self.working("roadmap"):
             wanted = GUARDS if len(self.roadmap.guards) < GUARDS else 0
-            learn(self.roadmap, seed=self.seed, guards=wanted, failures=FAILURES, seconds=0.5 * self.errand.seconds, listen=listen)
+            learn(
+                self.roadmap,
+                seed=self.seed,
+                guards=wanted,
+                failures=FAILURES,
+                seconds=0.5 * self.errand.seconds,
+                progress=lambda word: self.tell(word.done, word.text),
+            )
 
     def way(self) -> Growth | None:
         """A path that the roadmap knows, or comes to know; how far trees got where there is none."""
@@ -153,7 +156,7 @@ class _Run:
             if away < near:
                 best, near = growth, away
             self.tell(1.0 - max(self.left, 0.0) / self.errand.seconds, f"{k + 1} pairs of trees, {near:.2g} m from the goal")
-            if self.left <= 0.0 or growth.outcome is WayOutcome.STOPPED:
+            if self.left <= 0.0 or growth.outcome.kind == STOPPED.kind:
                 break
         assert best is not None
         return best
@@ -203,7 +206,7 @@ class _Run:
             return self.ended(CarryOutcome.CARRIED, motion=self.tuned.motion)
         return self.ended(outcome, why=why, motion=self._as_far())
 
-    def _animated(self, timing: Timing) -> Animation:
+    def _animated(self, timing: PathTiming) -> Animation:
         """Both at once, person by person; the time of each is told apart afterwards."""
         self.stage = "locomotion"
         self.tell(0.0)
@@ -272,5 +275,5 @@ class _Run:
         kept = self.timing.t < until
         if kept.sum() < 2:
             return None
-        part = Timing(self.timing.path, self.timing.t[kept], self.timing.place[kept], self.timing.rate[kept])
+        part = PathTiming(self.timing.path, self.timing.t[kept], self.timing.place[kept], self.timing.rate[kept])
         return animate(self.errand.team, part, samples=animation.sample, heights=self.errand.heights).motion

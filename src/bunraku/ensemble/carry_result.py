@@ -12,7 +12,7 @@ from bunraku.ensemble.recheck_team import Verdict
 from bunraku.ensemble.tune import Tuned
 from bunraku.motion import Motion
 from bunraku.planning.ways.path import Path
-from bunraku.planning.ways.path_timing import Timing
+from bunraku.planning.ways.path_timing import PathTiming
 from bunraku.planning.ways.roadmap import Roadmap
 
 STAGES = ("roadmap", "query", "timing", "locomotion", "manipulation", "tuning", "recheck")
@@ -60,7 +60,7 @@ class Carry:
     """Processor time of each stage [s]."""
     roadmap: Roadmap | None = None
     path: Path | None = None
-    timing: Timing | None = None
+    timing: PathTiming | None = None
     rounds: int = 1
     """How many ways were tried."""
     closure: float = 0.0

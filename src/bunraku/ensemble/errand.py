@@ -17,7 +17,7 @@ from bunraku.ensemble.team import OBJECT, Area, Team
 from bunraku.errors import BunrakuError
 from bunraku.planning.ways.free_space import FreeSpace
 from bunraku.planning.ways.path import Path as Way
-from bunraku.planning.ways.path_timing import Timing, timed
+from bunraku.planning.ways.path_timing import PathTiming, timed
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
@@ -65,7 +65,7 @@ class Errand:
         """Of the reduced team; built once. Ways keep more than the margin, as motions are straight between samples."""
         return self.team.space(self.scene, self.area, margin=PLANNED * self.margin)
 
-    def timed(self, path: Way) -> Timing:
+    def timed(self, path: Way) -> PathTiming:
         """The path as fast as the limits allow."""
         tied = self.team.tied
         v, a = (np.full(self.team.figure.n_q, limit) for limit in (self.speed, self.acceleration))

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from bunraku.motion import Motion
-from bunraku.planning.ways.path_timing import Timing
+from bunraku.planning.ways.path_timing import PathTiming
 
 Array = NDArray[np.float64]
 CALM = 0.17  # [rad] that a joint should move at most from one sample to the next
 
 
 @dataclass(frozen=True, eq=False)
-class Paced(Timing):
+class Paced(PathTiming):
     """A timing whose clock runs unevenly: `clock` (n, 2) are its own times and those of the timing it was made of."""
 
     clock: Array
@@ -33,7 +33,7 @@ class Paced(Timing):
         return super().at(np.interp(t, *self.clock.T))
 
 
-def paced(timing: Timing, motion: Motion) -> Paced:
+def paced(timing: PathTiming, motion: Motion) -> Paced:
     """Slower where joints of the motion, made of this timing, jump; times are evenly spaced all the same."""
     old = timing.clock[:, 1] if isinstance(timing, Paced) else np.linspace(0.0, timing.duration, len(motion))
     now = timing.clock[:, 0] if isinstance(timing, Paced) else old

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.brief import brief
 from bunraku.collision import World
-from bunraku.collision.free_curves import Link
+from bunraku.collision.free_curves import ReachLink
 from bunraku.ensemble.members import Agent, Carried, Hold, Vector
 from bunraku.ensemble.team_sampling import TeamSampler
 from bunraku.ensemble.terrain import Terrain, Tied
@@ -163,19 +163,19 @@ class Team:
     # -- reach -------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def links(self) -> tuple[Link, ...]:
+    def links(self) -> tuple[ReachLink, ...]:
         """One for each arm; and one that keeps what it holds in front of the agent."""
         out = []
         for agent in self.agents:
             base = self.body(agent)
             for hold, own, wrist in zip(agent.holds, agent.shells, agent.wrists(), strict=True):
                 held = Point(OBJECT, _vector(wrist))
-                out.append(Link(Point(base, _vector(own.shoulder)), held, own.least, own.most, f"{agent.name}'s {hold.tool}"))
+                out.append(ReachLink(Point(base, _vector(own.shoulder)), held, own.least, own.most, f"{agent.name}'s {hold.tool}"))
                 centre, least, most = own.ahead(agent.facing)
-                out.append(Link(Point(base, _vector(centre)), held, least, most, f"{agent.name}'s {hold.tool}, ahead,"))
+                out.append(ReachLink(Point(base, _vector(centre)), held, least, most, f"{agent.name}'s {hold.tool}, ahead,"))
                 if agent.outward is not None:
                     ends = Point(base, _vector(own.shoulder)), Point(OBJECT, _vector(agent.behind))
-                    out.append(Link(*ends, 0.0, float(agent.behind[3]), f"{agent.name}'s {hold.tool}, across,"))
+                    out.append(ReachLink(*ends, 0.0, float(agent.behind[3]), f"{agent.name}'s {hold.tool}, across,"))
         return tuple(out)
 
     @cached_property

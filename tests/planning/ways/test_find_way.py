@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from bunraku.errors import BunrakuError, NotFinite
+from bunraku.planning.planning_outcomes import BUDGET_SPENT, FOUND, GOAL_BLOCKED, NO_BUDGET, START_BLOCKED
 from bunraku.planning.ways.find_way import find
 from bunraku.planning.ways.free_space import FreeSpace
 from bunraku.planning.ways.path import rounded, shortcut
 from bunraku.planning.ways.rrt_connect import connect
 from bunraku.planning.ways.steer import Bezier, Differential
-from bunraku.planning.ways.way_outcome import WayOutcome
 from tests.planning.rooms import space, wall
 
 START, GOAL = np.array([-1.2, -1.0, 0.3]), np.array([1.2, -1.0, 2.0])
@@ -21,7 +21,7 @@ PARTS = {"straight": (), "walks": (Bezier("x", "y", "turn"),), "drives": (Differ
 def test_found_paths_are_free(parts, seed):
     room = space(parts=parts, margin=0.01)
     found = find(room, START, GOAL, seed=seed)
-    assert found.outcome is WayOutcome.FOUND
+    assert found.outcome == FOUND
     assert found.path is not None
     assert found.path.free
     assert room.world.check(found.path.dense(0.005)).clearance.min() > 0.01 - 1e-6
@@ -62,17 +62,17 @@ def test_shortcuts_are_shorter_and_corners_round():
 def test_impossible_problems_say_why():
     room = space()
     blocked = find(room, [0.0, 0.0, 0.0], GOAL)
-    assert blocked.outcome is WayOutcome.START_BLOCKED
-    assert "300 mm deep in wall" in blocked.why
+    assert blocked.outcome.kind == START_BLOCKED.kind
+    assert "300 mm deep in wall" in blocked.outcome.why
     near = find(space(margin=0.5), [-0.7, 0.0, 0.0], GOAL)
-    assert near.outcome is WayOutcome.START_BLOCKED
-    assert "apart, 500 mm are to be kept" in near.why
+    assert near.outcome.kind == START_BLOCKED.kind
+    assert "apart, 500 mm are to be kept" in near.outcome.why
     outside = find(room, START, [3.0, 0.0, 0.0])
-    assert outside.outcome is WayOutcome.GOAL_BLOCKED
-    assert "x = 3" in outside.why
-    assert find(room, START, GOAL, seconds=0.0).outcome is WayOutcome.NO_BUDGET
+    assert outside.outcome.kind == GOAL_BLOCKED.kind
+    assert "x = 3" in outside.outcome.why
+    assert find(room, START, GOAL, seconds=0.0).outcome == NO_BUDGET
     narrow = find(space(wall(door=0.1)), START, GOAL, seconds=0.3)
-    assert narrow.outcome is WayOutcome.BUDGET
+    assert narrow.outcome == BUDGET_SPENT
     assert narrow.path is None
 
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from bunraku.errors import BunrakuError, FileError
+from bunraku.outcome import STOPPED
+from bunraku.planning.planning_outcomes import FOUND
 from bunraku.planning.ways.find_way import extend, find
 from bunraku.planning.ways.roadmap import Roadmap, load
 from bunraku.planning.ways.steer import Bezier
 from bunraku.planning.ways.visibility import learn
-from bunraku.planning.ways.way_outcome import WayOutcome
 from tests.planning.rooms import space, wall
 
 START, GOAL = np.array([-1.2, -1.0, 0.3]), np.array([1.2, -1.0, 2.0])
@@ -23,7 +24,7 @@ def learnt():
 
 def test_guards_do_not_see_each_other_and_connectors_join(learnt):
     roadmap, state = learnt
-    assert state.outcome is WayOutcome.FOUND
+    assert state.outcome == FOUND
     assert state.components == 1
     assert state.guards < 60
     later = set(range(len(roadmap))) - set(roadmap.guards.tolist())
@@ -104,18 +105,21 @@ def test_an_edge_that_is_removed_is_not_used_again():
     assert (i, j) not in roadmap.edges
     assert (j, i) not in roadmap.edges
     again = find(roadmap.space, START, GOAL, roadmap=roadmap)
-    assert again.outcome.found
+    assert again.outcome.ok
 
 
 def test_ctrl_c_keeps_what_was_learnt():
     roadmap = Roadmap(space())
 
-    def interrupt(state):
-        if state.samples == 10:
+    heard = []
+
+    def interrupt(word):
+        heard.append(word)
+        if len(heard) == 10:
             raise KeyboardInterrupt
 
-    state = learn(roadmap, seed=1, listen=interrupt)
-    assert state.outcome is WayOutcome.STOPPED
+    state = learn(roadmap, seed=1, progress=interrupt)
+    assert state.outcome == STOPPED
     assert len(roadmap) > 0
     shorter = Roadmap(space())
     learn(shorter, seed=1, failures=60)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.collision import World
 from bunraku.collision.between_samples import Passage
 from bunraku.collision.curve_proofs import Curve
-from bunraku.collision.free_curves import Link, Ways
+from bunraku.collision.free_curves import ReachLink, Ways
 from bunraku.collision.shape_motion import travel
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.planning.ways.steer import TURN, Planar, Steering
@@ -31,7 +31,7 @@ class FreeSpace:
 
     def __init__(
         self, world: World, *, bounds: dict[str, tuple[float, float]] | None = None, parts: Iterable[Planar] = (),
-        links: Iterable[Link] = (), margin: float = 0.0, weights: ArrayLike | None = None, sampler: Sampler | None = None,
+        links: Iterable[ReachLink] = (), margin: float = 0.0, weights: ArrayLike | None = None, sampler: Sampler | None = None,
         resolution: float = 5e-4,
     ) -> None:  # fmt: skip
         if len(world.figures) != 1:

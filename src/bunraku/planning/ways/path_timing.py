@@ -1,4 +1,4 @@
-"""Timing: a path becomes a motion that is as fast as limits on speed and acceleration allow.
+"""PathTiming: a path becomes a motion that is as fast as limits on speed and acceleration allow.
 
 Along a path q(s) with s' = √x, limits are linear in u = s'' and x: |q_s| √x ≤ speed and |q_s u + q_ss x| ≤ acceleration.
 Backward from rest at the end, the largest x from which one can still stop is found place by place; forward, u is always the
@@ -31,7 +31,7 @@ SHARP = 0.02  # [rad] of a turn of the path's direction within a thousandth of i
 
 
 @dataclass(frozen=True, eq=False)
-class Timing:
+class PathTiming:
     """When the path is where: `place` [weighted m] and its `rate` at the times `t` [s]; the rate is linear in between."""
 
     path: Path
@@ -64,7 +64,7 @@ class Timing:
         return Motion.of(self.path.space.figure, t, self.at(t))
 
 
-def timed(path: Path, *, speed: Limit = 1.0, acceleration: Limit = 1.0) -> Timing:
+def timed(path: Path, *, speed: Limit = 1.0, acceleration: Limit = 1.0) -> PathTiming:
     """The fastest timing at rest at both ends. Limits are one number, one for each variable, or by the names of variables.
 
     Variables that a mapping does not name have the limit 1; [m/s or rad/s] and [m/s² or rad/s²].
@@ -77,14 +77,14 @@ def timed(path: Path, *, speed: Limit = 1.0, acceleration: Limit = 1.0) -> Timin
         own = _fastest(path, start, end, v, a)[1:]
         own[:, 0] += parts[-1][-1, 0]
         parts.append(own)
-    timing = Timing(path, *np.concatenate(parts).T)
+    timing = PathTiming(path, *np.concatenate(parts).T)
     # Between places limits may be passed by a little: what samples show decides, and time is stretched.
     excess = _excess(timing, v, a)
     slower = math.sqrt(max(excess, 1.0))
-    return Timing(path, slower * timing.t, timing.place, timing.rate / slower)
+    return PathTiming(path, slower * timing.t, timing.place, timing.rate / slower)
 
 
-def _excess(timing: Timing, v: Array, a: Array) -> float:
+def _excess(timing: PathTiming, v: Array, a: Array) -> float:
     """How far limits are passed, as the factor by which accelerations are too large."""
     t = np.linspace(0.0, timing.duration, max(int(CLOSE_LOOK * timing.duration), 8))
     Q = timing.at(t)

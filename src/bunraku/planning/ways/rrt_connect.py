@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,11 +11,13 @@ from numpy.typing import NDArray
 from bunraku.brief import brief
 from bunraku.collision.curve_proofs import Curve
 from bunraku.kernels.clock import worked
+from bunraku.outcome import STOPPED, Outcome
+from bunraku.planning.planning_outcomes import BUDGET_SPENT, FOUND
 from bunraku.planning.ways.free_space import FreeSpace
 from bunraku.planning.ways.path import Path
 from bunraku.planning.ways.steer import length, reversed_curve
 from bunraku.planning.ways.straight_trees import FULL, MET, grow
-from bunraku.planning.ways.way_outcome import WayOutcome
+from bunraku.progress import Listener, Progress
 
 Array = NDArray[np.float64]
 BATCH = 32  # targets between two looks at the clock
@@ -25,7 +26,7 @@ FAR = 1e30  # where the dead are: nearest to nothing
 
 
 @dataclass
-class Tree:
+class WayTree:
     """Configurations that the root sees along curves."""
 
     space: FreeSpace
@@ -64,19 +65,19 @@ class Tree:
         return out[::-1]
 
 
-def tree_at(space: FreeSpace, q: Array) -> Tree:
+def tree_at(space: FreeSpace, q: Array) -> WayTree:
     Q, parent = np.empty((512, len(q))), np.full(512, -1, np.int64)
     Q[0] = q
-    return Tree(space, Q, parent)
+    return WayTree(space, Q, parent)
 
 
 @dataclass(frozen=True, eq=False)
 class Growth:
     """What two trees came to."""
 
-    outcome: WayOutcome
+    outcome: Outcome
     path: Path | None
-    trees: tuple[Tree, Tree]
+    trees: tuple[WayTree, WayTree]
     seconds: float
 
     __repr__ = brief
@@ -88,11 +89,11 @@ class Growth:
 
 def connect(
     space: FreeSpace, start: Array, goal: Array, *, seed: int = 0, seconds: float = 10.0, nodes: int = 100_000, stride: float = 1.5,
-    listen: Callable[[tuple[Tree, Tree]], None] | None = None,
+    progress: Listener | None = None,
 ) -> Growth:  # fmt: skip
     """A path between two free configurations, or how far the trees got; Ctrl-C ends it.
 
-    A branch grows by at most `stride` (weighted metres) at a time. `listen` hears of the trees after every few targets.
+    A branch grows by at most `stride` (weighted metres) at a time. `progress` hears of the trees after every few targets.
     """
     rng = np.random.default_rng(seed)
     trees = (tree_at(space, start), tree_at(space, goal))
@@ -100,7 +101,7 @@ def connect(
     turns(space, trees, np.empty((0, space.n)), stride, 0)  # what must be compiled is compiled before the clock starts
     begun, spent = time.perf_counter(), worked()  # what others do at the same time does not shorten the search
 
-    def ended(outcome: WayOutcome, path: Path | None = None) -> Growth:
+    def ended(outcome: Outcome, path: Path | None = None) -> Growth:
         return Growth(outcome, path, trees, time.perf_counter() - begun)
 
     here = 0
@@ -108,12 +109,12 @@ def connect(
         while len(trees[0]) + len(trees[1]) < nodes and worked() - spent < seconds:
             met, here = turns(space, trees, space.sample(rng, BATCH), stride, here)
             if met is not None:
-                return ended(WayOutcome.FOUND, _joined(space, trees, *met))
-            if listen is not None:
-                listen(trees)
+                return ended(FOUND, _joined(space, trees, *met))
+            if progress is not None:
+                progress(Progress("trees", min((worked() - spent) / seconds, 1.0), f"{len(trees[0]) + len(trees[1]):,} nodes"))
     except KeyboardInterrupt:
-        return ended(WayOutcome.STOPPED)
-    return ended(WayOutcome.BUDGET)
+        return ended(STOPPED)
+    return ended(BUDGET_SPENT)
 
 
 class Looks:
@@ -124,7 +125,7 @@ class Looks:
         self.proven: tuple[set[int], set[int]] = (set(), set())
 
     def turns(
-        self, space: FreeSpace, trees: tuple[Tree, Tree], targets: Array, stride: float, here: int
+        self, space: FreeSpace, trees: tuple[WayTree, WayTree], targets: Array, stride: float, here: int
     ) -> tuple[tuple[int, int] | None, int]:
         ways, counts, ends = space.ways, np.array([len(tree) for tree in trees]), np.empty(2, np.int64)
         while True:
@@ -147,7 +148,7 @@ class Looks:
             self.look = max(0.5 * self.look, FINEST)
             return None, here
 
-    def _prove(self, tree: Tree, k: int, known: set[int]) -> bool:
+    def _prove(self, tree: WayTree, k: int, known: set[int]) -> bool:
         """Whether every curve from the root to a node is free; where one is not, all that grew from it dies."""
         chain = []
         while k > 0:
@@ -168,7 +169,7 @@ class Looks:
 
 
 def _steered(
-    space: FreeSpace, trees: tuple[Tree, Tree], targets: Array, stride: float, here: int
+    space: FreeSpace, trees: tuple[WayTree, WayTree], targets: Array, stride: float, here: int
 ) -> tuple[tuple[int, int] | None, int]:
     """Any curves: target by target."""
     for target in targets:
@@ -181,7 +182,7 @@ def _steered(
     return None, here
 
 
-def _extend(space: FreeSpace, tree: Tree, target: Array, stride: float, near: int = -1) -> int | None:
+def _extend(space: FreeSpace, tree: WayTree, target: Array, stride: float, near: int = -1) -> int | None:
     """One stride toward the target; the new node."""
     if near < 0:
         near = int(np.argmin(space.distances(target, tree.nodes)))
@@ -194,7 +195,7 @@ def _extend(space: FreeSpace, tree: Tree, target: Array, stride: float, near: in
     return tree.add(near, curve) if space.free_along(curve) else None
 
 
-def _reach(space: FreeSpace, tree: Tree, target: Array, stride: float) -> int | None:
+def _reach(space: FreeSpace, tree: WayTree, target: Array, stride: float) -> int | None:
     """Strides toward the target until it is reached, which returns its node, or until something is in the way."""
     near = int(np.argmin(space.distances(target, tree.nodes)))
     while True:
@@ -206,6 +207,6 @@ def _reach(space: FreeSpace, tree: Tree, target: Array, stride: float) -> int | 
         near = reached
 
 
-def _joined(space: FreeSpace, trees: tuple[Tree, Tree], a: int, b: int) -> Path:
+def _joined(space: FreeSpace, trees: tuple[WayTree, WayTree], a: int, b: int) -> Path:
     back = [reversed_curve(curve) for curve in trees[1].branch(b)[::-1]]
     return Path(space, tuple(trees[0].branch(a) + back))

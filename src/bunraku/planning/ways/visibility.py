@@ -7,15 +7,16 @@ free space.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.kernels.clock import worked
+from bunraku.outcome import STOPPED, Outcome
+from bunraku.planning.planning_outcomes import BUDGET_SPENT, FOUND, NO_FREE_SAMPLE
 from bunraku.planning.ways.roadmap import Roadmap
-from bunraku.planning.ways.way_outcome import WayOutcome
+from bunraku.progress import Listener, Progress
 
 Array = NDArray[np.float64]
 
@@ -31,7 +32,7 @@ class Learning:
     components: int
     failures: int
     """Free samples in a row that brought no guard."""
-    outcome: WayOutcome = WayOutcome.BUDGET
+    outcome: Outcome = BUDGET_SPENT
 
     @property
     def covered(self) -> float:
@@ -41,7 +42,7 @@ class Learning:
 
 def learn(
     roadmap: Roadmap, *, seed: int = 0, failures: int = 150, guards: int = 400, seconds: float = np.inf, looks: int = 16,
-    listen: Callable[[Learning], None] | None = None,
+    progress: Listener | None = None,
 ) -> Learning:  # fmt: skip
     """Makes the roadmap larger, in place, until `failures` free samples in a row were seen by guards, or it has `guards`.
 
@@ -52,17 +53,17 @@ def learn(
     rng = np.random.default_rng([seed, len(roadmap)])
     samples = row = connectors = 0
 
-    def state(outcome: WayOutcome) -> Learning:
+    def state(outcome: Outcome) -> Learning:
         parts = len(set(roadmap.component.tolist())) if len(roadmap) else 0
         return Learning(samples, len(roadmap.guards), connectors, parts, row, outcome)
 
     try:
         while row < failures and len(roadmap.guards) < guards:
             if worked() - begun > seconds:
-                return state(WayOutcome.BUDGET)
+                return state(BUDGET_SPENT)
             q = space.free_sample(rng)
             if q is None:
-                return state(WayOutcome.NO_ROOM)
+                return state(NO_FREE_SAMPLE)
             samples += 1
             seen = _seen_guards(roadmap, q, looks)
             row = 0 if not seen else row + 1
@@ -71,11 +72,12 @@ def learn(
                 for guard in seen:
                     roadmap.add_edge(node, guard)
                 connectors += bool(seen)
-            if listen is not None:
-                listen(state(WayOutcome.BUDGET))
+            if progress is not None:
+                done = max(row / failures, len(roadmap.guards) / guards)
+                progress(Progress("roadmap", min(done, 1.0), f"{len(roadmap.guards)} guards, {connectors} connectors"))
     except KeyboardInterrupt:
-        return state(WayOutcome.STOPPED)
-    return state(WayOutcome.FOUND)
+        return state(STOPPED)
+    return state(FOUND)
 
 
 def _seen_guards(roadmap: Roadmap, q: Array, looks: int) -> list[int]:
