@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicSpline
 
-from bunraku.locomotion.walk.cycles import CHANNELS, FILE, STANCE, Cycle, Cycles, save_cycles, series
+from bunraku.locomotion.walk.cycles import CYCLE_CHANNELS, STANCE_PHASE, Cycle, Cycles, save_cycles, series, shipped_cycles
 
 Array = NDArray[np.float64]
 SAMPLES = 128
@@ -89,7 +89,9 @@ def curve(knots: dict[int, float]) -> CubicSpline:
 def on_foot(phase: ArrayLike, stance: float) -> Array:
     """The stride's phase at the foot's own."""
     phase = np.asarray(phase, float)
-    return np.where(phase < STANCE, phase * stance / STANCE, stance + (phase - STANCE) * (1.0 - stance) / (1.0 - STANCE))
+    return np.where(
+        phase < STANCE_PHASE, phase * stance / STANCE_PHASE, stance + (phase - STANCE_PHASE) * (1.0 - stance) / (1.0 - STANCE_PHASE)
+    )
 
 
 def leg(gait: Gait) -> dict[str, Array]:
@@ -97,10 +99,10 @@ def leg(gait: Gait) -> dict[str, Array]:
     own = on_foot(PHASE, gait.stance)
     hip, knee, ankle = (curve(knots)(own) * DEG for knots in (gait.hip, gait.knee, gait.ankle))
     foot = -hip + knee - ankle
-    flat = np.interp(PHASE, [0.0, 0.04, 0.1, 0.36, 0.45, 0.52, STANCE, 1.0], [0.0, 0.3, 1.0, 1.0, 0.7, 0.35, 0.0, 0.0])
+    flat = np.interp(PHASE, [0.0, 0.04, 0.1, 0.36, 0.45, 0.52, STANCE_PHASE, 1.0], [0.0, 0.3, 1.0, 1.0, 0.7, 0.35, 0.0, 0.0])
     foot = foot * (1.0 - flat)
     foot = np.where(foot > 0.0, ROLL * foot, foot)
-    s = np.clip((PHASE - STANCE) / (1.0 - STANCE), 0.0, 1.0)
+    s = np.clip((PHASE - STANCE_PHASE) / (1.0 - STANCE_PHASE), 0.0, 1.0)
     lift = CubicSpline(np.array([*CLEARANCE]) / 100.0, [*CLEARANCE.values()], bc_type="clamped")(s)
     return {"foot": foot, "lift": lift, "hip_ry": -hip, "knee_ry": knee, "ankle_ry": -ankle}
 
@@ -147,7 +149,7 @@ def standing() -> Cycle:
 
 
 def cycle(name: str, going: tuple[float, float, float], stance: float, channels: dict[str, ArrayLike]) -> Cycle:
-    table = np.stack([np.broadcast_to(channels[name], SAMPLES) for name in CHANNELS], 1)
+    table = np.stack([np.broadcast_to(channels[name], SAMPLES) for name in CYCLE_CHANNELS], 1)
     return Cycle(name, np.array(going), stance, series(table))
 
 
@@ -166,7 +168,10 @@ def turning(name: str, turn: float) -> Cycle:
 def backward(speed: float) -> Cycle:
     """The slow stride played backward: toes touch first, the heel leaves last."""
     back = -np.arange(SAMPLES)
-    legs, mirrored = {}, (STANCE * SAMPLES - np.arange(SAMPLES)) / SAMPLES  # phase p of the new is STANCE − p of the old
+    legs, mirrored = (
+        {},
+        (STANCE_PHASE * SAMPLES - np.arange(SAMPLES)) / SAMPLES,
+    )  # phase p of the new is STANCE_PHASE − p of the old
     for key, value in leg(SLOW).items():
         played = np.interp(mirrored % 1.0, np.arange(SAMPLES + 1) / SAMPLES, np.append(value, value[0]))
         legs |= {f"{side}_{key}": (0.55 if key == "foot" else 1.0) * played for side in ("left", "right")}
@@ -194,5 +199,5 @@ def library() -> Cycles:
 
 
 if __name__ == "__main__":
-    save_cycles(library(), FILE)
-    print(f"{FILE.name}: {FILE.stat().st_size} bytes, {', '.join(c.name for c in library().cycles)}")
+    save_cycles(library(), shipped_cycles())
+    print(f"{shipped_cycles().name}: {shipped_cycles().stat().st_size} bytes, {', '.join(c.name for c in library().cycles)}")

@@ -28,7 +28,7 @@ def test_a_bvh_file_instead_of_the_library(recording, tmp_path):
     save_bvh(recording, tmp_path / "stroll.bvh")
     cycles = captured(tmp_path / "stroll.bvh")
     found, known = cycles["stroll"], load_cycles()["comfortable"]
-    assert found.going == pytest.approx([1.2, 0.0, 0.0], abs=0.05)
+    assert found.velocity == pytest.approx([1.2, 0.0, 0.0], abs=0.05)
     assert found.stance == pytest.approx(known.stance, abs=0.04)
     for channel in ("left_foot", "right_foot", "left_shoulder_ry", "right_elbow", "pelvis_rx", "pelvis_tz"):
         assert np.corrcoef(found.at(PHASE, channel), known.at(PHASE, channel))[0, 1] > 0.95, channel
@@ -59,14 +59,14 @@ def test_names_of_other_skeletons_and_trembling_markers(recording, tmp_path):
     assert "LeftUpLeg" in text
     (tmp_path / "other.bvh").write_text(text)
     found, known = captured(tmp_path / "other.bvh")["other"], load_cycles()["comfortable"]
-    assert found.going == pytest.approx([1.2, 0.0, 0.0], abs=0.06)
+    assert found.velocity == pytest.approx([1.2, 0.0, 0.0], abs=0.06)
     assert found.stance == pytest.approx(known.stance, abs=0.05)
     for channel in ("left_foot", "right_foot", "left_shoulder_ry", "left_knee_ry"):
         assert np.corrcoef(found.at(PHASE, channel), known.at(PHASE, channel))[0, 1] > 0.93, channel
 
 
 def test_a_motion_will_do(recording):
-    assert captured(recording).cycles[1].going[0] == pytest.approx(1.2, abs=0.03)
+    assert captured(recording).cycles[1].velocity[0] == pytest.approx(1.2, abs=0.03)
 
 
 def test_what_holds_no_stride_is_refused(recording):
@@ -75,5 +75,5 @@ def test_what_holds_no_stride_is_refused(recording):
     still = Motion.of(PERSON, np.linspace(0.0, 2.0, 50), np.tile(PERSON.start, (50, 1)))
     with pytest.raises(BunrakuError, match="no whole stride"):
         captured(still)
-    with pytest.raises(BunrakuError, match="are no walk"):
+    with pytest.raises(BunrakuError, match="too few for a stride"):
         captured(Motion.of(PERSON, [0.0, 1.0], np.tile(PERSON.start, (2, 1))))

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 from bunraku.errors import BunrakuError, FileError
-from bunraku.locomotion.walk.cycles import CHANNELS, HARMONICS, STANCE, Cycle, Cycles, harmonics, load_cycles, save_cycles, series
+from bunraku.locomotion.walk.cycles import (
+    CYCLE_CHANNELS,
+    HARMONICS,
+    STANCE_PHASE,
+    Cycle,
+    Cycles,
+    harmonics,
+    load_cycles,
+    save_cycles,
+    series,
+)
 
 PHASE = np.linspace(0.0, 1.0, 200, endpoint=False)
 
@@ -17,11 +27,11 @@ def test_series_gives_back_what_it_was_made_of():
 
 def test_the_library_holds_all_ways_of_walking():
     library = load_cycles()
-    going = np.array([cycle.going for cycle in library.cycles])
-    assert {0.0, 0.4, 1.2, 1.6} <= set(going[:, 0].round(6))
-    assert (going[:, 0] < 0.0).any()
-    assert ((going[:, 1] > 0.0).any(), (going[:, 1] < 0.0).any()) == (True, True)
-    assert {(speed, turn) for speed in (0.4, 1.2, 1.6) for turn in (-1.0, 0.0, 1.0)} <= {(g[0].round(6), g[2]) for g in going}
+    velocity = np.array([cycle.velocity for cycle in library.cycles])
+    assert {0.0, 0.4, 1.2, 1.6} <= set(velocity[:, 0].round(6))
+    assert (velocity[:, 0] < 0.0).any()
+    assert ((velocity[:, 1] > 0.0).any(), (velocity[:, 1] < 0.0).any()) == (True, True)
+    assert {(speed, turn) for speed in (0.4, 1.2, 1.6) for turn in (-1.0, 0.0, 1.0)} <= {(g[0].round(6), g[2]) for g in velocity}
 
 
 def test_a_stride_looks_like_one():
@@ -31,8 +41,8 @@ def test_a_stride_looks_like_one():
         pitch, lift = cycle.at(PHASE, "left_foot"), cycle.at(PHASE, "left_lift")
         assert pitch[0] < -0.1
         assert np.abs(pitch[(PHASE > 0.12) & (PHASE < 0.3)]).max() < 0.05
-        assert pitch[np.searchsorted(PHASE, STANCE)] > 0.3
-        assert np.abs(lift[PHASE < 0.95 * STANCE]).max() < 0.003
+        assert pitch[np.searchsorted(PHASE, STANCE_PHASE)] > 0.3
+        assert np.abs(lift[PHASE < 0.95 * STANCE_PHASE]).max() < 0.003
         assert lift[(PHASE > 0.7) & (PHASE < 0.9)].min() > 0.012
 
 
@@ -63,11 +73,11 @@ def test_what_is_no_library_is_refused(tmp_path):
     for name in ("bad.npz", "missing.npz"):
         with pytest.raises(FileError, match="is no library of cycles"):
             load_cycles(tmp_path / name)
-    with pytest.raises(BunrakuError, match="no cycle 'run'"):
+    with pytest.raises(BunrakuError, match="no cycle is called 'run'"):
         load_cycles()["run"]
-    with pytest.raises(BunrakuError, match="no cycles"):
+    with pytest.raises(BunrakuError, match="no cycles to blend"):
         Cycles(())
-    good = np.zeros((2 * HARMONICS + 1, len(CHANNELS)))
-    for going, stance, table in ([1.0, 0.0], 0.6, good), ([1.0, 0.0, 0.0], 0.3, good), ([1.0, 0.0, 0.0], 0.6, good[1:]):
+    good = np.zeros((2 * HARMONICS + 1, len(CYCLE_CHANNELS)))
+    for velocity, stance, table in ([1.0, 0.0], 0.6, good), ([1.0, 0.0, 0.0], 0.3, good), ([1.0, 0.0, 0.0], 0.6, good[1:]):
         with pytest.raises(BunrakuError, match="cycle 'odd'"):
-            Cycle("odd", np.array(going), stance, table)
+            Cycle("odd", np.array(velocity), stance, table)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bunraku.figure import library
-from bunraku.locomotion.walk.base_motion import going
+from bunraku.locomotion.walk.base_motion import base_motion
 from bunraku.locomotion.walk.cycles import load_cycles
-from bunraku.locomotion.walk.footfalls import GAP, plan
+from bunraku.locomotion.walk.footfalls import FootfallOptions, footfalls
 from bunraku.locomotion.walk.legs import legs_of
 
 
@@ -19,8 +19,8 @@ def legs():
 
 def steps_of(x, y, turn, seconds):
     t = np.linspace(0.0, seconds, len(x))
-    way = going(t, np.stack(np.broadcast_arrays(x, y, turn), 1).astype(float))
-    return way, plan(way, load_cycles(), legs(), None)
+    way = base_motion(t, np.stack(np.broadcast_arrays(x, y, turn), 1).astype(float))
+    return way, footfalls(way, load_cycles(), legs(), None)
 
 
 def smooth(length, samples=300):
@@ -47,7 +47,7 @@ def test_sidesteps_do_not_cross_and_begin_on_that_side(side):
         for i, a in enumerate(steps.of(0)) for j, b in enumerate(steps.of(1))
         if max(steps.touch[a], steps.touch[b]) < min(steps.leave[a], steps.leave[b])
     ]  # fmt: skip
-    assert min(together) > 0.95 * GAP
+    assert min(together) > 0.95 * FootfallOptions().gap
 
 
 def test_feet_are_as_far_ahead_as_behind():

@@ -1,4 +1,4 @@
-"""A foot over time: it stands, rolling over heel and toes without sliding, and swings to where it stands next."""
+"""Feet over time: a foot stands, rolling over heel and toes without sliding, and swings to where it stands next."""
 
 from __future__ import annotations
 
@@ -8,25 +8,47 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.walk.base_motion import Going
-from bunraku.locomotion.walk.cycles import STANCE, Cycles
-from bunraku.locomotion.walk.foot_ground import Ground, Heights, level
-from bunraku.locomotion.walk.footfalls import GAP, Steps
+from bunraku.locomotion.walk.base_motion import BaseMotion
+from bunraku.locomotion.walk.cycles import STANCE_PHASE, Cycles
+from bunraku.locomotion.walk.foot_ground import FootGround, Heights, level
+from bunraku.locomotion.walk.footfalls import Stances
 from bunraku.locomotion.walk.legs import Leg
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-LEVEL = 0.02  # [rad] of pitch that counts as flat
-LOOKS = np.linspace(0.15, 0.91, 15)  # shares of a swing at which clearance is asked for
-JUST = 0.01  # [s]
-FLATTER, LOWER = 0.6, 0.5  # with full ease, feet pitch and rise less by these shares
-STEEP = 0.15  # [m] of a step up or down
-SCUFF = 0.012  # [m] that the sole clears the ground by, halfway of a swing, even in the shortest step
-SKIM, NIGH = 2e-3, 4e-3  # [m] that a foot is up as soon as it is farther than this from where it stands: it does not scrape
-ROUND = 0.1  # sine of the pitch below which heel and toes count as one
-RISING = 0.3  # share of a swing in which it is raised
-HURRIED, EVEN = 0.38, 0.2  # shares of a swing in which a foot gets up to speed: at will, and with full ease
+
+
+@dataclass(frozen=True)
+class FootOptions:
+    """How feet roll and swing. Ease runs from 0 (a usual walk) to 1 (a gentle one), and beyond."""
+
+    flat: float = 0.02
+    """A smaller pitch than this counts as flat [rad]."""
+    checked_shares: tuple[float, ...] = tuple(np.linspace(0.15, 0.91, 15).tolist())
+    """Shares of a swing at which the clearance is checked."""
+    difference: float = 0.01
+    """The time over which velocities at lift-off and touchdown are taken by difference [s]."""
+    flatter: float = 0.6
+    """The share by which feet pitch less at full ease."""
+    lower: float = 0.5
+    """The share by which feet rise less at full ease."""
+    high_step: float = 0.15
+    """A step up of this height is taken up first and then ahead; one down, ahead first [m]."""
+    clearance: float = 0.012
+    """Of the sole over the ground halfway through a swing, in the shortest step [m]."""
+    liftoff_height: float = 2e-3
+    """A foot is up by this much as soon as it leaves its place, so that it does not scrape [m]."""
+    liftoff_distance: float = 4e-3
+    """From its place within which it rises by that much [m]."""
+    heel_to_toe: float = 0.1
+    """The sine of the pitch below which the change of support from heel to toes is smoothed."""
+    rising: float = 0.3
+    """The share of a swing in which a foot rises, and in which it sinks."""
+    ramp: float = 0.38
+    """The share of a swing in which a foot gets up to speed, and of that in which it slows down."""
+    gentle_ramp: float = 0.2
+    """The same at full ease."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,37 +57,39 @@ class Foot:
 
     leg: Leg
     touch: Array
+    """When each stance begins [s]."""
     leave: Array
+    """When each stance ends [s]."""
     yaw: Array
-    ground: Ground
+    """The heading in each stance [rad]."""
+    ground: FootGround
     pitch: Callable[[Array], Array]
     """Of the foot against the ground, toes down [rad], at times."""
     clear: Callable[[Array], Array]
     """Of the lowest point of the sole over the ground [m], at times."""
     swings: Array
-    """(stances − 1, 6, 3): ankle at lift-off and touchdown, its changes of place there by unit of phase, lift and swerve; the
-    height of the ankle is that over the lowest point of the sole."""
-    ramp: float = HURRIED
+    """(stances − 1, 6, 3): ankle at lift-off and touchdown, its velocities there per unit of phase, lift and swerve; the height of
+    the ankle is that over the lowest point of the sole."""
+    ramp: float
     """The share of a swing in which it gets up to speed, and of that in which it slows down."""
     evenly: float = 0.0
+    """From 0, where it rises softly at both ends of a swing, to 1, where it rises evenly."""
+    options: FootOptions = FootOptions()
 
     # -- stance ------------------------------------------------------------------------------------------------------
 
     def stance_at(self, times: Array) -> Ints:
-        """The stance that holds, or the last before."""
+        """The number of the stance at each of `times` (n,) [s]; in a swing, of the one before."""
         return np.clip(np.searchsorted(self.touch, times, side="right") - 1, 0, len(self.touch) - 1)
 
     def standing(self, times: Array) -> NDArray[np.bool_]:
+        """Whether the foot stands at each of `times` (n,) [s]."""
         return np.asarray(times <= self.leave[self.stance_at(times)] + 1e-12)
 
-    def edge(self, pitch: Array) -> Array:
-        """The end of the sole on which the foot rolls, before the ankle [m]."""
-        return np.where(pitch > 0.0, self.leg.toe, self.leg.heel)
-
     def planted(self, k: Ints, pitch: Array) -> tuple[Array, Array]:
-        """Ankle and axes of a foot in stances k."""
+        """Ankle (n, 3) and axes (n, 3, 3) of the foot in stances `k` (n,), pitched by `pitch` (n,) [rad]."""
         R = self.ground.R[k] @ so3.about(1, pitch)
-        edge, zero = self.edge(pitch), np.zeros(len(pitch))
+        edge, zero = np.where(pitch > 0.0, self.leg.toe, self.leg.heel), np.zeros(len(pitch))  # it rolls on that end of the sole
         on_ground = np.stack([edge, zero, zero], 1)
         own = np.stack([edge, zero, zero - self.leg.ankle], 1)
         return self.ground.at[k] + _turned(self.ground.R[k], on_ground) - _turned(R, own), R
@@ -73,26 +97,30 @@ class Foot:
     # -- swing -------------------------------------------------------------------------------------------------------
 
     def over(self, pitch: Array) -> Array:
-        """Height of the ankle over the lowest point of the sole, without the kink where heel and toes are level."""
+        """Height of the ankle over the lowest point of the sole [m] at `pitch` (n,) [rad], smooth where heel and toes are level."""
         x, mean, half = np.sin(pitch), 0.5 * (self.leg.toe + self.leg.heel), 0.5 * (self.leg.toe - self.leg.heel)
-        return np.asarray(self.leg.ankle * np.cos(pitch) + mean * x + half * np.sqrt(x**2 + ROUND**2))
+        return np.asarray(self.leg.ankle * np.cos(pitch) + mean * x + half * np.sqrt(x**2 + self.options.heel_to_toe**2))
 
     def swung(self, k: Ints, s: Array, pitch: Array, clear: Array) -> tuple[Array, Array]:
-        """Ankle and axes of a foot at shares s of the swings after stances k."""
+        """Ankle (n, 3) and axes (n, 3, 3) of the foot at shares `s` (n,) of the swings after stances `k` (n,).
+
+        It is pitched by `pitch` (n,) [rad], and the lowest point of its sole is `clear` (n,) [m] over the ground.
+        """
         a, b, v, w, lift, swerve = np.moveaxis(self.swings[k], 1, 0)
         s1 = s[:, None]
         # Up a step, first up and then ahead; down, first ahead and then down.
-        climb = np.clip((self.ground.at[k + 1, 2] - self.ground.at[k, 2]) / STEEP, -1.0, 1.0)[:, None]
+        climb = np.clip((self.ground.at[k + 1, 2] - self.ground.at[k, 2]) / self.options.high_step, -1.0, 1.0)[:, None]
         late = np.where(climb > 0.0, s1 ** (1.0 + climb), 1.0 - (1.0 - s1) ** (1.0 - 0.6 * climb))
         early = np.where(climb > 0.0, 1.0 - (1.0 - s1) ** (1.0 + climb), s1 ** (1.0 - 0.8 * climb))
-        way = eased(late, self.ramp)
-        rise = eased(early, self.ramp)
+        way = _eased(late, self.ramp)
+        rise = _eased(early, self.ramp)
         start, end = s1 - s1**3 * (6.0 - 8.0 * s1 + 3.0 * s1**2), s1**3 * (-4.0 + 7.0 * s1 - 3.0 * s1**2)
-        bump = raised(s1, self.evenly)
+        bump = self.raised(s1)
         ankle = a + np.concatenate([way, way, rise], 1) * (b - a) + bump * (lift + swerve)
         ankle += (1.0 - np.maximum(climb, 0.0)) * start * v + end * w
         gone = np.minimum(*(((ankle[:, :2] - at[:, :2]) ** 2).sum(1) for at in (a, b)))
-        ankle[:, 2] += self.over(pitch) + clear + SKIM * (1.0 - np.exp(-gone / NIGH**2))
+        own = self.options
+        ankle[:, 2] += self.over(pitch) + clear + own.liftoff_height * (1.0 - np.exp(-gone / own.liftoff_distance**2))
         blend = way[:, 0]
         yaw = self.yaw[k] + blend * (self.yaw[k + 1] - self.yaw[k])
         tilts = np.swapaxes(so3.about(2, self.yaw), 1, 2) @ self.ground.R  # the ground's, seen along the foot
@@ -103,8 +131,14 @@ class Foot:
         tilt = np.stack([np.cross(e_y, normal), e_y, normal], -1)
         return ankle, so3.about(2, yaw) @ tilt @ so3.about(1, pitch)
 
+    def raised(self, s: Array) -> Array:
+        """How far a foot has risen at shares `s` of a swing, from 0 up to 1 and down to 0."""
+        x = np.minimum(np.minimum(s, 1.0 - s) / self.options.rising, 1.0)
+        up = 4.0 * s * (1.0 - s)
+        return np.asarray((1.0 - self.evenly) * x**2 * (3.0 - 2.0 * x) + self.evenly * up * (2.0 - up))
+
     def at(self, times: Array) -> tuple[Array, Array]:
-        """Ankles (n, 3) and axes (n, 3, 3) at times."""
+        """Ankles (n, 3) and axes (n, 3, 3) at `times` (n,) [s]."""
         pitch, k = self.pitch(times), self.stance_at(times)
         ankle, R = self.planted(k, pitch)
         up = ~self.standing(times)
@@ -116,80 +150,93 @@ class Foot:
 
 
 def feet(
-    going: Going, steps: Steps, cycles: Cycles, legs: tuple[Leg, Leg], grounds: tuple[Ground, Ground], heights: Heights | None,
-    *, ease: float = 0.0, heels: tuple[Array, Array] | None = None,
+    way: BaseMotion, steps: Stances, cycles: Cycles, legs: tuple[Leg, Leg], grounds: tuple[FootGround, FootGround],
+    heights: Heights | None, *, gap: float, ease: float = 0.0, heels: tuple[Array, Array] | None = None,
+    options: FootOptions = FootOptions(),  # noqa: B008 (frozen)
 ) -> tuple[Foot, Foot]:  # fmt: skip
-    """Both feet. With `ease` they pitch and rise less. `heels` are raised by so much more at each look of the way [rad]."""
-    bare, weights, ramp = [], cycles.weights(going.velocity), max(HURRIED + (EVEN - HURRIED) * ease, 0.07)
+    """The left and the right foot of a walk along the motion `way` of a base.
+
+    steps: when and where they stand
+    cycles: blended by velocity, say how they pitch and rise
+    legs, grounds: left and right: the legs, and where each stance stands
+    heights: of the ground between; flat where it is None
+    gap: the least distance of a swinging foot from the one that stands [m]
+    ease: from 0 up; more of it makes feet pitch and rise less
+    heels: how much more the left and the right heel are raised at each sample of the motion [rad]
+    options: how feet roll and swing
+    """
+    bare, weights = [], cycles.weights(way.velocity)
+    ramp = max(options.ramp + (options.gentle_ramp - options.ramp) * ease, 0.07)
     for foot in (0, 1):
-        own, phase = steps.of(foot), phase_of(steps, going, foot, going.t)
+        own, phase = steps.of(foot), _phase(steps, way, foot, way.t)
         channels = tuple(f"{legs[foot].side}_{name}" for name in ("foot", "lift"))
         pitch, lift = cycles.blend(weights, phase, channels).T
-        pitch = max(1.0 - FLATTER * ease, 0.1) * pitch
-        pitch -= LEVEL * np.tanh(pitch / LEVEL)  # nearly flat is flat
+        pitch = max(1.0 - options.flatter * ease, 0.1) * pitch
+        pitch -= options.flat * np.tanh(pitch / options.flat)  # nearly flat is flat
         if heels is not None:
             pitch += heels[foot]
-        lift = max(1.0 - LOWER * ease, 0.3) * np.maximum(np.where(phase > STANCE, lift, 0.0), 0.0)
+        lift = max(1.0 - options.lower * ease, 0.3) * np.maximum(np.where(phase > STANCE_PHASE, lift, 0.0), 0.0)
         yaw, none = np.unwrap(steps.place[own, 2]), np.zeros((max(len(own) - 1, 0), 6, 3))
         bare.append(Foot(
-            legs[foot], steps.touch[own], steps.leave[own], yaw, grounds[foot], _looked_up(going.t, pitch),
-            _looked_up(going.t, lift), none, ramp, min(ease, 1.0),
+            legs[foot], steps.touch[own], steps.leave[own], yaw, grounds[foot], _looked_up(way.t, pitch),
+            _looked_up(way.t, lift), none, ramp, min(ease, 1.0), options,
         ))  # fmt: skip
     left, right = bare
-    return _swinging(left, right, heights), _swinging(right, left, heights)
+    return _swinging(left, right, heights, gap), _swinging(right, left, heights, gap)
 
 
-def phase_of(steps: Steps, going: Going, foot: int, times: Array) -> Array:
-    """The foot's own phase: 0 to STANCE through a stance, on to 1 through a swing."""
+def _phase(steps: Stances, way: BaseMotion, foot: int, times: Array) -> Array:
+    """The foot's own phase: 0 to STANCE_PHASE through a stance, on to 1 through a swing."""
     own = steps.of(foot)
     touch, leave = steps.touch[own], steps.leave[own]
-    count = np.interp(times, going.t, steps.count)
-    first, last = np.interp(touch, going.t, steps.count), np.interp(leave, going.t, steps.count)
+    count = np.interp(times, way.t, steps.count)
+    first, last = np.interp(touch, way.t, steps.count), np.interp(leave, way.t, steps.count)
     # The first stance began, and the last one ends, as if there had been walking before and after.
     usual = 1.25
     first[0], last[-1] = min(first[0], last[0] - usual), max(last[-1], first[-1] + usual)
     k = np.clip(np.searchsorted(touch, times, side="right") - 1, 0, len(own) - 1)
-    stand = STANCE * np.clip((count - first[k]) / np.maximum(last[k] - first[k], 1e-9), 0.0, 1.0)
+    stand = STANCE_PHASE * np.clip((count - first[k]) / np.maximum(last[k] - first[k], 1e-9), 0.0, 1.0)
     after = np.minimum(k + 1, len(own) - 1)
-    swing = STANCE + (1.0 - STANCE) * np.clip((times - leave[k]) / np.maximum(touch[after] - leave[k], 1e-9), 0.0, 1.0)
-    return np.asarray(np.where(times <= leave[k], stand, swing))
+    swung = np.clip((times - leave[k]) / np.maximum(touch[after] - leave[k], 1e-9), 0.0, 1.0)
+    return np.asarray(np.where(times <= leave[k], stand, STANCE_PHASE + (1.0 - STANCE_PHASE) * swung))
 
 
 def _looked_up(t: Array, values: Array) -> Callable[[Array], Array]:
     return lambda times: np.interp(times, t, values)
 
 
-def _swinging(own: Foot, other: Foot, heights: Heights | None) -> Foot:
-    """The foot with its swings: as it leaves and arrives, no lower than clearance wants, around the other foot."""
+def _swinging(own: Foot, other: Foot, heights: Heights | None, gap: float) -> Foot:
+    """The foot with its swings: smooth at both ends, as high as the clearance asks, around the other foot."""
     n = len(own.touch) - 1
     if n < 1:
         return own
-    k, span = np.arange(n), own.touch[1:] - own.leave[:-1]
+    k, span, dt = np.arange(n), own.touch[1:] - own.leave[:-1], own.options.difference
 
     def planted(stance: Ints, times: Array) -> Array:
         return own.planted(stance, own.pitch(times))[0]
 
     a, b = planted(k, own.leave[:-1]), planted(k + 1, own.touch[1:])
-    v = (a - planted(k, own.leave[:-1] - JUST)) * (span / JUST)[:, None]
-    w = (planted(k + 1, own.touch[1:] + JUST) - b) * (span / JUST)[:, None]
+    v = (a - planted(k, own.leave[:-1] - dt)) * (span / dt)[:, None]
+    w = (planted(k + 1, own.touch[1:] + dt) - b) * (span / dt)[:, None]
     own.swings[:, 0], own.swings[:, 1], own.swings[:, 2, :2], own.swings[:, 3, :2] = a, b, v[:, :2], w[:, :2]
     own.swings[:, 0, 2] -= own.over(own.pitch(own.leave[:-1]))
     own.swings[:, 1, 2] -= own.over(own.pitch(own.touch[1:]))
     _lift(own, heights)
-    _swerve(own, other)
+    _swerve(own, other, gap)
     return own
 
 
-def _looked_at(own: Foot) -> tuple[Ints, Array, Array]:
-    """Swings, shares and times at which they are looked at, all in rows."""
-    n = len(own.swings)
-    k, s = np.repeat(np.arange(n), len(LOOKS)), np.tile(LOOKS, n)
+def _checked(own: Foot) -> tuple[Ints, Array, Array]:
+    """Swings, and the shares and times at which their clearance is checked, one row after the other."""
+    n, shares = len(own.swings), np.array(own.options.checked_shares)
+    k, s = np.repeat(np.arange(n), len(shares)), np.tile(shares, n)
     return k, s, own.leave[k] + s * (own.touch[k + 1] - own.leave[k])
 
 
 def _lift(own: Foot, heights: Heights | None) -> None:
-    """Raises each swing as far as its sole must clear the ground."""
-    k, s, times = _looked_at(own)
+    """Raises each swing until its sole clears the ground."""
+    k, s, times = _checked(own)
+    raised = own.raised(s)
     clear = own.clear(times)
     ankle, R = own.swung(k, s, own.pitch(times), clear)
     need = np.full(len(k), -np.inf)
@@ -199,38 +246,30 @@ def _lift(own: Foot, heights: Heights | None) -> None:
         if heights is not None:  # an edge just before or behind counts as well
             ahead = 0.01 * R[:, :2, 0]
             under = np.maximum(under, np.maximum(level(heights, corner[:, :2] + ahead), level(heights, corner[:, :2] - ahead)))
-        need = np.maximum(need, under + np.maximum(0.5 * clear, SCUFF * raised(s, own.evenly)) - corner[:, 2])
-    lift = (need / raised(s, own.evenly)).reshape(-1, len(LOOKS)).max(1)
+        need = np.maximum(need, under + np.maximum(0.5 * clear, own.options.clearance * raised) - corner[:, 2])
+    lift = (need / raised).reshape(len(own.swings), -1).max(1)
     own.swings[:, 4, 2] = np.maximum(lift, 0.0)
 
 
-def _swerve(own: Foot, other: Foot) -> None:
+def _swerve(own: Foot, other: Foot, gap: float) -> None:
     """Leads each swing outward around the foot that stands."""
-    k, s, times = _looked_at(own)
+    k, s, times = _checked(own)
     ankle, _ = own.swung(k, s, np.zeros(len(k)), np.zeros(len(k)))
     beside = other.stance_at(times)
     out = other.ground.R[beside][:, :, 1] * (1.0 if own.leg.hip[1] > 0.0 else -1.0)
     d = ankle - other.ground.at[beside]
     near = np.abs((d * other.ground.R[beside][:, :, 0]).sum(1)) < 0.3
-    need = np.where(near, GAP - (d * out).sum(1), 0.0) / raised(s, own.evenly)
-    worst = np.maximum(need, 0.0).reshape(-1, len(LOOKS))
-    pick = worst.argmax(1)
-    rows = np.arange(len(worst)) * len(LOOKS) + pick
+    need = np.where(near, gap - (d * out).sum(1), 0.0) / own.raised(s)
+    worst = np.maximum(need, 0.0).reshape(len(own.swings), -1)
+    rows = np.arange(len(worst)) * worst.shape[1] + worst.argmax(1)
     own.swings[:, 5] = np.minimum(worst.max(1), 0.25)[:, None] * out[rows] * np.array([1.0, 1.0, 0.0])
 
 
-def eased(s: Array, ramp: float) -> Array:
+def _eased(s: Array, ramp: float) -> Array:
     """From 0 to 1: the speed rises and falls straight within `ramp`, and is even in between."""
     early, late = np.minimum(s, ramp), np.minimum(1.0 - s, ramp)
     even = np.clip(s - ramp, 0.0, 1.0 - 2.0 * ramp)
     return np.asarray((even + 0.5 * ramp + (early**2 - late**2) / (2.0 * ramp)) / (1.0 - ramp))
-
-
-def raised(s: Array, evenly: float) -> Array:
-    """From 0 up to 1 and down to 0: softly at both ends, or `evenly` throughout."""
-    x = np.minimum(np.minimum(s, 1.0 - s) / RISING, 1.0)
-    up = 4.0 * s * (1.0 - s)
-    return np.asarray((1.0 - evenly) * x**2 * (3.0 - 2.0 * x) + evenly * up * (2.0 - up))
 
 
 def _turned(R: Array, x: Array) -> Array:

@@ -14,24 +14,48 @@ from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 Heights = Callable[[Array], ArrayLike]
-"""Points (n, 2) to heights (n,)."""
-UNEVEN = 0.008  # [m] that ground may be off a plane
-SHIFTS = np.array([0.0, *(s * k for k in (0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16) for s in (-1.0, 1.0))])
-EDGE = 0.03  # [m] that toes keep off a riser, and heels a third of it
-OVERHANG = 0.3  # share of heel and toes that may be over an edge
-HALF_WIDTH = 0.036
+"""Points (n, 2) [m] to the heights of the ground there (n,) [m]."""
+
+
+@dataclass(frozen=True)
+class FootGroundOptions:
+    """Where a foot may be set down."""
+
+    unevenness: float = 0.008
+    """The ground under a sole may be this far off a plane [m]."""
+    longest_shift: float = 0.16
+    """A foot is moved along itself by up to this much to get off an edge [m]."""
+    shift_step: float = 0.02
+    """Shifts are tried in steps of this length, the shortest first [m]."""
+    riser_gap: float = 0.03
+    """Toes keep this far from a riser, and heels three tenths of it [m]."""
+    overhang: float = 0.3
+    """The share of heel and toes that may hang over an edge."""
+    half_width: float = 0.036
+    """Half the width of a sole [m]."""
+
+    @property
+    def shifts(self) -> Array:
+        """All shifts that are tried [m], in their order."""
+        count = round(self.longest_shift / self.shift_step)
+        return np.array([0.0, *(sign * round(k * self.shift_step, 9) for k in range(1, count + 1) for sign in (-1.0, 1.0))])
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
-    """Soles on the ground: the point under each ankle, and axes whose z is the ground's normal."""
+class FootGround:
+    """Where soles stand."""
 
     at: Array
+    """The point of the ground under each ankle (n, 3) [m]."""
     R: Array
+    """Axes (n, 3, 3): z is the ground's normal."""
 
 
 def level(heights: Heights | None, points: Array) -> Array:
-    """Heights of points (…, 2), checked."""
+    """The heights of `points` (…, 2) by the function `heights`, checked; zero without one.
+
+    Raises BunrakuError where it returns another shape, NotFinite where it has no height at a point.
+    """
     if heights is None:
         return np.zeros(points.shape[:-1])
     flat = np.ascontiguousarray(points.reshape(-1, 2))
@@ -39,20 +63,29 @@ def level(heights: Heights | None, points: Array) -> Array:
     if found.shape != (len(flat),):
         raise BunrakuError(f"heights gave {found.shape} for {len(flat)} points\n  advice: heights(points (n, 2)) returns (n,)")
     if not np.isfinite(found).all():
-        raise NotFinite(f"no height at {flat[~np.isfinite(found)][0]}\n  advice: the ground goes on everywhere the person may step")
+        raise NotFinite(
+            f"no height at {flat[~np.isfinite(found)][0]}\n  advice: heights must be finite wherever the person may step"
+        )
     return found.reshape(points.shape[:-1])
 
 
-def rest(place: Array, leg: Leg, heights: Heights | None) -> Ground:
-    """Feet (n, 3) set down: moved along themselves off edges, as little as need be, and tilted with the ground."""
+def rest(
+    place: Array, leg: Leg, heights: Heights | None, *, options: FootGroundOptions = FootGroundOptions()  # noqa: B008 (frozen)
+) -> FootGround:  # fmt: skip
+    """Feet of a `leg` at `place` (n, 3) (x, y [m], heading [rad]) set down on ground of these `heights`.
+
+    Each is moved along itself to get off edges, as little as possible, and tilted with the ground. Flat ground where `heights` is
+    None. `options` say what ground is even enough.
+    """
     place = np.array(place)
     if heights is None:
-        return Ground(np.column_stack([place[:, :2], np.zeros(len(place))]), so3.about(2, place[:, 2]))
-    inner = np.array([(1.0 - OVERHANG) * leg.heel, 0.0, 0.5 * leg.toe, (1.0 - OVERHANG) * leg.toe])
-    lengths = np.array([leg.heel - 0.3 * EDGE, leg.heel, *inner, leg.toe, leg.toe + EDGE])
-    x, y = (grid.ravel() for grid in np.meshgrid(lengths, [-HALF_WIDTH, HALF_WIDTH], indexing="ij"))
+        return FootGround(np.column_stack([place[:, :2], np.zeros(len(place))]), so3.about(2, place[:, 2]))
+    shifts, uneven, firm = options.shifts, options.unevenness, 1.0 - options.overhang
+    inner = np.array([firm * leg.heel, 0.0, 0.5 * leg.toe, firm * leg.toe])
+    lengths = np.array([leg.heel - 0.3 * options.riser_gap, leg.heel, *inner, leg.toe, leg.toe + options.riser_gap])
+    x, y = (grid.ravel() for grid in np.meshgrid(lengths, [-options.half_width, options.half_width], indexing="ij"))
     c, s = np.cos(place[:, 2])[:, None, None], np.sin(place[:, 2])[:, None, None]
-    along = SHIFTS[:, None] + x  # (shifts, probes)
+    along = shifts[:, None] + x  # (shifts, probes)
     points = np.stack([place[:, :1, None] + c * along - s * y, place[:, 1:2, None] + s * along + c * y], -1)
     z = level(heights, points)
     A = np.column_stack([np.ones(len(x)), x, y])
@@ -61,25 +94,25 @@ def rest(place: Array, leg: Leg, heights: Heights | None) -> Ground:
     above = z - (A @ plane)[..., 0]
     # Ends of the sole may hang over an edge, but not be inside what rises there.
     off = np.where(within, np.abs(above), above).max(-1)
-    k = np.where((off < UNEVEN).any(1), (off < UNEVEN).argmax(1), off.argmin(1))
+    k = np.where((off < uneven).any(1), (off < uneven).argmax(1), off.argmin(1))
     row = np.arange(len(place))
-    own, rough = plane[row, k, :, 0], off[row, k] >= UNEVEN
+    own, rough = plane[row, k, :, 0], off[row, k] >= uneven
     own[rough] = np.column_stack([z[row, k][:, within].max(1), np.zeros((len(place), 2))])[rough]
-    own[~rough] = _bearing(A, z[row, k], own, (x >= leg.heel) & (x <= leg.toe))[~rough]
-    place[:, 0] += SHIFTS[k] * np.cos(place[:, 2])
-    place[:, 1] += SHIFTS[k] * np.sin(place[:, 2])
+    own[~rough] = _bearing(A, z[row, k], own, (x >= leg.heel) & (x <= leg.toe), 2.0 * uneven)[~rough]
+    place[:, 0] += shifts[k] * np.cos(place[:, 2])
+    place[:, 1] += shifts[k] * np.sin(place[:, 2])
     normal = np.stack([-own[:, 1], -own[:, 2], np.ones(len(own))], 1)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     e_y = np.cross(normal, [1.0, 0.0, 0.0])
     e_y /= np.linalg.norm(e_y, axis=1, keepdims=True)
     tilt = np.stack([np.cross(e_y, normal), e_y, normal], -1)
-    return Ground(np.column_stack([place[:, :2], own[:, 0]]), so3.about(2, place[:, 2]) @ tilt)
+    return FootGround(np.column_stack([place[:, :2], own[:, 0]]), so3.about(2, place[:, 2]) @ tilt)
 
 
-def _bearing(A: Array, z: Array, plane: Array, sole: NDArray[np.bool_]) -> Array:
-    """Planes (n, 3) that soles lie on: where slopes meet, under the whole sole; and such that nothing of it is in the ground."""
+def _bearing(A: Array, z: Array, plane: Array, sole: NDArray[np.bool_], most: float) -> Array:
+    """Planes (n, 3) that soles lie on: where slopes meet, fitted to the whole sole; raised until none of it is in the ground."""
     A, z = A[sole], z[:, sole]
-    bridges = np.asarray((np.abs(z - plane @ A.T) < 2.0 * UNEVEN).all(1))  # else an end hangs over an edge
+    bridges = np.asarray((np.abs(z - plane @ A.T) < most).all(1))  # else an end hangs over an edge
     out: Array = np.where(bridges[:, None], z @ np.linalg.pinv(A).T, plane)
     out[:, 0] += np.maximum(z - out @ A.T, 0.0).max(1)
     return out

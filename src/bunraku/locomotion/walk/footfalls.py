@@ -1,9 +1,9 @@
-"""Steps along a way: when each foot stands, and where.
+"""Steps along the motion of a base: when each foot stands, and where.
 
-The rate of steps follows from speed (step length grows as its root: the ratio of length to rate is nearly the same in people at
-all speeds), sidestep and turn. Steps alternate, and each stretch of walking holds a whole number of them, from standing to
-standing. A foot stands where the base is halfway through its stance: that is as much ahead at touchdown as it is behind at
-lift-off, whichever way the base goes.
+The rate of steps follows from velocity: step length grows as the root of speed, since the ratio of length to rate is nearly the
+same in people at all speeds; sidesteps and turns add steps. Feet alternate, and each bout of walking holds a whole number of
+steps, from standing to standing. A foot stands where the base is halfway through its stance: at touchdown the foot is as far ahead
+as it is behind at lift-off, whichever way the base goes.
 """
 
 from __future__ import annotations
@@ -15,83 +15,125 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
 from bunraku.brief import brief
-from bunraku.locomotion.walk.base_motion import Going, summed
+from bunraku.locomotion.walk.base_motion import BaseMotion, integral
 from bunraku.locomotion.walk.cycles import Cycles
-from bunraku.locomotion.walk.foot_ground import Heights, rest
+from bunraku.locomotion.walk.foot_ground import FootGroundOptions, Heights, rest
 from bunraku.locomotion.walk.legs import Leg
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-RATIO = 0.39  # [m s]: step length² over speed, of 6.5 mm for each step a minute
-QUICKEST = 2.6  # [1/s] steps
-LEAST = 0.9  # [1/s] in which a walk begins and ends
-LONGEST = np.array([0.5, 0.2, 0.5])  # [m, m, rad] that a base may be from the middle of a stance
-WIDE, NARROW, GAP = 0.09, 0.066, 0.125  # [m] a foot beside the base, standing and walking; least between feet that pass
-TOES_OUT = 0.1  # [rad]
-SOLES = 0.1  # [m] between the middles of two soles side by side
-BEHIND, LATER = 0.02, 0.05  # [m, s] ankles behind the hips, and more so by speed: heels that rise bring them forward
-TRIES = 12
-HASTE = 0.3  # [s] before and after a step that is too long, steps are quicker
-STEP = 0.24  # [m] up or down from one foot to the other
-SWIFT, CLOSER = 0.6, 0.3  # with full ease, standing on both feet and steps are shorter by these shares
-OFTENER = 0.6  # with more than full ease, steps are smaller and come oftener
+
+
+@dataclass(frozen=True)
+class FootfallOptions:
+    """How people set their feet. Ease runs from 0 (a usual walk) to 1 (a gentle one), and beyond."""
+
+    step_ratio: float = 0.39
+    """Step length² over speed [m s]; of people, 6.5 mm for each step a minute."""
+    highest_rate: float = 2.6
+    """Of steps [1/s]."""
+    lowest_rate: float = 0.9
+    """Of steps at which a walk begins and ends [1/s]."""
+    farthest: tuple[float, float, float] = (0.5, 0.2, 0.5)
+    """How far the base may be from the middle of a stance: ahead, sideways [m], turned [rad]."""
+    standing_width: float = 0.09
+    """From the base sideways to a foot, in standing [m]."""
+    walking_width: float = 0.066
+    """The same at 1 m/s [m]."""
+    gap: float = 0.125
+    """The least distance of the middles of two feet that pass each other [m]."""
+    toes_out: float = 0.1
+    """How far feet are turned outward [rad]."""
+    soles: float = 0.1
+    """From the middle of one sole to that of another beside it [m]."""
+    behind: float = 0.02
+    """Ankles are this far behind the hips halfway through a stance [m]."""
+    behind_by_speed: float = 0.05
+    """And by so much more for each m/s, since heels that rise bring ankles forward [s]."""
+    highest_step: float = 0.24
+    """Up or down from one foot to the other [m]."""
+    tries: int = 12
+    """How often steps are planned again, quicker where one was too long."""
+    haste: float = 0.3
+    """For so long before and after a step that is too long, steps become quicker [s]."""
+    shorter_double_support: float = 0.6
+    """The share by which standing on both feet is shorter at full ease."""
+    shorter_steps: float = 0.3
+    """The share by which steps are shorter at full ease."""
+    more_steps: float = 0.6
+    """The share by which steps come more often, for each unit of ease above 1.3."""
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class Stances:
     """Stances of both feet, in the order in which they begin; the first two are those of the start."""
 
     foot: Ints
     """0 left, 1 right."""
     touch: Array
+    """When each begins [s]."""
     leave: Array
+    """When each ends [s]."""
     middle: Array
-    """When the base is over the stance."""
+    """When the base is over the stance [s]."""
     place: Array
-    """(n, 3): x, y, heading of the foot."""
+    """(n, 3): x, y [m], heading [rad] of the foot."""
     count: Array
-    """Steps taken at each look of the way, and the foot that took the first of them in `parity`."""
+    """How many steps have been taken at each sample of the base's motion; a fraction within a step."""
     parity: Array
+    """The foot that took the first of them, at each sample."""
 
     __repr__ = brief
 
     def of(self, foot: int) -> Ints:
+        """The places of the stances of one `foot` (0 left, 1 right)."""
         return np.flatnonzero(self.foot == foot)
 
 
-def rate(going: Going) -> Array:
-    """Steps a second."""
-    forward, side, turn = np.abs(going.velocity.T)
-    along = np.sqrt(forward / RATIO) * np.where(going.velocity[:, 0] < 0.0, 1.2, 1.0)
+def step_rate(way: BaseMotion, *, options: FootfallOptions = FootfallOptions()) -> Array:  # noqa: B008 (frozen)
+    """Steps a second (n,) at each sample of the motion `way` of a base; `options` say how people step."""
+    forward, side, turn = np.abs(way.velocity.T)
+    along = np.sqrt(forward / options.step_ratio) * np.where(way.velocity[:, 0] < 0.0, 1.2, 1.0)
     across, about = side / (0.10 + 0.2 * side), turn / (0.32 + 0.15 * turn)
-    least = LEAST * going.pace / (going.pace + 0.08)
-    return np.asarray(np.minimum((along**4 + across**4 + about**4 + least**4) ** 0.25, QUICKEST))
+    least = options.lowest_rate * way.pace / (way.pace + 0.08)
+    return np.asarray(np.minimum((along**4 + across**4 + about**4 + least**4) ** 0.25, options.highest_rate))
 
 
-def plan(going: Going, cycles: Cycles, legs: tuple[Leg, Leg], heights: Heights | None, *, ease: float = 0.0) -> Steps:
-    """As few steps as keep all feet within reach. With `ease`, steps are shorter, and feet longer in the air."""
-    pace = np.minimum(rate(going) * (1.0 + OFTENER * max(ease - 1.3, 0.0)), QUICKEST)
-    for _ in range(TRIES):
-        steps, stretch = _steps(going, cycles, legs[0], pace, ease)
-        if heights is not None:  # a foot at a time up or down a step
+def footfalls(
+    way: BaseMotion, cycles: Cycles, legs: tuple[Leg, Leg], heights: Heights | None, *, ease: float = 0.0,
+    options: FootfallOptions = FootfallOptions(), ground: FootGroundOptions = FootGroundOptions(),  # noqa: B008 (frozen)
+) -> Stances:  # fmt: skip
+    """As few steps along the motion `way` of a base as keep all feet within reach.
+
+    cycles: say for which share of a stride a foot stands
+    legs: left and right
+    heights: of the ground; flat where it is None
+    ease: from 0 up; more of it makes steps shorter and keeps feet in the air for longer
+    options, ground: how people step, and where they may set a foot
+    """
+    often = 1.0 + options.more_steps * max(ease - 1.3, 0.0)
+    rate = np.minimum(step_rate(way, options=options) * often, options.highest_rate)
+    for _ in range(options.tries):
+        steps, stretch = _steps(way, cycles, legs[0], rate, ease, options)
+        if heights is not None:  # one foot at a time up or down a step
             z = np.empty(len(steps.foot))
             for foot in (0, 1):
-                z[steps.of(foot)] = rest(steps.place[steps.of(foot)], legs[foot], heights).at[:, 2]
-            climb = np.abs(np.diff(z)) / STEP
+                z[steps.of(foot)] = rest(steps.place[steps.of(foot)], legs[foot], heights, options=ground).at[:, 2]
+            climb = np.abs(np.diff(z)) / options.highest_step
             stretch[1:], stretch[:-1] = np.maximum(stretch[1:], climb), np.maximum(stretch[:-1], climb)
         late = stretch > 1.0
         if not late.any():
             break
-        hurried = np.zeros(len(pace))
+        hurried, haste = np.zeros(len(rate)), options.haste
         for begin, end in zip(steps.touch[late], steps.leave[late], strict=True):
-            hurried[(going.t >= begin - HASTE) & (going.t <= end + HASTE)] = 0.12
-        pace = pace * (1.0 + gaussian_filter1d(hurried, 0.5 * HASTE / going.dt, mode="nearest"))
+            hurried[(way.t >= begin - haste) & (way.t <= end + haste)] = 0.12
+        rate = rate * (1.0 + gaussian_filter1d(hurried, 0.5 * haste / way.dt, mode="nearest"))
     return steps
 
 
 @dataclass(frozen=True, eq=False)
 class _Swings:
-    """Swings in their order: the foot, when it leaves and lands, and the stretch of walking; and counts as in `Steps`."""
+    """Swings in their order: the foot, when it leaves and lands, and the bout of walking; and counts as in `Stances`."""
 
     foot: list[int]
     start: list[float]
@@ -101,20 +143,20 @@ class _Swings:
     parity: Array
 
 
-def _swings(going: Going, cycles: Cycles, pace: Array, share: float) -> _Swings:
-    """A whole number of steps in every stretch of walking; standing on both feet is scaled by `share`."""
-    t, done = going.t, 0.0
+def _swings(way: BaseMotion, cycles: Cycles, rate: Array, share: float) -> _Swings:
+    """A whole number of steps in every bout of walking; standing on both feet is scaled by `share`."""
+    t, done = way.t, 0.0
     out = _Swings([], [], [], [], np.zeros(len(t)), np.zeros(len(t)))
-    for k, (a, b) in enumerate(going.bouts):
-        times, phase = t[a : b + 1], summed(t[a : b + 1], pace[a : b + 1])
+    for k, (a, b) in enumerate(way.bouts):
+        times, phase = t[a : b + 1], integral(t[a : b + 1], rate[a : b + 1])
         n = max(round(phase[-1]), 2)
         phase *= n / phase[-1]
-        first = _first_foot(going, a, b, out.foot[-1] if out.foot else 1, n)
+        first = _first_foot(way, a, b, out.foot[-1] if out.foot else 1, n)
         out.count[a : b + 1], out.count[b + 1 :] = done + phase, done + n
         out.parity[a:] = (first + done) % 2
         done += n
         middle = np.interp(np.arange(n) + 0.5, phase, times)
-        both = share * (2.0 * cycles.stance(cycles.weights(going.velocity_at(middle))) - 1.0)  # of a step, on both feet
+        both = share * (2.0 * cycles.stance(cycles.weights(way.velocity_at(middle))) - 1.0)  # of a step, on both feet
         lift, land = np.arange(n) + 0.5 * both, np.arange(n) + 1.0 - 0.5 * both
         lift[0], land[-1] = 0.05, n - 0.05
         out.foot.extend((first + i) % 2 for i in range(n))
@@ -124,64 +166,75 @@ def _swings(going: Going, cycles: Cycles, pace: Array, share: float) -> _Swings:
     return out
 
 
-def _steps(going: Going, cycles: Cycles, leg: Leg, pace: Array, ease: float) -> tuple[Steps, Array]:
-    """The steps, and how far the base gets from each, as a share of the most."""
-    own = _swings(going, cycles, pace, max(1.0 - SWIFT * ease, 0.08))
+def _steps(
+    way: BaseMotion, cycles: Cycles, leg: Leg, rate: Array, ease: float, options: FootfallOptions
+) -> tuple[Stances, Array]:  # fmt: skip
+    """The steps, and how far the base gets from each, as a share of what is allowed."""
+    own = _swings(way, cycles, rate, max(1.0 - options.shorter_double_support * ease, 0.08))
     first = own.foot[0] if own.foot else 0
     foot = np.array([first, 1 - first, *own.foot], np.int64)
-    touch = np.array([going.t[0], going.t[0], *own.end])
-    leave, bout, next_bout = np.full(len(foot), going.t[-1]), np.array([-1, -1, *own.bout]), np.full(len(foot), -1)
+    touch = np.array([way.t[0], way.t[0], *own.end])
+    leave, bout, next_bout = np.full(len(foot), way.t[-1]), np.array([-1, -1, *own.bout]), np.full(len(foot), -1)
     for i in range(len(foot)):  # the next swing of the same foot ends a stance
         after = next((j for j in range(max(i - 1, 0), len(own.foot)) if own.foot[j] == foot[i]), None)
         if after is not None:
             leave[i], next_bout[i] = own.start[after], own.bout[after]
-    middle = _middles(going, touch, leave, bout, next_bout)
-    place, stretch = _places(going, foot, touch, leave, middle, LONGEST * (1.0 - CLOSER * min(ease, 1.5)))
-    return Steps(foot, touch, leave, middle, _apart(foot, place, leg), own.count, own.parity), stretch
+    middle = _middles(way, touch, leave, bout, next_bout)
+    place = _places(way, foot, middle, options)
+    farthest = np.array(options.farthest) * (1.0 - options.shorter_steps * min(ease, 1.5))
+    stretch = _stretch(way, touch, leave, middle, farthest)
+    return Stances(foot, touch, leave, middle, _apart(foot, place, leg, options), own.count, own.parity), stretch
 
 
-def _first_foot(going: Going, a: int, b: int, last: int, n: int) -> int:
+def _first_foot(way: BaseMotion, a: int, b: int, last: int, n: int) -> int:
     """The foot on the side to which the base goes or turns; else the one that did not step last."""
     until = a + max((b - a) // n, 1)
-    c, s = np.cos(going.base[a, 2]), np.sin(going.base[a, 2])
-    x, y, turn = going.base[min(until + (b - a) // n, b)] - going.base[a]
+    c, s = np.cos(way.base[a, 2]), np.sin(way.base[a, 2])
+    x, y, turn = way.base[min(until + (b - a) // n, b)] - way.base[a]
     aside = c * y - s * x + 0.15 * turn
     return 1 - last if abs(aside) < 0.02 else int(aside < 0.0)
 
 
-def _middles(going: Going, touch: Array, leave: Array, own: Ints, after: Ints) -> Array:
-    """When a base is halfway through a stance; where it rests there, the rest."""
-    t, moved = going.t, going.moved
+def _middles(way: BaseMotion, touch: Array, leave: Array, own: Ints, after: Ints) -> Array:
+    """When the base is halfway through each stance; where it comes to rest during one, when that is."""
+    t, moved = way.t, way.moved
     half = 0.5 * (np.interp(touch, t, moved) + np.interp(leave, t, moved))
     out = np.interp(half, moved + 1e-9 * t, t)  # strictly increasing
     out[own < 0] = t[0]
     for i in np.flatnonzero((own >= 0) & (own != after)):
-        out[i] = t[going.bouts[own[i]][1]]
+        out[i] = t[way.bouts[own[i]][1]]
     return np.asarray(np.clip(out, touch, np.maximum(leave, touch)))
 
 
-def _places(going: Going, foot: Ints, touch: Array, leave: Array, middle: Array, longest: Array) -> tuple[Array, Array]:
-    """Feet beside the base, wide enough apart not to cross."""
-    at = going.at(middle)
+def _places(way: BaseMotion, foot: Ints, middle: Array, options: FootfallOptions) -> Array:
+    """Feet (n, 3) beside the base, wide enough apart not to cross."""
+    at = way.at(middle)
     c, s = np.cos(at[:, 2]), np.sin(at[:, 2])
     side = np.where(foot == 0, 1.0, -1.0)
-    speed = np.abs(going.velocity_at(middle)[:, 0])
-    half = WIDE - (WIDE - NARROW) * np.clip(speed / 1.0, 0.0, 1.0)
+    speed = np.abs(way.velocity_at(middle)[:, 0])
+    half = options.standing_width - (options.standing_width - options.walking_width) * np.clip(speed / 1.0, 0.0, 1.0)
     d = at[1:, :2] - at[:-1, :2]  # feet take turns: neighbours are of either foot
-    need = 0.5 * (GAP - side[1:] * (c[:-1] * d[:, 1] - s[:-1] * d[:, 0]))
+    need = 0.5 * (options.gap - side[1:] * (c[:-1] * d[:, 1] - s[:-1] * d[:, 0]))
     half[1:] = np.maximum(half[1:], need)
     half[:-1] = np.maximum(half[:-1], need)
-    x = -BEHIND - LATER * np.clip(going.velocity_at(middle)[:, 0], -0.3, 1.2)
-    place = np.stack([at[:, 0] + c * x - s * side * half, at[:, 1] + s * x + c * side * half, at[:, 2] + side * TOES_OUT], 1)
-    away = np.zeros(len(foot))
+    x = -options.behind - options.behind_by_speed * np.clip(way.velocity_at(middle)[:, 0], -0.3, 1.2)
+    turn = at[:, 2] + side * options.toes_out
+    return np.stack([at[:, 0] + c * x - s * side * half, at[:, 1] + s * x + c * side * half, turn], 1)
+
+
+def _stretch(way: BaseMotion, touch: Array, leave: Array, middle: Array, farthest: Array) -> Array:
+    """How far the base gets from where it is halfway through each stance, as a share of `farthest` (3,)."""
+    at = way.at(middle)
+    c, s = np.cos(at[:, 2]), np.sin(at[:, 2])
+    out = np.zeros(len(touch))
     for when in (touch, leave):
-        d = going.at(when) - at
-        local = np.stack([c * d[:, 0] + s * d[:, 1], c * d[:, 1] - s * d[:, 0], d[:, 2]], 1) / longest
-        away = np.maximum(away, np.maximum(np.hypot(local[:, 0], local[:, 1]), np.abs(local[:, 2])))
-    return place, away
+        d = way.at(when) - at
+        local = np.stack([c * d[:, 0] + s * d[:, 1], c * d[:, 1] - s * d[:, 0], d[:, 2]], 1) / farthest
+        out = np.maximum(out, np.maximum(np.hypot(local[:, 0], local[:, 1]), np.abs(local[:, 2])))
+    return out
 
 
-def _apart(foot: Ints, place: Array, leg: Leg) -> Array:
+def _apart(foot: Ints, place: Array, leg: Leg, options: FootfallOptions) -> Array:
     """Feet moved outward where, turned against each other, their heels or toes would meet."""
     out = place.copy()
     for i in range(1, len(foot)):
@@ -190,7 +243,7 @@ def _apart(foot: Ints, place: Array, leg: Leg) -> Array:
         ahead, left = np.array([np.cos(middle), np.sin(middle)]), np.array([-np.sin(middle), np.cos(middle)])
         d = out[a, :2] - out[b, :2]
         end = -leg.heel if turn > 0.0 else leg.toe
-        need = max(GAP, SOLES + end * abs(np.sin(turn))) - d @ left
+        need = max(options.gap, options.soles + end * abs(np.sin(turn))) - d @ left
         if need > 0.0 and abs(d @ ahead) < leg.toe - leg.heel:
             out[a, :2] += 0.5 * need * left
             out[b, :2] -= 0.5 * need * left

@@ -14,7 +14,6 @@ from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 SIDES = ("left", "right")
-STRETCHED = 0.16  # [rad] the least bend of a knee
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,30 +22,33 @@ class Leg:
 
     side: str
     hip: Array
-    """In the axes of the pelvis [m]."""
+    """The hip in the axes of the pelvis [m]."""
     thigh: float
+    """From hip to knee [m]."""
     shin: float
+    """From knee to ankle [m]."""
     ankle: float
-    """Of the ankle over the sole [m]."""
+    """Height of the ankle over the sole [m]."""
     heel: float
-    """The sole's ends, before the ankle [m]; the heel is behind, negative."""
+    """The rear end of the sole, forward of the ankle [m]: negative."""
     toe: float
+    """The front end of the sole, forward of the ankle [m]."""
     columns: NDArray[np.int64]
-    """Of hip (rz, ry, rx), knee_ry, ankle (rz, ry, rx)."""
+    """Of hip (rz, ry, rx), knee_ry, ankle (rz, ry, rx) in the configuration."""
 
     @property
     def reach(self) -> float:
-        """From hip to ankle, at most."""
-        return self.distance(STRETCHED)
+        """The farthest that the ankle gets from the hip [m]: the knee stays bent by 0.16 rad."""
+        return self.distance(0.16)
 
     def distance(self, bend: float) -> float:
-        """From hip to ankle with the knee so bent."""
+        """From hip to ankle [m] with the knee bent by `bend` [rad]."""
         return float(np.sqrt(self.thigh**2 + self.shin**2 + 2.0 * self.thigh * self.shin * np.cos(bend)))
 
     def solve(self, hip: Array, R_WP: Array, ankle: Array, R_WA: Array, ahead: Array) -> Array:
-        """Angles (n, 7) of legs from hips (n, 3) of pelves R_WP to ankles (n, 3) of feet R_WA, knees toward `ahead` (n, 3).
+        """Angles (n, 7) [rad] of a leg from `hip` (n, 3) on a pelvis `R_WP` (n, 3, 3) to `ankle` (n, 3) of a foot `R_WA`.
 
-        The knee's bend follows from the law of cosines; what is out of reach is reached for.
+        The knee points toward `ahead` (n, 3). Its bend follows from the law of cosines; a leg that does not reach is straight.
         """
         line = ankle - hip
         d = np.sqrt((line**2).sum(1))
@@ -67,14 +69,17 @@ class Leg:
 
 
 def legs_of(figure: Figure) -> tuple[Leg, Leg]:
-    """Left and right. The figure has a free pelvis, and hips, knees and ankles that are balls, as the mannequin's are."""
+    """The left and the right leg of a `figure` with a free pelvis and with ball joints as hips, knees and ankles (the mannequin).
+
+    Raises FigureError where a joint is missing, or a leg does not hang straight down in the zero configuration.
+    """
     wanted = [f"pelvis_{v}" for v in ("tx", "ty", "tz", "rz", "ry", "rx")]
     wanted += [f"{side}_{joint}_{v}" for side in SIDES for joint in ("hip", "knee", "ankle") for v in ("rz", "ry", "rx")]
     missing = [name for name in wanted if name not in figure.names]
     if missing:
         raise FigureError(
             f"cannot walk: it has no {', '.join(missing[:3])}{' …' if len(missing) > 3 else ''}", kind="figure", name=figure.name,
-            advice="walking wants a pelvis, and hips, knees and ankles named as the mannequin's",
+            advice="name pelvis, hips, knees and ankles as the mannequin's are named",
         )  # fmt: skip
     return _leg(figure, "left"), _leg(figure, "right")
 
@@ -85,7 +90,8 @@ def _leg(figure: Figure, side: str) -> Leg:
     down = np.array([0.0, 0.0, -1.0])
     thigh, shin = float((knee - hip) @ down), float((ankle - knee) @ down)
     if not np.allclose([knee - hip, ankle - knee], [thigh * down, shin * down], atol=1e-9) or min(thigh, shin) <= 0.0:
-        raise FigureError("legs hang straight down at zero", kind="frame", name=f"{side}_hip", advice="as the mannequin's do")
+        why = "the leg does not hang straight down in the zero configuration"
+        raise FigureError(why, kind="frame", name=f"{side}_hip", advice="build it as the mannequin's legs are built")
     names = [f"{side}_hip_rz", f"{side}_hip_ry", f"{side}_hip_rx", f"{side}_knee_ry"]
     names += [f"{side}_ankle_rz", f"{side}_ankle_ry", f"{side}_ankle_rx"]
     corners = _sole(figure, side) - ankle
@@ -97,7 +103,7 @@ def _leg(figure: Figure, side: str) -> Leg:
 
 
 def _sole(figure: Figure, side: str) -> Array:
-    """Corners of the boxes of the foot, the figure at zero; without boxes, a foot of 25 cm."""
+    """Corners of the boxes of the foot in the zero configuration; without boxes, a foot of 25 cm."""
     here, foot = pose(figure, np.zeros(figure.n_q)), f"{side}_ankle"
     out = []
     for shape in figure.shapes:

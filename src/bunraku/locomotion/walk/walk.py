@@ -1,11 +1,12 @@
-"""Walking: a person whose base follows a given way exactly, on feet that do not slide.
+"""Walking: a person whose base follows a given path over a floor exactly, on feet that do not slide.
 
     walked = walk(figure, t, base)           # base (T, 3): x, y, heading of the pelvis over the floor
     walked.motion                            # all variables at all times
     walked.footfalls                         # foot, place, from when, until when
 
-Steps are planned along the way; feet stand on the ground and swing as the blended cycles have it; legs are solved in closed
-form between pelvis and feet; trunk, head and arms move as the cycles do, and the head looks where the way leads.
+Steps are planned along the path (`footfalls`); feet stand on the ground and swing as the blended cycles say (`feet`); legs are
+solved in closed form between pelvis and feet, trunk and arms move as in the cycles, and the head looks where the path leads
+(`walking_body`).
 """
 
 from __future__ import annotations
@@ -20,30 +21,58 @@ from bunraku.brief import brief
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import frames_along
-from bunraku.locomotion.walk.base_motion import Going, going
-from bunraku.locomotion.walk.cycles import SIDES, Cycles, load_cycles
-from bunraku.locomotion.walk.feet import Foot, feet
-from bunraku.locomotion.walk.foot_ground import Heights, rest
-from bunraku.locomotion.walk.footfalls import plan
-from bunraku.locomotion.walk.legs import Leg, legs_of
-from bunraku.locomotion.walk.walking_body import SINK, Body
+from bunraku.locomotion.walk.base_motion import BaseMotion, BaseMotionOptions, base_motion
+from bunraku.locomotion.walk.cycles import Cycles, load_cycles
+from bunraku.locomotion.walk.feet import Foot, FootOptions, feet
+from bunraku.locomotion.walk.foot_ground import FootGroundOptions, Heights, rest
+from bunraku.locomotion.walk.footfalls import FootfallOptions, footfalls
+from bunraku.locomotion.walk.legs import SIDES, Leg, legs_of
+from bunraku.locomotion.walk.walking_body import WalkingBody, WalkingBodyOptions
 from bunraku.motion import Motion
 
 Array = NDArray[np.float64]
-BENT = 0.2  # [rad] that knees are bent more with full ease
-TRIES, ENOUGH, MOST = 5, 1.5, 2.4  # of walking with more ease, and how much
-RAISES, SUPPLE = 4, 0.08  # of heels where an ankle would be bent to less than this [rad] of its limit
+
+
+@dataclass(frozen=True)
+class WalkOptions:
+    """The numbers that tune a walk, by the module that uses them.
+
+    A walk is made with an ease of 0 first. Where a joint then changes by more than `gentle`, it is made again with more ease:
+    shorter steps, lower feet, knees that are bent more.
+    """
+
+    base: BaseMotionOptions = BaseMotionOptions()
+    steps: FootfallOptions = FootfallOptions()
+    ground: FootGroundOptions = FootGroundOptions()
+    feet: FootOptions = FootOptions()
+    body: WalkingBodyOptions = WalkingBodyOptions()
+    gentle_bend: float = 0.2
+    """How much more knees are bent at full ease (1) [rad]."""
+    tries: int = 5
+    """How often a walk is made again with more ease."""
+    enough_ease: float = 1.5
+    """Above this ease, a try that hardly helps is the last."""
+    most_ease: float = 2.4
+    raises: int = 4
+    """How often heels are raised where ankles bend too far."""
+    ankle_margin: float = 0.08
+    """Ankles keep this far from the limit of their bend [rad]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Footfall:
-    """A foot on the ground: `place` is the point of the ground under the ankle."""
+    """A foot on the ground."""
 
     foot: str
+    """left or right."""
     place: Array
+    """The point of the ground under the ankle (3,) [m]."""
     heading: float
+    """[rad]."""
     touch: float
+    """When it touches down [s]."""
     leave: float
+    """When it leaves [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,17 +81,21 @@ class Walk:
 
     figure: Figure
     t: Array
+    """(T,) [s]."""
     Q: Array
+    """All variables (T, n)."""
     footfalls: tuple[Footfall, ...]
+    """In the order in which they begin."""
     slide: float
-    """The farthest that a standing sole is from where it was set down [m]."""
+    """The farthest that a standing sole gets from where it was set down [m]."""
     height: Array
-    """Of the ground that carries the person, smoothed, at every sample [m]."""
+    """Of the ground that carries the person, smoothed, at every sample (T,) [m]."""
 
     __repr__ = brief
 
     @property
     def motion(self) -> Motion:
+        """The walk as a motion of the figure."""
         return Motion.of(self.figure, self.t, self.Q)
 
     @property
@@ -74,51 +107,83 @@ class Walk:
 
 def walk(
     figure: Figure, t: ArrayLike, base: ArrayLike, *, cycles: Cycles | None = None, heights: Heights | None = None,
-    sway: float = 1.0, gentle: float | None = None,
+    sway: float = 1.0, gentle: float | None = None, options: WalkOptions = WalkOptions(),  # noqa: B008 (frozen)
 ) -> Walk:  # fmt: skip
-    """The figure walks so that its pelvis is over (x, y, heading) at every time, exactly.
+    """The walk of a `figure` whose pelvis is over `base` (T, 3) (x, y [m], heading [rad]) at times `t` (T,) [s], exactly.
 
-    `heights` maps points (n, 2) to the height of the ground; without it the ground is flat at 0. `sway` scales what trunk and
-    arms do beyond standing. `gentle` [rad] bounds what a joint may change from sample to sample: steps become calmer, knees more
-    bent and feet lower until it holds, as far as that goes.
+    cycles: to blend; those that come with bunraku where none are given
+    heights: maps points (n, 2) [m] to the height of the ground [m]; without it the ground is flat at 0
+    sway: scales what trunk and arms do beyond standing
+    gentle: what a joint may change from one sample to the next [rad]; steps become shorter, knees more bent and feet lower until
+        it holds, as far as that is possible; None sets no bound
+    options: the numbers that tune the walk
+
+    Raises BunrakuError where `t` and `base` do not fit together, FigureError where the figure cannot walk.
     """
     t, base = _checked(t, base)
     cycles = load_cycles() if cycles is None else cycles
-    legs, way = legs_of(figure), going(t, base)
-    best = _walked(figure, way, t, base, cycles, legs, heights, sway, 0.0)
-    ease = 0.0
-    for _ in range(TRIES):
-        if gentle is None or best.jump <= gentle or ease >= MOST:
+    walker = _Walker(figure, base_motion(t, base, options=options.base), t, base, cycles, legs_of(figure), heights, sway, options)
+    best, ease = walker.walked(0.0), 0.0
+    for _ in range(options.tries):
+        if gentle is None or best.jump <= gentle or ease >= options.most_ease:
             break
-        # Full ease about halves what joints do; a little more than needed, so that the next try mostly holds.
-        ease = min(ease + max(2.2 * (1.0 - gentle / best.jump), 0.2), MOST)
-        made, before = _walked(figure, way, t, base, cycles, legs, heights, sway, ease), best.jump
+        # Full ease about halves what joints do; take a little more than needed, so that the next try mostly holds.
+        ease = min(ease + max(2.2 * (1.0 - gentle / best.jump), 0.2), options.most_ease)
+        made, before = walker.walked(ease), best.jump
         best = min(best, made, key=lambda own: own.jump)
-        if ease > ENOUGH and made.jump > 0.99 * before:  # more would not help
+        if ease > options.enough_ease and made.jump > 0.99 * before:  # more would not help
             break
     return best
 
 
-def _walked(
-    figure: Figure, way: Going, t: Array, base: Array, cycles: Cycles, legs: tuple[Leg, Leg], heights: Heights | None, sway: float,
-    ease: float,
-) -> Walk:  # fmt: skip
-    steps = plan(way, cycles, legs, heights, ease=ease)
-    grounds = tuple(rest(steps.place[steps.of(foot)], legs[foot], heights) for foot in (0, 1))
-    heels: tuple[Array, Array] | None = None
-    for _ in range(1 + RAISES):
-        both = feet(way, steps, cycles, legs, (grounds[0], grounds[1]), heights, ease=ease, heels=heels)
-        Q, height = Body(figure, way, steps, cycles, both, BENT * ease, sway).at(t, base)
-        raised = _strained(figure, way, t, Q, both)
-        if raised is None:
-            break
-        heels = raised if heels is None else (heels[0] + raised[0], heels[1] + raised[1])
-    falls = [
-        Footfall(SIDES[k], foot.ground.at[i], float(foot.yaw[i]), float(foot.touch[i]), float(foot.leave[i]))
-        for k, foot in enumerate(both) for i in range(len(foot.touch))
-    ]  # fmt: skip
-    falls.sort(key=lambda fall: (fall.touch, fall.foot))
-    return Walk(figure, t, Q, tuple(falls), _slide(figure, t, Q, both), height)
+@dataclass(frozen=True, eq=False)
+class _Walker:
+    """Who walks, along which path, on which ground, and how."""
+
+    figure: Figure
+    way: BaseMotion
+    t: Array
+    base: Array
+    cycles: Cycles
+    legs: tuple[Leg, Leg]
+    heights: Heights | None
+    sway: float
+    options: WalkOptions
+
+    def walked(self, ease: float) -> Walk:
+        """The walk at one ease."""
+        figure, way, legs, heights, options = self.figure, self.way, self.legs, self.heights, self.options
+        steps = footfalls(way, self.cycles, legs, heights, ease=ease, options=options.steps, ground=options.ground)
+        left, right = (rest(steps.place[steps.of(foot)], legs[foot], heights, options=options.ground) for foot in (0, 1))
+        heels: tuple[Array, Array] | None = None
+        for _ in range(1 + options.raises):
+            both = feet(
+                way, steps, self.cycles, legs, (left, right), heights, gap=options.steps.gap, ease=ease, heels=heels,
+                options=options.feet,
+            )  # fmt: skip
+            body = WalkingBody(figure, way, steps, self.cycles, both, options.gentle_bend * ease, self.sway, options.body)
+            Q, height = body.at(self.t, self.base)
+            raised = self.strained(Q, both)
+            if raised is None:
+                break
+            heels = raised if heels is None else (heels[0] + raised[0], heels[1] + raised[1])
+        falls = [
+            Footfall(SIDES[k], foot.ground.at[i], float(foot.yaw[i]), float(foot.touch[i]), float(foot.leave[i]))
+            for k, foot in enumerate(both) for i in range(len(foot.touch))
+        ]  # fmt: skip
+        falls.sort(key=lambda fall: (fall.touch, fall.foot))
+        return Walk(figure, self.t, Q, tuple(falls), _slide(figure, self.t, Q, both), height)
+
+    def strained(self, Q: Array, both: tuple[Foot, Foot]) -> tuple[Array, Array] | None:
+        """How much to raise the heels at each sample of the base's motion, so that ankles keep off their limits; None for none."""
+        lower, options, way, out = self.figure.limits[0], self.options, self.way, []
+        for foot in both:
+            k = foot.leg.columns[5]
+            over = np.maximum(lower[k] + options.ankle_margin - Q[:, k], 0.0)
+            width = 2 * int(options.body.sinking_time / way.dt) + 1
+            wide = maximum_filter1d(np.interp(way.t, self.t, over), width, mode="nearest")
+            out.append(1.2 * uniform_filter1d(wide, width, mode="nearest"))
+        return (out[0], out[1]) if max(own.max() for own in out) > 1e-3 else None
 
 
 def _checked(t: ArrayLike, base: ArrayLike) -> tuple[Array, Array]:
@@ -126,9 +191,9 @@ def _checked(t: ArrayLike, base: ArrayLike) -> tuple[Array, Array]:
     if t.ndim != 1 or len(t) < 2 or base.shape != (len(t), 3):
         raise BunrakuError(f"t {t.shape} and base {base.shape}\n  advice: t (T,) and base (T, 3) with x, y, heading, T ≥ 2")
     if not (np.isfinite(t).all() and np.isfinite(base).all()):
-        raise NotFinite("times or base are not finite")
+        raise NotFinite("times or base are not finite\n  advice: give finite numbers")
     if not (np.diff(t) > 0.0).all():
-        raise BunrakuError("times do not increase")
+        raise BunrakuError("times do not increase\n  advice: sort them, and give each once")
     base[:, 2] = np.unwrap(base[:, 2])
     return t, base
 
@@ -145,15 +210,3 @@ def _slide(figure: Figure, t: Array, Q: Array, both: tuple[Foot, Foot]) -> float
             off.append(np.linalg.norm(corner - foot.ground.at[k] - foot.ground.R[k] @ np.array([x, 0.0, 0.0]), axis=1))
         worst = max(worst, float(np.minimum(*off).max(initial=0.0)))
     return worst
-
-
-def _strained(figure: Figure, way: Going, t: Array, Q: Array, both: tuple[Foot, Foot]) -> tuple[Array, Array] | None:
-    """How much to raise the heels at each look of the way, so that ankles do not bend too far; None where none does."""
-    lower, out = figure.limits[0], []
-    for foot in both:
-        k = foot.leg.columns[5]
-        over = np.maximum(lower[k] + SUPPLE - Q[:, k], 0.0)
-        width = 2 * int(SINK / way.dt) + 1
-        wide = maximum_filter1d(np.interp(way.t, t, over), width, mode="nearest")
-        out.append(1.2 * uniform_filter1d(wide, width, mode="nearest"))
-    return (out[0], out[1]) if max(own.max() for own in out) > 1e-3 else None
