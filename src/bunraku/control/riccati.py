@@ -13,7 +13,7 @@ import numpy as np
 
 from bunraku.control.linear_steps import add_curvature, add_turns, fill, fill_links, impulse
 from bunraku.kernels.compile import inline, kernel, woven
-from bunraku.spatial.cholesky import cholesky, solve_rows
+from bunraku.spatial.linalg import cholesky, cholesky_solve_rows
 
 
 @woven
@@ -232,7 +232,7 @@ def _eliminate(shift, mz, m, A, cross, Ux, k, K, d):
         Ux[a, nx] = mz[m + a]
     if not cholesky(A, nu):
         return False
-    solve_rows(A, nu, Ux)
+    cholesky_solve_rows(A, nu, Ux)
     for a in range(nu):
         for j in range(nx):
             K[k, a, j] = Ux[a, j]

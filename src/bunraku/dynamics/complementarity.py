@@ -8,7 +8,8 @@ what a step bends, so flipping violators ends: all at once while that works, the
 from __future__ import annotations
 
 from bunraku.figure.records import SLIP
-from bunraku.kernels.compile import bare, woven
+from bunraku.kernels.compile import bare
+from bunraku.spatial.linalg import pivoted_solve
 
 REDUNDANT = 1e-10  # relative: strings that share a load share it evenly
 ROUNDS = 60
@@ -47,7 +48,7 @@ def complementarity(links, S, g, lam, near, alive, delta, B, order):
                 B[a, b] = S[i, order[b]]
             if links[i].kind != SLIP:
                 B[a, a] -= REDUNDANT * scale
-        if not gauss(B, m):
+        if not pivoted_solve(B, m):
             return False
         for a in range(m):
             delta[order[a]] = B[a, m]
@@ -70,30 +71,3 @@ def complementarity(links, S, g, lam, near, alive, delta, B, order):
         if not found:
             return True
     return False
-
-
-@woven
-def gauss(B, m):
-    """Solves in place with partial pivoting; the right side is column m."""
-    for a in range(m):
-        best = a
-        for b in range(a + 1, m):
-            if abs(B[b, a]) > abs(B[best, a]):
-                best = b
-        if not abs(B[best, a]) > 0.0:
-            return False
-        if best != a:
-            for k in range(a, m + 1):
-                B[a, k], B[best, k] = B[best, k], B[a, k]
-        inverse = 1.0 / B[a, a]
-        for b in range(a + 1, m):
-            f = B[b, a] * inverse
-            if f != 0.0:
-                for k in range(a + 1, m + 1):
-                    B[b, k] -= f * B[a, k]
-    for a in range(m - 1, -1, -1):
-        x = B[a, m]
-        for b in range(a + 1, m):
-            x -= B[a, b] * B[b, m]
-        B[a, m] = x / B[a, a]
-    return True

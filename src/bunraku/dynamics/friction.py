@@ -16,9 +16,10 @@ import math
 
 import numpy as np
 
-from bunraku.dynamics.complementarity import REDUNDANT, gauss
+from bunraku.dynamics.complementarity import REDUNDANT
 from bunraku.figure.records import SLIP
 from bunraku.kernels.compile import bare, inline
+from bunraku.spatial.linalg import pivoted_solve
 
 SWEEPS = 100  # at most twice as many, all in all four times
 NEWTON = 10
@@ -170,7 +171,7 @@ def _newton(links, own, W, before, x, active, sliding, B, scale, tolerance):
             worst = max(worst, abs(B[c, m]) * (scale if sliding[c] or not active[c] else 1.0))
         if not changed and worst <= tolerance:
             return True
-        if not worst < math.inf or not gauss(B, m):
+        if not worst < math.inf or not pivoted_solve(B, m):
             return False
         for c in range(m):
             x[c] += B[c, m]

@@ -21,6 +21,7 @@ from bunraku.figure.records import SLIP
 from bunraku.kernels.compile import bare, inline
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
+from bunraku.spatial.linalg import cholesky, cholesky_solve
 
 STIFF = 1e3  # a link gives a thousandth of what its figure would move,
 HARD = 1e6  # and a millionth where the puppeteer cannot give back what it gave
@@ -85,8 +86,8 @@ def _approach(tree, w, o, aim, M, dt, stiff, q1):
                         b[i] += f * w.h[c]
                         for j in range(n):
                             H[i, j] += f * w.A1[c, j]
-        _cholesky(H)
-        _solve(H, b)
+        cholesky(H, n)
+        cholesky_solve(H, n, b)
         size = 0.0
         for i in range(n):
             size = max(size, abs(b[i]))
@@ -126,16 +127,8 @@ def hold(tree, w, o, q1, stiff, hard):
                 for k in range(n, nq):
                     x += w.A1[rows[a], k] * w.A1[rows[b], k]
                 G[a, b] = x
-        for a in range(m):  # Gauss; G is symmetric and at least 1e-14 of definite
-            for b in range(a + 1, m):
-                f = G[b, a] / G[a, a]
-                for k in range(a, m):
-                    G[b, k] -= f * G[a, k]
-                e[b] -= f * e[a]
-        for a in range(m - 1, -1, -1):
-            for b in range(a + 1, m):
-                e[a] -= G[a, b] * e[b]
-            e[a] /= G[a, a]
+        cholesky(G, m)  # positive definite by at least 1e-14
+        cholesky_solve(G, m, e)
         for k in range(n, nq):
             x = 0.0
             for a in range(m):
@@ -160,9 +153,9 @@ def _fly(tree, w, o, q0, p0, u, dt, M, aim):
         for i in range(n):
             for j in range(n):
                 L[i, j] = M[i, j]
-        _cholesky(L)
+        cholesky(L, n)
         if half == 0:
-            _solve(L, v)
+            cholesky_solve(L, n, v)
             _limit(v, FURTHEST / dt)
             for i in range(n):
                 aim[i] = q0[i] + dt * v[i]
@@ -170,7 +163,7 @@ def _fly(tree, w, o, q0, p0, u, dt, M, aim):
         i = joints[j].variable
         if i < n:
             push[i] = dt * (slopes(joints[j], j, g, w.qm[i], w.v[j], w.S, w.T, w.I, w.P)[0] + w.Lq[i] + w.F[i])
-    _solve(L, push)
+    cholesky_solve(L, n, push)
     for i in range(n):
         v[i] += push[i]
     _limit(v, FURTHEST / dt)
@@ -216,32 +209,3 @@ def _merit(tree, w, o, q, aim, M, dt, stiff):
         if w.alive[c]:
             total += 0.5 * stiff[c] * w.h[c] * w.h[c]
     return total
-
-
-@bare
-def _cholesky(H):
-    """The lower factor, in place; the diagonal is inverted. A pivot that rounding has spent counts as little."""
-    for j in range(H.shape[0]):
-        x = H[j, j]
-        least = 1e-14 * x
-        for k in range(j):
-            x -= H[j, k] * H[j, k]
-        H[j, j] = 1.0 / math.sqrt(max(x, least, 1e-300))
-        for i in range(j + 1, H.shape[0]):
-            x = H[i, j]
-            for k in range(j):
-                x -= H[i, k] * H[j, k]
-            H[i, j] = x * H[j, j]
-
-
-@bare
-def _solve(L, b):
-    n = b.shape[0]
-    for i in range(n):
-        for k in range(i):
-            b[i] -= L[i, k] * b[k]
-        b[i] *= L[i, i]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            b[i] -= L[k, i] * b[k]
-        b[i] *= L[i, i]

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 
 from bunraku.kernels.compile import inline
+from bunraku.spatial.linalg import cholesky, cholesky_solve
 
 DEPENDENT = 1e-6  # of its own length: what is left of a row that the others span
 
@@ -25,27 +26,6 @@ def dot(a, b, n):
     for k in range(n):
         total += a[k] * b[k]
     return total
-
-
-@inline
-def cholesky(A, n):
-    """A becomes its lower factor, with inverse diagonals. A is positive definite: its smallest eigenvalue is ours."""
-    for i in range(n):
-        for j in range(i):
-            A[i, j] = (A[i, j] - dot(A[i], A[j], j)) * A[j, j]
-        A[i, i] = 1.0 / math.sqrt(A[i, i] - dot(A[i], A[i], i))
-
-
-@inline
-def back_substitute(A, n, b):
-    """b becomes A⁻¹ b, A factored."""
-    for i in range(n):
-        b[i] = (b[i] - dot(A[i], b, i)) * A[i, i]
-    for i in range(n - 1, -1, -1):
-        b[i] *= A[i, i]
-        x = b[i]
-        for k in range(i):
-            b[k] -= A[i, k] * x
 
 
 @inline
@@ -61,7 +41,7 @@ def last_level(J, first, last, n, r, y, A, z):
             A[i, i] += 1.0
             z[i] = r[first + i] - dot(J[first + i], y, n)
         cholesky(A, m)
-        back_substitute(A, m, z)
+        cholesky_solve(A, m, z)
         for i in range(m):
             x, row = z[i], J[first + i]
             for k in range(n):
@@ -82,7 +62,7 @@ def last_level(J, first, last, n, r, y, A, z):
                 for j in range(i + 1):
                     A[i, j] += f * row[j]
     cholesky(A, n)
-    back_substitute(A, n, z)
+    cholesky_solve(A, n, z)
     for i in range(n):
         y[i] += z[i]
 
@@ -151,7 +131,7 @@ def strict_level(J, first, last, n, r, damping, Q, rank, y, L, A, z, size, least
         for k in range(m):
             size[i] += L[k, i] * z[k]
     cholesky(A, c)
-    back_substitute(A, c, size)
+    cholesky_solve(A, c, size)
     for i in range(c):
         x, q = size[i], Q[base + i]
         for k in range(n):

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from bunraku.kernels.compile import inline, kernel
+from bunraku.spatial.linalg import pivoted_solve
 
 GRAVITY = 9.81
 
@@ -48,30 +49,6 @@ def responses(w, dt, ticks, X, V):
 
 
 @inline
-def solved(A, b):
-    """Solves A x = b in place, with pivots; for matrices of a dozen rows."""
-    n = b.shape[0]
-    for k in range(n):
-        p = k
-        for i in range(k + 1, n):
-            if abs(A[i, k]) > abs(A[p, k]):
-                p = i
-        if p != k:
-            for j in range(k, n):
-                A[k, j], A[p, j] = A[p, j], A[k, j]
-            b[k], b[p] = b[p], b[k]
-        for i in range(k + 1, n):
-            r = A[i, k] / A[k, k]
-            for j in range(k, n):
-                A[i, j] -= r * A[k, j]
-            b[i] -= r * b[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            b[k] -= A[k, j] * b[j]
-        b[k] /= A[k, k]
-
-
-@inline
 def heights(X, V, z, v, goal, first, out):
     """Knots of the height c that is carried, as even as can be, that end at the goal and at rest.
 
@@ -82,24 +59,24 @@ def heights(X, V, z, v, goal, first, out):
         for i in range(n):
             out[i] = goal
         return
-    A, b = np.zeros((n + 2, n + 2)), np.zeros(n + 2)
+    A, last = np.zeros((n + 2, n + 3)), n + 2  # the right side is the last column
     for i in range(n - 1):
         A[i, i] += 1.0
         A[i + 1, i + 1] += 1.0
         A[i, i + 1] -= 1.0
         A[i + 1, i] -= 1.0
     A[0, 0] += 100.0
-    b[0] += 100.0 * first
+    A[0, last] += 100.0 * first
     A[n - 1, n - 1] += 10.0  # nothing accelerates at the end
-    b[n - 1] += 10.0 * goal
+    A[n - 1, last] += 10.0 * goal
     for j in range(n):
         A[n, j] = A[j, n] = X[n - 1, j]
         A[n + 1, j] = A[j, n + 1] = V[n - 1, j]
-    b[n] = goal - X[n - 1, n] * z - X[n - 1, n + 1] * v
-    b[n + 1] = -V[n - 1, n] * z - V[n - 1, n + 1] * v
-    solved(A, b)
+    A[n, last] = goal - X[n - 1, n] * z - X[n - 1, n + 1] * v
+    A[n + 1, last] = -V[n - 1, n] * z - V[n - 1, n + 1] * v
+    pivoted_solve(A, n + 2)
     for i in range(n):
-        out[i] = b[i]
+        out[i] = A[i, last]
 
 
 COM, SPEED, PUSH, FLOOR = 0, 3, 6, 9  # columns of samples: position, velocity, acceleration, ZMP on the floor

@@ -15,7 +15,7 @@ from bunraku.figure import Figure
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics import frames_along
 from bunraku.kinematics.tree import place
-from bunraku.locomotion.guide.com_zmp import solved
+from bunraku.spatial.linalg import pivoted_solve
 
 Array = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def _shared(tree, Q, wanted, rows, carriers, places, shares, lever, out):
     joints, chain = tree.joints, tree.chain
     n = joints.shape[0]
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
-    A, M, y, w = np.empty((6, 12)), np.empty((6, 6)), np.empty(6), np.empty(12)
+    A, M, w = np.empty((6, 12)), np.empty((6, 7)), np.empty(12)
     for t in range(Q.shape[0]):
         place(joints, 0, n, Q[t], (0.0, 0.0, 0.0), R, p, S)
         A[:] = 0.0
@@ -81,12 +81,12 @@ def _shared(tree, Q, wanted, rows, carriers, places, shares, lever, out):
         for k in range(Q.shape[1]):
             out[t, k] = wanted[t, k]
             if rows[k] >= 0:
-                y[rows[k]] = wanted[t, k]
-        solved(M, y)
+                M[rows[k], 6] = wanted[t, k]
+        pivoted_solve(M, 6)
         for i in range(12):
             w[i] = 0.0
             for a in range(6):
-                w[i] += A[a, i] * y[a]
+                w[i] += A[a, i] * M[a, 6]
         for f in range(2):
             j = carriers[f]
             for c in range(1, 1 + chain[j, 0]):
