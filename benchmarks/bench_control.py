@@ -16,8 +16,8 @@ import numpy as np
 
 from benchmarks.environment import Unavailable, python_of, result_of
 from benchmarks.table import Ratio
-from bunraku.control import Acceleration, Configuration, Forces, Momentum, Optimum, Outcome, Speed, gestures, optimize
-from bunraku.control.control_problem import Expansion
+from bunraku.control import Acceleration, Configuration, Forces, Momentum, Optimum, Speed, gestures, optimize
+from bunraku.control.control_problem import MotionExpansion
 from bunraku.control.control_system import System
 from bunraku.control.cost import Term
 from bunraku.control.imitate import imitate
@@ -63,7 +63,7 @@ def bump(degrees: float) -> Any:
 
 
 def converged(optimum: Optimum) -> Optimum:
-    if optimum.outcome is not Outcome.CONVERGED:
+    if optimum.outcome.kind != "converged":
         raise AssertionError(str(optimum))
     return optimum
 
@@ -128,7 +128,7 @@ def bench_marionette() -> dict[str, float]:
         out[f"marionette22.{gesture}_s"] = core_ms(solve, repeat=2) / 1e3
     system = System.of(figure, dt=0.01, inputs=figure.kinematic)
     problem = problem_of(system, wishes(reference), duration=10.0, q=reference.q[0])
-    run, work = first_run(problem, reference, None), Expansion(problem)
+    run, work = first_run(problem, reference, None), MotionExpansion(problem)
     work.at(run)
     return out | {
         "marionette22.rollout_ms": core_ms(lambda: problem.project(run)),

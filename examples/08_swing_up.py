@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bunraku import library
-from bunraku.control import Configuration, Forces, Momentum, Outcome, optimize
+from bunraku.control import Configuration, Forces, Momentum, optimize
 from bunraku.control.tracking import track
 
 figure = library.cart_pendulum(start=(0.0, 0.0))
@@ -32,7 +32,7 @@ def cost(degrees):
 halfway = optimize(figure, cost(130), duration=10)
 best = optimize(figure, cost(180), duration=10, guess=halfway)
 print(halfway, best, sep="\n")
-assert best.outcome is Outcome.CONVERGED
+assert best.outcome.kind == "converged"
 theta = np.degrees(best.motion.column("theta"))
 assert theta.max() > 175, "upside down"
 assert abs(theta[-1]) < 5, "and back"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bunraku.collision.world import World
-from bunraku.control import Acceleration, Configuration, Limits, Momentum, Outcome, PointAt, Speed, optimize
-from bunraku.control.control_problem import Expansion
+from bunraku.control import Acceleration, Configuration, Limits, Momentum, PointAt, Speed, optimize
+from bunraku.control.control_problem import MotionExpansion
 from bunraku.control.keep_out import KeepOut
 from bunraku.dynamics import settle
 from bunraku.errors import BunrakuError
@@ -32,7 +32,7 @@ def test_gradient_and_hessian_are_those_of_the_penalty() -> None:
     keepout = KeepOut.of(s, box(hand + np.array([0.06, 0.02, 0.0])), 0.08, problem.steps, 7.0)
     assert keepout.violation(run.x) > 0.0
     keepout = keepout.tightened(run.x, stiffer=False)  # with multipliers
-    work = Expansion(Limits(scene=box(hand)).on(problem))
+    work = MotionExpansion(Limits(scene=box(hand)).on(problem))
     for array in work.slopes[:10]:
         array[...] = 0.0
     keepout.add(run.x, work.slopes)
@@ -70,7 +70,7 @@ def test_hand_goes_around_a_box() -> None:
     least = [float(world.clearances_along(found.motion.q, within=0.3).value.min()) for found in (free, held)]
     assert least[0] < -0.02  # straight through it
     assert least[1] > 0.01 - 1.1e-4
-    assert held.outcome is Outcome.CONVERGED
+    assert held.outcome.kind == "converged"
     way = [point_along(found.motion, "rhand", FINGERS) for found in (free, held)]
     assert (way[0] - way[1])[:, 0].max() > 0.03  # it gives way to the side
     assert np.linalg.norm(way[1][-1] - goal) < 0.06  # and gets there

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from bunraku.control import projection_derivatives
-from bunraku.control.control_problem import Broken, Problem
-from bunraku.control.control_system import Curve, Rollout
+from bunraku.control.control_problem import Broken, ControlProblem
+from bunraku.control.control_system import ControlCurve, Rollout
 from tests.control.problems import arm, blown, cart, change_of, gains_of, moving, shifted
 
 
-def project(problem: Problem, curve: Curve, gains: np.ndarray) -> Rollout:
+def project(problem: ControlProblem, curve: ControlCurve, gains: np.ndarray) -> Rollout:
     run = problem.project(curve, gains)
     assert isinstance(run, Rollout)
     return run
@@ -72,6 +72,6 @@ def test_refuses_what_has_no_derivative() -> None:
     curve = moving(problem)
     u = curve.u.copy()
     u[6:, problem.system.figure.kinematic.index("hand_length")] = 0.01
-    broken = problem.project(Curve(curve.x, u))
+    broken = problem.project(ControlCurve(curve.x, u))
     assert isinstance(broken, Broken)
     assert broken.step == 6

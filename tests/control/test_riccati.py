@@ -7,8 +7,8 @@ import pytest
 import scipy.linalg
 
 from bunraku.control import Configuration, Forces, Momentum, optimize
-from bunraku.control.control_problem import Expansion, Problem, within
-from bunraku.control.control_system import Curve, Rollout, System
+from bunraku.control.control_problem import ControlProblem, MotionExpansion, within
+from bunraku.control.control_system import ControlCurve, Rollout, System
 from bunraku.dynamics import linearize_at_rest
 from bunraku.figure import library
 from tests.control.problems import arm, blown, cart, change_of, gains_of, marionette, moving, shifted
@@ -16,7 +16,7 @@ from tests.control.problems import arm, blown, cart, change_of, gains_of, marion
 MAKERS = [cart, arm, blown, marionette]
 
 
-def responses(work: Expansion) -> tuple[np.ndarray, np.ndarray]:
+def responses(work: MotionExpansion) -> tuple[np.ndarray, np.ndarray]:
     """Every input of every step, and what it does to all states: (inputs, N+1, n_x), (inputs, N, n_u)."""
     s, N = work.problem.system, work.problem.steps
     X, U = [], []
@@ -30,7 +30,7 @@ def responses(work: Expansion) -> tuple[np.ndarray, np.ndarray]:
     return np.array(X), np.array(U)
 
 
-def hessian(work: Expansion, X: np.ndarray, U: np.ndarray, *, exact: bool) -> np.ndarray:
+def hessian(work: MotionExpansion, X: np.ndarray, U: np.ndarray, *, exact: bool) -> np.ndarray:
     """Of the quadratic model, over all inputs, entry by entry."""
     s, m, N = work.problem.system, work.slopes, work.problem.steps
     H = np.einsum("aki,ki,bki->ab", X, m.hx, X) + np.einsum("aki,ki,bki->ab", U, m.hu, U)
@@ -38,7 +38,7 @@ def hessian(work: Expansion, X: np.ndarray, U: np.ndarray, *, exact: bool) -> np
         block = m.Hq + m.bend if exact else m.Hq
         H += np.einsum("aki,kij,bkj->ab", X[..., : s.n_q], block, X[..., : s.n_q])
     if len(m.hl):
-        L = np.array([work._impulses(Curve(x, u)) for x, u in zip(X, U, strict=True)])
+        L = np.array([work._impulses(ControlCurve(x, u)) for x, u in zip(X, U, strict=True)])
         H += np.einsum("aki,ki,bki->ab", L, m.hl, L)
     if len(m.acceleration):
         w = X[..., s.n_q + s.n :]
@@ -47,7 +47,7 @@ def hessian(work: Expansion, X: np.ndarray, U: np.ndarray, *, exact: bool) -> np
     if len(m.end):
         H += X[:, N] @ m.end @ X[:, N].T
     if exact:
-        inner = np.array([within(s, work.steps, Curve(x, u)) for x, u in zip(X, U, strict=True)])
+        inner = np.array([within(s, work.steps, ControlCurve(x, u)) for x, u in zip(X, U, strict=True)])
         assert work._H is not None
         H += np.einsum("aki,kij,bkj->ab", inner, work._H, inner)
         if s.pushed:
@@ -60,7 +60,7 @@ def hessian(work: Expansion, X: np.ndarray, U: np.ndarray, *, exact: bool) -> np
 @pytest.mark.parametrize("make", MAKERS)
 def test_sweep_is_the_dense_solution(make) -> None:
     problem = make()
-    run, work = moving(problem), Expansion(problem)
+    run, work = moving(problem), MotionExpansion(problem)
     work.bend_along(run, fresh=False)  # under gains of zero
     gradient = work.gradient.copy()
     expected = work.bend_along(run)
@@ -77,7 +77,7 @@ def test_sweep_is_the_dense_solution(make) -> None:
         assert work.slope(change) == pytest.approx(-decrease, rel=1e-7)
 
 
-def cost_along(problem: Problem, run: Rollout, change: Curve, gains: np.ndarray, by: float) -> float:
+def cost_along(problem: ControlProblem, run: Rollout, change: ControlCurve, gains: np.ndarray, by: float) -> float:
     new = problem.project(shifted(problem, run, change, by), gains)
     assert isinstance(new, Rollout)
     assert (new.states == run.states).all()
@@ -88,7 +88,7 @@ def cost_along(problem: Problem, run: Rollout, change: Curve, gains: np.ndarray,
 def test_cost_has_the_slope_and_the_curvature_that_the_sweeps_say(make) -> None:
     """*trep*, eq. 7: Dg·DP and D²g(DP, DP) + Dg·D²P, for every kind of term, against quotients of g(P(ξ + γζ))."""
     problem = make()
-    run, work, gains = moving(problem), Expansion(problem), gains_of(problem)
+    run, work, gains = moving(problem), MotionExpansion(problem), gains_of(problem)
     work.gains[:] = gains
     work.bend_along(run, fresh=False)
     work.feed[:] = -change_of(problem).u

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from bunraku.brief import brief
 from bunraku.choreography.puppet import Puppet
-from bunraku.control import Acceleration, Configuration, Limits, Momentum, Optimum, Outcome, Speed, Tension, optimize
-from bunraku.control.control_problem import Expansion
+from bunraku.control import Acceleration, Configuration, Limits, Momentum, Optimum, Speed, Tension, optimize
+from bunraku.control.control_problem import MotionExpansion
 from bunraku.control.control_system import Rollout, System
 from bunraku.control.cost import Draft, Term
 from bunraku.control.newton import Method
@@ -114,7 +114,7 @@ class Hung:
             Speed(SPEED, at_end=1.0),
             Acceleration(CALM),
         ]
-        work = Expansion(problem_of(s, cost, duration=N * DT, q=x[0, : s.n_q]))
+        work = MotionExpansion(problem_of(s, cost, duration=N * DT, q=x[0, : s.n_q]))
         work.at(Rollout(x, np.concatenate([u, np.zeros((N, len(self.wired.forces)))], 1), impulse, np.ones(impulse.shape, np.int8)))
         work.gauss_newton()
         return work.gains.copy()
@@ -160,7 +160,7 @@ class Hung:
         as dear.
         """
         best = self._searched(wanted, guess or wanted[1:, self.wired.n_dynamic :], iterations, "gauss-newton")
-        lost = best.outcome in (Outcome.STALLED, Outcome.OUT_OF_ITERATIONS)
+        lost = best.outcome.kind in ("stalled", "out of iterations")
         return self._searched(wanted, best, iterations, "auto") if lost else best
 
     def _searched(self, wanted: Array, guess: Optimum | Array, iterations: int, method: Method) -> Optimum:
@@ -188,10 +188,10 @@ class Hung:
             best = self.optimum(wanted)
         except BunrakuError:  # the hands throw the puppet about
             return self.grown(wanted)
-        if best.outcome is Outcome.CONVERGED or best.tail[-1] < NEAR:
+        if best.outcome.kind == "converged" or best.tail[-1] < NEAR:
             return best
         other = self.grown(wanted)
-        return other if other.cost < best.cost else best
+        return other if other.cost + other.penalty < best.cost + best.penalty else best
 
 
 def fingerprint(figure: Figure, wanted: Array) -> str:
@@ -225,7 +225,7 @@ def rehearse(
         best = hung.surest(local)
         end = np.concatenate([local[-1], hung.momentum, np.zeros(hung.wired.n_q - n)])
         x, u = arrived(best.run.x, end), arrived(best.kinematic, local[-1, n:])
-        found = Rehearsed(x, u, best.run.impulse, len(best.history), best.outcome.name)
+        found = Rehearsed(x, u, best.run.impulse, len(best.history), best.outcome.kind)
         _kept(file, found)
         if solved is not None:
             solved(found)

@@ -1,6 +1,6 @@
-"""The best inputs for a wish, and the feedback that holds a figure to them."""
+"""Optimal control: the motion of least cost, its inputs, and the feedback that holds a figure to it."""
 
-from bunraku.control.control_system import Curve, Rollout, System
+from bunraku.control.control_system import ControlCurve, Rollout, System
 from bunraku.control.cost import (
     Acceleration,
     Centre,
@@ -13,10 +13,11 @@ from bunraku.control.cost import (
     Tension,
 )
 from bunraku.control.limits import Limits
-from bunraku.control.newton import Iteration, Outcome
-from bunraku.control.optimize import Optimum, optimize
+from bunraku.control.newton import DescentOptions, Iteration
+from bunraku.control.optimize import OptimizeOptions, optimize
+from bunraku.control.optimum import Optimum
 
 __all__ = [
-    "Acceleration", "Centre", "Configuration", "CostToGo", "Curve", "Forces", "Iteration", "Limits", "Momentum", "Optimum",
-    "Outcome", "PointAt", "Rollout", "Speed", "System", "Tension", "optimize",
+    "Acceleration", "Centre", "Configuration", "ControlCurve", "CostToGo", "DescentOptions", "Forces", "Iteration", "Limits",
+    "Momentum", "OptimizeOptions", "Optimum", "PointAt", "Rollout", "Speed", "System", "Tension", "optimize",
 ]  # fmt: skip

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.control.control_problem import ROUGHLY, Problem
-from bunraku.control.control_system import Curve, System
+from bunraku.control.control_problem import ControlProblem
+from bunraku.control.control_system import ControlCurve, System
 from bunraku.control.cost_arrays import Sheet
 
 Array = NDArray[np.float64]
 
 
-def coarser(problem: Problem, times: int) -> Problem:
-    """With steps `times` as long. Bounds are left to the fine grid."""
+def coarser(problem: ControlProblem, times: int, *, tolerance: float) -> ControlProblem:
+    """The `problem` with steps `times` as long, solved to `tolerance` [rad or m]. Bounds are left to the fine grid."""
     s = problem.system
     system = System.of(s.figure, dt=times * s.dt, inputs=s.inputs)
-    return Problem(system, _sheet(problem.sheet, times), problem.start, problem.taut, tolerance=ROUGHLY)
+    return ControlProblem(system, _sheet(problem.sheet, times), problem.start, problem.taut, tolerance=tolerance)
 
 
 def _sheet(sheet: Sheet, c: int) -> Sheet:
@@ -31,19 +31,23 @@ def _sheet(sheet: Sheet, c: int) -> Sheet:
         wx=longer(sheet.wx), rx=sheet.rx[::c].copy(), wu=c * sheet.wu[::c], ru=sheet.ru[::c].copy(),
         wl=sheet.wl[::c] / c, rl=c * sheet.rl[::c], acceleration=c * sheet.acceleration,  # impulses are c times as large
         wp=longer(sheet.wp), target=sheet.target[::c].copy(), wc=longer(sheet.wc), centre=sheet.centre[::c].copy(),
+        offset_x=longer(sheet.offset_x), offset_u=c * sheet.offset_u[::c],
     )  # fmt: skip
     return out
 
 
-def thinned(curve: Curve, c: int) -> Curve:
-    """Every c-th sample of a curve."""
-    return Curve(curve.x[::c].copy(), curve.u[c - 1 :: c].copy())
+def thinned(curve: ControlCurve, c: int) -> ControlCurve:
+    """Every `c`-th sample of `curve`."""
+    return ControlCurve(curve.x[::c].copy(), curve.u[c - 1 :: c].copy())
 
 
-def refined(curve: Curve, gains: Array, c: int, n: int, n_kin: int) -> tuple[Curve, Array]:
-    """A coarse curve on the fine grid, positions between samples on straight lines, forces and gains held."""
+def refined(curve: ControlCurve, gains: Array, c: int, n: int, n_kin: int) -> tuple[ControlCurve, Array]:
+    """A coarse `curve` and its `gains` on a grid `c` times as fine: states lie on straight lines, forces and gains are held.
+
+    The first `n` variables are dynamic, the next `n_kin` kinematic.
+    """
     fine, coarse = np.arange(c * len(curve) + 1) / c, np.arange(len(curve) + 1)
     x = np.stack([np.interp(fine, coarse, column) for column in curve.x.T], 1)
     u = np.repeat(curve.u, c, 0)
     u[:, :n_kin] = x[1:, n : n + n_kin]  # where the hands are next
-    return Curve(x, u), np.repeat(gains, c, 0)
+    return ControlCurve(x, u), np.repeat(gains, c, 0)

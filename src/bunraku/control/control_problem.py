@@ -1,4 +1,4 @@
-"""Problem: a system, where it starts, and the sheet of what is wished; rollouts and expansions of it."""
+"""ControlProblem: a system, where it starts, and the sheet of what is wished; rollouts and expansions of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.control.control_system import Curve, Rollout, System
+from bunraku.control.control_system import ControlCurve, Rollout, System
 from bunraku.control.cost_arrays import Bounds, Sheet, slopes, value
 from bunraku.control.keep_out import KeepOut
 from bunraku.control.linear_steps import Slopes, Steps1
@@ -19,9 +19,11 @@ from bunraku.control.tangent_sweep import tangent
 from bunraku.dynamics.step_derivatives import expand_along
 
 Array = NDArray[np.float64]
-NONE3: Array = np.zeros((0, 0, 0))
-TOLERANCE = 1e-16  # of a step: a quadratic tail shows what a looser one leaves behind
-ROUGHLY = 1e-10  # of a step on a coarse grid
+
+
+def no_gains() -> Array:
+    """No feedback at all: an empty array where kernels take matrices, one a step."""
+    return np.zeros((0, 0, 0))
 
 
 def unbounded() -> Bounds:
@@ -39,7 +41,7 @@ class Broken:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class ControlProblem:
     """What is to be minimised, over motions from one state."""
 
     system: System
@@ -49,8 +51,8 @@ class Problem:
     """States of the links before the first step."""
     bounds: Bounds = field(default_factory=unbounded)
     keepout: KeepOut | None = None
-    tolerance: float = TOLERANCE
-    """Of every step."""
+    tolerance: float = 1e-16
+    """Of every step [rad or m]: a quadratic tail shows what a looser one leaves behind."""
 
     @property
     def steps(self) -> int:
@@ -67,28 +69,36 @@ class Problem:
         names = (*s.figure.kinematic, *(force.name for force in s.figure.forces))
         return tuple(names[k] for k in s.chosen if not priced[k])
 
-    def project(self, curve: Curve, gains: Array = NONE3) -> Rollout | Broken:
+    def project(self, curve: ControlCurve, gains: Array | None = None) -> Rollout | Broken:
         """P_d of the curve (*trep*, eq. 12); without gains, the inputs alone."""
         s, N = self.system, len(curve)
         x, u = np.empty((N + 1, s.n_x)), np.empty_like(curve.u)
         impulse, states, bits = np.empty((N, s.n_links)), np.empty((N, s.n_links), np.int8), np.zeros(N, np.int64)
+        K = no_gains() if gains is None else gains
         done = project(
-            s.tree, self.taut, curve.x, curve.u, gains, s.hands, s.thrusts, s.dt, s.share, self.tolerance,
+            s.tree, self.taut, curve.x, curve.u, K, s.hands, s.thrusts, s.dt, s.share, self.tolerance,
             x, u, impulse, states, bits,
         )  # fmt: skip
         return Rollout(x, u, impulse, states) if done == N else Broken(done, int(bits[done]))
 
     def cost(self, run: Rollout) -> tuple[float, float]:
-        """What is wished, and what bounds add to it."""
+        """What a descent minimises along `run`, in two parts: the cost, and what bounds add to it.
+
+        Left out is the part of the cost that no motion changes (see `total`).
+        """
         s = self.system
         wished, beyond = value(s.tree, self.sheet, self.bounds, run.x, run.u, run.impulse, s.dt, s.n_kin)
         return float(wished), float(beyond) + (self.keepout.value(run.x) if self.keepout is not None else 0.0)
 
+    def total(self, run: Rollout) -> float:
+        """The cost of `run`, term by term as bunraku.control.cost has it, without what bounds add."""
+        return self.cost(run)[0] + float(self.sheet.offset_x.sum() + self.sheet.offset_u.sum())
 
-class Expansion:
+
+class MotionExpansion:
     """First and second derivatives along a motion, in arrays that are used again and again."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ControlProblem) -> None:
         s, sheet, N = problem.system, problem.sheet, problem.steps
         self.problem = problem
         bounded = len(problem.bounds.l_rho) > 0
@@ -114,7 +124,7 @@ class Expansion:
         """First derivatives of the steps; gradient and Gauss–Newton Hessian of the cost."""
         s = self.problem.system
         Q, forces = self._slopes(run)
-        expand_along(s.tree, run.states, Q, run.impulse, forces, s.dt, s.share, np.zeros((0, 0)), self.steps.D, NONE3)
+        expand_along(s.tree, run.states, Q, run.impulse, forces, s.dt, s.share, np.zeros((0, 0)), self.steps.D, no_gains())
 
     def safe_along(self, run: Rollout) -> float | None:
         """First derivatives, and gains and feedforward without curvature."""
@@ -149,15 +159,15 @@ class Expansion:
 
     def gauss_newton(self, shift: float = 0.0) -> float | None:
         """Gains and feedforward without curvature; the expected decrease, or nothing where no shift makes it convex."""
-        failed, decrease = riccati(self.steps, self.slopes, NONE3, 0.0, shift, self.gains, self.feed, self.first)
+        failed, decrease = riccati(self.steps, self.slopes, no_gains(), 0.0, shift, self.gains, self.feed, self.first)
         return float(decrease) if failed < 0 and np.isfinite(decrease) else None
 
     def steepest(self) -> None:
         """Feedforward and gains that know nothing of the cost's shape: one weight for all states, one for all inputs."""
         flat = [np.full_like(h, max(h.mean(), 1e-12)) for h in (self.slopes.hx, self.slopes.hu)]
         none = np.zeros((0, 0))
-        metric = self.slopes._replace(hx=flat[0], hu=flat[1], Hq=NONE3, bend=NONE3, end=none)
-        riccati(self.steps, metric, NONE3, 0.0, 0.0, self.newton_gains, self.feed, self.first)
+        metric = self.slopes._replace(hx=flat[0], hu=flat[1], Hq=no_gains(), bend=no_gains(), end=none)
+        riccati(self.steps, metric, no_gains(), 0.0, 0.0, self.newton_gains, self.feed, self.first)
 
     def newton(self, mu: float = 0.0) -> float | None:
         """Feedforward with the curvature; nothing where the Hessian is not positive definite."""
@@ -165,27 +175,27 @@ class Expansion:
         failed, decrease = riccati(self.steps, self.slopes, self._H, mu, 0.0, self.newton_gains, self.feed, self.first)
         return float(decrease) if failed < 0 and np.isfinite(decrease) else None
 
-    def direction(self, gains: Array) -> Curve:
+    def direction(self, gains: Array) -> ControlCurve:
         """ζ: the change of states and chosen inputs that the feedforward and `gains` of a sweep lead to."""
         s, N = self.problem.system, self.problem.steps
         x, u = np.zeros((N + 1, s.n_x)), np.zeros((N, s.n_u))
         tangent(self.steps, gains, np.zeros_like(x), -self.feed, x, u)
-        return Curve(x, u)
+        return ControlCurve(x, u)
 
-    def slope(self, change: Curve) -> float:
+    def slope(self, change: ControlCurve) -> float:
         """Dg·ζ."""
         out = float(np.vdot(self.slopes.gx, change.x) + np.vdot(self.slopes.gu, change.u))
         if len(self.slopes.gl):
             out += float(np.vdot(self.slopes.gl, self._impulses(change)))
         return out
 
-    def _impulses(self, change: Curve) -> Array:
+    def _impulses(self, change: ControlCurve) -> Array:
         s = self.problem.system
         out: Array = np.einsum("kij,kj->ki", self.steps.D[:, s.n : s.n + s.n_links], within(s, self.steps, change))
         return out
 
 
-def within(system: System, steps: Steps1, change: Curve) -> Array:
+def within(system: System, steps: Steps1, change: ControlCurve) -> Array:
     """A change of states and chosen inputs as the steps see it: (q, p, next kinematic variables), forces entering like momentum."""
     s, N = system, len(change)
     inner = np.concatenate([change.x[:-1, : s.n_q + s.n], np.zeros((N, s.n_kin))], 1)

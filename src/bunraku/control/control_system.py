@@ -122,7 +122,7 @@ class System:
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class ControlCurve:
     """States (N+1 × n_x) and all inputs (N × kinematic variables and forces): maybe no motion that the figure can make."""
 
     x: Array
@@ -139,7 +139,7 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class Rollout(Curve):
+class Rollout(ControlCurve):
     """A curve that the figure can make, with the impulse and state of every link in every step."""
 
     impulse: Array

@@ -45,6 +45,8 @@ class Draft:
     ru: Array = field(init=False)
     wl: Array = field(init=False)
     rl: Array = field(init=False)
+    offset_x: Array = field(init=False)
+    offset_u: Array = field(init=False)
     acceleration: Array = field(init=False)
     points: list[tuple[int, Array, Array, Array]] = field(default_factory=list)
     centre: tuple[Array, Array] | None = None
@@ -57,6 +59,7 @@ class Draft:
         self.rx[:, s.n_q :] = 0.0
         self.wu, self.ru = np.zeros((N, forces)), np.zeros((N, forces))
         self.wl, self.rl = np.zeros((N, s.n_links)), np.zeros((N, s.n_links))
+        self.offset_x, self.offset_u = np.zeros(N + 1), np.zeros(N)
         self.acceleration = np.zeros(s.n_kin)
 
     @property
@@ -82,6 +85,7 @@ class Draft:
             np.array([p[0] for p in self.points], np.int64), np.array([p[1] for p in self.points]).reshape(k, 3),
             np.array([p[2] for p in self.points]).T.reshape(N, k).copy(),
             np.array([p[3] for p in self.points]).reshape(k, N, 3).swapaxes(0, 1).copy(), wc, centre,
+            self.offset_x, self.offset_u,
         )  # fmt: skip
 
 
@@ -198,7 +202,8 @@ class Forces:
     def add(self, draft: Draft) -> None:
         names = [force.name for force in draft.system.figure.forces]
         w = draft.system.dt * weights(self.weight, names, "force")
-        _merge(draft.wu, draft.ru, w[None], rows(self.reference, names, draft.t[:-1], np.zeros(len(names)), "force"))
+        wish = rows(self.reference, names, draft.t[:-1], np.zeros(len(names)), "force")
+        draft.offset_u += _merge(draft.wu, draft.ru, w[None], wish)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +219,7 @@ class Tension:
         w = weights(self.weight, names, "string") / dt  # of impulses: tension · dt
         wish = dt * rows(self.reference, names, draft.t[:-1], np.zeros(len(names)), "string")
         k = len(names)
-        _merge(draft.wl[:, :k], draft.rl[:, :k], w[None], wish)
+        draft.offset_u += _merge(draft.wl[:, :k], draft.rl[:, :k], w[None], wish)
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,6 +274,8 @@ class CostToGo:
     __repr__ = brief
 
     def add(self, draft: Draft) -> None:
+        if draft.end is not None:
+            raise BunrakuError("two terms give the cost at the end\n  advice: give one, with the sum of the matrices")
         P, n = np.asarray(self.P, float), draft.system.n_x
         if P.shape != (n, n):
             raise BunrakuError(f"the matrix at the end has shape {P.shape}\n  advice: the state has {n} entries")
@@ -277,15 +284,17 @@ class CostToGo:
 
 def _track(draft: Draft, w: Array, wish: Array, first: int, at_end: float) -> None:
     columns = slice(first, first + len(w))
-    _merge(draft.wx[:, columns], draft.rx[:, columns], draft.share(at_end)[:, None] * w, wish)
+    draft.offset_x += _merge(draft.wx[:, columns], draft.rx[:, columns], draft.share(at_end)[:, None] * w, wish)
 
 
-def _merge(w: Array, r: Array, more: Array, wish: Array) -> None:
-    """Two squares about different centres are one square about their mean, and a constant that nobody misses."""
+def _merge(w: Array, r: Array, more: Array, wish: Array) -> Array:
+    """Two squares about different centres are one square about their mean, in place, and a constant a row, which is returned."""
     total = w + more
     share = np.divide(more, total, out=np.zeros_like(total), where=total > 0.0)
+    constant: Array = 0.5 * (w * share * (wish - r) ** 2).sum(1)
     r += share * (wish - r)
     w[:] = total
+    return constant
 
 
 def sheet_of(terms: Sequence[Term], system: System, t: Array, start: Array) -> Sheet:

@@ -15,8 +15,9 @@ from bunraku.spatial.algebra import cross
 
 # Weights w and references r of states (N+1 × nx), forces (N × nf), impulses (N × links, or no rows); weights of kinematic
 # accelerations (or none); matrix and reference at the end (or none); points: joint, place on it, weights (N+1 × points),
-# targets; the centre of mass: weights (N+1, or none), targets.
-Sheet = namedtuple("Sheet", "wx rx wu ru wl rl acceleration end r_end joint local wp target wc centre")
+# targets; the centre of mass: weights (N+1, or none), targets; what the cost of samples (N+1) and of steps (N) has besides,
+# whatever the motion.
+Sheet = namedtuple("Sheet", "wx rx wu ru wl rl acceleration end r_end joint local wp target wc centre offset_x offset_u")
 # Bounds of states, forces and impulses: lower and upper (2 × n); multipliers of both (2 × rows × n); penalties (n, or none).
 Bounds = namedtuple("Bounds", "x x_m x_rho u u_m u_rho l l_m l_rho")
 

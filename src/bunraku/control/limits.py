@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.control.control_problem import Problem
+from bunraku.control.control_problem import ControlProblem
 from bunraku.control.control_system import Rollout, System
 from bunraku.control.cost_arrays import Bounds
 from bunraku.control.keep_out import KeepOut
@@ -43,7 +43,7 @@ class Limits:
     soft: bool = False
     """Limits cost what exceeds them, and are not met to the last digit: one descent, as from afar."""
 
-    def on(self, problem: Problem) -> Problem:
+    def on(self, problem: ControlProblem) -> ControlProblem:
         """The same problem within these limits."""
         keepout = None
         if self.scene is not None:
@@ -52,7 +52,7 @@ class Limits:
             keepout = KeepOut.of(problem.system, self.scene, self.margin, problem.steps, weight)
         return replace(problem, bounds=self.bounds(problem), keepout=keepout)
 
-    def bounds(self, problem: Problem) -> Bounds:
+    def bounds(self, problem: ControlProblem) -> Bounds:
         """Arrays, with multipliers of zero and a penalty that fits the cost."""
         s, N = problem.system, problem.steps
         figure, dt = s.figure, s.dt
@@ -96,7 +96,7 @@ def _penalty(limits: Array, weights: Array, dt: float) -> Array:
     return np.where(np.isfinite(limits).any(0), 50.0 * np.where(usual > 0.0, usual, usual.max(initial=0.02 * dt)), 0.0)
 
 
-def violation(problem: Problem, run: Rollout) -> float:
+def violation(problem: ControlProblem, run: Rollout) -> float:
     """The most that any bound is exceeded by, in its own unit; distances, which have kinks, in hundreds of metres."""
     worst = 0.0 if problem.keepout is None else 0.01 * problem.keepout.violation(run.x)
     for values, limits in _sides(problem.bounds, problem.system, run):
@@ -105,7 +105,7 @@ def violation(problem: Problem, run: Rollout) -> float:
     return worst
 
 
-def tightened(problem: Problem, run: Rollout, *, stiffer: bool) -> Problem:
+def tightened(problem: ControlProblem, run: Rollout, *, stiffer: bool) -> ControlProblem:
     """With multipliers updated, and penalties five times as large where `stiffer`."""
     out, bounds, keepout = [], problem.bounds, problem.keepout
     multipliers, penalties = (bounds.x_m, bounds.u_m, bounds.l_m), (bounds.x_rho, bounds.u_rho, bounds.l_rho)

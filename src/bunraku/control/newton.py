@@ -9,38 +9,43 @@ is used, with μ raised until it is positive, and lowered again where the quadra
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from enum import Enum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.control.control_problem import Broken, Expansion, Problem
-from bunraku.control.control_system import Curve, Rollout
+from bunraku.control.control_outcomes import DESCENT_STALLED, OPTIMAL, OPTIMAL_AT_A_SWITCH, OUT_OF_ITERATIONS
+from bunraku.control.control_problem import Broken, ControlProblem, MotionExpansion
+from bunraku.control.control_system import ControlCurve, Rollout
 from bunraku.errors import BunrakuError
+from bunraku.outcome import STOPPED, Outcome
+from bunraku.progress import Listener, Progress
 
 Array = NDArray[np.float64]
 Kind = Literal["newton", "gauss-newton", "steepest"]
 Method = Literal["auto"] | Kind
-ARMIJO = 1e-4
-ROUNDING = 1e-14  # of the cost: what summation leaves uncertain
-CRAWL = 1e-3  # γ below which a direction leads nowhere
-MU_FIRST, MU_RACE, MU_MOST = 0.1, 1.0, 1e4
-FAR = 1e-3  # of the cost: an expected decrease beyond which the optimum is not near
 
 
-class Outcome(Enum):
-    """How the search ended; the value is the advice."""
+@dataclass(frozen=True)
+class DescentOptions:
+    """Numbers that tune a descent. Shares are of the cost, or of what is named."""
 
-    CONVERGED = "nothing better is near"
-    OUT_OF_ITERATIONS = "raise iterations, or loosen tolerance"
-    AT_A_SWITCH = "nothing better is near, but strings switch between taut and slack there: the cost has a kink"
-    STALLED = "no step along the descent direction lowers the cost: strings that switch between taut and slack may be why"
-    BEYOND_LIMITS = "no motion near keeps all limits: loosen one of them, or start elsewhere"
-    STOPPED = "stopped by hand: the best so far"
+    min_decrease: float = 1e-4
+    """Share of the decrease that the slope promises which a step must reach (Armijo's rule)."""
+    rounding: float = 1e-14
+    """Share of the cost that summation leaves uncertain."""
+    min_step: float = 1e-3
+    """Step γ of the line search below which a direction leads nowhere."""
+    first_mu: float = 0.1
+    """Smallest μ > 0 that is tried where the exact Hessian is indefinite."""
+    race_mu: float = 1.0
+    """μ above which the direction of Gauss and Newton is tried as well, and the better one of the two is taken."""
+    max_mu: float = 1e4
+    """μ above which Newton's direction is given up."""
+    far: float = 1e-3
+    """Share of the cost: where more than that is expected to be gained, the optimum is not near."""
 
 
 @dataclass(frozen=True)
@@ -50,18 +55,22 @@ class Iteration:
     number: int
     kind: Kind
     cost: float
-    """Before the step."""
+    """What is minimised, before the step: the cost with what limits add to it (`ControlProblem.cost`)."""
     decrease: float
-    """−Dg·ζ: what the model expects, twice; the measure of convergence."""
+    """−Dg·ζ: twice the decrease that the model expects; the measure of convergence."""
     step: float
     """γ of the line search."""
     mu: float
+    """μ of the step's model."""
     slack: int
     """Links that were slack, summed over steps."""
     seconds: float
+    """Time that the iteration took, by the clock [s]."""
 
-
-Monitor = Callable[[Iteration], None]
+    def __str__(self) -> str:
+        slack = f", {self.slack} slack" if self.slack else ""
+        expected = f"cost {self.cost:<12.6g}  expects −{self.decrease / 2:<8.1e}"
+        return f"{self.number + 1:3d}  {self.kind:<12}  {expected}  step {self.step:g}{slack}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,96 +78,130 @@ class Descent:
     """Where a descent arrived."""
 
     run: Rollout
-    cost: float
     history: tuple[Iteration, ...]
     outcome: Outcome
-    mu: float
 
 
-class Search:
-    """The line search: rollouts of ξ + γζ, some side by side on threads."""
+class Trial(NamedTuple):
+    """A motion on the line, and what it costs."""
 
-    def __init__(self, problem: Problem, threads: int) -> None:
-        self.problem, self.threads = problem, max(threads, 1)
+    run: Rollout
+    cost: float
+    gamma: float
+    """How far along the direction."""
+
+
+class LineSearch:
+    """The line search: rollouts of ξ + γζ, several at a time on threads.
+
+    `problem` says what is minimised, `threads` how many rollouts run side by side, `options` when a step is good enough.
+    """
+
+    def __init__(self, problem: ControlProblem, threads: int, options: DescentOptions) -> None:
+        self.problem, self.threads, self.options = problem, max(threads, 1), options
         self.pool = ThreadPoolExecutor(self.threads) if threads > 1 else None
 
     def close(self) -> None:
+        """Ends the threads."""
         if self.pool is not None:
             self.pool.shutdown(wait=False, cancel_futures=True)
 
-    def trial(self, run: Rollout, change: Curve, gamma: float, gains: Array) -> tuple[Rollout, float] | None:
+    def trial(self, run: Rollout, change: ControlCurve, gamma: float, gains: Array) -> Trial | None:
+        """The motion that `run` + `gamma` · `change` projects to under `gains`, and its cost; None where there is none."""
         u = run.u.copy()
         u[:, self.problem.system.chosen] += gamma * change.u
-        new = self.problem.project(Curve(run.x + gamma * change.x, u), gains)
+        new = self.problem.project(ControlCurve(run.x + gamma * change.x, u), gains)
         if isinstance(new, Broken):
             return None
         cost = sum(self.problem.cost(new))
-        return (new, cost) if np.isfinite(cost) else None
+        return Trial(new, cost, gamma) if np.isfinite(cost) else None
 
     def search(
-        self, run: Rollout, cost: float, change: Curve, slope: float, gains: Array, *, shortest: float
-    ) -> tuple[Rollout, float, float] | None:
-        """The first of γ = 1, ½, ¼, … that satisfies Armijo's rule; the whole step alone, the others several at a time."""
-        steps, width = [0.5**k for k in range(40) if 0.5**k >= shortest], 1
+        self, run: Rollout, cost: float, change: ControlCurve, slope: float, gains: Array, *, shortest: float
+    ) -> Trial | None:
+        """Motion, cost and γ of the first of γ = 1, ½, ¼, … ≥ `shortest` that satisfies Armijo's rule; None where none does.
+
+        The search starts at `run` with its `cost` and goes along `change`, where the cost has this `slope`; `gains` project. The
+        whole step is tried alone, the others several at a time.
+        """
+        steps, width, o = [0.5**k for k in range(40) if 0.5**k >= shortest], 1, self.options
         while steps:
             batch, steps = steps[:width], steps[width:]
             if self.pool is None or len(batch) == 1:
                 found = [self.trial(run, change, gamma, gains) for gamma in batch]
             else:
                 found = list(self.pool.map(lambda gamma: self.trial(run, change, gamma, gains), batch))
-            for gamma, one in zip(batch, found, strict=True):
-                if one is not None and one[1] <= cost + ARMIJO * gamma * slope + ROUNDING * abs(cost):
-                    return one[0], one[1], gamma
+            for one in found:
+                if one is not None and one.cost <= cost + o.min_decrease * one.gamma * slope + o.rounding * abs(cost):
+                    return one
             width = self.threads
         return None
 
-    def further(
-        self, run: Rollout, best: tuple[Rollout, float, float], change: Curve, gains: Array
-    ) -> tuple[Rollout, float, float]:
-        """Where the model promised too little: γ = 2, 4, … as long as that lowers the cost."""
+    def further(self, run: Rollout, best: Trial, change: ControlCurve, gains: Array) -> Trial:
+        """Beyond the `best` so far, along `change` from `run` under `gains`: γ doubles as long as that lowers the cost."""
         while True:
-            gamma = 2.0 * best[2]
-            one = self.trial(run, change, gamma, gains)
-            if one is None or one[1] >= best[1]:
+            one = self.trial(run, change, 2.0 * best.gamma, gains)
+            if one is None or one.cost >= best.cost:
                 return best
-            best = one[0], one[1], gamma
+            best = one
 
 
 def descend(
-    problem: Problem, run: Rollout, *, method: Method = "auto", tolerance: float = 1e-12, iterations: int = 60,
-    threads: int = 1, monitor: Monitor | None = None, expansion: Expansion | None = None, mu: float = 0.0, first: int = 0,
+    problem: ControlProblem, run: Rollout, *, method: Method = "auto", tolerance: float = 1e-12, iterations: int = 60,
+    threads: int = 1, progress: Listener | None = None, stage: str = "optimize", expansion: MotionExpansion | None = None,
+    first: int = 0, options: DescentOptions = DescentOptions(),  # noqa: B008 (frozen)
 ) -> Descent:  # fmt: skip
-    """From one motion to a better one, until the expected decrease is below `tolerance` of the cost."""
-    work = expansion or Expansion(problem)
-    search = Search(problem, threads)
+    """From one motion to a better one, until the expected decrease is below `tolerance` times the cost.
+
+    problem: what is minimised
+    run: the motion to start from
+    method: "auto" takes curvature into account where that pays; the others do always the same
+    iterations: at most
+    threads: rollouts of the line search side by side
+    progress: hears of every iteration, as `Progress(stage, done, text)`
+    expansion: arrays to work in, from an earlier descent on a problem of the same size
+    first: number of the first iteration
+    options: numbers that tune the descent
+
+    Ctrl-C ends it with the best motion so far. Raises BunrakuError where the cost leaves an input free.
+    """
+    work = expansion or MotionExpansion(problem)
+    search = LineSearch(problem, threads, options)
     cost = sum(problem.cost(run))
     history: list[Iteration] = []
-    outcome, floor = Outcome.OUT_OF_ITERATIONS, 1e-12 * abs(cost)
+    outcome, floor, mu = OUT_OF_ITERATIONS, 1e-12 * abs(cost), 0.0
     try:
         for number in range(first, first + iterations):
             begun = time.perf_counter()
             found = _step(work, search, run, cost, method, mu, history[-1] if history else None)
             if found is None:
-                outcome = Outcome.STALLED
+                outcome = DESCENT_STALLED
                 break
             slack = int((run.states == 0).sum())
             history.append(
                 Iteration(number, found.kind, cost, found.decrease, found.gamma, found.mu, slack, time.perf_counter() - begun)
             )
-            if monitor is not None:
-                monitor(history[-1])
+            if progress is not None:
+                progress(Progress(stage, _done(history, tolerance), str(history[-1])))
             run, cost, mu = found.run, found.cost, found.next_mu
             if found.decrease <= tolerance * max(abs(cost), floor):
-                outcome = Outcome.CONVERGED
+                outcome = OPTIMAL
                 break
-            if found.gamma < CRAWL and history[-1].cost - cost <= 1e-6 * abs(cost):
-                outcome = Outcome.AT_A_SWITCH if found.decrease <= FAR * abs(cost) else Outcome.STALLED
+            if found.gamma < options.min_step and history[-1].cost - cost <= 1e-6 * abs(cost):
+                outcome = OPTIMAL_AT_A_SWITCH if found.decrease <= options.far * abs(cost) else DESCENT_STALLED
                 break
     except KeyboardInterrupt:
-        outcome = Outcome.STOPPED
+        outcome = STOPPED
     finally:
         search.close()
-    return Descent(run, cost, tuple(history), outcome, mu)
+    return Descent(run, tuple(history), outcome)
+
+
+def _done(history: list[Iteration], tolerance: float) -> float:
+    """Digits of the expected decrease: how many of those from its largest value down to the tolerance are done."""
+    sizes = [np.log10(max(i.decrease / max(abs(i.cost), 1e-300), tolerance, 1e-300)) for i in history]
+    most = max(sizes)
+    return float(np.clip((most - sizes[-1]) / max(most - np.log10(max(tolerance, 1e-300)), 1e-9), 0.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +216,10 @@ class _Step:
 
 
 def _step(
-    work: Expansion, search: Search, run: Rollout, cost: float, method: Method, mu: float, last: Iteration | None
+    work: MotionExpansion, search: LineSearch, run: Rollout, cost: float, method: Method, mu: float, last: Iteration | None
 ) -> _Step | None:
     """One iteration: the gains of the projection, a direction, a line search."""
+    o = search.options
     certain = method == "newton" or (method == "auto" and last is not None and last.kind == "newton")
     expected = work.bend_along(run) if certain else work.safe_along(run)
     if expected is None:
@@ -185,10 +229,10 @@ def _step(
             f"{work.problem.system.figure.name}: the cost leaves an input free{which and ':' + which}\n"
             "  advice: weigh every input: Forces(…) for forces, Speed(…) or Configuration(…) for kinematic variables"
         )
-    if certain or (method == "auto" and not _safe_is_fast(expected, cost, last)):
+    if certain or (method == "auto" and not _safe_is_fast(expected, cost, last, o.far)):
         if not certain:
             work.bend_along(run)
-        found = _newton(work, search, run, cost, mu if expected > FAR * cost else min(mu, MU_FIRST))
+        found = _newton(work, search, run, cost, mu if expected > o.far * cost else min(mu, o.first_mu))
         if found is not None:
             return found
         work.gauss_newton()
@@ -200,51 +244,51 @@ def _step(
     if better is None:
         if -slope > 1e-9 * abs(cost):
             return None
-        better = run, cost, 0.0  # nothing is left but rounding
+        better = Trial(run, cost, 0.0)  # nothing is left but rounding
     kind: Kind = "steepest" if method == "steepest" else "gauss-newton"
-    return _Step(better[0], better[1], kind, -slope, better[2], 0.0, mu)
+    return _Step(better.run, better.cost, kind, -slope, better.gamma, 0.0, mu)
 
 
-def _safe_is_fast(expected: float, cost: float, last: Iteration | None) -> bool:
+def _safe_is_fast(expected: float, cost: float, last: Iteration | None, far: float) -> bool:
     """Far from the optimum, as long as whole steps of Gauss and Newton shrink the expected decrease threefold, curvature is
     not worth its price."""
     if last is None:
         return True
-    return last.kind == "gauss-newton" and last.step == 1.0 and FAR * cost < expected < 0.3 * last.decrease
+    return last.kind == "gauss-newton" and last.step == 1.0 and far * cost < expected < 0.3 * last.decrease
 
 
-def _newton(work: Expansion, search: Search, run: Rollout, cost: float, mu: float) -> _Step | None:
+def _newton(work: MotionExpansion, search: LineSearch, run: Rollout, cost: float, mu: float) -> _Step | None:
     """Newton's direction with the smallest μ at hand that makes the Hessian positive and the model true."""
-    safe = work.direction(work.gains)
-    while mu <= MU_MOST:
+    safe, o = work.direction(work.gains), search.options
+    while mu <= o.max_mu:
         if work.newton(mu) is None:
-            mu = max(4.0 * mu, MU_FIRST)
+            mu = max(4.0 * mu, o.first_mu)
             continue
         change = work.direction(work.newton_gains)
         slope = work.slope(change)
         better = search.search(run, cost, change, slope, work.gains, shortest=0.25)
         if better is not None:
-            told = -slope * better[2] * (1.0 - 0.5 * better[2])
-            truth = (cost - better[1]) / told if told > ROUNDING * abs(cost) else 1.0
-            next_mu = _next_mu(mu, better[2], truth)
-            if better[2] == 1.0 and truth > 1.3:
+            told = -slope * better.gamma * (1.0 - 0.5 * better.gamma)
+            truth = (cost - better.cost) / told if told > o.rounding * abs(cost) else 1.0
+            next_mu = _next_mu(mu, better.gamma, truth, o.first_mu)
+            if better.gamma == 1.0 and truth > 1.3:
                 better = search.further(run, better, change, work.gains)
-            if mu > MU_RACE:  # the curvature had to be tamed so much that the safe direction may be the better one
+            if mu > o.race_mu:  # the curvature had to be tamed so much that the safe direction may be the better one
                 rival = search.trial(run, safe, 1.0, work.gains)
-                if rival is not None and rival[1] < better[1]:
-                    return _Step(rival[0], rival[1], "gauss-newton", -work.slope(safe), 1.0, mu, mu)
-            return _Step(better[0], better[1], "newton", -slope, better[2], mu, next_mu)
+                if rival is not None and rival.cost < better.cost:
+                    return _Step(rival.run, rival.cost, "gauss-newton", -work.slope(safe), 1.0, mu, mu)
+            return _Step(better.run, better.cost, "newton", -slope, better.gamma, mu, next_mu)
         if -slope <= 1e-9 * abs(cost):
             return _Step(run, cost, "newton", -slope, 0.0, mu, mu)
-        mu = max(8.0 * mu, MU_FIRST)
+        mu = max(8.0 * mu, o.first_mu)
     return None
 
 
-def _next_mu(mu: float, gamma: float, truth: float) -> float:
+def _next_mu(mu: float, gamma: float, truth: float, first: float) -> float:
     """Larger where the model lied, smaller where it was true."""
     if gamma <= 0.25 or truth < 0.25:
-        return max(4.0 * mu, MU_FIRST)
+        return max(4.0 * mu, first)
     if gamma == 1.0 and truth > 0.6:
         lower = mu / (10.0 if 0.8 < truth < 1.25 else 4.0)
-        return lower if lower > 0.1 * MU_FIRST else 0.0
+        return lower if lower > 0.1 * first else 0.0
     return mu

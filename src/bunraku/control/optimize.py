@@ -1,195 +1,237 @@
-"""optimize: figure + what is wished → the best motion, its inputs, and the gains that hold the figure to it."""
+"""optimize: figure + cost → the motion of least cost, its inputs, and the gains that hold the figure to it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.brief import brief
 from bunraku.control.coarse_grid import coarser, refined, thinned
-from bunraku.control.control_problem import Broken, Expansion, Problem
-from bunraku.control.control_system import Curve, Rollout, System
+from bunraku.control.control_outcomes import BEYOND_LIMITS, OUT_OF_ITERATIONS
+from bunraku.control.control_problem import Broken, ControlProblem, MotionExpansion
+from bunraku.control.control_system import ControlCurve, Rollout, System
 from bunraku.control.cost import Term, sheet_of
 from bunraku.control.limits import Limits, tightened, violation
-from bunraku.control.newton import Descent, Iteration, Method, Monitor, Outcome, descend
+from bunraku.control.newton import Descent, DescentOptions, Iteration, Method, descend
+from bunraku.control.optimum import Optimum
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
 from bunraku.dynamics.rollout import DIVIDED, HELD
 from bunraku.dynamics.simulation import require_admissible
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.kinematics.forward import Pose
-from bunraku.motion import Motion
+from bunraku.outcome import STOPPED
+from bunraku.progress import Listener, Progress
 
 Array = NDArray[np.float64]
-SAME = 1e-12  # of the cost: an expected decrease so small that the gains before the last step are those after it
-COARSE = 1e-5  # tolerance on a coarse grid: the grid itself is off by more
-NEARLY = 1e-6  # tolerance as long as multipliers still change
-STUCK = 6  # descents in a row, each with stiffer penalties, after which a limit that is still exceeded cannot be met
-OPEN = 1e-4  # [m or rad] that a loop or a string may be off at the start: files round
-TOUCH = 1e-6  # of a bound's unit: how far beyond it a motion may be
 
 
-@dataclass(frozen=True, eq=False)
-class Optimum:
-    """The best motion that was found."""
+@dataclass(frozen=True)
+class OptimizeOptions:
+    """Numbers that tune `optimize`. Those that differ from problem to problem are arguments of its own."""
 
-    problem: Problem
-    run: Rollout
-    gains: Array
-    """u = ū − gains·(x − x̄), a matrix a step: the feedback that stabilises the motion."""
-    cost: float
-    history: tuple[Iteration, ...]
-    outcome: Outcome
-
-    __repr__ = brief
-
-    @property
-    def system(self) -> System:
-        return self.problem.system
-
-    @property
-    def kinematic(self) -> Array:
-        """What the puppeteer does: a row a step."""
-        return self.run.u[:, : self.system.n_kin]
-
-    @property
-    def forces(self) -> Array:
-        """Force inputs: a row a step."""
-        return self.run.u[:, self.system.n_kin :]
-
-    @property
-    def motion(self) -> Motion:
-        return motion_of(self.system, self.run)
-
-    @property
-    def tail(self) -> tuple[float, ...]:
-        """Expected decrease over cost, iteration by iteration."""
-        return tuple(i.decrease / max(abs(i.cost), 1e-300) for i in self.history)
-
-    def __str__(self) -> str:
-        last = f", the last expecting {self.tail[-1]:.1e} of it" if self.history else ""
-        return f"{self.outcome.name.lower().replace('_', ' ')}: cost {self.cost:.6g} after {len(self.history)} iterations{last}"
+    descent: DescentOptions = DescentOptions()
+    """Of each descent."""
+    limit_tolerance: float = 1e-6
+    """How far a motion may be beyond a limit, in the limit's unit; distances to a scene in hundreds of metres."""
+    loose_tolerance: float = 1e-6
+    """Tolerance of descents as long as the multipliers of limits still change much."""
+    max_stuck: int = 6
+    """Descents in a row, each with stiffer penalties, after which a limit that is still exceeded cannot be met."""
+    coarse_tolerance: float = 1e-5
+    """Tolerance of the descent on a coarse grid: the grid itself is off by more."""
+    coarse_step_tolerance: float = 1e-10
+    """Tolerance of each step on a coarse grid [rad or m]."""
+    same_gains: float = 1e-12
+    """Share of the cost: where the last iteration expected less, the gains before it are those after it."""
+    max_start_gap: float = 1e-4
+    """How far a loop may be open, or a string too short, at the start [m or rad]: files round their numbers."""
 
 
-def motion_of(system: System, run: Rollout) -> Motion:
-    """The motion of a rollout, with tensions."""
-    q, dt = run.x[:, : system.n_q], system.dt
-    t = dt * np.arange(len(q))
-    ropes = len(system.figure.strings) + len(system.figure.wires)
-    tension = np.concatenate([run.impulse[:1], run.impulse])[:, :ropes] / dt
-    gap = np.array([Pose(system.figure, row).gaps[:ropes] for row in q]) if ropes else None
-    return Motion.of(system.figure, t, q, v=np.gradient(q, t, axis=0), tension=tension, gap=gap)
+@dataclass(frozen=True)
+class _Search:
+    """What all descents of one call share."""
+
+    method: Method
+    tolerance: float
+    iterations: int
+    threads: int
+    progress: Listener | None
+    options: OptimizeOptions
+
+    def descend(self, problem: ControlProblem, run: Rollout, work: MotionExpansion, tolerance: float, used: int = 0) -> Descent:
+        """One descent, after so many iterations of earlier ones."""
+        work.problem = problem
+        return descend(
+            problem, run, method=self.method, tolerance=tolerance, iterations=self.iterations - used, threads=self.threads,
+            progress=self.progress, expansion=work, first=used, options=self.options.descent,
+        )  # fmt: skip
 
 
 def optimize(
     figure: Figure, cost: Sequence[Term], *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
-    v: ArrayLike | None = None, inputs: Sequence[str] | None = None, guess: Optimum | Curve | Puppeteer = None,
+    v: ArrayLike | None = None, inputs: Sequence[str] | None = None, guess: Optimum | ControlCurve | Puppeteer = None,
     forces: Puppeteer = None, limits: Limits | None = None, method: Method = "auto", tolerance: float = 1e-12,
-    iterations: int = 60, threads: int = 1, monitor: Monitor | None = None, coarse: int = 1,
+    iterations: int = 60, threads: int = 1, coarse: int = 1, options: OptimizeOptions = OptimizeOptions(),  # noqa: B008 (frozen)
+    seed: int | None = None, progress: Listener | None = None,
 ) -> Optimum:  # fmt: skip
-    """The motion of least cost from a configuration and rates, over `duration` seconds.
+    """The motion of least cost, the inputs that lead to it, and the gains that hold the figure to it.
 
-    `inputs` names the kinematic variables and forces that may be chosen; all, where it is left out. `guess` is where the search
-    starts: an earlier optimum, a curve, or a puppeteer (see simulate) with `forces`; at rest, where nothing is given. `limits`
-    are met to a millionth of their unit, distances to a tenth of a millimetre. `coarse` solves with steps so many times as long
-    first, which saves time where the search is long. Ctrl-C returns the best so far.
+    figure: what moves
+    cost: the terms that are added up (bunraku.control.cost)
+    duration: how long [s]
+    dt: the time step [s]
+    q: the configuration at the start, `figure.start` by default
+    v: the velocities at the start, zero by default
+    inputs: names of the kinematic variables and force inputs that the search may choose, all by default
+    guess: where the search starts: an earlier optimum, a curve, or a puppeteer (see `simulate`); at rest by default
+    forces: the force inputs of the guess, given like a puppeteer
+    limits: what no sample may exceed; met to a millionth of its unit, distances to a tenth of a millimetre
+    method: "auto" takes curvature into account where that pays; "newton", "gauss-newton" and "steepest" do always the same
+    tolerance: the search ends where it expects to lower the cost by less than this share of it
+    iterations: at most
+    threads: rollouts of the line search side by side
+    coarse: solves with steps so many times as long first, which saves time where the search is long
+    options: more numbers that tune the search
+    seed: taken because every verb takes one; nothing here is random
+    progress: hears `Progress("optimize", done, text)` at every iteration
+
+    Returns an Optimum; its outcome is ok where no motion nearby costs less and all limits hold. Ctrl-C returns the best motion so
+    far, with an outcome of kind "stopped". Raises BunrakuError where the start breaks a constraint, where the figure cannot make
+    the guess, or where the cost leaves an input free.
     """
+    begun = time.process_time()
     system = System.of(figure, dt=dt, inputs=inputs)
     problem = problem_of(system, cost, duration=duration, q=q, v=v)
-    require_admissible(figure, problem.start[: system.n_q], within=OPEN)
-    run = first_run(problem, guess, forces) if coarse == 1 else _from_coarse(problem, guess, forces, coarse, iterations)
-    if coarse > 1 and method == "auto":
-        method = "newton"  # it is near
+    require_admissible(figure, problem.start[: system.n_q], within=options.max_start_gap)
+    heard = None if progress is None else _forward_only(progress)
+    search = _Search(method, tolerance, iterations, threads, heard, options)
+    seconds: dict[str, float] = {}
+    if coarse == 1:
+        run, stopped = first_run(problem, guess, forces), False
+    else:
+        run, stopped = _from_coarse(problem, guess, forces, coarse, search)
+        seconds["coarse grid"] = time.process_time() - begun
+        begun = time.process_time()
+        if method == "auto":
+            search = replace(search, method="newton")  # it is near
     if limits is not None:
         problem = limits.on(problem)
-    work = Expansion(problem)
+    work = MotionExpansion(problem)
+    found = Descent(run, (), STOPPED)
+    try:
+        if not stopped and (limits is None or limits.soft):
+            found = search.descend(problem, run, work, tolerance)
+        elif not stopped:
+            problem, found = _within(problem, run, work, search)
+        gains = _gains(found, work, options)
+    except KeyboardInterrupt:  # outside of a descent
+        found = replace(found, outcome=STOPPED)
+        gains = _gains(found, work, options)
+    seconds["optimize"] = time.process_time() - begun
+    scene = None if limits is None else limits.scene
+    return Optimum(problem, found.run, gains, found.history, found.outcome, seconds, scene)
 
-    def solve(problem: Problem, run: Rollout, **options: Any) -> Descent:
-        work.problem = problem
-        return descend(problem, run, method=method, threads=threads, monitor=monitor, expansion=work, **options)
 
-    if limits is None or limits.soft:
-        return optimum_of(problem, solve(problem, run, tolerance=tolerance, iterations=iterations), work)
-    return _within(problem, run, solve, work, tolerance, iterations)
+def _forward_only(progress: Listener) -> Listener:
+    """The same listener for several descents in a row: what is done does not become less."""
+    most = 0.0
+
+    def hear(said: Progress) -> None:
+        nonlocal most
+        most = max(most, said.done)
+        progress(replace(said, done=most))
+
+    return hear
 
 
-def _within(
-    problem: Problem, run: Rollout, solve: Callable[..., Descent], work: Expansion, tolerance: float, iterations: int
-) -> Optimum:
+def _within(problem: ControlProblem, run: Rollout, work: MotionExpansion, search: _Search) -> tuple[ControlProblem, Descent]:
     """Descents with multipliers between them, until every bound holds."""
-    worst, stuck = np.inf, 0
+    o, worst, stuck = search.options, np.inf, 0
     history: tuple[Iteration, ...] = ()
-    while True:
-        left = iterations - len(history)
-        near = worst <= 100.0 * TOUCH
-        found = solve(problem, run, tolerance=tolerance if near else max(tolerance, NEARLY), iterations=left, first=len(history))
-        history, run = history + found.history, found.run
-        beyond = violation(problem, run)
-        outcome = found.outcome
-        stuck = stuck + 1 if beyond > max(0.5 * worst, TOUCH) else 0
-        if (beyond <= TOUCH and near) or outcome is Outcome.STOPPED or stuck == STUCK or len(history) >= iterations:
-            if beyond > TOUCH and outcome is Outcome.CONVERGED:
-                outcome = Outcome.BEYOND_LIMITS if stuck == STUCK else Outcome.OUT_OF_ITERATIONS
-            wished = problem.cost(run)[0]
-            return optimum_of(problem, Descent(run, wished, history, outcome, found.mu), work)
-        problem = tightened(problem, run, stiffer=beyond > 0.25 * worst)
-        worst = beyond
+    try:
+        while True:
+            near = worst <= 100.0 * o.limit_tolerance
+            tolerance = search.tolerance if near else max(search.tolerance, o.loose_tolerance)
+            found = search.descend(problem, run, work, tolerance, len(history))
+            history, run = history + found.history, found.run
+            beyond = violation(problem, run)
+            stuck = stuck + 1 if beyond > max(0.5 * worst, o.limit_tolerance) else 0
+            held, given_up, spent = beyond <= o.limit_tolerance, stuck == o.max_stuck, len(history) >= search.iterations
+            if (held and near) or found.outcome == STOPPED or given_up or spent:
+                outcome = found.outcome
+                if outcome.ok and not (held and near):  # converged, but only for penalties that were still changing
+                    outcome = BEYOND_LIMITS if given_up and not held else OUT_OF_ITERATIONS
+                return problem, Descent(run, history, outcome)
+            problem = tightened(problem, run, stiffer=beyond > 0.25 * worst)
+            worst = beyond
+    except KeyboardInterrupt:  # between two descents
+        return problem, Descent(run, history, STOPPED)
 
 
-def _from_coarse(problem: Problem, guess: Optimum | Curve | Puppeteer, forces: Puppeteer, coarse: int, iterations: int) -> Rollout:
-    """The optimum of the coarse grid, on the fine one."""
-    if problem.steps % coarse or coarse < 1:
+def _from_coarse(
+    problem: ControlProblem, guess: Optimum | ControlCurve | Puppeteer, forces: Puppeteer, coarse: int, search: _Search
+) -> tuple[Rollout, bool]:
+    """The optimum of the coarse grid, on the fine one; and whether Ctrl-C ended the search."""
+    if coarse < 1 or problem.steps % coarse:
         raise BunrakuError(f"{problem.steps} steps are no multiple of {coarse}\n  advice: choose coarse so that they are")
-    s, thin = problem.system, coarser(problem, coarse)
+    s, o = problem.system, search.options
+    thin = coarser(problem, coarse, tolerance=o.coarse_step_tolerance)
     curve, gains = _guessed(problem, guess, forces)
     wish = thinned(curve, coarse)
-    held = thin.project(wish, gains[::coarse].copy()) if len(gains) else None
+    held = thin.project(wish, gains[::coarse].copy()) if gains is not None else None
     run = held if isinstance(held, Rollout) else first_run(thin, wish, None)
-    work = Expansion(thin)
-    found = optimum_of(thin, descend(thin, run, tolerance=COARSE, iterations=iterations, expansion=work), work)
-    curve, gains = refined(found.run, found.gains, coarse, s.n, s.n_kin)
-    fine = problem.project(curve, gains)
-    return fine if isinstance(fine, Rollout) else first_run(problem, curve, None)
+    work = MotionExpansion(thin)
+    found = descend(
+        thin, run, tolerance=o.coarse_tolerance, iterations=search.iterations, expansion=work, progress=search.progress,
+        stage="coarse grid", options=o.descent,
+    )  # fmt: skip
+    curve, fine_gains = refined(found.run, _gains(found, work, o), coarse, s.n, s.n_kin)
+    fine = problem.project(curve, fine_gains)
+    return fine if isinstance(fine, Rollout) else first_run(problem, curve, None), found.outcome == STOPPED
 
 
 def problem_of(
     system: System, cost: Sequence[Term], *, duration: float, q: ArrayLike | None = None, v: ArrayLike | None = None
-) -> Problem:
-    """The problem over a duration, from a configuration and rates."""
+) -> ControlProblem:
+    """The problem of a `system` with these terms of `cost`, over `duration` [s], from configuration `q` and velocities `v`."""
     if not 0.0 < duration < np.inf:
         raise BunrakuError(f"a duration of {duration} s\n  advice: give seconds, more than zero")
     start = system.state(q, v)
     times: Array = system.dt * np.arange(max(round(duration / system.dt), 1) + 1, dtype=float)
-    return Problem(system, sheet_of(cost, system, times, start), start, np.zeros(system.n_links, np.int8))
+    return ControlProblem(system, sheet_of(cost, system, times, start), start, np.zeros(system.n_links, np.int8))
 
 
-def _guessed(problem: Problem, guess: Optimum | Curve | Puppeteer, forces: Puppeteer) -> tuple[Curve, Array]:
+def _guessed(
+    problem: ControlProblem, guess: Optimum | ControlCurve | Puppeteer, forces: Puppeteer
+) -> tuple[ControlCurve, Array | None]:
     """The curve that the search starts from, and gains to follow it with, where there are any."""
     system, N = problem.system, problem.steps
-    gains = np.zeros((0, 0, 0))
+    gains = None
     if isinstance(guess, Optimum):
         if len(guess.run) != N or guess.run.u.shape[1] != system.n_kin + len(system.figure.forces):
             raise BunrakuError("the guess is of another figure or duration\n  advice: give one of the same number of steps")
-        curve: Curve = guess.run
-        gains = guess.gains if guess.system.inputs == system.inputs else gains
-    elif isinstance(guess, Curve):
+        curve: ControlCurve = guess.run
+        gains = guess.gains if guess.system.inputs == system.inputs else None
+    elif isinstance(guess, ControlCurve):
         curve = guess
     else:
         times: Array = system.dt * np.arange(1, N + 1, dtype=float)
         rest = problem.start[system.n : system.n_q]
         u = np.concatenate([kinematic_rows(system.figure, guess, times, rest), force_rows(system.figure, forces, times)], 1)
-        curve = Curve(np.repeat(problem.start[None], N + 1, 0), u)
+        curve = ControlCurve(np.repeat(problem.start[None], N + 1, 0), u)
     if not np.array_equal(curve.x[0], problem.start):
-        curve = Curve(np.concatenate([problem.start[None], curve.x[1:]]), curve.u)
+        curve = ControlCurve(np.concatenate([problem.start[None], curve.x[1:]]), curve.u)
     return curve, gains
 
 
-def first_run(problem: Problem, guess: Optimum | Curve | Puppeteer, forces: Puppeteer) -> Rollout:
-    """The motion that the search starts from."""
+def first_run(problem: ControlProblem, guess: Optimum | ControlCurve | Puppeteer, forces: Puppeteer) -> Rollout:
+    """The motion that the search for the optimum of `problem` starts from, made of `guess` and `forces` (see `optimize`).
+
+    Raises BunrakuError where the figure cannot make it.
+    """
     run = problem.project(*_guessed(problem, guess, forces))
     if isinstance(run, Broken):
         system = problem.system
@@ -206,9 +248,9 @@ def _why(broken: Broken, dt: float) -> str:
     return f"the motion runs away {at}"
 
 
-def optimum_of(problem: Problem, found: Descent, work: Expansion) -> Optimum:
-    """With the gains along what was found."""
-    last = found.history[-1].decrease if found.history else np.inf
-    if last > SAME * abs(found.cost) and work.safe_along(found.run) is None:
+def _gains(found: Descent, work: MotionExpansion, options: OptimizeOptions) -> Array:
+    """The gains along what was found."""
+    last = found.history[-1] if found.history else None
+    if (last is None or last.decrease > options.same_gains * abs(last.cost)) and work.safe_along(found.run) is None:
         raise BunrakuError("no gains along the motion\n  advice: weigh every input")
-    return Optimum(problem, found.run, work.gains.copy(), found.cost, found.history, found.outcome)
+    return work.gains.copy()

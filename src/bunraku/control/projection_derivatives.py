@@ -5,25 +5,25 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.control.control_problem import Expansion, Problem, push_along, within
-from bunraku.control.control_system import Curve, Rollout
+from bunraku.control.control_problem import ControlProblem, MotionExpansion, push_along, within
+from bunraku.control.control_system import ControlCurve, Rollout
 from bunraku.control.tangent_sweep import tangent
 from bunraku.dynamics.step_derivatives import expand
 
 Array = NDArray[np.float64]
 
 
-def first(problem: Problem, run: Rollout, gains: Array, change: Curve) -> Curve:
+def first(problem: ControlProblem, run: Rollout, gains: Array, change: ControlCurve) -> ControlCurve:
     """DP·δξ̄ at a curve that projects to `run`: δx₊ = A δx + B δu, δu = δū − K(δx − δx̄). Inputs are the chosen ones."""
-    work = Expansion(problem)
+    work = MotionExpansion(problem)
     work.at(run)
     return _tangent(work, gains, change)
 
 
-def second(problem: Problem, run: Rollout, gains: Array, change: Curve) -> Curve:
+def second(problem: ControlProblem, run: Rollout, gains: Array, change: ControlCurve) -> ControlCurve:
     """D²P·(δξ̄, δξ̄): δ²x₊ = (A − BK) δ²x + D²f(δξ, δξ), δ²u = −K δ²x, with the whole second derivative of every step."""
     s, N = problem.system, problem.steps
-    work = Expansion(problem)
+    work = MotionExpansion(problem)
     work.at(run)
     along = _tangent(work, gains, change)
     outputs = 2 * s.n + s.n_links
@@ -37,14 +37,14 @@ def second(problem: Problem, run: Rollout, gains: Array, change: Curve) -> Curve
         if s.pushed:
             bend += _turned(work, k, np.stack([q0, q1]), along)
         u[k] = -gains[k] @ x[k]
-        one = Curve(np.stack([x[k], np.zeros(s.n_x)]), u[k : k + 1])
+        one = ControlCurve(np.stack([x[k], np.zeros(s.n_x)]), u[k : k + 1])
         x[k + 1] = _tangent_of(work, k, one)
         x[k + 1, : s.n] += bend[: s.n]
         x[k + 1, s.n_q : s.n_q + s.n] += bend[s.n + s.n_links :]
-    return Curve(x, u)
+    return ControlCurve(x, u)
 
 
-def _turned(work: Expansion, k: int, ends: Array, along: Curve) -> Array:
+def _turned(work: MotionExpansion, k: int, ends: Array, along: ControlCurve) -> Array:
     """What a change of place does to a change of the pushes, of every output of step k."""
     s, outputs = work.problem.system, work.steps.D.shape[1]
     D, E, turn = work.steps.D[k : k + 1], np.empty((1, *work.steps.E.shape[1:])), np.zeros((1, *work.steps.turn.shape[1:]))
@@ -55,13 +55,13 @@ def _turned(work: Expansion, k: int, ends: Array, along: Curve) -> Array:
     return out
 
 
-def _tangent(work: Expansion, gains: Array, change: Curve) -> Curve:
+def _tangent(work: MotionExpansion, gains: Array, change: ControlCurve) -> ControlCurve:
     x, u = np.zeros_like(change.x), np.zeros_like(change.u)
     tangent(work.steps, gains, change.x, change.u, x, u)
-    return Curve(x, u)
+    return ControlCurve(x, u)
 
 
-def _tangent_of(work: Expansion, k: int, one: Curve) -> Array:
+def _tangent_of(work: MotionExpansion, k: int, one: ControlCurve) -> Array:
     """A δx + B δu of step k alone."""
     s = work.problem.system
     x, u = np.zeros((2, s.n_x)), np.zeros((1, s.n_u))

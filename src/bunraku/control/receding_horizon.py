@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.brief import brief
-from bunraku.control.control_problem import NONE3, Broken, Expansion, Problem
-from bunraku.control.control_system import Curve, Rollout, System
+from bunraku.control.control_problem import Broken, ControlProblem, MotionExpansion
+from bunraku.control.control_system import ControlCurve, Rollout, System
 from bunraku.control.cost import Term, sheet_of
 from bunraku.control.cost_arrays import Sheet
-from bunraku.control.optimize import motion_of
+from bunraku.control.optimum import motion_of
 from bunraku.dynamics.puppeteer import Puppeteer, kinematic_rows
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
@@ -34,25 +34,21 @@ class Horizon:
         """`sheet` covers the whole time and the horizon beyond it; `plan` are inputs to begin with, a row a step."""
         self.system, self.sheet, self.steps = system, sheet, steps
         self.taut = np.zeros(system.n_links, np.int8)
-        first = Problem(system, self._window(0), start, self.taut)
-        self.work = Expansion(first)
+        first = ControlProblem(system, self._window(0), start, self.taut)
+        self.work = MotionExpansion(first)
         self.gains = np.zeros((steps, system.n_u, system.n_x))
-        self.plan = Curve(np.repeat(start[None], steps + 1, 0), plan[:steps].copy())
+        self.plan = ControlCurve(np.repeat(start[None], steps + 1, 0), plan[:steps].copy())
         self.safe = self.plan
         self.seconds: list[tuple[float, float]] = []
 
     def _window(self, k: int) -> Sheet:
         """The cost from sample k on."""
-        s, n = self.sheet, self.steps
-        rows = {name: getattr(s, name)[k : k + n + 1] for name in ("wx", "rx", "wp", "target", "wc", "centre")}
-        steps = {name: getattr(s, name)[k : k + n] for name in ("wu", "ru", "wl", "rl")}
-        out: Sheet = s._replace(**rows, **steps)
-        return out
+        return _window(self.sheet, k, self.steps)
 
     def input(self, x: Array, k: int) -> Array:
         """What to do at sample k in state x: next kinematic variables, and forces."""
         begun = time.perf_counter(), time.thread_time()
-        problem = Problem(self.system, self._window(k), x, self.taut)
+        problem = ControlProblem(self.system, self._window(k), x, self.taut)
         run = self._now(problem)
         if isinstance(run, Rollout):
             self.safe, self.plan = run, self._improved(problem, run)
@@ -63,17 +59,17 @@ class Horizon:
         self.seconds.append((time.perf_counter() - begun[0], time.thread_time() - begun[1]))
         return out
 
-    def _now(self, problem: Problem) -> Rollout | Broken:
+    def _now(self, problem: ControlProblem) -> Rollout | Broken:
         """The plan from where the figure is, held to by the last gains; where that fails, what was rolled out before it."""
-        for plan, gains in ((self.plan, self.gains), (self.safe, self.gains), (self.safe, NONE3)):
+        for plan, gains in ((self.plan, self.gains), (self.safe, self.gains), (self.safe, None)):
             x = plan.x.copy()
             x[0] = problem.start
-            run = problem.project(Curve(x, plan.u), gains)
+            run = problem.project(ControlCurve(x, plan.u), gains)
             if isinstance(run, Rollout):
                 break
         return run
 
-    def _improved(self, problem: Problem, run: Rollout) -> Curve:
+    def _improved(self, problem: ControlProblem, run: Rollout) -> ControlCurve:
         """ξ + ζ; the next sample rolls it out."""
         work = self.work
         work.problem = problem
@@ -84,14 +80,14 @@ class Horizon:
         change = work.direction(work.gains)
         u = run.u.copy()
         u[:, self.system.chosen] += change.u
-        return Curve(run.x + change.x, u)
+        return ControlCurve(run.x + change.x, u)
 
-    def _later(self, plan: Curve, k: int) -> Curve:
+    def _later(self, plan: ControlCurve, k: int) -> ControlCurve:
         """The same plan a step later, its end going on as the reference does."""
         s, far = self.system, min(k + self.steps, len(self.sheet.rx) - 2)
         last = plan.u[-1].copy()
         last[: s.n_kin] += self.sheet.rx[far + 1, s.n : s.n_q] - self.sheet.rx[far, s.n : s.n_q]
-        return Curve(np.concatenate([plan.x[1:], plan.x[-1:]]), np.concatenate([plan.u[1:], last[None]]))
+        return ControlCurve(np.concatenate([plan.x[1:], plan.x[-1:]]), np.concatenate([plan.u[1:], last[None]]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,14 +122,15 @@ def follow(
     plan = np.concatenate([hands, np.zeros((len(hands), len(figure.forces)))], 1)
     controller = Horizon(system, sheet, start, steps=ahead, plan=plan)
     run = drive(system, start, N, controller.input, disturb)
-    total = Problem(system, replace_rows(sheet, N), start, controller.taut).cost(run)
-    return Followed(motion_of(system, run), run, np.array(controller.seconds), sum(total))
+    total = ControlProblem(system, _window(sheet, 0, N), start, controller.taut).total(run)
+    return Followed(motion_of(system, run), run, np.array(controller.seconds), total)
 
 
-def replace_rows(sheet: Sheet, N: int) -> Sheet:
-    """The first N steps of a sheet."""
-    rows = {name: getattr(sheet, name)[: N + 1] for name in ("wx", "rx", "wp", "target", "wc", "centre")}
-    out: Sheet = sheet._replace(**rows, **{name: getattr(sheet, name)[:N] for name in ("wu", "ru", "wl", "rl")})
+def _window(sheet: Sheet, k: int, steps: int) -> Sheet:
+    """So many steps of a sheet, from sample k on."""
+    of_samples, of_steps = ("wx", "rx", "wp", "target", "wc", "centre", "offset_x"), ("wu", "ru", "wl", "rl", "offset_u")
+    rows = {name: getattr(sheet, name)[k : k + steps + 1] for name in of_samples}
+    out: Sheet = sheet._replace(**rows, **{name: getattr(sheet, name)[k : k + steps] for name in of_steps})
     return out
 
 
@@ -144,15 +141,15 @@ def drive(
     x, u = np.empty((N + 1, system.n_x)), np.empty((N, system.n_kin + len(system.figure.forces)))
     impulse, states = np.empty((N, system.n_links)), np.empty((N, system.n_links), np.int8)
     x[0] = start
-    one = Problem(system, _nothing(system), start, np.zeros(system.n_links, np.int8))
+    one = ControlProblem(system, _nothing(system), start, np.zeros(system.n_links, np.int8))
     for k in range(N):
         if disturb is not None:
             x[k] = disturb(k, x[k].copy())
         u[k] = inputs(x[k], k)
-        step = one.project(Curve(np.stack([x[k], x[k]]), u[k : k + 1]))
+        step = one.project(ControlCurve(np.stack([x[k], x[k]]), u[k : k + 1]))
         if isinstance(step, Broken):  # the puppeteer would be held: he waits a step
             u[k, : system.n_kin] = x[k, system.n : system.n_q]
-            step = one.project(Curve(np.stack([x[k], x[k]]), u[k : k + 1]))
+            step = one.project(ControlCurve(np.stack([x[k], x[k]]), u[k : k + 1]))
         if isinstance(step, Broken):
             raise BunrakuError(f"{system.figure.name}: no step at t = {k * system.dt:.3g} s\n  advice: disturb it less")
         x[k + 1], impulse[k], states[k] = step.x[1], step.impulse[0], step.states[0]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bunraku.brief import brief
 from bunraku.control.control_system import Rollout, System
-from bunraku.control.optimize import Optimum, motion_of
+from bunraku.control.optimum import Optimum, motion_of
 from bunraku.control.receding_horizon import drive
 from bunraku.dynamics import mass_matrix
 from bunraku.errors import BunrakuError

@@ -20,7 +20,6 @@ from somebody's motion, the figure hangs still at the start, and its strings set
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
+from rich.progress import Progress as Bar
 
 from bunraku.brief import brief
 from bunraku.control import (
@@ -46,8 +46,6 @@ from bunraku.control import (
 )
 from bunraku.control.cost import Term
 from bunraku.control.imitate import imitate
-from bunraku.control.monitor import bar
-from bunraku.control.newton import Monitor
 from bunraku.figure import Figure
 from bunraku.io import load, save
 from bunraku.io.outputs import outputs_of, require_outputs
@@ -60,13 +58,13 @@ from bunraku.io.yaml.shape_words import file_named
 from bunraku.io.yaml.source import near
 from bunraku.kinematics.forward import Pose, pose
 from bunraku.motion import Motion
+from bunraku.progress import Listener
 from bunraku.verbs.curves import curves
 from bunraku.verbs.measures import efforts, measures
-from bunraku.verbs.optimize.plot import draw, force_unit, largest
+from bunraku.verbs.optimize.plot import draw
 from bunraku.verbs.simulate.file import start_of
 
 Array = NDArray[np.float64]
-SAID = 4  # forces whose range is told
 WORDS = ("optimize", "duration", "dt", "start", "inputs", "cost", "imitate", "limits", "iterations", "output")
 TERMS: dict[str, Any] = {
     "configuration": Configuration, "momentum": Momentum, "speed": Speed, "acceleration": Acceleration, "forces": Forces,
@@ -90,14 +88,14 @@ class Order:
         asked = f"{self.options['duration']:g} s of {self.figure.name}, {len(self.options['cost'])} terms of cost"
         return f"optimisation: {asked}, at most {self.options['iterations']} iterations"
 
-    def run(self, *, monitor: Monitor | None = None) -> Optimum:
-        """The optimum. Ctrl-C returns the best so far."""
-        return optimize(self.figure, monitor=monitor, **self.options)
+    def run(self, *, progress: Listener | None = None) -> Optimum:
+        """The optimum; `progress` hears of every iteration. Ctrl-C returns the best so far."""
+        return optimize(self.figure, progress=progress, **self.options)
 
 
-def optimize_file(path: str | os.PathLike[str], *, monitor: Monitor | None = None) -> Optimum:
-    """What an optimisation file orders; nothing is written."""
-    return load_order(path).run(monitor=monitor)
+def optimize_file(path: str | os.PathLike[str], *, progress: Listener | None = None) -> Optimum:
+    """The optimum that the file at `path` orders; `progress` hears of every iteration. Nothing is written."""
+    return load_order(path).run(progress=progress)
 
 
 def load_order(path: str | os.PathLike[str]) -> Order:
@@ -126,26 +124,12 @@ def run_order(file: Path, output: Sequence[Path], plot: Path | None = None, *, c
     require_outputs(output, plot)
     order = load_order(file)
     require_outputs(() if output else order.output)
-    begun = time.perf_counter()
-    with bar(console, title=order.figure.name) as monitor:
-        found = order.run(monitor=monitor)
-    took = f"{len(found.history)} iterations and {time.perf_counter() - begun:.3g} s"
-    yield "outcome", f"{found.outcome.name.lower().replace('_', ' ')} after {took}: {found.outcome.value}"
-    yield "cost", f"{found.cost:.6g}"
-    if found.tail:
-        last = found.tail[-8:]
-        hoped = " ".join(f"{x:.0e}" for x in last)
-        yield "search", f"decrease that the last {len(last)} iterations expected, over the cost: {hoped}"
-    motion, system = found.motion, found.system
-    for k in largest(found, SAID):
-        name, values = system.figure.forces[k].name, found.forces[:, k]
-        yield "input", f"{name} {values.min():.3g} … {values.max():.3g} {force_unit(system.figure, k)}"
-    if (more := len(system.thrusts) - SAID) > 0:
-        yield "", f"and {more} forces that vary less"
-    if motion.tension is not None and motion.tension.size:
-        yield "tension", f"{motion.tension.min():.3g} … {motion.tension.max():.3g} N"
+    with Bar(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(order.figure.name, total=1.0)
+        found = order.run(progress=lambda said: bar.update(task, completed=said.done, description=said.text))
+    yield from found.report()
     for path in output or order.output:
-        save(motion, path)
+        save(found.motion, path)
         yield "wrote", str(path)
     if plot is not None:
         draw(found, plot)

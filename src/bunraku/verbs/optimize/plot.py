@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.control import Optimum
-from bunraku.figure import Effort
-from bunraku.figure import Figure as Model
+from bunraku.control.optimum import force_unit
 from bunraku.render import plots
 from bunraku.writing import writing
 
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
-TURNING = ("rotate", "screw")
-MOST = 6  # curves in a panel: those that go farthest
+MAX_CURVES = 6  # in a panel: those that go farthest
 
 
 def draw(found: Optimum, path: Path) -> None:
@@ -48,24 +46,13 @@ def draw(found: Optimum, path: Path) -> None:
             sheet.savefig(temporary, dpi=150, format=path.suffix[1:].lower())
 
 
-def force_unit(figure: Model, k: int) -> str:
-    """Of force input k."""
-    force = figure.forces[k]
-    return "N·m" if isinstance(force, Effort) and figure.variables[figure.index(force.variable)].motion in TURNING else "N"
-
-
-def largest(found: Optimum, most: int) -> list[int]:
-    """The chosen forces that vary most, in their order."""
-    return sorted(sorted(found.system.thrusts.tolist(), key=lambda k: -np.ptp(found.forces[:, k]))[:most])
-
-
 def _farthest(found: Optimum, *, turning: bool) -> list[int]:
     """The variables that go farthest, or are wished to: angles or positions."""
     s, sheet = found.system, found.problem.sheet
-    own = [k for k, v in enumerate(s.figure.variables) if (v.motion in TURNING) == turning]
+    own = [k for k, v in enumerate(s.figure.variables) if (v.motion in ("rotate", "screw")) == turning]
     way = np.ptp(found.run.x[:, : s.n_q], axis=0)
     way = np.maximum(way, np.where((sheet.wx[:, : s.n_q] > 0.0).any(0), np.ptp(sheet.rx[:, : s.n_q], axis=0), 0.0))
-    first = sorted(own, key=lambda k: -way[k])[:MOST]
+    first = sorted(own, key=lambda k: -way[k])[:MAX_CURVES]
     return sorted(k for k in first if way[k] > 0.0) or first[:1]
 
 
@@ -85,7 +72,7 @@ def _variables(axes: Axes, found: Optimum, label: str, columns: list[int]) -> No
 def _forces(axes: Axes, found: Optimum) -> None:
     s = found.system
     t = s.dt * np.arange(len(found.run))
-    for n, k in enumerate(largest(found, MOST)):
+    for n, k in enumerate(found.widest_forces(MAX_CURVES)):
         label = f"{s.figure.forces[k].name} [{force_unit(s.figure, k)}]"
         axes.step(t, found.forces[:, k], where="post", color=plots.COLORS[n % len(plots.COLORS)], label=label)
     axes.set_ylabel("force inputs")
@@ -101,7 +88,7 @@ def _search(axes: Axes, found: Optimum) -> None:
         if own.any():
             axes.semilogy(k[own], tail[own], "o", markersize=3.5, color=color, label=kind)
     axes.set(xlabel="iteration", ylabel="expected decrease\nover cost")
-    axes.set_title(str(found.outcome.name).lower().replace("_", " "), loc="left", fontsize=9)
+    axes.set_title(found.outcome.kind, loc="left", fontsize=9)
     _legend(axes)
 
 

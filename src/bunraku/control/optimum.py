@@ -1,0 +1,119 @@
+"""Optimum: what `optimize` returns. The motion of least cost, its inputs, and the gains that hold the figure to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.brief import brief
+from bunraku.control.control_problem import ControlProblem
+from bunraku.control.control_system import Rollout, System
+from bunraku.control.newton import Iteration
+from bunraku.figure import Effort, Figure
+from bunraku.kinematics.forward import Pose
+from bunraku.motion import Motion
+from bunraku.outcome import Outcome
+from bunraku.result import Result
+from bunraku.scene import Scene
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum(Result):
+    """The best motion that was found."""
+
+    problem: ControlProblem
+    run: Rollout
+    """States and inputs of every sample."""
+    gains: Array
+    """u = ū − gains·(x − x̄), a matrix a step: the feedback that stabilises the motion."""
+    history: tuple[Iteration, ...]
+    """Every iteration of the search."""
+    outcome: Outcome
+    seconds: Mapping[str, float]
+    """Processor time [s]: "optimize", and "coarse grid" where one went before."""
+    scene: Scene | None = None
+    """The obstacles that the limits kept away from."""
+    seed: int | None = None
+    """Always None: nothing in the search is random."""
+
+    __repr__ = brief
+
+    @property
+    def system(self) -> System:
+        """The figure as a control system."""
+        return self.problem.system
+
+    @cached_property
+    def cost(self) -> float:
+        """The sum of all terms (bunraku.control.cost), without what limits add."""
+        return self.problem.total(self.run)
+
+    @cached_property
+    def penalty(self) -> float:
+        """What the search adds to the cost for exceeded limits; that of soft limits stays at the end."""
+        return self.problem.cost(self.run)[1]
+
+    @property
+    def kinematic(self) -> Array:
+        """What the puppeteer does: a row a step."""
+        return self.run.u[:, : self.system.n_kin]
+
+    @property
+    def forces(self) -> Array:
+        """Force inputs: a row a step."""
+        return self.run.u[:, self.system.n_kin :]
+
+    @cached_property
+    def motion(self) -> Motion:
+        """The motion, with the tensions of its strings."""
+        return motion_of(self.system, self.run)
+
+    @property
+    def tail(self) -> tuple[float, ...]:
+        """Expected decrease over cost, iteration by iteration."""
+        return tuple(i.decrease / max(abs(i.cost), 1e-300) for i in self.history)
+
+    def report(self) -> Iterator[tuple[str, str]]:
+        """Outcome, cost, the last iterations, and the ranges of inputs and tensions."""
+        yield "outcome", str(self.outcome)
+        yield "cost", f"{self.cost:.6g} after {len(self.history)} iterations and {sum(self.seconds.values()):.3g} s"
+        if self.tail:
+            last = self.tail[-8:]
+            expected = " ".join(f"{x:.0e}" for x in last)
+            yield "search", f"decrease that the last {len(last)} iterations expected, over the cost: {expected}"
+        shown, figure = self.widest_forces(4), self.system.figure
+        for k in shown:
+            values = self.forces[:, k]
+            yield "input", f"{figure.forces[k].name} {values.min():.3g} … {values.max():.3g} {force_unit(figure, k)}"
+        if (more := len(self.system.thrusts) - len(shown)) > 0:
+            yield "", f"and {more} forces that vary less"
+        tension = self.motion.tension
+        if tension is not None and tension.size:
+            yield "tension", f"{tension.min():.3g} … {tension.max():.3g} N"
+
+    def widest_forces(self, most: int) -> list[int]:
+        """The numbers of the chosen forces that vary most, at most so many, in their order."""
+        return sorted(sorted(self.system.thrusts.tolist(), key=lambda k: -np.ptp(self.forces[:, k]))[:most])
+
+
+def force_unit(figure: Figure, k: int) -> str:
+    """The unit of force input `k` of `figure`: "N·m" along a variable that turns, "N" otherwise."""
+    force = figure.forces[k]
+    turns = isinstance(force, Effort) and figure.variables[figure.index(force.variable)].motion in ("rotate", "screw")
+    return "N·m" if turns else "N"
+
+
+def motion_of(system: System, run: Rollout) -> Motion:
+    """The motion of a `run` of the `system`, with tensions [N] and gaps [m]."""
+    q, dt = run.x[:, : system.n_q], system.dt
+    t = dt * np.arange(len(q))
+    ropes = len(system.figure.strings) + len(system.figure.wires)
+    tension = np.concatenate([run.impulse[:1], run.impulse])[:, :ropes] / dt
+    gap = np.array([Pose(system.figure, row).gaps[:ropes] for row in q]) if ropes else None
+    return Motion.of(system.figure, t, q, v=np.gradient(q, t, axis=0), tension=tension, gap=gap)
