@@ -12,20 +12,20 @@ import numpy as np
 from benchmarks.table import best_of
 from bunraku.figure import library
 from bunraku.locomotion.climb.adhesion import adhesion_along
-from bunraku.locomotion.climb.climb import GUESS
+from bunraku.locomotion.climb.climb import ClimbOptions
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import foot_paths
 from bunraku.locomotion.climb.footsteps import footsteps
 from bunraku.locomotion.climb.gain_search import accelerations, tune
 from bunraku.locomotion.climb.gecko import Gecko, gait, stand, wish, with_feet
 from bunraku.locomotion.climb.light_climb import bearable
-from bunraku.locomotion.climb.path_segments import Curve, Slope, Step, Straight
+from bunraku.locomotion.climb.path_segments import Arc, Slope, Step, Straight
 from bunraku.locomotion.climb.smooth_motion import smooth
 
 RIGHT, HALF = math.pi / 2, math.pi / 4
 EVERYTHING = (
-    Straight(0.1), Curve(0.15, RIGHT), Straight(0.16), Slope(HALF), Straight(0.24), Slope(-HALF), Straight(0.24),
-    Step(0.015), Straight(0.12), Step(-0.015), Straight(0.24), Slope(RIGHT), Straight(0.24), Curve(0.2, HALF), Straight(0.24),
+    Straight(0.1), Arc(0.15, RIGHT), Straight(0.16), Slope(HALF), Straight(0.24), Slope(-HALF), Straight(0.24),
+    Step(0.015), Straight(0.12), Step(-0.015), Straight(0.24), Slope(RIGHT), Straight(0.24), Arc(0.2, HALF), Straight(0.24),
     Slope(-RIGHT), Straight(0.26), Slope(RIGHT), Straight(0.22), Slope(RIGHT), Straight(0.22),
 )  # fmt: skip
 NOTES = {
@@ -50,7 +50,7 @@ def problem(cycles: int | None = None) -> dict[str, Any]:
     course = Course(EVERYTHING, height=m["height"], spread=m["spread"])
     feet = foot_paths(footsteps(course, front=m["front"], rear=m["rear"], cycles=cycles), centre=m["sole"])
     want = wish(gecko, course, feet)
-    guess, _ = gait(gecko, stand(gecko, course, feet, want)[0], feet, want, gains=GUESS)
+    guess, _ = gait(gecko, stand(gecko, course, feet, want)[0], feet, want, gains=ClimbOptions().guess)
     return {"gecko": gecko, "course": course, "feet": feet, "want": want, "guess": guess, "further": bearable(gecko)}
 
 

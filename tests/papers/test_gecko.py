@@ -15,34 +15,34 @@ import pytest
 from bunraku.figure import library
 from bunraku.kinematics import frames_along
 from bunraku.locomotion.climb.adhesion import adhesion_along
-from bunraku.locomotion.climb.climb import GUESS, climb
+from bunraku.locomotion.climb.climb import ClimbOptions, climb
+from bunraku.locomotion.climb.climb_failures import climbing_world
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.course_slabs import scene_of
 from bunraku.locomotion.climb.foot_swing import foot_paths
-from bunraku.locomotion.climb.footsteps import FEET, footsteps
+from bunraku.locomotion.climb.footsteps import GECKO_FEET, footsteps
 from bunraku.locomotion.climb.gain_search import accelerations, tune
 from bunraku.locomotion.climb.gecko import Gecko, gait, stand, wish, with_feet
-from bunraku.locomotion.climb.obstruction import Outcome, climbing_world
-from bunraku.locomotion.climb.path_segments import Curve, Slope, Step, Straight
-from bunraku.locomotion.climb.smooth_motion import Weights, skin_clearance, smooth
+from bunraku.locomotion.climb.path_segments import Arc, Slope, Step, Straight
+from bunraku.locomotion.climb.smooth_motion import SmoothOptions, skin_clearance, smooth
 
 GECKO = Gecko(library.named("gecko"))
 RIGHT, HALF = math.pi / 2, math.pi / 4
 EVERYTHING = (
-    Straight(0.1), Curve(0.15, RIGHT), Straight(0.16), Slope(HALF), Straight(0.24), Slope(-HALF), Straight(0.24),
-    Step(0.015), Straight(0.12), Step(-0.015), Straight(0.24), Slope(RIGHT), Straight(0.24), Curve(0.2, HALF), Straight(0.24),
+    Straight(0.1), Arc(0.15, RIGHT), Straight(0.16), Slope(HALF), Straight(0.24), Slope(-HALF), Straight(0.24),
+    Step(0.015), Straight(0.12), Step(-0.015), Straight(0.24), Slope(RIGHT), Straight(0.24), Arc(0.2, HALF), Straight(0.24),
     Slope(-RIGHT), Straight(0.26), Slope(RIGHT), Straight(0.22), Slope(RIGHT), Straight(0.22),
 )  # fmt: skip
 """Floor, curve of 150 mm, up and down 45°, obstacle, wall, a turn on it, over its edge, the next wall, ceiling."""
 CONDITIONS = {
     "flat": (Straight(0.3),),
-    "curve": (Straight(0.06), Curve(0.15, RIGHT)),
+    "curve": (Straight(0.06), Arc(0.15, RIGHT)),
     "incline45": (Straight(0.2), Slope(HALF), Straight(0.3)),
     "incline90": (Straight(0.2), Slope(RIGHT), Straight(0.3)),
     "decline45": (Straight(0.2), Slope(-HALF), Straight(0.3)),
     "decline90": (Straight(0.2), Slope(-RIGHT), Straight(0.3)),
     "ceiling": (Straight(0.1), Slope(RIGHT), Straight(0.3), Slope(RIGHT), Straight(0.3)),
-    "turn": (Straight(0.06), Slope(RIGHT), Straight(0.3), Curve(0.25, RIGHT)),
+    "turn": (Straight(0.06), Slope(RIGHT), Straight(0.3), Arc(0.25, RIGHT)),
     "obstacle": (Straight(0.2), Step(0.02), Straight(0.1), Step(-0.02), Straight(0.2)),
 }
 
@@ -61,7 +61,7 @@ def paper_gait(course, feet, **options):
 
 def errors(Q, feet):
     """How far standing feet are from their places, and how much the sides of their triangle are off, by ordinary kinematics [m]."""
-    X = frames_along(GECKO.figure, Q)[..., :3, 3][:, [GECKO.figure.frame_index[f"{leg}_foot"] for leg in FEET]]
+    X = frames_along(GECKO.figure, Q)[..., :3, 3][:, [GECKO.figure.frame_index[f"{leg}_foot"] for leg in GECKO_FEET.names]]
     stands = feet.swings[: len(Q), None] != np.arange(4)
     foot = np.linalg.norm(X - feet.p[: len(Q)], axis=2)[stands].max()
     sides = [np.linalg.norm(A[:, :, None] - A[:, None], axis=3) for A in (X, feet.p[: len(Q)])]
@@ -80,7 +80,7 @@ def everything():
 
 
 def test_one_path_with_every_condition(everything):
-    assert everything.outcome is Outcome.ARRIVED, str(everything)
+    assert everything.outcome.ok, str(everything)
     assert everything.clearance.min() >= 0.005
     foot, triangle = errors(everything.motion.q, everything.feet)
     assert foot <= 1e-5
@@ -123,11 +123,12 @@ def test_without_the_clearance_term_the_body_collides():
     """Fig. 9: from the floor to the wall, the same footsteps and swings."""
     course, feet = planned(CONDITIONS["incline90"])
     want = wish(GECKO, course, feet)
-    guess, _ = gait(GECKO, stand(GECKO, course, feet, want)[0], feet, want, gains=GUESS)
+    guess, _ = gait(GECKO, stand(GECKO, course, feet, want)[0], feet, want, gains=ClimbOptions().guess)
     world = climbing_world(GECKO, scene_of(course))
     touches, lowest = [], []
-    for weights in (Weights(height=0.0, clearance=0.0), Weights()):
-        Q = with_feet(GECKO, smooth(GECKO, course, guess, feet, want, weights=weights, stages=((10, 40), (5, 10))).Q, feet)
+    stages = ((10, 40), (5, 10))
+    for options in (SmoothOptions(height=0.0, clearance=0.0, stages=stages), SmoothOptions(stages=stages)):
+        Q = with_feet(GECKO, smooth(GECKO, course, guess, feet, want, options=options).Q, feet)
         touches.append(len(world.clearances_along(Q, within=0.0).sample))
         lowest.append(skin_clearance(GECKO, course, Q, course.stride * feet.t).min())
     assert touches[0] > 0
@@ -149,7 +150,7 @@ def mirror_error(Q, other, cycles):
 
 
 LONG = {
-    name: (*segments[:-1], Straight(6.0)) if isinstance(segments[-1], Straight) else (segments[0], Curve(0.15, 40.0))
+    name: (*segments[:-1], Straight(6.0)) if isinstance(segments[-1], Straight) else (segments[0], Arc(0.15, 40.0))
     for name, segments in CONDITIONS.items()
     if name != "turn"
 }
@@ -164,7 +165,7 @@ def test_feet_do_not_drift_in_a_hundred_cycles(name):
     assert foot <= 1e-5
     assert triangle <= 1e-5
     # Half cycles mirror each other once the corner, edge or obstacle is behind; in a curve, those of the curve to the other side.
-    other = paper_gait(*planned((LONG[name][0], Curve(0.15, -40.0)), cycles=100))[2] if name == "curve" else Q
+    other = paper_gait(*planned((LONG[name][0], Arc(0.15, -40.0)), cycles=100))[2] if name == "curve" else Q
     assert mirror_error(Q, other, range(25, 95)) <= 1e-4
 
 
@@ -173,7 +174,7 @@ def test_feet_do_not_drift_in_a_hundred_cycles(name):
 def test_optimised_feet_do_not_drift_in_a_hundred_cycles_either(name):
     course, feet = planned(LONG[name], cycles=100)
     want = wish(GECKO, course, feet)
-    guess, _ = gait(GECKO, stand(GECKO, course, feet, want)[0], feet, want, gains=GUESS)
+    guess, _ = gait(GECKO, stand(GECKO, course, feet, want)[0], feet, want, gains=ClimbOptions().guess)
     Q = with_feet(GECKO, smooth(GECKO, course, guess, feet, want).Q, feet)
     foot, triangle = errors(Q, feet)
     assert foot <= 1e-5
@@ -190,7 +191,7 @@ SHORT = ("curve", "obstacle")
 @pytest.mark.parametrize("name", [*SHORT, *(pytest.param(n, marks=pytest.mark.slow) for n in CONDITIONS if n not in SHORT)])
 def test_each_condition(name):
     done = climb(CONDITIONS[name])
-    assert done.outcome is Outcome.ARRIVED, str(done)
+    assert done.outcome.ok, str(done)
     assert done.clearance.min() >= 0.005
     assert max(errors(done.motion.q, done.feet)) <= 1e-5
     most, total = change(done.accelerations, done.before)
@@ -201,7 +202,7 @@ def test_each_condition(name):
 def held(name, light):
     """The climb's least adhesion at every sample, and where all feet are on the wall and on the ceiling."""
     done = climb(CONDITIONS[name], light=light)
-    assert done.outcome is Outcome.ARRIVED, str(done)
+    assert done.outcome.ok, str(done)
     assert done.clearance.min() >= 0.005
     assert max(errors(done.motion.q, done.feet)) <= 1e-5
     least = adhesion_along(GECKO, done.motion.q, done.feet, friction=1.0).adhesion
@@ -237,7 +238,7 @@ def test_leaning_lowers_the_adhesion_on_the_wall(name):
 @pytest.mark.slow
 def test_leaning_lowers_the_adhesion_on_the_path_with_every_condition(everything):
     light = climb(EVERYTHING, light=True)
-    assert light.outcome is Outcome.ARRIVED, str(light)
+    assert light.outcome.ok, str(light)
     assert light.clearance.min() >= 0.005
     assert light.adhesion.adhesion.max() <= 0.5 * everything.adhesion.adhesion.max()
     most, total = change(light.accelerations, light.before)

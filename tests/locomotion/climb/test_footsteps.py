@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from bunraku.errors import FigureError
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import foot_paths
-from bunraku.locomotion.climb.footsteps import ORDER, footsteps
-from bunraku.locomotion.climb.path_segments import Curve, Slope, Step, Straight
+from bunraku.locomotion.climb.footsteps import GECKO_FEET, footsteps
+from bunraku.locomotion.climb.path_segments import Arc, Slope, Step, Straight
 
 H, STRIDE, SPREAD = 0.045, 0.06, 0.1
 
@@ -37,7 +37,7 @@ def test_the_start_is_an_isosceles_trapezoid_whose_bases_differ_by_a_stride():
 def test_on_the_flat_every_step_is_one_stride_ahead():
     plan = steps(Straight(0.3))
     assert len(plan.steps) == 20
-    assert [s.foot for s in plan.steps[:4]] == list(ORDER)
+    assert [s.foot for s in plan.steps[:4]] == list(GECKO_FEET.swing_order)
     for s in plan.steps:
         np.testing.assert_allclose(s.X_to[:3, 3] - s.X_from[:3, 3], [STRIDE, 0, 0], atol=1e-12)
 
@@ -45,7 +45,7 @@ def test_on_the_flat_every_step_is_one_stride_ahead():
 @settings(max_examples=30, deadline=None)
 @given(st.floats(0.12, 2.0), st.floats(0.3, 3.0), st.sampled_from([-1.0, 1.0]))
 def test_on_a_curve_feet_stay_at_their_distance_from_the_centre(radius, angle, side):
-    plan = steps(Curve(radius, side * angle))
+    plan = steps(Arc(radius, side * angle))
     centre = np.array([0.0, side * radius, 0.0])
     for s in plan.steps:
         bends = plan.course.pieces[1].s + radius * angle
@@ -77,7 +77,7 @@ def test_wall_to_ceiling_ends_upside_down():
 
 def test_the_body_keeps_its_height_and_is_continuous():
     up, down = Slope(math.pi / 2), Slope(-math.pi / 2)
-    c = course(Straight(0.3), up, Straight(0.3), down, Straight(0.3), Curve(0.15, 1.0), Straight(0.1))
+    c = course(Straight(0.3), up, Straight(0.3), down, Straight(0.3), Arc(0.15, 1.0), Straight(0.1))
     u = np.linspace(0.0, c.length, 2000)
     p, R = c.body(u)
     assert np.linalg.norm(np.diff(p, axis=0), axis=1).max() < 2.0 * (u[1] - u[0])
@@ -107,7 +107,7 @@ def test_swings_start_and_end_at_rest_and_clear_the_surface(segments):
 
 
 @pytest.mark.parametrize(("kind", "values"), [
-    (Straight, (-1.0,)), (Straight, (math.nan,)), (Curve, (0.0, 1.0)), (Curve, (0.2, 0.0)), (Slope, (2.0,)), (Slope, (math.nan,)),
+    (Straight, (-1.0,)), (Straight, (math.nan,)), (Arc, (0.0, 1.0)), (Arc, (0.2, 0.0)), (Slope, (2.0,)), (Slope, (math.nan,)),
     (Step, (math.inf,)), (Step, (0.0,)),
 ])  # fmt: skip
 def test_segments_that_mean_nothing_are_refused_with_advice(kind, values):

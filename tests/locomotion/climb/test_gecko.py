@@ -11,16 +11,16 @@ from bunraku.figure import library
 from bunraku.kinematics import pose
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import foot_paths
-from bunraku.locomotion.climb.footsteps import FEET, footsteps
-from bunraku.locomotion.climb.gecko import Gains, Gecko, gait, stand, wish, with_feet
+from bunraku.locomotion.climb.footsteps import GECKO_FEET, footsteps
+from bunraku.locomotion.climb.gecko import GaitGains, Gecko, gait, stand, wish, with_feet
 from bunraku.locomotion.climb.gecko_kernels import points_along, retract_along
-from bunraku.locomotion.climb.path_segments import Curve, Slope, Step, Straight
+from bunraku.locomotion.climb.path_segments import Arc, Slope, Step, Straight
 
 GECKO = Gecko(library.named("gecko"))
 WALL = (Straight(0.2), Slope(math.pi / 2), Straight(0.3))
 
 
-def walked(segments, *, paper=True, cycles=None, gains=Gains(), correct=1):  # noqa: B008
+def walked(segments, *, paper=True, cycles=None, gains=GaitGains(), correct=1):  # noqa: B008
     m = GECKO.measures
     course = Course(segments, height=m["height"], spread=m["spread"])
     plan = footsteps(course, front=m["front"], rear=m["rear"], cycles=cycles)
@@ -50,7 +50,7 @@ def test_jacobians_against_difference_quotients():
 
 
 @pytest.mark.parametrize("segments", [
-    (Straight(0.3),), (Curve(0.15, 1.5),), (Straight(0.2), Slope(math.pi / 4), Straight(0.3)), WALL,
+    (Straight(0.3),), (Arc(0.15, 1.5),), (Straight(0.2), Slope(math.pi / 4), Straight(0.3)), WALL,
     (Straight(0.2), Slope(-math.pi / 4), Straight(0.3)), (Straight(0.2), Slope(-math.pi / 2), Straight(0.3)),
     (*WALL, Slope(math.pi / 2), Straight(0.3)), (Straight(0.2), Step(0.02), Straight(0.1), Step(-0.02), Straight(0.2)),
 ], ids=["flat", "curve", "incline45", "incline90", "decline45", "decline90", "ceiling", "obstacle"])  # fmt: skip
@@ -61,7 +61,7 @@ def test_feet_are_where_they_belong(segments):
     full = with_feet(GECKO, Q, feet)
     for k in (0, len(Q) // 3, len(Q) - 1):  # by the ordinary kinematics
         there = pose(GECKO.figure, full[k])
-        for i, leg in enumerate(FEET):
+        for i, leg in enumerate(GECKO_FEET.names):
             np.testing.assert_allclose(there.X(f"{leg}_foot")[:3, 3], feet.p[k, i], atol=1e-5)
             np.testing.assert_allclose(there.X(f"{leg}_foot")[:3, :3], feet.R[k, i], atol=1e-9)
 

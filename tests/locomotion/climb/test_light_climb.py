@@ -16,12 +16,12 @@ from bunraku.locomotion.climb.foot_swing import FootPaths, foot_paths
 from bunraku.locomotion.climb.footsteps import footsteps
 from bunraku.locomotion.climb.gecko import Gecko, gait, stand, wish
 from bunraku.locomotion.climb.gecko_kernels import retract_along
-from bunraku.locomotion.climb.light_climb import BEARABLE, SIDE, bearable, least, lighter, swayed, upright
-from bunraku.locomotion.climb.path_segments import Curve, Slope, Straight
+from bunraku.locomotion.climb.light_climb import LightOptions, bearable, least_adhesion, lighter, swayed, upright
+from bunraku.locomotion.climb.path_segments import Arc, Slope, Straight
 from bunraku.spatial import so3
 
 GECKO = Gecko(library.named("gecko"))
-TURN = (Straight(0.06), Slope(math.pi / 2), Straight(0.3), Curve(0.25, math.pi / 2))
+TURN = (Straight(0.06), Slope(math.pi / 2), Straight(0.3), Arc(0.25, math.pi / 2))
 CEILING = (Straight(0.06), Slope(math.pi / 2), Straight(0.3), Slope(math.pi / 2), Straight(0.4))
 
 
@@ -53,7 +53,7 @@ def test_wherever_the_weight_is_feet_on_one_face_need_no_less(angle, friction, s
     stands = [k for k in range(4) if k != swings]
     centre = p[stands].mean(0) + 0.04 * R[:, 2] + rng.normal(size=3) * 0.02
     held = hold(p[stands], np.tile(R[:, 2], (len(stands), 1)), centre, friction=friction)
-    assert held.adhesion >= least(feet, friction)[0] - 1e-9
+    assert held.adhesion >= least_adhesion(feet, friction)[0] - 1e-9
 
 
 def test_the_bound_is_reached_beside_the_middle_of_the_triangle():
@@ -71,7 +71,7 @@ def test_the_body_sways_away_from_the_swinging_foot_where_feet_must_stick():
     moved = (swayed(plain, feet).heights - plain.heights)[:, 6]
     assert abs(moved[0]) < 1e-9  # on the floor nothing need stick
     hangs = (feet.R[:, :, 2, 2] < -0.9).all(1)
-    assert 0.9 * SIDE <= moved[hangs].max() <= SIDE  # a little less for the pauses
+    assert 0.9 * LightOptions().side <= moved[hangs].max() <= LightOptions().side  # a little less for the pauses
     for foot, side in enumerate((-1.0, 1.0, -1.0, 1.0)):  # left feet swing while the body is to the right
         assert (side * moved[hangs & (feet.swings == foot)] > 0.0).all()
 
@@ -83,7 +83,9 @@ def walked(segments):
     return feet.every(7, len(feet.t)), np.ascontiguousarray(Q[::7])
 
 
-@pytest.mark.parametrize("terms", [lighter(GECKO, rate=12.0, firm=60.0, enough=0.0), bearable(GECKO)], ids=["lighter", "bearable"])
+@pytest.mark.parametrize(
+    "terms", [lighter(GECKO, options=LightOptions(rate=12.0, firm=60.0, enough=0.0)), bearable(GECKO)], ids=["lighter", "bearable"]
+)
 def test_terms_change_as_their_rows_say(terms):
     feet, Q = walked(TURN)
     now = terms(Q, feet)
@@ -114,7 +116,7 @@ def test_a_plain_climb_leans_only_on_walls_and_where_feet_would_bear_more():
     feet, Q = walked(TURN)
     wall, values = upright(feet), bearable(GECKO)(Q, feet).values[:, 0]
     need = adhesion_along(GECKO, Q, feet).adhesion
-    np.testing.assert_array_equal(values > 0.0, wall & (need > BEARABLE))
-    np.testing.assert_allclose(values[values > 0.0], need[values > 0.0] - BEARABLE)
+    np.testing.assert_array_equal(values > 0.0, wall & (need > LightOptions().bearable))
+    np.testing.assert_allclose(values[values > 0.0], need[values > 0.0] - LightOptions().bearable)
     flat, Q = walked((Straight(0.12),))
     assert not bearable(GECKO)(Q, flat).values.any()

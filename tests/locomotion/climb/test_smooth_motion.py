@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from bunraku.figure import library
-from bunraku.locomotion.climb.climb import GUESS
+from bunraku.locomotion.climb.climb import ClimbOptions
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import foot_paths
 from bunraku.locomotion.climb.footsteps import footsteps
 from bunraku.locomotion.climb.gecko import Gecko, gait, stand, wish
 from bunraku.locomotion.climb.gecko_kernels import points_along, retract_along
-from bunraku.locomotion.climb.light_climb import lighter
+from bunraku.locomotion.climb.light_climb import LightOptions, lighter
 from bunraku.locomotion.climb.path_segments import Slope, Straight
-from bunraku.locomotion.climb.smooth_motion import Weights, Whole, skin_clearance, smooth
+from bunraku.locomotion.climb.smooth_motion import SmoothOptions, WholeMotion, skin_clearance, smooth
+from bunraku.progress import Progress
 
 GECKO = Gecko(library.named("gecko"))
 
@@ -30,7 +31,7 @@ def problem():
     course = Course((Straight(0.06), Slope(math.pi / 6), Straight(0.12)), height=m["height"], spread=m["spread"])
     feet = foot_paths(footsteps(course, front=m["front"], rear=m["rear"]), centre=m["sole"])
     want = wish(GECKO, course, feet)
-    guess, _ = gait(GECKO, stand(GECKO, course, feet, want)[0], feet, want, gains=GUESS)
+    guess, _ = gait(GECKO, stand(GECKO, course, feet, want)[0], feet, want, gains=ClimbOptions().guess)
     return course, feet, want, guess
 
 
@@ -39,7 +40,7 @@ def test_accelerations_fall_and_standing_feet_stay():
     papers = wish(GECKO, course, feet, paper=True)
     before, _ = gait(GECKO, stand(GECKO, course, feet, papers)[0], feet, papers)
     heard = []
-    found = smooth(GECKO, course, guess, feet, want, progress=heard.append)
+    found = smooth(GECKO, course, guess, feet, want, progress=lambda progress: heard.append(progress.done))
     Q = found.Q
     assert not found.stopped
     assert heard == sorted(heard)
@@ -62,8 +63,8 @@ def test_accelerations_fall_and_standing_feet_stay():
 def test_the_gradient_is_that_of_difference_quotients():
     course, feet, want, guess = problem()
     few = feet.every(10, 201)
-    light = lighter(GECKO, rate=12.0, enough=0.0)
-    whole = Whole(GECKO, course, few, want.every(10, 201), margin=0.02, weights=Weights(), further=light)
+    light = lighter(GECKO, options=LightOptions(rate=12.0, enough=0.0))
+    whole = WholeMotion(GECKO, course, few, want.every(10, 201), options=SmoothOptions(margin=0.02), further=light)
     Q = np.ascontiguousarray(guess[:201:10])
     assert whole.restore(Q, 8)
     N, _, grad = whole.linearized(Q)
@@ -84,8 +85,8 @@ def test_the_gradient_is_that_of_difference_quotients():
 def test_ctrl_c_keeps_what_there_is():
     course, feet, want, guess = problem()
 
-    def stop(done: float) -> None:
-        if done > 0.1:
+    def stop(progress: Progress) -> None:
+        if progress.done > 0.1:
             raise KeyboardInterrupt
 
     found = smooth(GECKO, course, guess, feet, want, progress=stop)

@@ -1,1 +1,1 @@
-"""Climbing: a path over surfaces, feet that stick, the whole motion smoothed, and the adhesion that it takes."""
+"""Climbing: footsteps along a path over surfaces, a gait, the whole motion smoothed, and the adhesion that it takes."""

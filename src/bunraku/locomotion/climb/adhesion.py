@@ -1,9 +1,10 @@
 """How well feet must stick: the least adhesion that holds a posture, as a linear program.
 
-Forces f at the standing feet, with normal n, balance the weight: Σf = −mg, Σ r×f = 0. A foot that sticks with A can be
-pulled at by A and rubs as if pressed by A: f_n ≥ −A and |f_t| ≤ μ(f_n + A). The cone is cut to a pyramid inside it, so
-that the answer is on the safe side. With a `grip` (about tan 30° for geckos), adhesion is directional: a foot sticks only
-while it is dragged along its toes, by grip times that force, and A is the most that the toes of a foot must bear.
+Forces f at the standing feet, with normal n, balance the weight: Σf = −mg, Σ r×f = 0. A foot with adhesion A resists a pull of up
+to A, and has the friction of a foot that is pressed on with A: f_n ≥ −A and |f_t| ≤ μ(f_n + A). A pyramid inside the cone stands
+for it, so the answer is on the safe side. With a `grip` (about tan 30° for geckos), adhesion is directional: a foot sticks only
+while it is dragged along its toes, with grip times the dragging force, and A is the largest force that
+the toes of a foot must bear.
 """
 
 from __future__ import annotations
@@ -17,18 +18,17 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.brief import brief
 from bunraku.locomotion.climb.adhesion_kernels import hold_along, hold_kernel
 from bunraku.locomotion.climb.foot_swing import FootPaths
-from bunraku.locomotion.climb.footsteps import FEET, SIDE
+from bunraku.locomotion.climb.footsteps import GECKO_FEET
 from bunraku.locomotion.climb.gecko import Gecko
 
 Array = NDArray[np.float64]
-GRAVITY = (0.0, 0.0, -9.81)
 
 
 @dataclass(frozen=True, eq=False)
-class Hold:
-    """The least adhesion as a share of the weight, and the forces (n, 3) that then act on the feet, in weights.
+class LeastAdhesion:
+    """The least `adhesion` that holds a posture, in weights, and the `forces` (n, 3) that then act on the feet, in weights.
 
-    `slope` [1/m] is how the adhesion changes with the centre of mass.
+    `slope` (3,) [1/m] is the derivative of the adhesion by the place of the centre of mass.
     """
 
     adhesion: float
@@ -38,7 +38,7 @@ class Hold:
     __repr__ = brief
 
     def critical(self, normals: ArrayLike) -> int:
-        """The foot that is pulled at the most."""
+        """Index of the foot that is pulled hardest, given the `normals` (n, 3) of the surface."""
         return int(np.argmin(np.einsum("ni,ni->n", self.forces, np.asarray(normals, float))))
 
 
@@ -48,23 +48,32 @@ def _upward(gravity: ArrayLike) -> Array:
 
 
 def hold(
-    places: ArrayLike, normals: ArrayLike, centre: ArrayLike, *, friction: float = 1.0, gravity: ArrayLike = GRAVITY,
-    grip: float = math.inf, toes: ArrayLike | None = None,
-) -> Hold:  # fmt: skip
-    """The least adhesion that holds a weight at `centre` [m] by feet at `places` (n, 3) [m] on surfaces with these normals.
+    places: ArrayLike, normals: ArrayLike, centre: ArrayLike, *, friction: float = 1.0,
+    gravity: ArrayLike = (0.0, 0.0, -9.81), grip: float = math.inf, toes: ArrayLike | None = None,
+) -> LeastAdhesion:  # fmt: skip
+    """The least adhesion that holds a body by its feet.
 
-    `grip`, with directions of the `toes` (n, 3), makes the adhesion directional.
+    places: of the feet (n, 3) [m]
+    normals: of the surface at each foot (n, 3)
+    centre: the centre of mass (3,) [m]
+    friction: coefficient of friction
+    gravity: its direction counts (3,) [m/s²]
+    grip: adhesion for each unit of force along the toes; infinite where feet stick in every direction
+    toes: directions of the toes (n, 3); without them `grip` has no effect
+
+    The adhesion is infinite where no adhesion holds.
     """
     p, n, c = (np.ascontiguousarray(a, float) for a in (places, normals, centre))
     along = np.ascontiguousarray(n if toes is None else toes, float)
     forces, slope = np.empty(p.shape), np.empty(3)
     grip = math.inf if toes is None else grip
-    return Hold(float(hold_kernel(p, n, along, c, _upward(gravity), friction, grip, forces, slope)), forces, slope)
+    return LeastAdhesion(float(hold_kernel(p, n, along, c, _upward(gravity), friction, grip, forces, slope)), forces, slope)
 
 
 @dataclass(frozen=True, eq=False)
 class AdhesionAlong:
-    """At every sample of a motion: the least adhesion in weights, and the foot that is pulled at the most."""
+    """At every sample of a motion: the least `adhesion` (T,) in weights, the `critical` foot (T,), which is pulled hardest, and
+    `slopes` (T, 3) [1/m] of the adhesion by the centre of mass."""
 
     adhesion: Array
     critical: NDArray[np.int64]
@@ -73,29 +82,35 @@ class AdhesionAlong:
     __repr__ = brief
 
     def until(self, count: int) -> AdhesionAlong:
-        """Of the first so many samples."""
+        """The first `count` samples only."""
         return AdhesionAlong(self.adhesion[:count], self.critical[:count], self.slopes[:count])
 
     @property
     def worst(self) -> int:
+        """The sample that needs most adhesion."""
         return int(np.argmax(self.adhesion))
 
     def foot(self, sample: int) -> str:
-        return FEET[int(self.critical[sample])]
+        """Name of the critical foot at a `sample`."""
+        return GECKO_FEET.names[int(self.critical[sample])]
 
     def __str__(self) -> str:
         return f"adhesion at most {self.adhesion[self.worst]:.3f} of the weight, sample {self.worst}, {self.foot(self.worst)}"
 
 
 def adhesion_along(
-    gecko: Gecko, Q: Array, feet: FootPaths, *, friction: float = 1.0, gravity: ArrayLike = GRAVITY, grip: float = math.inf
-) -> AdhesionAlong:
-    """The least adhesion along a motion; the foot that swings holds nothing."""
+    gecko: Gecko, Q: Array, feet: FootPaths, *, friction: float = 1.0, gravity: ArrayLike = (0.0, 0.0, -9.81),
+    grip: float = math.inf,
+) -> AdhesionAlong:  # fmt: skip
+    """The least adhesion along configurations `Q` (T, n_q) of a `gecko` whose `feet` stand and swing as given.
+
+    `friction`, `gravity` and `grip` are as in `hold`. A swinging foot holds nothing.
+    """
     T = len(Q)
     masses, share = gecko.masses
     values, critical, slopes = np.empty(T), np.empty(T, np.int64), np.empty((T, 3))
     hold_along(
-        masses, share, np.ascontiguousarray(Q), np.ascontiguousarray(feet.p[:T]), np.ascontiguousarray(feet.R[:T]), np.array(SIDE),
-        feet.swings[:T], _upward(gravity), friction, grip, values, critical, slopes,
+        masses, share, np.ascontiguousarray(Q), np.ascontiguousarray(feet.p[:T]), np.ascontiguousarray(feet.R[:T]),
+        np.array(GECKO_FEET.sides), feet.swings[:T], _upward(gravity), friction, grip, values, critical, slopes,
     )  # fmt: skip
     return AdhesionAlong(values, critical, slopes)

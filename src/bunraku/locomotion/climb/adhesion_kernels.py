@@ -1,8 +1,8 @@
-"""Kernels of adhesion: the linear program of one posture, and of a whole motion, with what it changes by with the weight's place.
+"""Kernels of adhesion: the linear program of one posture and of a whole motion, with its derivative by the centre of mass.
 
 Each force is a sum of edges of its pyramid, all ≥ 0, and of adhesion: f = Σ λ_k (n + μ e_k) − A n, the same for all feet. With a
 grip, adhesion is directional: f = Σ λ_k (n + μ e_k) + s (toe − grip n), 0 ≤ s ≤ A. A foot then sticks only while it is dragged
-along its toes, and A is the most that toes must bear.
+along its toes, and A is the largest force that toes must bear.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from bunraku.kinematics.tree import on_joint, place
 from bunraku.locomotion.climb.gecko_kernels import points
 from bunraku.locomotion.climb.simplex import minimize
 
-SIDES = 8
-"""Edges of the pyramid inside of a friction cone."""
+PYRAMID_EDGES = 8
+"""Edges of the pyramid inside a friction cone."""
 
 
 @inline
@@ -28,7 +28,7 @@ def edge(normal, k, friction):
     size = math.sqrt(a0 * a0 + a1 * a1 + a2 * a2)
     a0, a1, a2 = a0 / size, a1 / size, a2 / size
     b0, b1, b2 = n1 * a2 - n2 * a1, n2 * a0 - n0 * a2, n0 * a1 - n1 * a0
-    turn = 2.0 * math.pi * k / SIDES
+    turn = 2.0 * math.pi * k / PYRAMID_EDGES
     c, s = friction * math.cos(turn), friction * math.sin(turn)
     return n0 + c * a0 + s * b0, n1 + c * a1 + s * b1, n2 + c * a2 + s * b2
 
@@ -52,7 +52,7 @@ def put(table, column, f, arm):
 
 @inline
 def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis, forces, slope):
-    """The least adhesion in weights, or infinity; forces on the feet (n, 3), and how the adhesion changes with the centre."""
+    """The least adhesion in weights, or infinity; writes forces on the feet (n, 3) and the slope by the centre of mass (3,)."""
     for i in range(table.shape[0]):
         for j in range(table.shape[1]):
             table[i, j] = 0.0
@@ -61,15 +61,15 @@ def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis,
         length = max(length, math.sqrt((p[i, 0] - centre[0]) ** 2 + (p[i, 1] - centre[1]) ** 2 + (p[i, 2] - centre[2]) ** 2))
     directed = grip < math.inf
     rows = 6 + count if directed else 6
-    own = count * SIDES  # where the adhesions of single feet begin, if they have any
-    level = own + count if directed else own  # of all feet
+    own = count * PYRAMID_EDGES  # first column of the adhesions of single feet, if any
+    level = own + count if directed else own  # column of the adhesion that is minimised
     n = level + 1 + (count if directed else 0)
     last = table.shape[1] - 1
     for i in range(count):
         arm = ((p[i, 0] - centre[0]) / length, (p[i, 1] - centre[1]) / length, (p[i, 2] - centre[2]) / length)
-        for k in range(SIDES):
+        for k in range(PYRAMID_EDGES):
             f = edge(normals[i], k, friction)
-            put(table, i * SIDES + k, f, arm)
+            put(table, i * PYRAMID_EDGES + k, f, arm)
         pull = stick(normals[i], toes[i], grip)
         if directed:
             put(table, own + i, pull, arm)
@@ -100,9 +100,9 @@ def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis,
     for r in range(rows):
         c, x = basis[r], table[r, last]
         if c < own:
-            f = edge(normals[c // SIDES], c % SIDES, friction)
+            f = edge(normals[c // PYRAMID_EDGES], c % PYRAMID_EDGES, friction)
             for k in range(3):
-                forces[c // SIDES, k] += x * f[k]
+                forces[c // PYRAMID_EDGES, k] += x * f[k]
         elif c < level:
             f = stick(normals[c - own], toes[c - own], grip)
             for k in range(3):
@@ -113,7 +113,7 @@ def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis,
         for i in range(count):
             for k in range(3):
                 forces[i, k] -= adhesion * normals[i, k]
-    # A step δ of the centre adds δ × up to the moments that the forces must give; the prices of the moments say at what cost.
+    # A step δ of the centre adds δ × up to the moments that the forces must balance; the dual prices of the moments give its cost.
     y = (-table[rows, n + 3], -table[rows, n + 4], -table[rows, n + 5])
     slope[0] = (up[1] * y[2] - up[2] * y[1]) / length
     slope[1] = (up[2] * y[0] - up[0] * y[2]) / length
@@ -123,8 +123,8 @@ def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis,
 
 @inline
 def tableau(count):
-    """Room for a program of so many feet, with or without a grip."""
-    return np.empty((8 + count, count * (SIDES + 3) + 8)), np.empty(6 + count, np.int64)
+    """Arrays for the program of so many feet, with or without a grip."""
+    return np.empty((8 + count, count * (PYRAMID_EDGES + 3) + 8)), np.empty(6 + count, np.int64)
 
 
 @kernel
@@ -135,9 +135,9 @@ def hold_kernel(p, normals, toes, centre, up, friction, grip, forces, slope):
 
 @kernel
 def hold_along(masses, share, Q, feet, rotations, side, swings, up, friction, grip, adhesion, critical, slopes):
-    """The least adhesion at every sample, the foot that is pulled at the most, and slopes (T, 3) by the centre of mass.
+    """The least adhesion at every sample, the foot that is pulled hardest, and slopes (T, 3) by the centre of mass.
 
-    `masses` are points, `share` their parts of the weight; the foot that swings holds nothing.
+    `masses` are points, `share` their shares of the weight; a swinging foot holds nothing.
     """
     n = masses.joints.shape[0]
     R, q, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
@@ -172,7 +172,7 @@ def hold_along(masses, share, Q, feet, rotations, side, swings, up, friction, gr
 
 @kernel
 def centre_rows(masses, share, Q, slopes, unit, rows):
-    """How the centre of mass moves along slopes (T, 3), by scaled columns: rows (T, 1, columns)."""
+    """Derivatives of the centre of mass along slopes (T, 3) by the scaled columns: rows (T, 1, columns)."""
     n, count = masses.joints.shape[0], share.shape[0]
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     x, J = np.empty((count, 3)), np.empty((3 * count, rows.shape[2]))

@@ -1,4 +1,4 @@
-"""The way of the body over a course: at its height over the surface, corners rounded off, edges cleared."""
+"""The way of the body over a course: at its height over the surface, with rounded corners, clear of edges."""
 
 from __future__ import annotations
 
@@ -8,62 +8,73 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import maximum_filter1d
 
+from bunraku.locomotion.climb.course_options import CourseOptions
+
 Array = NDArray[np.float64]
-EDGE = 0.012  # how near feet come to an edge that they could slip off, and how much higher the body goes over it [m]
-RADIUS = 0.1  # within which a body feels an edge [m]
-FINE = 0.002  # spacing of the sampled way of the body [m]
 
 
-class Surface(Protocol):
-    """What the way asks of a course."""
+class ClimbedSurface(Protocol):
+    """What the way of the body asks of a course: `Course` has all of it."""
 
     height: float
-    smoothing: float
+    options: CourseOptions
     convex: list[bool]
 
-    def over(self, x: ArrayLike, faces: range) -> Array: ...
-    def faces_between(self, u: ArrayLike, behind: float, ahead: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+    def over(self, x: ArrayLike, faces: range) -> Array:
+        """Heights of points `x` (…, 3) over a run of `faces` [m]."""
+        ...
+
+    def faces_between(self, u: ArrayLike, behind: float, ahead: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """First and last face near bodies at `u` (T,) that reach `behind` and `ahead` [m]."""
+        ...
 
 
-class Way:
-    """Places and rotations of the body every FINE [m] along, rounded from corners (u, X)."""
+class BodyWay:
+    """Places and rotations of the body along a course, sampled every `options.spacing`.
 
-    def __init__(self, surface: Surface, knots: list[float], X: Array) -> None:
+    surface: the course
+    knots: distances along the way of the body [m] at which its corners are
+    X: poses of the body (n, 4, 4) at the knots, with columns ahead, left, normal
+    """
+
+    def __init__(self, surface: ClimbedSurface, knots: list[float], X: Array) -> None:
         self.surface = surface
-        self.u = u = np.arange(knots[0], knots[-1] + FINE, FINE)
-        width = max(int(surface.smoothing / FINE) // 2 * 2 + 1, 3)
+        self.spacing = spacing = surface.options.spacing
+        self.u = u = np.arange(knots[0], knots[-1] + spacing, spacing)
+        width = max(int(surface.options.smoothing / spacing) // 2 * 2 + 1, 3)
 
         def smooth(values: Array) -> Array:
-            return smooth_box(smooth_box(np.interp(u, knots, values), width), width)  # twice a box is a tent
+            return smooth_box(smooth_box(np.interp(u, knots, values), width), width)  # a box applied twice is a tent
 
         p, ahead, normal = (np.stack([smooth(X[:, i, column]) for i in range(3)], 1) for column in (3, 0, 2))
         self.R = turned(ahead, normal)
         z = self.R[:, :, 2]
-        for _ in range(4):  # the rounded normal is not that of a face, so that what is missing is not made up for at once
+        for _ in range(4):  # the rounded normal differs from that of a face, so one correction is not enough
             p += (smooth_box(self._short(p, width), width) * z.T).T
         self.p = p
 
     def _short(self, p: Array, width: int) -> Array:
-        """By how much the rounded way is too low over edges and steps [m], the most within a window."""
-        first, last = self.surface.faces_between(self.u, RADIUS, RADIUS)
+        """By how much the rounded way is too low over edges and steps [m]: the maximum over a window."""
+        options = self.surface.options
+        first, last = self.surface.faces_between(self.u, options.edge_reach, options.edge_reach)
         over = np.full(len(self.u), np.inf)
         for a, b in set(zip(first.tolist(), last.tolist(), strict=True)):
             own = (first == a) & (last == b)
             convex = any(self.surface.convex[k] for k in range(a, b))
-            over[own] = self.surface.over(p[own], range(a, b + 1)) - (EDGE if convex else 0.0)
+            over[own] = self.surface.over(p[own], range(a, b + 1)) - (options.edge if convex else 0.0)
         return np.asarray(maximum_filter1d(np.maximum(self.surface.height - over, 0.0), width, mode="nearest"))
 
     def at(self, u: Array) -> tuple[Array, Array]:
-        """Places (T, 3) and rotations (T, 3, 3) at u (T,)."""
-        k = np.clip(((u - self.u[0]) / FINE).astype(int), 0, len(self.u) - 2)
-        w = (u - self.u[k]) / FINE
+        """Places (T, 3) [m] and rotations (T, 3, 3) of the body at distances `u` (T,) along its way [m]."""
+        k = np.clip(((u - self.u[0]) / self.spacing).astype(int), 0, len(self.u) - 2)
+        w = (u - self.u[k]) / self.spacing
         place = self.p[k] + w[:, None] * (self.p[k + 1] - self.p[k])
         mixed = self.R[k] + w[:, None, None] * (self.R[k + 1] - self.R[k])
         return place, turned(mixed[:, :, 0], mixed[:, :, 2])
 
 
 def turned(ahead: Array, normal: Array) -> Array:
-    """Rotations (T, 3, 3) whose z is along the normal and whose x is ahead, as nearly as that goes."""
+    """Rotations (T, 3, 3) with z along `normal` (T, 3) and x as near to `ahead` (T, 3) as possible."""
     z = normal / np.linalg.norm(normal, axis=1, keepdims=True)
     y = np.cross(z, ahead)
     y /= np.linalg.norm(y, axis=1, keepdims=True)
@@ -71,7 +82,7 @@ def turned(ahead: Array, normal: Array) -> Array:
 
 
 def smooth_box(values: Array, width: int) -> Array:
-    """The mean over a window of an odd number of samples; the ends go on as they were going."""
+    """Moving average of `values` (T,) over a window of `width` samples, an odd number; both ends are extended linearly."""
     half = np.arange(1, width // 2 + 1)
     before = values[0] - (values[1] - values[0]) * half[::-1]
     after = values[-1] + (values[-1] - values[-2]) * half

@@ -1,149 +1,266 @@
-"""`climb`: a gecko along a course, to a motion, with what it took."""
+"""The verb `climb`: a gecko along a path, to a motion, with what it took."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.brief import brief
 from bunraku.errors import FigureError
 from bunraku.figure import library
 from bunraku.figure.figure import Figure
 from bunraku.locomotion.climb.adhesion import AdhesionAlong, adhesion_along
+from bunraku.locomotion.climb.climb_failures import ClimbFailure, contacts, joints_beyond_limits, slips, tight_curves
+from bunraku.locomotion.climb.climb_outcomes import CLIMBED, FOOT_OUT_OF_REACH
 from bunraku.locomotion.climb.course import Course
+from bunraku.locomotion.climb.course_options import CourseOptions
 from bunraku.locomotion.climb.course_slabs import scene_of
 from bunraku.locomotion.climb.foot_swing import FootPaths, foot_paths
-from bunraku.locomotion.climb.footsteps import FEET, footsteps
+from bunraku.locomotion.climb.footsteps import GECKO_FEET, footsteps
 from bunraku.locomotion.climb.gain_search import accelerations
-from bunraku.locomotion.climb.gecko import Gains, Gecko, Wish, gait, stand, wish, with_feet
-from bunraku.locomotion.climb.light_climb import PAUSE, STANCE, bearable, lighter, swayed
-from bunraku.locomotion.climb.obstruction import Failure, Outcome, collides, limits, slips, tight
-from bunraku.locomotion.climb.path_segments import Segment, Straight
-from bunraku.locomotion.climb.smooth_motion import skin_clearance, smooth
+from bunraku.locomotion.climb.gecko import GaitGains, Gecko, Wish, gait, stand, wish, with_feet
+from bunraku.locomotion.climb.light_climb import LightOptions, bearable, lighter, swayed
+from bunraku.locomotion.climb.path_segments import PathSegment, Straight
+from bunraku.locomotion.climb.smooth_motion import SmoothOptions, skin_clearance, smooth
 from bunraku.motion import Mark, Motion
+from bunraku.outcome import STOPPED, Outcome
+from bunraku.progress import Listener, Progress
+from bunraku.result import Result
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
-GUESS = Gains(0.5, 5.0, 0.05)  # body first: what the whole-motion optimisation starts from
-EXACT = 1e-5  # of a foot [m]
+
+
+@dataclass(frozen=True)
+class ClimbOptions:
+    """What tunes a climb, besides what every path needs."""
+
+    course: CourseOptions = CourseOptions()
+    """How the path is laid out."""
+    guess: GaitGains = GaitGains(0.5, 5.0, 0.05)
+    """Gains of the gait that the optimisation starts from."""
+    smooth: SmoothOptions = SmoothOptions()
+    """The optimisation of the whole motion."""
+    light: LightOptions = LightOptions()
+    """How feet need to stick less."""
+    foot_tolerance: float = 1e-5
+    """Distance of a foot from its place above which the gait has failed [m]."""
 
 
 @dataclass(frozen=True, eq=False)
-class Climb:
-    """A motion, up to where it went well; `where` [m] along the way of the body it ended, and `why`.
+class Climb(Result):
+    """What `climb` returns: a motion, truncated at the first failure, and what it took."""
 
-    `before` are the joint accelerations (T − 2, n) [rad/s²] of the paper's gait with its fixed gains on the same course.
-    """
-
+    outcome: Outcome
     motion: Motion
     scene: Scene
+    """The surface, as slabs."""
+    seconds: Mapping[str, float]
+    """Processor time of each stage [s]."""
     course: Course
-    outcome: Outcome
+    """The path, laid out in space."""
     where: float
-    why: str
+    """How far along the way of the body the motion ends [m]."""
     segment: int | None
+    """Index of the segment in which it failed; None where it did not."""
     feet: FootPaths
+    """Where the feet stand and swing."""
     adhesion: AdhesionAlong
+    """How well the feet must stick."""
     before: Array
-
-    __repr__ = brief
+    """Joint accelerations (T − 2, n) [rad/s²] of the paper's gait, with its fixed gains, on the same course."""
+    seed: int | None = None
+    """None: nothing is random."""
 
     @property
     def accelerations(self) -> Array:
-        """Of the active joints, (T − 2, n) [rad/s²]."""
+        """Accelerations of the active joints (T − 2, n) [rad/s²]."""
         return accelerations(Gecko(self.motion.figure), self.motion.q, float(self.feet.t[1]))
 
     @property
     def clearance(self) -> Array:
-        """How far the skin is from the surface at every sample [m]; feet, lower legs and the tail may touch it."""
+        """Distance of the skin from the surface at every sample [m]; feet, lower legs and the tail do not count."""
         along = self.course.stride * self.motion.t / self.cycle
         return np.asarray(skin_clearance(Gecko(self.motion.figure), self.course, self.motion.q, along).min(1))
 
     @property
     def cycle(self) -> float:
-        """How long a cycle of four steps takes [s]."""
+        """Duration of a cycle of four steps [s]."""
         return float(4.0 * self.feet.quarter)
 
     @property
     def paused(self) -> float:
-        """How much of the time went by in pauses on all four feet [s]."""
+        """Time spent in pauses on all four feet [s]."""
         return float(self.motion.t[-1] * self.feet.pause / self.feet.quarter)
 
-    def __str__(self) -> str:
-        lines = [self.outcome.name.lower().replace("_", " ")]
-        if self.why:
-            place = "" if self.segment is None else f", in segment {self.segment + 1}"
-            lines[0] += f": {self.why}, {self.where:.3f} m along{place}"
-        if self.outcome is not Outcome.ARRIVED:
-            lines.append(f"  advice: {self.outcome.advice}")
-        paused = f" ({self.paused:.2f} s of it in pauses on all four feet)" if self.paused else ""
-        lines.append(f"{self.motion.t[-1]:.2f} s{paused}, {_compared(self)}")
-        return "\n".join([*lines, f"clearance at least {1e3 * self.clearance.min():.1f} mm", str(self.adhesion)])
+    def report(self) -> Iterator[tuple[str, str]]:
+        """Pairs of a title and a text: outcome, duration, accelerations against the paper's gait, clearance, adhesion."""
+        yield from super().report()
+        cycles = self.motion.t[-1] / self.cycle
+        yield "motion", f"{self.motion.t[-1]:.2f} s, {cycles:.1f} cycles, {len(self.motion)} samples"
+        if self.paused:
+            yield "pauses", f"{self.feet.pause:.2g} s on all four feet after every step, {self.paused:.2f} s in all"
+        after, before, dt = np.abs(self.accelerations), np.abs(self.before), float(self.feet.t[1])
+        if len(after) and len(before) == len(after):
+            yield "peak", _change(before.max(), after.max(), "rad/s²")
+            yield "sum", _change(dt * before.sum(), dt * after.sum(), "rad/s")
+        yield "clearance", f"at least {1e3 * self.clearance.min():.1f} mm"
+        worst = self.adhesion.worst
+        value, t = self.adhesion.adhesion[worst], self.motion.t[worst]
+        yield "adhesion", f"at most {value:.3f} of the weight, at {t:.2f} s, {self.adhesion.foot(worst).replace('_', ' ')} foot"
 
 
-def _compared(done: Climb) -> str:
-    after, before = np.abs(done.accelerations), np.abs(done.before)
-    most = f"joint accelerations at most {after.max(initial=0.0):.1f} rad/s²"
-    if not len(after) or len(before) != len(after):
-        return most
-    dt = float(done.feet.t[1])
-    changes = [f"{100.0 * (b / a - 1.0):+.0f} %" for a, b in ((before.max(), after.max()), (before.sum(), after.sum()))]
-    return (
-        f"{most} ({changes[0]} of {before.max():.1f} in the paper's gait), "
-        f"{dt * after.sum():.0f} rad/s in all ({changes[1]} of {dt * before.sum():.0f})"
-    )
+def _change(before: float, after: float, unit: str) -> str:
+    return f"of joint accelerations {after:.4g} {unit}, {100.0 * (after / before - 1.0):+.1f} % of {before:.4g} in the paper's gait"
 
 
 def climb(
-    segments: Sequence[Segment], *, figure: Figure | None = None, stride: float = 0.06, quarter: float = 0.25, dt: float = 0.005,
-    friction: float = 1.0, grip: float = math.inf, optimized: bool = True, light: bool = False, pause: float | None = None,
-    progress: Callable[[float], None] | None = None,
+    path: Sequence[PathSegment], *, figure: Figure | None = None, stride: float = 0.06, quarter: float = 0.25, dt: float = 0.005,
+    friction: float = 1.0, grip: float = math.inf, light: bool = False, pause: float | None = None, optimized: bool = True,
+    options: ClimbOptions = ClimbOptions(), seed: int | None = None, progress: Listener | None = None,  # noqa: B008 (frozen)
 ) -> Climb:  # fmt: skip
-    """The climb of a course [m]: a step of one foot takes `quarter` [s], a whole cycle gets `stride` [m] ahead.
+    """Let a gecko climb a path.
 
-    `light` leans the body so that feet need to stick less: with a narrower stance, and a `pause` [s] on all four feet after each
-    step, which takes time. `optimized=False` is the gait that the optimisation starts from. Ctrl-C ends the optimisation with
-    what there is.
+    path: segments, in order: `Straight`, `Arc`, `Slope`, `Step`
+    figure: who climbs; the gecko of the library where none is given
+    stride: how far a cycle of four steps gets [m]
+    quarter: duration of the step of one foot [s]
+    dt: time between two samples [s], at most an eighth of `quarter`
+    friction: coefficient of friction of the feet
+    grip: adhesion for each unit of force along the toes (the tangent of the angle at which a foot lets go); infinite where feet
+        stick in every direction
+    light: lean the body so that feet need to stick less, with a narrower stance and pauses, which take time
+    pause: how long all four feet stand after each step [s]; None is 0.25 s where it is `light`, otherwise none
+    optimized: smooth the whole motion; otherwise return the gait that the optimisation starts from
+    options: what tunes the algorithms
+    seed: kept in the result; nothing is random
+    progress: is called with the stages "gait", "smoothing" and "checks"
+
+    Returns a `Climb`. Its outcome says why where the path cannot be climbed; its motion is then truncated at the first failure.
+    Ctrl-C ends the work with the best so far. Raises FigureError where an option is out of range or the figure is no gecko.
     """
-    still = pause if pause is not None else PAUSE if light else 0.0
-    _check(segments, stride=stride, quarter=quarter, dt=dt, friction=friction, grip=grip, pause=still)
-    gecko = Gecko(figure if figure is not None else library.named("gecko"))
-    m = gecko.measures
-    course = Course(tuple(segments), height=m["height"], spread=m["spread"] * (STANCE if light else 1.0), stride=stride)
-    plan = footsteps(course, front=m["front"], rear=m["rear"])
-    feet = foot_paths(plan, centre=m["sole"], quarter=quarter, dt=dt, pause=still)
-    want = wish(gecko, course, feet)
-    want = swayed(want, feet, friction) if light else want
-    Q, failures = _guess(gecko, course, feet, want)
-    stopped = False
-    if optimized and len(Q) >= 5:
-        further = (lighter if light else bearable)(gecko, friction=friction, grip=grip)
-        smoothed = smooth(gecko, course, Q, feet, want, further=further, progress=progress)
-        Q, stopped = smoothed.Q, smoothed.stopped
-    full, scene = with_feet(gecko, Q, feet), scene_of(course)
-    held = adhesion_along(gecko, full, feet, friction=friction, grip=grip)
-    failures += [*tight(course, feet), *limits(gecko, full), *collides(gecko, scene, full), *slips(held, friction)]
-    at, outcome, why = min(failures, key=lambda failure: failure[0], default=(len(feet.t), Outcome.ARRIVED, ""))
-    if stopped and not failures:
-        outcome = Outcome.STOPPED
-    kept = full[: max(min(at, len(full)), 1)]
-    where = stride * float(feet.t[min(at, len(feet.t) - 1)]) / (4.0 * feet.quarter)
-    segment = max((k for k, u in enumerate(course.starts) if u <= where + m["front"]), default=None) if why else None
-    marks = _marks(course, m["front"], 4.0 * feet.quarter, len(kept) * dt)
-    motion = Motion.of(gecko.figure, feet.t[: len(kept)], kept, marks=marks)
-    before = _paper(gecko, course, feet, len(kept))
-    return Climb(motion, scene, course, outcome, where, why, segment, feet, held.until(len(kept)), before)
+    still = pause if pause is not None else options.light.pause if light else 0.0
+    _check(path, stride=stride, quarter=quarter, dt=dt, friction=friction, grip=grip, pause=still)
+    work = _Work(
+        path, Gecko(figure if figure is not None else library.named("gecko")), stride, quarter, dt, friction, grip, light, still,
+        options, progress or (lambda _: None),
+    )  # fmt: skip
+    try:
+        work.walk()
+        if optimized:
+            work.optimize()
+    except KeyboardInterrupt:
+        work.stopped = True
+    try:
+        return work.result(seed)
+    except KeyboardInterrupt:
+        work.stopped = True
+        return work.result(seed)
 
 
-def _check(segments: Sequence[Segment], **options: float) -> None:
-    def refused(field: str, said: str, advice: str) -> FigureError:
-        return FigureError(said, kind="climb", field=field, advice=advice)
+@dataclass(eq=False)
+class _Work:
+    """A climb in the making: the options, and the best motion so far."""
 
-    if not segments:
+    path: Sequence[PathSegment]
+    gecko: Gecko
+    stride: float
+    quarter: float
+    dt: float
+    friction: float
+    grip: float
+    light: bool
+    pause: float
+    options: ClimbOptions
+    progress: Listener
+    stopped: bool = False
+    Q: Array | None = None
+    failures: list[ClimbFailure] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    _laid: tuple[Course, FootPaths, Wish] | None = None
+
+    @property
+    def laid(self) -> tuple[Course, FootPaths, Wish]:
+        """The course, where the feet go, and what the body follows."""
+        if self._laid is None:
+            m, light = self.gecko.measures, self.options.light
+            spread = m["spread"] * (light.stance if self.light else 1.0)
+            course = Course(tuple(self.path), height=m["height"], spread=spread, stride=self.stride, options=self.options.course)
+            plan = footsteps(course, front=m["front"], rear=m["rear"])
+            feet = foot_paths(plan, centre=m["sole"], quarter=self.quarter, dt=self.dt, pause=self.pause)
+            want = wish(self.gecko, course, feet)
+            self._laid = course, feet, swayed(want, feet, self.friction, light) if self.light else want
+        return self._laid
+
+    def walk(self) -> None:
+        """The gait that the optimisation starts from, as far as the feet get to their places."""
+        self.progress(Progress("gait", 0.0))
+        start, (course, feet, want) = time.process_time(), self.laid
+        q, _ = stand(self.gecko, course, feet, want)
+        Q, error = gait(self.gecko, q, feet, want, gains=self.options.guess)
+        late = np.flatnonzero(error > self.options.foot_tolerance)
+        reached = int(late[0]) if len(late) else len(Q)
+        if reached < len(feet.t):
+            foot = int(feet.swings[min(reached + 1, len(feet.t) - 1)])
+            self.failures = [ClimbFailure(reached, FOOT_OUT_OF_REACH.because(_out_of_reach(foot)))]
+            whole = max((reached - 1) // feet.steps * feet.steps + 1, 1)  # the steps that were finished
+            Q = Q[:whole] if reached else q[None]
+        self.Q, self.seconds["gait"] = Q, time.process_time() - start
+        self.progress(Progress("gait", 1.0))
+
+    def optimize(self) -> None:
+        """Smooths the motion."""
+        assert self.Q is not None
+        if len(self.Q) < 5:
+            return
+        start, (course, feet, want) = time.process_time(), self.laid
+        terms = (lighter if self.light else bearable)(
+            self.gecko, friction=self.friction, grip=self.grip, options=self.options.light
+        )  # fmt: skip
+        smoothed = smooth(
+            self.gecko, course, self.Q, feet, want, options=self.options.smooth, further=terms, progress=self.progress
+        )  # fmt: skip
+        self.Q, self.stopped = smoothed.Q, smoothed.stopped
+        self.seconds["smoothing"] = time.process_time() - start
+
+    def result(self, seed: int | None) -> Climb:
+        """What was climbed, checked, up to the first failure."""
+        self.progress(Progress("checks", 0.0))
+        start, (course, feet, want) = time.process_time(), self.laid
+        gecko, front = self.gecko, self.gecko.measures["front"]
+        Q = self.Q if self.Q is not None else stand(gecko, course, feet, want)[0][None]
+        full, scene = with_feet(gecko, Q, feet), scene_of(course)
+        held = adhesion_along(gecko, full, feet, friction=self.friction, grip=self.grip)
+        failures = [*self.failures, *tight_curves(course, feet), *joints_beyond_limits(gecko, full)]
+        failures += [*contacts(gecko, scene, full), *slips(held, self.friction)]
+        first = min(failures, key=lambda failure: failure.sample, default=None)
+        at = len(feet.t) if first is None else first.sample
+        kept = full[: max(min(at, len(full)), 1)]
+        where = self.stride * float(feet.t[min(at if first else len(kept), len(feet.t) - 1)]) / (4.0 * feet.quarter)
+        segment, outcome = None, STOPPED if self.stopped else CLIMBED
+        if first is not None:
+            segment = max((k for k, u in enumerate(course.starts) if u <= where + front), default=None)
+            place = "" if segment is None else f", in segment {segment + 1} ({course.segments[segment]})"
+            outcome = first.outcome.because(f"{first.outcome.why}, {where:.3f} m along{place}")
+        marks = _marks(course, front, 4.0 * feet.quarter, len(kept) * self.dt)
+        motion = Motion.of(gecko.figure, feet.t[: len(kept)], kept, marks=marks)
+        before = _paper(gecko, course, feet, len(kept))
+        seconds = self.seconds | {"checks": time.process_time() - start}
+        self.progress(Progress("checks", 1.0))
+        return Climb(
+            outcome, motion, scene, seconds, course, where, segment, feet, held.until(len(kept)), before, seed
+        )  # fmt: skip
+
+
+def _check(path: Sequence[PathSegment], **options: float) -> None:
+    def refused(name: str, said: str, advice: str) -> FigureError:
+        return FigureError(said, kind="climb", field=name, advice=advice)
+
+    if not path:
         raise refused("path", "a path without segments", "give at least one, such as Straight(0.3)")
     for name, x in options.items():
         if not (x > 0.0 or (name == "pause" and x == 0.0)) or (x == math.inf and name != "grip"):
@@ -153,27 +270,14 @@ def _check(segments: Sequence[Segment], **options: float) -> None:
 
 
 def _marks(course: Course, front: float, cycle: float, end: float) -> tuple[Mark, ...]:
-    """Where the front feet come to a slope, a curve or a step."""
+    """A mark where the front feet come to a slope, a curve or a step."""
     times = [max(u - front, 0.0) * cycle / course.stride for u in course.starts]
     named = [(t, s) for t, s in zip(times, course.segments, strict=True) if not isinstance(s, Straight) and t < end]
     return tuple(Mark(t, str(segment)) for t, segment in named)
 
 
-def _guess(gecko: Gecko, course: Course, feet: FootPaths, want: Wish) -> tuple[Array, list[Failure]]:
-    """A gait as far as feet get to their places."""
-    q, _ = stand(gecko, course, feet, want)
-    Q, error = gait(gecko, q, feet, want, gains=GUESS)
-    late = np.flatnonzero(error > EXACT)
-    reached = int(late[0]) if len(late) else len(Q)
-    if reached == len(feet.t):
-        return Q, []
-    whole = max((reached - 1) // feet.steps * feet.steps + 1, 1)  # the steps that were finished
-    foot = int(feet.swings[min(reached + 1, len(feet.t) - 1)])
-    return (Q[:whole] if reached else q[None]), [(reached, Outcome.UNREACHABLE, _out_of_reach(foot))]
-
-
 def _out_of_reach(foot: int) -> str:
-    return "a foot is out of reach" if foot < 0 else f"{FEET[foot].replace('_', ' ')} foot is out of reach"
+    return "a foot is out of reach" if foot < 0 else f"{GECKO_FEET.names[foot].replace('_', ' ')} foot is out of reach"
 
 
 def _paper(gecko: Gecko, course: Course, feet: FootPaths, count: int) -> Array:

@@ -1,9 +1,8 @@
 """A course to climb: a ribbon of flat faces, unrolled along the way of the body.
 
-Everything is told in two coordinates: how far along, and how far to the left. `u` measures along the way of the body,
-`s` along the surface. In a concave corner the body takes the shorter way, so that the feet jump over a blank of
-2h·tan(θ/2); over a convex edge it takes the longer one, so that the feet make more steps on the same length
-(*gecko*, IV-A).
+Two coordinates locate a point: the distance along, and the distance to the left. `u` is the distance along the way of the body,
+`s` that along the surface. In a concave corner the body takes the shorter way, so the feet skip a blank of 2h·tan(θ/2); over a
+convex edge the body takes the longer way, so the feet make more steps on the same length (*gecko*, IV-A).
 """
 
 from __future__ import annotations
@@ -15,27 +14,32 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.locomotion.climb.body_way import EDGE, FINE, Way
-from bunraku.locomotion.climb.path_segments import Curve, Piece, Segment, Slope, Step, Straight
+from bunraku.locomotion.climb.body_way import BodyWay
+from bunraku.locomotion.climb.course_options import CourseOptions
+from bunraku.locomotion.climb.path_segments import Arc, PathSegment, Slope, Step, Straight, SurfacePiece
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-RISER = 0.024  # how near feet come to an edge that toes would bump into [m]; EDGE, to one that they could slip off
 
 
 class Course:
     """Segments laid one after the other, with a stretch of floor before and after for the gecko to stand on.
 
-    `height` [m] is that of the body over the surface, `spread` [m] how far the feet are to the side of it.
+    segments: what is climbed, in order
+    height: height of the body over the surface [m]
+    spread: distance of the feet to the side of the body [m]
+    stride: how far a cycle of four steps gets [m]
+    options: other lengths
     """
 
     def __init__(
-        self, segments: tuple[Segment, ...], *, height: float, spread: float = 0.106, stride: float = 0.06, before: float = 0.3,
-        after: float = 0.2, smoothing: float = 0.14,
+        self, segments: tuple[PathSegment, ...], *, height: float, spread: float = 0.106, stride: float = 0.06,
+        options: CourseOptions = CourseOptions(),  # noqa: B008 (frozen)
     ) -> None:  # fmt: skip
         self.segments, self.height, self.spread, self.stride = tuple(segments), height, spread, stride
-        self.smoothing = smoothing
-        self.pieces: list[Piece] = []
+        self.options = options
+        before, after = options.before, options.after
+        self.pieces: list[SurfacePiece] = []
         self.convex: list[bool] = []  # of each crease between faces
         self.starts: list[float] = []  # u where each segment starts
         self._X, self._u, self._s, self._face = np.eye(4), -before, 0.0, 0
@@ -52,11 +56,11 @@ class Course:
 
     # -- laying ------------------------------------------------------------------------------------------------------
 
-    def _lay(self, segment: Segment) -> None:
+    def _lay(self, segment: PathSegment) -> None:
         match segment:
             case Straight():
                 self._ahead(segment.length, 0.0)
-            case Curve():
+            case Arc():
                 self._ahead(segment.radius * abs(segment.angle), math.copysign(1.0 / segment.radius, segment.angle))
             case Slope():
                 self._slope(segment.angle)
@@ -69,8 +73,8 @@ class Course:
         self._way.append((self._u, raised))
 
     def _ground(self, length: float, curvature: float = 0.0) -> None:
-        """Surface, without any way of the body."""
-        piece = Piece(self._s, length, curvature, self._X, self._face)
+        """Adds surface that the way of the body skips."""
+        piece = SurfacePiece(self._s, length, curvature, self._X, self._face)
         self.pieces.append(piece)
         self._s += length
         self._X = piece.frame(length, 0.0)
@@ -82,9 +86,9 @@ class Course:
         self.convex.append(angle < 0.0)
 
     def _ahead(self, length: float, curvature: float) -> None:
-        count = max(math.ceil(length / FINE), 1) if curvature else 1
+        count = max(math.ceil(length / self.options.spacing), 1) if curvature else 1
         start, s, u = self._X, self._s, self._u
-        piece = Piece(s, length, curvature, start, self._face)
+        piece = SurfacePiece(s, length, curvature, start, self._face)
         for k in range(count + 1):
             self._X, self._u = piece.frame(length * k / count, 0.0), u + length * k / count
             self._mark()
@@ -108,11 +112,12 @@ class Course:
         self._u += 2.0 * gap
         self._mark()
         self._feet.append((self._u, self._s))
-        self._forbidden.append((self._s - EDGE, self._s + EDGE))
+        self._forbidden.append((self._s - self.options.edge, self._s + self.options.edge))
 
     def _step(self, height: float) -> None:
         up = math.copysign(1.0, height)
-        low, high = (RISER, EDGE) if up > 0 else (EDGE, RISER)
+        riser, edge = self.options.riser, self.options.edge
+        low, high = (riser, edge) if up > 0 else (edge, riser)
         start = self._s
         self._crease(up * math.pi / 2.0)
         self._ground(abs(height))
@@ -124,7 +129,7 @@ class Course:
     # -- the feet ----------------------------------------------------------------------------------------------------
 
     def along_surface(self, u: float) -> float:
-        """Where on the surface a foot is put for a place along the way of the body, away from edges."""
+        """Distance along the surface [m] at which a foot stands when the body is at `u` [m]; never near an edge."""
         s = self._surface(u)
         for low, high in self._forbidden:
             if low < s < high:
@@ -140,7 +145,7 @@ class Course:
 
     @cached_property
     def _spread_knots(self) -> list[tuple[float, float]]:
-        """Over a convex edge the stride gets shorter before and after it, rather than zero on it."""
+        """Knots (u, s) in which the stride gets shorter before and after a convex edge, rather than zero on it."""
         out: list[tuple[float, float]] = []
         knots = self._feet
         for k, (u, s) in enumerate(knots):
@@ -156,28 +161,28 @@ class Course:
         return out
 
     def surface(self, s: float, y: float) -> tuple[Array, int]:
-        """X of the surface (ahead, left, normal) at s and y, and the face that it is on."""
+        """Pose of the surface (4, 4; columns ahead, left, normal) at distances `s` along and `y` to the left [m]; and its face."""
         piece = next((p for p in reversed(self.pieces) if s >= p.s), self.pieces[0])
         return piece.frame(s - piece.s, y), piece.face
 
     def foot(self, u: float, y: float) -> tuple[Array, int]:
-        """X of the place for a foot."""
+        """Pose of the place for a foot when the body is at `u` [m], `y` [m] to the left; and the face that it is on."""
         return self.surface(self.along_surface(u), y)
 
     @cached_property
     def faces(self) -> tuple[Array, ...]:
-        """X of one point of each face."""
+        """Pose of one point of each face."""
         found: dict[int, Array] = {}
         for piece in self.pieces:
             found.setdefault(piece.face, piece.X)
         return tuple(found[k] for k in sorted(found))
 
     def over(self, x: ArrayLike, faces: range) -> Array:
-        """How high points (…, 3) are over a run of faces [m]: a bound from below, exact away from creases."""
+        """Heights of points `x` (…, 3) over a run of `faces` [m]: a lower bound, exact away from creases."""
         return self.nearest(x, faces)[0]
 
     def nearest(self, x: ArrayLike, faces: range) -> tuple[Array, Array]:
-        """The same, and the normals (…, 3) of the faces that are nearest."""
+        """Heights of points `x` (…, 3) over a run of `faces` [m], and the normals (…, 3) of the nearest ones."""
         x = np.asarray(x, float)
         planes = [self.faces[k] for k in faces]
         heights = [(x - X[:3, 3]) @ X[:3, 2] for X in planes]
@@ -188,7 +193,7 @@ class Course:
         return height, normal
 
     def faces_between(self, u: ArrayLike, behind: float, ahead: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """First and last face near a body at u (T,), that reaches so far behind and ahead [m]."""
+        """First and last face near bodies at `u` (T,) [m] that reach `behind` and `ahead` [m]."""
         u = np.asarray(u, float)
         knots, starts = np.array(self._spread_knots), np.array([piece.s for piece in self.pieces])
         face = np.array([piece.face for piece in self.pieces])
@@ -202,10 +207,10 @@ class Course:
     # -- the body ----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def way(self) -> Way:
-        """The way of the body, with its corners rounded off."""
-        return Way(self, [u for u, _ in self._way], np.array([X for _, X in self._way]))
+    def way(self) -> BodyWay:
+        """The way of the body, with rounded corners."""
+        return BodyWay(self, [u for u, _ in self._way], np.array([X for _, X in self._way]))
 
     def body(self, u: ArrayLike) -> tuple[Array, Array]:
-        """Places (T, 3) and rotations (T, 3, 3) of the body at u (T,)."""
+        """Places (T, 3) [m] and rotations (T, 3, 3) of the body at `u` (T,) [m]."""
         return self.way.at(np.asarray(u, float))

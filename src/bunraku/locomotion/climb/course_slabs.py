@@ -1,4 +1,4 @@
-"""A course to see and to collide with: slabs under every piece of its surface."""
+"""A course as a scene: a slab of stone under every piece of its surface."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from bunraku.scene import STONE, Obstacle, Scene
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-WIDTH, THICKNESS = 0.4, 0.02  # of the ribbon [m]
 
 
-def scene_of(course: Course, name: str = "course") -> Scene:
-    """Slabs under every piece of the surface; arcs in parts of at most 10°."""
+def scene_of(course: Course, name: str = "course", *, width: float = 0.4, thickness: float = 0.02) -> Scene:
+    """The scene `name` of a `course`: a slab of this `width` and `thickness` [m] a piece; arcs in parts of at most 10°."""
     slabs: list[Obstacle] = []
     for piece in course.pieces:
         count = max(math.ceil(abs(piece.curvature * piece.length) / math.radians(10.0)), 1)
         for k in range(count if piece.length > 0.0 else 0):
             length = piece.length / count
             X = piece.frame(length * (k + 0.5), 0.0)
-            long = length * (1.0 + abs(piece.curvature) * WIDTH / 2.0)
-            slabs.append(_slab(f"slab{len(slabs)}", X, long, f"face{piece.face}"))
+            long = length * (1.0 + abs(piece.curvature) * width / 2.0)
+            slabs.append(_slab(f"slab{len(slabs)}", X, (long, width, thickness), f"face{piece.face}"))
     return Scene(name, tuple(slabs), floor=None)
 
 
-def _slab(name: str, X: Array, length: float, group: str) -> Obstacle:
-    at: Any = tuple((X[:3, 3] - THICKNESS / 2.0 * X[:3, 2]).tolist())
+def _slab(name: str, X: Array, size: tuple[float, float, float], group: str) -> Obstacle:
+    at: Any = tuple((X[:3, 3] - size[2] / 2.0 * X[:3, 2]).tolist())
     turned: Any = tuple(so3.quaternion(X[:3, :3]).tolist())
-    return Obstacle(name, Box((length, WIDTH, THICKNESS)), at, turned, STONE, group)
+    return Obstacle(name, Box(size), at, turned, STONE, group)

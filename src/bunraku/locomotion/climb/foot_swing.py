@@ -1,4 +1,4 @@
-"""The way of every foot in time: on its place, or swinging outward from one place to the next (*gecko*, III-D)."""
+"""Where every foot is over time: standing, or swinging outward from one place to the next (*gecko*, III-D)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class FootPaths:
-    """Centres (T, 4, 3) and rotations (T, 4, 3, 3) of the feet, and which foot swings (T,), −1 where none does.
+    """Times `t` (T,) [s], centres `p` (T, 4, 3) [m] and rotations `R` (T, 4, 3, 3) of the feet; `swings` (T,) is the foot in the
+    air, −1 where all stand.
 
-    A swing and the `pause` [s] on all four feet after it take a quarter of a cycle, and so many `steps` from sample to sample.
+    A swing and the `pause` [s] on all four feet after it take a quarter of a cycle, which is `steps` samples.
     """
 
     t: Array
@@ -37,14 +38,18 @@ class FootPaths:
         return self.steps * float(self.t[1] - self.t[0])
 
     def every(self, count: int, until: int) -> FootPaths:
-        """Only every so many samples, of those before a sample."""
+        """Every `count`-th sample of those before the sample `until`."""
         few = slice(None, until, count)
         p, R = np.ascontiguousarray(self.p[few]), np.ascontiguousarray(self.R[few])
         return FootPaths(self.t[few], p, R, np.ascontiguousarray(self.swings[few]), self.steps // count, self.pause)
 
 
 def outward(step: Footstep, above: Array, centre: float) -> Array:
-    """Perpendicular to the stride and to the plane through it and the body's point `above`, turned outward: unit length."""
+    """Unit vector in which a foot swings away from the body during a `step`.
+
+    It is perpendicular to the stride and to the plane through the stride and the body's point `above` (3,) [m]; `centre` [m] is
+    the height of a foot's centre over the surface.
+    """
     a, b = (X[:3, 3] + centre * X[:3, 2] for X in (step.X_from, step.X_to))
     along = (b - a) / max(float(np.linalg.norm(b - a)), 1e-12)
     inward = above - (a + b) / 2.0
@@ -53,7 +58,7 @@ def outward(step: Footstep, above: Array, centre: float) -> Array:
     out = np.cross(along, inward)
     out = out if float(out @ normal) > 0.0 else -out
     out = out / max(float(np.linalg.norm(out)), 1e-12)
-    # At a corner the plane may lean so far that "outward" would graze the surface: lean back to its normal.
+    # At a corner the plane may lean so far that this direction grazes the surface: lean back to its normal.
     normal = normal / float(np.linalg.norm(normal))
     return np.asarray((out + 0.5 * normal) / np.linalg.norm(out + 0.5 * normal))
 
@@ -62,12 +67,15 @@ def foot_paths(
     plan: Footsteps, *, centre: float, lift: float = 0.02, clear: float = 0.006, quarter: float = 0.25, dt: float = 0.005,
     pause: float = 0.0, even: bool = False,
 ) -> FootPaths:  # fmt: skip
-    """Samples every dt [s] of feet whose centres are `centre` [m] over the surface.
+    """The paths of all feet along the footsteps of a `plan`.
 
-    A swing takes `quarter` [s], and all four feet stand for a `pause` [s] after it.
-    `lift` is the height of the paper's triangle (d_swing) [m]; it grows where the foot would come nearer than `clear`
-    to the surface, as over a step or an edge. `even` goes along the curve at an even pace, as the paper's spline does, with a
-    jump in speed at both ends; else a foot starts and lands at rest.
+    centre: height of a foot's centre over the surface [m]
+    lift: height of a swing, that of the paper's triangle (d_swing) [m]; it grows where a foot would come too near to the surface
+    clear: least height of a swinging foot over the surface [m]
+    quarter: duration of a swing [s]
+    dt: time between two samples [s]
+    pause: how long all four feet stand after a swing [s]
+    even: whether a foot swings at constant speed, as on the paper's spline; otherwise it starts and lands at rest
     """
     n = max(round(quarter / dt), 4)
     whole = n + round(pause / dt)
@@ -103,5 +111,5 @@ def _swing(plan: Footsteps, step: Footstep, out: Array, sigma: Array, centre: fl
 
 
 def _turn(A: Array, B: Array, sigma: Array) -> Array:
-    """From one rotation to another about one axis."""
+    """Rotations from A to B about one axis."""
     return so3.matrix(so3.slerp(so3.quaternion(A), so3.quaternion(B), sigma))

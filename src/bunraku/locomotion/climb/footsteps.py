@@ -1,6 +1,6 @@
-"""Where and when the four feet of the gecko are put down (*gecko*, IV-A).
+"""Where and when the gecko puts its four feet down (*gecko*, IV-A).
 
-One foot swings in each quarter of a cycle and gets a whole stride ahead. With the order front right, rear left, front
+One foot swings in each quarter of a cycle and moves a whole stride ahead. With the order front right, rear left, front
 left, rear right, the feet form an isosceles trapezoid whose bases differ by a whole stride, and every half cycle mirrors
 the one before.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +18,24 @@ from bunraku.brief import brief
 from bunraku.locomotion.climb.course import Course
 
 Array = NDArray[np.float64]
-FEET = ("front_left", "front_right", "rear_left", "rear_right")
-ORDER = (1, 2, 0, 3)
-SIDE = (1.0, -1.0, 1.0, -1.0)
+
+
+class GeckoFeet(NamedTuple):
+    """The four feet of a gecko; the index of a foot is its place in `names`."""
+
+    names: tuple[str, ...] = ("front_left", "front_right", "rear_left", "rear_right")
+    sides: tuple[float, ...] = (1.0, -1.0, 1.0, -1.0)
+    """1 for a foot on the left, −1 for one on the right."""
+    swing_order: tuple[int, ...] = (1, 2, 0, 3)
+    """Which foot swings in each quarter of a cycle."""
+
+
+GECKO_FEET = GeckoFeet()
 
 
 @dataclass(frozen=True, eq=False)
 class Footstep:
-    """A foot goes from one place to the next in a quarter of a cycle. X has columns ahead, left, normal; on the surface."""
+    """One foot goes from one place on the surface to the next in a quarter of a cycle. X has columns ahead, left, normal."""
 
     foot: int
     quarter: int
@@ -35,7 +46,7 @@ class Footstep:
 
 @dataclass(frozen=True, eq=False)
 class Footsteps:
-    """Four places to start from, and a footstep for every quarter of a cycle."""
+    """Four places to start from, a footstep for every quarter of a cycle, and `x`: the stance of front and rear feet [m]."""
 
     course: Course
     start: tuple[Array, ...]
@@ -46,28 +57,31 @@ class Footsteps:
 
     @property
     def cycles(self) -> float:
+        """How many cycles of four steps there are."""
         return len(self.steps) / 4.0
 
 
 def footsteps(course: Course, *, front: float, rear: float, cycles: int | None = None) -> Footsteps:
     """The footsteps that take the body from one end of a course to the other.
 
-    `front` and `rear` [m] are where the feet stand, from the body's reference, halfway through their stance.
+    course: what is climbed
+    front, rear: where the feet stand halfway through their stance, ahead of the body's reference point [m]
+    cycles: how many cycles of four steps; None goes to the end of the course
     """
     stride, spread = course.stride, course.spread
     count = 4 * (cycles if cycles is not None else max(math.ceil(course.length / stride - 1e-9), 1))
-    phase = {foot: quarter for quarter, foot in enumerate(ORDER)}
+    phase = {foot: quarter for quarter, foot in enumerate(GECKO_FEET.swing_order)}
     x = [front if foot < 2 else rear for foot in range(4)]
 
     def landing(foot: int, cycle: int) -> tuple[Array, int]:
         u = x[foot] + stride * (cycle + (phase[foot] + 1) / 4.0 + 3.0 / 8.0)
-        return course.foot(u, SIDE[foot] * spread)
+        return course.foot(u, GECKO_FEET.sides[foot] * spread)
 
     places = [landing(foot, -1) for foot in range(4)]
     start = tuple(X for X, _ in places)
     steps = []
     for quarter in range(count):
-        foot = ORDER[quarter % 4]
+        foot = GECKO_FEET.swing_order[quarter % 4]
         there = landing(foot, quarter // 4)
         here = places[foot]
         steps.append(Footstep(foot, quarter, here[0], there[0], range(here[1], there[1] + 1)))

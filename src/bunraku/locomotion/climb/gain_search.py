@@ -1,4 +1,4 @@
-"""The paper's outer optimisation: gains (α, β) for which a gait accelerates its joints the least (*gecko*, III-C, eq. 15).
+"""The paper's outer optimisation: gains (α, β) of the gait with the smallest joint accelerations (*gecko*, III-C, eq. 15).
 
 Gradient descent, with a golden-section search along each direction, in the logarithms of the gains.
 """
@@ -14,19 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.locomotion.climb.foot_swing import FootPaths
-from bunraku.locomotion.climb.gecko import Gains, Gecko, Wish, gait
+from bunraku.locomotion.climb.gecko import GaitGains, Gecko, Wish, gait
+from bunraku.progress import Listener, Progress
 
 Array = NDArray[np.float64]
-GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-REACH = 2.5  # how far a search goes, in natural logarithms
-PROBE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Tuned:
-    """The best gains, the gait that they give, and f of eq. 15 [rad/s] before and after."""
+class TunedGains:
+    """The best gains, the gait that they give, f of eq. 15 [rad/s] before and after, and how many gaits were tried."""
 
-    gains: Gains
+    gains: GaitGains
     Q: Array
     before: float
     after: float
@@ -34,15 +32,24 @@ class Tuned:
 
 
 def accelerations(gecko: Gecko, Q: Array, dt: float) -> Array:
-    """Of the active joints, (T − 2, n) [rad/s²]."""
+    """Accelerations (T − 2, n) [rad/s²] of the active joints of a `gecko` in configurations `Q` (T, n_q), `dt` [s] apart."""
     return np.asarray(np.diff(Q[:, gecko.active], 2, axis=0) / dt**2)
 
 
 def tune(
-    gecko: Gecko, q: Array, feet: FootPaths, want: Wish, *, gains: Gains = Gains(), rounds: int = 6, splits: int = 10,  # noqa: B008
-    heard: Callable[[Gains, float], None] | None = None,
-) -> Tuned:  # fmt: skip
-    """The gains, from given ones downhill, whose gait from q has the least ∫Σ|q̈| dt."""
+    gecko: Gecko, q: Array, feet: FootPaths, want: Wish, *, gains: GaitGains = GaitGains(), rounds: int = 6,  # noqa: B008
+    splits: int = 10, reach: float = 2.5, probe: float = 0.05, progress: Listener | None = None,
+) -> TunedGains:  # fmt: skip
+    """The gains whose gait has the least ∫Σ|q̈| dt.
+
+    gecko, q, feet, want: as in `gait`
+    gains: where the descent starts
+    rounds: largest number of descent directions
+    splits: golden sections along each direction
+    reach: how far a line search goes, in natural logarithms of the gains
+    probe: step of the difference quotients, in natural logarithms of the gains
+    progress: is called after every round
+    """
     dt, count = float(feet.t[1] - feet.t[0]), 0
 
     def f(x: Array) -> float:
@@ -54,37 +61,37 @@ def tune(
     def along(x: Array, down: Array, s: float) -> float:
         return f(x + s * down)
 
-    def at(x: Array) -> Gains:
+    def at(x: Array) -> GaitGains:
         return replace(gains, alpha=math.exp(x[0]), beta=math.exp(x[1]))
 
     x = np.log([gains.alpha, gains.beta])
     before = best = f(x)
-    for _ in range(rounds):
-        slope = np.array([f(x + PROBE * e) - f(x - PROBE * e) for e in np.eye(2)])
+    for k in range(rounds):
+        slope = np.array([f(x + probe * e) - f(x - probe * e) for e in np.eye(2)])
         if not np.isfinite(slope).all() or not slope.any():
             break
         down = -slope / np.linalg.norm(slope)
-        step, value = golden(functools.partial(along, x, down), REACH, splits)
+        step, value = golden(functools.partial(along, x, down), reach, splits)
         if not value < best * (1.0 - 1e-3):
             break
         x, best = x + step * down, value
-        if heard is not None:
-            heard(at(x), best)
-    return Tuned(at(x), gait(gecko, q, feet, want, gains=at(x))[0], before, best, count)
+        if progress is not None:
+            progress(Progress("gains", (k + 1) / rounds, f"{best:.4g} rad/s"))
+    return TunedGains(at(x), gait(gecko, q, feet, want, gains=at(x))[0], before, best, count)
 
 
 def golden(f: Callable[[float], float], high: float, splits: int) -> tuple[float, float]:
-    """Where f is least between 0 and `high`, if it has one valley there, and its value."""
-    low = 0.0
-    a, b = high - GOLDEN * high, GOLDEN * high
+    """Where `f` is least between 0 and `high`, and its value, after so many `splits`; `f` must have one minimum there."""
+    low, ratio = 0.0, (math.sqrt(5.0) - 1.0) / 2.0
+    a, b = high - ratio * high, ratio * high
     fa, fb = f(a), f(b)
     for _ in range(splits):
         if fa <= fb:
             high, b, fb = b, a, fa
-            a = high - GOLDEN * (high - low)
+            a = high - ratio * (high - low)
             fa = f(a)
         else:
             low, a, fa = a, b, fb
-            b = low + GOLDEN * (high - low)
+            b = low + ratio * (high - low)
             fb = f(b)
     return (a, fa) if fa <= fb else (b, fb)

@@ -1,8 +1,8 @@
-"""The gecko as the gait sees it, and the paper's gait: whole-body increments with the feet where they belong.
+"""The gecko as the gait sees it, and the paper's gait: whole-body increments that keep the feet in their places.
 
-Three feet stand, so that their triangle is a frame fixed in space (eq. 1–5); here the body is a free frame instead, all
-four feet are equations (the closure of eq. 7–11 among them), and the body's own motion costs nothing. What is left free
-is the same 13-dimensional null space, with no joint singled out as dependent.
+In the paper the triangle of three standing feet is the fixed frame (eq. 1–5). Here the body is a free frame instead, all four feet
+are equations (the closure of eq. 7–11 among them), and the motion of the body costs nothing. The same null space of 13 dimensions
+is left free, and no joint is singled out as dependent.
 """
 
 from __future__ import annotations
@@ -21,29 +21,22 @@ from bunraku.figure.shape import Capsule, Sphere
 from bunraku.kinematics import frames_along, pose
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import FootPaths
-from bunraku.locomotion.climb.footsteps import FEET
-from bunraku.locomotion.climb.gecko_kernels import Body, walk
-from bunraku.locomotion.climb.smooth_kernels import Apart
+from bunraku.locomotion.climb.footsteps import GECKO_FEET
+from bunraku.locomotion.climb.gecko_kernels import GeckoPoints, walk
+from bunraku.locomotion.climb.smooth_kernels import NearBalls
 from bunraku.motion.orientation import zyx_along
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-BODY = ("neck", "waist", "bottom")
-SOFT = ("tail", "lower_leg", "pupil", "toe")
-"""Capsules that may touch what the gecko climbs on: a tail drags, and a lower leg ends in the foot."""
-FREE = 1e4  # how much more readily the body moves than a joint turns
-
-
-HEAD = ("skull", "snout", "eye")
-ARMS = ("front_left_elbow", "front_right_elbow")
-LEGS = ("rear_left_elbow", "rear_right_elbow")
-FOOT = 0.013  # a ball about the end of a lower leg that holds the foot without its toes [m]
-TRUNK = ("chest", "chest_belly", "flank", "rear", "rear_belly")
+SPINE_POINTS = ("neck", "waist", "bottom")
+"""Frames of the body whose heights and places the gait follows."""
+MAY_TOUCH = ("tail", "lower_leg", "pupil", "toe")
+"""Shapes that may touch what the gecko climbs on: a tail drags, and a lower leg ends in the foot."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ball:
-    """A ball on a joint, of a shape; `end` where it is one of the two of a capsule, which lies between them."""
+    """A ball of a shape, fixed to the joint `carrier`; `end` is true for the two balls at the ends of a capsule."""
 
     shape: str
     frame: str
@@ -66,27 +59,28 @@ class Gecko:
 
     def __post_init__(self) -> None:
         known = set(self.figure.frame_index)
-        for name in (*BODY, *(f"{leg}_{part}" for leg in FEET for part in ("elbow", "foot", "pad"))):
+        for name in (*SPINE_POINTS, *(f"{leg}_{part}" for leg in GECKO_FEET.names for part in ("elbow", "foot", "pad"))):
             if name not in known:
-                advice = "climbing wants a gecko: neck, waist, bottom, and four legs with elbow, foot and pad"
+                advice = "climb with a gecko: neck, waist, bottom, and four legs with elbow, foot and pad"
                 raise FigureError(f"no frame {name!r}", kind="figure", name=self.figure.name, advice=advice)
 
     @cached_property
     def active(self) -> NDArray[np.int64]:
         """Indices of the 19 motors' variables."""
-        passive = {f"{leg}_foot_{axis}" for leg in FEET for axis in ("rz", "ry", "rx")}
+        passive = {f"{leg}_foot_{axis}" for leg in GECKO_FEET.names for axis in ("rz", "ry", "rx")}
         return np.array([k for k, name in enumerate(self.figure.names) if k >= 6 and name not in passive])
 
     @cached_property
     def start(self) -> Array:
+        """The configuration in which it stands (n_q,)."""
         return np.asarray(self.figure.start, float)
 
     @cached_property
-    def body(self) -> Body:
-        """For kernels: feet, then neck, waist, bottom."""
+    def body(self) -> GeckoPoints:
+        """The points that kernels follow: feet, then neck, waist, bottom."""
         compiled, standing = self.figure.compiled, pose(self.figure, self.start)
-        frames = (*(f"{leg}_foot" for leg in FEET), *BODY)
-        holders = (*(f"{leg}_elbow" for leg in FEET), *BODY)
+        frames = (*(f"{leg}_foot" for leg in GECKO_FEET.names), *SPINE_POINTS)
+        holders = (*(f"{leg}_elbow" for leg in GECKO_FEET.names), *SPINE_POINTS)
         carrier = np.array([compiled.frame_joint[self.figure.frame_index[name]] for name in holders])
         local = []
         for frame, j in zip(frames, carrier, strict=True):
@@ -94,7 +88,7 @@ class Gecko:
             local.append(X[:3, :3].T @ (standing.X(frame)[:3, 3] - X[:3, 3]))
         column = np.full(self.figure.n_q, -1)
         column[:6], column[self.active] = np.arange(6), 6 + np.arange(len(self.active))
-        return Body(compiled.tree.joints, compiled.tree.chain, carrier, np.array(local), column, self.active)
+        return GeckoPoints(compiled.tree.joints, compiled.tree.chain, carrier, np.array(local), column, self.active)
 
     @cached_property
     def _balls(self) -> list[Ball]:
@@ -114,23 +108,26 @@ class Gecko:
         return balls
 
     @cached_property
-    def skin(self) -> tuple[Body, Array]:
-        """Centres, for kernels, and radii of the balls at the ends of every capsule that must stay clear of the surface."""
-        balls = [b for b in self._balls if b.end and b.shape not in SOFT and not b.frame.endswith("_foot")]
+    def skin(self) -> tuple[GeckoPoints, Array]:
+        """Centres, for kernels, and radii [m] of the balls at the ends of every capsule that must stay clear of the surface."""
+        balls = [b for b in self._balls if b.end and b.shape not in MAY_TOUCH and not b.frame.endswith("_foot")]
         carrier, local, radius = _columns(balls)
         kept = [k for k in range(len(balls)) if not _inside(k, carrier, local, radius)]
         return self.body._replace(carrier=carrier[kept], local=local[kept]), radius[kept]
 
     @cached_property
-    def apart(self) -> Apart:
-        """What comes near each other when a gecko bends: head and arms, chest and hind part, trunk and feet, tail and legs."""
+    def apart(self) -> NearBalls:
+        """Pairs that come near each other when a gecko bends: head and arms, chest and hind part, trunk and feet, tail and legs."""
+        trunk = ("chest", "chest_belly", "flank", "rear", "rear_belly")
+        foot = 0.013  # radius of a ball around the end of a lower leg that contains the foot without its toes [m]
         balls = [b for b in self._balls if b.shape != "lower_leg" or b.local.any()]  # the other end is the elbow
-        balls = [dataclasses.replace(b, radius=FOOT) if b.end and b.shape == "lower_leg" else b for b in balls]
-        head = [b for b in balls if b.shape in HEAD]
-        arms, legs = ([b for b in balls if b.frame in ends and b.shape in ("elbow", "lower_leg")] for ends in (ARMS, LEGS))
-        front = [b for b in balls if b.frame == "chest" and b.shape in TRUNK]
-        rear = [b for b in balls if b.frame == "waist_pitch" and b.shape in TRUNK]
-        hands, feet = ([b for b in limbs if b.end] for limbs in (arms, legs))
+        balls = [dataclasses.replace(b, radius=foot) if b.end and b.shape == "lower_leg" else b for b in balls]
+        head = [b for b in balls if b.shape in ("skull", "snout", "eye")]
+        limbs = [b for b in balls if b.frame.endswith("_elbow") and b.shape in ("elbow", "lower_leg")]
+        arms, legs = ([b for b in limbs if b.frame.startswith(end)] for end in ("front", "rear"))
+        front = [b for b in balls if b.frame == "chest" and b.shape in trunk]
+        rear = [b for b in balls if b.frame == "waist_pitch" and b.shape in trunk]
+        hands, feet = ([b for b in both if b.end] for both in (arms, legs))
         chest = [b for b in front if b.end and b.local[0] < 0.0]
         hind = [b for b in rear if b.end and b.local[0] > -0.03]
         tail = [b for b in balls if b.frame == "waist_pitch" and b.shape in ("flank", "tail") and b.end]
@@ -139,11 +136,11 @@ class Gecko:
         near = ((head, arms), (chest, hind), (front, hands), (rear, feet), (tail, legs))
         pairs = [(place[id(a)], place[id(b)]) for one, two in near for a in one for b in two]
         first, second = np.array(pairs, np.int64).reshape(-1, 2).T
-        return Apart(*_columns(balls), np.ascontiguousarray(first), np.ascontiguousarray(second))
+        return NearBalls(*_columns(balls), np.ascontiguousarray(first), np.ascontiguousarray(second))
 
     @cached_property
-    def masses(self) -> tuple[Body, Array]:
-        """Centres of all bodies, for kernels, and their shares of the weight."""
+    def masses(self) -> tuple[GeckoPoints, Array]:
+        """Centres of mass of all bodies, for kernels, and their shares of the weight."""
         compiled, index = self.figure.compiled, self.figure.frame_index
         bodies = [body for body in self.figure.bodies if body.mass > 0.0]
         carrier = np.array([compiled.frame_joint[index[body.frame]] for body in bodies])
@@ -153,10 +150,10 @@ class Gecko:
 
     @cached_property
     def measures(self) -> dict[str, float]:
-        """Of the standing gecko: height of the body, where the feet are from it, the foot's own height, the leg's length."""
+        """Lengths of the standing gecko [m]: height of the body, where feet are from it, height of a foot, length of a leg."""
         standing = pose(self.figure, self.start)
         chest = self.start[:3]
-        foot = {leg: standing.X(f"{leg}_foot")[:3, 3] - chest for leg in FEET}
+        foot = {leg: standing.X(f"{leg}_foot")[:3, 3] - chest for leg in GECKO_FEET.names}
         sole = float(standing.X("front_left_foot")[2, 3] - standing.X("front_left_pad")[2, 3])
         parts = ("front_left_shoulder", "front_left_elbow", "front_left_foot")
         places = [standing.X(name)[:3, 3] for name in parts]
@@ -167,6 +164,7 @@ class Gecko:
         }  # fmt: skip
 
     def limits(self) -> tuple[Array, Array]:
+        """Lower and upper limits of the active joints [rad]."""
         lower, upper = self.figure.limits
         return np.asarray(lower)[self.active], np.asarray(upper)[self.active]
 
@@ -179,19 +177,23 @@ def _inside(k: int, carrier: NDArray[np.int64], local: Array, radius: Array) -> 
 
 
 @dataclass(frozen=True)
-class Gains:
+class GaitGains:
     """α, β and γ of eq. 13 and 14; heights count in lengths of the leg."""
 
     alpha: float = 0.5
+    """Of the posture."""
     beta: float = 0.5
+    """Of the heights of neck, waist and bottom."""
     gamma: float = 0.05
+    """Size of a step down the gradient."""
 
 
 @dataclass(frozen=True, eq=False)
 class Wish:
-    """What the null space is for: planes (normals, heights) of neck, waist and bottom, and joint angles, at each sample.
+    """What the null space follows at each sample: planes for neck, waist and bottom (`normals` (T, k, 3), `heights` (T, k) [m]),
+    and angles of the `joints` (T, n) [rad].
 
-    There may be several planes for each, in turns: neck, waist, bottom, neck, …
+    There may be several planes for each point, in this order: neck, waist, bottom, neck, …
     """
 
     normals: Array
@@ -199,21 +201,24 @@ class Wish:
     joints: Array
 
     def every(self, count: int, until: int) -> Wish:
-        """Only every so many samples, of those before a sample."""
+        """Every `count`-th sample of those before the sample `until`."""
         few = slice(None, until, count)
         return Wish(*(np.ascontiguousarray(a[few]) for a in (self.normals, self.heights, self.joints)))
 
 
 def wish(gecko: Gecko, course: Course, feet: FootPaths, *, bend: float = 0.25, paper: bool = False, switched: bool = True) -> Wish:
-    """Body along the course, and the posture of a gecko that bends its waist left and right once a cycle.
+    """The body along a `course`, and the posture of a `gecko` that bends its waist left and right once a cycle.
 
-    In the paper only heights are wished for, and two postures, each for half a cycle (its Fig. 4); `switched=False` goes from
-    one to the other smoothly. Else the three points are wished for altogether, so that the body bends in time for a corner.
+    feet: where they are; their cycle sets the pace
+    bend: largest angle of the waist [rad]
+    paper: follow only heights, and two postures, each for half a cycle (Fig. 4); otherwise follow the places of the three points,
+        so that the body bends in time for a corner
+    switched: with `paper`, jump from one posture to the other; otherwise change smoothly
     """
     cycle = 4.0 * feet.quarter
     u = course.stride * feet.t / cycle
     places = pose(gecko.figure, gecko.start)
-    at = [float(places.X(name)[0, 3] - gecko.start[0]) for name in BODY]
+    at = [float(places.X(name)[0, 3] - gecko.start[0]) for name in SPINE_POINTS]
     tracks = [course.body(u + x) for x in at]
     axes = (2,) if paper else (2, 0, 1)
     normals = np.stack([R[:, :, axis] for axis in axes for _, R in tracks], 1)
@@ -227,15 +232,18 @@ def wish(gecko: Gecko, course: Course, feet: FootPaths, *, bend: float = 0.25, p
     return Wish(normals, heights, joints)
 
 
-def ease(gecko: Gecko) -> Array:
-    """Inverse metric: joints count, the body is free, and a leg's length is as good as a radian."""
-    out = np.ones(len(gecko.active) + 6)
-    out[:3], out[3:6] = FREE * gecko.measures["leg"] ** 2, FREE
+def _ease(gecko: Gecko) -> Array:
+    """Inverse metric of the columns: joints count, the body moves almost freely, and a leg's length counts like a radian."""
+    out, free = np.ones(len(gecko.active) + 6), 1e4
+    out[:3], out[3:6] = free * gecko.measures["leg"] ** 2, free
     return out
 
 
 def stand(gecko: Gecko, course: Course, feet: FootPaths, want: Wish, *, steps: int = 400) -> tuple[Array, float]:
-    """The configuration to start in, and how far its feet are off [m]."""
+    """The configuration in which a `gecko` starts a `course`, and the distance of its worst foot from its place [m].
+
+    It follows the first sample of `feet` and `want` for so many `steps`. The error is infinite where the feet are out of reach.
+    """
     p, R = course.body(np.zeros(1))
     q = gecko.start.copy()
     q[:3], q[3:6] = p[0], so3.angles_zyx(R[0])
@@ -243,28 +251,40 @@ def stand(gecko: Gecko, course: Course, feet: FootPaths, want: Wish, *, steps: i
     repeat = [np.repeat(a[:1], steps, 0) for a in (feet.p, want.normals, want.heights, want.joints)]
     Q, error = np.empty((steps, len(q))), np.full(steps, np.inf)
     feet_p, normals, heights, joints = repeat
-    walk(gecko.body, q, feet_p, normals, heights, joints, ease(gecko), 0.5, 0.5, 0.05, gecko.measures["leg"], 1, Q, error)
-    if not np.isfinite(error[-1]):  # out of reach: as it stands by itself
+    walk(gecko.body, q, feet_p, normals, heights, joints, _ease(gecko), 0.5, 0.5, 0.05, gecko.measures["leg"], 1, Q, error)
+    if not np.isfinite(error[-1]):  # out of reach: return it as it stands
         return start, np.inf
     return Q[-1], float(error[-1])
 
 
-def gait(gecko: Gecko, q: Array, feet: FootPaths, want: Wish, *, gains: Gains = Gains(), correct: int = 1) -> tuple[Array, Array]:  # noqa: B008
-    """The paper's gait from q on: configurations (T, n_q), and how far the worst foot is off (T,) [m]; shorter where it fails."""
+def gait(
+    gecko: Gecko, q: Array, feet: FootPaths, want: Wish, *, gains: GaitGains = GaitGains(), correct: int = 1  # noqa: B008
+) -> tuple[Array, Array]:  # fmt: skip
+    """The paper's gait: configurations (T, n_q), and the distance of the worst foot from its place (T,) [m].
+
+    gecko: who walks
+    q: the first configuration (n_q,)
+    feet: where the feet must be
+    want: what the null space follows
+    gains: of the null space
+    correct: further Newton steps of the feet a sample
+
+    Both results are shorter than `feet` where the gait fails.
+    """
     Q, error = np.empty((len(feet.t), len(q))), np.full(len(feet.t), np.inf)
     reached = walk(
-        gecko.body, q.copy(), feet.p, want.normals, want.heights, want.joints, ease(gecko), gains.alpha, gains.beta, gains.gamma,
+        gecko.body, q.copy(), feet.p, want.normals, want.heights, want.joints, _ease(gecko), gains.alpha, gains.beta, gains.gamma,
         gecko.measures["leg"], correct, Q, error,
     )  # fmt: skip
     return Q[:reached], error[:reached]
 
 
 def with_feet(gecko: Gecko, Q: Array, feet: FootPaths) -> Array:
-    """The same with the passive feet turned flat onto what they stick to."""
+    """Configurations `Q` of a `gecko` with its passive feet turned flat onto the surface, as `feet` have them."""
     out = Q.copy()
     names, index = gecko.figure.names, gecko.figure.frame_index
     X = frames_along(gecko.figure, out)
-    for k, leg in enumerate(FEET):
+    for k, leg in enumerate(GECKO_FEET.names):
         first = names.index(f"{leg}_foot_rz")
         R = np.swapaxes(X[:, index[f"{leg}_elbow"], :3, :3], 1, 2) @ feet.R[: len(Q), k]
         out[:, first : first + 3] = zyx_along(R)

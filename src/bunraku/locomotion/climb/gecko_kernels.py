@@ -1,13 +1,13 @@
-"""Kernels of the gecko: its feet and its body by whole-body increments, and where its points are.
+"""Kernels of the gecko: whole-body increments of feet and body, and where its points are.
 
-The body is a free rigid frame: columns 0–2 move it along, 3–5 turn it about, the world's axes; the active variables
-follow. The passive feet have no column: they turn as they like.
+The body is a free rigid frame: columns 0–2 move it along the world's axes, columns 3–5 turn it about them; the active
+variables follow. The passive feet have no column: they turn freely.
 """
 
 from __future__ import annotations
 
 import math
-from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,14 +15,31 @@ from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import on_joint, place
 from bunraku.spatial.euler import ball_angles, ball_rotation, exp_rotation, times
 
-Body = namedtuple("Body", "joints chain carrier local column active")
-"""Points are fixed to joints `carrier` at `local`; the first four are the feet. `column` of each variable, or −1."""
-FEET = 12  # equations of four feet
+
+class GeckoPoints(NamedTuple):
+    """Points fixed to the joints of a gecko, as kernels read them; of the body's own points, the first four are the feet."""
+
+    joints: Any
+    """Records of the joints of the compiled tree."""
+    chain: Any
+    """Of each joint: how many joints carry it, itself included, and which."""
+    carrier: Any
+    """The joint that each point is fixed to (n,)."""
+    local: Any
+    """Where on that joint it is (n, 3) [m]."""
+    column: Any
+    """The column of each variable (n_q,), −1 for the passive feet."""
+    active: Any
+    """Indices of the variables that motors move."""
+
+
+FOOT_EQUATIONS = 12
+"""Three for each of four feet."""
 
 
 @inline
 def points(body, q, R, p, S, x, J):
-    """Where the points are, and how they move."""
+    """Writes where the points are, x (n, 3), and their Jacobian, J (3n, columns)."""
     joints, chain = body.joints, body.chain
     place(joints, 0, joints.shape[0], q, (0.0, 0.0, 0.0), R, p, S)
     n = body.active.shape[0] + 6
@@ -59,7 +76,7 @@ def retract(body, q, d):
 
 @inline
 def factor(A, n):
-    """A = L Lᵀ, in place; False where A is not positive."""
+    """Cholesky: A = L Lᵀ, in place; False where A is not positive definite."""
     for j in range(n):
         for k in range(j):
             A[j, j] -= A[j, k] * A[j, k]
@@ -75,6 +92,7 @@ def factor(A, n):
 
 @inline
 def solve(L, n, b):
+    """Solves L Lᵀ x = b in place."""
     for i in range(n):
         for k in range(i):
             b[i] -= L[i, k] * b[k]
@@ -89,7 +107,7 @@ def solve(L, n, b):
 def onto_feet(J, ease, e, A, b, d):
     """Adds to d the least change, in the metric 1/ease, that gives J d = e at the feet (eq. 13: J⁺ = Jᵀ(JJᵀ)⁻¹)."""
     n = d.shape[0]
-    for i in range(FEET):
+    for i in range(FOOT_EQUATIONS):
         b[i] = e[i]
         for c in range(n):
             b[i] -= J[i, c] * d[c]
@@ -98,27 +116,32 @@ def onto_feet(J, ease, e, A, b, d):
             for c in range(n):
                 total += J[i, c] * ease[c] * J[k, c]
             A[i, k] = total
-    for i in range(FEET):
+    for i in range(FOOT_EQUATIONS):
         A[i, i] += 1e-12
-    if not factor(A, FEET):
+    if not factor(A, FOOT_EQUATIONS):
         return False
-    solve(A, FEET, b)
+    solve(A, FOOT_EQUATIONS, b)
     for c in range(n):
-        for i in range(FEET):
+        for i in range(FOOT_EQUATIONS):
             d[c] += ease[c] * J[i, c] * b[i]
     return True
 
 
 @kernel
 def walk(body, q, feet, normals, heights, wanted, ease, alpha, beta, gamma, unit, correct, Q, error):
-    """Closed-loop increments (eq. 16, 17) from q on: feet (T, 4, 3) where they must be, and the null space down H (eq. 14).
+    """Closed-loop increments (eq. 16, 17) from q on: feet follow (T, 4, 3), and the null space descends H (eq. 14).
 
     Returns how many samples were reached. The increment of a foot is where it must be at t + dt minus where it *is*.
     """
     n, count = body.joints.shape[0], body.carrier.shape[0]
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     x, J = np.empty((count, 3)), np.empty((3 * count, body.active.shape[0] + 6))
-    A, b, e, d = np.empty((FEET, FEET)), np.empty(FEET), np.empty(FEET), np.empty(J.shape[1])
+    A, b, e, d = (
+        np.empty((FOOT_EQUATIONS, FOOT_EQUATIONS)),
+        np.empty(FOOT_EQUATIONS),
+        np.empty(FOOT_EQUATIONS),
+        np.empty(J.shape[1]),
+    )
     for t in range(feet.shape[0]):
         points(body, q, R, p, S, x, J)
         for c in range(d.shape[0]):

@@ -1,4 +1,4 @@
-"""What a course is made of: segments as one writes them, and the pieces of surface that they become."""
+"""Segments of a path, as a person writes them; and the pieces of surface that they become."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ def _refused(field: str, message: str, advice: str) -> FigureError:
 
 @dataclass(frozen=True)
 class Straight:
-    """Ahead by a length [m], along the way of the body."""
+    """Straight ahead by a length [m], along the way of the body."""
 
     length: float
 
     def __post_init__(self) -> None:
         if not 0.0 < self.length < math.inf:
-            raise _refused("length", f"a straight of {self.length:g} m", "a straight is longer than zero, in metres")
+            raise _refused("length", f"a straight of {self.length:g} m", "give a length above zero")
 
     def __str__(self) -> str:
         return f"straight {1e3 * self.length:.0f} mm"
 
 
 @dataclass(frozen=True)
-class Curve:
-    """A turn in the surface: radius [m], angle [rad], to the left where positive."""
+class Arc:
+    """A curve within the surface: radius [m] and angle [rad], positive to the left."""
 
     radius: float
     angle: float
 
     def __post_init__(self) -> None:
         if not 0.0 < self.radius < math.inf:
-            raise _refused("radius", f"a radius of {self.radius:g} m", "a radius is more than zero, in metres")
+            raise _refused("radius", f"a radius of {self.radius:g} m", "give a radius above zero")
         if not 0.0 < abs(self.angle) < math.inf:
-            raise _refused("angle", f"a turn by {self.angle:g}", "turn by an angle that is not zero; to the left where positive")
+            raise _refused("angle", f"a turn by {self.angle:g}", "give an angle other than zero; positive turns left")
 
     def __str__(self) -> str:
         return f"curve {math.degrees(self.angle):.0f}°"
@@ -51,14 +51,14 @@ class Curve:
 
 @dataclass(frozen=True)
 class Slope:
-    """The surface rises (or, where negative, falls away) by an angle [rad] in [−π/2, π/2]: floor to wall is π/2."""
+    """A crease: the surface turns up (down if negative) by an angle [rad] in [−π/2, π/2]. From floor to wall is π/2."""
 
     angle: float
 
     def __post_init__(self) -> None:
         if not abs(self.angle) <= math.pi / 2 + 1e-9:
             degrees = math.degrees(self.angle)
-            raise _refused("angle", f"a slope by {degrees:g}°", "a slope turns by −90° to 90°; sharper ones are two slopes")
+            raise _refused("angle", f"a slope by {degrees:g}°", "give −90° to 90°; write a sharper one as two slopes")
 
     def __str__(self) -> str:
         return f"slope {math.degrees(self.angle):.0f}°"
@@ -66,24 +66,24 @@ class Slope:
 
 @dataclass(frozen=True)
 class Step:
-    """The surface goes on higher, or lower, by a height [m]; an obstacle is a step up, a straight, a step down."""
+    """A step up (down if negative) by a height [m]. An obstacle is a step up, a straight, and a step down."""
 
     height: float
 
     def __post_init__(self) -> None:
         if not 0.0 < abs(self.height) < math.inf:
-            raise _refused("height", f"a step of {self.height:g} m", "a step goes up, or down where negative, in metres")
+            raise _refused("height", f"a step of {self.height:g} m", "give a height other than zero; negative goes down")
 
     def __str__(self) -> str:
         return f"step {1e3 * self.height:.0f} mm"
 
 
-Segment = Straight | Curve | Slope | Step
+PathSegment = Straight | Arc | Slope | Step
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """A stretch of one face, straight or an arc of constant curvature [1/m], from s on; X has columns ahead, left, normal."""
+class SurfacePiece:
+    """A stretch of one face from `s` [m] on, straight or an arc of constant curvature [1/m]; X has columns ahead, left, normal."""
 
     s: float
     length: float
@@ -92,7 +92,7 @@ class Piece:
     face: int
 
     def frame(self, ds: float, y: float) -> Array:
-        """X of the surface at a distance along, and to the left."""
+        """Pose of the surface (4, 4) at a distance `ds` along the piece and `y` to the left [m]."""
         local = np.eye(4)
         turn = self.curvature * ds
         local[:3, :3] = so3.about(2, turn)

@@ -1,14 +1,14 @@
-"""Kernels of the whole-motion optimisation: feet put right, what a motion costs, and its normal equations.
+"""Kernels of the whole-motion optimisation: correcting the feet, the cost of a motion, and its normal equations.
 
-At every sample the standing feet are equations. N, an orthonormal basis of what they do not feel, comes from Householder
-reflections of their scaled Jacobian; the unknowns z of all samples are joined by second differences over three samples, so
-that the matrix is banded. Columns 0–2 (the body's place) are counted in lengths of the leg.
+At every sample the standing feet are equations. N, an orthonormal basis of their null space, comes from Householder reflections
+of their scaled Jacobian. Second differences over three samples couple the unknowns z of all samples, so the matrix is banded.
+Columns 0–2 (the place of the body) count in lengths of the leg.
 """
 
 from __future__ import annotations
 
 import math
-from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,21 +16,81 @@ from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import on_joint, place
 from bunraku.locomotion.climb.gecko_kernels import factor, points, retract, solve
 
-Ground = namedtuple("Ground", "normal offset convex first last")
-"""Planes of all faces, which creases are convex, and the run of faces that is near at each sample."""
-Aims = namedtuple("Aims", "feet swings floor joints normals heights lower upper")
-"""At each sample: places of the feet, which swings, how high it stays, and what the null space is for; limits of joints."""
-Rates = namedtuple("Rates", "posture height limits clearance swing margin unit")
-"""Fourth powers of the rates of `Weights`, the clearance that is asked for [m], and the length of the leg [m]."""
-Apart = namedtuple("Apart", "carrier local radius first second")
-"""Balls fixed to joints, and which pairs of them must not come near each other."""
-OWN = 0.004  # that a gecko keeps from itself [m]
-WIDE = 16  # most dimensions that the feet leave free: one of them swings
+
+class NearFaces(NamedTuple):
+    """Planes n·x = offset of all faces, and the run of faces that is near the gecko at each sample."""
+
+    normal: Any
+    """(faces, 3)."""
+    offset: Any
+    """(faces,) [m]."""
+    convex: Any
+    """Whether the crease between each face and the next is convex."""
+    first: Any
+    """First face of the run (T,)."""
+    last: Any
+    """Last face of the run (T,)."""
+
+
+class MotionAims(NamedTuple):
+    """What the motion should follow at each sample."""
+
+    feet: Any
+    """Places of the feet (T, 4, 3) [m]."""
+    swings: Any
+    """The foot that swings (T,), or −1."""
+    floor: Any
+    """Least height of each foot over the surface (T, 4) [m]."""
+    joints: Any
+    """Angles of the active joints (T, n) [rad]."""
+    normals: Any
+    """Planes for neck, waist and bottom (T, k, 3)."""
+    heights: Any
+    """Their offsets (T, k) [m]."""
+    lower: Any
+    """Lower limits of the active joints (n,) [rad]."""
+    upper: Any
+    """Upper limits (n,) [rad]."""
+
+
+class CostRates(NamedTuple):
+    """Weights of the squared deviations: fourth powers of the rates of `SmoothOptions`; and lengths."""
+
+    posture: float
+    height: float
+    limits: float
+    clearance: float
+    swing: float
+    margin: float
+    """Clearance from the surface that is asked for [m]."""
+    self_margin: float
+    """Clearance of the gecko from itself that is asked for [m]."""
+    unit: float
+    """Length of the leg [m]."""
+
+
+class NearBalls(NamedTuple):
+    """Balls fixed to joints, and the pairs of them that must not come near each other."""
+
+    carrier: Any
+    """The joint that each ball is fixed to (n,)."""
+    local: Any
+    """Its centre on that joint (n, 3) [m]."""
+    radius: Any
+    """(n,) [m]."""
+    first: Any
+    """One ball of each pair (m,)."""
+    second: Any
+    """The other one (m,)."""
+
+
+FREE_DIMENSIONS = 16
+"""Largest dimension of the null space of the standing feet: that of three."""
 
 
 @inline
 def over(ground, t, x):
-    """How high a point is over the faces that are near at sample t, and which face that is."""
+    """Height of a point over the faces that are near at sample t, and the face that gives it."""
     k = ground.first[t]
     best = k
     height = x[0] * ground.normal[k, 0] + x[1] * ground.normal[k, 1] + x[2] * ground.normal[k, 2] - ground.offset[k]
@@ -49,12 +109,12 @@ def put_balls(apart, R, p, y):
 
 
 @inline
-def too_near(apart, y, k):
-    """How much nearer than wanted the surfaces of pair k are, at most 0, and how far their centres are apart."""
+def too_near(apart, y, k, margin):
+    """Clearance of pair k beyond a margin, at most 0, and the distance of their centres."""
     a, b = apart.first[k], apart.second[k]
-    wanted = apart.radius[a] + apart.radius[b] + OWN
+    wanted = apart.radius[a] + apart.radius[b] + margin
     square = (y[a, 0] - y[b, 0]) ** 2 + (y[a, 1] - y[b, 1]) ** 2 + (y[a, 2] - y[b, 2]) ** 2
-    if square >= wanted * wanted:  # nearly all are, and need no root
+    if square >= wanted * wanted:  # true for nearly all pairs, and needs no root
         return 0.0, wanted
     d = math.sqrt(square)
     return d - wanted, d
@@ -77,7 +137,7 @@ def standing(J, x, aims, t, unit, A, e):
 
 @kernel
 def restore_along(body, Q, aims, unit, passes):
-    """Puts the standing feet right, in place, by the least change of the scaled columns; returns the largest error [m] before."""
+    """Moves the standing feet to their places by the least change of the scaled columns; returns the largest error before [m]."""
     n, cols = body.joints.shape[0], body.active.shape[0] + 6
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     x, J = np.empty((body.carrier.shape[0], 3)), np.empty((3 * body.carrier.shape[0], cols))
@@ -114,7 +174,7 @@ def restore_along(body, Q, aims, unit, passes):
 
 @kernel
 def cost_along(body, skin, radius, apart, Q, ground, aims, rates):
-    """What deviates, at all samples: Σ of the squared terms besides accelerations."""
+    """Sum of the squared deviations at all samples, without accelerations."""
     n = body.joints.shape[0]
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     balls = np.empty(apart.local.shape)
@@ -144,14 +204,14 @@ def cost_along(body, skin, radius, apart, Q, ground, aims, rates):
             total += rates.clearance * low * low / unit
         put_balls(apart, R, p, balls)
         for k in range(apart.first.shape[0]):
-            low = too_near(apart, balls, k)[0]
+            low = too_near(apart, balls, k, rates.self_margin)[0]
             total += rates.clearance * low * low / unit
     return total
 
 
 @kernel
 def clearance_along(skin, radius, Q, ground, out):
-    """How far every ball of the skin is from the surface (T, n) [m]."""
+    """Distance of every ball of the skin from the surface (T, n) [m]."""
     n = skin.joints.shape[0]
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     for t in range(Q.shape[0]):
@@ -162,7 +222,7 @@ def clearance_along(skin, radius, Q, ground, out):
 
 @inline
 def row(body, R, p, S, q, j, y, normal, unit, out):
-    """How a point y of joint j moves along a normal, by scaled columns."""
+    """Derivative of a point y of joint j along a normal by the scaled columns."""
     for c in range(3):
         out[c] = normal[c] * unit
     d0, d1, d2 = y[0] - q[0], y[1] - q[1], y[2] - q[2]
@@ -242,7 +302,7 @@ def linearize_along(body, skin, radius, apart, Q, ground, aims, rates, bent, pul
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     x, J = np.empty((body.carrier.shape[0], 3)), np.empty((3 * body.carrier.shape[0], cols))
     A, e, M, v = np.empty((12, cols)), np.empty(12), np.empty((cols, 12)), np.empty((12, cols + 1))
-    W, g, out, WN = np.empty((cols, cols)), np.empty(cols), np.empty(cols), np.empty((cols, WIDE))
+    W, g, out, WN = np.empty((cols, cols)), np.empty(cols), np.empty(cols), np.empty((cols, FREE_DIMENSIONS))
     other, balls = np.empty(cols), np.empty(apart.local.shape)
     unit = rates.unit * rates.unit
     T = Q.shape[0]
@@ -286,7 +346,7 @@ def linearize_along(body, skin, radius, apart, Q, ground, aims, rates, bent, pul
                 gather(out, low, rates.clearance / unit, W, g)
         put_balls(apart, R, p, balls)
         for h in range(apart.first.shape[0]):
-            low, d = too_near(apart, balls, h)
+            low, d = too_near(apart, balls, h, rates.self_margin)
             if low < 0.0 < d:
                 a, b = apart.first[h], apart.second[h]
                 y, o = balls[a], balls[b]
@@ -301,26 +361,26 @@ def linearize_along(body, skin, radius, apart, Q, ground, aims, rates, bent, pul
         for i in range(cols):
             for j in range(i):
                 W[j, i] = W[i, j]
-        for i in range(cols):  # innermost loops run along rows, so that they are vectorised
-            for c in range(WIDE):
+        for i in range(cols):  # innermost loops run along rows, so they are vectorised
+            for c in range(FREE_DIMENSIONS):
                 WN[i, c] = 0.0
             for j in range(cols):
                 share = W[i, j]
                 if share != 0.0:
-                    for c in range(WIDE):
+                    for c in range(FREE_DIMENSIONS):
                         WN[i, c] += share * N[t, j, c]
-        for c in range(WIDE):
+        for c in range(FREE_DIMENSIONS):
             grad[t, c] = 0.0
             for i in range(cols):
                 share = N[t, i, c]
                 grad[t, c] += share * g[i]
-                for b in range(c, WIDE):
-                    band[t * WIDE + c, b - c] += share * WN[i, b]
+                for b in range(c, FREE_DIMENSIONS):
+                    band[t * FREE_DIMENSIONS + c, b - c] += share * WN[i, b]
     for t in range(T - 1):
         for s in range(1, min(3, T - t)):
             for i in range(cols - 6):
                 share = bent[t + 1, i] if s == 2 else -2.0 * (bent[t, i] + bent[t + 1, i])
-                for c in range(WIDE):
+                for c in range(FREE_DIMENSIONS):
                     left = share * N[t, 6 + i, c]
-                    for b in range(WIDE):
-                        band[t * WIDE + c, s * WIDE + b - c] += left * N[t + s, 6 + i, b]
+                    for b in range(FREE_DIMENSIONS):
+                        band[t * FREE_DIMENSIONS + c, s * FREE_DIMENSIONS + b - c] += left * N[t + s, 6 + i, b]

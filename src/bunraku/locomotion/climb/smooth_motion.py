@@ -1,12 +1,12 @@
-"""The whole motion at once: joint accelerations as small as can be, standing feet exactly where they belong.
+"""The whole motion at once: the smallest joint accelerations with the standing feet exactly in their places.
 
-Gauss–Newton over all samples, first on every few of them, then on all. Of an acceleration a the cost is quadratic while it
-is small and grows with |a| beyond `knee`, so that their sum falls as well as their squares; beyond `peak` it is steeper.
+Gauss–Newton over all samples, first on every tenth, then on every fifth, then on all. The cost of an acceleration is quadratic
+while it is small and linear beyond `knee`, so that the sum of accelerations falls too; beyond `peak` it is steep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,105 +19,146 @@ from bunraku.locomotion.climb.foot_swing import FootPaths
 from bunraku.locomotion.climb.gecko import Gecko, Wish
 from bunraku.locomotion.climb.gecko_kernels import retract_along
 from bunraku.locomotion.climb.smooth_kernels import (
-    WIDE,
-    Aims,
-    Ground,
-    Rates,
+    FREE_DIMENSIONS,
+    CostRates,
+    MotionAims,
+    NearFaces,
     clearance_along,
     cost_along,
     linearize_along,
     restore_along,
 )
 from bunraku.motion.orientation import continuous, zyx_along
+from bunraku.progress import Listener, Progress
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-LIFTED = 0.6  # of the planned height, a swinging foot keeps at least this
-BEHIND, AHEAD = 0.2, 0.14  # how far a gecko reaches [m]
-PATIENCE = 3  # iterations in a row that gain little: one alone may just have been damped
-SPARE = 0.02  # that joints keep from their limits [rad]
 
 
 @dataclass(frozen=True)
-class Weights:
-    """What counts. Rates [rad/s]: a deviation x costs as much as an acceleration x·rate². Accelerations [rad/s²]."""
+class SmoothOptions:
+    """What tunes the whole-motion optimisation. A rate [rad/s] weighs a deviation x like an acceleration x·rate²."""
 
     posture: float = 2.0
+    """Rate of the posture."""
     height: float = 3.0
+    """Rate of the places of neck, waist and bottom."""
     limits: float = 60.0
+    """Rate of the limits of the joints."""
     clearance: float = 60.0
+    """Rate of the clearances."""
     swing: float = 6.0
+    """Rate of the swinging foot's path."""
     damping: float = 4.0
+    """Rate of the first Levenberg–Marquardt damping."""
     knee: float = 10.0
+    """Acceleration beyond which the cost is linear [rad/s²]."""
     peak: float = 35.0
+    """Acceleration beyond which the cost is steep [rad/s²]."""
     steep: float = 20.0
+    """How much more the square of what is beyond the peak costs."""
+    margin: float = 0.008
+    """Clearance of the skin from the surface that is asked for [m]."""
+    self_margin: float = 0.004
+    """Clearance of the gecko from itself that is asked for [m]."""
+    joint_margin: float = 0.02
+    """Distance that joints keep from their limits [rad]."""
+    lifted: float = 0.6
+    """Share of the planned height that a swinging foot keeps at least."""
+    behind: float = 0.2
+    """How far a gecko reaches behind its reference point [m]."""
+    ahead: float = 0.14
+    """How far it reaches ahead [m]."""
+    stages: tuple[tuple[int, int], ...] = ((10, 40), (5, 20), (1, 12))
+    """Of each stage: every how many samples it takes, and its largest number of iterations."""
+    enough: float = 1e-3
+    """Relative gain of an iteration below which it has stalled."""
+    patience: int = 3
+    """Stalled iterations in a row that end a stage: a single one may only have been damped."""
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
-    """Further squared terms: rows (T, r, columns), by scaled columns, values and weights (T, r)."""
+class CostTerms:
+    """Further squared terms: `rows` (T, r, columns) are derivatives by the scaled columns; `values` and `weights` are (T, r)."""
 
     rows: Array
     values: Array
     weights: Array
 
 
-Further = Callable[[Array, FootPaths], Terms]
+FurtherTerms = Callable[[Array, FootPaths], CostTerms]
+"""Makes further terms for configurations (T, n_q) and the feet at these samples."""
 
 
-def ground_of(course: Course, u: Array) -> Ground:
-    """The faces near a body at u (T,), for kernels."""
-    first, last = course.faces_between(u, BEHIND, AHEAD)
+def _faces_near(course: Course, u: Array, options: SmoothOptions) -> NearFaces:
+    """The faces near bodies at u (T,), for kernels."""
+    first, last = course.faces_between(u, options.behind, options.ahead)
     normal = np.array([X[:3, 2] for X in course.faces])
     offset = np.array([X[:3, 3] @ X[:3, 2] for X in course.faces])
-    return Ground(normal, offset, np.array([*course.convex, False]), first, last)
+    return NearFaces(normal, offset, np.array([*course.convex, False]), first, last)
 
 
-def skin_clearance(gecko: Gecko, course: Course, Q: Array, u: Array) -> Array:
-    """How far every ball of the skin is from the surface (T, n) [m]."""
+def skin_clearance(gecko: Gecko, course: Course, Q: Array, u: Array, options: SmoothOptions = SmoothOptions()) -> Array:  # noqa: B008
+    """Distance of every ball of the skin of a `gecko` from the surface of a `course` (T, n) [m].
+
+    Q: configurations (T, n_q)
+    u: how far along the way of the body they are (T,) [m]
+    options: `behind` and `ahead` say which faces count
+    """
     skin, radius = gecko.skin
     out = np.empty((len(Q), len(radius)))
-    clearance_along(skin, radius, Q, ground_of(course, u), out)
+    clearance_along(skin, radius, Q, _faces_near(course, u, options), out)
     return out
 
 
-class Whole:
-    """A motion to make smooth, with `dt` [s] between its samples."""
+class WholeMotion:
+    """The optimisation of a motion whose samples are `dt` [s] apart.
+
+    gecko, course: who climbs what
+    feet: where the feet stand and swing
+    want: what the null space follows
+    options: weights and margins
+    further: makes further terms of the cost, if any
+    """
 
     def __init__(
-        self, gecko: Gecko, course: Course, feet: FootPaths, want: Wish, *, margin: float, weights: Weights,
-        further: Further | None = None,
+        self, gecko: Gecko, course: Course, feet: FootPaths, want: Wish, *, options: SmoothOptions,
+        further: FurtherTerms | None = None,
     ) -> None:  # fmt: skip
-        self.gecko, self.feet, self.weights, self.further = gecko, feet, weights, further
+        self.gecko, self.feet, self.options, self.further = gecko, feet, options, further
         self.stopped = False
-        # Tens of megabytes that are better not asked for at each iteration.
-        self._band, self._damped = (np.empty((len(feet.t) * WIDE, 3 * WIDE)) for _ in range(2))
+        # Tens of megabytes, allocated once rather than at each iteration.
+        self._band, self._damped = (np.empty((len(feet.t) * FREE_DIMENSIONS, 3 * FREE_DIMENSIONS)) for _ in range(2))
         self.dt = float(feet.t[1] - feet.t[0])
-        self.ground = ground_of(course, course.stride * feet.t / (4.0 * feet.quarter))
+        self.faces = _faces_near(course, course.stride * feet.t / (4.0 * feet.quarter), options)
         sole, unit = gecko.measures["sole"], gecko.measures["leg"]
         lower, upper = gecko.limits()
         height = np.empty(feet.p.shape[:2])
-        for a, b in sorted(set(zip(self.ground.first.tolist(), self.ground.last.tolist(), strict=True))):
-            own = (self.ground.first == a) & (self.ground.last == b)
+        for a, b in sorted(set(zip(self.faces.first.tolist(), self.faces.last.tolist(), strict=True))):
+            own = (self.faces.first == a) & (self.faces.last == b)
             height[own] = course.over(feet.p[own], range(a, b + 1))
-        floor = sole + LIFTED * (height - sole)
-        self.aims = Aims(
+        floor = sole + options.lifted * (height - sole)
+        self.aims = MotionAims(
             feet.p, feet.swings, floor, want.joints, np.ascontiguousarray(want.normals), np.ascontiguousarray(want.heights),
-            lower + SPARE, upper - SPARE,
+            lower + options.joint_margin, upper - options.joint_margin,
         )  # fmt: skip
-        w = weights
-        self.rates = Rates(w.posture**4, w.height**4, w.limits**4, w.clearance**4, w.swing**4, margin, unit)
+        o = options
+        self.rates = CostRates(
+            o.posture**4, o.height**4, o.limits**4, o.clearance**4, o.swing**4, o.margin, o.self_margin, unit
+        )  # fmt: skip
 
     def restore(self, Q: Array, passes: int = 3) -> bool:
-        """Puts the standing feet right, in place."""
+        """Moves the standing feet of `Q` to their places by so many Newton `passes`; False where they are out of reach."""
         return bool(np.isfinite(restore_along(self.gecko.body, Q, self.aims, self.rates.unit, passes)))
 
     def accelerations(self, Q: Array) -> Array:
+        """Accelerations of the active joints along `Q` (T − 2, n) [rad/s²]."""
         return np.asarray(np.diff(Q[:, self.gecko.active], 2, axis=0) / self.dt**2)
 
     def cost(self, Q: Array) -> float:
+        """What a motion `Q` (T, n_q) costs."""
         skin, radius = self.gecko.skin
-        total = cost_along(self.gecko.body, skin, radius, self.gecko.apart, Q, self.ground, self.aims, self.rates)
+        total = cost_along(self.gecko.body, skin, radius, self.gecko.apart, Q, self.faces, self.aims, self.rates)
         total += self._bending(Q)[0]
         if self.further is not None:
             terms = self.further(Q, self.feet)
@@ -125,8 +166,8 @@ class Whole:
         return float(total)
 
     def _bending(self, Q: Array) -> tuple[float, Array, Array]:
-        """What accelerations cost, half of its first derivative by each, and half of (at least) its second."""
-        w = self.weights
+        """Cost of the accelerations, half of its derivative by each, and half of (a bound on) its second derivative."""
+        w = self.options
         a = self.accelerations(Q)
         root = np.sqrt(1.0 + (a / w.knee) ** 2)
         above = np.maximum(np.abs(a) - w.peak, 0.0)
@@ -134,7 +175,7 @@ class Whole:
         return cost, a / root + w.steep * above * np.sign(a), 1.0 / root + w.steep * (above > 0.0)
 
     def linearized(self, Q: Array) -> tuple[Array, Array, Array]:
-        """N (T, columns, WIDE), the banded matrix, and the gradient (T, WIDE)."""
+        """Null bases N (T, columns, 16), the banded matrix, and the gradient (T, 16) at `Q`."""
         T, cols = len(Q), len(self.gecko.active) + 6
         _, slope, weight = self._bending(Q)
         pull, bent = np.zeros((T, cols - 6)), np.zeros((T, cols - 6))
@@ -142,39 +183,43 @@ class Whole:
         pull[:-2] += slope
         pull[1:-1] -= 2.0 * slope
         pull[2:] += slope
-        terms = Terms(np.empty((T, 0, cols)), np.empty((T, 0)), np.empty((T, 0)))
+        terms = CostTerms(np.empty((T, 0, cols)), np.empty((T, 0)), np.empty((T, 0)))
         if self.further is not None:
             terms = self.further(Q, self.feet)
         skin, radius = self.gecko.skin
-        N, grad = np.empty((T, cols, WIDE)), np.empty((T, WIDE))
+        N, grad = np.empty((T, cols, FREE_DIMENSIONS)), np.empty((T, FREE_DIMENSIONS))
         band = self._band
         band[:] = 0.0
         linearize_along(
-            self.gecko.body, skin, radius, self.gecko.apart, Q, self.ground, self.aims, self.rates, bent, pull,
+            self.gecko.body, skin, radius, self.gecko.apart, Q, self.faces, self.aims, self.rates, bent, pull,
             terms.rows, terms.values, terms.weights, N, band, grad,
         )  # fmt: skip
         return N, band, grad
 
-    def descend(self, Q: Array, *, iterations: int, enough: float, heard: Callable[[int, float], None] | None = None) -> Array:
-        """The best motion near Q, whose feet are right. Ctrl-C ends the descent with what there is, and sets `stopped`."""
-        damping, cost, stalled = self.weights.damping, self.cost(Q), 0
+    def descend(self, Q: Array, *, iterations: int, after: Callable[[int, float], None] | None = None) -> Array:
+        """The best motion near `Q`, whose feet must be in their places, after so many `iterations` at most.
+
+        `after` is called with the number and the cost of every iteration. Ctrl-C ends the descent with the best so far and sets
+        `stopped`.
+        """
+        damping, cost, stalled = self.options.damping, self.cost(Q), 0
         try:
             for k in range(iterations):
                 found = self._better(Q, cost, damping)
                 if found is None:
                     break
-                stalled = 0 if found[1] < cost * (1.0 - enough) else stalled + 1
+                stalled = 0 if found[1] < cost * (1.0 - self.options.enough) else stalled + 1
                 Q, cost, damping = found
-                if heard is not None:
-                    heard(k, cost)
-                if stalled == PATIENCE:
+                if after is not None:
+                    after(k, cost)
+                if stalled == self.options.patience:
                     break
         except KeyboardInterrupt:
             self.stopped = True
         return Q
 
     def _better(self, Q: Array, cost: float, damping: float) -> tuple[Array, float, float] | None:
-        """A step that costs less, its cost, and the damping to go on with; nothing where no step does."""
+        """A motion that costs less, its cost, and the next damping; None where no step lowers the cost."""
         N, band, grad = self.linearized(Q)
         scale = np.where(np.arange(N.shape[1]) < 3, self.rates.unit, 1.0)
         damped = self._damped
@@ -196,13 +241,9 @@ class Whole:
         return None
 
 
-STAGES = ((10, 40), (5, 20), (1, 12))
-"""Every how many samples, and at most how many iterations."""
-
-
 @dataclass(frozen=True, eq=False)
 class Smoothed:
-    """The configurations, what they cost after every iteration of each stage, and whether Ctrl-C ended the work."""
+    """Configurations `Q` (T, n_q), `costs` after every iteration of each stage, and whether Ctrl-C `stopped` the work."""
 
     Q: Array
     costs: tuple[tuple[float, ...], ...]
@@ -210,44 +251,49 @@ class Smoothed:
 
 
 def smooth(
-    gecko: Gecko, course: Course, Q: Array, feet: FootPaths, want: Wish, *, margin: float = 0.008,
-    weights: Weights = Weights(), stages: Sequence[tuple[int, int]] = STAGES, further: Further | None = None,  # noqa: B008
-    progress: Callable[[float], None] | None = None,
+    gecko: Gecko, course: Course, Q: Array, feet: FootPaths, want: Wish, *, options: SmoothOptions = SmoothOptions(),  # noqa: B008
+    further: FurtherTerms | None = None, progress: Listener | None = None,
 ) -> Smoothed:  # fmt: skip
-    """The configurations near Q with the least joint accelerations; `margin` [m] of clearance is asked for.
+    """The configurations near `Q` with the smallest joint accelerations.
 
-    `progress` hears the part of the work that is done, at most 1.
+    gecko, course: who climbs what
+    Q: the first guess (T, n_q)
+    feet: where the feet stand and swing
+    want: what the null space follows
+    options: weights, margins and stages
+    further: makes further terms of the cost
+    progress: is called after every iteration
+
+    Ctrl-C ends the work with the best so far.
     """
     Q = np.ascontiguousarray(Q).copy()
     T, t, costs, stopped = len(Q), feet.t[: len(Q)], [], False
-    effort, done = sum(iterations / every for every, iterations in stages), 0.0
-    for every, iterations in (*stages, (1, 0)):  # at the end the feet are put right at every sample
+    effort, done = sum(iterations / every for every, iterations in options.stages), 0.0
+    for every, iterations in (*options.stages, (1, 0)):  # the last one only corrects the feet at every sample
         if feet.steps % every or (T - 1) % every:
             continue
         few = slice(None, None, every)
         own: list[float] = []
 
-        def heard(k: int, cost: float, own: list[float] = own, done: float = done, every: int = every) -> None:
+        def after(k: int, cost: float, own: list[float] = own, done: float = done, every: int = every) -> None:
             own.append(cost)
             if progress is not None:
-                progress(min((done + (k + 1) / every) / effort, 1.0))
+                progress(Progress("smoothing", min((done + (k + 1) / every) / effort, 1.0)))
 
-        whole = Whole(
-            gecko, course, feet.every(every, T), want.every(every, T), margin=margin, weights=weights, further=further
-        )  # fmt: skip
+        whole = WholeMotion(gecko, course, feet.every(every, T), want.every(every, T), options=options, further=further)
         some = np.ascontiguousarray(Q[few])
         whole.restore(some)
-        some = whole.descend(some, iterations=0 if stopped else iterations, enough=1e-3, heard=heard)
+        some = whole.descend(some, iterations=0 if stopped else iterations, after=after)
         stopped = stopped or whole.stopped
         done += iterations / every
         costs.append(tuple(own))
-        Q = between(some, t[few], t) if every > 1 else some
+        Q = _between(some, t[few], t) if every > 1 else some
     whole.restore(Q, 5)
     return Smoothed(Q, tuple(costs[:-1]), stopped)
 
 
-def between(Q: Array, t: Array, fine: Array) -> Array:
-    """Splines through configurations at times t, at finer times; the body's rotation by quaternions, which know no poles."""
+def _between(Q: Array, t: Array, fine: Array) -> Array:
+    """Splines through configurations at times t, at finer times; the rotation of the body by quaternions, which have no poles."""
     out = CubicSpline(t, Q)(fine)
     z, y, x = Q[:, 3:6].T
     turned = continuous(so3.quaternion(so3.about(2, z) @ so3.about(1, y) @ so3.about(0, x)))

@@ -18,9 +18,9 @@ def entries() -> list[Entry]:
 
 def _wall() -> Recorded:
     from bunraku.locomotion.climb.climb import climb
-    from bunraku.locomotion.climb.path_segments import Curve, Slope, Straight
+    from bunraku.locomotion.climb.path_segments import Arc, Slope, Straight
 
-    done = climb([Straight(0.1), Curve(0.2, 0.8), Straight(0.24), Slope(math.pi / 2), Straight(0.24)])
+    done = climb([Straight(0.1), Arc(0.2, 0.8), Straight(0.24), Slope(math.pi / 2), Straight(0.24)])
     return Recorded(done.motion, done.scene)
 
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,8 @@ from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
 from bunraku.locomotion.climb.climb import Climb, climb
 from bunraku.locomotion.climb.gecko import Gecko
-from bunraku.locomotion.climb.path_segments import Curve, Segment, Slope, Step, Straight
+from bunraku.locomotion.climb.path_segments import Arc, PathSegment, Slope, Step, Straight
+from bunraku.progress import Listener
 
 WORDS = ("climb", "path", "stride", "quarter", "dt", "friction", "grip", "light", "pause", "optimized", "output")
 KINDS = ("straight", "curve", "slope", "step", "obstacle")
@@ -47,7 +47,7 @@ class ClimbRecipe:
     """What a climbing file says."""
 
     figure: Figure
-    segments: tuple[Segment, ...]
+    segments: tuple[PathSegment, ...]
     lines: tuple[int, ...]
     """In which line of the file each segment stands."""
     options: dict[str, Any]
@@ -58,12 +58,12 @@ class ClimbRecipe:
     def __str__(self) -> str:
         return f"climb of {self.figure.name}: {', '.join(map(str, self.segments))}"
 
-    def run(self, *, progress: Callable[[float], None] | None = None) -> Climb:
+    def run(self, *, progress: Listener | None = None) -> Climb:
         """The climb. Ctrl-C ends the optimisation with what there is."""
         return climb(self.segments, figure=self.figure, progress=progress, **self.options)
 
 
-def climb_file(path: str | os.PathLike[str], *, progress: Callable[[float], None] | None = None) -> Climb:
+def climb_file(path: str | os.PathLike[str], *, progress: Listener | None = None) -> Climb:
     """The climb that a file orders; nothing is written."""
     return load_climb(path).run(progress=progress)
 
@@ -93,7 +93,7 @@ def climb_of(root: Node, folder: Path) -> ClimbRecipe:
     return ClimbRecipe(figure, segments, lines, options, outputs_of(root.get("output"), folder))
 
 
-def _segments(node: Node) -> list[tuple[Segment, Node]]:
+def _segments(node: Node) -> list[tuple[PathSegment, Node]]:
     """What one entry of a path stands for."""
     kind, value = node.head(KINDS, "a segment")
     extra = {"curve": ("radius",), "obstacle": ("length",)}.get(kind, ())
@@ -102,7 +102,7 @@ def _segments(node: Node) -> list[tuple[Segment, Node]]:
         if kind == "straight":
             return [(Straight(value.length()), node)]
         if kind == "curve":
-            return [(Curve(node.need("radius", "the curve").length(), value.number(Quantity.ANGLE)), node)]
+            return [(Arc(node.need("radius", "the curve").length(), value.number(Quantity.ANGLE)), node)]
         if kind == "slope":
             return [(Slope(value.number(Quantity.ANGLE)), node)]
         if kind == "step":
@@ -125,11 +125,11 @@ def _grip(node: Node) -> float:
     return math.tan(angle)
 
 
-def _check_size(root: Node, segments: list[Segment], options: dict[str, Any]) -> None:
+def _check_size(root: Node, segments: list[PathSegment], options: dict[str, Any]) -> None:
     """Long paths, tiny strides and coarse samples are refused before the work begins."""
     stride, quarter, dt = (options.get(word, default) for word, default in (("stride", 0.06), ("quarter", 0.25), ("dt", 0.005)))
     length = sum(s.length for s in segments if isinstance(s, Straight))
-    length += sum(s.radius * abs(s.angle) for s in segments if isinstance(s, Curve))
+    length += sum(s.radius * abs(s.angle) for s in segments if isinstance(s, Arc))
     if quarter / dt < 8.0:
         raise root.place_of("dt").error(f"{quarter / dt:.1f} samples in a step", advice="make dt at most an eighth of quarter")
     samples = 4.0 * length / stride * (quarter + options.get("pause", 0.0)) / dt

@@ -1,0 +1,75 @@
+"""What can end a climb early: from which sample on, with which outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.collision import World
+from bunraku.locomotion.climb.adhesion import AdhesionAlong
+from bunraku.locomotion.climb.climb_outcomes import BODY_TOUCHES, CURVE_TOO_TIGHT, FEET_SLIP, JOINT_AT_LIMIT
+from bunraku.locomotion.climb.course import Course
+from bunraku.locomotion.climb.foot_swing import FootPaths
+from bunraku.locomotion.climb.footsteps import GECKO_FEET
+from bunraku.locomotion.climb.gecko import MAY_TOUCH, Gecko
+from bunraku.locomotion.climb.path_segments import Arc
+from bunraku.outcome import Outcome
+from bunraku.scene import Scene
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ClimbFailure:
+    """From `sample` on a climb is impossible, for the reason that `outcome` gives."""
+
+    sample: int
+    outcome: Outcome
+
+
+def tight_curves(course: Course, feet: FootPaths) -> list[ClimbFailure]:
+    """The first curve of a `course` in which the inner `feet` would hardly move; nothing where there is none."""
+    for u, segment in zip(course.starts, course.segments, strict=True):
+        if isinstance(segment, Arc) and segment.radius < 1.1 * course.spread:
+            at = int(np.searchsorted(feet.t, max(u - course.spread, 0.0) * 4.0 * feet.quarter / course.stride))
+            why = f"a radius of {1e3 * segment.radius:.0f} mm with feet {1e3 * course.spread:.0f} mm to the side"
+            return [ClimbFailure(at, CURVE_TOO_TIGHT.because(why))]
+    return []
+
+
+def joints_beyond_limits(gecko: Gecko, Q: Array) -> list[ClimbFailure]:
+    """The first joint of a `gecko` that is beyond its limits in configurations `Q` (T, n_q); nothing where all are within."""
+    lower, upper = gecko.limits()
+    joints = Q[:, gecko.active]
+    beyond = np.maximum(lower - joints, joints - upper)
+    late = np.flatnonzero(beyond.max(1) > 1e-6)
+    if not len(late):
+        return []
+    worst = gecko.active[int(beyond[late[0]].argmax())]
+    return [ClimbFailure(int(late[0]), JOINT_AT_LIMIT.because(f"{gecko.figure.names[worst]} reaches its limit"))]
+
+
+def contacts(gecko: Gecko, scene: Scene, Q: Array) -> list[ClimbFailure]:
+    """The first contact in configurations `Q` (T, n_q) of parts of a `gecko` and a `scene` that may not touch; or nothing."""
+    near = climbing_world(gecko, scene).clearances_along(Q, within=1e-9)
+    if not len(near.sample):
+        return []
+    k = int(np.argmin(near.sample))
+    a, b = (near.names[i] for i in near.things[k])
+    return [ClimbFailure(int(near.sample[k]), BODY_TOUCHES.because(f"{a} touches {b}"))]
+
+
+def slips(held: AdhesionAlong, friction: float) -> list[ClimbFailure]:
+    """The first sample that no adhesion holds, where `held` is the adhesion with this coefficient of `friction`; or nothing."""
+    lost = np.flatnonzero(~np.isfinite(held.adhesion))
+    why = f"with a friction of {friction:g}, feet slip however well they stick"
+    return [ClimbFailure(int(lost[0]), FEET_SLIP.because(why))] if len(lost) else []
+
+
+def climbing_world(gecko: Gecko, scene: Scene) -> World:
+    """The world of a `gecko` in a `scene` in which feet, lower legs and the tail may touch what is climbed on."""
+    names = {shape.name for shape in gecko.figure.shapes} & set(MAY_TOUCH)
+    parts = [*names, *(f"{leg}_foot" for leg in GECKO_FEET.names)]
+    return World(gecko.figure, scene, allowed=[(part, obstacle.name) for part in parts for obstacle in scene.obstacles])

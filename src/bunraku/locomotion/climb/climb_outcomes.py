@@ -1,0 +1,21 @@
+"""How a climb can end, besides being stopped by hand."""
+
+from __future__ import annotations
+
+from bunraku.outcome import Outcome
+
+CLIMBED = Outcome(True, "arrived")
+CURVE_TOO_TIGHT = Outcome(
+    False, "too tight", "the feet inside a curve would stand on its centre", advice="give the curve a larger radius"
+)
+FOOT_OUT_OF_REACH = Outcome(
+    False, "unreachable", "a foot does not get to its place", advice="shorten the stride, or make the slope or the step smaller"
+)
+JOINT_AT_LIMIT = Outcome(
+    False, "limits", "a joint would turn beyond its limits", advice="shorten the stride, or make the slope, step or turn smaller"
+)
+FEET_SLIP = Outcome(False, "slips", "no adhesion holds the feet", advice="give them friction, or a grip in more directions")
+BODY_TOUCHES = Outcome(
+    False, "collides", "the body does not fit through",
+    advice="make the slope or the step smaller, or the straights between them longer",
+)  # fmt: skip
