@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from bunraku import Motion, save
-from bunraku.choreography import perform
-from bunraku.choreography.shows import FOLDER, script
+from bunraku.choreography import load_script, perform
+from bunraku.io.shipped import FOLDER_OF_ORDERS, found
 
 EVERY = 2  # samples
 DIGITS = 5
@@ -31,10 +31,10 @@ def small(motion: Motion) -> Motion:
 
 
 def main(names: list[str]) -> None:
-    for name in names or sorted(path.stem for path in FOLDER.glob("*.yaml")):
-        made = perform(script(name), progress=lambda stage, done: print(f"\r{stage} {done:4.0%}", end="", flush=True))
+    for name in names or ["the_meeting"]:
+        made = perform(load_script(found(name)), progress=lambda stage, done: print(f"\r{stage} {done:4.0%}", end="", flush=True))
         print(f"\r{name}: {made.motion.duration:.1f} s", made.report)
-        save(small(made.motion), FOLDER / f"{name}.npz")
+        save(small(made.motion), FOLDER_OF_ORDERS / f"{name}.npz")
 
 
 if __name__ == "__main__":

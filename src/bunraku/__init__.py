@@ -10,6 +10,10 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing heavy is imported until it is asked for.
 _HOME = {
     "BunrakuError": "errors",
+    "Outcome": "outcome",
+    "Progress": "progress",
+    "Result": "result",
+    "Order": "verbs.order",
     "Figure": "figure",
     "build": "figure.build",
     "library": "figure.library",
@@ -22,7 +26,7 @@ _HOME = {
     "settle": "dynamics",
     "simulate": "dynamics",
     "optimize": "control",
-    "load": "io",
+    "load": "verbs.loading",
     "save": "io",
 }
 

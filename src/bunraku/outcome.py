@@ -41,5 +41,7 @@ class Outcome:
         return text if self.ok or not self.advice else f"{text}\n  advice: {self.advice}"
 
 
+DONE = Outcome(True, "done")
+"""What cannot fail has come to its end."""
 STOPPED = Outcome(False, "stopped", "stopped by hand; the best so far is kept", advice="let it run to the end")
 """Ctrl-C, for every verb."""

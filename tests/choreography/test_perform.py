@@ -126,12 +126,12 @@ def test_strings_that_would_cross_are_refused_at_the_cue() -> None:
 
 
 def test_the_shipped_show_is_whole() -> None:
-    from bunraku.choreography import shows
     from bunraku.choreography.crossing import nearest
     from bunraku.choreography.score import score
+    from bunraku.io.shipped import found, shipped_motion
 
-    made = score(load_script(shows.FOLDER / "the_meeting.yaml"))
-    motion = shows.performed("the_meeting")
+    made = score(load_script(found("the_meeting")))
+    motion = shipped_motion("the_meeting")
     assert len(made.cues) >= 20
     assert len(motion.tracks) == 2
     assert 58.0 <= motion.duration <= 62.0

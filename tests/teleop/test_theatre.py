@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bunraku.choreography.shows import performed
+from bunraku.io.shipped import shipped_motion
 from bunraku.collision import World
 from bunraku.figure.library import named
 from bunraku.figure.library.costume import PAINT, dressed
@@ -15,7 +15,7 @@ from bunraku.teleop.theatre import in_theatre, theatre
 
 @pytest.fixture(scope="module")
 def show():
-    return performed("the_meeting")
+    return shipped_motion("the_meeting")
 
 
 def test_nobody_touches_the_theatre(show):

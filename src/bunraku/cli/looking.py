@@ -64,20 +64,19 @@ def show(
 
 @verb()
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Figures, scenes, motions, or what any verb takes.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", autocompletion=complete, help="Any file that bunraku reads, or names.")],
 ) -> None:
-    """Read files and say what is in them, or the one thing that is wrong and where.
+    """Read files and say what is in each, or what is wrong and where.
 
-    Ends with 1 if any file is broken.
+    The exit status is 1 if any file is broken.
     """
-    from bunraku import io
     from bunraku.io import summaries
-    from bunraku.verbs.orders import order_in
+    from bunraku.verbs.loading import load
 
     broken = 0
     for file in files:
         try:
-            thing = order_in(file) or io.load(file)
+            thing = load(file)
         except BunrakuError as error:
             broken += 1
             say(str(error), style="red", to=err)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bunraku.cli.app import err, open_stage, refuse_idle, tell, verb
-from bunraku.cli.names import Output, Play
+from bunraku.cli.names import Output, Play, Plot, Seed
+from bunraku.cli.ordering import carry_out, order_for
 
 DANCE = """[bold]Try:[/bold] these lines in a file dance.yaml
 
@@ -28,20 +30,20 @@ and then
 def simulate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A simulation file: figure, duration, puppeteer.")],
     output: Output = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw curves over time into a PNG, SVG or PDF.")] = None,
+    plot: Plot = None,
     curve: Annotated[
-        list[str] | None, typer.Option(help="What to draw: tension, energy, gap, elbow, v:elbow, torso_*. May be repeated.")
+        list[str] | None, typer.Option(help="What --plot draws: tension, energy, gap, elbow, v:elbow, torso_*. May be repeated.")
     ] = None,
+    seed: Seed = None,
+    play: Play = None,
 ) -> None:
-    """Simulate what a file says: a figure, and a puppeteer who pulls its strings.
+    """Simulate a figure whose strings a puppeteer pulls.
 
-    Ctrl-C stops it and keeps what there is.
+    Ctrl-C stops it and keeps the motion so far.
     """
-    from bunraku.verbs.simulate.run import run_file
-
     if plot is None:
-        refuse_idle("say with --plot FILE where curves are drawn", curve=curve)
-    tell(run_file(file, output or (), plot, curve or (), console=err))
+        refuse_idle("name a file for the curves with --plot FILE", curve=curve)
+    carry_out(replace(order_for("simulate", file), curves=tuple(curve or ())), output, plot, seed=seed, play=play)
 
 
 @verb()

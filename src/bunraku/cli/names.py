@@ -10,39 +10,48 @@ import typer
 
 
 def complete(incomplete: str) -> Iterator[str]:
+    """Names for the Tab key that begin with `incomplete`: figures, shipped orders, files."""
     from bunraku.figure import library
+    from bunraku.io.shipped import shipped_orders
 
-    yield from (name for name in library.NAMES if name.startswith(incomplete))
+    yield from (name for name in (*library.NAMES, *shipped_orders()) if name.startswith(incomplete))
     yield from (str(path) for path in sorted(Path().glob(f"{incomplete}*")) if not path.name.startswith("."))
 
 
 def thing_named(name: str, *, into: Path | None = None) -> Any:
-    """A figure of the library, what is in a file, or the motion that a file orders, unless it does not go `into` a file."""
-    from bunraku import io
-    from bunraku.figure import library
-    from bunraku.io.outputs import MOTIONS, require
-    from bunraku.verbs.orders import made, order_in
+    """A figure, a scene or a motion; of an order, the motion that comes of it.
 
-    if order := order_in(name):
-        if hasattr(order, "run"):
-            require(into, MOTIONS, "a motion")
-        return made(order)
-    if Path(name).suffix.lower() in io.LOADERS or Path(name).exists():
-        return io.load(name)
-    return library.named(name)
+    name: a file, or the name of a figure or of an order that comes with bunraku.
+    into: the file that it goes into; an order is refused before it runs if that cannot hold a motion.
+    """
+    from bunraku.io.outputs import MOTIONS, require
+    from bunraku.verbs.loading import load
+    from bunraku.verbs.order import Order, motion_of
+
+    thing = load(name)
+    if hasattr(thing, "run") or isinstance(thing, Order):
+        require(into, MOTIONS, "a motion")
+        return motion_of(thing.run())
+    return getattr(thing, "figure", thing) if type(thing).__name__ == "Humanoid" else thing
 
 
 Source = Annotated[
     str,
-    typer.Argument(metavar="FIGURE", autocompletion=complete, help="A name from [cyan]bunraku figures[/cyan], or a file."),
+    typer.Argument(metavar="FIGURE", autocompletion=complete, help="A file, or the name of a figure or an order that comes with bunraku."),
 ]
 
 Output = Annotated[
-    list[Path] | None, typer.Option("--output", "-o", help="The motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
+    list[Path] | None, typer.Option("--output", "-o", help="Write the motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
 ]
 
-Play = Annotated[bool | None, typer.Option("--play/--no-play", help="Open the stage and play it; done where no file is written.")]
+Plot = Annotated[Path | None, typer.Option(help="Draw curves over time into a PNG, SVG or PDF.")]
 
-Browser = Annotated[bool | None, typer.Option("--browser/--no-browser", help="Open the page; without a display it is not.")]
+Seed = Annotated[int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of the random numbers. Overrides the value in the file.")]
 
-Port = Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")]
+Play = Annotated[
+    bool | None, typer.Option("--play/--no-play", help="Play the motion on the stage. Default: if no file is written.")
+]
+
+Browser = Annotated[bool | None, typer.Option("--browser/--no-browser", help="Open a browser. Default: if there is a display.")]
+
+Port = Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free port.")]

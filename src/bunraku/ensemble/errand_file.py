@@ -17,6 +17,7 @@ from bunraku.ensemble.terrain import Terrain
 from bunraku.errors import UnknownName
 from bunraku.figure.shape import Shape
 from bunraku.io.outputs import outputs_of
+from bunraku.io.shipped import found, shipped_orders
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
@@ -30,23 +31,15 @@ WORDS = ("carry", "scene", "ground", "object", "agents", "area", "start", "goal"
          "budget", "seed", "output")  # fmt: skip
 OPTIONAL = {"door": Quantity.LENGTH}
 MOVES = {"walk": Bezier, "holonomic": Holonomic, "differential": Differential}
-FOLDER = Path(__file__).parent / "errands"
 MOST_SAMPLES = 100_000
 ROUND = 3.0  # [m] of ground that is known around the area
 
 
-def shipped() -> tuple[str, ...]:
-    """Names of the errands that come with bunraku."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
-
-
 def load_errand(path: str | os.PathLike[str]) -> Errand:
     """What a carrying file orders, checked; the name of one that is shipped will do."""
-    file = Path(path)
-    if str(path) in shipped() and not file.exists():
-        file = FOLDER / f"{path}.yaml"
-    elif not file.suffix and not file.exists():
-        raise UnknownName("errand or file", str(path), shipped())
+    file = found(Path(path))
+    if not file.suffix and not file.exists():
+        raise UnknownName("file or order", str(path), shipped_orders())
     return errand_of(yaml_reader.read(file), file.parent)
 
 

@@ -12,16 +12,19 @@ from bunraku.teleop import dropped_files
 from bunraku.verbs.carry.file import CarryRecipe
 from bunraku.verbs.climb.file import ClimbRecipe
 from bunraku.verbs.guide import run
-from bunraku.verbs.orders import made, order_in
+from bunraku.verbs.loading import load
+from bunraku.verbs.order import Order as AnyOrder
 from bunraku.verbs.perform.run import ShowRecipe
 from bunraku.verbs.plan.file import Order
 
 
 def entries_of(path: Path) -> list[Entry]:
     """The entries of a file. Mistakes in it are told at once."""
-    match order := order_in(path):
-        case None | ShowRecipe():
+    match order := load(path):
+        case ShowRecipe():
             return dropped_files.entries_of(path)
+        case AnyOrder():
+            return [Entry(path.stem, lambda: order.recorded(order.run()), str(order))]
         case Humanoid():
             return [run.entry(str(path), None)]
         case Order():
@@ -30,7 +33,9 @@ def entries_of(path: Path) -> list[Entry]:
             return [Entry(path.stem, lambda: _climbed(order), "a climb")]
         case CarryRecipe():
             return [Entry(order.errand.name, lambda: with_roadmap(order.run()), "carried together; blue is the roadmap")]
-    return [Entry(path.stem, lambda: made(order), str(order))]
+        case _ if hasattr(order, "run"):
+            return [Entry(path.stem, lambda: order.run().motion, str(order))]
+    return dropped_files.shown(order, path.stem)
 
 
 def _climbed(recipe: ClimbRecipe) -> Recorded:

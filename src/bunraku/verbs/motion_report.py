@@ -1,4 +1,4 @@
-"""A motion in a few lines: how long, how fast, which strings slackened, caught or were held, and what it cost."""
+"""A motion in a few lines: its length, tensions and energy, and which strings slackened, caught or were held back."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 
 from bunraku.motion import Motion, Track
 
+<<<<<<< HEAD
 STORIES = {"slack": "slackened", "impact": "caught", "held": "held back", "frozen": "stood still", "stopped": "stopped"}
 """Kinds of marks, and how they are told."""
+=======
+WORD_OF_MARK = {"slack": "slackened", "impact": "caught", "held": "held back", "frozen": "stood still"}
+"""Kinds of marks, and the word for each in a report."""
+>>>>>>> ca39c1d (Orders: one base class, one runner, shipped orders by name everywhere)
 _ENDING = re.compile(r" (slack|catches|held back by .*)$")
 
 
-def summary(motion: Motion, seconds: float | None = None) -> list[tuple[str, str]]:
-    """Pairs of a title and a text; `seconds` is how long the simulation took."""
-    lines = [("motion", _length(motion, seconds))]
+def summary(motion: Motion) -> list[tuple[str, str]]:
+    """Pairs of a title and a text that say what happened in a `motion`."""
+    lines = [("motion", f"{motion.duration:.4g} s of {', '.join(motion.names)} in {len(motion) - 1} steps")]
     for track in motion.tracks:
         lines += _tensions(motion, track) + _energies(track)
-    lines += [(told, _counted(motion, kind)) for kind, told in STORIES.items()]
+    lines += [(told, _counted(motion, kind)) for kind, told in WORD_OF_MARK.items()]
     return [(title, text) for title, text in lines if text]
-
-
-def _length(motion: Motion, seconds: float | None) -> str:
-    text = f"{motion.duration:.4g} s of {', '.join(motion.names)} in {len(motion) - 1} steps"
-    return text if seconds is None else f"{text}, {motion.duration / max(seconds, 1e-9):.3g}× real time"
 
 
 def _tensions(motion: Motion, track: Track) -> list[tuple[str, str]]:

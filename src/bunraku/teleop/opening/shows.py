@@ -16,6 +16,6 @@ def entries() -> list[Entry]:
 
 def _meeting() -> Recorded:
     """Performed beforehand by tools/shows.py: rehearsing it takes some ten seconds."""
-    from bunraku.choreography.shows import performed
+    from bunraku.io.shipped import shipped_motion
 
-    return in_theatre(performed("the_meeting"))
+    return in_theatre(shipped_motion("the_meeting"))

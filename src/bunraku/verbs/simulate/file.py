@@ -1,121 +1,148 @@
-"""Simulation files: what is simulated, who pulls which string how, and for how long.
+"""Simulation files: which figure, who pulls which string how, and for how long.
 
     simulate: marionette25        # a figure of the library, or a file beside this one
     duration: 4 s
-    dt: 5 ms                      # 10 ms where it is not said
-    start: settle                 # hang at rest first; or `start`; or values: {elbow: 40 deg}
+    dt: 5 ms                      # default: 10 ms
+    start: settle                 # start hanging at rest; or `start`, the figure's own; or values: {elbow: 40 deg}
     puppeteer:                    # kinematic variables; those that are not named stay where they are
-      left_arm_length: {by: [[0, 0], [1, -12 cm], [2, 0]]}               # wound in and let out again
+      left_arm_length: {by: [[0, 0], [1, -12 cm], [2, 0]]}               # wind in 12 cm and let out again
       right_leg_length: {amplitude: 5 cm, frequency: 0.5, phase: 90 deg}
       head_x: [[0, 0], [4, 0.1]]  # points [time, value]
-    forces: {}                    # inputs of the figure, zero where they are not named
-    output: dance.glb             # or a list of files; `bunraku simulate -o` says it too
+    forces: {}                    # force inputs of the figure; default: zero
+    output: dance.glb             # or a list of files; `bunraku simulate -o` overrides it
 
-A number is constant; a sine goes about where the variable rests, or about its `offset`; `by` counts from there; points are
-joined smoothly, at rest at both ends. The kinematic variables start where the puppeteer has them at t = 0.
+A number is constant. A sine swings about the start value of the variable, or about its `offset`. `by` counts from the start
+value. Points are joined by a smooth curve that is at rest at both ends. The kinematic variables start where the puppeteer has
+them at t = 0.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.brief import brief
 from bunraku.dynamics import Simulation, settle, simulate
 from bunraku.dynamics.servo import motor_input
 from bunraku.errors import BunrakuError, parts
 from bunraku.figure import Figure
 from bunraku.figure.actuated import motors
 from bunraku.io.outputs import outputs_of
-from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.named_figure import figure_named
-from bunraku.io.yaml.node import Node
-from bunraku.io.yaml.quantity import Quantity
+from bunraku.io.yaml.node import Node, Quantity
 from bunraku.motion import Motion
 from bunraku.progress import Listener
+from bunraku.render import plots
 from bunraku.verbs.curves import Curve, curves
 from bunraku.verbs.measures import efforts, measures
+from bunraku.verbs.motion_report import summary
+from bunraku.verbs.order import Order
 
 Array = NDArray[np.float64]
-WORDS = ("simulate", "duration", "dt", "start", "puppeteer", "forces", "output")
-MOST_STEPS = 10_000_000
+MAX_STEPS = 10_000_000
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """What a simulation file says."""
+@dataclass(frozen=True, eq=False, repr=False)
+class SimulateOrder(Order):
+    """A simulation: a figure, and a puppeteer who pulls its strings."""
+
+    verb: ClassVar[str] = "simulate"
 
     figure: Figure
     duration: float
+    """Length of the motion [s]."""
     dt: float
+    """Length of a step [s]."""
     q: Array
+    """The configuration at t = 0."""
     puppeteer: Mapping[str, Curve]
+    """Kinematic variables by name, as functions of time."""
     forces: Mapping[str, Curve]
+    """Force inputs by name, as functions of time [N or N·m]."""
     output: tuple[Path, ...] = ()
+    curves: tuple[str, ...] = ()
+    """What a plot shows: names of variables, "tension", "energy"; without any, what tells most."""
 
-    __repr__ = brief
+    @property
+    def title(self) -> str:
+        """The name of the figure."""
+        return self.figure.name
 
     @property
     def steps(self) -> int:
+        """Number of steps."""
         return max(round(self.duration / self.dt), 1)
 
     def __str__(self) -> str:
         pulled = ", ".join((*self.puppeteer, *self.forces)) or "nothing"
         return f"simulation of {self.figure.name}: {self.duration:g} s in {self.steps} steps, moving {pulled}"
 
-    def run(self, *, progress: Listener | None = None) -> Motion:
-        """The motion that comes of it. Ctrl-C returns what there is so far."""
+    @classmethod
+    def read(cls, root: Node, folder: Path) -> SimulateOrder:
+        """The order in the document `root`, which names files from `folder`; raises FileError at the first mistake."""
+        root.words((cls.verb, "duration", "dt", "start", "puppeteer", "forces", "output"), "a simulation")
+        figure = figure_named(root.need("simulate", "the file"), folder)
+        duration = root.need("duration", "the simulation").positive(Quantity.TIME)
+        dt = root.given(dt=lambda node: node.positive(Quantity.TIME)).get("dt", 0.01)
+        if duration / dt > MAX_STEPS:
+            raise root.place_of("duration").error(f"{duration / dt:.3g} steps are too many", advice="shorten it, or lengthen dt")
+        driven = motors(figure)
+        hands = (*figure.kinematic, *(v.name for v in driven.values()))  # what a puppeteer moves, by hand or by motors
+        moved = dict(zip(hands, figure.start[figure.indices(hands)].tolist(), strict=True))
+        pulled = curves(root.get("puppeteer"), measures(figure, hands), moved, "kinematic variable")
+        forces = efforts(figure)
+        q = start_of(root, figure, pulled)
+        try:
+            Simulation(figure, q, dt=dt)
+        except BunrakuError as error:  # it cannot even begin: strings that do not reach, variables that move no mass
+            message, advice = parts(error)
+            advice = advice.replace("start from settle(figure)", "write start: settle").replace("give another q", "give other values")
+            raise root.place_of("start").error(message, advice=advice) from None
+        by_motor = {name: motor_input(v, pulled[v.name], dt=dt) for name, v in driven.items() if v.name in pulled}
+        pushed = curves(root.get("forces"), forces, dict.fromkeys(forces, 0.0), "force input")
+        both = [name for name in by_motor if name in pushed]
+        if both:
+            raise root.place_of("forces").error(f"the puppeteer drives {both[0]!r}", advice="say it once")
+        puppeteer = {name: way for name, way in pulled.items() if name in figure.kinematic}
+        return cls(figure, duration, dt, q, puppeteer, {**by_motor, **pushed}, outputs_of(root.get("output"), folder))
+
+    def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Motion:
+        """The motion; after Ctrl-C as much of it as there is, with a mark of the kind "stopped".
+
+        seed: not used, as a simulation draws no random numbers.
+        progress: hears how far it is.
+        """
         return simulate(
-            self.figure, self.puppeteer, duration=self.duration, dt=self.dt, q=self.q, forces=self.forces, progress=progress
-        )
+            self.figure, self.puppeteer, duration=self.duration, dt=self.dt, q=self.q, forces=self.forces, seed=seed,
+            progress=progress,
+        )  # fmt: skip
 
+    def require(self, output: Sequence[Path]) -> None:
+        """Raises an error, before any work is done, if a file in `output` cannot hold the motion or a curve will not exist."""
+        super().require(output)
+        plots.require_curves(self.figure, self.curves)
 
-def simulate_file(path: str | os.PathLike[str], *, progress: Listener | None = None) -> Motion:
-    """The motion that a simulation file orders; nothing is written."""
-    return load_recipe(path).run(progress=progress)
+    def report(self, done: Motion) -> Iterator[tuple[str, str]]:
+        """Pairs of a title and a text on the motion `done`: length, tensions, energy, which strings slackened or caught."""
+        yield from summary(done)
 
-
-def load_recipe(path: str | os.PathLike[str]) -> Recipe:
-    """What a simulation file orders, checked, with the figure settled where that is wanted."""
-    return recipe_of(yaml_reader.read(path), Path(path).parent)
-
-
-def recipe_of(root: Node, folder: Path) -> Recipe:
-    """The recipe in a document; files are named from `folder`."""
-    root.words(WORDS, "a simulation")
-    figure = figure_named(root.need("simulate", "the file"), folder)
-    duration = root.need("duration", "the simulation").positive(Quantity.TIME)
-    dt = root.given(dt=lambda node: node.positive(Quantity.TIME)).get("dt", 0.01)
-    if duration / dt > MOST_STEPS:
-        raise root.place_of("duration").error(f"{duration / dt:.3g} steps are too many", advice="shorten it, or lengthen dt")
-    driven = motors(figure)
-    hands = (*figure.kinematic, *(v.name for v in driven.values()))  # what a puppeteer moves, by hand or by motors
-    moved = dict(zip(hands, figure.start[figure.indices(hands)].tolist(), strict=True))
-    pulled = curves(root.get("puppeteer"), measures(figure, hands), moved, "kinematic variable")
-    forces = efforts(figure)
-    q = start_of(root, figure, pulled)
-    try:
-        Simulation(figure, q, dt=dt)
-    except BunrakuError as error:  # it cannot even begin: strings that do not reach, variables that move no mass
-        message, advice = parts(error)
-        advice = advice.replace("start from settle(figure)", "write start: settle").replace("give another q", "give other values")
-        raise root.place_of("start").error(message, advice=advice) from None
-    by_motor = {name: motor_input(v, pulled[v.name], dt=dt) for name, v in driven.items() if v.name in pulled}
-    pushed = curves(root.get("forces"), forces, dict.fromkeys(forces, 0.0), "force input")
-    both = [name for name in by_motor if name in pushed]
-    if both:
-        raise root.place_of("forces").error(f"the puppeteer drives {both[0]!r}", advice="say it once")
-    puppeteer = {name: way for name, way in pulled.items() if name in figure.kinematic}
-    return Recipe(figure, duration, dt, q, puppeteer, {**by_motor, **pushed}, outputs_of(root.get("output"), folder))
+    def plot(self, done: Motion, path: Path) -> None:
+        """Draws `curves` of the motion `done`, or its tensions where none are named, into the file `path`."""
+        plots.plot(done, path, self.curves or ("tension" if self.figure.strings or self.figure.wires else "*"))
 
 
 def start_of(root: Node, figure: Figure, puppeteer: Mapping[str, Curve]) -> Array:
-    """Where it starts: the kinematic variables where the puppeteer has them, the others as the file says."""
+    """The configuration at t = 0: kinematic variables where the puppeteer has them, the others as the file says.
+
+    root: the document, whose word `start` is read.
+    figure: whose configuration it is.
+    puppeteer: curves of kinematic variables.
+    Raises FileError where the figure cannot settle, or where a variable is set twice.
+    """
     node = root.get("start")
     held = {name: way(0.0) for name, way in puppeteer.items()}
     if node is None or node.value in ("start", "settle"):

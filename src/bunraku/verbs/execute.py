@@ -1,0 +1,76 @@
+"""Runs an order for the command line: refuses bad names first, shows bars, reports, and writes files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from bunraku.io.outputs import require
+from bunraku.kernels.clock import worked
+from bunraku.render import plots
+from bunraku.verbs.bars import bars
+from bunraku.verbs.order import Made, Order
+
+Say = Callable[[str, str], None]
+"""Prints a title and a text."""
+
+
+@dataclass(frozen=True)
+class Extra:
+    """A file beside motion and plot that a verb can write: a tree, a picture."""
+
+    path: Path | None
+    """Where; None where nobody asked for it."""
+    suffixes: tuple[str, ...]
+    """Kinds of files that can hold it."""
+    what: str
+    """In words, for messages: "a picture"."""
+    write: Callable[[Any, Path], None]
+    """Writes what came of the order to a path."""
+    needs_motion: bool = True
+    """Whether there is nothing to write where no motion came of it."""
+
+
+def execute(
+    order: Order, *, output: Sequence[Path] = (), plot: Path | None = None, extras: Iterable[Extra] = (), seed: int | None = None,
+    console: Console, say: Say,
+) -> Made:  # fmt: skip
+    """What came of an order, told and written.
+
+    order: what to do.
+    output: files for the motion; without any, those that the order names.
+    plot: a file for the curves.
+    extras: other files that were asked for.
+    seed: overrides the order's own.
+    console: where bars are drawn.
+    say: prints a line of the report.
+    Returns the result. Raises FileError before the work begins if a file could not be written.
+    """
+    files, extras = tuple(output or order.output), tuple(extras)
+    order.require(files)
+    require(plot, plots.SUFFIXES, "a plot")
+    for extra in extras:
+        require(extra.path, extra.suffixes, extra.what)
+    with bars(console) as progress:
+        begun = worked()
+        done = order.run(seed=seed, progress=progress)
+        took = worked() - begun
+    for title, text in order.report(done):
+        say(title, text)
+    say("took", f"{took:.3g} s of processor time")
+    moved = getattr(done, "motion", done) is not None
+    for path in files if moved else ():
+        for written in order.save(done, path):
+            say("wrote", str(written))
+    if plot is not None and moved:
+        order.plot(done, plot)
+        say("wrote", str(plot))
+    for extra in extras:
+        if extra.path is not None and (moved or not extra.needs_motion):
+            extra.write(done, extra.path)
+            say("wrote", str(extra.path))
+    return done

@@ -1,0 +1,72 @@
+"""`bunraku.load`: reads every kind of file."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from typing import Any
+
+from bunraku import io
+from bunraku.errors import FileError, UnknownName
+from bunraku.figure import library
+from bunraku.io.shipped import found, shipped_orders
+from bunraku.io.yaml import yaml_reader
+
+ORDERS_BY_FIRST_WORD = {
+    "simulate": "bunraku.verbs.simulate.file:SimulateOrder.load",
+    "optimize": "bunraku.verbs.optimize.file:load_order",
+    "show": "bunraku.verbs.perform.run:load_show",
+    "plan": "bunraku.verbs.plan.file:load_problem",
+    "carry": "bunraku.verbs.carry.file:load_carry",
+    "climb": "bunraku.verbs.climb.file:load_climb",
+    "humanoid": "bunraku.locomotion.guide.humanoid_file:load_humanoid",
+}
+"""Who reads a YAML file, by its first word; figures and scenes are read by `io`."""
+
+
+def load(path: str | os.PathLike[str], **options: Any) -> Any:
+    """What is in a file: a Figure, a Scene, a Motion, a Humanoid, or an Order, whose `run` does what the file asks for.
+
+    path: a file, the name of an order that comes with bunraku (`factory`), or that of a figure of the library (`marionette25`).
+    options: those of the loader of its kind (see the page on files).
+    Returns the thing; raises FileError, with line and advice, where the file is broken, and UnknownName where there is none.
+    """
+    file = found(Path(path))
+    if not file.suffix and not file.exists():
+        if str(path) in library.NAMES or not shipped_orders():
+            return library.named(str(path))
+        return _named(str(path))
+    if file.suffix.lower() in (".yaml", ".yml"):
+        root = yaml_reader.read(file)
+        reader = next((reader for word, reader in ORDERS_BY_FIRST_WORD.items() if root.get(word) is not None), None)
+        if reader is not None:
+            return _function(reader)(file)
+    return io.load(file, **options)
+
+
+def load_order(verb: str, path: str | os.PathLike[str]) -> Any:
+    """The order for a `verb` in a file, or the shipped order called `path`; raises FileError where it orders something else."""
+    if str(path) in library.NAMES and not Path(path).exists():
+        advice = f"write `{verb}: {path}` as the first line of a file, say what you want below, and give that file"
+        raise FileError(f"is a figure, not a file for bunraku {verb}", path=str(path), advice=advice)
+    file = found(Path(path))
+    if not file.suffix and not file.exists():
+        raise UnknownName("file or order", str(path), shipped_orders())
+    return _function(ORDERS_BY_FIRST_WORD[verb])(file)
+
+
+def _named(name: str) -> Any:
+    """Figures like `chain12` are made on demand; any other name is unknown."""
+    try:
+        return library.named(name)
+    except UnknownName:
+        raise UnknownName("file, order or figure", name, (*shipped_orders(), *library.NAMES)) from None
+
+
+def _function(dotted: str) -> Any:
+    module, _, names = dotted.partition(":")
+    thing: Any = importlib.import_module(module)
+    for name in names.split("."):
+        thing = getattr(thing, name)
+    return thing

@@ -1,0 +1,123 @@
+"""Order: what is asked of a verb. Every verb has one subclass, in verbs/<verb>/file.py."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from bunraku.brief import brief
+from bunraku.io.outputs import require_outputs, save_motion
+from bunraku.io.shipped import found
+from bunraku.io.yaml import yaml_reader
+from bunraku.motion import Motion
+from bunraku.outcome import DONE, STOPPED, Outcome
+from bunraku.progress import Listener
+from bunraku.result import Result
+
+if TYPE_CHECKING:
+    from bunraku.io.yaml.node import Node
+    from bunraku.stage import Recorded
+
+Made = Result | Motion
+"""What comes of an order: a simulation cannot fail and gives its Motion, every other verb gives a Result."""
+
+
+class Order(ABC):
+    """The base of `SimulateOrder`, `OptimizeOrder`, `PerformOrder`, `PlanOrder`, `CarryOrder`, `GuideOrder` and `ClimbOrder`.
+
+    An order is a frozen dataclass: the figure, the scene, what is wanted, and options under the names that the file and the
+    Python function share. Its text (`str`) says in one line what it asks for.
+
+        order = bunraku.load("dance.yaml")
+        motion = order.run()
+    """
+
+    verb: ClassVar[str]
+    """The first word of its files, the name of the function and of the command."""
+    if TYPE_CHECKING:  # fields of the dataclasses, or properties
+
+        @property
+        def title(self) -> str:
+            """What it is called on the stage."""
+
+        @property
+        def output(self) -> tuple[Path, ...]:
+            """Files that its motion is written to unless the command line names others."""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The order in a file, checked.
+
+        path: the file, or the name of an order that comes with bunraku.
+        Returns the order; raises FileError, with line and advice, where the file is broken or orders something else.
+        """
+        file = found(Path(path))
+        return cls.read(yaml_reader.read(file), file.parent)
+
+    @classmethod
+    @abstractmethod
+    def read(cls, root: Node, folder: Path) -> Self:
+        """The order in a document.
+
+        root: the document.
+        folder: where the files lie that the document names.
+        Returns the order; raises FileError at the place of the first mistake.
+        """
+
+    @abstractmethod
+    def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Made:
+        """Does what is asked for, and writes nothing.
+
+        seed: of the random numbers; without one the order's own.
+        progress: hears how far the work is.
+        Returns the result (of a simulation the motion); after Ctrl-C the best so far, with an outcome of the kind "stopped".
+        """
+
+    # What the command line and the stage do with what came of it.
+
+    def require(self, output: Sequence[Path]) -> None:
+        """Raises FileError, before any work is done, if one of the files in `output` could not hold the motion."""
+        require_outputs(output)
+
+    def report(self, done: Any) -> Iterator[tuple[str, str]]:
+        """Pairs of a title and a text that say what came of it (`done`). The outcome comes first where there is one."""
+        yield from done.report()
+
+    def save(self, done: Any, path: Path) -> Iterator[Path]:
+        """Writes the motion of the result `done` to `path`, and gives the names of the files that were written."""
+        save_motion(motion_of(done), path, getattr(done, "scene", None))
+        yield path
+
+    @abstractmethod
+    def plot(self, done: Any, path: Path) -> None:
+        """Draws the curves that tell most about the result `done` into the file `path` (PNG, SVG or PDF)."""
+
+    def recorded(self, done: Any) -> Recorded:
+        """What the stage shows of the result `done`."""
+        from bunraku.stage import Recorded
+
+        scene = getattr(done, "scene", None)
+        motion = motion_of(done)
+        return Recorded(motion) if scene is None else Recorded(motion, scene)
+
+    __repr__ = brief
+
+
+def motion_of(done: Made) -> Motion:
+    """The motion of `done`; raises the outcome as an error where there is none."""
+    from bunraku.errors import BunrakuError
+
+    motion = done if isinstance(done, Motion) else done.motion
+    if motion is None:
+        raise BunrakuError(str(outcome_of(done)))
+    return motion
+
+
+def outcome_of(done: Made) -> Outcome:
+    """How it ended (`done`): a simulation is done, unless Ctrl-C stopped it."""
+    if isinstance(done, Motion):
+        return STOPPED if any(mark.kind == "stopped" for mark in done.marks) else DONE
+    return done.outcome
