@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+from bunraku.choreography.shows import FOLDER
 
 from bunraku.choreography import Limits, load_script, optimize_times, perform
 from bunraku.choreography.mode_flow import Field, Flow
 from bunraku.choreography.part import recovery
-from bunraku.choreography.shows import FOLDER
 
 NOTES = {
     "show.first_s": "scored, timed, rehearsed and played, nothing known before; wanted ≤ 60",

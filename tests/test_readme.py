@@ -16,13 +16,10 @@ from typing import Any, NamedTuple
 import pytest
 
 import bunraku
-from bunraku.choreography import load_script, score
-from bunraku.ensemble.errand_file import load_errand
+from bunraku.choreography import score
 from bunraku.io.yaml import figure_file, figure_frames, scene_file, shape_words
-from bunraku.verbs import load_climb, load_problem, load_recipe
 from bunraku.verbs.climb import file as climb_file
-from bunraku.verbs.optimize.file import load_order
-from bunraku.verbs.simulate import file as simulate_file
+from bunraku.verbs.simulate.file import SimulateOrder
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -64,10 +61,9 @@ def run_yaml(block: Block) -> None:
     kind, name = block.text.partition("\n")[0].partition("#")[0].split(": ")
     file = Path(f"{name.strip()}_{kind}.yaml")
     file.write_text(block.text, encoding="utf-8")
-    readers = {"simulate": load_recipe, "climb": load_climb, "optimize": load_order, "plan": load_problem}
-    readers["carry"] = load_errand
-    readers["show"] = lambda show: score(load_script(show))
-    readers.get(kind, bunraku.load)(file)
+    order = bunraku.load(file)
+    if kind == "perform":
+        score(order.script)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
@@ -87,5 +83,5 @@ def test_every_word_of_a_file_is_documented() -> None:
     listed = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "files.md").read_text(encoding="utf-8")))
     words = {*figure_file.WORDS, *figure_frames.KINDS, *(word for more in figure_frames.KINDS.values() for word in more)}
     words |= {*shape_words.GEOMETRY, *(word for more in shape_words.GEOMETRY.values() for word in more), *shape_words.LOOKS}
-    words |= {*scene_file.WORDS, *scene_file.KINDS, *simulate_file.WORDS, *climb_file.WORDS, *climb_file.KINDS, *shape_words.SEEN}
+    words |= {*scene_file.WORDS, *scene_file.KINDS, *SimulateOrder.words, *climb_file.WORDS, *climb_file.KINDS, *shape_words.SEEN}
     assert words - listed == set()

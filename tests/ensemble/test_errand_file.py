@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bunraku.ensemble.errand_file import load_errand
-from bunraku.io.shipped import shipped_orders
 from bunraku.errors import BunrakuError, FileError
+from bunraku.io.shipped import shipped_orders
 from bunraku.planning.ways.steer import Differential
 
 TEXT = """carry: tray

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bunraku.io.shipped import shipped_motion
 from bunraku.collision import World
 from bunraku.figure.library import named
 from bunraku.figure.library.costume import PAINT, dressed
+from bunraku.io.shipped import shipped_motion
 from bunraku.kinematics import frames_along
 from bunraku.render.triangles import triangles
 from bunraku.spatial import se3

@@ -9,14 +9,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bunraku.cli import app
-from bunraku.verbs import orders
 from bunraku.verbs.carry import file as carry
 from bunraku.verbs.climb import file as climb
 from bunraku.verbs.guide import run as guide
 from bunraku.verbs.optimize import file as optimize
 from bunraku.verbs.perform import run as perform
 from bunraku.verbs.plan import run as plan_run
-from bunraku.verbs.simulate import run as simulating
+from bunraku.verbs.simulate import file as simulating
 from tests.verbs.test_carry import TEXT as TRAY
 
 SWING = "simulate: pendulum\nduration: 1 s\n"
@@ -30,8 +29,8 @@ FILES = {
     "carry": TRAY,
 }
 WORK: tuple[tuple[Any, str], ...] = (
-    (simulating, "_simulated"), (optimize, "optimize"), (perform, "perform"), (climb.ClimbRecipe, "run"),
-    (plan_run, "plan_together"), (carry, "carry"), (carry, "run_many"), (orders, "made"), (guide, "live"),
+    (simulating, "simulate"), (optimize, "optimize"), (perform, "perform"), (climb.ClimbRecipe, "run"),
+    (plan_run, "plan_together"), (carry, "carry"), (carry, "run_many"), (guide, "live"),
 )  # fmt: skip
 
 

@@ -6,11 +6,14 @@ import pytest
 from typer.testing import CliRunner
 
 from bunraku.cli import app
-from bunraku.errors import BunrakuError, FileError
-from bunraku.io import load
+from bunraku.cli.names import thing_named
+from bunraku.errors import BunrakuError, FileError, UnknownName
+from bunraku.figure import Figure
+from bunraku.io.shipped import shipped_orders
 from bunraku.motion import Motion
+from bunraku.scene import Scene
 from bunraku.verbs.entries import entries_of
-from bunraku.verbs.orders import READERS, made, order_in
+from bunraku.verbs.loading import ORDERS_BY_FIRST_WORD, load
 
 ORDERS = {
     "simulate": ("simulate: arm2d\nduration: 0.2\n", "simulation of arm2d: 0.2 s"),
@@ -44,7 +47,7 @@ def written(tmp_path: Path, kind: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", READERS)
+@pytest.mark.parametrize("kind", ORDERS_BY_FIRST_WORD)
 def test_every_kind_of_file_is_checked(kind: str, tmp_path: Path) -> None:
     path = written(tmp_path, kind)
     done = CliRunner().invoke(app, ["check", str(path)], env={"COLUMNS": "200"})
@@ -52,13 +55,13 @@ def test_every_kind_of_file_is_checked(kind: str, tmp_path: Path) -> None:
     assert ORDERS[kind][1] in done.output
     path.write_text(ORDERS[kind][0] + "wrong: 1\n")
     with pytest.raises(FileError, match="wrong"):
-        order_in(path)
+        load(path)
 
 
 @pytest.mark.parametrize("kind", ["simulate", "optimize", "plan"])
 def test_what_is_ordered_is_made(kind: str, tmp_path: Path) -> None:
     path = written(tmp_path, kind)
-    motion = made(order_in(path))
+    motion = thing_named(str(path))
     assert isinstance(motion, Motion)
     (entry,) = entries_of(path)
     assert entry.open().motion.figure == motion.figure
@@ -69,7 +72,7 @@ def test_what_is_ordered_is_made(kind: str, tmp_path: Path) -> None:
 
 def test_a_humanoid_is_guided_on_the_stage(tmp_path: Path) -> None:
     path = written(tmp_path, "humanoid")
-    assert made(order_in(path)).name == "ours"
+    assert thing_named(str(path)).name == "ours"
     (entry,) = entries_of(path)
     assert entry.title == "Guide humanoid"
 
@@ -84,16 +87,29 @@ def test_a_file_for_another_verb_says_for_which(kind: str, verb: str, wanted: st
     assert f"is for {wanted}" in done.output
 
 
-def test_other_files_order_nothing(tmp_path: Path) -> None:
+def test_every_kind_of_thing_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "room.yaml").write_text("scene: room\n")
+    assert isinstance(load(tmp_path / "room.yaml"), Scene)
+    assert isinstance(load("marionette22"), Figure)
+    assert isinstance(load("chain12"), Figure)
     (tmp_path / "broken.yaml").write_text("plan: [\n")
-    assert order_in(tmp_path / "room.yaml") is None
-    assert order_in(tmp_path / "broken.yaml") is None
-    assert order_in("marionette22") is None
+    with pytest.raises(FileError, match=r"broken\.yaml"):
+        load(tmp_path / "broken.yaml")
+    with pytest.raises(UnknownName, match="did you mean factory"):
+        load("factry")
+
+
+@pytest.mark.parametrize("name", shipped_orders())
+def test_shipped_orders_are_known_by_name_everywhere(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["check", name], env={"COLUMNS": "200"})
+    assert done.exit_code == 0, done.output
+    assert hasattr(load(name), "run")
+    assert len(entries_of(Path(name))) == 1
 
 
 def test_where_no_motion_comes_of_it(tmp_path: Path) -> None:
     path = written(tmp_path, "plan")
     path.write_text(path.read_text() + "scene: {scene: stone, obstacles: [{sphere: 2}]}\n")
-    with pytest.raises(BunrakuError, match="no motion came of it"):
-        made(order_in(path))
+    with pytest.raises(BunrakuError, match="(?i)start"):
+        thing_named(str(path))

@@ -64,7 +64,7 @@ def show(
 
 @verb()
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", autocompletion=complete, help="Any file that bunraku reads, or names.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", autocompletion=complete, help="Files or names.")],
 ) -> None:
     """Read files and say what is in each, or what is wrong and where.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bunraku.ensemble.carry_pictures import on_stage as with_roadmap
+from bunraku.io.shipped import found
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.planning.strings.tree_picture import on_stage as with_tree
 from bunraku.stage import Entry, Recorded
@@ -22,7 +23,7 @@ def entries_of(path: Path) -> list[Entry]:
     """The entries of a file. Mistakes in it are told at once."""
     match order := load(path):
         case ShowRecipe():
-            return dropped_files.entries_of(path)
+            return dropped_files.entries_of(found(path))
         case AnyOrder():
             return [Entry(path.stem, lambda: order.recorded(order.run()), str(order))]
         case Humanoid():

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from bunraku.io.outputs import require
 from bunraku.kernels.clock import worked
+from bunraku.motion import Motion
 from bunraku.render import plots
 from bunraku.verbs.bars import bars
 from bunraku.verbs.order import Made, Order
@@ -61,8 +62,10 @@ def execute(
         took = worked() - begun
     for title, text in order.report(done):
         say(title, text)
-    say("took", f"{took:.3g} s of processor time")
-    moved = getattr(done, "motion", done) is not None
+    motion = done if isinstance(done, Motion) else done.motion
+    moved = motion is not None
+    pace = f", {motion.duration / max(took, 1e-9):.3g}× real time" if motion is not None else ""
+    say("took", f"{took:.3g} s of processor time{pace}")
     for path in files if moved else ():
         for written in order.save(done, path):
             say("wrote", str(written))

@@ -9,13 +9,8 @@ import numpy as np
 
 from bunraku.motion import Motion, Track
 
-<<<<<<< HEAD
-STORIES = {"slack": "slackened", "impact": "caught", "held": "held back", "frozen": "stood still", "stopped": "stopped"}
-"""Kinds of marks, and how they are told."""
-=======
-WORD_OF_MARK = {"slack": "slackened", "impact": "caught", "held": "held back", "frozen": "stood still"}
+WORD_OF_MARK = {"slack": "slackened", "impact": "caught", "held": "held back", "frozen": "stood still", "stopped": "stopped"}
 """Kinds of marks, and the word for each in a report."""
->>>>>>> ca39c1d (Orders: one base class, one runner, shipped orders by name everywhere)
 _ENDING = re.compile(r" (slack|catches|held back by .*)$")
 
 

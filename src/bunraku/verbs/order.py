@@ -37,6 +37,8 @@ class Order(ABC):
 
     verb: ClassVar[str]
     """The first word of its files, the name of the function and of the command."""
+    words: ClassVar[tuple[str, ...]]
+    """All words that its files may have at the top, the verb first."""
     if TYPE_CHECKING:  # fields of the dataclasses, or properties
 
         @property

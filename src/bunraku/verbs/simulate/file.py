@@ -51,6 +51,7 @@ class SimulateOrder(Order):
     """A simulation: a figure, and a puppeteer who pulls its strings."""
 
     verb: ClassVar[str] = "simulate"
+    words: ClassVar[tuple[str, ...]] = (verb, "duration", "dt", "start", "puppeteer", "forces", "output")
 
     figure: Figure
     duration: float
@@ -84,7 +85,7 @@ class SimulateOrder(Order):
     @classmethod
     def read(cls, root: Node, folder: Path) -> SimulateOrder:
         """The order in the document `root`, which names files from `folder`; raises FileError at the first mistake."""
-        root.words((cls.verb, "duration", "dt", "start", "puppeteer", "forces", "output"), "a simulation")
+        root.words(cls.words, "a simulation")
         figure = figure_named(root.need("simulate", "the file"), folder)
         duration = root.need("duration", "the simulation").positive(Quantity.TIME)
         dt = root.given(dt=lambda node: node.positive(Quantity.TIME)).get("dt", 0.01)
@@ -100,7 +101,8 @@ class SimulateOrder(Order):
             Simulation(figure, q, dt=dt)
         except BunrakuError as error:  # it cannot even begin: strings that do not reach, variables that move no mass
             message, advice = parts(error)
-            advice = advice.replace("start from settle(figure)", "write start: settle").replace("give another q", "give other values")
+            for said, better in (("start from settle(figure)", "write start: settle"), ("give another q", "give other values")):
+                advice = advice.replace(said, better)
             raise root.place_of("start").error(message, advice=advice) from None
         by_motor = {name: motor_input(v, pulled[v.name], dt=dt) for name, v in driven.items() if v.name in pulled}
         pushed = curves(root.get("forces"), forces, dict.fromkeys(forces, 0.0), "force input")
