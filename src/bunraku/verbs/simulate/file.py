@@ -33,7 +33,8 @@ from bunraku.figure import Figure
 from bunraku.figure.actuated import motors
 from bunraku.io.outputs import outputs_of
 from bunraku.io.yaml.named_figure import figure_named
-from bunraku.io.yaml.node import Node, Quantity
+from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.motion import Motion
 from bunraku.progress import Listener
 from bunraku.render import plots
