@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 import numpy as np
-from bunraku.choreography.shows import FOLDER
 
 from bunraku.choreography import Limits, load_script, optimize_times, perform
 from bunraku.choreography.mode_flow import Field, Flow
 from bunraku.choreography.part import recovery
+from bunraku.io.shipped import FOLDER_OF_ORDERS
 
 NOTES = {
     "show.first_s": "scored, timed, rehearsed and played, nothing known before; wanted ≤ 60",
@@ -26,7 +26,7 @@ NOTES = {
 
 
 def bench_show() -> dict[str, float]:
-    text = (FOLDER / "the_meeting.yaml").read_text(encoding="utf-8")
+    text = (FOLDER_OF_ORDERS / "the_meeting.yaml").read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         file = folder / "show.yaml"

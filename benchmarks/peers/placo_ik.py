@@ -33,7 +33,7 @@ def main(path: str) -> None:
         posture.configure("posture", "soft", problem.posture)
         solver.add_regularization_task(problem.damping)
 
-        def reset(start: np.ndarray = robot.state.q.copy()) -> None:  # noqa: B008 - where this one starts
+        def reset(start: np.ndarray = robot.state.q.copy()) -> None:
             robot.state.q = start
             robot.update_kinematics()
 

@@ -1,6 +1,8 @@
-"""What can go wrong, by name. Every message says where it is and what to do."""
+"""Errors and warnings, by name. Every message says where the fault is and what to do."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 
 class BunrakuError(Exception):
@@ -10,8 +12,10 @@ class BunrakuError(Exception):
 class FigureError(BunrakuError):
     """A figure contradicts itself.
 
-    `kind` and `name` say which part ("frame", "elbow"), `field` which of its words, so that a file reader
-    can point at the line.
+    message: what is wrong
+    kind, name: which part of the figure it is about ("frame", "elbow")
+    field: which field of that part, so that the reader of a file can point at the line
+    advice: what to do
     """
 
     def __init__(self, message: str, *, kind: str = "figure", name: str = "", field: str = "", advice: str = "") -> None:
@@ -22,7 +26,7 @@ class FigureError(BunrakuError):
 
 
 class MotionError(BunrakuError):
-    """A motion contradicts itself, or cannot be changed in the way asked for."""
+    """A motion contradicts itself, or cannot be changed in the way asked for: `message` says how, `advice` what to do."""
 
     def __init__(self, message: str, *, advice: str = "") -> None:
         self.message, self.advice = message, advice
@@ -30,14 +34,16 @@ class MotionError(BunrakuError):
 
 
 class UnknownName(FigureError, KeyError):
-    """A name that the figure does not have; the message lists those that come close."""
+    """A name that does not exist; the message lists those that come close.
+
+    kind: what was looked for ("frame")
+    name: the name that was given
+    known: the names that exist
+    of: the kind of thing in which it was looked for, where that is not `kind`
+    """
 
     def __init__(self, kind: str, name: str, known: tuple[str, ...], *, of: str = "") -> None:
-        import difflib
-
-        near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
-        listed = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
-        advice = f"did you mean {' or '.join(near)}?" if near else f"there are: {listed}" if known else "there are none"
+        advice = did_you_mean(str(name), known)
         super().__init__(f"no {kind} is called {name!r}", kind=of or kind, name="" if not of else str(name), advice=advice)
 
     def __str__(self) -> str:  # KeyError would show the repr
@@ -45,7 +51,14 @@ class UnknownName(FigureError, KeyError):
 
 
 class FileError(BunrakuError):
-    """A file cannot be understood. Shows file, line, column, the line itself with a caret, and advice."""
+    """A file cannot be read or written. The text shows the place, the line itself with a caret, and advice.
+
+    message: what is wrong
+    path: the file, "" for text that comes from none
+    line, column: the place, counted from 1
+    source: the text of that line
+    advice: what to do
+    """
 
     def __init__(
         self, message: str, *, path: str = "", line: int | None = None, column: int | None = None,
@@ -69,21 +82,37 @@ class FileError(BunrakuError):
 
 
 class MissingExtra(BunrakuError):
-    """An optional package is not installed."""
+    """An optional package is not installed.
+
+    package: its name
+    extra: the extra of bunraku that installs it
+    purpose: what needs it, the subject of the message
+    """
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs the package {package!r}\n  advice: pip install 'bunraku[{extra}]'")
 
 
 class NotFinite(BunrakuError):
-    """A NaN or an infinity was handed in, or came out."""
+    """A NaN or an infinity was passed in, or came out."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Advice for a `word` that is not among the `known` ones: those that come close, or else all of them."""
+    import difflib
+
+    listed = list(known)
+    close = difflib.get_close_matches(word[:80], listed[:300], n=3, cutoff=0.55)  # difflib is slow for longer lists
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    return f"there are: {', '.join(listed[:16])}{' …' if len(listed) > 16 else ''}" if listed else "there are none"
 
 
 def parts(error: BunrakuError) -> tuple[str, str]:
-    """What went wrong, and the advice, for somebody who can say more of where."""
+    """The message and the advice of an `error`, for a caller that knows the place better."""
     message, _, advice = str(error).partition("\n  advice: ")
     return message, advice
 
 
 class BunrakuWarning(UserWarning):
-    """Something in a file was left out or mended. One warning for a file names everything."""
+    """Something in a file was left out or repaired. One warning for each file names everything."""

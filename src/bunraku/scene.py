@@ -1,4 +1,4 @@
-"""Scene: what is around, frozen. Obstacles are fixed in the world, z up, in metres."""
+"""Scene: the obstacles around the figures, frozen. They are fixed in the world, z up, in metres."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from bunraku.figure.shape import Color, Geometry, check_geometry
 from bunraku.spatial.so3 import IDENTITY, Quaternion
 
 Array = NDArray[np.float64]
-STONE: Color = (0.62, 0.61, 0.6)
 
 
 @dataclass(frozen=True)
 class Plane:
-    """Everything on the side that `normal` points away from is solid."""
+    """A half space: everything is solid on the side that `normal` points away from."""
 
     normal: Vector = (0.0, 0.0, 1.0)
 
@@ -35,7 +34,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Heightfield:
-    """Ground over a rectangle round the origin: heights[j][i] [m] with i along x and j along y, both evenly spaced."""
+    """Ground over a rectangle of this `size` [m] around the origin: heights[j][i] [m], i along x and j along y, evenly spaced."""
 
     heights: tuple[tuple[float, ...], ...]
     size: tuple[float, float]
@@ -79,7 +78,7 @@ class Obstacle:
     geometry: Surface
     position: Vector = ORIGIN
     rotation: Quaternion = IDENTITY
-    color: Color = STONE
+    color: Color = (0.62, 0.61, 0.6)  # stone
     group: str = ""
 
     def __post_init__(self) -> None:
@@ -87,7 +86,7 @@ class Obstacle:
             raise FigureError(message, kind="obstacle", name=self.name, field=field, advice=advice)
 
         if not self.name:
-            refuse("an obstacle has no name", "name", "name: table")
+            refuse("an obstacle has no name", "name", "give it one, such as table")
         if not isinstance(self.geometry, Plane | Heightfield):
             check_geometry(self.geometry, kind="obstacle", name=self.name)
         if not all(map(math.isfinite, (*self.position, *self.rotation, *self.color))):
@@ -109,7 +108,7 @@ class Scene:
 
     def __post_init__(self) -> None:
         if not self.name:
-            raise FigureError("the scene has no name", kind="scene", field="scene", advice="scene: my_scene")
+            raise FigureError("the scene has no name", kind="scene", field="scene", advice="give it one, such as workshop")
         if self.floor is not None and not math.isfinite(self.floor):
             raise FigureError("the floor is not finite", kind="scene", field="floor", advice="a height in metres, or none")
         seen: set[str] = set()
@@ -124,6 +123,7 @@ class Scene:
         return {obstacle.name: obstacle for obstacle in self.obstacles}
 
     def obstacle(self, name: str) -> Obstacle:
+        """The obstacle with this `name`; raises UnknownName if there is none."""
         try:
             return self._obstacle[name]
         except KeyError:
@@ -136,7 +136,7 @@ class Scene:
         return {name: tuple(o for o in self.obstacles if o.group == name) for name in names}
 
     def replace(self, **changes: Any) -> Scene:
-        """A copy with some fields changed, checked anew."""
+        """A copy with some fields changed (`changes`, by name) and everything checked again."""
         return replace(self, **changes)
 
     def __repr__(self) -> str:

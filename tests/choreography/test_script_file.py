@@ -49,14 +49,14 @@ script:
 # A piece of the good script, what is written instead (› stands before the word that is blamed), and what is said about it.
 BROKEN = [
     ("show: The meeting\n", "›", "has no 'show'"),
-    ("show: The meeting", "show: ›12", "the name of the show is wanted"),
-    ("tempo: 100", "tempo: ›fast", "a number is wanted"),
+    ("show: The meeting", "show: ›12", "expected the name of the show"),
+    ("tempo: 100", "tempo: ›fast", "expected a number"),
     ("tempo: 100", "tempo: ›1000", "counts a minute"),
     ("tempo: 100", "tempo: ›.nan", "not a number"),
     ("tempo: 100", "›tempi: 100", "unknown word 'tempi'"),
-    ("stage: [5 m, 3 m]", "stage: ›[5 m]", "1 numbers where 2 belong"),
+    ("stage: [5 m, 3 m]", "stage: ›[5 m]", "expected 2 numbers, got 1"),
     ("stage: [5 m, 3 m]", "stage: ›[0, 3]", "a stage of 0 m"),
-    ("stage: [5 m, 3 m]", "stage: [›5 kg, 3 m]", "kg measures a mass"),
+    ("stage: [5 m, 3 m]", "stage: [›5 kg, 3 m]", "expected a length, got a mass (kg)"),
     ("places: {door: [-1.2, 0]", "places: {door: ›[-9, 0]", "off the stage"),
     ("places: {door: [-1.2, 0], table: [1.2, 0]}", "places: ›12", "a mapping of places"),
     ("anna: {figure: marionette22", "anna: {figure: ›marionette2", "no figure is called"),
@@ -69,12 +69,12 @@ BROKEN = [
     ("- anna: walk", "- ›ana: walk", "must say what it is"),
     ("- anna: walk", "- anna: walk\n    ›bert: wave", "not both"),
     ("- anna: walk", "- anna: walk\n    ›cuonts: 6", "unknown word 'cuonts'"),
-    ("- anna: walk", "- anna: ›[walk]", "the name of a motion is wanted"),
+    ("- anna: walk", "- anna: ›[walk]", "expected the name of a motion"),
     ("    to: [-0.6, 0]", "    to: ›[-0.6, 9]", "off the stage"),
     ("    to: [-0.6, 0]", "    to: ›[2.4, 0]", "faster than a puppet walks"),
     ("    counts: 6", "    counts: ›-6", "counts"),
     ("    counts: 6", "    counts: ›1", "too fast"),
-    ("    counts: 4", "    counts: ›6 s", "s measures a time"),
+    ("    counts: 4", "    counts: ›6 s", "got a time (s)"),
     ("    with: enters", "    with: ›enter", "no cue is called 'enter'"),
     ("    with: enters", "    with: enters\n    ›after: enters", "both say when it begins"),
     ("    until: greets", "    until: ›enters", "no later than this cue"),
@@ -91,7 +91,7 @@ BROKEN = [
     ("  - bert: polka", "  - bert: ›turn", "a turn to where?"),
     ("    at: 24", "    at: 24\n    wait: ›2", "'at' says the count"),
     ("    size: 0.8", "    size: ›30", "times its size"),
-    ("    mirrored: true", "    mirrored: ›maybe", "true or false is wanted"),
+    ("    mirrored: true", "    mirrored: ›maybe", "expected true or false"),
     ("  - anna: walk\n", "  - ›anna: walk\n    after: greets\n", "wait for each other"),
     ("    wait: 2", "    wait: ›-5", "before the show"),
     ("script:\n", "script: ›[]\nmore:\n", ""),
@@ -101,7 +101,7 @@ BROKEN = [
 
 def test_a_show_without_figures(tmp_path: Path) -> None:
     told = str(said("show: Nobody\ntempo: 90\nfigures: {}\nscript: []\n", tmp_path))
-    assert "who plays is wanted here, not an empty mapping" in told
+    assert "expected a mapping of who plays, got an empty mapping" in told
 
 
 def test_a_marionette_without_motions_is_told_where_to_get_some(tmp_path: Path) -> None:

@@ -324,7 +324,7 @@ def test_meshes_are_named_from_the_folder_of_the_file(tmp_path, monkeypatch):
     save_figure(near, "other/near.yaml")
     assert "../robot/meshes/arm.stl" in Path("other/near.yaml").read_text()
     (tmp_path / "robot" / "meshes" / "arm.stl").unlink()
-    with pytest.raises(FileError, match=r":3:32: the file 'meshes/arm.stl' is not there"):
+    with pytest.raises(FileError, match=r":3:32: the file 'meshes/arm.stl' does not exist"):
         load_figure(path)
 
 

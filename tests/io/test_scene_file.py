@@ -16,7 +16,7 @@ from bunraku.errors import FileError
 from bunraku.figure import Box, Capsule, Cylinder, Mesh, Sphere, library
 from bunraku.io.yaml import scene_file
 from bunraku.io.yaml.scene_file import load_scene, parse_scene, save_scene, scene_yaml
-from bunraku.scene import STONE, Heightfield, Obstacle, Plane, Scene
+from bunraku.scene import Heightfield, Obstacle, Plane, Scene
 from bunraku.spatial import so3
 
 HERE = Path(__file__).parent
@@ -78,7 +78,7 @@ GEOMETRIES: st.SearchStrategy[Any] = st.one_of(
 )  # fmt: skip
 OBSTACLES = st.builds(
     Obstacle, st.uuids().map(str), GEOMETRIES, VECTORS, st.tuples(*[st.floats(0.1, 1)] * 4),
-    st.sampled_from([STONE, (1.0, 0.5, 0.0)]), st.sampled_from(["", "pile", "a b"]),
+    st.sampled_from([Obstacle.color, (1.0, 0.5, 0.0)]), st.sampled_from(["", "pile", "a b"]),
 )  # fmt: skip
 
 
@@ -123,13 +123,13 @@ def test_a_mesh_is_scaled_by_one_number_or_by_three(tmp_path):
     ("text", "place", "message", "advice"),
     [
         ("scene: s\nobstacles: [{bx: [1, 1, 1]}]", (2, 14), "say what it is", "did you mean box"),
-        ("scene: s\nobstacles: [{box: [1, 1]}]", (2, 19), "2 numbers where 3", "exactly 3"),
+        ("scene: s\nobstacles: [{box: [1, 1]}]", (2, 19), "expected 3 numbers, got 2", "exactly 3"),
         ("scene: s\nobstacles: [{box: [1, 1, 0]}]", (2, 19), "positive", "metres"),
         ("scene: s\nobstacles: [{sphere: 1, name: a}, {sphere: 2, name: a}]", (2, 53), "the name 'a' is taken", "line 2"),
         ("scene: s\nobstacles: [{plane: [0, 0, 0]}]", (2, 21), "no direction", "[0, 0, 1]"),
         ("scene: s\nobstacles: [{heightfield: [[1, 2], [3]], size: [1, 1]}]", (2, 27), "table", "same length"),
         ("scene: s\nobstacles: [{heightfield: [[1, 2], [3, 4]]}]", (2, 13), "no 'size'", "add size"),
-        ("scene: s\nobstacles: [{heightfield: hills.csv, size: [1, 1]}]", (2, 27), "not there", "folder"),
+        ("scene: s\nobstacles: [{heightfield: hills.csv, size: [1, 1]}]", (2, 27), "does not exist", "folder"),
         ("scene: s\nobstacles: [{group: g}]", (2, 14), "say what it is", "sphere"),
         ("scene: s\nobstacles: [{group: g, obstacles: [{box: 3}]}]", (2, 42), "a list of numbers", "[ … ]"),
         ("scene: s\nobstacles: [{sphere: 1, mass: 3}]", (2, 25), "unknown word 'mass'", "there are"),
@@ -154,7 +154,7 @@ def test_a_table_that_is_wrong_is_shown_in_its_own_file(tmp_path):
 
 
 def test_only_figures_and_scenes_are_yaml(tmp_path):
-    with pytest.raises(FileError, match="a list cannot be written"):
+    with pytest.raises(FileError, match="cannot write a list"):
         bunraku.save([1, 2, 3], tmp_path / "list.yaml")
     with pytest.raises(FileError, match="cannot be written"):
         bunraku.save(library.pendulum(), tmp_path / "pendulum.xyz")

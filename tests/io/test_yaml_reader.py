@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bunraku.errors import BunrakuError, FigureError, FileError, MissingExtra
+from bunraku.errors import BunrakuError, FigureError, FileError, MissingExtra, did_you_mean
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
-from bunraku.io.yaml.source import near
 
 
 def value(text: str) -> Node:
@@ -99,8 +98,8 @@ def test_numbers_may_have_units(text, quantity, number):
     ("text", "quantity", "message", "advice"),
     [
         ("0.3 m", Quantity.NUMBER, "plain number", "write 0.3 without a unit"),
-        ("0.3 m", Quantity.ANGLE, "m measures a length; an angle", "deg"),
-        ("3 deg", Quantity.LENGTH, "deg measures an angle; a length", "cm or mm"),
+        ("0.3 m", Quantity.ANGLE, "expected an angle, got a length (m)", "deg"),
+        ("3 deg", Quantity.LENGTH, "expected a length, got an angle (deg)", "cm or mm"),
         ("3 furlongs", Quantity.LENGTH, "unknown unit 'furlongs'", "cm or mm"),
         ("0,3", Quantity.NUMBER, "'0,3'", "0.3"),
         ("true", Quantity.NUMBER, "'true'", "number"),
@@ -161,7 +160,7 @@ def test_any_other_error_is_told_where_it_was_said():
         raise MissingExtra("coal", "collision", "touching")
 
 
-@pytest.mark.parametrize(("text", "message"), [("0", "0 is not more"), ("-2 ms", "-2 ms is not"), ("3 m", "m measures a length")])
+@pytest.mark.parametrize(("text", "message"), [("0", "0 is not more"), ("-2 ms", "-2 ms is not"), ("3 m", "expected a time")])
 def test_more_than_zero(text, message):
     assert value("2 min").positive(Quantity.TIME) == 120.0
     with pytest.raises(FileError, match=message):
@@ -171,7 +170,7 @@ def test_more_than_zero(text, message):
 @pytest.mark.parametrize("text", ["1", "101", "2.5", "1e11"])
 def test_whole_numbers(text):
     assert value("100").whole(2, 100) == 100
-    with pytest.raises(FileError, match="no whole number from 2 to 100"):
+    with pytest.raises(FileError, match="expected a whole number from 2 to 100"):
         value(text).whole(2, 100)
 
 
@@ -196,10 +195,10 @@ def test_what_is_not_a_name(text):
         value(text).name("it")
 
 
-def test_near_lists_what_there_is():
-    assert near("elbo", ["elbow", "wrist"]) == "did you mean elbow?"
-    assert near("zzz", ["elbow", "wrist"]) == "there are: elbow, wrist"
-    assert near("zzz", []) == "there are none"
+def test_did_you_mean_lists_what_there_is():
+    assert did_you_mean("elbo", ["elbow", "wrist"]) == "did you mean elbow?"
+    assert did_you_mean("zzz", ["elbow", "wrist"]) == "there are: elbow, wrist"
+    assert did_you_mean("zzz", []) == "there are none"
 
 
 # -- files -----------------------------------------------------------------------------------------------------------

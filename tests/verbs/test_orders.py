@@ -111,5 +111,5 @@ def test_shipped_orders_are_known_by_name_everywhere(name: str, tmp_path: Path, 
 def test_where_no_motion_comes_of_it(tmp_path: Path) -> None:
     path = written(tmp_path, "plan")
     path.write_text(path.read_text() + "scene: {scene: stone, obstacles: [{sphere: 2}]}\n")
-    with pytest.raises(BunrakuError, match="(?i)start"):
+    with pytest.raises(BunrakuError, match=r"(?i)start"):
         thing_named(str(path))

@@ -61,7 +61,7 @@ def test_a_file_says_all_of_a_problem(tmp_path: Path) -> None:
         ("speed: 0.6", "speed: -1", "a speed of -1"),
         ("[-0.4, 0.5]", "[0.5, -0.4]", "is above"),
         ("seed: 1", "seed: 1.5", "no whole number"),
-        ("seed: 1", "planner: rrt", "'rrt' is not known"),
+        ("seed: 1", "planner: rrt", "unknown planner 'rrt'"),
         ("budget", "budgets", "unknown word 'budgets'"),
         ("configuration: {hand_x: 0.3, hand_y: 0.3, hand_length: 75 cm}", "points: {toe: [0, 0, 0]}", "unknown word 'toe'"),
     ],

@@ -38,13 +38,12 @@ from bunraku.choreography.motion_library import repertoire_of
 from bunraku.choreography.motion_words import between, with_motions
 from bunraku.choreography.repertoire import Repertoire
 from bunraku.choreography.script import Cue, Role, Script, Start
-from bunraku.errors import BunrakuError, parts
+from bunraku.errors import BunrakuError, did_you_mean, parts
 from bunraku.figure import Figure
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
-from bunraku.io.yaml.source import near
 
 WORDS = ("show", "tempo", "stage", "places", "figures", "motions", "script")
 ROLE = ("figure", "at", "facing")
@@ -87,7 +86,9 @@ def _place(node: Node, places: Places, size: tuple[float, float]) -> tuple[float
     if isinstance(node.value, str):
         name = node.scalar("a place")
         if name not in places:
-            raise node.error(f"no place is called {name[:40]!r}", advice=near(name, places) if places else "write [x, y] in metres")
+            raise node.error(
+                f"no place is called {name[:40]!r}", advice=did_you_mean(name, places) if places else "write [x, y] in metres"
+            )
         return places[name]
     x, y = node.numbers(2, Quantity.LENGTH)
     if abs(x) > 0.5 * size[0] or abs(y) > 0.5 * size[1]:
@@ -166,7 +167,7 @@ def _cue(
     motion = what.scalar("the name of a motion")
     if motion not in (known := role.repertoire.pieces):
         own = f"{role.figure.name} has none in the library: record some and list them under 'motions', or take marionette22"
-        raise what.error(f"{role.name} knows no motion {motion[:40]!r}", advice=near(motion, known) if known else own)
+        raise what.error(f"{role.name} knows no motion {motion[:40]!r}", advice=did_you_mean(motion, known) if known else own)
     piece = role.repertoire[motion]
     words = entry.given(
         to=lambda n: _place(n, places, size), facing=lambda n: n.number(Quantity.ANGLE), mirrored=lambda n: n.flag(),
@@ -194,7 +195,7 @@ def _known(node: Node, names: Mapping[str, Node]) -> str:
     name = node.scalar("the name of a cue")
     if name not in names:
         raise node.error(
-            f"no cue is called {name[:40]!r}", advice=near(name, names) if names else f"give that cue a name: {name[:40]}"
+            f"no cue is called {name[:40]!r}", advice=did_you_mean(name, names) if names else f"give that cue a name: {name[:40]}"
         )
     return name
 

@@ -149,7 +149,7 @@ class LineSearch:
 def descend(
     problem: ControlProblem, run: Rollout, *, method: Method = "auto", tolerance: float = 1e-12, iterations: int = 60,
     threads: int = 1, progress: Listener | None = None, stage: str = "optimize", expansion: MotionExpansion | None = None,
-    first: int = 0, options: DescentOptions = DescentOptions(),  # noqa: B008 (frozen)
+    first: int = 0, options: DescentOptions = DescentOptions(),
 ) -> Descent:  # fmt: skip
     """From one motion to a better one, until the expected decrease is below `tolerance` times the cost.
 

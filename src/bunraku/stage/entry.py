@@ -51,7 +51,7 @@ class Recorded:
                 )
 
 
-def still(figure: Figure, *, scene: Scene = Scene("stage")) -> Recorded:  # noqa: B008 (frozen)
+def still(figure: Figure, *, scene: Scene = Scene("stage")) -> Recorded:
     """A figure that stands at its start."""
     return Recorded(Motion.of(figure, [0.0], figure.start[None]), scene)
 

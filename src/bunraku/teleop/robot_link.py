@@ -186,7 +186,7 @@ class Drive:
 
 
 def drive(
-    session: Session, link: Link, commands: Iterable[Command], *, gains: Gains = Gains(),  # noqa: B008 (frozen)
+    session: Session, link: Link, commands: Iterable[Command], *, gains: Gains = Gains(),
     watch: Callable[[], bool] = lambda: True, keep: bool = True,
 ) -> Drive:  # fmt: skip
     """Performs commands with a robot; each tick's targets follow from what it measured at the tick before. `watch` may end it.

@@ -191,7 +191,7 @@ class Simulated:
     pulls = frozenset(("spindle", "hook", "body"))
     series = (("kinetic energy", "J"), ("potential energy", "J"), ("total energy", "J"), ("constraint error", "mm"))
 
-    def __init__(self, *figures: Figure, scene: Scene = Scene("stage"), dt: float = 0.005) -> None:  # noqa: B008 (frozen)
+    def __init__(self, *figures: Figure, scene: Scene = Scene("stage"), dt: float = 0.005) -> None:
         self._puppets = [Puppet(figure, dt) for figure in figures]
         self.figures = tuple(figures)
         # Where the puppeteer holds nothing there is nothing to steer.

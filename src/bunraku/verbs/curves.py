@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 
 from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 
+from bunraku.errors import did_you_mean
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
-from bunraku.io.yaml.source import near
 
 Curve = Callable[[float], float]
 SINE = ("amplitude", "frequency", "phase", "offset")
@@ -21,11 +21,11 @@ def curves(node: Node | None, known: Mapping[str, Quantity], rest: Mapping[str, 
     if node is None:
         return {}
     if not isinstance(node.value, dict):
-        raise node.unwanted(f"a mapping of a {what} to its curve", advice=f"write name: curve; {near('', known)}")
+        raise node.unwanted(f"a mapping of a {what} to its curve", advice=f"write name: curve; {did_you_mean('', known)}")
     out = {}
     for name, key in node.keys.items():
         if name not in known:
-            raise key.error(f"no {what} is called {name[:40]!r}", advice=near(name, known))
+            raise key.error(f"no {what} is called {name[:40]!r}", advice=did_you_mean(name, known))
         out[name] = curve(node.value[name], known[name], rest[name])
     return out
 

@@ -20,7 +20,7 @@ GECKO = Gecko(library.named("gecko"))
 WALL = (Straight(0.2), Slope(math.pi / 2), Straight(0.3))
 
 
-def walked(segments, *, paper=True, cycles=None, gains=GaitGains(), correct=1):  # noqa: B008
+def walked(segments, *, paper=True, cycles=None, gains=GaitGains(), correct=1):
     m = GECKO.measures
     course = Course(segments, height=m["height"], spread=m["spread"])
     plan = footsteps(course, front=m["front"], rear=m["rear"], cycles=cycles)

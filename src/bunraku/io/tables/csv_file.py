@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.errors import FileError, MotionError, NotFinite
+from bunraku.errors import FileError, MotionError, NotFinite, did_you_mean
 from bunraku.figure import Figure, library
-from bunraku.io.yaml.source import near
 from bunraku.motion import Motion, Track
 from bunraku.motion.still import as_motion
 from bunraku.writing import writing
@@ -142,7 +141,7 @@ class _Table:
         spare = next((name for name in place if name not in used), None)
         if spare is not None:
             known = [name for names in _fields(figure).values() for name, _ in names]
-            raise self.refuse(f"{figure.name} has no {spare!r}", 1, self._column(place[spare]), near(spare, known))
+            raise self.refuse(f"{figure.name} has no {spare!r}", 1, self._column(place[spare]), did_you_mean(spare, known))
         try:
             return Motion(values[:, 0] * self._factor(0, "s"), (Track(figure, **found),))
         except (MotionError, NotFinite) as error:

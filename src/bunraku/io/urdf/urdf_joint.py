@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.errors import did_you_mean
 from bunraku.figure import WORLD, Frame, Joint, Variable
 from bunraku.figure.frame import AXES, ORIGIN, Vector
 from bunraku.io.leftovers import Leftovers
 from bunraku.io.urdf.urdf_link import placement
 from bunraku.io.xml_text import Element
-from bunraku.io.yaml.source import near
 from bunraku.spatial import so3
 from bunraku.spatial.so3 import IDENTITY, Quaternion
 
@@ -48,7 +48,7 @@ def joint_frames(joint: Element, frame: str, parent: str, leftovers: Leftovers) 
             return _chain(frame, parent, name, BALL, position, rotation)
         case "planar":
             return _planar(joint, frame, parent, name, position, rotation)
-    raise joint.error(f"unknown joint type {kind[:40]!r}", "type", advice=near(kind, KINDS))
+    raise joint.error(f"unknown joint type {kind[:40]!r}", "type", advice=did_you_mean(kind, KINDS))
 
 
 def _axis(joint: Element) -> Vector:

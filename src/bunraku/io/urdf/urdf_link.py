@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.errors import did_you_mean
 from bunraku.figure import Body, Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from bunraku.figure.frame import ORIGIN, Vector
 from bunraku.figure.mass import inertia_tuple
@@ -16,7 +17,6 @@ from bunraku.figure.shape import Color, Geometry
 from bunraku.io import xml_text
 from bunraku.io.leftovers import Leftovers
 from bunraku.io.xml_text import Element
-from bunraku.io.yaml.source import near
 from bunraku.spatial import so3
 from bunraku.spatial.so3 import IDENTITY, Quaternion
 
@@ -104,7 +104,7 @@ class Links:
                     return Capsule(own.number("radius"), own.number("length"))
                 case "mesh":
                     return self._mesh(own)
-        raise own.error(f"unknown geometry <{own.tag[:40]}>", advice=near(own.tag, GEOMETRIES))
+        raise own.error(f"unknown geometry <{own.tag[:40]}>", advice=did_you_mean(own.tag, GEOMETRIES))
 
     def _mesh(self, element: Element) -> Mesh | None:
         named = element.word("filename")

@@ -10,13 +10,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from bunraku.errors import did_you_mean
 from bunraku.figure import WORLD, Body, Figure, Frame, Joint, Shape
 from bunraku.io import xml_text
 from bunraku.io.leftovers import Leftovers
 from bunraku.io.urdf.urdf_joint import base_frames, joint_frames
 from bunraku.io.urdf.urdf_link import Links
 from bunraku.io.xml_text import Element
-from bunraku.io.yaml.source import near
 
 PathLike = str | os.PathLike[str]
 
@@ -117,7 +117,7 @@ class _Tree:
         element = joint.needed(end, advice=f'add <{end} link="…"/>')
         name = element.word("link")
         if name not in self.links.elements:
-            hint = near(name, self.links.elements)
+            hint = did_you_mean(name, self.links.elements)
             raise element.error(f"no link is called {name[:80]!r}", "link", advice=hint)
         return name
 

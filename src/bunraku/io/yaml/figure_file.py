@@ -2,7 +2,7 @@
 
     figure: arm
     gravity: [0, 0, -9.81]
-    damping: 0.02                # of every dynamic variable that has none of its own
+    damping: 0.02                # of every dynamic variable that has no damping of its own
     frames:
       - ball: shoulder
         at: [0, 0, 1]
@@ -20,8 +20,8 @@
     strings:
       - {string: hand, hook: wrist, spindle: hand_spindle}
 
-Numbers are in SI units and radians, or followed by mm, cm, deg, g. Instead of nesting, a frame may name its `parent`,
-which stands before it. Meshes are named from the folder of the file.
+Numbers are in SI units and radians, or followed by a unit: mm, cm, deg, g. Instead of being nested, a frame may name its
+`parent`, which must be listed before it. Paths of meshes start at the folder of the file.
 """
 
 from __future__ import annotations
@@ -40,51 +40,50 @@ from bunraku.io.yaml.figure_names import Names
 from bunraku.io.yaml.figure_writer import figure_tree
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
-from bunraku.io.yaml.shape_words import SEEN, shape
+from bunraku.io.yaml.shape_words import SHAPE_FLAGS, shape
 from bunraku.writing import writing
-
-WORDS = (
-    "figure", "gravity", "damping", "frames", "bodies", "shapes", "lengths", "joints", "strings", "wires", "springs",
-    "forces", "contacts", "closures", "allowed", "actuators",
-)  # fmt: skip
 
 
 def load_figure(path: str | os.PathLike[str]) -> Figure:
-    """The figure in a file."""
+    """The figure in the file at `path`; raises FileError, which points at the fault, if there is none."""
     return figure_of(yaml_reader.read(path), Path(path).parent)
 
 
 def parse_figure(text: str | bytes, path: str | os.PathLike[str] = "") -> Figure:
-    """The figure in a text, as if it were in the file `path`."""
+    """The figure in a `text`, as if it were in the file `path`; raises FileError as `load_figure` does."""
     return figure_of(yaml_reader.parse(text, str(path)), Path(path).parent)
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Writes a figure so that `load_figure` gives an equal one."""
+    """Writes a `figure` to `path`, so that `load_figure` gives an equal one."""
     text = yaml_reader.dump(figure_tree(figure, Path(path).parent))
     with writing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def figure_yaml(figure: Figure) -> str:
-    """The text of a figure's file."""
+    """The text of the file of a `figure`."""
     return yaml_reader.dump(figure_tree(figure))
 
 
 def figure_of(root: Node, folder: Path) -> Figure:
-    """The figure that a document describes; meshes are looked for from `folder`."""
-    root.words(WORDS, "a figure")
+    """The figure that a document (`root`) describes; paths of meshes start at `folder`."""
+    known = (
+        "figure", "gravity", "damping", "frames", "bodies", "shapes", "lengths", "joints", "strings", "wires", "springs",
+        "forces", "contacts", "closures", "allowed", "actuators",
+    )  # fmt: skip
+    root.words(known, "a figure")
     name = root.need("figure", "the file").name("the figure")
     root.need("frames", "the figure")
     names = Names(root)
 
     def fixed_shape(node: Node) -> build.Attached:
-        return shape(node, folder, words=("mass", "frame", *SEEN))
+        return shape(node, folder, words=("mass", "frame", *SHAPE_FLAGS))
 
     def fixed_body(node: Node) -> build.Attached:
         return figure_frames.body(node, "frame")
 
-    # Frames are read first, since all else refers to them; what is fixed keeps its place before or after them.
+    # Frames are read first, since everything else refers to them; bodies and shapes keep their place before or after them.
     parts: dict[str, list[Item]] = {
         "frames": [figure_frames.frame(n, names, folder, top=True) for n in section(root, "frames")],
         "bodies": [figure_frames.elsewhere(n, names, fixed_body) for n in section(root, "bodies")],

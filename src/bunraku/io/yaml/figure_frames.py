@@ -1,4 +1,4 @@
-"""Frames in a figure file, with the variables that move them and the bodies and shapes that are fixed in them."""
+"""Frames in a figure file, with the variables that move them and the bodies and shapes fixed in them."""
 
 from __future__ import annotations
 
@@ -6,33 +6,31 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bunraku.errors import did_you_mean
 from bunraku.figure import WORLD, Joint, Variable, build
 from bunraku.figure.build import Attached, Item
-from bunraku.figure.frame import AXES
+from bunraku.figure.frame import AXES, JOINT_MOTIONS
 from bunraku.io.yaml.figure_names import Names
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
-from bunraku.io.yaml.shape_words import POSE, SEEN, pose, shape
-from bunraku.io.yaml.source import near
+from bunraku.io.yaml.shape_words import POSE_WORDS, SHAPE_FLAGS, pose, shape
 
-VARIABLE = ("kinematic", "start", "limits", "speed", "effort", "stiffness", "rest", "damping", "armature")
-PARTS = ("bodies", "shapes", "frames")
-SINGLE = ("rx", "ry", "rz", "tx", "ty", "tz")
-LETTERS = {"ball": ("rz", "ry", "rx"), "free": ("tx", "ty", "tz", "rz", "ry", "rx")}
-KINDS: dict[str, tuple[str, ...]] = {
-    "fixed": POSE,
-    **dict.fromkeys(SINGLE, (*POSE, "variable", *VARIABLE)),
-    "rotate": ("axis", *POSE, "variable", *VARIABLE),
-    "translate": ("axis", *POSE, "variable", *VARIABLE),
-    "screw": ("axis", "pitch", *POSE, "variable", *VARIABLE),
-    "ball": (*POSE, *VARIABLE),
-    "free": (*POSE, *VARIABLE),
-    "spindle": ("at", "moves", *(word for word in VARIABLE if word != "start")),
+VARIABLE_WORDS = ("kinematic", "start", "limits", "speed", "effort", "stiffness", "rest", "damping", "armature")
+FRAME_WORDS: dict[str, tuple[str, ...]] = {
+    "fixed": POSE_WORDS,
+    **dict.fromkeys(("rx", "ry", "rz", "tx", "ty", "tz"), (*POSE_WORDS, "variable", *VARIABLE_WORDS)),
+    "rotate": ("axis", *POSE_WORDS, "variable", *VARIABLE_WORDS),
+    "translate": ("axis", *POSE_WORDS, "variable", *VARIABLE_WORDS),
+    "screw": ("axis", "pitch", *POSE_WORDS, "variable", *VARIABLE_WORDS),
+    "ball": (*POSE_WORDS, *VARIABLE_WORDS),
+    "free": (*POSE_WORDS, *VARIABLE_WORDS),
+    "spindle": ("at", "moves", *(word for word in VARIABLE_WORDS if word != "start")),
 }
+"""The kinds of frames, and the words that each may have."""
 
 
 def section(node: Node, word: str) -> Sequence[Node]:
-    """The entries of a list that may be left out."""
+    """The entries of the list that a `word` of `node` gives; none where the word is missing."""
     found = node.get(word)
     return () if found is None else found.items(word)
 
@@ -41,12 +39,17 @@ def section(node: Node, word: str) -> Sequence[Node]:
 
 
 def frame(node: Node, names: Names, folder: Path, *, top: bool = False) -> Item:
-    """A frame with what hangs on it; one at the top may name its parent."""
-    kind, head = node.head(KINDS, "a frame")
-    node.words((kind, *KINDS[kind], *PARTS, "parent"), "a frame")
+    """The frame that `node` describes, with everything that hangs on it.
+
+    names: the names of the file, to which those of this frame are added
+    folder: where paths of meshes start
+    top: whether the frame is not nested in another, so that it may name its parent
+    """
+    kind, head = node.head(FRAME_WORDS, "a frame")
+    node.words((kind, *FRAME_WORDS[kind], "bodies", "shapes", "frames", "parent"), "a frame")
     if not top and "parent" in node.keys:
         advice = "remove it: the frame hangs on the one that it is nested in"
-        raise node.keys["parent"].error("a nested frame has its parent already", advice=advice)
+        raise node.keys["parent"].error("a nested frame already has its parent", advice=advice)
     name = head.name("a frame")
     parent = WORLD if node.get("parent") is None else _parent(node, name, names)
     with node.blamed({"motion": "axis"}):
@@ -56,7 +59,7 @@ def frame(node: Node, names: Names, folder: Path, *, top: bool = False) -> Item:
         if part.variable is not None:
             names.take("variable", part.variable.name, node, "variable")
     items: list[Item] = [body(n) for n in section(node, "bodies")]
-    items += [shape(n, folder, words=("mass", *SEEN)) for n in section(node, "shapes")]
+    items += [shape(n, folder, words=("mass", *SHAPE_FLAGS)) for n in section(node, "shapes")]
     items += [frame(n, names, folder) for n in section(node, "frames")]
     return build.under(parent, build.FrameNode(made.frames, tuple(items), made.kind))
 
@@ -75,7 +78,7 @@ def _moving(kind: str, name: str, node: Node) -> build.FrameNode:
             return build.spindle(name, **words, **variable(node, turns=False), **node.given(moves=_axes))
     turns = kind[0] == "r" or kind == "screw"
     words |= variable(node, turns=turns) | node.given(variable=Node.name)
-    axis = kind[1] if kind in SINGLE else _axis(node.need("axis", "the frame"))
+    axis = kind[1] if len(kind) == 2 else _axis(node.need("axis", "the frame"))
     if kind == "screw":
         return build.screw(axis, node.need("pitch", "the screw").length(), name, **words)
     return build.rotate(axis, name, **words) if turns else build.translate(axis, name, **words)
@@ -88,7 +91,7 @@ def _axis(node: Node) -> str | tuple[float, float, float]:
 def _axes(node: Node) -> str:
     text = node.scalar("some of the letters xyz")
     if len(set(text)) != len(text) or not set(text) <= set("xyz"):
-        raise node.error(f"{text[:40]!r} are not axes", advice="write some of x, y and z, such as xy")
+        raise node.error(f"expected some of the letters xyz, got {text[:40]!r}", advice="write some of x, y and z, such as xy")
     return text
 
 
@@ -103,19 +106,19 @@ def _parent(node: Node, name: str, names: Names) -> str:
         chain.append(above)
     if above is not None:
         ring = " → ".join([*chain, above] if len(chain) < 8 else [*chain[:7], "…", above])
-        raise at.error(f"a cycle: {ring}", advice="a tree has no cycle: one of them must hang on world")
+        raise at.error(f"a cycle: {ring}", advice="frames form a tree: one of these must hang on world")
     if wanted in parents:
-        raise at.error(f"the parent {wanted!r} comes later", advice="list parents before their children")
-    raise at.error(f"no frame is called {wanted!r}", advice=near(wanted, names.of("frame")))
+        raise at.error(f"the parent {wanted!r} is listed after its child", advice="list parents before their children")
+    raise at.error(f"no frame is called {wanted!r}", advice=did_you_mean(wanted, names.of("frame")))
 
 
 def _parents(root: Node) -> dict[str, str]:
-    """What hangs on what, as the whole file says it; for messages."""
+    """The parent of every frame in the whole file; for messages."""
     out: dict[str, str] = {}
     stack = [(node, WORLD) for node in section(root, "frames")]
     while stack:
         node, parent = stack.pop()
-        kind = next((kind for kind in KINDS if node.get(kind) is not None), None)
+        kind = next((kind for kind in FRAME_WORDS if node.get(kind) is not None), None)
         if kind is None:
             continue
         name = f"{node.place_of(kind).value}{'_spindle' if kind == 'spindle' else ''}"
@@ -129,13 +132,12 @@ def _parents(root: Node) -> dict[str, str]:
 
 
 def quantities(turns: bool) -> dict[str, Quantity]:
-    """What the words of a variable measure."""
-    position, speed, effort = (
-        (Quantity.ANGLE, Quantity.TURNING_SPEED, Quantity.TORQUE) if turns else (Quantity.LENGTH, Quantity.SPEED, Quantity.FORCE)
-    )
+    """What the words of a variable measure; `turns` says whether it is an angle."""
     if turns:
+        position, speed, effort = Quantity.ANGLE, Quantity.TURNING_SPEED, Quantity.TORQUE
         stiffness, damping, armature = Quantity.TURNING_STIFFNESS, Quantity.TURNING_DAMPING, Quantity.INERTIA
     else:
+        position, speed, effort = Quantity.LENGTH, Quantity.SPEED, Quantity.FORCE
         stiffness, damping, armature = Quantity.STIFFNESS, Quantity.DAMPING, Quantity.MASS
     return {
         "start": position, "limits": position, "rest": position, "speed": speed, "effort": effort,
@@ -144,7 +146,7 @@ def quantities(turns: bool) -> dict[str, Quantity]:
 
 
 def variable(node: Node, *, turns: bool) -> dict[str, Any]:
-    """The words of one variable."""
+    """The fields of one variable that `node` gives; `turns` says whether it is an angle."""
     words = {
         word: value(word, found, quantity) for word, quantity in quantities(turns).items() if (found := node.get(word)) is not None
     }
@@ -152,7 +154,7 @@ def variable(node: Node, *, turns: bool) -> dict[str, Any]:
 
 
 def value(word: str, node: Node, quantity: Quantity) -> Any:
-    """A number, or for limits a pair of numbers; .inf means that there is no limit."""
+    """What a `word` of a variable says in `node`: a number that measures `quantity`, or for limits a pair; .inf means no limit."""
     if word == "limits":
         lower, upper = (n.number(quantity, infinite=True) for n in node.items("limits (lower and upper)", 2))
         return (lower, upper)
@@ -161,10 +163,10 @@ def value(word: str, node: Node, quantity: Quantity) -> Any:
 
 def _several(node: Node, kind: str) -> dict[str, Any]:
     """The words of a joint of several variables: one value for all, or a list with one for each."""
-    letters = LETTERS[kind]
+    letters = JOINT_MOTIONS[kind]
     measured = [quantities(letter[0] == "r") for letter in letters]
     words: dict[str, Any] = {}
-    for word in VARIABLE:
+    for word in VARIABLE_WORDS:
         if (found := node.get(word)) is None:
             continue
         if word == "start" or _is_list(found, word):
@@ -186,8 +188,8 @@ def _one(word: str, node: Node, measured: dict[str, Quantity]) -> Any:
 
 
 def length(node: Node, names: Names) -> Variable:
-    """A variable that winds strings and moves no frame."""
-    node.words(("length", *(word for word in VARIABLE if word != "kinematic")), "a length")
+    """The variable in `node` that winds strings and moves no frame; its name is added to `names`."""
+    node.words(("length", *(word for word in VARIABLE_WORDS if word != "kinematic")), "a length")
     name = node.need("length", "the entry").name("a variable")
     words = variable(node, turns=False)
     lower, upper = words.pop("limits", (0.0, float("inf")))
@@ -198,10 +200,10 @@ def length(node: Node, names: Names) -> Variable:
 
 
 def joint(node: Node, names: Names) -> Joint:
-    """A ball or free joint whose frames are listed one by one."""
-    kind, head = node.head(LETTERS, "a joint")
+    """The ball or free joint in `node`, whose frames are listed one by one; its name is added to `names`."""
+    kind, head = node.head(JOINT_MOTIONS, "a joint")
     node.words((kind, "frames"), "a joint")
-    listed = node.need("frames", "the joint").items("frames", len(LETTERS[kind]))
+    listed = node.need("frames", "the joint").items("frames", len(JOINT_MOTIONS[kind]))
     frames = tuple(names.known("frame", n) for n in listed)
     return Joint(names.take("joint", head.name("a joint"), node), kind, frames)  # type: ignore[arg-type]
 
@@ -210,12 +212,13 @@ def joint(node: Node, names: Names) -> Joint:
 
 
 def elsewhere(node: Node, names: Names, read: Callable[[Node], Attached]) -> Item:
-    """A body or shape that is listed apart from its frame, or stands in the world."""
+    """A body or shape listed apart from its frame, or fixed in the world: `read` makes it from `node`, `names` knows the frames."""
     where = node.get("frame")
     return build.under(WORLD if where is None else names.known("frame", where), read(node))
 
 
 def body(node: Node, *words: str) -> Attached:
+    """The body that `node` describes; `words` are allowed besides its own, and read by the caller."""
     node.words(("mass", "com", "inertia", "name", *words), "a body")
     own = node.given(com=Node.lengths, inertia=_inertia, name=Node.name)
     with node.blamed():
@@ -226,5 +229,5 @@ def _inertia(node: Node) -> tuple[float, ...]:
     values = node.numbers(quantity=Quantity.INERTIA)
     if len(values) not in (3, 6):
         advice = "give xx yy zz, or xx yy zz xy xz yz, in kg·m²"
-        raise node.error(f"{len(values)} numbers where 3 or 6 belong", advice=advice)
+        raise node.error(f"expected 3 or 6 numbers, got {len(values)}", advice=advice)
     return values

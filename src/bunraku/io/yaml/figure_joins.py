@@ -7,22 +7,20 @@ from typing import Any
 from bunraku.figure import Closure, Contact, Force, Spring, build
 from bunraku.figure.build import StringSpec
 from bunraku.io.yaml.figure_frames import quantities, value
-from bunraku.io.yaml.figure_names import WORD_OF, Names
+from bunraku.io.yaml.figure_names import WORD_OF_FIELD, Names
 from bunraku.io.yaml.node import Node, is_text
 from bunraku.io.yaml.quantity import Quantity
 
-_WINDING = "length: metres, or length: variable (with ratio), or neither, with start, limits and speed"
-
 
 def string(node: Node, names: Names, kind: str) -> StringSpec:
-    """A string, or a wire."""
+    """The string or wire (`kind`) that `node` describes; `names` knows the frames and takes its name."""
     node.words((kind, "hook", "spindle", "length", "through", "variable", "ratio", "start", "limits", "speed"), f"a {kind}")
     name = names.take("string", node.need(kind, f"the {kind}").name(f"a {kind}"), node)
     names.places[kind, name] = node
     words = names.points(node, f"the {kind}", "hook", "spindle")
     words |= node.given(through=lambda n: [names.point(p) for p in n.items("points")])
     words |= _winding(node, names)
-    with node.blamed(WORD_OF):
+    with node.blamed(WORD_OF_FIELD):
         spec = (build.string if kind == "string" else build.wire)(name, **words)
     if spec.own is not None:
         names.take("variable", spec.own.name, node, "length")
@@ -31,6 +29,7 @@ def string(node: Node, names: Names, kind: str) -> StringSpec:
 
 def _winding(node: Node, names: Names) -> dict[str, Any]:
     """How long a string is: constant, wound by a variable of the figure, or by a variable of its own."""
+    advice = "write length: metres, or length: variable (with ratio), or neither, with start, limits and speed"
     length, by = node.get("length"), node.get("variable")
     words: dict[str, Any] = {}
     if length is not None and _is_number(length):
@@ -38,7 +37,7 @@ def _winding(node: Node, names: Names) -> dict[str, Any]:
         allowed = ["ratio"] if by is not None else []
     elif length is not None:
         if by is not None:
-            raise node.keys["variable"].error("two variables wind it", advice=_WINDING)
+            raise node.keys["variable"].error("the string is wound by two variables", advice=advice)
         named_here = node.get("start") is not None
         words["length"] = length.name("a variable") if named_here else names.known("variable", length)
         allowed = ["start", "limits", "speed"] if named_here else ["ratio"]
@@ -49,7 +48,7 @@ def _winding(node: Node, names: Names) -> dict[str, Any]:
     for word in ("start", "limits", "speed", "ratio"):
         if (found := node.get(word)) is not None:
             if word not in allowed:
-                raise node.keys[word].error(f"{word!r} has no meaning here", advice=_WINDING)
+                raise node.keys[word].error(f"{word!r} has no meaning here", advice=advice)
             words[word] = found.number() if word == "ratio" else value(word, found, quantities(False)[word])
     return words
 
@@ -60,6 +59,7 @@ def _is_number(node: Node) -> bool:
 
 
 def spring(node: Node, names: Names) -> Spring:
+    """The spring that `node` describes; `names` knows the frames and takes its name."""
     node.words(("spring", "a", "b", "stiffness", "length", "damping"), "a spring")
     name = names.take("spring", node.need("spring", "the spring").name("a spring"), node)
     words = names.points(node, "the spring", "a", "b") | node.given(
@@ -70,7 +70,7 @@ def spring(node: Node, names: Names) -> Spring:
 
 
 def force(node: Node, names: Names) -> Force:
-    """An effort along a variable, or a push at a point."""
+    """The force that `node` describes: an effort along a variable, or a push at a point. `names` takes its name."""
     kind, head = node.head(("effort", "push"), "a force")
     if kind == "effort":
         node.words(("effort", "name", "gain"), "an effort")
@@ -85,6 +85,7 @@ def force(node: Node, names: Names) -> Force:
 
 
 def contact(node: Node, names: Names) -> Contact:
+    """The contact that `node` describes; `names` knows the frames and takes its name."""
     node.words(("contact", "point", "plane", "normal", "friction"), "a contact")
     name = names.take("contact", node.need("contact", "the contact").name("a contact"), node)
     words = node.given(plane=names.point, normal=Node.vector, friction=Node.number)
@@ -93,6 +94,7 @@ def contact(node: Node, names: Names) -> Contact:
 
 
 def closure(node: Node, names: Names) -> Closure:
+    """The closure that `node` describes; `names` knows the frames and takes its name."""
     node.words(("closure", "a", "b", "kind"), "a closure")
     name = names.take("closure", node.need("closure", "the closure").name("a closure"), node)
     kind = node.given(kind=lambda n: n.choice(("point", "hinge", "weld", "plane"), "kind"))
@@ -100,6 +102,6 @@ def closure(node: Node, names: Names) -> Closure:
 
 
 def pair(node: Node, names: Names) -> tuple[str, str]:
-    """Two frames whose shapes may touch."""
+    """Two frames whose shapes may touch, by name, as `node` lists them; `names` knows the frames."""
     a, b = (names.known("frame", n) for n in node.items("frames", 2))
     return (a, b)

@@ -1,12 +1,11 @@
-"""Figure → the tree of words that its file holds: readable where it can be, exact always.
+"""Figure → the tree of words that its file holds: exact, and as readable as possible.
 
 A frame is nested in its parent where that keeps the order of the frames, and so of the variables; otherwise frames are
-listed flat. A handier form (a `ball`, a `spindle`, `to`, `rpy`) is used only where it gives the same figure again.
+listed flat. A shorter form (a `ball`, a `spindle`, `to`, `rpy`) is used only where it gives the same figure again.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,19 +14,17 @@ from typing import Any, TypeVar
 
 from bunraku.errors import FigureError
 from bunraku.figure import WORLD, Body, Figure, Frame, Joint, Shape, Variable, build
-from bunraku.figure.frame import AXES
+from bunraku.figure.frame import axis_letter
+from bunraku.io.yaml.figure_frames import VARIABLE_WORDS
 from bunraku.io.yaml.joins_writer import joins_words
 from bunraku.io.yaml.shape_writer import attached_words, body_words, pose_words, shape_words
 
 Words = dict[str, Any]
 Part = TypeVar("Part", bound=Body | Shape)
-DEEPEST = 16
-"""Frames nested deeper than this are hard to read, and are listed flat."""
-_LETTER = {axis: letter for letter, axis in AXES.items()}
 
 
 @dataclass(frozen=True)
-class Entry:
+class FrameEntry:
     """Frames that one entry of the file makes, with its words."""
 
     frames: tuple[Frame, ...]
@@ -36,16 +33,17 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """Of the frame that carries what hangs on the entry."""
+        """The name of the last frame, to which children are fixed."""
         return self.frames[-1].name
 
     @property
     def parent(self) -> str:
+        """The name of the frame that the entry hangs on."""
         return self.frames[0].parent
 
 
 def figure_tree(figure: Figure, folder: Path | None = None) -> Words:
-    """What the file of a figure says; `folder` is where it will be."""
+    """The words of the file of a `figure`; `folder` is where the file will be."""
     damping = _common_damping(figure)
     entries, joints = _entries(figure, damping)
     bodies, first_bodies, last_bodies = _shared_out(figure.bodies, entries)
@@ -74,7 +72,7 @@ def _beside(parent: str, words: Words, word: str = "parent") -> Words:
     return dict([head, *([] if parent == WORLD else [(word, parent)]), *rest])
 
 
-def _shared_out(parts: Sequence[Part], entries: Sequence[Entry]) -> tuple[dict[str, list[Part]], list[Part], list[Part]]:
+def _shared_out(parts: Sequence[Part], entries: Sequence[FrameEntry]) -> tuple[dict[str, list[Part]], list[Part], list[Part]]:
     """Bodies or shapes by frame, and those listed before and after the frames.
 
     If sharing them out would change their order, all are listed after.
@@ -95,19 +93,19 @@ def _shared_out(parts: Sequence[Part], entries: Sequence[Entry]) -> tuple[dict[s
 # -- nested or flat --------------------------------------------------------------------------------------------------
 
 
-def _is_nested(entries: Sequence[Entry]) -> bool:
+def _is_nested(entries: Sequence[FrameEntry]) -> bool:
     """Whether every parent is an entry that is still open when its child comes, and none is too deep."""
     open_: list[str] = [WORLD]
     for entry in entries:
         while open_ and open_[-1] != entry.parent:
             open_.pop()
-        if not open_ or len(open_) > DEEPEST:
+        if not open_ or len(open_) > 16:  # deeper nesting is hard to read
             return False
         open_.append(entry.name)
     return True
 
 
-def _nested(entries: Sequence[Entry]) -> list[Words]:
+def _nested(entries: Sequence[FrameEntry]) -> list[Words]:
     top: list[Words] = []
     words = {entry.name: entry.words for entry in entries}
     for entry in entries:
@@ -118,7 +116,7 @@ def _nested(entries: Sequence[Entry]) -> list[Words]:
 # -- frames ----------------------------------------------------------------------------------------------------------
 
 
-def _entries(figure: Figure, damping: float) -> tuple[list[Entry], Sequence[Joint]]:
+def _entries(figure: Figure, damping: float) -> tuple[list[FrameEntry], Sequence[Joint]]:
     """Frames as entries, and the joints that must be listed apart because no entry makes them."""
     entries = list(_grouped(figure, figure.groups, damping))
     made = [entry.joint for entry in entries if entry.joint is not None]
@@ -128,7 +126,7 @@ def _entries(figure: Figure, damping: float) -> tuple[list[Entry], Sequence[Join
     return list(_grouped(figure, (), damping)), figure.groups
 
 
-def _grouped(figure: Figure, groups: Iterable[Joint], damping: float) -> Iterable[Entry]:
+def _grouped(figure: Figure, groups: Iterable[Joint], damping: float) -> Iterable[FrameEntry]:
     joints = {joint.frames[0]: joint for joint in groups}
     k = 0
     while k < len(figure.frames):
@@ -140,11 +138,11 @@ def _grouped(figure: Figure, groups: Iterable[Joint], damping: float) -> Iterabl
         k += len(entry.frames)
 
 
-def _single(frame: Frame, damping: float) -> Entry:
+def _single(frame: Frame, damping: float) -> FrameEntry:
     pose, variable = pose_words(frame.position, frame.rotation), frame.variable
     if variable is None:
-        return Entry((frame,), {"fixed": frame.name, **pose})
-    letter = _LETTER.get(variable.axis)
+        return FrameEntry((frame,), {"fixed": frame.name, **pose})
+    letter = axis_letter(variable.axis)
     words: Words
     match variable.motion:
         case "rotate" | "translate" if letter is not None:
@@ -156,34 +154,34 @@ def _single(frame: Frame, damping: float) -> Entry:
         case _:
             raise FigureError("a length moves no frame", kind="frame", name=frame.name, advice="make it one of the lengths")
     named = {} if variable.name == frame.name else {"variable": variable.name}
-    return Entry((frame,), words | pose | named | _variable_words(variable, damping))
+    return FrameEntry((frame,), words | pose | named | _variable_words(variable, damping))
 
 
-def _joint(frames: Sequence[Frame], joint: Joint, damping: float) -> Entry | None:
+def _joint(frames: Sequence[Frame], joint: Joint, damping: float) -> FrameEntry | None:
     """A ball or free joint, if its frames and variables have the names that those words give them."""
     variables = [frame.variable for frame in frames if frame.variable is not None]
     each = [_variable_words(v, damping) for v in variables]
     words: Words = {}
-    for word in ("kinematic", "start", "limits", "speed", "effort", "stiffness", "rest", "damping", "armature"):
+    for word in VARIABLE_WORDS:
         if not any(word in own for own in each):
             continue
-        values = [own.get(word, _DEFAULTS[word]) for own in each]
+        values = [own.get(word, _default(word)) for own in each]
         same = word != "start" and all(value == values[0] for value in values)
         words[word] = values[0] if same else values
     make = build.ball if joint.kind == "ball" else build.free
     pose = pose_words(frames[0].position, frames[0].rotation)
-    entry = Entry(tuple(frames), {joint.kind: joint.name, **pose, **words}, joint)
+    entry = FrameEntry(tuple(frames), {joint.kind: joint.name, **pose, **words}, joint)
     return entry if _gives(make(joint.name, **pose, **words), entry, damping) else None
 
 
-def _spindle(frames: Sequence[Frame], damping: float) -> Entry | None:
+def _spindle(frames: Sequence[Frame], damping: float) -> FrameEntry | None:
     """A carriage, if these frames begin with one."""
     last = next((k for k, frame in enumerate(frames) if frame.name.endswith("_spindle")), None)
     if last is None:
         return None
     frames, name = frames[: last + 1], frames[last].name.removesuffix("_spindle")
     variables = [frame.variable for frame in frames if frame.variable is not None]
-    moves = [_LETTER.get(v.axis, "?") for v in variables]
+    moves = [axis_letter(v.axis) or "?" for v in variables]
     if not name or len(variables) != len(frames) or not set(moves) <= set("xyz") or len(set(moves)) < len(moves):
         return None
     at = list(frames[0].position)
@@ -193,12 +191,12 @@ def _spindle(frames: Sequence[Frame], damping: float) -> Entry | None:
     words: Words = {word: value for word, value in own.items() if word not in ("start", "kinematic")}
     words |= {} if variables[0].kinematic else {"kinematic": False}
     words = {"at": at, **({} if moves == ["x", "y"] else {"moves": "".join(moves)}), **words}
-    entry = Entry(tuple(frames), {"spindle": name, **words})
+    entry = FrameEntry(tuple(frames), {"spindle": name, **words})
     return entry if _gives(build.spindle(name, **words), entry, damping) else None
 
 
-def _gives(node: build.FrameNode, entry: Entry, damping: float) -> bool:
-    """Whether a handier form makes the same frames."""
+def _gives(node: build.FrameNode, entry: FrameEntry, damping: float) -> bool:
+    """Whether a shorter form makes the same frames."""
     parents = [entry.parent, *(frame.name for frame in entry.frames[:-1])]
     made = [replace(frame, parent=parent) for frame, parent in zip(node.frames, parents, strict=False)]
     return [_damped(frame, damping) for frame in made] == list(entry.frames)
@@ -213,19 +211,19 @@ def _damped(frame: Frame, damping: float) -> Frame:
 
 # -- variables -------------------------------------------------------------------------------------------------------
 
-_DEFAULTS: Words = {
-    "kinematic": False, "start": 0.0, "limits": (-math.inf, math.inf), "speed": math.inf, "effort": math.inf,
-    "stiffness": 0.0, "rest": 0.0, "damping": 0.0, "armature": 0.0,
-}  # fmt: skip
+
+def _default(word: str) -> Any:
+    """What a variable has where the file does not give this word."""
+    return (Variable.lower, Variable.upper) if word == "limits" else getattr(Variable, word)
 
 
 def _variable_words(v: Variable, damping: float) -> Words:
-    """Those words of a variable that differ from what it has without them."""
-    values: Words = {word: getattr(v, word) for word in _DEFAULTS if word != "limits"}
+    """The words of a variable that differ from the defaults."""
+    values: Words = {word: getattr(v, word) for word in VARIABLE_WORDS if word != "limits"}
     values["limits"] = (v.lower, v.upper)
     if not v.kinematic and v.damping == damping:
         values["damping"] = 0.0
-    return {word: values[word] for word, default in _DEFAULTS.items() if values[word] != default}
+    return {word: values[word] for word in VARIABLE_WORDS if values[word] != _default(word)}
 
 
 def _common_damping(figure: Figure) -> float:

@@ -12,18 +12,18 @@ Words = dict[str, Any]
 
 
 def joins_words(figure: Figure) -> Words:
-    """The sections of what joins frames, those that are not empty."""
+    """The sections of a `figure` file for strings, springs, forces, contacts and closures; empty ones are left out."""
     own = _own_lengths(figure)
     shared = [v for v in figure.lengths if v not in own.values()]
     tree: Words = {
-        "lengths": [{"length": v.name, **length_words(v)} for v in shared],
-        "strings": [string_words(s, own.get(s.name)) for s in figure.strings],
-        "wires": [string_words(s, own.get(s.name)) for s in figure.wires],
+        "lengths": [{"length": v.name, **_length_words(v)} for v in shared],
+        "strings": [_string_words(s, own.get(s.name)) for s in figure.strings],
+        "wires": [_string_words(s, own.get(s.name)) for s in figure.wires],
         "springs": [_spring_words(s) for s in figure.springs],
         "forces": [_force_words(f) for f in figure.forces],
         "contacts": [_contact_words(c) for c in figure.contacts],
         "closures": [
-            {"closure": c.name, "a": point(c.a), "b": point(c.b), **({} if c.kind == "point" else {"kind": c.kind})}
+            {"closure": c.name, "a": _point(c.a), "b": _point(c.b), **({} if c.kind == "point" else {"kind": c.kind})}
             for c in figure.closures
         ],
         "allowed": figure.allowed,
@@ -31,7 +31,7 @@ def joins_words(figure: Figure) -> Words:
     return {word: entries for word, entries in tree.items() if entries}
 
 
-def point(at: Point) -> Any:
+def _point(at: Point) -> Any:
     return at.frame if at.position == ORIGIN else [at.frame, at.position]
 
 
@@ -55,21 +55,21 @@ def _is_simple(v: Variable) -> bool:
     return v == Variable(v.name, "length", kinematic=True, start=v.start, lower=v.lower, upper=v.upper, speed=v.speed)
 
 
-def string_words(string: String, own: Variable | None) -> Words:
-    """`own` is the length variable that the string has for itself."""
-    words: Words = {string.kind: string.name, "hook": point(string.hook), "spindle": point(string.spindle)}
+def _string_words(string: String, own: Variable | None) -> Words:
+    """`own` is the length variable that only this string has."""
+    words: Words = {string.kind: string.name, "hook": _point(string.hook), "spindle": _point(string.spindle)}
     if string.eyelets:
-        words["through"] = [point(at) for at in string.eyelets]
+        words["through"] = [_point(at) for at in string.eyelets]
     if own is not None:
         words |= {} if own.name == f"{string.name}_length" else {"length": own.name}
-        return words | {"start": own.start} | length_words(own)
+        return words | {"start": own.start} | _length_words(own)
     if string.variable is None:
         return words | {"length": string.length}
     words |= {"length": string.length} if string.length else {}
     return words | {"variable": string.variable} | ({} if string.ratio == 1.0 else {"ratio": string.ratio})
 
 
-def length_words(v: Variable) -> Words:
+def _length_words(v: Variable) -> Words:
     words: Words = {"start": v.start} if v.start else {}
     words |= {} if (v.lower, v.upper) == (0.0, math.inf) else {"limits": (v.lower, v.upper)}
     for word, default in (("speed", math.inf), ("effort", math.inf), ("stiffness", 0.0), ("rest", 0.0)):
@@ -83,7 +83,7 @@ def length_words(v: Variable) -> Words:
 
 
 def _spring_words(spring: Spring) -> Words:
-    words: Words = {"spring": spring.name, "a": point(spring.a), "b": point(spring.b), "stiffness": spring.stiffness}
+    words: Words = {"spring": spring.name, "a": _point(spring.a), "b": _point(spring.b), "stiffness": spring.stiffness}
     return words | {word: getattr(spring, word) for word in ("length", "damping") if getattr(spring, word)}
 
 
@@ -92,12 +92,12 @@ def _force_words(force: Force) -> Words:
         words: Words = {"effort": force.variable}
         words |= {} if force.name == f"{force.variable}_effort" else {"name": force.name}
         return words | ({} if force.gain == 1.0 else {"gain": force.gain})
-    words = {"push": force.name, "at": point(force.at), "direction": force.direction}
+    words = {"push": force.name, "at": _point(force.at), "direction": force.direction}
     return words | ({"turns": True} if force.turns else {})
 
 
 def _contact_words(contact: Contact) -> Words:
-    words: Words = {"contact": contact.name, "point": point(contact.point)}
-    words |= {} if contact.plane == Point(WORLD) else {"plane": point(contact.plane)}
+    words: Words = {"contact": contact.name, "point": _point(contact.point)}
+    words |= {} if contact.plane == Point(WORLD) else {"plane": _point(contact.plane)}
     words |= {} if contact.normal == (0.0, 0.0, 1.0) else {"normal": contact.normal}
     return words | ({"friction": contact.friction} if contact.friction else {})

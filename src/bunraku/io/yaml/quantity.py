@@ -7,25 +7,24 @@ from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
 
-_DEGREE = math.pi / 180.0
-
 
 class Quantity(Enum):
-    """What a number measures. Without a unit it is in SI; each line names the SI unit, then others with their factors."""
+    """What a number measures. Without a unit it is in SI; each line has its
+    `label` in messages, its SI `unit`, and `others` with the factor to SI."""
 
     NUMBER = "number", ""
     LENGTH = "length", "m", {"cm": 0.01, "mm": 0.001}
-    ANGLE = "angle", "rad", {"deg": _DEGREE, "°": _DEGREE}
+    ANGLE = "angle", "rad", {"deg": math.radians(1.0), "°": math.radians(1.0)}
     MASS = "mass", "kg", {"g": 0.001}
     TIME = "time", "s", {"ms": 0.001, "min": 60.0}
     FREQUENCY = "frequency", "Hz"
     SPEED = "speed", "m/s", {"cm/s": 0.01, "mm/s": 0.001}
-    TURNING_SPEED = "turning speed", "rad/s", {"deg/s": _DEGREE, "°/s": _DEGREE}
+    TURNING_SPEED = "turning speed", "rad/s", {"deg/s": math.radians(1.0), "°/s": math.radians(1.0)}
     ACCELERATION = "acceleration", "m/s²", {"m/s^2": 1.0, "m/s2": 1.0, "cm/s²": 0.01, "cm/s^2": 0.01}
     TURNING_ACCELERATION = (
         "turning acceleration",
         "rad/s²",
-        {"rad/s^2": 1.0, "deg/s²": _DEGREE, "deg/s^2": _DEGREE, "°/s²": _DEGREE},
+        {"rad/s^2": 1.0, "deg/s²": math.radians(1.0), "deg/s^2": math.radians(1.0), "°/s²": math.radians(1.0)},
     )
     FORCE = "force", "N", {"kN": 1000.0}
     TORQUE = "torque", "N·m", {"Nm": 1.0, "N*m": 1.0}

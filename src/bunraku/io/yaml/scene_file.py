@@ -29,44 +29,39 @@ from bunraku.figure.frame import Vector
 from bunraku.io.yaml import source as sources
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.node import Node
-from bunraku.io.yaml.shape_words import GEOMETRY, POSE, color, file_named, pose, shape
+from bunraku.io.yaml.shape_words import GEOMETRY_WORDS, POSE_WORDS, color, file_named, pose, shape
 from bunraku.io.yaml.shape_writer import pose_words, shape_words
-from bunraku.scene import STONE, Heightfield, Obstacle, Plane, Scene
+from bunraku.scene import Heightfield, Obstacle, Plane, Scene
 from bunraku.spatial import se3, so3
 from bunraku.spatial.so3 import Quaternion
 from bunraku.writing import writing
 
-WORDS = ("scene", "floor", "obstacles")
-KINDS = (*GEOMETRY, "plane", "heightfield")
-LARGEST_TABLE = 4_000_000
-LONGEST_LIST = 400
-"""More heights than this are kept in a file of their own."""
 Placed = tuple[Vector, Quaternion]
 
 
 def load_scene(path: str | os.PathLike[str]) -> Scene:
-    """The scene in a file."""
+    """The scene in the file at `path`; raises FileError, which points at the fault, if there is none."""
     return scene_of(yaml_reader.read(path), Path(path).parent)
 
 
 def scene_in(node: Node, folder: Path) -> Scene:
-    """The scene that is written out in a node, or that is in the file it names."""
+    """The scene that `node` holds, or that is in the file it names; paths start at `folder`."""
     if isinstance(node.value, dict):
         return scene_of(node, folder)
     return load_scene(file_named(node, folder, (".yaml", ".yml"), "a scene file"))
 
 
 def parse_scene(text: str | bytes, path: str | os.PathLike[str] = "") -> Scene:
-    """The scene in a text, as if it were in the file `path`."""
+    """The scene in a `text`, as if it were in the file `path`; raises FileError as `load_scene` does."""
     return scene_of(yaml_reader.parse(text, str(path)), Path(path).parent)
 
 
 def save_scene(scene: Scene, path: str | os.PathLike[str]) -> None:
-    """Writes a scene so that `load_scene` gives an equal one; large heightfields go to CSV files beside it."""
+    """Writes a `scene` to `path`, so that `load_scene` gives an equal one; large heightfields go to CSV files beside it."""
     tree = scene_tree(scene, Path(path).parent)
     for k, obstacle in enumerate(scene.obstacles):
         heights = obstacle.geometry.heights if isinstance(obstacle.geometry, Heightfield) else ()
-        if len(heights) and len(heights) * len(heights[0]) > LONGEST_LIST:
+        if len(heights) and len(heights) * len(heights[0]) > 400:  # more heights than this are kept in a file of their own
             name = f"{Path(path).stem}_{re.sub(r'[^A-Za-z0-9_-]', '_', obstacle.name)}.csv"
             tree["obstacles"][k]["heightfield"] = name
             with writing(Path(path).parent / name) as temporary:
@@ -76,7 +71,7 @@ def save_scene(scene: Scene, path: str | os.PathLike[str]) -> None:
 
 
 def scene_yaml(scene: Scene) -> str:
-    """The text of a scene's file."""
+    """The text of the file of a `scene`."""
     return yaml_reader.dump(scene_tree(scene))
 
 
@@ -115,8 +110,8 @@ class _Named:
 
 
 def scene_of(root: Node, folder: Path) -> Scene:
-    """The scene that a document describes; meshes and tables are looked for from `folder`."""
-    root.words(WORDS, "a scene")
+    """The scene that a document (`root`) describes; paths of meshes and tables start at `folder`."""
+    root.words(("scene", "floor", "obstacles"), "a scene")
     name = root.need("scene", "the file").name("the scene")
     named = _Named(folder)
     listed = root.get("obstacles")
@@ -135,7 +130,7 @@ def _read(node: Node, named: _Named, place: Placed | None, group: str) -> None:
         with node.blamed({"normal": "plane", "heights": "heightfield"}):
             named.add(_obstacle(node, named.folder, place, group), node)
         return
-    node.words(("group", "obstacles", *POSE), "a group")
+    node.words(("group", "obstacles", *POSE_WORDS), "a group")
     label = node.need("group", "the group").name("a group")
     inside = _within(place, _place(pose(node)))
     for inner in node.need("obstacles", "the group").items("obstacles"):
@@ -143,19 +138,19 @@ def _read(node: Node, named: _Named, place: Placed | None, group: str) -> None:
 
 
 def _obstacle(node: Node, folder: Path, place: Placed | None, group: str) -> Obstacle:
-    kind, head = node.head(KINDS, "an obstacle")
+    kind, head = node.head((*GEOMETRY_WORDS, "plane", "heightfield"), "an obstacle")
     geometry: Any
-    if kind in GEOMETRY:
+    if kind in GEOMETRY_WORDS:
         made = shape(node, folder, words=("group",), what="an obstacle").shapes[0]
         geometry, own = made.geometry, (made.position, made.rotation)
     else:
         extra = ("size",) if kind == "heightfield" else ()
-        node.words((kind, *extra, *POSE, "color", "name", "group"), "an obstacle")
+        node.words((kind, *extra, *POSE_WORDS, "color", "name", "group"), "an obstacle")
         own = _place(pose(node))
         geometry = Plane(head.vector()) if kind == "plane" else _heightfield(node, head, folder)
     words = node.given(color=color, group=Node.name)
     name = node.given(name=Node.name).get("name", kind)
-    return Obstacle(name, geometry, *_within(place, own), words.get("color", STONE), words.get("group", group))
+    return Obstacle(name, geometry, *_within(place, own), words.get("color", Obstacle.color), words.get("group", group))
 
 
 def _place(words: dict[str, Any]) -> Placed:
@@ -183,7 +178,7 @@ def _heightfield(node: Node, head: Node, folder: Path) -> Heightfield:
 
 def _table(node: Node, folder: Path) -> tuple[tuple[float, ...], ...]:
     """Rows of numbers from a CSV file."""
-    source = sources.read(file_named(node, folder, (".csv",), "a CSV file"), most=LARGEST_TABLE)
+    source = sources.read(file_named(node, folder, (".csv",), "a CSV file"), most=4_000_000)
     rows = []
     for k, line in enumerate(source.lines, 1):
         if line.strip():
@@ -198,7 +193,7 @@ def _table(node: Node, folder: Path) -> tuple[tuple[float, ...], ...]:
 
 
 def scene_tree(scene: Scene, folder: Path | None = None) -> dict[str, Any]:
-    """What the file of a scene says; `folder` is where it will be."""
+    """The words of the file of a `scene`; `folder` is where the file will be."""
     tree: dict[str, Any] = {"scene": scene.name}
     tree |= {} if scene.floor == 0.0 else {"floor": "none" if scene.floor is None else scene.floor}
     return tree | {"obstacles": [_words(obstacle, folder) for obstacle in scene.obstacles]}
@@ -206,12 +201,12 @@ def scene_tree(scene: Scene, folder: Path | None = None) -> dict[str, Any]:
 
 def _words(obstacle: Obstacle, folder: Path | None) -> dict[str, Any]:
     o = obstacle
-    looks = {} if o.color == STONE else {"color": o.color}
+    looks = {} if o.color == Obstacle.color else {"color": o.color}
     match o.geometry:
         case Plane(normal):
             words = {"plane": normal, **pose_words(o.position, o.rotation), **looks}
         case Heightfield(heights, size):
             words = {"heightfield": heights, "size": size, **pose_words(o.position, o.rotation), **looks}
         case solid:
-            words = shape_words(Shape(o.name, solid, o.position, o.rotation, o.color), folder, color=STONE)
+            words = shape_words(Shape(o.name, solid, o.position, o.rotation, o.color), folder, color=Obstacle.color)
     return {**words, "name": o.name, **({"group": o.group} if o.group else {})}

@@ -1,4 +1,4 @@
-"""The words that place a thing and give it a shape, the same in figures and scenes."""
+"""Words for the pose and the shape of a thing, the same in figure and scene files."""
 
 from __future__ import annotations
 
@@ -10,29 +10,27 @@ from bunraku.figure import build
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
 
-POSE = ("at", "rpy", "quaternion")
-GEOMETRY = {
+POSE_WORDS = ("at", "rpy", "quaternion")
+GEOMETRY_WORDS = {
     "sphere": (),
     "capsule": ("length", "start", "to"),
     "cylinder": ("length", "start", "to"),
     "box": (),
     "mesh": ("scale",),
 }
-LOOKS = ("color", "name")
-SEEN = {"collides": Node.flag, "visible": Node.flag}
-MESHES = (".stl", ".obj", ".glb", ".gltf", ".dae", ".ply", ".off")
+SHAPE_FLAGS = {"collides": Node.flag, "visible": Node.flag}
 
 
 def pose(node: Node) -> dict[str, Any]:
-    """Where something is: `at`, and `rpy` or `quaternion`."""
+    """Where something is, as `node` says by `at`, and `rpy` or `quaternion`."""
     words = node.given(at=Node.lengths, rpy=lambda n: n.vector(Quantity.ANGLE), quaternion=quaternion)
     if "rpy" in words and "quaternion" in words:
-        raise node.keys["quaternion"].error("both 'rpy' and 'quaternion' turn it", advice="keep one of them")
+        raise node.keys["quaternion"].error("'rpy' and 'quaternion' contradict each other", advice="keep one of them")
     return words
 
 
 def quaternion(node: Node) -> tuple[float, ...]:
-    """w, x, y, z, made of unit length."""
+    """w, x, y, z in `node`, scaled to unit length."""
     values = node.numbers(4)
     size = sum(v * v for v in values) ** 0.5
     if size < 1e-6:
@@ -41,19 +39,25 @@ def quaternion(node: Node) -> tuple[float, ...]:
 
 
 def color(node: Node) -> tuple[float, float, float]:
+    """Red, green and blue in `node`, from 0 to 1."""
     red, green, blue = node.vector()
     if not all(0.0 <= c <= 1.0 for c in (red, green, blue)):
-        raise node.error("colours lie between 0 and 1", advice="divide by 255: [0.8, 0.5, 0.3]")
+        raise node.error("red, green and blue are between 0 and 1", advice="divide by 255: [0.8, 0.5, 0.3]")
     return (red, green, blue)
 
 
 def shape(node: Node, folder: Path, *, words: tuple[str, ...] = (), what: str = "a shape") -> build.Attached:
-    """A geometry in its place; `words` are those that the caller reads on its own."""
-    kind, size = node.head(GEOMETRY, what)
-    node.words((kind, *GEOMETRY[kind], *POSE, *LOOKS, *words), what)
-    own = pose(node) | node.given(color=color, name=Node.name, **SEEN, mass=lambda n: n.number(Quantity.MASS))
+    """The shape that `node` describes.
+
+    folder: where paths of meshes start
+    words: allowed besides those of a shape, and read by the caller
+    what: the node in messages
+    """
+    kind, size = node.head(GEOMETRY_WORDS, what)
+    node.words((kind, *GEOMETRY_WORDS[kind], *POSE_WORDS, "color", "name", *words), what)
+    own = pose(node) | node.given(color=color, name=Node.name, **SHAPE_FLAGS, mass=lambda n: n.number(Quantity.MASS))
     if "mass" in own and kind == "mesh":
-        raise node.keys["mass"].error("a mesh has no mass of its own", advice="give it in bodies: …")
+        raise node.keys["mass"].error("a mesh cannot have a mass", advice="add a body with this mass: bodies: …")
     fields = {"radius": kind, "size": kind, "length": "to" if node.get("to") is not None else "length"}
     with node.blamed(fields):
         match kind:
@@ -62,7 +66,8 @@ def shape(node: Node, folder: Path, *, words: tuple[str, ...] = (), what: str = 
             case "box":
                 return build.box(size.lengths(), **own)
             case "mesh":
-                return build.mesh(str(file_named(size, folder, MESHES, "a mesh")), **node.given(scale=_scale), **own)
+                file = file_named(size, folder, (".stl", ".obj", ".glb", ".gltf", ".dae", ".ply", ".off"), "a mesh")
+                return build.mesh(str(file), **node.given(scale=_scale), **own)
             case _:
                 return _long(kind, size.length(), node, own)
 
@@ -85,31 +90,38 @@ def _long(kind: str, radius: float, node: Node, own: dict[str, Any]) -> build.At
         if length is None:
             raise node.error(f"the {kind} has no length", advice="add length: …, or to: [x, y, z]")
         return make(radius, length.length(), **own)
-    for word in ("length", *POSE):
+    for word in ("length", *POSE_WORDS):
         if word in node.keys:
             raise node.keys[word].error(f"{word!r} and 'to' contradict each other", advice="keep one of them")
     return make(radius, to=to.lengths(), **node.given(start=Node.lengths), **own)
 
 
 def file_named(node: Node, folder: Path, suffixes: tuple[str, ...], what: str) -> Path:
-    """A file that is there, named from the folder of the one that names it."""
-    text = node.scalar(f"the name of {what}")
+    """The path of an existing file that `node` names.
+
+    folder: where the path starts
+    suffixes: those that the file may have
+    what: the file in messages
+    """
+    text, advice = node.scalar(f"the name of {what}"), "write a path that starts at the folder of this file"
     if not text.isprintable() or not text.strip():
-        raise node.error(f"{text[:40]!r} is not the name of a file", advice="write a path from the folder of this file")
+        raise node.error(
+            f"expected the name of a file, got {text[:40]!r}", advice="write a path that starts at the folder of this file"
+        )
     path = folder / text
     if path.suffix.lower() not in suffixes:
-        raise node.error(f"{text[-60:]!r} is not {what}", advice=f"its name ends in {', '.join(suffixes)}")
+        raise node.error(f"expected {what}, got {text[-60:]!r}", advice=f"names of such files end in {', '.join(suffixes)}")
     try:
         there = path.is_file()
     except OSError:  # a name that no file can have
         there = False
     if not there:
-        raise node.error(f"the file {text[-60:]!r} is not there", advice="give its path from the folder of this file")
+        raise node.error(f"the file {text[-60:]!r} does not exist", advice=advice)
     return path
 
 
 def mesh_name(file: str, folder: Path | None) -> str:
-    """How a file in `folder` names a mesh: from the folder, unless it is elsewhere and was given in full."""
+    """How a file in `folder` names the mesh `file`: relative to the folder, unless the mesh is elsewhere and its path absolute."""
     if folder is None:
         return file
     path, base = Path(file), folder.absolute()

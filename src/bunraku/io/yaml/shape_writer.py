@@ -1,4 +1,4 @@
-"""Poses, shapes and bodies → the words of files: the handiest that give exactly the same thing again."""
+"""Poses, shapes and bodies → the words of files: the shortest that give exactly the same thing again."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ from bunraku.spatial.so3 import IDENTITY, Quaternion
 Words = dict[str, Any]
 
 
-def rounded(values: Any) -> Iterator[list[float]]:
-    """What a person may have written, from short to exact."""
+def _rounded(values: Any) -> Iterator[list[float]]:
+    """The values as a person may have written them: rounded first, exact last."""
     for digits in (9, 12):
         yield [round(float(v), digits) for v in values]
     yield [float(v) for v in values]
 
 
 def pose_words(position: Vector, rotation: Quaternion) -> Words:
+    """The words for a `position` [m] and a `rotation`; none where both are zero."""
     words: Words = {} if position == ORIGIN else {"at": position}
     if rotation == IDENTITY:
         return words
     exact = so3.angles_zyx(so3.matrix(rotation))[::-1]
     steps = [math.radians(15 * round(math.degrees(angle) / 15)) for angle in exact]
-    for angles in (steps, *rounded(exact)):
+    for angles in (steps, *_rounded(exact)):
         if build.fixed("turned", rpy=angles).frames[0].rotation == rotation:
             return words | {"rpy": angles}
     return words | {"quaternion": rotation}
 
 
 def shape_words(shape: Shape, folder: Path | None, *, color: Sequence[float] = WOOD) -> Words:
-    """A shape without its mass; `color` is the one that need not be said."""
+    """The words of a `shape` without its mass, in a file in `folder`; the default `color` is not written."""
     words = _geometry_words(shape, folder)
     words |= {} if tuple(shape.color) == tuple(color) else {"color": shape.color}
     words |= {} if shape.name == shape.frame else {"name": shape.name}
@@ -70,9 +71,9 @@ def _ends(shape: Shape) -> Words | None:
     assert isinstance(long, Capsule | Cylinder)
     make = build.capsule if isinstance(long, Capsule) else build.cylinder
     half = so3.matrix(shape.rotation)[:, 2] * long.length / 2
-    for ends in rounded(np.concatenate([shape.position - half, shape.position + half])):
+    for ends in _rounded(np.concatenate([shape.position - half, shape.position + half])):
         start, to = ends[:3], ends[3:]
-        if start == to or (shape.rotation == IDENTITY and any(start)):  # along z, `length` says it better
+        if start == to or (shape.rotation == IDENTITY and any(start)):  # along z, `length` is shorter
             continue
         again = make(long.radius, start=start, to=to).shapes[0]
         if (again.geometry, again.position, again.rotation) == (long, shape.position, shape.rotation):
@@ -81,6 +82,7 @@ def _ends(shape: Shape) -> Words | None:
 
 
 def body_words(body: Body) -> Words:
+    """The words of a `body`."""
     words: Words = {"mass": body.mass}
     words |= {} if body.com == ORIGIN else {"com": body.com}
     if any(body.inertia):
@@ -89,7 +91,10 @@ def body_words(body: Body) -> Words:
 
 
 def attached_words(bodies: Sequence[Body], shapes: Sequence[Shape], folder: Path | None) -> Words:
-    """What is fixed in one frame: a body that a shape's `mass` gives again is not listed on its own."""
+    """The words for the `bodies` and `shapes` that are fixed in one frame, in a file in `folder`.
+
+    A body that a shape's `mass` gives again is not listed on its own.
+    """
     left = list(bodies)
     described: list[Words] = []
     for shape in reversed(shapes):  # listed bodies come before those of shapes

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import codecs
-import difflib
 import os
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from bunraku.errors import FileError
+from bunraku.errors import FileError, did_you_mean
 
-MOST_BYTES = 256_000
-"""Figures, scenes and shows are written by people; this is some five thousand lines."""
-
-_BREAK = re.compile(r"\r\n|\n|\r")
-# What no text file holds: control characters, halves of characters, and breaks that some editors do not show.
+# What no text file holds: control characters, halves of characters, and line breaks that some editors do not show.
 _JUNK = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class YamlLimits:
+    """How large a YAML file may be. People write these files; a larger one is a mistake, or an attack."""
+
+    bytes: int = 256_000
+    """Size of the file: some five thousand lines."""
+    values: int = 12_000
+    """Scalars, lists and mappings, with aliases written out."""
+    depth: int = 100
+    """Levels of nesting."""
 
 
 @dataclass(frozen=True)
@@ -30,22 +36,23 @@ class Source:
 
     @cached_property
     def lines(self) -> list[str]:
-        return _BREAK.split(self.text)
+        """The lines of the text, without their breaks."""
+        return re.split(r"\r\n|\n|\r", self.text)
 
     def error(self, message: str, line: int, column: int, *, advice: str = "") -> FileError:
-        """The error at a place; lines and columns count from 1."""
+        """The error with this `message` and `advice` that points at a `line` and a `column`, counted from 1."""
         shown = self.lines[line - 1] if line <= len(self.lines) else ""
         shown = "".join(c if c.isprintable() or c == "\t" else "·" for c in shown) or " "
         return FileError(message, path=self.path, line=line, column=column, source=shown, advice=advice)
 
     def error_at(self, message: str, index: int, *, advice: str = "") -> FileError:
-        """The error at a character of the text."""
-        before = _BREAK.split(self.text[:index])
+        """The error with this `message` and `advice` that points at the character `index` of the text, counted from 0."""
+        before = Source(self.text[:index]).lines
         return self.error(message, len(before), len(before[-1]) + 1, advice=advice)
 
 
-def read(path: str | os.PathLike[str], *, most: int = MOST_BYTES) -> Source:
-    """The text of a file, which must be UTF-8 and not huge."""
+def read(path: str | os.PathLike[str], *, most: int = YamlLimits.bytes) -> Source:
+    """The text of the file at `path`, which must be UTF-8 and have at most `most` bytes; raises FileError if it is not."""
     try:
         with Path(path).open("rb") as file:
             data = file.read(most + 1)
@@ -55,8 +62,8 @@ def read(path: str | os.PathLike[str], *, most: int = MOST_BYTES) -> Source:
     return decode(data, str(path), most=most)
 
 
-def decode(data: str | bytes, path: str = "", *, most: int = MOST_BYTES) -> Source:
-    """The text that these bytes hold."""
+def decode(data: str | bytes, path: str = "", *, most: int = YamlLimits.bytes) -> Source:
+    """The text in `data`, at most `most` bytes of UTF-8; `path` is for the messages. Raises FileError if it is no text."""
     if len(data) > most:
         text = data if isinstance(data, str) else data.decode("utf-8", errors="replace")
         size, advice = f"the file is larger than {most // 1000} kB", "keep large tables in files of their own"
@@ -85,21 +92,12 @@ def _utf8(data: bytes, path: str) -> str:
         raise refuse(f"the byte 0x{data[error.start]:02x} is not UTF-8", error.start) from None
 
 
-def near(word: str, known: Iterable[str]) -> str:
-    """Advice for a word that is not known."""
-    listed = list(known)
-    close = difflib.get_close_matches(word[:80], listed[:300], n=3, cutoff=0.6)  # of more, it would take too long
-    if close:
-        return f"did you mean {' or '.join(close)}?"
-    return f"there are: {', '.join(listed[:16])}{' …' if len(listed) > 16 else ''}" if listed else "there are none"
-
-
 def _neighbours(path: str | os.PathLike[str]) -> str:
-    """What the folder holds that sounds like it."""
+    """Advice for a file that is not there: files of the same folder with similar names."""
     try:
         if Path(path).is_dir():
             return "it is a folder: name a file in it"
         names = [p.name for p in Path(path).absolute().parent.iterdir() if p.suffix == Path(path).suffix]
     except (OSError, ValueError):
         return "check the name of the folder"
-    return near(Path(path).name, sorted(names)) if names else "check the name"
+    return did_you_mean(Path(path).name, sorted(names)) if names else "check the name"

@@ -25,25 +25,25 @@ from ruamel.yaml.events import (
     SequenceStartEvent,
 )
 
-from bunraku.errors import BunrakuError, FileError
+from bunraku.errors import BunrakuError, FileError, did_you_mean
 from bunraku.io.yaml import source as sources
 from bunraku.io.yaml.node import Node, is_text
-from bunraku.io.yaml.source import Source
-from bunraku.io.yaml.yaml_errors import PUNCTUATION, explained
-from bunraku.io.yaml.yaml_scanner import MOST_DEPTH, events
-
-MOST_NODES = 12_000
-_PLAIN = re.compile(r"[^\W\d][\w.+/-]*")
+from bunraku.io.yaml.source import Source, YamlLimits
+from bunraku.io.yaml.yaml_errors import CHECK_PUNCTUATION, explained
+from bunraku.io.yaml.yaml_scanner import events
 
 
-def read(path: str | os.PathLike[str]) -> Node:
-    """The root of the only document in a file."""
-    return _Builder(sources.read(path)).build()
+def read(path: str | os.PathLike[str], *, limits: YamlLimits = YamlLimits()) -> Node:
+    """The root of the only document in the file at `path`; raises FileError if it is not YAML, or larger than `limits`."""
+    return _Builder(sources.read(path, most=limits.bytes), limits).build()
 
 
-def parse(text: str | bytes, path: str = "") -> Node:
-    """The root of the only document in a text; `path` is for the messages."""
-    return _Builder(sources.decode(text, path)).build()
+def parse(text: str | bytes, path: str = "", *, limits: YamlLimits = YamlLimits()) -> Node:
+    """The root of the only document in a `text`; `path` is for the messages.
+
+    Raises FileError if the text is not YAML, or larger than `limits`.
+    """
+    return _Builder(sources.decode(text, path, most=limits.bytes), limits).build()
 
 
 @dataclass
@@ -66,8 +66,8 @@ class _Open:
 class _Builder:
     """Turns ruamel's events into nodes."""
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
+    def __init__(self, source: Source, limits: YamlLimits) -> None:
+        self.source, self.limits = source, limits
         self.stack: list[_Open] = []
         self.root: Node | None = None
         self.size = 0
@@ -81,17 +81,17 @@ class _Builder:
             self._take(event)
         if self.root is None:
             advice = "begin it with a line such as figure: my_figure, or simulate: marionette25"
-            raise self.source.error("the file says nothing", 1, 1, advice=advice)
+            raise self.source.error("the file is empty", 1, 1, advice=advice)
         return self.root
 
     def _events(self) -> Iterator[Any]:
         try:
-            yield from events(self.source.text)
+            yield from events(self.source.text, depth=self.limits.depth)
         except MarkedYAMLError as error:
             raise explained(self.source, error) from None
         except (YAMLError, ValueError, OverflowError):  # an escape that is no character, …
             line, column = (self.last.line + 1, self.last.column + 1) if self.last is not None else (1, 1)
-            raise self.source.error("what follows cannot be read", line, column, advice=PUNCTUATION) from None
+            raise self.source.error("cannot read what follows", line, column, advice=CHECK_PUNCTUATION) from None
 
     def _take(self, event: Any) -> None:
         if isinstance(event, DocumentStartEvent):
@@ -150,12 +150,12 @@ class _Builder:
 
     def _checked_key(self, into: _Open, key: Node) -> Node:
         if not isinstance(key.value, str):
-            raise key.error(f"a word is wanted before the ':', not {key.described}", advice="write word: value")
+            raise key.error(f"expected a word before the ':', got {key.described}", advice="write word: value")
         if key.plain and key.value == "<<":
-            raise key.error("'<<' (merge) is not known", advice="YAML 1.2 has no merge: repeat the words")
+            raise key.error("'<<' (merge) is not supported", advice="YAML 1.2 has no merge: repeat the words")
         if key.value in into.keys:
             first = into.keys[key.value].line
-            message = f"the word {key.value[:40]!r} is there twice, first in line {first}"
+            message = f"the word {key.value[:40]!r} was already used in line {first}"
             raise key.error(message, advice="keep one of them")
         return key
 
@@ -168,7 +168,7 @@ class _Builder:
     def _behind(self, event: Any) -> tuple[Node, int]:
         """What an alias stands for, and how deep that is; it counts as if it were written out."""
         if event.anchor not in self.anchors:
-            names = sources.near(event.anchor, self.anchors)
+            names = did_you_mean(event.anchor, self.anchors)
             raise self._error(event, f"no anchor is called {event.anchor[:40]!r}", names)
         behind = self.anchors[event.anchor]
         if behind is None:
@@ -181,13 +181,13 @@ class _Builder:
 
     def _count(self, event: Any, nodes: int, depth: int) -> None:
         self.size += nodes
-        if self.size > MOST_NODES:
+        if self.size > self.limits.values:
             what = "with its aliases written out, the file" if isinstance(event, AliasEvent) else "the file"
             advice = "keep large tables in files of their own, and aliases few"
-            raise self._error(event, f"{what} holds more than {MOST_NODES} values", advice)
-        if len(self.stack) + depth > MOST_DEPTH:
+            raise self._error(event, f"{what} holds more than {self.limits.values} values", advice)
+        if len(self.stack) + depth > self.limits.depth:
             advice = "write it flatter; frames may be listed one after the other, each with parent: …"
-            raise self._error(event, f"nested more than {MOST_DEPTH} deep", advice)
+            raise self._error(event, f"nested more than {self.limits.depth} deep", advice)
 
     def _check_tag(self, event: Any) -> None:
         if event.tag not in (None, "", "!"):
@@ -214,27 +214,29 @@ class _Builder:
 
 # -- writing ---------------------------------------------------------------------------------------------------------
 
-WIDTH = 110
-Tree = dict[str, Any] | list[Any] | tuple[Any, ...] | str | float | bool
+YamlTree = dict[str, Any] | list[Any] | tuple[Any, ...] | str | float | bool
 
 
-def dump(tree: Tree) -> str:
-    """YAML text of nested dicts and lists: what is short and flat in one line, the rest in blocks."""
+def dump(tree: YamlTree, *, limits: YamlLimits = YamlLimits()) -> str:
+    """YAML text of a `tree` of dicts and lists: what is short and flat in one line, the rest in blocks.
+
+    Raises BunrakuError where the text would exceed the `limits` for reading it again.
+    """
     text = "\n".join(_block(tree, "")) + "\n"
-    if len(text.encode()) > sources.MOST_BYTES or _size(tree) > MOST_NODES:
-        limits = f"{sources.MOST_BYTES // 1000} kB and {MOST_NODES} values"
-        raise BunrakuError(f"too large for a YAML file\n  advice: keep it under {limits}, or keep it in Python")
+    if len(text.encode()) > limits.bytes or _size(tree) > limits.values:
+        most = f"{limits.bytes // 1000} kB and {limits.values} values"
+        raise BunrakuError(f"too large for a YAML file\n  advice: keep it under {most}, or keep it in Python")
     return text
 
 
-def _size(tree: Tree) -> int:
+def _size(tree: YamlTree) -> int:
     """How many nodes the tree has when it is read again."""
     if isinstance(tree, dict):
         return 1 + len(tree) + sum(_size(value) for value in tree.values())
     return 1 + (sum(_size(item) for item in tree) if isinstance(tree, list | tuple) else 0)
 
 
-def _block(tree: Tree, indent: str) -> list[str]:
+def _block(tree: YamlTree, indent: str) -> list[str]:
     lines = []
     if isinstance(tree, dict):
         for word, value in tree.items():
@@ -249,14 +251,14 @@ def _block(tree: Tree, indent: str) -> list[str]:
     return lines
 
 
-def _short(tree: Tree, column: int) -> str | None:
-    """The tree in one line, if it can be or must be."""
+def _short(tree: YamlTree, column: int) -> str | None:
+    """The tree in one line of at most 110 characters; None where it needs a block."""
     short = _flow(tree)
     whole = not isinstance(tree, dict | list | tuple) or not tree
-    return short if whole or (short is not None and column + 1 + len(short) <= WIDTH) else None
+    return short if whole or (short is not None and column + 1 + len(short) <= 110) else None
 
 
-def _flow(tree: Tree) -> str | None:
+def _flow(tree: YamlTree) -> str | None:
     """The tree in one line, or None where a list of mappings makes it worth a block."""
     if isinstance(tree, dict):
         parts = {word: _flow(value) for word, value in tree.items()}
@@ -272,11 +274,11 @@ def _flow(tree: Tree) -> str | None:
 
 
 def scalar(value: str | float | bool) -> str:
-    """One value as YAML reads it back: floats to the last bit, text in quotes where it must be."""
+    """One `value` as YAML reads it back: floats to the last bit, text in quotes where it needs them."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        if _PLAIN.fullmatch(value) and is_text(value):
+        if re.fullmatch(r"[^\W\d][\w.+/-]*", value) and is_text(value):
             return value
         return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in json.dumps(value, ensure_ascii=False))
     if math.isinf(value):

@@ -121,7 +121,7 @@ def _change(before: float, after: float, unit: str) -> str:
 def climb(
     path: Sequence[PathSegment], *, figure: Figure | None = None, stride: float = 0.06, quarter: float = 0.25, dt: float = 0.005,
     friction: float = 1.0, grip: float = math.inf, light: bool = False, pause: float | None = None, optimized: bool = True,
-    options: ClimbOptions = ClimbOptions(), seed: int | None = None, progress: Listener | None = None,  # noqa: B008 (frozen)
+    options: ClimbOptions = ClimbOptions(), seed: int | None = None, progress: Listener | None = None,
 ) -> Climb:  # fmt: skip
     """Let a gecko climb a path.
 

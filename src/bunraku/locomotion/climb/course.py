@@ -34,7 +34,7 @@ class Course:
 
     def __init__(
         self, segments: tuple[PathSegment, ...], *, height: float, spread: float = 0.106, stride: float = 0.06,
-        options: CourseOptions = CourseOptions(),  # noqa: B008 (frozen)
+        options: CourseOptions = CourseOptions(),
     ) -> None:  # fmt: skip
         self.segments, self.height, self.spread, self.stride = tuple(segments), height, spread, stride
         self.options = options

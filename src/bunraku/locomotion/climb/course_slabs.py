@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bunraku.figure.shape import Box
 from bunraku.locomotion.climb.course import Course
-from bunraku.scene import STONE, Obstacle, Scene
+from bunraku.scene import Obstacle, Scene
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
@@ -32,4 +32,4 @@ def scene_of(course: Course, name: str = "course", *, width: float = 0.4, thickn
 def _slab(name: str, X: Array, size: tuple[float, float, float], group: str) -> Obstacle:
     at: Any = tuple((X[:3, 3] - size[2] / 2.0 * X[:3, 2]).tolist())
     turned: Any = tuple(so3.quaternion(X[:3, :3]).tolist())
-    return Obstacle(name, Box(size), at, turned, STONE, group)
+    return Obstacle(name, Box(size), at, turned, group=group)

@@ -37,7 +37,7 @@ def accelerations(gecko: Gecko, Q: Array, dt: float) -> Array:
 
 
 def tune(
-    gecko: Gecko, q: Array, feet: FootPaths, want: Wish, *, gains: GaitGains = GaitGains(), rounds: int = 6,  # noqa: B008
+    gecko: Gecko, q: Array, feet: FootPaths, want: Wish, *, gains: GaitGains = GaitGains(), rounds: int = 6,
     splits: int = 10, reach: float = 2.5, probe: float = 0.05, progress: Listener | None = None,
 ) -> TunedGains:  # fmt: skip
     """The gains whose gait has the least ∫Σ|q̈| dt.

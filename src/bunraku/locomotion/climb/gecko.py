@@ -258,7 +258,7 @@ def stand(gecko: Gecko, course: Course, feet: FootPaths, want: Wish, *, steps: i
 
 
 def gait(
-    gecko: Gecko, q: Array, feet: FootPaths, want: Wish, *, gains: GaitGains = GaitGains(), correct: int = 1  # noqa: B008
+    gecko: Gecko, q: Array, feet: FootPaths, want: Wish, *, gains: GaitGains = GaitGains(), correct: int = 1
 ) -> tuple[Array, Array]:  # fmt: skip
     """The paper's gait: configurations (T, n_q), and the distance of the worst foot from its place (T,) [m].
 

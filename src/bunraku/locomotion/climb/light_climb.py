@@ -69,7 +69,7 @@ def least_adhesion(feet: FootPaths, friction: float = 1.0) -> Array:
     return np.asarray(np.maximum((missing * stands).sum(1), 0.0) / stands.sum(1) ** 2)
 
 
-def swayed(want: Wish, feet: FootPaths, friction: float = 1.0, options: LightOptions = LightOptions()) -> Wish:  # noqa: B008
+def swayed(want: Wish, feet: FootPaths, friction: float = 1.0, options: LightOptions = LightOptions()) -> Wish:
     """What the null space follows, with the body near the middle of the triangle of the standing `feet`, where feet must stick.
 
     The body sways from `want` as far as `options` say. Front right, rear left, front left and rear right foot swing in turn: the
@@ -104,7 +104,7 @@ def _common(feet: FootPaths, axis: int) -> Array:
 
 
 def lighter(
-    gecko: Gecko, *, friction: float = 1.0, grip: float = math.inf, options: LightOptions = LightOptions()  # noqa: B008
+    gecko: Gecko, *, friction: float = 1.0, grip: float = math.inf, options: LightOptions = LightOptions()
 ) -> FurtherTerms:  # fmt: skip
     """Terms of the cost that lower the adhesion of a `gecko`: what is beyond the least possible counts.
 
@@ -125,7 +125,7 @@ def lighter(
 
 
 def bearable(
-    gecko: Gecko, *, friction: float = 1.0, grip: float = math.inf, options: LightOptions = LightOptions()  # noqa: B008
+    gecko: Gecko, *, friction: float = 1.0, grip: float = math.inf, options: LightOptions = LightOptions()
 ) -> FurtherTerms:  # fmt: skip
     """Terms for a climb that need not be light: on a wall a `gecko` leans where feet would need more than `options.bearable`.
 

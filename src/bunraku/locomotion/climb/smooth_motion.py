@@ -98,7 +98,7 @@ def _faces_near(course: Course, u: Array, options: SmoothOptions) -> NearFaces:
     return NearFaces(normal, offset, np.array([*course.convex, False]), first, last)
 
 
-def skin_clearance(gecko: Gecko, course: Course, Q: Array, u: Array, options: SmoothOptions = SmoothOptions()) -> Array:  # noqa: B008
+def skin_clearance(gecko: Gecko, course: Course, Q: Array, u: Array, options: SmoothOptions = SmoothOptions()) -> Array:
     """Distance of every ball of the skin of a `gecko` from the surface of a `course` (T, n) [m].
 
     Q: configurations (T, n_q)
@@ -251,7 +251,7 @@ class Smoothed:
 
 
 def smooth(
-    gecko: Gecko, course: Course, Q: Array, feet: FootPaths, want: Wish, *, options: SmoothOptions = SmoothOptions(),  # noqa: B008
+    gecko: Gecko, course: Course, Q: Array, feet: FootPaths, want: Wish, *, options: SmoothOptions = SmoothOptions(),
     further: FurtherTerms | None = None, progress: Listener | None = None,
 ) -> Smoothed:  # fmt: skip
     """The configurations near `Q` with the smallest joint accelerations.

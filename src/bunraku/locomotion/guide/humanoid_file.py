@@ -24,13 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku import io
-from bunraku.errors import BunrakuWarning, FigureError
+from bunraku.errors import BunrakuWarning, FigureError, did_you_mean
 from bunraku.figure import WORLD, Figure, Frame, library
 from bunraku.io.urdf import urdf_reader
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
-from bunraku.io.yaml.source import near
 from bunraku.kinematics import Pose, pose
 from bunraku.locomotion.guide.humanoid import Humanoid, Limits, limits_of, rectangle, small_humanoid
 from bunraku.locomotion.guide.segment import Planner
@@ -109,7 +108,7 @@ def _figure(node: Node, folder: Path) -> Figure:
 def _frame(node: Node, figure: Figure) -> str:
     name = node.scalar("the name of a frame")
     if name not in figure.frame_index:
-        raise node.error(f"{figure.name} has no frame {name[:60]!r}", advice=near(name, list(figure.frame_index)))
+        raise node.error(f"{figure.name} has no frame {name[:60]!r}", advice=did_you_mean(name, list(figure.frame_index)))
     return name
 
 

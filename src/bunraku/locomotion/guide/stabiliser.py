@@ -36,7 +36,7 @@ class Gains:
 class Stabiliser:
     """Holds what it measured last; one for each robot. `stiffness` and `damping` (motors,) are those of its servos."""
 
-    def __init__(self, performer: Performer, stiffness: Array, damping: Array, *, gains: Gains = Gains()) -> None:  # noqa: B008 (frozen)
+    def __init__(self, performer: Performer, stiffness: Array, damping: Array, *, gains: Gains = Gains()) -> None:
         self.performer, self.stiffness, self.damping, self.gains = performer, stiffness, damping, gains
         own = performer.guide.humanoid
         self._weight = own.figure.mass * 9.81

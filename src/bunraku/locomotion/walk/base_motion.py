@@ -83,7 +83,7 @@ class BaseMotion:
         return columns_at(times, self.t, self.velocity)
 
 
-def base_motion(t: Array, base: Array, *, options: BaseMotionOptions = BaseMotionOptions()) -> BaseMotion:  # noqa: B008 (frozen)
+def base_motion(t: Array, base: Array, *, options: BaseMotionOptions = BaseMotionOptions()) -> BaseMotion:
     """The motion of a base that is at `base` (T, 3) (x, y [m], heading [rad]) at times `t` (T,) [s].
 
     Between samples it is smooth and does not overshoot. `options` say how densely it is sampled.

@@ -58,7 +58,7 @@ class CaptureOptions:
 def captured(
     *recordings: str | PathLike[str] | Motion,
     figure: Figure | None = None,
-    options: CaptureOptions = CaptureOptions(),  # noqa: B008 (frozen)
+    options: CaptureOptions = CaptureOptions(),
 ) -> Cycles:
     """A cycle of each of the `recordings` (BVH files or motions), and standing.
 

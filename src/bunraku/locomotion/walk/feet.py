@@ -152,7 +152,7 @@ class Foot:
 def feet(
     way: BaseMotion, steps: Stances, cycles: Cycles, legs: tuple[Leg, Leg], grounds: tuple[FootGround, FootGround],
     heights: Heights | None, *, gap: float, ease: float = 0.0, heels: tuple[Array, Array] | None = None,
-    options: FootOptions = FootOptions(),  # noqa: B008 (frozen)
+    options: FootOptions = FootOptions(),
 ) -> tuple[Foot, Foot]:  # fmt: skip
     """The left and the right foot of a walk along the motion `way` of a base.
 

@@ -70,7 +70,7 @@ def level(heights: Heights | None, points: Array) -> Array:
 
 
 def rest(
-    place: Array, leg: Leg, heights: Heights | None, *, options: FootGroundOptions = FootGroundOptions()  # noqa: B008 (frozen)
+    place: Array, leg: Leg, heights: Heights | None, *, options: FootGroundOptions = FootGroundOptions()
 ) -> FootGround:  # fmt: skip
     """Feet of a `leg` at `place` (n, 3) (x, y [m], heading [rad]) set down on ground of these `heights`.
 

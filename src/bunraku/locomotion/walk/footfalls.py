@@ -90,7 +90,7 @@ class Stances:
         return np.flatnonzero(self.foot == foot)
 
 
-def step_rate(way: BaseMotion, *, options: FootfallOptions = FootfallOptions()) -> Array:  # noqa: B008 (frozen)
+def step_rate(way: BaseMotion, *, options: FootfallOptions = FootfallOptions()) -> Array:
     """Steps a second (n,) at each sample of the motion `way` of a base; `options` say how people step."""
     forward, side, turn = np.abs(way.velocity.T)
     along = np.sqrt(forward / options.step_ratio) * np.where(way.velocity[:, 0] < 0.0, 1.2, 1.0)
@@ -101,7 +101,7 @@ def step_rate(way: BaseMotion, *, options: FootfallOptions = FootfallOptions()) 
 
 def footfalls(
     way: BaseMotion, cycles: Cycles, legs: tuple[Leg, Leg], heights: Heights | None, *, ease: float = 0.0,
-    options: FootfallOptions = FootfallOptions(), ground: FootGroundOptions = FootGroundOptions(),  # noqa: B008 (frozen)
+    options: FootfallOptions = FootfallOptions(), ground: FootGroundOptions = FootGroundOptions(),
 ) -> Stances:  # fmt: skip
     """As few steps along the motion `way` of a base as keep all feet within reach.
 

@@ -107,7 +107,7 @@ class Walk:
 
 def walk(
     figure: Figure, t: ArrayLike, base: ArrayLike, *, cycles: Cycles | None = None, heights: Heights | None = None,
-    sway: float = 1.0, gentle: float | None = None, options: WalkOptions = WalkOptions(),  # noqa: B008 (frozen)
+    sway: float = 1.0, gentle: float | None = None, options: WalkOptions = WalkOptions(),
 ) -> Walk:  # fmt: skip
     """The walk of a `figure` whose pelvis is over `base` (T, 3) (x, y [m], heading [rad]) at times `t` (T,) [s], exactly.
 

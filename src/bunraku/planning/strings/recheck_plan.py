@@ -80,7 +80,7 @@ class PlanVerdict(Verdict):
 
 def recheck(
     motion: Motion, scene: Scene, *, limits: Limits | None = None, goal: Callable[[Figure, Array, Array], bool] | None = None,
-    allowed: Iterable[tuple[str, str]] = (), v: ArrayLike | None = None, options: PlanRecheckOptions = PlanRecheckOptions(),  # noqa: B008 (frozen)
+    allowed: Iterable[tuple[str, str]] = (), v: ArrayLike | None = None, options: PlanRecheckOptions = PlanRecheckOptions(),
 ) -> PlanVerdict:  # fmt: skip
     """Checks a motion of one figure by simulating its inputs again.
 

@@ -46,6 +46,7 @@ from bunraku.control import (
 )
 from bunraku.control.cost import Term
 from bunraku.control.imitate import imitate
+from bunraku.errors import did_you_mean
 from bunraku.figure import Figure
 from bunraku.io import load, save
 from bunraku.io.outputs import outputs_of, require_outputs
@@ -55,7 +56,6 @@ from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.scene_file import scene_in
 from bunraku.io.yaml.shape_words import file_named
-from bunraku.io.yaml.source import near
 from bunraku.kinematics.forward import Pose, pose
 from bunraku.motion import Motion
 from bunraku.progress import Listener
@@ -139,7 +139,7 @@ def run_order(file: Path, output: Sequence[Path], plot: Path | None = None, *, c
 def _known(node: Node, known: Sequence[str], what: str) -> str:
     name = node.scalar(f"the name of a {what}")
     if name not in known:
-        raise node.error(f"no {what} is called {name[:40]!r}", advice=near(name, known))
+        raise node.error(f"no {what} is called {name[:40]!r}", advice=did_you_mean(name, known))
     return name
 
 
@@ -212,7 +212,7 @@ def _weights(node: Node, names: tuple[str, ...]) -> float | dict[str, float]:
     if isinstance(node.value, dict):
         for name, key in node.keys.items():
             if name not in names:
-                raise key.error(f"nothing is called {name[:40]!r} here", advice=near(name, names))
+                raise key.error(f"nothing is called {name[:40]!r} here", advice=did_you_mean(name, names))
         return {name: _not_negative(at) for name, at in node.value.items()}
     return _not_negative(node)
 
