@@ -24,6 +24,7 @@ from bunraku.figure import Figure, library
 from bunraku.io.urdf import urdf_reader
 from bunraku.kinematics import frames_along, pose
 from bunraku.kinematics.inverse.arm import closed_form
+from bunraku.kinematics.inverse.options import InverseOptions
 from bunraku.kinematics.inverse.solver import Inverse
 from bunraku.kinematics.inverse.tasks import CentreOfMass, FramePose, Posture
 
@@ -82,7 +83,9 @@ def ours(figure: Figure, start: np.ndarray, problem: Problem, *, strict: bool, l
     tasks = [FramePose(foot, priority=0) for foot in problem.feet]
     others = [CentreOfMass(priority=int(strict)), FramePose(problem.hand, name="hand", priority=int(strict))]
     posture = Posture(weight=problem.posture, variables=list(problem.joints), priority=int(strict))
-    ik = Inverse(figure, [*tasks, *others, posture], start=start, joint_limits=limits, damping=problem.damping)
+    ik = Inverse(
+        figure, [*tasks, *others, posture], start=start, joint_limits=limits, options=InverseOptions(damping=problem.damping)
+    )
     q, aims = start, ik.aim()
     position, rotation = ik.view("hand", aims)
 
@@ -136,8 +139,8 @@ def bench_solve() -> dict[str, float]:
     target[:3, 3] += (0.1, 0.1, 0.05)
     aims = ik.aim(hand=target)
     solution = ik.solve(q, aims)
-    if solution.outcome.name != "CONVERGED":
-        raise AssertionError(solution.advice)
+    if not solution.outcome.ok:
+        raise AssertionError(solution.outcome.advice)
     return {
         "talos.solve_us": best_of(lambda: ik.solve(q, aims)),
         "talos.solve_iterations": solution.iterations,

@@ -13,7 +13,7 @@ import numpy as np
 from bunraku import Motion, Scene, library
 from bunraku.collision import World
 from bunraku.figure import Box, Cylinder
-from bunraku.kinematics import Clearance, FramePose, Inverse, Posture, pose
+from bunraku.kinematics import Clearance, FramePose, Inverse, InverseOptions, Posture, pose
 from bunraku.render.camera import Camera
 from bunraku.render.image import image
 from bunraku.render.strands import Strand
@@ -39,10 +39,12 @@ targets = [np.block([[X[:3, :3], place[:, None]], [X[3:]]]) for place in line]
 
 
 def followed(limits=()) -> Motion:
-    ik = Inverse(figure, [FramePose("tool"), Posture(figure.start)], limits=limits, reluctance={"base_turn": 3.0})
+    options = InverseOptions(iterations=60, tolerance=1e-5, still=1e-3)
+    tasks = [FramePose("tool"), Posture(figure.start)]
+    ik = Inverse(figure, tasks, limits=limits, reluctance={"base_turn": 3.0}, options=options)
     q, samples = figure.configuration(base_x=0.2, base_y=-1.2), []
     for target in targets:
-        q = ik.solve(q, ik.aim(tool=target), iterations=60, tolerance=1e-5, still=1e-3).q
+        q = ik.solve(q, ik.aim(tool=target)).q
         samples.append(q)
         assert np.allclose(pose(figure, q).X("tool"), target, atol=1e-3), "the line is drawn either way"
     return Motion.of(figure, np.linspace(0, 4, len(samples)), samples)

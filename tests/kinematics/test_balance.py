@@ -13,6 +13,7 @@ from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import library
 from bunraku.kinematics import pose
 from bunraku.kinematics.balance import Balance, edges, margin, momentum_along, static_margin, support_polygon, zero_moment_point
+from bunraku.kinematics.inverse.options import InverseOptions
 from bunraku.kinematics.inverse.solver import Inverse
 from bunraku.kinematics.inverse.tasks import CentreOfMass, FramePose, PointPosition, Posture
 
@@ -69,7 +70,7 @@ def test_balance_holds_a_reaching_figure_up() -> None:
     falls = Inverse(figure, [*feet, far, Posture()]).solve()
     assert static_margin(figure, falls.q, polygon) < 0.0
     balance = Balance(polygon, 0.02)
-    stands = Inverse(figure, [*feet, balance, far, Posture()]).solve(iterations=300)
+    stands = Inverse(figure, [*feet, balance, far, Posture()]).solve(options=InverseOptions(iterations=300))
     assert static_margin(figure, stands.q, polygon) > 0.02 - 1e-4
     assert max(stands.errors[foot] for foot in ("left_sole", "right_sole")) < 1e-4
     assert stands.errors["left_palm"] < 0.3

@@ -11,9 +11,12 @@ if TYPE_CHECKING:
     from bunraku.kinematics.balance import Balance
     from bunraku.kinematics.inverse.arm import ClosedArm, closed_form
     from bunraku.kinematics.inverse.drag import Drag
-    from bunraku.kinematics.inverse.solution import Outcome, Solution
+    from bunraku.kinematics.inverse.inverse_kinematics import inverse_kinematics
+    from bunraku.kinematics.inverse.options import InverseOptions
+    from bunraku.kinematics.inverse.solution import Solution
     from bunraku.kinematics.inverse.solver import Inverse
     from bunraku.kinematics.inverse.tasks import (
+        Bound,
         CentreOfMass,
         Clearance,
         Closing,
@@ -27,18 +30,19 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Balance", "CentreOfMass", "Clearance", "ClosedArm", "Closing", "Direction", "Drag", "FramePose", "FrameRotation", "Inverse",
-    "LookAt", "Outcome", "PointPosition", "Pose", "Posture", "Solution", "Task", "closed_form", "frames_along", "pose",
+    "Balance", "Bound", "CentreOfMass", "Clearance", "ClosedArm", "Closing", "Direction", "Drag", "FramePose", "FrameRotation",
+    "Inverse", "InverseOptions", "LookAt", "PointPosition", "Pose", "Posture", "Solution", "Task", "closed_form", "frames_along",
+    "inverse_kinematics", "pose",
 ]  # fmt: skip
-
-# Whoever only wants a pose does not wait for the solvers.
-_HOME = {
-    "Balance": "balance", "ClosedArm": "inverse.arm", "Drag": "inverse.drag", "Inverse": "inverse.solver",
-    "Outcome": "inverse.solution", "Solution": "inverse.solution", "closed_form": "inverse.arm",
-}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
+    """Imports what is asked for: whoever only wants a pose does not wait for the solvers."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME.get(name, 'inverse.tasks')}"), name)
+    home = {
+        "Balance": "balance", "ClosedArm": "inverse.arm", "Drag": "inverse.drag", "Inverse": "inverse.solver",
+        "InverseOptions": "inverse.options", "Solution": "inverse.solution", "closed_form": "inverse.arm",
+        "inverse_kinematics": "inverse.inverse_kinematics",
+    }.get(name, "inverse.tasks")  # fmt: skip
+    return getattr(importlib.import_module(f"{__name__}.{home}"), name)

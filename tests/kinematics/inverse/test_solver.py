@@ -20,7 +20,8 @@ from bunraku.figure import Figure, library
 from bunraku.kernels.compile import INTERPRETED
 from bunraku.kinematics import pose
 from bunraku.kinematics.inverse import damped_step
-from bunraku.kinematics.inverse.solution import Outcome
+from bunraku.kinematics.inverse.inverse_kinematics import inverse_kinematics
+from bunraku.kinematics.inverse.options import InverseOptions
 from bunraku.kinematics.inverse.solver import Inverse
 from bunraku.kinematics.inverse.tasks import (
     CentreOfMass,
@@ -32,6 +33,7 @@ from bunraku.kinematics.inverse.tasks import (
     PointPosition,
     Posture,
 )
+from bunraku.progress import Progress
 from bunraku.spatial import so3
 
 ARM = ("left_shoulder_rz", "left_shoulder_ry", "left_shoulder_rx", "left_elbow",
@@ -73,7 +75,7 @@ def test_soft_step_is_the_least_squares_solution(rows: str) -> None:
     tasks = [FramePose("tool", weight=2.0, lever=0.5), CentreOfMass((0.2, 0.1, 0.5), weight=0.3), Posture(weight=0.1, priority=0)]
     if rows == "many":
         tasks[1:1] = [PointPosition(f, (0.1, 0.2, 0.3), name=f) for f in ("elbow", "shoulder", "wrist_bend")]
-    ik = Inverse(figure, tasks, damping=damping, joint_limits=False)
+    ik = Inverse(figure, tasks, options=InverseOptions(damping=damping), joint_limits=False)
     aims = ik.aim(tool=pose(figure, q + 0.05).X("tool"))
     e, J, away = ik.linear(q, aims)
     w = np.sqrt(np.repeat([t.weight for t in tasks[:-1]], [6, *[3] * (len(tasks) - 2)]))
@@ -93,7 +95,7 @@ def test_strict_step_is_the_null_space_cascade() -> None:
         FramePose("left_sole", priority=0), FramePose("right_sole", priority=0), CentreOfMass(priority=1),
         PointPosition("left_palm", priority=2), PointPosition("neck", axes="x", priority=2), Posture(weight=2.0, priority=5),
     ]  # fmt: skip
-    ik = Inverse(figure, tasks, start=q, damping=1e-12)
+    ik = Inverse(figure, tasks, start=q, options=InverseOptions(damping=1e-12))
     aims = ik.aim(left_palm=pose(figure, q).point("left_palm") + [1e-5, 1e-5, 2e-5], posture=q + 1e-5)
     aims = ik.aim(neck=pose(figure, q).point("neck") + [1e-5, 0, 0], base=aims)
     e, J, away = ik.linear(q, aims)
@@ -113,7 +115,7 @@ def test_levels_in_conflict_yield_to_the_higher_one() -> None:
     figure = planar()
     tasks = [PointPosition("tip", (2.0, 0, 1.0), priority=0), PointPosition("j3", (-2.5, 0, 0), priority=1), Posture()]
     solution = Inverse(figure, tasks).solve(random_q(figure, 3))
-    assert solution.outcome is Outcome.STALLED
+    assert solution.outcome.kind == "stalled"
     assert solution.errors["tip"] < 1e-9 < 1.0 < solution.errors["j3"]
     swapped = [PointPosition("tip", (2.0, 0, 1.0), priority=1), PointPosition("j3", (-1.5, 0, 0.5), priority=0), Posture()]
     solution = Inverse(figure, swapped).solve(random_q(figure, 3))
@@ -129,7 +131,7 @@ def test_posture_moves_only_in_the_null_space() -> None:
     feet = [FramePose("left_sole"), FramePose("right_sole")]
     free = Inverse(figure, [*feet, Posture({"pelvis_tz": 0.85, "left_elbow": -1.0})])
     solution = free.solve()
-    assert solution.outcome is Outcome.CONVERGED
+    assert solution.outcome.ok
     assert max(solution.errors.values()) < 1e-8
     assert solution.q[figure.index("left_elbow")] == pytest.approx(-1.0, abs=1e-5)
     assert solution.q[figure.index("pelvis_tz")] == pytest.approx(0.85, abs=1e-4)
@@ -141,7 +143,7 @@ def test_posture_moves_only_in_the_null_space() -> None:
 def test_step_at_limits_is_the_best_within_them() -> None:
     figure = manipulator()
     q, damping = random_q(figure, 4), 1e-4
-    ik = Inverse(figure, [FramePose("tool"), Posture(weight=0.01, priority=0)], damping=damping)
+    ik = Inverse(figure, [FramePose("tool"), Posture(weight=0.01, priority=0)], options=InverseOptions(damping=damping))
     aims = ik.aim(tool=pose(figure, q + 0.3).X("tool"))
     e, J, away = ik.linear(q, aims)
     D = 0.01 + damping + 0.1 * float(e @ e)
@@ -204,8 +206,8 @@ def test_arm_reaches_random_poses_with_a_few_tries(seed: int) -> None:
     k = figure.indices(ARM)
     q[k] = np.random.default_rng(seed).uniform(lower[k], upper[k])
     ik = Inverse(figure, [FramePose("left_palm"), Posture()], moves=ARM)
-    solution = ik.solve(figure.start, ik.aim(left_palm=pose(figure, q).X("left_palm")), tries=30)
-    assert solution.outcome is Outcome.CONVERGED
+    solution = ik.solve(figure.start, ik.aim(left_palm=pose(figure, q).X("left_palm")), options=InverseOptions(tries=30))
+    assert solution.outcome.ok
     assert np.allclose(pose(figure, solution.q).X("left_palm"), pose(figure, q).X("left_palm"), atol=1e-7)
     others = np.setdiff1d(np.arange(figure.n_q), k)
     assert np.array_equal(solution.q[others], figure.start[others])
@@ -222,40 +224,42 @@ def test_whole_body_solve_does_every_task() -> None:
         LookAt("neck", (1.0, 0.6, 1.0), priority=2), Direction("right_palm", (0, 0, -1), axis=(0, 0, -1), priority=2), Posture(),
     ]  # fmt: skip
     solution = Inverse(figure, tasks).solve()
-    assert solution.outcome is Outcome.CONVERGED, solution.advice
+    assert solution.outcome.ok, solution.outcome
     assert max(solution.errors.values()) < 1e-8
     assert solution.iterations < 40
 
 
 def test_out_of_reach_ends_at_the_nearest_point_and_says_so() -> None:
     figure = planar()
-    solution = Inverse(figure, [PointPosition("tip", (3.0, 0, 4.0), name="hand")]).solve([0.2, 0.3, 0.4], iterations=500)
-    assert solution.outcome is Outcome.STALLED
+    solution = Inverse(figure, [PointPosition("tip", (3.0, 0, 4.0), name="hand")]).solve(
+        [0.2, 0.3, 0.4], options=InverseOptions(iterations=500)
+    )
+    assert solution.outcome.kind == "stalled"
     assert solution.errors["hand"] == pytest.approx(2.0, abs=1e-6)  # 5 m away, 3 m of arm
-    assert "hand is off by 2" in solution.advice
-    assert "out of reach" in solution.advice
+    assert "hand is off by 2" in solution.outcome.why
+    assert "out of reach" in solution.outcome.advice
 
 
 def test_limits_are_named_where_they_hold_it_back() -> None:
     figure = planar(3, limits=(-0.5, 0.5))
     solution = Inverse(figure, [PointPosition("tip", (0, 0, 2.0))]).solve([0.1, 0.1, 0.1])
-    assert solution.outcome is Outcome.LIMITS
+    assert solution.outcome.kind == "at limits"
     assert solution.at_limits == ("j1", "j2", "j3")
-    assert "j1, j2, j3" in solution.advice
+    assert "j1, j2, j3" in solution.outcome.why
     assert np.allclose(solution.q, -0.5)
 
 
 def test_too_few_iterations_say_so() -> None:
     figure = mannequin()
     ik = Inverse(figure, [PointPosition("left_palm", (0.5, 0.3, 1.2)), Posture()])
-    assert ik.solve(iterations=1).outcome is Outcome.EXHAUSTED
-    assert ik.solve(iterations=100).outcome is Outcome.CONVERGED
+    assert ik.solve(options=InverseOptions(iterations=1)).outcome.kind == "out of iterations"
+    assert ik.solve(options=InverseOptions(iterations=100)).outcome.kind == "converged"
 
 
 def test_straight_arm_gets_out_of_its_singularity() -> None:
     figure = planar()
     solution = Inverse(figure, [PointPosition("tip", (1.5, 0, 0))]).solve([0.0, 1e-6, 0.0])
-    assert solution.outcome is Outcome.CONVERGED
+    assert solution.outcome.ok
     step = Inverse(figure, [PointPosition("tip", (2.9, 0, 0))]).step([0.0, 1e-9, 0.0])
     assert np.abs(step).max() < 1.0  # no leap although the derivative along the arm is gone
 
@@ -268,7 +272,7 @@ def test_free_joint_has_no_gimbal_lock(turn: float) -> None:
     target = np.eye(4)
     target[:3, :3] = R @ so3.rpy(0.4, 0.2, -0.6)
     solution = Inverse(figure, [FramePose("kite", target)]).solve(q)
-    assert solution.outcome is Outcome.CONVERGED
+    assert solution.outcome.ok
     assert solution.iterations <= 6
     assert np.allclose(pose(figure, solution.q).X("kite"), target, atol=1e-8)
     assert np.abs(solution.q - q).max() < 4.0  # angles stay near
@@ -304,7 +308,7 @@ def test_talos_does_four_tasks_at_once(pinocchio: ModuleType) -> None:
     target = pose(figure, q).X(hand)
     target[:3, 3] += (0.15, 0.1, 0.2)
     solution = ik.solve(q, ik.aim(hand=target))
-    assert solution.outcome is Outcome.CONVERGED, solution.advice
+    assert solution.outcome.ok, solution.outcome
     model, data, there = twin.model, twin.data, twin.q(solution.q)
     pinocchio.framesForwardKinematics(model, data, there)
     assert np.allclose(data.oMf[model.getFrameId(hand)].homogeneous, target, atol=1e-8)
@@ -329,7 +333,7 @@ def test_many_targets_are_the_single_ones() -> None:
     apart = ik.solve_many(rows, figure.start, warm=False)
     assert all(np.array_equal(a.q, ik.solve(figure.start, row).q) for a, row in zip(apart, rows, strict=True))
     warm = ik.solve_many(rows, figure.start)
-    assert all(s.outcome is Outcome.CONVERGED for s in (*apart, *warm))
+    assert all(s.outcome.ok for s in (*apart, *warm))
     assert np.mean([s.iterations for s in warm[1:]]) < np.mean([s.iterations for s in apart[1:]])
 
 
@@ -405,7 +409,11 @@ def test_a_limit_that_bends_is_kept_by_long_steps() -> None:
     for angle in np.linspace(0.0, 12.0, 40):
         aims = ik.aim(left_palm=middle + [0.3 * np.cos(angle), 0.3 * np.sin(angle), 0.1])
         q = ik.step(q, aims, largest=0.5)
-        least = min(least, float(inside(q)[0].min()), float(inside(ik.solve(figure.start, aims, iterations=30).q)[0].min()))
+        least = min(
+            least,
+            float(inside(q)[0].min()),
+            float(inside(ik.solve(figure.start, aims, options=InverseOptions(iterations=30)).q)[0].min()),
+        )
     assert least > -1.001e-3
 
 
@@ -414,7 +422,7 @@ def test_clearance_as_a_task_of_high_priority_wins() -> None:
     reach = PointPosition("left_palm", pose(figure).point("left_palm") + [0.5, 0, 0.3], priority=1)
     x = float(pose(figure).point("left_palm")[0]) + 0.25
     clear = Clearance(wall(figure, x), 0.02, priority=0)
-    solution = Inverse(figure, [clear, reach, Posture()], moves=ARM).solve(iterations=300)
+    solution = Inverse(figure, [clear, reach, Posture()], moves=ARM).solve(options=InverseOptions(iterations=300))
     assert wall(figure, x)(solution.q)[0].min() > 0.02 - 1e-5
     assert solution.errors["left_palm"] > 0.2
 
@@ -488,3 +496,40 @@ def test_arrays_that_may_not_be_written_compile_nothing_anew() -> None:
         for aims in (None, ik.aim(), frozen):
             ik.linear(q, aims)
     assert len(damped_step.linearise.signatures) == 1
+
+
+# -- in one call -------------------------------------------------------------------------------------------------
+
+
+def test_one_call_finds_what_the_compiled_tasks_find() -> None:
+    figure = mannequin()
+    tasks = [FramePose("left_sole"), PointPosition("left_palm", (0.4, 0.2, 1.2), priority=1), Posture()]
+    heard: list[Progress] = []
+    found = inverse_kinematics(figure, tasks, progress=heard.append)
+    assert found.outcome.ok
+    assert np.array_equal(found.q, Inverse(figure, tasks).solve().q)
+    assert [(word.stage, word.done, word.text) for word in heard] == [("solve", 1.0, "converged")]
+    assert "converged" in repr(found)
+
+
+def test_the_same_seed_gives_the_same_tries() -> None:
+    figure = mannequin()
+    tasks, options = [PointPosition("left_palm", (3.0, 0.2, 1.2))], InverseOptions(tries=4, iterations=20)
+    heard: list[Progress] = []
+    first = inverse_kinematics(figure, tasks, moves=ARM, options=options, seed=3, progress=heard.append)
+    again = inverse_kinematics(figure, tasks, moves=ARM, options=options, seed=3)
+    assert np.array_equal(first.q, again.q)
+    assert [word.done for word in heard] == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_interrupted_it_returns_the_best_so_far() -> None:
+    figure = mannequin()
+
+    def interrupt(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    tasks = [PointPosition("left_palm", (3.0, 0.2, 1.2), name="hand")]
+    found = inverse_kinematics(figure, tasks, options=InverseOptions(tries=5), progress=interrupt)
+    assert found.outcome.kind == "stopped"
+    assert np.array_equal(found.q, Inverse(figure, tasks).solve().q)
+    assert "hand is off by" in found.outcome.why

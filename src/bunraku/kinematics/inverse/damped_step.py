@@ -6,6 +6,7 @@ axes, R ← R exp(ω), and its angles are found again afterwards, so that no ord
 
 from __future__ import annotations
 
+import enum
 import math
 from collections import namedtuple
 
@@ -13,16 +14,38 @@ import numpy as np
 
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.inverse.levels import hierarchy, strict_level
-from bunraku.kinematics.inverse.task_rows import AIM, GIVEN, log_rotation, rows
+from bunraku.kinematics.inverse.options import DESCENT
+from bunraku.kinematics.inverse.solution import SolveStatus
+from bunraku.kinematics.inverse.task_rows import AIM_SIZE, TaskKind, log_rotation, rows
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import cross, put6
 from bunraku.spatial.euler import ball_angles, ball_rotation, exp_rotation, times, transposed
 
-# How a step or a solve ended; the words are in `solution`.
-CONVERGED, STALLED, LIMITS, EXHAUSTED, NOT_FINITE, BEYOND = range(6)
-RELUCTANCE, POSTURE, LOWER, UPPER, SPEED = range(5)  # rows of `columns`, a column for each variable
-RELEASED, HELD, FIXED = 1, 2, 3  # of variables at a limit; the last two do not move
-BY_ERROR = 0.1  # damping for a squared error of one
+
+class Column(enum.IntEnum):
+    """Rows of `Plan.columns`, which has a column for each variable."""
+
+    RELUCTANCE = 0
+    """Squared; 0: the variable does not move."""
+    POSTURE = 1
+    """Weight of its wanted value."""
+    LOWER = 2
+    """Joint limits [rad or m]."""
+    UPPER = 3
+    SPEED = 4
+    """Speed limit [rad/s or m/s]."""
+
+
+class Freedom(enum.IntEnum):
+    """What a variable at a limit may do in a step."""
+
+    FREE = 0
+    RELEASED = 1
+    """It was held, and wants away from the limit again."""
+    HELD = 2
+    FIXED = 3
+    """Held for the second time, and so for good."""
+
 
 Plan = namedtuple("Plan", "joints chain points links records balls weights levels columns")
 State = namedtuple("State", "R p S m h e J away")
@@ -58,7 +81,7 @@ def evaluate(plan, aims, given, q, state):
     """Errors, Jacobian, and how far away from the wanted posture q is."""
     joints, n = plan.joints, plan.columns.shape[1]
     place(joints, 0, joints.shape[0], q, (0.0, 0.0, 0.0), state.R, state.p, state.S)
-    rest = aims[AIM * plan.records.shape[0] :]
+    rest = aims[AIM_SIZE * plan.records.shape[0] :]
     for k in range(n):
         state.away[k] = q[k] - rest[k]
     for k in range(plan.balls.shape[0]):
@@ -82,7 +105,7 @@ def evaluate(plan, aims, given, q, state):
     )  # fmt: skip
     for k in range(plan.records.shape[0]):
         record = plan.records[k]
-        if record.kind == GIVEN:
+        if record.kind == TaskKind.GIVEN:
             for r in range(record.axes):
                 state.e[record.row + r] = given[record.index + r, n]
                 for i in range(n):
@@ -110,10 +133,10 @@ def direction(plan, state, scratch, damping, gain, dq):
     metric, count, last = 0.0, 0, plan.levels.shape[0] - 2
     for k in range(n):
         scale[k] = prior[k] = 0.0
-        if columns[RELUCTANCE, k] > 0.0 and scratch.frozen[k] < HELD:
-            D = columns[POSTURE, k] + damping[last] * columns[RELUCTANCE, k]
+        if columns[Column.RELUCTANCE, k] > 0.0 and scratch.frozen[k] < Freedom.HELD:
+            D = columns[Column.POSTURE, k] + damping[last] * columns[Column.RELUCTANCE, k]
             scale[k] = 1.0 / math.sqrt(D)
-            prior[k] = -gain * columns[POSTURE, k] * state.away[k] * scale[k]
+            prior[k] = -gain * columns[Column.POSTURE, k] * state.away[k] * scale[k]
             metric += D
             count += 1
     for i in range(m):
@@ -137,7 +160,7 @@ def by_error(plan, e):
     total = 0.0
     for i in range(e.shape[0]):
         total += (plan.weights[i] * e[i]) ** 2
-    return BY_ERROR * total
+    return DESCENT.error_damping * total
 
 
 @inline
@@ -149,38 +172,38 @@ def by_level(plan, e, least, damping):
         while i < plan.levels[level + 1]:
             total += (plan.weights[i] * e[i]) ** 2
             i += 1
-        damping[level] = least + BY_ERROR * total
+        damping[level] = least + DESCENT.error_damping * total
 
 
 @inline
 def box(plan, q, k, dt, largest):
     """How far variable k may move in one step."""
     c = plan.columns
-    far = min(c[SPEED, k] * dt, largest)
-    return max(-far, min(far, c[LOWER, k] - q[k])), max(-far, min(far, c[UPPER, k] - q[k]))
+    far = min(c[Column.SPEED, k] * dt, largest)
+    return max(-far, min(far, c[Column.LOWER, k] - q[k])), max(-far, min(far, c[Column.UPPER, k] - q[k]))
 
 
 @kernel
 def step(plan, aims, given, q, damping, gain, dt, largest, out):
-    """One step, limits apart: CONVERGED where it keeps them, BEYOND where it does not (out is then not to be used)."""
+    """One step, limits apart: CONVERGED where it keeps them, else BEYOND_LIMITS (`out` is then not to be used)."""
     state, scratch = new_state(plan), new_scratch(plan)
     evaluate(plan, aims, given, q, state)
     dq = np.empty(q.shape[0])
     dampings = np.empty(plan.levels.shape[0] - 1)
     by_level(plan, state.e, damping, dampings)
     if not dampings[-1] < math.inf:
-        return NOT_FINITE
+        return SolveStatus.NOT_FINITE.value
     direction(plan, state, scratch, dampings, gain, dq)
-    status = CONVERGED
+    status = SolveStatus.CONVERGED
     for k in range(dq.shape[0]):
         if not abs(dq[k] + q[k]) < math.inf:  # isfinite of a sum would be optimised away
-            return NOT_FINITE
-        if plan.columns[RELUCTANCE, k] > 0.0:
+            return SolveStatus.NOT_FINITE.value
+        if plan.columns[Column.RELUCTANCE, k] > 0.0:
             low, high = box(plan, q, k, dt, largest)
             if not low <= dq[k] <= high:
-                status = BEYOND
+                status = SolveStatus.BEYOND_LIMITS
     retract(plan, q, dq, out)
-    return status
+    return status.value  # a number: to make an enum's member of it in Python would take a microsecond
 
 
 @kernel
@@ -213,11 +236,11 @@ def programs(plan, aims, given, q, damping, gain, dt, largest, moves, H, f, low,
     for level in range(last + 1):
         for a in range(n):
             k = moves[a]
-            pull = plan.columns[POSTURE, k] if level == last else 0.0
+            pull = plan.columns[Column.POSTURE, k] if level == last else 0.0
             f[level, a] = gain * pull * state.away[k]
             for b in range(a + 1):
                 H[level, a, b] = 0.0
-            H[level, a, a] = dampings[level] * plan.columns[RELUCTANCE, k] + pull
+            H[level, a, a] = dampings[level] * plan.columns[Column.RELUCTANCE, k] + pull
         for i in range(plan.levels[level], plan.levels[level + 1]):
             row = scratch.K[i]
             for a in range(n):

@@ -7,7 +7,7 @@ q = drag.to(q, place).q   # as often as the mouse moves
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.brief import brief
 from bunraku.figure import Figure, Point
+from bunraku.kinematics.inverse.options import InverseOptions
 from bunraku.kinematics.inverse.solution import Solution
 from bunraku.kinematics.inverse.solver import Inverse
 from bunraku.kinematics.inverse.tasks import Closing, FramePose, PointPosition, Posture, Task
@@ -46,18 +47,22 @@ class Drag:
             tasks.append(Closing())
         at = self.dragged if isinstance(self.dragged, Point) else Point(self.dragged)
         hand = PointPosition(at.frame, position=at.position, name=HAND, priority=1)
-        return Inverse(self.figure, [*tasks, hand, Posture(priority=2)], start=self.q, moves=self.moves)
+        options = InverseOptions(iterations=30, tolerance=1e-7, still=1e-4)
+        return Inverse(self.figure, [*tasks, hand, Posture(priority=2)], start=self.q, moves=self.moves, options=options)
 
     def to(self, q: ArrayLike, place: ArrayLike, *, iterations: int = 30) -> Solution:
-        """From q (the last answer, for smooth hands), with the dragged point at a place, or as near as pins allow."""
+        """From `q` (the last answer, for smooth hands), with the dragged point at a `place` (3,) [m], or as near as pins allow.
+
+        Takes at most so many `iterations`. Raises `NotFinite` where q or the place is not finite.
+        """
         ik = self._inverse
-        return ik.solve(q, ik.aim({HAND: place}), iterations=iterations, tolerance=1e-7, still=1e-4)
+        return ik.solve(q, ik.aim({HAND: place}), options=replace(ik.options, iterations=iterations))
 
     def along(self, places: ArrayLike) -> tuple[Solution, ...]:
-        """A solution for every place (T, 3) of a stroke, each from the one before."""
+        """A solution for each of the `places` (T, 3) of a stroke [m], each from the one before."""
         ik = self._inverse
         aims = np.array([ik.aim({HAND: place}) for place in np.asarray(places, float)])
-        return ik.solve_many(aims, self.q, iterations=30, tolerance=1e-7, still=1e-4)
+        return ik.solve_many(aims, self.q)
 
 
 def _pin(pin: str | Point, name: str) -> Task:

@@ -15,9 +15,8 @@ from __future__ import annotations
 import math
 
 from bunraku.kernels.compile import inline
+from bunraku.kinematics.inverse.options import DESCENT
 from bunraku.spatial.linalg import cholesky, cholesky_solve
-
-DEPENDENT = 1e-6  # of its own length: what is left of a row that the others span
 
 
 @inline
@@ -87,7 +86,7 @@ def strict_level(J, first, last, n, r, damping, Q, rank, y, L, A, z, size, least
     for i in range(m):
         row = J[first + i]
         z[i] = r[first + i] - dot(row, y, n)
-        least[i] = DEPENDENT**2 * dot(row, row, n)
+        least[i] = DESCENT.dependent_row**2 * dot(row, row, n)
         project(row, n, Q, rank)
         project(row, n, Q, rank)  # once more: what rounding left
         left = dot(row, row, n)

@@ -7,23 +7,14 @@ step is found anew without them.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.inverse.damped_step import (
-    CONVERGED,
-    EXHAUSTED,
-    FIXED,
-    HELD,
-    LIMITS,
-    LOWER,
-    NOT_FINITE,
-    POSTURE,
-    RELEASED,
-    RELUCTANCE,
-    STALLED,
-    UPPER,
+    Column,
+    Freedom,
     by_error,
     direction,
     evaluate,
@@ -32,14 +23,22 @@ from bunraku.kinematics.inverse.damped_step import (
     retract,
 )
 from bunraku.kinematics.inverse.levels import dot
+from bunraku.kinematics.inverse.options import DESCENT, InverseOptions
+from bunraku.kinematics.inverse.solution import SolveStatus
 
-NARROW = 0.05  # [m or rad] how far off a strict level may be for a while that was not so at first
-CONTENT = 1e-10  # of its squared error: a level that would gain less does not judge,
-ROUGHLY = 1e-4  # nor this little where several levels disturb each other
-PATIENCE = 8  # steps that change nothing
-MENDING = 12
-STOPPED = 1e-10  # [rad or m] nothing moves any more
-LARGEST = 1.0  # [rad] of one iteration: beyond it, a first derivative says nothing
+
+class Ends(NamedTuple):
+    """What a kernel needs of `InverseOptions`, which says what each means."""
+
+    damping: float
+    tolerance: float
+    still: float
+    iterations: int
+
+
+def ends(options: InverseOptions) -> Ends:
+    """The part of `options` that kernels use."""
+    return Ends(float(options.damping), float(options.tolerance), float(options.still), int(options.iterations))
 
 
 @inline
@@ -51,8 +50,8 @@ def sizes(plan, state, dq, E):
         for i in range(plan.levels[level], plan.levels[level + 1]):
             E[level] += (plan.weights[i] * (state.e[i] + dot(state.J[i], dq, n))) ** 2
     for k in range(n):
-        if plan.columns[RELUCTANCE, k] > 0.0:
-            E[last] += plan.columns[POSTURE, k] * (state.away[k] + dq[k]) ** 2
+        if plan.columns[Column.RELUCTANCE, k] > 0.0:
+            E[last] += plan.columns[Column.POSTURE, k] * (state.away[k] + dq[k]) ** 2
 
 
 @inline
@@ -67,7 +66,7 @@ def judge(old, predicted, new, funnel):
     while level < old.shape[0] - 1 and math.sqrt(new[level]) <= funnel[level]:
         level += 1
     last = old.shape[0] - 1
-    content = CONTENT if last == 0 else ROUGHLY
+    content = DESCENT.min_gain if last == 0 else DESCENT.min_gain_of_many
     for k in range(level, -1, -1):
         gain = old[k] - predicted[k]
         if gain > content * old[k]:
@@ -112,8 +111,8 @@ def slope(plan, state, k, dq):
                 wish -= f * left
                 size += abs(f * state.e[i])
         if level == last:
-            wish -= plan.columns[POSTURE, k] * state.away[k]
-            size += plan.columns[POSTURE, k] * abs(state.away[k])
+            wish -= plan.columns[Column.POSTURE, k] * state.away[k]
+            size += plan.columns[Column.POSTURE, k] * abs(state.away[k])
         if abs(wish) > 1e-6 * size:
             return 1 if wish > 0.0 else -1
     return 0
@@ -127,23 +126,23 @@ def held_direction(plan, state, scratch, damping, q, release, dq):
     """
     n, held = q.shape[0], 0
     for k in range(n):
-        scratch.frozen[k] = 0
+        scratch.frozen[k] = Freedom.FREE
     while True:
         direction(plan, state, scratch, damping, 1.0, dq)
         changed = False
         for k in range(n):
-            out = q[k] <= plan.columns[LOWER, k] if dq[k] < 0.0 else q[k] >= plan.columns[UPPER, k] and dq[k] > 0.0
-            if out and (scratch.frozen[k] == 0 or scratch.frozen[k] == RELEASED):
-                scratch.frozen[k] = HELD if scratch.frozen[k] == 0 else FIXED
+            out = q[k] <= plan.columns[Column.LOWER, k] if dq[k] < 0.0 else q[k] >= plan.columns[Column.UPPER, k] and dq[k] > 0.0
+            if out and (scratch.frozen[k] == Freedom.FREE or scratch.frozen[k] == Freedom.RELEASED):
+                scratch.frozen[k] = Freedom.HELD if scratch.frozen[k] == Freedom.FREE else Freedom.FIXED
                 held += 1
                 changed = True
         if changed:
             continue
         for k in range(n):
-            if release and scratch.frozen[k] == HELD:
+            if release and scratch.frozen[k] == Freedom.HELD:
                 wish = slope(plan, state, k, dq)
-                if (wish > 0 and q[k] < plan.columns[UPPER, k]) or (wish < 0 and q[k] > plan.columns[LOWER, k]):
-                    scratch.frozen[k] = RELEASED
+                if (wish > 0 and q[k] < plan.columns[Column.UPPER, k]) or (wish < 0 and q[k] > plan.columns[Column.LOWER, k]):
+                    scratch.frozen[k] = Freedom.RELEASED
                     held -= 1
                     changed = True
         if not changed:
@@ -153,23 +152,23 @@ def held_direction(plan, state, scratch, damping, q, release, dq):
 @inline
 def keep_limits(plan, q):
     for k in range(q.shape[0]):
-        if plan.columns[RELUCTANCE, k] > 0.0:
-            q[k] = min(max(q[k], plan.columns[LOWER, k]), plan.columns[UPPER, k])
+        if plan.columns[Column.RELUCTANCE, k] > 0.0:
+            q[k] = min(max(q[k], plan.columns[Column.LOWER, k]), plan.columns[Column.UPPER, k])
 
 
 @inline
 def shorten(plan, dq):
-    """No turn of more than LARGEST. Returns the largest change that is left."""
+    """No turn of more than `largest_turn`. Returns the largest change that is left."""
     turn = most = 0.0
     for j in range(plan.joints.shape[0]):
         x = abs(dq[plan.joints[j].variable])
         most = max(most, x)
         if plan.joints[j].kind < 3:
             turn = max(turn, x)
-    if turn > LARGEST:
+    if turn > DESCENT.largest_turn:
         for k in range(dq.shape[0]):
-            dq[k] *= LARGEST / turn
-        most *= LARGEST / turn
+            dq[k] *= DESCENT.largest_turn / turn
+        most *= DESCENT.largest_turn / turn
     return most
 
 
@@ -183,12 +182,9 @@ def largest(values):
 
 
 @inline
-def descend(plan, aims, given, numbers, q, state, other, scratch):
-    """Levenberg–Marquardt from q, in place, within limits. Returns how it ended and after how many iterations.
-
-    numbers: damping, tolerance, still, iterations.
-    """
-    least, tolerance, still = numbers[0], numbers[1], numbers[2]
+def descend(plan, aims, given, ends, q, state, other, scratch):
+    """Levenberg–Marquardt from q, in place, within limits. Returns how it ended and after how many iterations."""
+    least, tolerance, still = ends.damping, ends.tolerance, ends.still
     n, n_levels = q.shape[0], plan.levels.shape[0] - 1
     dq, trial, E, P = np.empty(n), np.empty(n), np.empty(n_levels), np.empty(n_levels)
     F, funnel, damping = np.empty(n_levels), np.empty(n_levels), np.empty(n_levels)
@@ -199,18 +195,22 @@ def descend(plan, aims, given, numbers, q, state, other, scratch):
     sizes(plan, state, dq, E)
     for level in range(n_levels):
         damping[level] = least + by_error(plan, state.e)
-        funnel[level] = max(1.5 * math.sqrt(E[level]), NARROW)
+        funnel[level] = max(1.5 * math.sqrt(E[level]), DESCENT.funnel)
     worst, harder, held, iteration, idle = 0.0, 4.0, 0, 0, 0
-    for iteration in range(int(numbers[3]) + 1):
+    for iteration in range(ends.iterations + 1):
         worst = largest(state.e)
         held = held_direction(plan, state, scratch, damping, q, True, dq)
         most = shorten(plan, dq)
         if not worst + most < math.inf:
-            return NOT_FINITE, iteration
-        if most <= STOPPED or (most <= still and worst <= tolerance) or (most <= tolerance and damping.max() <= 2.0 * least):
+            return SolveStatus.NOT_FINITE, iteration
+        if (
+            most <= DESCENT.stopped
+            or (most <= still and worst <= tolerance)
+            or (most <= tolerance and damping.max() <= 2.0 * least)
+        ):
             break
-        if iteration == int(numbers[3]):
-            return (CONVERGED if worst <= tolerance else EXHAUSTED), iteration
+        if iteration == ends.iterations:
+            return (SolveStatus.CONVERGED if worst <= tolerance else SolveStatus.OUT_OF_ITERATIONS), iteration
         sizes(plan, state, dq, P)
         retract(plan, q, dq, trial)
         keep_limits(plan, trial)
@@ -227,7 +227,7 @@ def descend(plan, aims, given, numbers, q, state, other, scratch):
             harder *= 2.0
             continue
         idle = idle + 1 if same(E, F, tolerance) else 0
-        if idle == PATIENCE:
+        if idle == DESCENT.idle_steps:
             break
         for k in range(n):
             q[k] = trial[k]
@@ -237,7 +237,9 @@ def descend(plan, aims, given, numbers, q, state, other, scratch):
         for level in range(judged + 1):  # who is not asked stays careful
             damping[level] = max(less * damping[level], least)
         harder = 4.0
-    return (CONVERGED if worst <= tolerance else LIMITS if held else STALLED), iteration
+    if worst <= tolerance:
+        return SolveStatus.CONVERGED, iteration
+    return (SolveStatus.AT_LIMITS if held else SolveStatus.STALLED), iteration
 
 
 @inline
@@ -246,10 +248,10 @@ def mend(plan, aims, given, least, tolerance, q, state, scratch):
     n, first = q.shape[0], plan.levels[1]
     dq, damping = np.empty(n), np.full(plan.levels.shape[0] - 1, 1e9)
     damping[0] = least
-    for _ in range(MENDING):
+    for _ in range(DESCENT.mending_steps):
         evaluate(plan, aims, given, q, state)
         worst = largest(state.e[:first])
-        if not tolerance < worst <= NARROW:
+        if not tolerance < worst <= DESCENT.funnel:
             return
         held_direction(plan, state, scratch, damping, q, False, dq)
         shorten(plan, dq)
@@ -258,13 +260,13 @@ def mend(plan, aims, given, least, tolerance, q, state, scratch):
 
 
 @kernel
-def solve(plan, aims, given, numbers, warm, Q, status, iterations):
+def solve(plan, aims, given, ends, warm, Q, status, iterations):
     """A solve for every row of aims, from the row of Q, in place, or (warm) from the solution before it."""
     state, other, scratch = new_state(plan), new_state(plan), new_scratch(plan)
     for t in range(Q.shape[0]):
         if warm and t > 0:
             for k in range(Q.shape[1]):
                 Q[t, k] = Q[t - 1, k]
-        status[t], iterations[t] = descend(plan, aims[t], given, numbers, Q[t], state, other, scratch)
-        if status[t] != CONVERGED and status[t] != NOT_FINITE and plan.levels.shape[0] > 2:
-            mend(plan, aims[t], given, numbers[0], numbers[1], Q[t], state, scratch)
+        status[t], iterations[t] = descend(plan, aims[t], given, ends, Q[t], state, other, scratch)
+        if status[t] != SolveStatus.CONVERGED and status[t] != SolveStatus.NOT_FINITE and plan.levels.shape[0] > 2:
+            mend(plan, aims[t], given, ends.damping, ends.tolerance, Q[t], state, scratch)

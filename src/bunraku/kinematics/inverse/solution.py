@@ -1,4 +1,4 @@
-"""How a solve ended, and where."""
+"""How a solve of inverse kinematics ended, and where."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.brief import brief
+from bunraku.outcome import STOPPED, Outcome
 
 if TYPE_CHECKING:
     from bunraku.kinematics.inverse.solver import Inverse
@@ -18,17 +19,35 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class Outcome(enum.Enum):
-    """How a solve ended; its value is the advice."""
+class SolveStatus(enum.IntEnum):
+    """How a step or a solve ended, as kernels tell it."""
 
-    CONVERGED = "every task is fulfilled"
-    STALLED = "nothing comes closer: out of reach, or tasks pull against each other; give one of them a higher priority"
-    LIMITS = "limits hold it back: widen them, let more variables move, or start elsewhere"
-    EXHAUSTED = "still coming closer: allow more iterations"
+    CONVERGED = 0
+    STALLED = 1
+    AT_LIMITS = 2
+    OUT_OF_ITERATIONS = 3
+    NOT_FINITE = 4
+    BEYOND_LIMITS = 5
+    """Of a step alone: it does not keep the limits, and is not to be used."""
+    INTERRUPTED = 6
+    """By Ctrl-C."""
 
-    @property
-    def advice(self) -> str:
-        return self.value
+
+SOLVE_OUTCOMES = {
+    SolveStatus.CONVERGED: Outcome(True, "converged", "every task is fulfilled"),
+    SolveStatus.STALLED: Outcome(
+        False, "stalled", "nothing comes closer",
+        "the target is out of reach, or tasks pull against each other: give one of them a higher priority",
+    ),
+    SolveStatus.AT_LIMITS: Outcome(
+        False, "at limits", "limits hold it back", "widen them, let more variables move, or start elsewhere"
+    ),
+    SolveStatus.OUT_OF_ITERATIONS: Outcome(
+        False, "out of iterations", "it was still coming closer", "allow more iterations"
+    ),
+    SolveStatus.INTERRUPTED: STOPPED,
+}  # fmt: skip
+"""How a solve may end. `Solution.outcome` adds which task is off by how much, and which limits are touched."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +55,35 @@ class Solution:
     """Where a solve ended."""
 
     q: Array
-    outcome: Outcome
+    """The configuration."""
     iterations: int
+    """How many steps it took."""
+    _status: SolveStatus = field(repr=False)
     _inverse: Inverse = field(repr=False)
     _aims: Array = field(repr=False)
 
     __repr__ = brief
+
+    def __str__(self) -> str:
+        return f"{self.outcome}\nafter {self.iterations} iterations"
+
+    @property
+    def converged(self) -> bool:
+        """Whether every task is fulfilled."""
+        return self._status == SolveStatus.CONVERGED
+
+    @functools.cached_property
+    def outcome(self) -> Outcome:
+        """How it ended: `outcome.ok` where every task is fulfilled, else what is off by how much, and what to do about it."""
+        outcome = SOLVE_OUTCOMES[self._status]
+        if outcome.ok:
+            return outcome
+        why = [outcome.why]
+        if worst := max(self.errors, key=self.errors.__getitem__, default=""):
+            why.append(f"{worst} is off by {self.errors[worst]:.3g}")
+        if self._status == SolveStatus.AT_LIMITS and self.at_limits:
+            why.append(f"at their limits: {', '.join(self.at_limits[:6])}{' …' if len(self.at_limits) > 6 else ''}")
+        return outcome.because("; ".join(why))
 
     @functools.cached_property
     def errors(self) -> dict[str, float]:
@@ -50,18 +92,7 @@ class Solution:
 
     @functools.cached_property
     def at_limits(self) -> tuple[str, ...]:
-        """Variables that are at one of their limits."""
+        """Names of the variables that are at one of their joint limits."""
         lower, upper = self._inverse.figure.limits
         touching = (self.q <= lower + 1e-9) | (self.q >= upper - 1e-9)
         return tuple(name for name, there in zip(self._inverse.figure.names, touching, strict=True) if there)
-
-    @property
-    def advice(self) -> str:
-        """What to do about it, with names."""
-        if self.outcome is Outcome.CONVERGED:
-            return self.outcome.advice
-        worst = max(self.errors, key=self.errors.__getitem__, default="")
-        text = f"{worst} is off by {self.errors[worst]:.3g}; " if worst else ""
-        if self.outcome is Outcome.LIMITS and self.at_limits:
-            text += f"at their limits: {', '.join(self.at_limits[:6])}{' …' if len(self.at_limits) > 6 else ''}; "
-        return text + self.outcome.advice

@@ -9,7 +9,7 @@ Tasks are compiled once; a step, a solve, or the solves for many targets are the
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,18 +22,12 @@ from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.inverse import damped_step, levenberg
 from bunraku.kinematics.inverse import task_rows as rows
 from bunraku.kinematics.inverse.bounded_step import Programs, halved
-from bunraku.kinematics.inverse.solution import Outcome, Solution
+from bunraku.kinematics.inverse.options import InverseOptions
+from bunraku.kinematics.inverse.solution import Solution, SolveStatus
 from bunraku.kinematics.inverse.task_arrays import compile_tasks
 from bunraku.kinematics.inverse.tasks import Bound, Posture, Task
 
 Array = NDArray[np.float64]
-LARGEST = 0.5  # [rad or m] of one iteration that keeps bounds to first order
-SLACK = 1e-3  # [m or rad] that limits may be missed by on the way along them
-
-_OUTCOMES = {
-    damped_step.CONVERGED: Outcome.CONVERGED, damped_step.STALLED: Outcome.STALLED, damped_step.LIMITS: Outcome.LIMITS,
-    damped_step.EXHAUSTED: Outcome.EXHAUSTED,
-}  # fmt: skip
 
 
 class Inverse:
@@ -42,14 +36,20 @@ class Inverse:
     def __init__(
         self, figure: Figure, tasks: Sequence[Task], *, start: ArrayLike | None = None, moves: Iterable[str] | None = None,
         reluctance: Mapping[str, float] | None = None, joint_limits: bool = True, limits: Sequence[Bound] = (),
-        damping: float = 1e-6,
+        options: InverseOptions = InverseOptions(),
     ) -> None:  # fmt: skip
-        """`start` is where tasks without a target hold things. `moves` names the variables that may move (all that
-        move a frame). `reluctance` makes some less willing than the others (1). `limits` hold at the end of every step, to
-        1e-3 where one slides along them; where they do not hold at the start, they get no worse."""
-        if not 0.0 < damping < np.inf:
-            raise BunrakuError(f"damping must be positive, not {damping}")
-        self.figure, self.tasks, self.limits, self.damping = figure, tuple(tasks), tuple(limits), damping
+        """Compiles `tasks` for `figure`.
+
+        start: the configuration in which tasks without a target hold things; the figure's start without it.
+        moves: names of the variables that may move; all that move a frame without it.
+        reluctance: factors by which some variables move less willingly than the others (1), by name.
+        joint_limits: whether the figure's joint limits are kept.
+        limits: bounds that hold at the end of every step; where they do not hold at the start, they get no worse.
+        options: when a solve ends, and how careful steps are; a solve may be given others.
+
+        Raises `BunrakuError` for tasks that speak of what the figure does not have.
+        """
+        self.figure, self.tasks, self.limits, self.options = figure, tuple(tasks), tuple(limits), options
         q = configuration(figure, figure.start if start is None else start)
         self._compiled = compile_tasks(figure, self.tasks, q, moves, reluctance or {}, joint_limits, rotate=not limits)
         self._given = np.zeros((self._compiled.n_given, figure.n_q + 1))
@@ -64,7 +64,13 @@ class Inverse:
         return aims
 
     def aim(self, targets: Mapping[str, Any] | None = None, /, *, base: Array | None = None, **named: Any) -> Array:
-        """The aims with some targets changed, by titles of tasks; the others as in `base`, or as they were made."""
+        """The aims with some targets changed.
+
+        targets, named: new targets by the titles of their tasks.
+        base: aims in which all other targets stand; without it they are as the tasks were made.
+
+        Returns flat numbers for `solve` and `step`. Raises `UnknownName` where no task has that title.
+        """
         aims = np.array(self.aims if base is None else base)
         for title, target in {**(targets or {}), **named}.items():
             k = self._task(title)
@@ -73,16 +79,18 @@ class Inverse:
                 self._aim_posture(aims, task, slots, target)
                 continue
             for slot, numbers in zip(slots, task.aims(target), strict=True):
-                aims[rows.AIM * slot : rows.AIM * slot + len(numbers)] = numbers
+                aims[rows.AIM_SIZE * slot : rows.AIM_SIZE * slot + len(numbers)] = numbers
         return aims
 
     def view(self, title: str, aims: Array) -> tuple[Array, ...]:
-        """Where in `aims` a task's target stands, to be written into: a position or direction (3,), a rotation (3, 3),
-        both for a pose. For loops that cannot wait for `aim`; rotations are taken as they are."""
+        """Where in `aims` the target of the task called `title` stands, to be written into.
+
+        A position or direction is (3,), a rotation (3, 3), a pose both. For loops that cannot wait for `aim`: nothing is checked.
+        """
         out = []
         for slot in self._compiled.slots[self._task(title)]:
-            own = aims[rows.AIM * slot : rows.AIM * (slot + 1)]
-            out.append(own.reshape(3, 3) if self._compiled.plan.records["kind"][slot] == rows.TURN else own[:3])
+            own = aims[rows.AIM_SIZE * slot : rows.AIM_SIZE * (slot + 1)]
+            out.append(own.reshape(3, 3) if self._compiled.plan.records["kind"][slot] == rows.TaskKind.TURN else own[:3])
         return tuple(out)
 
     def _aim_posture(self, aims: Array, task: Posture, slots: tuple[int, ...], target: Any) -> None:
@@ -93,7 +101,7 @@ class Inverse:
             return
         for slot, part in zip(slots, task.parts(self.figure), strict=True):
             if part.fields["index"] in wanted:
-                aims[rows.AIM * slot] = wanted[part.fields["index"]]
+                aims[rows.AIM_SIZE * slot] = wanted[part.fields["index"]]
 
     def _task(self, title: str) -> int:
         found = [k for k, task in enumerate(self.tasks) if task.title == title]
@@ -114,12 +122,15 @@ class Inverse:
     def step(
         self, q: ArrayLike, aims: Array | None = None, *, dt: float = np.inf, gain: float = 1.0, largest: float = np.inf
     ) -> Array:
-        """The configuration one step on: `gain` of the errors removed, to first order.
+        """The configuration one step on from `q` toward `aims` (as the tasks were made, without them).
 
-        Joint limits are kept, speed limits over `dt` [s], no change beyond `largest` [rad or m], and bounds to
-        first order.
+        dt: the time of the step, in which speed limits are kept [s].
+        gain: the part of the errors that the step removes, to first order.
+        largest: no variable changes by more [rad or m].
+
+        Joint limits are kept, and bounds to first order. Raises `NotFinite` where q or a target is not finite.
         """
-        q = self._trusted(q)
+        q = self.trusted(q)
         aims = self._trusted_aims(aims)
         if not self._compiled.bounds:
             return self._stepped(q, aims, self._given, dt, gain, largest)
@@ -134,7 +145,7 @@ class Inverse:
 
     @functools.cached_property
     def _moves(self) -> NDArray[np.int64]:
-        return np.flatnonzero(self._compiled.plan.columns[damped_step.RELUCTANCE] > 0.0)
+        return np.flatnonzero(self._compiled.plan.columns[damped_step.Column.RELUCTANCE] > 0.0)
 
     @functools.cached_property
     def _programs(self) -> Callable[..., bool]:
@@ -146,12 +157,12 @@ class Inverse:
 
     def _stepped(self, q: Array, aims: Array, given: Array, dt: float, gain: float, largest: float) -> Array:
         out = np.empty(len(q))
-        status = damped_step.BEYOND
+        status: int = SolveStatus.BEYOND_LIMITS
         if not self.limits:
-            status = self._step(self._compiled.plan, aims, given, q, self.damping, gain, dt, largest, out)
-        if status == damped_step.NOT_FINITE:
+            status = self._step(self._compiled.plan, aims, given, q, self.options.damping, gain, dt, largest, out)
+        if status == SolveStatus.NOT_FINITE:
             raise NotFinite(f"{self.figure.name}: q or a target is not finite")
-        return self._bounded(q, aims, given, dt, gain, largest) if status == damped_step.BEYOND else out
+        return self._bounded(q, aims, given, dt, gain, largest) if status == SolveStatus.BEYOND_LIMITS else out
 
     def _values(self, q: Array) -> Array:
         """Rows of bounds among the tasks: derivatives (k, n), then the values."""
@@ -166,8 +177,8 @@ class Inverse:
         plan = self._compiled.plan
         cascade = Programs.empty(len(plan.levels) - 1, int(plan.levels[-2]), len(self._moves))
         known = self._programs(
-            plan, aims, given, q, self.damping, gain, dt, largest, self._moves, cascade.H, cascade.f, cascade.low, cascade.high,
-            cascade.basis, cascade.ranks,
+            plan, aims, given, q, self.options.damping, gain, dt, largest, self._moves, cascade.H, cascade.f,
+            cascade.low, cascade.high, cascade.basis, cascade.ranks,
         )  # fmt: skip
         if not known:
             raise NotFinite(f"{self.figure.name}: q or a target is not finite")
@@ -178,70 +189,90 @@ class Inverse:
             value, value_dq = value[np.isfinite(value)], value_dq[np.isfinite(value)]
         dq = np.zeros(len(q))
         dq[self._moves] = cascade.solve(value, value_dq[:, self._moves])
-        least = min(-SLACK, float(value.min(initial=0.0)))
+        least = min(-self.options.limit_slack, float(value.min(initial=0.0)))
 
         def moved(dq: Array) -> Array:
             out = np.empty(len(q))
             damped_step.moved(plan, q, dq, out)
             return out
 
-        return halved(dq, moved, lambda new: all(limit.smallest(self.figure, new)[0].min() >= least for limit in self.limits))
+        def fine(new: Array) -> bool:
+            return all(limit.smallest(self.figure, new)[0].min() >= least for limit in self.limits)
+
+        return halved(dq, moved, fine, self.options.halvings)
 
     # -- until it is there ---------------------------------------------------------------------------------------
 
     @functools.cached_property
     def _solve(self) -> Callable[..., None]:
         matrix, ints = np.empty((0, 0)), np.empty(0, np.int64)
-        return entry(levenberg.solve, self._compiled.plan, matrix, matrix, np.empty(0), True, matrix, ints, ints)
+        ends = levenberg.Ends(0.0, 0.0, 0.0, 0)
+        return entry(levenberg.solve, self._compiled.plan, matrix, matrix, ends, True, matrix, ints, ints)
 
     def solve(
-        self, q: ArrayLike | None = None, aims: Array | None = None, *, iterations: int = 100, tolerance: float = 1e-8,
-        still: float = 1e-6, tries: int = 1, seed: int = 0,
+        self, q: ArrayLike | None = None, aims: Array | None = None, *, options: InverseOptions | None = None,
+        seed: int | None = None,
     ) -> Solution:  # fmt: skip
-        """From q until every error is within `tolerance` and nothing moves by more than `still`, or nothing helps.
+        """The configuration that fulfils the tasks, or comes as near as it can.
 
-        Where that ends short of the target, up to `tries` starts are made, the others at random within the limits;
-        the best solution counts.
+        q: where it starts; the figure's start without it.
+        aims: targets made by `aim`; those that the tasks were made with, without it.
+        options: when it ends; those of this `Inverse` without it.
+        seed: of the random starts where `options.tries` is more than 1; 0 without it.
+
+        Raises `NotFinite` where q or a target is not finite.
         """
-        q = self._trusted(self.figure.start if q is None else q)
-        aims = self._trusted_aims(aims)
-        best = self._solve_once(np.array(q), aims, iterations, tolerance, still)
-        random = np.random.default_rng(seed)
-        for _ in range(tries - 1):
-            if best.outcome is Outcome.CONVERGED:
-                break
-            other = self._solve_once(self._compiled.anywhere(q, random), aims, iterations, tolerance, still)
-            best = min(best, other, key=lambda solution: self._compiled.sizes(self.linear(solution.q, aims)[0]))
+        *_, best = self.tries(self.trusted(q), self._trusted_aims(aims), options or self.options, seed or 0)
         return best
 
-    def _solve_once(self, q: Array, aims: Array, iterations: int, tolerance: float, still: float) -> Solution:
-        if self.limits or self._compiled.bounds:
-            return self._solve_outside(q, aims, iterations, tolerance, still)
-        status, count = np.empty(1, np.int64), np.empty(1, np.int64)
-        numbers = np.array([self.damping, tolerance, still, iterations])
-        self._solve(self._compiled.plan, aims[None], self._given, numbers, False, q[None], status, count)
-        if status[0] == damped_step.NOT_FINITE:
-            raise NotFinite(f"{self.figure.name}: q or a target is not finite")
-        return Solution(q, _OUTCOMES[int(status[0])], int(count[0]), self, aims)
+    def tries(self, q: Array, aims: Array, options: InverseOptions, seed: int) -> Iterator[Solution]:
+        """The best so far after each of the starts of `solve`, whose parameters these are, until one converges."""
+        best = self._solve_once(np.array(q), aims, options)
+        yield best
+        if best.converged or options.tries < 2:
+            return
+        random = np.random.default_rng(seed)
+        for _ in range(options.tries - 1):
+            other = self._solve_once(self._compiled.anywhere(q, random), aims, options)
+            best = min(best, other, key=lambda solution: self._compiled.sizes(self.linear(solution.q, aims)[0]))
+            yield best
+            if best.converged:
+                return
 
-    def _solve_outside(self, q: Array, aims: Array, iterations: int, tolerance: float, still: float) -> Solution:
+    def _solve_once(self, q: Array, aims: Array, options: InverseOptions) -> Solution:
+        if self.limits or self._compiled.bounds:
+            return self._solve_outside(q, aims, options)
+        status, count = np.empty(1, np.int64), np.empty(1, np.int64)
+        self._solve(self._compiled.plan, aims[None], self._given, levenberg.ends(options), False, q[None], status, count)
+        if status[0] == SolveStatus.NOT_FINITE:
+            raise NotFinite(f"{self.figure.name}: q or a target is not finite")
+        return Solution(q, int(count[0]), SolveStatus(status[0]), self, aims)
+
+    def _solve_outside(self, q: Array, aims: Array, options: InverseOptions) -> Solution:
         """Step by step, because bounds are known only to Python."""
-        for k in range(iterations + 1):
+        for k in range(options.iterations + 1):
             worst = float(np.abs(self.linear(q, aims)[0]).max(initial=0.0))
-            new = self.step(q, aims, largest=LARGEST)
+            new = self.step(q, aims, largest=options.largest_step)
             moved = float(np.abs(new - q).max(initial=0.0))
-            if worst <= tolerance and moved <= still:
-                return Solution(q, Outcome.CONVERGED, k, self, aims)
-            if moved <= min(still, 1e-9):
-                return Solution(q, Outcome.LIMITS if self.limits else Outcome.STALLED, k, self, aims)
+            if worst <= options.tolerance and moved <= options.still:
+                return Solution(q, k, SolveStatus.CONVERGED, self, aims)
+            if moved <= min(options.still, 1e-9):
+                return Solution(q, k, SolveStatus.AT_LIMITS if self.limits else SolveStatus.STALLED, self, aims)
             q = new
-        return Solution(q, Outcome.EXHAUSTED, iterations, self, aims)
+        return Solution(q, options.iterations, SolveStatus.OUT_OF_ITERATIONS, self, aims)
 
     def solve_many(
-        self, aims: ArrayLike, q: ArrayLike | None = None, *, warm: bool = True, iterations: int = 100,
-        tolerance: float = 1e-8, still: float = 1e-6,
-    ) -> tuple[Solution, ...]:  # fmt: skip
-        """A solution for every row of aims. Each starts where the one before ended, or (not `warm`) at its row of q."""
+        self, aims: ArrayLike, q: ArrayLike | None = None, *, warm: bool = True, options: InverseOptions | None = None
+    ) -> tuple[Solution, ...]:
+        """A solution for every row of `aims`, in one call of a kernel.
+
+        q: where the first solve starts, or a row for each; the figure's start without it.
+        warm: each solve starts where the one before ended; otherwise at its row of q.
+        options: when each ends; those of this `Inverse` without it. `tries` is not used here.
+
+        Raises `NotFinite` where q or a target is not finite, `BunrakuError` where aims have the wrong shape.
+        """
+        options = options or self.options
         many = np.ascontiguousarray(aims, float)
         if many.ndim != 2 or many.shape[1] != len(self.aims):
             wanted = f"(n, {len(self.aims)})"
@@ -252,25 +283,24 @@ class Inverse:
             out: list[Solution] = []
             for k, row in enumerate(many):
                 begin = out[-1].q if warm and out else Q[k]
-                out.append(self.solve(begin, row, iterations=iterations, tolerance=tolerance, still=still))
+                out.append(self._solve_once(self.trusted(begin), self._trusted_aims(row), options))
             return tuple(out)
         status, counts = np.empty(len(many), np.int64), np.empty(len(many), np.int64)
-        numbers = np.array([self.damping, tolerance, still, iterations])
-        self._solve(self._compiled.plan, many, self._given, numbers, warm, Q, status, counts)
-        if (bad := np.flatnonzero(status == damped_step.NOT_FINITE)).size:
+        self._solve(self._compiled.plan, many, self._given, levenberg.ends(options), warm, Q, status, counts)
+        if (bad := np.flatnonzero(status == SolveStatus.NOT_FINITE)).size:
             raise NotFinite(f"{self.figure.name}: q or target {int(bad[0])} is not finite")
-        ends = zip(Q, status.tolist(), counts.tolist(), many, strict=True)
-        return tuple(Solution(q, _OUTCOMES[s], k, self, row) for q, s, k, row in ends)
+        endings = zip(Q, counts.tolist(), status.tolist(), many, strict=True)
+        return tuple(Solution(q, k, SolveStatus(s), self, row) for q, k, s, row in endings)
 
     # -- what the tasks say --------------------------------------------------------------------------------------
 
     def linear(self, q: ArrayLike, aims: Array | None = None) -> tuple[Array, Array, Array]:
-        """Errors (m,) of all rows, their Jacobian (m, n), and the way from the wanted posture (n,).
+        """Errors (m,) of all rows at `q` for `aims`, their Jacobian (m, n), and the way from the wanted posture (n,).
 
         Columns of ball joints that turn as rotations are about the joint's own axes x, y, z, in the places of
         its variables.
         """
-        q, values = self._trusted(q), self._given
+        q, values = self.trusted(q), self._given
         aims = self._trusted_aims(aims)
         if self._compiled.bounds:
             values = self._values(q)
@@ -281,7 +311,7 @@ class Inverse:
         return e, J, away
 
     def errors(self, q: ArrayLike, aims: Array | None = None) -> dict[str, float]:
-        """The size of each task's error [m or rad], by its title; postures of the lowest priority apart."""
+        """The size of each task's error at `q` for `aims` [m or rad], by its title; postures of the lowest priority apart."""
         e = self.linear(q, aims)[0]
         squares: dict[str, float] = {task.title: 0.0 for task in self.tasks if not isinstance(task, Posture)}
         for k, error in zip(self._compiled.row_task, e.tolist(), strict=True):
@@ -289,8 +319,10 @@ class Inverse:
             squares[title] = squares.get(title, 0.0) + error * error
         return {title: square**0.5 for title, square in squares.items()}
 
-    def _trusted(self, q: ArrayLike) -> Array:
-        q = np.array(q, float)  # a copy: numba compiles anew for an array that may not be written, such as figure.start
+    def trusted(self, q: ArrayLike | None) -> Array:
+        """A copy of `q` (or of the figure's start) of the right size. Raises `BunrakuError` for another size."""
+        # A copy: numba compiles anew for an array that may not be written, such as figure.start.
+        q = np.array(self.figure.start if q is None else q, float)
         if q.shape != (self.figure.n_q,):
             raise BunrakuError(f"{self.figure.name} has {self.figure.n_q} variables, but q has shape {q.shape}")
         return q

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics import tree
-from bunraku.kinematics.inverse import task_rows
-from bunraku.kinematics.inverse.damped_step import LOWER, POSTURE, RELUCTANCE, SPEED, UPPER, Plan
-from bunraku.kinematics.inverse.task_parts import Part
+from bunraku.kinematics.inverse.damped_step import Column, Plan
+from bunraku.kinematics.inverse.task_parts import TaskPart
+from bunraku.kinematics.inverse.task_rows import AIM_SIZE, TASK_RECORD, TaskKind
 from bunraku.kinematics.inverse.tasks import Bound, Posture, Task
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledTasks:
     """The arrays, and where the tasks ended up in them."""
 
     plan: Plan
@@ -43,9 +43,9 @@ class Compiled:
     def anywhere(self, q: Array, random: np.random.Generator) -> Array:
         """Moving variables anywhere within their limits, or within π of q where there are none."""
         columns = self.plan.columns
-        lower = np.where(np.isfinite(columns[LOWER]), columns[LOWER], q - np.pi)
-        upper = np.where(np.isfinite(columns[UPPER]), columns[UPPER], q + np.pi)
-        return np.where(columns[RELUCTANCE] > 0.0, random.uniform(lower, upper), q)
+        lower = np.where(np.isfinite(columns[Column.LOWER]), columns[Column.LOWER], q - np.pi)
+        upper = np.where(np.isfinite(columns[Column.UPPER]), columns[Column.UPPER], q + np.pi)
+        return np.where(columns[Column.RELUCTANCE] > 0.0, random.uniform(lower, upper), q)
 
 
 def levels_of(tasks: Sequence[Task]) -> dict[int, int]:
@@ -56,7 +56,7 @@ def levels_of(tasks: Sequence[Task]) -> dict[int, int]:
 def compile_tasks(
     figure: Figure, tasks: Sequence[Task], q: Array, moves: Iterable[str] | None, reluctance: Mapping[str, float],
     joint_limits: bool, *, rotate: bool = True,
-) -> Compiled:  # fmt: skip
+) -> CompiledTasks:  # fmt: skip
     level = levels_of(tasks)
     last = max(level, default=0)
     soft = [task for task in tasks if isinstance(task, Posture) and task.priority == last]
@@ -88,7 +88,7 @@ def compile_tasks(
                 weights += [part.weight] * part.n_rows
                 row_task += [k] * part.n_rows
         first_rows.append(len(weights))
-    record_array = np.array(records, task_rows.RECORD) if records else np.zeros(0, task_rows.RECORD)
+    record_array = np.array(records, TASK_RECORD) if records else np.zeros(0, TASK_RECORD)
     compiled = figure.compiled.tree
     plan = Plan(
         joints=compiled.joints, chain=compiled.chain, points=compiled.points, links=compiled.links,
@@ -97,11 +97,11 @@ def compile_tasks(
         weights=np.array(weights), levels=np.array(first_rows if level else [0, 0], np.int64), columns=columns,
     )  # fmt: skip
     own = tuple(tuple(slots[k]) for k in range(len(tasks)))
-    return Compiled(plan, np.concatenate([*aims, rest]), own, tuple(row_task), tuple(bounds), n_given)
+    return CompiledTasks(plan, np.concatenate([*aims, rest]), own, tuple(row_task), tuple(bounds), n_given)
 
 
-def _record(part: Part, row: int) -> np.void:
-    record = np.zeros((), task_rows.RECORD)
+def _record(part: TaskPart, row: int) -> np.void:
+    record = np.zeros((), TASK_RECORD)
     record["kind"], record["row"], record["joint"], record["viewer"] = part.kind, row, -1, -1
     for field, value in part.fields.items():
         record[field] = value
@@ -112,14 +112,14 @@ def _columns(figure: Figure, moves: Iterable[str] | None, reluctance: Mapping[st
     columns = np.zeros((5, figure.n_q))
     if moves is None:  # a wound length moves no frame
         moves = [v.name for v in figure.variables if v.motion != "length"]
-    columns[RELUCTANCE, figure.indices(moves)] = 1.0
+    columns[Column.RELUCTANCE, figure.indices(moves)] = 1.0
     for name, value in reluctance.items():
         if not 0.0 < value < np.inf:
             message = f"reluctance of {name}: must be positive, not {value}"
             raise BunrakuError(f"{message}\n  advice: leave {name} out of `moves` instead")
-        columns[RELUCTANCE, figure.index(name)] *= value**2
-    columns[LOWER], columns[UPPER] = figure.limits if joint_limits else (-np.inf, np.inf)
-    columns[SPEED] = [v.speed for v in figure.variables]
+        columns[Column.RELUCTANCE, figure.index(name)] *= value**2
+    columns[Column.LOWER], columns[Column.UPPER] = figure.limits if joint_limits else (-np.inf, np.inf)
+    columns[Column.SPEED] = [v.speed for v in figure.variables]
     return columns
 
 
@@ -128,9 +128,9 @@ def _posture(figure: Figure, soft: Sequence[Posture], q: Array, columns: Array) 
     moment = np.zeros(figure.n_q)
     for task in soft:
         for k, value in task.wanted(figure).items():
-            columns[POSTURE, k] += task.weight
+            columns[Column.POSTURE, k] += task.weight
             moment[k] += task.weight * (q[k] if value is None else value)
-    weight = columns[POSTURE]
+    weight = columns[Column.POSTURE]
     return np.asarray(np.where(weight > 0.0, moment / np.where(weight > 0.0, weight, 1.0), q))
 
 
@@ -149,24 +149,24 @@ class _Here:
     def _joint(self, j: int) -> tuple[Array, Array]:
         return (np.eye(3), np.zeros(3)) if j < 0 else (self.R[j].T, self.p[j])
 
-    def aim(self, part: Part) -> Array:
+    def aim(self, part: TaskPart) -> Array:
         """The part's aim, or the aim that holds it here."""
-        out = np.zeros(task_rows.AIM)
+        out = np.zeros(AIM_SIZE)
         if part.aim is not None:
             out[: len(part.aim)] = part.aim
             return out
-        if part.kind == task_rows.VALUE:
+        if part.kind == TaskKind.VALUE:
             out[0] = self.q[part.fields["index"]]
             return out
         R, p = self._joint(part.fields["joint"])
         Rb, pb = self._joint(part.fields["viewer"])
         B, b = Rb @ part.fields["B"], pb + Rb @ part.fields["b"]
         match part.kind:
-            case task_rows.POINT:
+            case TaskKind.POINT:
                 here = B.T @ (p + R @ part.fields["x"] - b)
-            case task_rows.TURN:
+            case TaskKind.TURN:
                 here = (B.T @ R @ part.fields["R"]).ravel()
-            case task_rows.COM:
+            case TaskKind.COM:
                 here = B.T @ (self.com - b)
             case _:
                 here = B.T @ R @ part.fields["a"]
@@ -181,14 +181,14 @@ def _balls(figure: Figure, records: NDArray[np.void], columns: Array, rotate: bo
     parents = tree_.joints["parent"].tolist()
     busy = {*records["joint"].tolist(), *records["viewer"].tolist(), *tree_.points["joint"].tolist()}
     busy |= set(np.flatnonzero(tree_.joints["mass"] > 0.0).tolist())
-    valued = set(records["index"][records["kind"] == task_rows.VALUE].tolist())
+    valued = set(records["index"][records["kind"] == TaskKind.VALUE].tolist())
     for group in figure.groups:
         joints = [int(compiled.frame_joint[figure.frame_index[frame]]) for frame in group.frames[-3:]]
         variables = [int(tree_.joints["variable"][j]) for j in joints]
         c = columns[:, variables]
         alone = all(j not in busy and parents.count(j) == 1 for j in joints[:2])
-        free = np.isinf(c[LOWER:]).all() and (c[RELUCTANCE] > 0.0).all()
-        even = np.ptp(c[RELUCTANCE]) == np.ptp(c[POSTURE]) == 0.0
+        free = np.isinf(c[Column.LOWER :]).all() and (c[Column.RELUCTANCE] > 0.0).all()
+        even = np.ptp(c[Column.RELUCTANCE]) == np.ptp(c[Column.POSTURE]) == 0.0
         if rotate and alone and free and even and not valued & set(variables):
             out.append([*joints, *variables])
     return np.array(out, np.int64).reshape(-1, 6)

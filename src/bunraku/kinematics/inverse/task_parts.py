@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.figure import WORLD, Figure
 from bunraku.figure.frame import ORIGIN
-from bunraku.kinematics.inverse import task_rows
+from bunraku.kinematics.inverse.task_rows import TaskKind
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
@@ -19,24 +19,31 @@ Fields = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Part:
-    """One record of a task: its kind and fields, the square root of its weight, and what it is aimed at."""
+class TaskPart:
+    """One record of a task."""
 
-    kind: int
+    kind: TaskKind
     fields: Fields
+    """Of the record, by name."""
     weight: float
+    """The square root of the task's weight."""
     aim: tuple[float, ...] | None
+    """What it is aimed at; None: where it is."""
 
     @property
     def n_rows(self) -> int:
-        if self.kind == task_rows.GIVEN:
-            return int(self.fields["axes"])
-        if self.kind in (task_rows.LINK, task_rows.VALUE):
-            return task_rows.N_ROWS[self.kind]
-        return int(self.fields["axes"]).bit_count()
+        """How many rows of errors it has."""
+        match self.kind:
+            case TaskKind.GIVEN:
+                return int(self.fields["axes"])
+            case TaskKind.LINK | TaskKind.VALUE:
+                return 1
+            case _:
+                return int(self.fields["axes"]).bit_count()
 
 
 def finite(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
+    """`values` as an array of this `shape`; raises `BunrakuError` for another and `NotFinite` for NaN, naming `what`."""
     out = np.asarray(values, float)
     if out.shape != shape:
         raise BunrakuError(f"{what}: needs {' × '.join(map(str, shape))} numbers, not {np.shape(values)}")
@@ -46,6 +53,7 @@ def finite(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
 
 
 def unit(values: ArrayLike, what: str) -> Array:
+    """The direction of three `values`; raises `BunrakuError` where they have none, naming `what`."""
     out = finite(values, (3,), what)
     size = float(np.linalg.norm(out))
     if size < 1e-12:
@@ -54,7 +62,10 @@ def unit(values: ArrayLike, what: str) -> Array:
 
 
 def carrier(figure: Figure, frame: str) -> tuple[int, Array]:
-    """The joint that carries a frame, and the frame's pose in the joint's axes."""
+    """The joint of `figure` that carries a `frame` (−1: none), and X of the frame in the joint's axes (4, 4).
+
+    Raises `UnknownName` where there is no such frame.
+    """
     if frame == WORLD:
         return -1, np.eye(4)
     if frame not in figure.frame_index:
@@ -64,7 +75,7 @@ def carrier(figure: Figure, frame: str) -> tuple[int, Array]:
 
 
 def between(figure: Figure, frame: str, seen_from: str, position: ArrayLike = ORIGIN) -> Fields:
-    """Fields that say where a point of a frame is carried, and who looks at it."""
+    """Fields that say where the point at `position` of `frame` is carried in `figure`, and that it is `seen_from` a frame."""
     joint, X = carrier(figure, frame)
     base, Y = carrier(figure, seen_from)
     moved = int(seen_from != WORLD)
@@ -75,6 +86,7 @@ def between(figure: Figure, frame: str, seen_from: str, position: ArrayLike = OR
 
 
 def bits(axes: str, what: str) -> int:
+    """A bit for each of the `axes`, letters of "xyz"; raises `BunrakuError` for others, naming `what`."""
     if not axes or set(axes) - set("xyz"):
         raise BunrakuError(f"{what}: axes are some of x, y, z, not {axes!r}")
     return sum(1 << "xyz".index(a) for a in set(axes))

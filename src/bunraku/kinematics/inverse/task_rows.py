@@ -14,6 +14,7 @@ variable i where it carries F, minus itself where it carries B (whatever carries
 
 from __future__ import annotations
 
+import enum
 import math
 
 import numpy as np
@@ -23,11 +24,25 @@ from bunraku.kinematics.gaps import gap_of, gradient
 from bunraku.kinematics.tree import carry
 from bunraku.spatial.algebra import add3, cross, dot3, get3, get6, move, put3, scale3, sub3
 
-POINT, TURN, AXIS, LOOK, COM, LINK, VALUE, GIVEN = range(8)
-N_ROWS = {POINT: 3, TURN: 3, AXIS: 3, LOOK: 3, COM: 3, LINK: 1, VALUE: 1}
-AIM = 9  # numbers that a record is aimed by: a position, a direction, or a rotation by rows
 
-RECORD = np.dtype(
+class TaskKind(enum.IntEnum):
+    """What a record asks for; the equations are above."""
+
+    POINT = 0
+    TURN = 1
+    AXIS = 2
+    LOOK = 3
+    COM = 4
+    LINK = 5
+    VALUE = 6
+    GIVEN = 7
+    """Rows that Python works out: those of a `Bound`."""
+
+
+AIM_SIZE = 9
+"""How many numbers a record is aimed by: a position, a direction, or a rotation by rows."""
+
+TASK_RECORD = np.dtype(
     [
         ("kind", "i8"), ("joint", "i8"), ("viewer", "i8"), ("moved", "i8"),  # moved: B is not the world itself
         ("row", "i8"), ("axes", "i8"), ("index", "i8"),  # axes: a bit each for x, y, z; index: of a link or a variable
@@ -35,9 +50,6 @@ RECORD = np.dtype(
     ],
     align=True,
 )  # fmt: skip
-
-WORLD_AXES = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-TINY = 1e-12
 
 
 @inline
@@ -181,7 +193,7 @@ def _sideways(a):
 @inline
 def axis_rows(record, aim, joints, chain, R, p, S, B, b, e, J):
     """Error θ u with u = d × a / sin θ. With φ = θ / sin θ: e = φ c, c = d × a, e_i = φ c_i + φ' θ_i c."""
-    looks = record.kind == LOOK
+    looks = record.kind == TaskKind.LOOK
     world_a = carry(R, p, (0.0, 0.0, 0.0), record.joint, record.a, 0.0)
     world_x = carry(R, p, (0.0, 0.0, 0.0), record.joint, record.x, 1.0)
     a = seen(record.moved, B, world_a)
@@ -190,7 +202,7 @@ def axis_rows(record, aim, joints, chain, R, p, S, B, b, e, J):
     if looks:
         d = sub3(d, seen(record.moved, B, sub3(world_x, b)))
         size = math.sqrt(dot3(d, d))
-        inverse = 1.0 / max(size, TINY)
+        inverse = 1.0 / max(size, 1e-12)  # [m] at the point itself there is no direction
         d = scale3(inverse, d)
     c = cross(d, a)
     sine, cosine = math.sqrt(dot3(c, c)), dot3(d, a)
@@ -277,25 +289,25 @@ def rows(records, joints, chain, points, links, aims, q, R, p, S, m, h, e, J):
     """All errors e (rows) and J (rows, variables), for placed joints. J must be clear."""
     for k in range(records.shape[0]):
         record = records[k]
-        kind, aim = record.kind, aims[AIM * k : AIM * k + AIM]
-        if kind == GIVEN:
+        kind, aim = record.kind, aims[AIM_SIZE * k : AIM_SIZE * k + AIM_SIZE]
+        if kind == TaskKind.GIVEN:
             continue
-        if kind == LINK:
+        if kind == TaskKind.LINK:
             link_row(record, joints, chain, points, links, q, R, p, S, e, J)
             continue
-        if kind == VALUE:
+        if kind == TaskKind.VALUE:
             e[record.row] = q[record.index] - aim[0]
             J[record.row, record.index] = 1.0
             continue
-        B, b = WORLD_AXES, (0.0, 0.0, 0.0)
+        B, b = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, 0.0)
         if record.moved:
             B = carried_axes(R, p, record.viewer, record.B)
             b = carry(R, p, (0.0, 0.0, 0.0), record.viewer, record.b, 1.0)
-        if kind == POINT:
+        if kind == TaskKind.POINT:
             point_rows(record, aim, joints, chain, R, p, S, B, b, e, J)
-        elif kind == TURN:
+        elif kind == TaskKind.TURN:
             turn_rows(record, aim, joints, chain, R, p, S, B, e, J)
-        elif kind == COM:
+        elif kind == TaskKind.COM:
             com_rows(record, aim, joints, chain, R, p, S, B, b, m, h, e, J)
         else:
             axis_rows(record, aim, joints, chain, R, p, S, B, b, e, J)

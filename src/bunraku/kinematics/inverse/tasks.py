@@ -18,11 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.errors import BunrakuError, UnknownName
 from bunraku.figure import WORLD, Figure
 from bunraku.figure.frame import ORIGIN
-from bunraku.kinematics.inverse import task_rows
-from bunraku.kinematics.inverse.task_parts import Part, between, bits, finite, unit
+from bunraku.kinematics.inverse.task_parts import TaskPart, between, bits, finite, unit
+from bunraku.kinematics.inverse.task_rows import TaskKind
 
 Array = NDArray[np.float64]
-FORWARD = (1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,7 +42,7 @@ class Task(abc.ABC):
         return self.name or str(getattr(self, "frame", type(self).__name__.lower()))
 
     @abc.abstractmethod
-    def parts(self, figure: Figure) -> Iterator[Part]:
+    def parts(self, figure: Figure) -> Iterator[TaskPart]:
         """The records that kernels use."""
 
     def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
@@ -74,10 +73,10 @@ class PointPosition(_OfFrame):
     position: ArrayLike = ORIGIN
     axes: str = "xyz"
 
-    def parts(self, figure: Figure) -> Iterator[Part]:
+    def parts(self, figure: Figure) -> Iterator[TaskPart]:
         fields = between(figure, self.frame, self.seen_from, finite(self.position, (3,), self.title))
         fields["axes"] = bits(self.axes, self.title)
-        yield Part(task_rows.POINT, fields, self.weight**0.5, self._aim(self.target))
+        yield TaskPart(TaskKind.POINT, fields, self.weight**0.5, self._aim(self.target))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +93,9 @@ class FrameRotation(_OfFrame):
             raise BunrakuError(f"{self.title}: target: not a rotation")
         return (tuple(R.ravel().tolist()),)
 
-    def parts(self, figure: Figure) -> Iterator[Part]:
+    def parts(self, figure: Figure) -> Iterator[TaskPart]:
         fields = between(figure, self.frame, self.seen_from)
-        yield Part(task_rows.TURN, {**fields, "axes": 7}, self.weight**0.5, self._aim(self.target))
+        yield TaskPart(TaskKind.TURN, {**fields, "axes": 7}, self.weight**0.5, self._aim(self.target))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +117,11 @@ class FramePose(_OfFrame):
         X = finite(target, (4, 4), f"{self.title}: target")
         return tuple(X[:3, 3].tolist()), *self._both()[1].aims(X[:3, :3])
 
-    def parts(self, figure: Figure) -> Iterator[Part]:
+    def parts(self, figure: Figure) -> Iterator[TaskPart]:
         aims = (None, None) if self.target is None else self.aims(self.target)
         for task, aim in zip(self._both(), aims, strict=True):
             for part in task.parts(figure):
-                yield Part(part.kind, part.fields, part.weight, aim)
+                yield TaskPart(part.kind, part.fields, part.weight, aim)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,15 +130,15 @@ class Direction(_OfFrame):
 
     frame: str
     target: ArrayLike | None = None
-    axis: ArrayLike = FORWARD
+    axis: ArrayLike = (1.0, 0.0, 0.0)
 
     def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
         return (tuple(unit(target, f"{self.title}: target").tolist()),)
 
-    def parts(self, figure: Figure) -> Iterator[Part]:
+    def parts(self, figure: Figure) -> Iterator[TaskPart]:
         fields = between(figure, self.frame, self.seen_from)
         fields |= {"axes": 7, "a": fields["R"] @ unit(self.axis, f"{self.title}: axis")}
-        yield Part(task_rows.AXIS, fields, self.weight**0.5, self._aim(self.target))
+        yield TaskPart(TaskKind.AXIS, fields, self.weight**0.5, self._aim(self.target))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,13 +147,13 @@ class LookAt(_OfFrame):
 
     frame: str
     target: ArrayLike
-    axis: ArrayLike = FORWARD
+    axis: ArrayLike = (1.0, 0.0, 0.0)
     position: ArrayLike = ORIGIN
 
-    def parts(self, figure: Figure) -> Iterator[Part]:
+    def parts(self, figure: Figure) -> Iterator[TaskPart]:
         fields = between(figure, self.frame, self.seen_from, finite(self.position, (3,), self.title))
         fields |= {"axes": 7, "a": fields["R"] @ unit(self.axis, f"{self.title}: axis")}
-        yield Part(task_rows.LOOK, fields, self.weight**0.5, self._aim(self.target))
+        yield TaskPart(TaskKind.LOOK, fields, self.weight**0.5, self._aim(self.target))
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,11 +163,11 @@ class CentreOfMass(_OfFrame):
     target: ArrayLike | None = None
     axes: str = "xyz"
 
-    def parts(self, figure: Figure) -> Iterator[Part]:
+    def parts(self, figure: Figure) -> Iterator[TaskPart]:
         if not figure.compiled.tree.joints["mass"].sum() > 0.0:
             raise BunrakuError(f"{figure.name} has no moving mass, and so no centre of mass")
         fields = between(figure, WORLD, self.seen_from) | {"axes": bits(self.axes, self.title)}
-        yield Part(task_rows.COM, fields, self.weight**0.5, self._aim(self.target))
+        yield TaskPart(TaskKind.COM, fields, self.weight**0.5, self._aim(self.target))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +189,9 @@ class Posture(Task):
         q = finite(target, (figure.n_q,), f"{self.title}: target")
         return {k: float(q[k]) for k in chosen}
 
-    def parts(self, figure: Figure) -> Iterator[Part]:
+    def parts(self, figure: Figure) -> Iterator[TaskPart]:
         for k, value in self.wanted(figure).items():
-            yield Part(task_rows.VALUE, {"index": k}, self.weight**0.5, None if value is None else (value,))
+            yield TaskPart(TaskKind.VALUE, {"index": k}, self.weight**0.5, None if value is None else (value,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +200,7 @@ class Closing(Task):
 
     links: Sequence[str] | None = None
 
-    def parts(self, figure: Figure) -> Iterator[Part]:
+    def parts(self, figure: Figure) -> Iterator[TaskPart]:
         names = figure.compiled.link_names
         wanted = tuple(c.name for c in figure.closures) if self.links is None else self.links
         for link in wanted:
@@ -210,7 +209,7 @@ class Closing(Task):
                 known = (*(c.name for c in figure.closures), *(s.name for s in (*figure.wires, *figure.strings)))
                 raise UnknownName("closure, wire or string", link, known)
             for k in found:
-                yield Part(task_rows.LINK, {"index": k}, self.weight**0.5, ())
+                yield TaskPart(TaskKind.LINK, {"index": k}, self.weight**0.5, ())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -224,8 +223,8 @@ class Bound(Task):
     def values(self, figure: Figure, q: Array) -> tuple[Array, Array]:
         """The values (k,) and their derivatives (k, n)."""
 
-    def parts(self, figure: Figure) -> Iterator[Part]:
-        yield Part(task_rows.GIVEN, {"axes": self.count}, self.weight**0.5, ())
+    def parts(self, figure: Figure) -> Iterator[TaskPart]:
+        yield TaskPart(TaskKind.GIVEN, {"axes": self.count}, self.weight**0.5, ())
 
     def smallest(self, figure: Figure, q: Array) -> tuple[Array, Array]:
         """The `count` smallest values; where there are fewer, rows that are always fulfilled."""

@@ -17,6 +17,7 @@ from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD
 from bunraku.kinematics import frames_along, pose
 from bunraku.kinematics.balance import momentum_along
+from bunraku.kinematics.inverse.options import InverseOptions
 from bunraku.kinematics.inverse.solver import Inverse
 from bunraku.kinematics.inverse.tasks import CentreOfMass, FramePose, FrameRotation, PointPosition, Posture, Task
 from bunraku.locomotion.guide.humanoid import SIDES, Humanoid
@@ -84,7 +85,7 @@ class WholeBody:
                 *hands,
                 Posture(variables=joints, weight=LEAST, priority=0),
             ],
-            start=own.home, moves=self.moves, damping=1e-9,
+            start=own.home, moves=self.moves, options=InverseOptions(damping=1e-9),
         )  # fmt: skip
 
     @cached_property

@@ -30,7 +30,7 @@ def entries() -> list[Entry]:
 
 def _reaches() -> Motion:
     """A hand that draws an eight from the thighs to the eyes."""
-    from bunraku.kinematics import CentreOfMass, FramePose, Inverse, LookAt, PointPosition, Posture
+    from bunraku.kinematics import CentreOfMass, FramePose, Inverse, InverseOptions, LookAt, PointPosition, Posture
 
     f = named("mannequin")
     tasks = [
@@ -42,9 +42,9 @@ def _reaches() -> Motion:
     s = np.linspace(0.0, 4.0 * np.pi, 360)
     eight = np.array([0.42, 0.2, 1.1]) + np.stack([-0.06 * np.sin(s), 0.2 * np.sin(2 * s), 0.42 * np.sin(s)], 1)
     way = np.linspace(pose(f).point("left_palm"), eight[0], 40, endpoint=False)
-    ik = Inverse(f, tasks)
+    ik = Inverse(f, tasks, options=InverseOptions(iterations=60, tolerance=1e-6, still=1e-4))
     aims = [ik.aim(hand=place, eyes=place) for place in np.vstack([way, eight])]
-    found = ik.solve_many(aims, f.start, iterations=60, tolerance=1e-6, still=1e-4)
+    found = ik.solve_many(aims, f.start)
     return Motion.of(f, np.arange(len(found)) / 30.0, [solution.q for solution in found])
 
 
@@ -69,14 +69,15 @@ def _keeps_clear() -> Recorded:
 
 def _along_wall(f: Figure, *, limits: list[Clearance]) -> Motion:
     """The tool points at the wall and slides along it, there and back."""
-    from bunraku.kinematics import FramePose, Inverse, Posture
+    from bunraku.kinematics import FramePose, Inverse, InverseOptions, Posture
 
-    ik = Inverse(f, [FramePose("tool"), Posture(f.start)], limits=limits, reluctance={"base_turn": 3.0})
+    options = InverseOptions(iterations=60, tolerance=1e-5, still=1e-3)
+    ik = Inverse(f, [FramePose("tool"), Posture(f.start)], limits=limits, reluctance={"base_turn": 3.0}, options=options)
     X, q, samples = np.eye(4), f.configuration(base_x=0.2, base_y=-1.2), []
     X[:3, :3] = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]
     for y in -1.2 * np.cos(np.linspace(0.0, np.pi, 90)):
         X[:3, 3] = 1.12, y, 0.95
-        q = ik.solve(q, ik.aim(tool=X), iterations=60, tolerance=1e-5, still=1e-3).q
+        q = ik.solve(q, ik.aim(tool=X)).q
         samples.append(q)
     there_and_back = np.array([*samples, *samples[::-1]])
     return Motion.of(f, np.arange(len(there_and_back)) / 30.0, there_and_back)
