@@ -12,7 +12,10 @@ from bunraku.errors import FileError, UnknownName
 from bunraku.figure import library
 from bunraku.io.shipped import found, shipped_orders
 from bunraku.io.yaml import yaml_reader
+from bunraku.verbs.order import Order
 
+VERBS = ("simulate", "optimize", "perform", "plan", "carry", "guide", "climb")
+"""The verbs that take an order."""
 ORDERS_BY_FIRST_WORD = {
     "simulate": "bunraku.verbs.simulate.file:SimulateOrder.load",
     "optimize": "bunraku.verbs.optimize.file:load_order",
@@ -54,6 +57,12 @@ def load_order(verb: str, path: str | os.PathLike[str]) -> Any:
     if not file.suffix and not file.exists():
         raise UnknownName("file or order", str(path), shipped_orders())
     return _function(ORDERS_BY_FIRST_WORD[verb])(file)
+
+
+def order_class(verb: str) -> type[Order]:
+    """The class of the orders for a `verb`."""
+    found_class: type[Order] = _function(ORDERS_BY_FIRST_WORD[verb].removesuffix(".load"))
+    return found_class
 
 
 def _named(name: str) -> Any:
