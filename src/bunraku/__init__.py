@@ -26,6 +26,11 @@ _HOME = {
     "settle": "dynamics",
     "simulate": "dynamics",
     "optimize": "control",
+    "perform": "choreography",
+    "plan": "verbs.plan.run",
+    "carry": "ensemble.carry",
+    "guide": "verbs.guide.run",
+    "climb": "locomotion.climb.climb",
     "load": "verbs.loading",
     "save": "io",
 }

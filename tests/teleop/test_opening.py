@@ -85,7 +85,7 @@ def test_the_list_needs_no_physics() -> None:
     """What an entry takes is imported when somebody looks at it, and what a dropped file takes when one is dropped."""
     heavy = "{'scipy.linalg', 'coal', 'matplotlib', 'daqp', 'bunraku.dynamics', 'bunraku.control', 'bunraku.verbs.entries'}"
     code = (
-        "import sys; from bunraku.cli import app; from bunraku.stage.play import play; from bunraku.teleop import opening_show\n"
+        "import sys; from bunraku.cli import app; from bunraku.stage.serving import play; from bunraku.teleop import opening_show\n"
         "from bunraku.teleop.dropped_files import exporters; opening_show(); exporters()\n"
         f"print({heavy} & set(sys.modules) or 'none')"
     )

@@ -5,6 +5,6 @@ help. The help lists verbs in the order of the modules.
 """
 
 from bunraku.cli import looking, making, playing
-from bunraku.cli.app import app, main
+from bunraku.cli.command import app, main
 
 __all__ = ["app", "looking", "main", "making", "playing"]

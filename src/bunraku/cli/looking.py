@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bunraku.cli.app import err, out, say, verb
+from bunraku.cli.command import err, out, say, verb
 from bunraku.cli.names import Source, complete, thing_named
 from bunraku.errors import BunrakuError
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bunraku.cli.app import err, open_stage, say
+from bunraku.cli.command import err, open_stage, say
 
 if TYPE_CHECKING:
     from bunraku.verbs.execute import Extra

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bunraku.cli.app import err, file_entries, open_stage, refuse_idle, tell, verb
+from bunraku.cli.command import err, file_entries, open_stage, refuse_idle, tell, verb
 from bunraku.cli.names import Browser, Port, complete, thing_named
 from bunraku.errors import FileError
 

@@ -118,7 +118,7 @@ def file_entries(path: Path) -> list[Entry]:
 
 def open_stage(entries: Sequence[Entry], **options: Any) -> None:
     """The stage with these entries, on which any file of ours can be dropped, and from which all can be saved."""
-    from bunraku.stage.play import play
+    from bunraku.stage.serving import play
     from bunraku.teleop.dropped_files import exporters
 
     play(entries, opener=file_entries, exporters=exporters(), console=out, **options)

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from bunraku.errors import BunrakuError
 from bunraku.stage import Entry, Recorded, serve
-from bunraku.stage import play as command
+from bunraku.stage import serving as command
 from bunraku.stage.stage import Stage
 from tests.stage.conftest import entries
 
