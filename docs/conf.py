@@ -18,6 +18,7 @@ import bunraku
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
+import public_names  # noqa: E402
 import scraper  # noqa: E402
 
 project = "bunraku"
@@ -108,7 +109,7 @@ def page(room: str) -> list[str]:
 
 def write_reference(*_: object) -> None:
     """Writes the pages that have changed, before Sphinx looks for them."""
-    pages = {room: page(room) for room in rooms()}
+    pages = {"bunraku": public_names.page()} | {room: page(room) for room in rooms()}
     pages["index"] = ["Reference", "=========", "", ".. toctree::", "", *(f"   {room}" for room in pages)]
     folder = HERE / "reference"
     folder.mkdir(exist_ok=True)
