@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bunraku.dynamics import settle, simulate
 from bunraku.figure import Box, Figure, Sphere, library
 from bunraku.motion import Motion
-from bunraku.planning.strings import Goal, Limits, Problem
+from bunraku.planning.strings import Goal, HandLimits, PlanningProblem
 from bunraku.scene import Obstacle, Scene
 
 Array = NDArray[np.float64]
@@ -70,16 +70,16 @@ def at_rest(hands: Hands) -> Array:
 
 
 @functools.cache
-def problems() -> tuple[Problem, ...]:
+def problems() -> tuple[PlanningProblem, ...]:
     figure, out = arm(), []
     for name, start, goal, scene in PAIRS:
         q = at_rest(start)
         wanted = Goal.at_configuration(figure, at_rest(goal), within=WITHIN, speed=SLOWER)
-        out.append(Problem(figure, q, wanted, scene, Limits.of(figure, at_rest((0.0, 0.4, 1.0))), name=name))
+        out.append(PlanningProblem(figure, q, wanted, scene, HandLimits.of(figure, at_rest((0.0, 0.4, 1.0))), name=name))
     return tuple(out)
 
 
-def straight_way(problem: Problem, *, seconds: float = 3.0) -> Motion:
+def straight_way(problem: PlanningProblem, *, seconds: float = 3.0) -> Motion:
     """The hands go straight to where they are at the goal, from rest to rest."""
     assert problem.goal.kinematic is not None
     a, b = problem.start[problem.figure.n_dynamic :], problem.goal.kinematic

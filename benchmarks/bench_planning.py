@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks import arm_pairs, raised_hand
+from benchmarks.peers.ompl_plan import NAMES, plan_by_ompl
 from benchmarks.table import Ratio
 from bunraku.errors import MissingExtra
-from bunraku.planning.strings import Plan, Problem, plan, plan_together, recheck
-from bunraku.planning.strings.ompl_baseline import NAMES, plan_by_ompl
+from bunraku.planning.strings import Plan, PlanningProblem, recheck, search, search_together
 from bunraku.workers import Pool
 
 SEEDS, BUDGET = 2, 10.0
@@ -55,20 +55,20 @@ def bench_segments() -> dict[str, float]:
     problem = arm_pairs.problems()[5]
     out = 0.0
     for seed in range(5):
-        found = plan(problem, "est-uniform", seed=seed, seconds=60.0, segments=6000)
-        out = max(out, found.segments / found.seconds)
+        found = search(problem, "est-uniform", seed=seed, seconds=60.0, segments=6000)
+        out = max(out, found.segments / found.seconds["search"])
     return {"planning.segments_per_s": out, "planning.wanted_segments_per_s": 10_000.0}
 
 
-def solved(problems: tuple[Problem, ...], seeds: int, seconds: float, *, tell: bool = False) -> list[tuple[Plan, bool]]:
+def solved(problems: tuple[PlanningProblem, ...], seeds: int, seconds: float, *, tell: bool = False) -> list[tuple[Plan, bool]]:
     out = []
     for problem in problems:
         for seed in range(seeds):
-            found = plan(problem, seed=seed, seconds=seconds)
+            found = search(problem, seed=seed, seconds=seconds)
             out.append((found, good(found)))
         if tell:
             own = out[-seeds:]
-            times = [one.seconds for one, ok in own if ok]
+            times = [one.seconds["search"] for one, ok in own if ok]
             print(
                 f"{problem.name:20} {sum(ok for _, ok in own)}/{seeds} solved, median {np.median(times or [np.nan]):.2f} s, "
                 f"worst {max(times, default=np.nan):.2f} s, {sum(one.refused for one, _ in own)} refused", flush=True,
@@ -77,7 +77,7 @@ def solved(problems: tuple[Problem, ...], seeds: int, seconds: float, *, tell: b
 
 
 def numbers(runs: list[tuple[Plan, bool]]) -> dict[str, float]:
-    times = [found.seconds for found, ok in runs if ok]
+    times = [found.seconds["search"] for found, ok in runs if ok]
     gaps = [found.verdict.gap for found, ok in runs if ok and found.verdict is not None]
     return {
         "planning.arm3d_share": sum(ok for _, ok in runs) / len(runs),
@@ -115,10 +115,10 @@ def bench_workers() -> dict[str, float]:
 
     def seconds(**options: Any) -> float:
         start = time.perf_counter()
-        plan_together(problem, "est-uniform", seconds=600.0, **{"segments": 60_000, **options})
+        search_together(problem, "est-uniform", seconds=600.0, **{"segments": 60_000, **options})
         return time.perf_counter() - start
 
-    plan(problem, "est-uniform", segments=250)  # loads kernels here
+    search(problem, "est-uniform", segments=250)  # loads kernels here
     alone = min(seconds(workers=1) for _ in range(2))
     with Pool(2) as pool:
         cold = seconds(pool=pool, segments=250)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bunraku.dynamics import settle, simulate
 from bunraku.figure import Box, Figure, library
 from bunraku.motion import Motion
-from bunraku.planning.strings import Goal, Limits, Problem
+from bunraku.planning.strings import Goal, HandLimits, PlanningProblem
 from bunraku.scene import Obstacle, Scene
 
 Array = NDArray[np.float64]
@@ -25,11 +25,11 @@ def puppet() -> Figure:
 
 
 @functools.cache
-def problem() -> Problem:
+def problem() -> PlanningProblem:
     figure, q = puppet(), settle(puppet())
     goal = Goal.at_points(figure, {"rhand": TARGET}, within=0.05)
-    limits = Limits.of(figure, q, speed=0.6, reach=0.7)
-    return Problem(figure, q, goal, Scene("beam", (BEAM,), floor=-1.2), limits, steps=12, name="raise a hand")
+    limits = HandLimits.of(figure, q, speed=0.6, reach=0.7)
+    return PlanningProblem(figure, q, goal, Scene("beam", (BEAM,), floor=-1.2), limits, steps=12, name="raise a hand")
 
 
 def straight_up(*, seconds: float = 4.0) -> Motion:

@@ -14,7 +14,7 @@ from bunraku.verbs.climb import file as climb
 from bunraku.verbs.guide import run as guide
 from bunraku.verbs.optimize import file as optimize
 from bunraku.verbs.perform import run as perform
-from bunraku.verbs.plan import run as plan_run
+from bunraku.verbs.plan import file as plan_file
 from bunraku.verbs.simulate import file as simulating
 from tests.verbs.test_carry import TEXT as TRAY
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,11 @@ from typer.testing import CliRunner
 from bunraku.cli import app
 from bunraku.errors import FileError
 from bunraku.io import load
-from bunraku.planning.strings import Outcome, plan
-from bunraku.planning.strings.smoothing import roughness
+from bunraku.planning.strings import search
 from bunraku.stage import Recorded
-from bunraku.verbs import load_problem
 from bunraku.verbs.entries import entries_of
+from bunraku.verbs.plan.file import PlanOrder
+from bunraku.verbs.plan.run import plan, problem_of
 
 ARM = """plan: arm3d
 start: {hand_x: -0.05, hand_y: 0.42, hand_length: 1.1}
@@ -36,7 +37,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_a_file_says_all_of_a_problem(tmp_path: Path) -> None:
-    order = load_problem(written(tmp_path, ARM + "hold: [hand_y]\nplanner: ao-est\noutput: arm.npz\n"))
+    order = PlanOrder.load(written(tmp_path, ARM + "hold: [hand_y]\nplanner: ao-est\noutput: arm.npz\n"))
     problem = order.problem
     assert problem.figure.name == "arm3d"
     assert problem.goal.within == pytest.approx(0.05)
@@ -47,7 +48,7 @@ def test_a_file_says_all_of_a_problem(tmp_path: Path) -> None:
     assert order.seed == 1
     assert order.output == (tmp_path / "arm.npz",)
     assert "arm3d" in str(order)
-    points = load_problem(written(tmp_path, "plan: arm3d\ngoal: {points: {tip: [0.2, 0.2, 0.1]}, within: 2 cm}\n")).problem
+    points = PlanOrder.load(written(tmp_path, "plan: arm3d\ngoal: {points: {tip: [0.2, 0.2, 0.1]}, within: 2 cm}\n")).problem
     assert points.goal.targets.tolist() == [[0.2, 0.2, 0.1]]
     assert points.goal.kinematic is None
 
@@ -68,7 +69,7 @@ def test_a_file_says_all_of_a_problem(tmp_path: Path) -> None:
 )
 def test_errors_point_at_the_word(tmp_path: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(FileError, match=message) as caught:
-        load_problem(written(tmp_path, ARM.replace(old, new)))
+        PlanOrder.load(written(tmp_path, ARM.replace(old, new)))
     assert caught.value.line is not None
     assert "advice" in str(caught.value)
 
@@ -79,8 +80,8 @@ def test_the_verb_writes_motion_tree_and_picture(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, options)
     assert done.exit_code == 0, done.output
     assert "accepted" in done.output
-    order = load_problem(file)
-    assert np.array_equal(load(motion).q, plan(order.problem, seed=1).motion.q)  # type: ignore[union-attr]
+    order = PlanOrder.load(file)
+    assert np.array_equal(load(motion).q, search(order.problem, seed=1).motion.q)  # type: ignore[union-attr]
     with np.load(tree) as arrays:
         assert arrays["parent"][0] == -1
         assert (arrays["parent"][1:] < np.arange(1, len(arrays["parent"]))).all()
@@ -92,7 +93,7 @@ def test_the_verb_says_why_there_is_no_plan(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["plan", str(written(tmp_path, ARM.replace("0.5, 0.5, -0.4", "-0.03, 0.25, -0.3")))])
     assert done.exit_code == 1
     text = " ".join(done.output.split())
-    assert Outcome.START_COLLIDES.value.partition(":")[0] in text
+    assert "start blocked" in text
     assert "ball" in text
     done = CliRunner().invoke(app, ["plan", str(written(tmp_path, ARM.replace("budget: 10 s", "budget: 0 s")))])
     assert done.exit_code == 1
@@ -104,10 +105,9 @@ def test_smoothed_on_order(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["plan", str(file), "-o", str(tmp_path / "arm.npz"), "--workers", "1"])
     assert done.exit_code == 0, done.output
     assert "acceleration² of the hands" in done.output
-    alone = plan(load_problem(file).problem, seed=1)
-    motion = load(tmp_path / "arm.npz")
-    assert alone.motion is not None
-    assert roughness(motion) < 0.1 * roughness(alone.motion)
+    alone = search(PlanOrder.load(file).problem, seed=1)
+    smoothed = dataclasses.replace(alone, motion=load(tmp_path / "arm.npz"))
+    assert smoothed.roughness < 0.1 * alone.roughness
 
 
 def test_a_planning_file_on_the_stage_shows_the_tree(tmp_path: Path) -> None:

@@ -104,19 +104,32 @@ def climb(
 def plan(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A planning file: figure, start, goal, scene.")],
     output: Output = None,
-    tree: Annotated[Path | None, typer.Option(help="The search tree as arrays, in an NPZ file.")] = None,
-    picture: Annotated[Path | None, typer.Option(help="The tree over the scene, as a PNG.")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Trees side by side, as many as cores; 1 repeats exactly.")] = None,
-    cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, or [cyan]local[/cyan].")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Goes before the file's own.")] = None,
+    plot: Plot = None,
+    tree: Annotated[Path | None, typer.Option(help="Write the search tree as arrays into an NPZ file.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw the tree over the scene into a PNG.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Trees that grow side by side. Overrides the value in the file; 1 repeats exactly.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, or [cyan]local[/cyan]. Overrides the value in the file.")
+    ] = None,
+    seed: Seed = None,
+    play: Play = None,
 ) -> None:
-    """Plan a way to a goal among obstacles, for a figure that hangs on strings.
+    """Plan a motion to a goal among obstacles, for a figure that hangs on strings.
 
-    Every plan is simulated again and checked by other means before it is handed over. Ctrl-C keeps the best so far.
+    Every plan is simulated again and rechecked by independent code. Ctrl-C stops the search and keeps the best plan so far.
     """
-    from bunraku.verbs.plan.run import plan_file
+    from bunraku.planning.strings.tree_picture import save_tree, save_tree_picture
+    from bunraku.verbs.execute import Extra
 
-    tell(plan_file(file, output or (), tree=tree, picture=picture, workers=workers, cluster=cluster, seed=seed, console=err))
+    order = order_for("plan", file)
+    order = replace(order, workers=workers or order.workers, cluster=cluster or order.cluster)
+    extras = (
+        Extra(tree, (".npz",), "a tree", save_tree, needs_motion=False),
+        Extra(picture, (".png",), "a picture", save_tree_picture, needs_motion=False),
+    )
+    carry_out(order, output, plot, extras=extras, seed=seed, play=play)
 
 
 @verb()

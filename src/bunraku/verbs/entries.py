@@ -7,7 +7,6 @@ from pathlib import Path
 from bunraku.ensemble.carry_pictures import on_stage as with_roadmap
 from bunraku.io.shipped import found
 from bunraku.locomotion.guide.humanoid import Humanoid
-from bunraku.planning.strings.tree_picture import on_stage as with_tree
 from bunraku.stage import Entry, Recorded
 from bunraku.teleop import dropped_files
 from bunraku.verbs.carry.file import CarryRecipe
@@ -16,7 +15,6 @@ from bunraku.verbs.guide import run
 from bunraku.verbs.loading import load
 from bunraku.verbs.order import Order as AnyOrder
 from bunraku.verbs.perform.run import ShowRecipe
-from bunraku.verbs.plan.file import Order
 
 
 def entries_of(path: Path) -> list[Entry]:
@@ -28,8 +26,6 @@ def entries_of(path: Path) -> list[Entry]:
             return [Entry(path.stem, lambda: order.recorded(order.run()), str(order))]
         case Humanoid():
             return [run.entry(str(path), None)]
-        case Order():
-            return [Entry(path.stem, lambda: with_tree(order.run()), "a plan; blue is what the search tried")]
         case ClimbRecipe():
             return [Entry(path.stem, lambda: _climbed(order), "a climb")]
         case CarryRecipe():

@@ -20,7 +20,7 @@ ORDERS_BY_FIRST_WORD = {
     "simulate": "bunraku.verbs.simulate.file:SimulateOrder.load",
     "optimize": "bunraku.verbs.optimize.file:load_order",
     "show": "bunraku.verbs.perform.run:load_show",
-    "plan": "bunraku.verbs.plan.file:load_problem",
+    "plan": "bunraku.verbs.plan.file:PlanOrder.load",
     "carry": "bunraku.verbs.carry.file:load_carry",
     "climb": "bunraku.verbs.climb.file:load_climb",
     "humanoid": "bunraku.locomotion.guide.humanoid_file:load_humanoid",

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from benchmarks.arm_pairs import problems
 from bunraku.dynamics import Simulation
 from bunraku.planning.strings.hand_segment import allowed_speeds
-from bunraku.planning.strings.search_space import Space
+from bunraku.planning.strings.search_space import SearchSpace
 
 
 @functools.cache
-def space() -> Space:
-    return Space(problems()[5])
+def space() -> SearchSpace:
+    return SearchSpace(problems()[5])
 
 
 def wander(seed: int, segments: int = 12) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -57,7 +57,7 @@ def test_strings_are_seen() -> None:
     """The same wall, once where the string is and once beside it; the arm itself never touches it."""
     clear = []
     for problem in problems()[8:9]:
-        space = Space(problem)
+        space = SearchSpace(problem)
         state, v = space.root, np.zeros(3)
         for _ in range(14):  # aside, straight through the wall
             v = space.allowed(problem.start[4:], v, np.array([0.6, 0.0, 0.0]))

@@ -13,7 +13,7 @@ from bunraku.errors import MotionError
 from bunraku.figure import Box, library
 from bunraku.kinematics import pose
 from bunraku.motion import Motion
-from bunraku.planning.strings import Goal, Limits, recheck
+from bunraku.planning.strings import Goal, HandLimits, recheck
 from bunraku.planning.strings.recheck_plan import PlanRecheckOptions, PlanVerdict
 from bunraku.scene import Obstacle, Scene
 
@@ -44,7 +44,7 @@ def complaint(verdict: PlanVerdict, word: str) -> bool:
 def test_accepts_what_was_simulated() -> None:
     motion = wave()
     goal = Goal.at_configuration(ARM, motion.q[-1], within=0.03)
-    verdict = recheck(motion, AIR, limits=Limits.of(ARM, rest()), goal=goal)
+    verdict = recheck(motion, AIR, limits=HandLimits.of(ARM, rest()), goal=goal)
     assert verdict.accepted, verdict
     assert verdict.repeat_error < 1e-9
     assert 0.0 < verdict.finer_error < 0.01
@@ -101,7 +101,7 @@ def test_refuses_a_string_through_an_obstacle() -> None:
     ],
 )
 def test_refuses_hands_beyond_their_limits(limits: dict[str, Any], word: str) -> None:
-    verdict = recheck(wave(), AIR, limits=Limits.of(ARM, rest(), **limits))
+    verdict = recheck(wave(), AIR, limits=HandLimits.of(ARM, rest(), **limits))
     assert any(word in one.where for one in verdict.objections if one.what == "limits")
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from benchmarks.arm_pairs import problems
-from bunraku.planning.strings import plan, recheck, shortcut
+from bunraku.planning.strings import recheck, search, shortcut
 
 
 def test_plans_get_shorter_and_stay_valid() -> None:
     saved = []
     for k in (0, 8):
         problem = problems()[k]
-        found = plan(problem, seed=1)
+        found = search(problem, seed=1)
         short = shortcut(found, tries=60)
         assert short.motion is not None
         assert found.motion is not None
@@ -21,5 +21,5 @@ def test_plans_get_shorter_and_stay_valid() -> None:
 
 
 def test_no_plan_has_no_shortcut() -> None:
-    none = plan(problems()[0], seconds=0.0)
+    none = search(problems()[0], seconds=0.0)
     assert shortcut(none) is none

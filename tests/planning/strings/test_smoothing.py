@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 from benchmarks.arm_pairs import problems
 from bunraku.control.tracking import track
 from bunraku.errors import BunrakuError
-from bunraku.planning.strings import Plan, Problem, plan, recheck, smooth, stabilize
-from bunraku.planning.strings.smoothing import roughness
+from bunraku.planning.strings import Plan, PlanningProblem, recheck, search, smooth, stabilize
 
 
 @functools.cache
-def wall() -> Problem:
+def wall() -> PlanningProblem:
     return problems()[8]
 
 
 @pytest.fixture(scope="module")
 def found() -> Plan:
-    return plan(wall(), seed=1)
+    return search(wall(), seed=1)
 
 
 def test_smoother_hands_and_the_rechecker_still_accepts(found: Plan) -> None:
@@ -31,7 +30,9 @@ def test_smoother_hands_and_the_rechecker_still_accepts(found: Plan) -> None:
     assert found.motion is not None
     assert better.motion is not None
     assert better.motion.duration == pytest.approx(found.motion.duration)
-    assert roughness(better.motion) < 0.1 * roughness(found.motion)
+    assert better.roughness < 0.1 * found.roughness
+    assert better.rough == found.roughness
+    assert set(better.seconds) == {"search", "smooth"}
     report = recheck(better.motion, wall().scene, limits=wall().limits, goal=wall().goal, allowed=wall().allowed)
     assert report.accepted, str(report)
 
@@ -54,7 +55,7 @@ def test_gains_bring_a_pushed_figure_back(found: Plan) -> None:
 
 
 def test_what_was_not_found_stays_so() -> None:
-    nothing = plan(wall(), seed=1, segments=3)
+    nothing = search(wall(), seed=1, segments=3)
     assert smooth(nothing) is nothing
     with pytest.raises(BunrakuError, match="no motion"):
         stabilize(nothing)

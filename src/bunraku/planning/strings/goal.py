@@ -1,4 +1,4 @@
-"""Goals: where some points of a figure should be, how nearly, and how slowly they should arrive."""
+"""Goal: where some points of a figure should be, how near they must get, and how slowly they must arrive."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """A region: every point within `within` [m] of its target, and none faster than `speed` [m/s]."""
+    """A region: every point is near its target, and none is too fast."""
 
     points: tuple[Point, ...]
     targets: Array
+    """Where the points should be in the world [m], (points, 3)."""
     within: float
+    """How near every point must get to its target [m]."""
     speed: float = math.inf
+    """The fastest that a point may be on arrival [m/s]."""
     kinematic: Array | None = None
-    """Where the hands are at a goal that is a whole configuration."""
+    """Values of the kinematic variables [m or rad] at a goal that is a whole configuration; None where only points are given."""
 
     __repr__ = brief
 
@@ -41,7 +44,14 @@ class Goal:
     def at_points(
         cls, figure: Figure, targets: Mapping[str | Point, ArrayLike], *, within: float = 0.03, speed: float = math.inf
     ) -> Goal:
-        """Points by frame, or by frame and position in it, and where they should be in the world."""
+        """Some points should be at places in the world.
+
+        figure: whose points they are.
+        targets: places [m] by the names of frames, or by points of frames.
+        within: how near every point must get [m].
+        speed: the fastest that a point may be on arrival [m/s]; infinite does not care.
+        Raises UnknownName for a frame that does not exist, BunrakuError for targets that are not three numbers each.
+        """
         points = tuple(Point(at) if isinstance(at, str) else at for at in targets)
         for at in points:
             figure.frame(at.frame)
@@ -52,7 +62,14 @@ class Goal:
 
     @classmethod
     def at_configuration(cls, figure: Figure, q: ArrayLike, *, within: float = 0.03, speed: float = math.inf) -> Goal:
-        """All bodies and hooks near where q has them."""
+        """All bodies and hooks should be where a configuration has them.
+
+        figure: whose configuration it is.
+        q: the configuration [rad or m].
+        within: how near every body and hook must get [m].
+        speed: the fastest that one may be on arrival [m/s]; infinite does not care.
+        Raises BunrakuError for a configuration of another figure, or one that is not finite.
+        """
         goal = configuration(figure, q)
         points = marks_of(figure)
         pose = Pose(figure, goal)
@@ -60,7 +77,7 @@ class Goal:
         return cls(points, places, within, speed, goal[figure.n_dynamic :].copy())
 
     def __call__(self, figure: Figure, q: ArrayLike, v: ArrayLike) -> bool:
-        """Whether a state is in it."""
+        """Whether the `figure` is in the goal at configuration `q` with rates `v`."""
         pose, rates = Pose(figure, q), np.asarray(v, float)
         for at, target in zip(self.points, self.targets, strict=True):
             if np.linalg.norm(pose.point(at.frame, at.position) - target) > self.within:
@@ -71,7 +88,7 @@ class Goal:
 
 
 def marks_of(figure: Figure) -> tuple[Point, ...]:
-    """Points that tell where a figure is: the hooks of its strings, then the middles of its bodies, if physics moves them."""
+    """Points that show where a `figure` is: hooks of its strings, then centres of its bodies, as far as physics moves them."""
     hooks = [string.hook for string in (*figure.strings, *figure.wires)]
     middles = [Point(body.frame, body.com) for body in figure.bodies]
     moved = _moved(figure)
@@ -79,7 +96,7 @@ def marks_of(figure: Figure) -> tuple[Point, ...]:
 
 
 def _moved(figure: Figure) -> set[str]:
-    """The frames behind a dynamic variable."""
+    """The frames that a dynamic variable moves."""
     out: set[str] = set()
     for frame in figure.frames:
         if frame.parent in out or (frame.variable is not None and not frame.variable.kinematic):

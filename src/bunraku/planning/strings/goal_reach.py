@@ -1,4 +1,4 @@
-"""Goals that no input can reach, told by lengths alone: limbs and strings are as long as they are."""
+"""Goals that no input can reach, because limbs or strings are too short."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 from bunraku.figure import WORLD, Figure
 from bunraku.figure.frame import Frame, Point
 from bunraku.figure.string import String
-from bunraku.planning.strings.hand_limits import Limits
+from bunraku.planning.strings.hand_limits import HandLimits
 
 Array = NDArray[np.float64]
 
 
-def short_of(figure: Figure, at: Point, target: Array, limits: Limits) -> tuple[float, str]:
-    """By how much a point stays short of a target at least [m], and what holds it; −inf where lengths do not say."""
+def short_of(figure: Figure, at: Point, target: Array, limits: HandLimits) -> tuple[float, str]:
+    """How far a point stays from a target at least, by the lengths of limbs and strings alone.
+
+    figure: with limbs and strings. at: the point. target: where it should be [m]. limits: how far the hands may move.
+    Returns the missing length [m], −inf where lengths say nothing, and which part is too short.
+    """
     worst, why = -math.inf, ""
     foot = _foot(figure, at)
     if foot is not None:
@@ -30,7 +34,7 @@ def short_of(figure: Figure, at: Point, target: Array, limits: Limits) -> tuple[
 
 
 def _chain(figure: Figure, name: str) -> list[Frame]:
-    """From a frame up to the world."""
+    """The frames from `name` up to the world."""
     out = []
     while name != WORLD:
         out.append(figure.frame(name))
@@ -39,13 +43,13 @@ def _chain(figure: Figure, name: str) -> list[Frame]:
 
 
 def _length(frames: list[Frame]) -> float:
-    """The most that the first frame can be from the parent of the last; infinite where something slides."""
+    """The largest distance of the first frame from the parent of the last [m]; infinite where a frame slides."""
     slides = any(f.variable is not None and f.variable.motion != "rotate" for f in frames)
     return math.inf if slides else math.fsum(math.hypot(*f.position) for f in frames)
 
 
 def _foot(figure: Figure, at: Point) -> tuple[Array, float] | None:
-    """Where the chain of a point is fixed in the world, and how long it is stretched out."""
+    """Where the chain that carries a point is fixed in the world, and its length when stretched; None where it is not fixed."""
     chain = _chain(figure, at.frame)
     moving = [k for k, frame in enumerate(chain) if frame.variable is not None]
     if not moving or any(f.rotation != (1.0, 0.0, 0.0, 0.0) for f in chain[moving[-1] + 1 :]):
@@ -58,7 +62,8 @@ def _foot(figure: Figure, at: Point) -> tuple[Array, float] | None:
     return np.sum([frame.position for frame in chain[first:]], axis=0), length
 
 
-def _string_short_of(figure: Figure, string: String, at: Point, target: Array, limits: Limits) -> float:
+def _string_short_of(figure: Figure, string: String, at: Point, target: Array, limits: HandLimits) -> float:
+    """How far one string keeps a point from a target at least [m]; −inf where that is not known."""
     box = _spindle_box(figure, string, limits)
     if box is None or string.eyelets:
         return -math.inf
@@ -75,8 +80,8 @@ def _string_short_of(figure: Figure, string: String, at: Point, target: Array, l
     return float(np.linalg.norm(target - np.clip(target, *box))) - longest - between
 
 
-def _spindle_box(figure: Figure, string: String, limits: Limits) -> tuple[Array, Array] | None:
-    """Where a spindle that slides along the axes of the world can be."""
+def _spindle_box(figure: Figure, string: String, limits: HandLimits) -> tuple[Array, Array] | None:
+    """Lower and upper corner of the box that a sliding spindle stays in; None where it does not just slide along axes."""
     if string.variable is not None and string.variable not in figure.kinematic:
         return None
     low = high = np.array(string.spindle.position, float)

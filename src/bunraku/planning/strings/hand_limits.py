@@ -1,4 +1,4 @@
-"""Limits: where the puppeteer's hands may be, how fast they may move and how quickly change their speed."""
+"""HandLimits: where the puppeteer's hands may be, how fast they may move and how hard they may accelerate."""
 
 from __future__ import annotations
 
@@ -13,30 +13,38 @@ from bunraku.errors import BunrakuError, UnknownName
 from bunraku.figure import Figure
 
 Array = NDArray[np.float64]
-SPEED = 0.6  # [m/s or rad/s] of a hand that hurries
-ACCELERATION = 6.0  # [m/s² or rad/s²]
-REACH = 0.6  # [m or rad] that a kinematic variable without limits may go to either side of its start
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
-    """Of every kinematic variable, in the figure's order: a box of positions, top speeds and top accelerations."""
+class HandLimits:
+    """Of every kinematic variable, in the figure's order."""
 
     lower: Array
+    """Least value [m or rad]."""
     upper: Array
+    """Largest value [m or rad]."""
     speed: Array
+    """Top speed [m/s or rad/s]; zero holds a variable where it starts."""
     acceleration: Array
+    """Top acceleration [m/s² or rad/s²]."""
 
     __repr__ = brief
 
     @classmethod
     def of(
-        cls, figure: Figure, start: Array, *, speed: float = SPEED, acceleration: float = ACCELERATION, reach: float = REACH,
+        cls, figure: Figure, start: Array, *, speed: float = 0.6, acceleration: float = 6.0, reach: float = 0.6,
         boxes: Mapping[str, tuple[float, float]] | None = None, held: tuple[str, ...] = (),
-    ) -> Limits:  # fmt: skip
-        """The figure's own limits, cut to `reach` about the start where it has none; `boxes` by name say otherwise.
+    ) -> HandLimits:  # fmt: skip
+        """The figure's own limits, and one speed and one acceleration for all hands.
 
-        Variables that are `held` stay where they start.
+        figure: whose kinematic variables are limited.
+        start: the configuration that it starts in.
+        speed: top speed of every hand [m/s or rad/s]; 0.6 m/s is a hand that hurries.
+        acceleration: top acceleration of every hand [m/s² or rad/s²].
+        reach: how far a variable without limits of its own may go to either side of its start [m or rad].
+        boxes: lower and upper limit of variables by name [m or rad], instead of the figure's own.
+        held: names of variables that stay where they start.
+        Raises UnknownName for a name that is no kinematic variable, BunrakuError for a speed or an acceleration below zero.
         """
         if not (speed >= 0.0 and acceleration >= 0.0):
             raise BunrakuError(f"a speed of {speed} and an acceleration of {acceleration}\n  advice: give numbers ≥ 0")
@@ -44,17 +52,22 @@ class Limits:
         own = [v for v in figure.variables if v.kinematic]
         lower = np.array([v.lower if np.isfinite(v.lower) else r - reach for v, r in zip(own, rest, strict=True)])
         upper = np.array([v.upper if np.isfinite(v.upper) else r + reach for v, r in zip(own, rest, strict=True)])
-        top = np.full(len(own), float(speed))
         names = list(figure.kinematic)
         for name, (low, high) in (boxes or {}).items():
             if name not in names:
                 raise UnknownName("kinematic variable", name, figure.kinematic)
             lower[names.index(name)], upper[names.index(name)] = low, high
-        for name in held:
-            if name not in names:
+        limits = cls(lower, upper, np.full(len(own), float(speed)), np.full(len(own), float(acceleration)))
+        return limits.holding(figure, held)
+
+    def holding(self, figure: Figure, names: tuple[str, ...]) -> HandLimits:
+        """The same limits of a `figure`, but the variables `names` stay where they start. Raises UnknownName."""
+        speed = self.speed.copy()
+        for name in names:
+            if name not in figure.kinematic:
                 raise UnknownName("kinematic variable", name, figure.kinematic)
-            top[names.index(name)] = 0.0
-        return cls(lower, upper, top, np.full(len(own), float(acceleration)))
+            speed[figure.kinematic.index(name)] = 0.0
+        return HandLimits(self.lower, self.upper, speed, self.acceleration)
 
     @property
     def free(self) -> NDArray[np.bool_]:

@@ -20,15 +20,13 @@ from bunraku.kernels.compile import inline, kernel
 from bunraku.kernels.xorshift import uniform
 from bunraku.kinematics.tree import carry, place
 
-TOLERANCE = 1e-8  # [rad or m] of Newton's method: a plan is simulated again to the last digit before anybody sees it
-ROOM = 64  # rows for answers of the collision kernel, of which only the number counts
-
 Course = namedtuple(
     "Course",
     "dt steps margin "  # [s], a count, [m]
     "lower upper speed acceleration groups "  # of the kinematic variables; which belong together, padded with −1
     "points places "  # joint of every point that tells where the figure is, and its place in that joint's axes
-    "ends",  # which two of the figure's points every stretch of string joins
+    "ends "  # which two of the figure's points every stretch of string joins
+    "tolerance",  # of Newton's method [rad or m]
 )
 Scratch = namedtuple("Scratch", "q p lam charts alive K U Q P L G En states bits middle half ints floats R x S E stack near v")
 
@@ -36,13 +34,14 @@ Scratch = namedtuple("Scratch", "q p lam charts alive K U Q P L G En states bits
 @inline
 def scratch(tree, world, course):
     """Room to work in; nothing in it is a result."""
+    rows = 64  # for answers of the collision kernel, of which only the number counts
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     N, nk, nj, nb = course.steps, nq - n, tree.joints.shape[0], tree.balls.shape[0]
     return Scratch(
         np.zeros((4, nq)), np.zeros(n), np.zeros(nc), np.zeros((nb, 3, 3)), np.zeros(nc, np.bool_),
         np.zeros((N, nk)), np.zeros((N, tree.forces.shape[0])), np.zeros((N + 1, nq)), np.zeros((N, n)), np.zeros((N, nc)),
         np.zeros((0, nc)), np.zeros((0, 2)), np.zeros((N, nc), np.int8), np.zeros(N, np.int64),
-        np.zeros((N, nq)), np.zeros((N, nq)), np.zeros((ROOM, 4), np.int64), np.zeros((ROOM, COLUMNS)),
+        np.zeros((N, nq)), np.zeros((N, nq)), np.zeros((rows, 4), np.int64), np.zeros((rows, COLUMNS)),
         np.zeros((nj, 3, 3)), np.zeros((nj, 3)), np.zeros((nj, 6)), np.zeros((course.ends.shape[0], 6)),
         np.zeros(DEPTH, np.int64), np.zeros(world.kind.shape[0] + 1, np.int64), np.zeros(nk),
     )  # fmt: skip
@@ -62,7 +61,7 @@ def propagate(tree, course, w, state, v1, out):
     for i in range(nq):
         w.Q[0, i] = w.q[3, i]
     rollout(
-        tree, w.q, w.p, w.lam, w.charts, w.alive, w.K, w.U, course.dt, 0.5, TOLERANCE, w.Q[1:], w.P, w.L, w.G, w.En,
+        tree, w.q, w.p, w.lam, w.charts, w.alive, w.K, w.U, course.dt, 0.5, course.tolerance, w.Q[1:], w.P, w.L, w.G, w.En,
         w.states, w.bits,
     )  # fmt: skip
     for j in range(N):

@@ -1,4 +1,4 @@
-"""Independent trees of one problem side by side: the first plan wins, or the cheapest of all."""
+"""search_together: independent trees of one problem side by side; the first plan wins, or the cheapest of all."""
 
 from __future__ import annotations
 
@@ -14,13 +14,56 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bunraku import workers as house
-from bunraku.planning.strings.outcome import Outcome
-from bunraku.planning.strings.planners import Planner, planner_named
-from bunraku.planning.strings.planning_problem import Problem
-from bunraku.planning.strings.search import Plan, Progress, plan
+from bunraku.outcome import STOPPED
+from bunraku.planning.planning_outcomes import FOUND
+from bunraku.planning.strings.plan_result import Plan
+from bunraku.planning.strings.planners import TreePlanner, planner_named
+from bunraku.planning.strings.planning_problem import PlanningProblem
+from bunraku.planning.strings.search import SearchTask, TreeState
+from bunraku.planning.strings.search_options import SearchOptions
+from bunraku.progress import Listener
 
-KEPT = 20_000  # nodes of a tree that travel back with a plan
-OFTEN = 0.2  # [s] between two words from a tree
+
+def search_together(
+    problem: PlanningProblem, planner: str | TreePlanner = "est", *, workers: int | None = None, cluster: str | None = None,
+    pool: house.Pool | None = None, seed: int = 0, seconds: float = 10.0, segments: int | None = None,
+    options: SearchOptions = SearchOptions(), progress: Listener | None = None,  # noqa: B008 (frozen)
+) -> Plan:  # fmt: skip
+    """`search` with one tree for each worker. Anytime planners give the cheapest plan of all trees, the others the first.
+
+    problem: figure, start, goal, scene and limits.
+    planner: its name, one of `PLANNERS`, or a planner of one's own.
+    workers: how many trees grow side by side; None is one for each core. One worker on this machine is `search` itself, and
+        gives the same plan for the same seed.
+    cluster: address of a Dask scheduler whose workers are used, or "local" to start one; None uses processes here.
+    pool: processes that are kept from plan to plan, which saves their start; None starts new ones.
+    seed: of the random numbers; every tree has a stream of its own.
+    seconds: processor time that each tree may take [s].
+    segments: the most that each tree simulates; None leaves it to the time.
+    options: numbers that tune the search.
+    progress: hears how far all trees together are; trees on a cluster of other machines report nothing.
+    Returns the best plan, with the work of all trees. Ctrl-C stops all of them and keeps the best so far. Raises BunrakuError
+    where no cluster answers, UnknownName for a planner that does not exist.
+    """
+    chosen = planner_named(planner) if isinstance(planner, str) else planner
+    count = pool.workers if pool is not None else workers or os.cpu_count() or 1
+    task = SearchTask(problem, chosen, seed, seconds, segments, options)
+    refused = task.refusal()
+    if refused is not None:
+        return refused
+    hear = None if progress is None else lambda state: progress(task.word(state, count))
+    if count == 1 and cluster is None:
+        return task.grow(hear=hear)
+    with tempfile.TemporaryDirectory(prefix="bunraku-") as folder:
+        board = Board(folder, options.report_every)
+        if cluster is not None:
+            with house.executor(count, cluster=cluster) as (executor, shared):
+                return _race(executor, shared, count, task, board if cluster == "local" else None, hear)
+        flag = house.FileFlag(str(Path(folder) / "stop"))
+        if pool is not None:
+            return _race(pool, flag, count, task, board, hear)
+        with house.Pool(count) as own:
+            return _race(own, flag, count, task, board, hear)
 
 
 @dataclass(frozen=True)
@@ -28,94 +71,55 @@ class Board:
     """A folder of this machine in which every tree writes how far it is."""
 
     folder: str
+    every: float
+    """The least time between two writings of one tree [s]."""
 
-    def writer(self, stream: int) -> Callable[[Progress], None]:
-        """What a tree should be told to call."""
+    def writer(self, stream: int) -> Callable[[TreeState], None]:
+        """What tree number `stream` calls with its state."""
         last = -math.inf
 
-        def write(word: Progress) -> None:
+        def write(state: TreeState) -> None:
             nonlocal last
-            if time.monotonic() - last >= OFTEN:
+            if time.monotonic() - last >= self.every:
                 last = time.monotonic()
                 ready = Path(self.folder) / f"{stream}.part"
-                ready.write_text(json.dumps(dataclasses.astuple(word)), encoding="utf-8")
+                ready.write_text(json.dumps(dataclasses.astuple(state)), encoding="utf-8")
                 ready.replace(ready.with_suffix(".json"))
 
         return write
 
-    def read(self) -> Progress | None:
-        """All trees as one: the work of all of them, and the best of any."""
-        words = [Progress(*json.loads(file.read_text(encoding="utf-8"))) for file in sorted(Path(self.folder).glob("*.json"))]
-        if not words:
+    def read(self) -> TreeState | None:
+        """All trees as one: the work of all of them, and the best of any; None before the first has written."""
+        states = [TreeState(*json.loads(file.read_text(encoding="utf-8"))) for file in sorted(Path(self.folder).glob("*.json"))]
+        if not states:
             return None
-        return Progress(
-            max(word.seconds for word in words), sum(word.nodes for word in words), sum(word.segments for word in words),
-            min(word.distance for word in words), min(word.cost for word in words),
+        return TreeState(
+            max(state.seconds for state in states), sum(state.nodes for state in states), sum(state.segments for state in states),
+            min(state.distance for state in states), min(state.cost for state in states),
         )  # fmt: skip
 
 
-def plan_together(
-    problem: Problem, planner: str | Planner = "est", *, workers: int | None = None, cluster: str | None = None,
-    pool: house.Pool | None = None, seed: int = 0, seconds: float = 10.0, segments: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Plan:  # fmt: skip
-    """`plan` with one tree for each worker; `seconds` and `segments` are what each tree may spend.
-
-    One worker, on this machine, gives the same plan for the same seed. With several, anytime planners give the cheapest plan
-    of all trees, the others the first; Ctrl-C keeps what there is. A `pool` that is kept from plan to plan saves the start of its
-    workers. Trees on a cluster tell no progress.
-    """
-    chosen = planner_named(planner) if isinstance(planner, str) else planner
-    count = pool.workers if pool is not None else workers or os.cpu_count() or 1
-    if not seconds > 0.0 or segments == 0 or problem.refusal() is not None or (count == 1 and cluster is None):
-        return plan(problem, chosen, seed=seed, seconds=seconds, segments=segments, progress=progress)
-    task = _Task(problem, chosen, seed, seconds, segments)
-    if cluster is not None:
-        with house.executor(count, cluster=cluster) as (executor, flag):
-            return race(executor, flag, count, task)
-    with tempfile.TemporaryDirectory(prefix="bunraku-") as folder:
-        flag, board = house.FileFlag(str(Path(folder) / "stop")), Board(folder)
-        if pool is not None:
-            return race(pool, flag, count, task, board=board, progress=progress)
-        with house.Pool(count) as own:
-            return race(own, flag, count, task, board=board, progress=progress)
+def _grown(task: SearchTask, stream: int, flag: house.Flag, board: Board | None) -> Plan:
+    """What a worker does."""
+    found = task.grow(stream=stream, stop=flag.is_set, hear=None if board is None else board.writer(stream))
+    return found if found.tree is None else dataclasses.replace(found, tree=found.tree.first(task.options.kept_nodes))
 
 
-@dataclass(frozen=True, eq=False)
-class _Task:
-    """What every tree is told."""
-
-    problem: Problem
-    planner: Planner
-    seed: int
-    seconds: float
-    segments: int | None
-
-    def grow(self, stream: int, flag: house.Flag, board: Board | None) -> Plan:
-        """What a worker does."""
-        found = plan(
-            self.problem, self.planner, seed=self.seed, stream=stream, seconds=self.seconds, segments=self.segments,
-            stop=flag.is_set, progress=None if board is None else board.writer(stream),
-        )  # fmt: skip
-        return found if found.tree is None else dataclasses.replace(found, tree=found.tree.first(KEPT))
-
-
-def race(
-    pool: Executor, flag: house.Flag, count: int, task: _Task, *, board: Board | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Plan:  # fmt: skip
-    """`count` trees in the workers of a pool; the flag ends them."""
-    jobs: list[Future[Plan]] = [pool.submit(task.grow, stream, flag, board) for stream in range(count)]
+def _race(
+    pool: Executor, flag: house.Flag, count: int, task: SearchTask, board: Board | None, hear: Callable[[TreeState], None] | None
+) -> Plan:
+    """Trees in the workers of a pool, `count` of them; the flag stops all."""
+    jobs: list[Future[Plan]] = [pool.submit(_grown, task, stream, flag, board) for stream in range(count)]
     open_, stopped = set(jobs), False
     while open_:
         try:
-            done, open_ = wait(open_, timeout=None if progress is None else OFTEN, return_when=FIRST_COMPLETED)
-            if not task.planner.anytime and any(job.result().solved for job in done):
+            done, open_ = wait(open_, timeout=None if hear is None else task.options.report_every, return_when=FIRST_COMPLETED)
+            if not task.planner.anytime and any(job.result().motion is not None for job in done):
                 flag.set()
-            word = board.read() if board is not None and progress is not None else None
-            if progress is not None and word is not None:
-                progress(word)
-        except KeyboardInterrupt:  # the workers hear the flag, and hand over what they have
+            state = board.read() if board is not None and hear is not None else None
+            if hear is not None and state is not None:
+                hear(state)
+        except KeyboardInterrupt:  # the workers see the flag, and hand over what they have
             stopped = True
             flag.set()
     return _best([job.result() for job in jobs], stopped)
@@ -124,12 +128,12 @@ def race(
 def _best(found: list[Plan], stopped: bool) -> Plan:
     """The cheapest plan, or else the tree that came nearest, with what all of them did."""
     best = min(found, key=lambda one: (one.cost, _distance(one)))
-    outcome = Outcome.STOPPED if stopped else Outcome.SOLVED if best.solved else best.outcome
+    outcome = STOPPED if stopped else FOUND if best.motion is not None else best.outcome
     return dataclasses.replace(
-        best, outcome=outcome, seconds=sum(one.seconds for one in found), segments=sum(one.segments for one in found),
-        refused=sum(one.refused for one in found),
+        best, outcome=outcome, seconds={"search": sum(one.seconds["search"] for one in found)},
+        segments=sum(one.segments for one in found), refused=sum(one.refused for one in found),
     )  # fmt: skip
 
 
 def _distance(one: Plan) -> float:
-    return float(one.tree.distance.min()) if one.tree is not None and len(one.tree) else float("inf")
+    return float(one.tree.distance.min()) if one.tree is not None and len(one.tree) else math.inf

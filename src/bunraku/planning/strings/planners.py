@@ -10,7 +10,7 @@ from bunraku.planning.strings.tree_nodes import Taste
 
 
 @dataclass(frozen=True)
-class Planner:
+class TreePlanner:
     """How a tree is grown. Rates are chances between 0 and 1."""
 
     name: str
@@ -41,37 +41,41 @@ class Planner:
     """SST: how often the goal itself is the place near which a node is picked."""
     cost_width: float = math.inf
     """AO-EST: the size of a cell in cost."""
+    hurry: float = 0.1
+    """What a speed of 1 m/s too much on arrival adds to the distance from the goal [s]."""
     time: float = 1.0
     """What a second costs."""
     effort: float = 0.0
     """What a unit of ∫ speed² dt of the hands costs."""
 
     def taste(self) -> Taste:
+        """The same for kernels."""
         return Taste(
-            self.grid, self.bias, self.crowd, self.width, self.cost_width, self.goal_rate, self.one_group, self.follow, self.time,
-            self.effort, self.sparse,
+            self.grid, self.bias, self.crowd, self.width, self.cost_width, self.goal_rate, self.one_group, self.follow, self.hurry,
+            self.time, self.effort, self.sparse,
         )  # fmt: skip
 
 
 PLANNERS = {
     planner.name: planner
     for planner in (
-        Planner("est", "modern EST: density and a mild pull toward the goal"),
-        Planner(
+        TreePlanner("est", "modern EST: density and a mild pull toward the goal"),
+        TreePlanner(
             "est-uniform", "the paper's EST: every node alike", grid=False, bias=0.0, crowd=0.0, goal_rate=0.0, one_group=0.0,
             follow=0.0,
         ),
-        Planner(
+        TreePlanner(
             "est-goal", "the paper's EST: nodes near the goal preferred", grid=False, bias=12.0, crowd=0.0, goal_rate=0.0,
             one_group=0.0, follow=0.0,
         ),
-        Planner("ao-est", "anytime: cheaper plans the longer it runs", anytime=True, cost_width=0.6),
-        Planner("sst", "stable sparse tree, anytime", anytime=True, sparse=True),
+        TreePlanner("ao-est", "anytime: cheaper plans the longer it runs", anytime=True, cost_width=0.6),
+        TreePlanner("sst", "stable sparse tree, anytime", anytime=True, sparse=True),
     )
 }  # fmt: skip
 
 
-def planner_named(name: str) -> Planner:
+def planner_named(name: str) -> TreePlanner:
+    """The planner of this `name`; raises UnknownName, which lists all, where there is none."""
     if name not in PLANNERS:
         raise UnknownName("planner", name, tuple(PLANNERS))
     return PLANNERS[name]

@@ -1,9 +1,9 @@
-"""Problem: figure, start, goal, scene and limits; what cannot be solved is told before anybody searches."""
+"""PlanningProblem: figure, start, goal, scene and limits; what cannot be solved is refused before a search begins."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,10 +16,18 @@ from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.figure.build import figure, sphere, translate
 from bunraku.kinematics.forward import Pose, configuration
+from bunraku.outcome import Outcome
+from bunraku.planning.planning_outcomes import (
+    GOAL_BLOCKED,
+    GOAL_OUT_OF_REACH,
+    NO_INPUT,
+    START_BLOCKED,
+    START_OUTSIDE_LIMITS,
+    STRINGS_TOO_SHORT,
+)
 from bunraku.planning.strings.goal import Goal
 from bunraku.planning.strings.goal_reach import short_of
-from bunraku.planning.strings.hand_limits import Limits
-from bunraku.planning.strings.outcome import Outcome
+from bunraku.planning.strings.hand_limits import HandLimits
 from bunraku.planning.strings.recheck_plan import PlanRecheckOptions, pierced
 from bunraku.scene import Scene
 
@@ -27,23 +35,24 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class PlanningProblem:
     """From a start at rest into a goal, hands within their limits, nothing touching anything."""
 
     figure: Figure
     start: Array
+    """The configuration that it starts in, at rest."""
     goal: Goal
     scene: Scene
-    limits: Limits
+    limits: HandLimits
     allowed: tuple[tuple[str, str], ...] = ()
     """Pairs that may touch, by the names of shapes, frames, obstacles."""
     segment: float = 0.15
     """How long the hands go with one input [s]."""
     steps: int = 8
-    """Of the simulation, in a segment."""
+    """Steps of the simulation in a segment."""
     margin: float = 0.003
     """The least distance of anything from anything [m]."""
-    name: str = field(default="problem")
+    name: str = "problem"
 
     __repr__ = brief
 
@@ -59,67 +68,71 @@ class Problem:
 
     @property
     def dt(self) -> float:
+        """A step of the simulation [s]."""
         return self.segment / self.steps
 
     @cached_property
     def world(self) -> World:
+        """What can touch: the figure and the scene."""
         return World(self.figure, self.scene, allowed=self.allowed)
 
-    def refusal(self) -> tuple[Outcome, str] | None:
-        """Why no search is needed, and what exactly is wrong; None where one is."""
+    def refusal(self) -> Outcome | None:
+        """Why no search can succeed, with what exactly is wrong; None where one may."""
         pose = Pose(self.figure, self.start)
         ropes = (*self.figure.strings, *self.figure.wires)
         short = [f"{rope.name} by {1e3 * gap:.3g} mm" for rope, gap in zip(ropes, pose.gaps, strict=True) if gap > CLOSED]
         if short:
-            return Outcome.STRINGS_TOO_SHORT, ", ".join(short[:4])
+            return STRINGS_TOO_SHORT.because(f"strings do not reach at the start: {', '.join(short[:4])}")
         touching = self.world.contacts(self.start)
         if touching:
             worst = touching[0]
-            return Outcome.START_COLLIDES, f"{worst.a} is {-1e3 * worst.value:.3g} mm deep in {worst.b}"
+            return START_BLOCKED.because(f"{worst.a} is {-1e3 * worst.value:.3g} mm deep in {worst.b} at the start")
         near = self.world.distance(self.start)
         if near.value < self.margin:
             apart = f"{near.a} is {1e3 * near.value:.3g} mm from {near.b}, nearer than the margin of {1e3 * self.margin:.3g} mm"
-            return Outcome.START_COLLIDES, apart
+            return START_BLOCKED.because(f"at the start {apart}")
         for _, what in pierced(self.figure, self.scene, self.start[None], thread=PlanRecheckOptions().thread):
-            return Outcome.START_COLLIDES, what
-        return self._handless() or self._beyond() or self._unreachable() or self._blocked()
+            return START_BLOCKED.because(f"at the start {what}")
+        checks = (self._handless, self._beyond, self._unreachable, self._blocked)
+        return next((refused for check in checks if (refused := check()) is not None), None)
 
-    def _handless(self) -> tuple[Outcome, str] | None:
-        """Nothing that a hand could move."""
+    def _handless(self) -> Outcome | None:
+        """Whether a hand can move anything at all."""
         if not self.figure.kinematic:
-            why = f"{self.figure.name} has no kinematic variable; use bunraku.planning.ways.find_way for figures without strings"
-            return Outcome.NO_INPUT, why
+            advice = "for figures without strings use bunraku.planning.ways.find_way"
+            return NO_INPUT.because(f"{self.figure.name} has no kinematic variable", advice=advice)
         if not self.limits.free.any() or not (self.limits.upper >= self.limits.lower).all():
             empty = [name for name, on in zip(self.figure.kinematic, self.limits.free, strict=True) if not on]
-            return Outcome.NO_INPUT, f"{', '.join(empty[:4])} cannot move"
+            return NO_INPUT.because(f"{', '.join(empty[:4])} cannot move")
         return None
 
-    def _beyond(self) -> tuple[Outcome, str] | None:
-        """Hands that begin outside of their box."""
+    def _beyond(self) -> Outcome | None:
+        """Whether all hands start within their limits."""
         hands = self.start[self.figure.n_dynamic :]
         for name, x, low, high in zip(self.figure.kinematic, hands, self.limits.lower, self.limits.upper, strict=True):
             if not low - 1e-9 <= x <= high + 1e-9:
-                return Outcome.START_BEYOND, f"{name} = {x:.4g} is outside of {low:.4g} to {high:.4g}"
+                return START_OUTSIDE_LIMITS.because(f"{name} starts at {x:.4g}, outside of {low:.4g} to {high:.4g}")
         return None
 
-    def _unreachable(self) -> tuple[Outcome, str] | None:
+    def _unreachable(self) -> Outcome | None:
+        """Whether limbs and strings are long enough for the goal."""
         for at, target in zip(self.goal.points, self.goal.targets, strict=True):
             missing, why = short_of(self.figure, at, target, self.limits)
             if missing > self.goal.within:
-                return Outcome.OUT_OF_REACH, f"{at.frame} stays {1e3 * missing:.3g} mm short of it: {why}"
+                return GOAL_OUT_OF_REACH.because(f"{at.frame} stays {1e3 * missing:.3g} mm short of the goal: {why}")
         return None
 
-    def _blocked(self) -> tuple[Outcome, str] | None:
-        """A target so deep inside an obstacle that the whole goal is."""
+    def _blocked(self) -> Outcome | None:
+        """Whether a target is so deep inside an obstacle that the whole goal is."""
         for at, target in zip(self.goal.points, self.goal.targets, strict=True):
             probe = World(_ball(at.frame), self.scene)
             for touch in probe.contacts(target)[:1]:
                 if -touch.value > self.goal.within:
-                    return Outcome.GOAL_BLOCKED, f"{at.frame} would be {-1e3 * touch.value:.3g} mm deep in {touch.b}"
+                    return GOAL_BLOCKED.because(f"at the goal {at.frame} would be {-1e3 * touch.value:.3g} mm deep in {touch.b}")
         return None
 
 
 def _ball(name: str) -> Figure:
-    """A speck that can be put anywhere."""
+    """A tiny ball with a position of its own, to ask what is at a place."""
     slides = translate("x", "x", translate("y", "y", translate("z", "z", sphere(1e-6, name=name))))
     return figure("speck", slides)

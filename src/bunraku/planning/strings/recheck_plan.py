@@ -25,7 +25,7 @@ from bunraku.figure.frame import Point
 from bunraku.kinematics.forward import frames_along
 from bunraku.motion import Motion
 from bunraku.planning.objection import Objection, Verdict, sorted_by_time
-from bunraku.planning.strings.hand_limits import Limits
+from bunraku.planning.strings.hand_limits import HandLimits
 from bunraku.scene import Heightfield, Plane, Scene
 from bunraku.spatial import se3
 
@@ -79,7 +79,7 @@ class PlanVerdict(Verdict):
 
 
 def recheck(
-    motion: Motion, scene: Scene, *, limits: Limits | None = None, goal: Callable[[Figure, Array, Array], bool] | None = None,
+    motion: Motion, scene: Scene, *, limits: HandLimits | None = None, goal: Callable[[Figure, Array, Array], bool] | None = None,
     allowed: Iterable[tuple[str, str]] = (), v: ArrayLike | None = None, options: PlanRecheckOptions = PlanRecheckOptions(),
 ) -> PlanVerdict:  # fmt: skip
     """Checks a motion of one figure by simulating its inputs again.
@@ -246,7 +246,7 @@ def _pierced(points: Array, shape: object, still: object, thread: float) -> bool
     return False
 
 
-def _beyond(motion: Motion, limits: Limits, dt: float, rounding: float) -> list[Objection]:
+def _beyond(motion: Motion, limits: HandLimits, dt: float, rounding: float) -> list[Objection]:
     """The kinematic variables against the limits that the planner was given."""
     figure, K = motion.figure, motion.q[:, motion.figure.n_dynamic :]
     speed = np.abs(np.diff(K, axis=0)) / dt

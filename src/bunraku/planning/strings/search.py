@@ -1,41 +1,63 @@
-"""plan: grows a tree until it reaches the goal, and hands over only what the rechecker accepts."""
+"""search: grows a tree until it reaches the goal, and hands over only what the rechecker accepts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.brief import brief
 from bunraku.kernels.clock import worked
 from bunraku.kernels.xorshift import dice
 from bunraku.motion import Motion
+from bunraku.outcome import STOPPED, Outcome
+from bunraku.planning.planning_outcomes import BUDGET_SPENT, FOUND, NO_BUDGET, TREE_FULL
 from bunraku.planning.strings.est import prune
-from bunraku.planning.strings.outcome import Outcome
-from bunraku.planning.strings.planners import Planner, planner_named
-from bunraku.planning.strings.planning_problem import Problem
+from bunraku.planning.strings.plan_result import Plan
+from bunraku.planning.strings.planners import TreePlanner, planner_named
+from bunraku.planning.strings.planning_problem import PlanningProblem
 from bunraku.planning.strings.recheck_plan import PlanVerdict, recheck
-from bunraku.planning.strings.search_space import STRICTER, Space
+from bunraku.planning.strings.search_options import SearchOptions
+from bunraku.planning.strings.search_space import SearchSpace
 from bunraku.planning.strings.search_tree import SearchTree
-from bunraku.planning.strings.sst import AWAY
+from bunraku.planning.strings.sst import GIVEN_UP
 from bunraku.planning.strings.tree_growth import grow, plant
 from bunraku.planning.strings.tree_nodes import empty_nodes
 from bunraku.planning.strings.weighted_cells import cells
+from bunraku.progress import Listener, Progress
 
 Array = NDArray[np.float64]
-BATCH = 250  # segments between two looks at the clock
-CAPACITY = 400_000  # nodes
-CHEAPER = 0.995  # of the best plan: what the next one may cost at most
+
+
+def search(
+    problem: PlanningProblem, planner: str | TreePlanner = "est", *, seed: int = 0, seconds: float = 10.0,
+    segments: int | None = None, options: SearchOptions = SearchOptions(), progress: Listener | None = None,  # noqa: B008 (frozen)
+) -> Plan:  # fmt: skip
+    """A plan by one tree. Anytime planners use the whole budget, the others stop at the first plan.
+
+    problem: figure, start, goal, scene and limits.
+    planner: its name, one of `PLANNERS`, or a planner of one's own.
+    seed: of the random numbers; a seed with a number of segments gives the same plan again.
+    seconds: processor time that the search may take [s].
+    segments: the most that are simulated; None leaves it to the time.
+    options: numbers that tune the search.
+    progress: hears how far the search is.
+    Returns the best plan; where there is none, its outcome says why. Ctrl-C stops the search and keeps the best so far.
+    Raises UnknownName for a planner that does not exist.
+    """
+    chosen = planner_named(planner) if isinstance(planner, str) else planner
+    task = SearchTask(problem, chosen, seed, seconds, segments, options)
+    return task.grow(hear=None if progress is None else lambda state: progress(task.word(state)))
 
 
 @dataclass(frozen=True)
-class Progress:
-    """A word from a search that is under way."""
+class TreeState:
+    """How far a tree is."""
 
     seconds: float
+    """Processor time so far [s]."""
     nodes: int
     segments: int
     distance: float
@@ -45,83 +67,82 @@ class Progress:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """What a search brought."""
+class SearchTask:
+    """What a tree is told before it grows; workers get the same."""
 
-    outcome: Outcome
-    detail: str
-    problem: Problem
-    planner: Planner
-    motion: Motion | None = None
-    verdict: PlanVerdict | None = None
-    speeds: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    """Of the hands at the end of every segment of the plan."""
-    cost: float = math.inf
-    seconds: float = 0.0
-    """Of the processor."""
-    segments: int = 0
-    refused: int = 0
-    """Plans that the rechecker did not accept, and that were dropped."""
-    history: tuple[tuple[float, float], ...] = ()
-    """When a better plan was found [s], and its cost."""
-    tree: SearchTree | None = None
+    problem: PlanningProblem
+    planner: TreePlanner
+    seed: int
+    seconds: float
+    """Processor time of each tree [s]."""
+    segments: int | None
+    """The most that each tree simulates."""
+    options: SearchOptions
 
-    __repr__ = brief
+    def refusal(self) -> Plan | None:
+        """The empty plan of a task that nobody needs to begin; None where a tree may grow."""
+        if not self.seconds > 0.0 or self.segments == 0:
+            return Plan(NO_BUDGET, self.problem, self.planner, seed=self.seed)
+        outcome = self.problem.refusal()
+        return None if outcome is None else Plan(outcome, self.problem, self.planner, seed=self.seed)
 
-    @property
-    def solved(self) -> bool:
-        return self.motion is not None
+    def word(self, state: TreeState, trees: int = 1) -> Progress:
+        """The `state` of a tree, or of several `trees` together, for a listener."""
+        share = 0.0 if self.segments is None else state.segments / (trees * self.segments)
+        cost = f", cost {state.cost:.3g}" if state.cost < math.inf else ""
+        text = f"{state.nodes:,} nodes, {1e3 * state.distance:.0f} mm from the goal{cost}"
+        return Progress("search", min(max(state.seconds / self.seconds, share), 1.0), text)
 
-    def __str__(self) -> str:
-        found = f"{self.motion.duration:.3g} s, cost {self.cost:.3g}" if self.motion is not None else self.outcome.value
-        nodes = 0 if self.tree is None else len(self.tree)
-        detail = f" ({self.detail})" if self.detail else ""
-        return f"{self.planner.name}: {found}{detail}; {nodes} nodes, {self.segments} segments in {self.seconds:.2f} s"
+    def grow(
+        self, *, stream: int = 0, stop: Callable[[], bool] | None = None, hear: Callable[[TreeState], None] | None = None
+    ) -> Plan:
+        """The plan of one tree.
+
+        stream: of one seed, streams are independent trees.
+        stop: asked now and then whether to stop.
+        hear: told how far the tree is after every few segments.
+        """
+        tree, most, clock = None, self.segments, 0.0
+        try:
+            refused = self.refusal()
+            if refused is not None:
+                return refused
+            tree = TreeSearch(self, stream)
+            tree.warm()
+            clock = worked()
+            while not tree.ended:
+                left = self.options.batch if most is None else min(self.options.batch, most - tree.segments)
+                tree.step(left, worked() - clock)
+                if hear is not None:
+                    hear(tree.state(worked() - clock))
+                if worked() - clock >= self.seconds or (most is not None and tree.segments >= most):
+                    tree.end(BUDGET_SPENT)
+                elif stop is not None and stop():
+                    tree.end(STOPPED)
+        except KeyboardInterrupt:
+            if tree is None:
+                return Plan(STOPPED.because("stopped before the search began"), self.problem, self.planner, seed=self.seed)
+            tree.end(STOPPED)
+            clock = clock or worked()
+        return tree.plan(worked() - clock)
 
 
-def plan(
-    problem: Problem, planner: str | Planner = "est", *, seed: int = 0, stream: int = 0, seconds: float = 10.0,
-    segments: int | None = None, progress: Callable[[Progress], None] | None = None, stop: Callable[[], bool] | None = None,
-) -> Plan:  # fmt: skip
-    """Searches for `seconds` of processor time, or for a number of segments; Ctrl-C keeps the best so far.
+class TreeSearch:
+    """A tree that grows, and the best plan in it.
 
-    Anytime planners use all of it, the others stop at the first plan. Of one seed, `stream`s are independent trees; a seed
-    with a number of segments gives the same plan again. `stop()` is asked now and then.
+    task: what to search for and how. stream: of one seed, streams are independent trees.
     """
-    chosen = planner_named(planner) if isinstance(planner, str) else planner
-    if not seconds > 0.0 or segments == 0:
-        return Plan(Outcome.NO_BUDGET, "", problem, chosen)
-    refusal = problem.refusal()
-    if refusal is not None:
-        return Plan(*refusal, problem, chosen)
-    search = Search(Space(problem), chosen, seed, stream)
-    search.warm()
-    clock = worked()
-    try:
-        while not search.ended:
-            left = BATCH if segments is None else min(BATCH, segments - search.segments)
-            search.step(left, worked() - clock)
-            if progress is not None:
-                progress(search.word(worked() - clock))
-            if worked() - clock >= seconds or (segments is not None and search.segments >= segments):
-                search.end(Outcome.BUDGET)
-            elif stop is not None and stop():
-                search.end(Outcome.STOPPED)
-    except KeyboardInterrupt:
-        search.end(Outcome.STOPPED)
-    return search.result(worked() - clock)
 
-
-class Search:
-    """A tree that grows, and the best plan in it."""
-
-    def __init__(self, space: Space, planner: Planner, seed: int, stream: int) -> None:
-        self.space, self.planner, self.dice = space, planner, dice(seed, stream=stream)
-        points, kinematic = len(space.points), space.problem.figure.n_q - space.problem.figure.n_dynamic
-        self.nodes = empty_nodes(CAPACITY, len(space.root), kinematic, points)
-        self.cells = cells(1 if planner.sparse else CAPACITY)
-        self.sparse = space.sparse(planner, CAPACITY if planner.sparse else 1)
-        self.taste = planner.taste()
+    def __init__(self, task: SearchTask, stream: int) -> None:
+        self.task, self.planner, self.options = task, task.planner, task.options
+        self.space = space = SearchSpace(task.problem, task.options)
+        self.dice = dice(task.seed, stream=stream)
+        capacity, sparse = self.options.capacity, self.planner.sparse
+        points, kinematic = len(space.points), task.problem.figure.n_q - task.problem.figure.n_dynamic
+        self.nodes = empty_nodes(capacity, len(space.root), kinematic, points)
+        self.cells = cells(1 if sparse else capacity)
+        self.sparse = space.sparse(self.planner, capacity if sparse else 1)
+        self.taste = self.planner.taste()
         self.best: Motion | None = None
         self.verdict: PlanVerdict | None = None
         self.speeds = np.zeros((0, kinematic))
@@ -133,15 +154,17 @@ class Search:
 
     @property
     def segments(self) -> int:
+        """How many were simulated."""
         return int(self.nodes.segments[0])
 
     @property
     def ended(self) -> bool:
+        """Whether nothing more is to be done."""
         return self.outcome is not None
 
     def end(self, outcome: Outcome) -> None:
-        """The first outcome counts."""
-        self.outcome = self.outcome or outcome
+        """Ends the search with an `outcome`; the first one counts."""
+        self.outcome = outcome if self.outcome is None else self.outcome
 
     def warm(self) -> None:
         """Compiles, or loads, what the search calls, so that no clock counts it."""
@@ -152,21 +175,21 @@ class Search:
         space = self.space
         node = grow(
             space.tree, space.flat, space.threads, space.course, space.aim, self.taste, self.nodes, self.cells, self.sparse,
-            self.dice, segments, bound, STRICTER,
+            self.dice, segments, bound, self.options.goal_share,
         )  # fmt: skip
         return int(node)
 
     def step(self, segments: int, clock: float) -> None:
-        """Grows by some segments, and looks at what reached the goal."""
-        bound = CHEAPER * self.cost if self.best is not None else math.inf
+        """Grows by some `segments`, and looks at what reached the goal; `clock` is the processor time so far [s]."""
+        bound = self.options.cheaper * self.cost if self.best is not None else math.inf
         node = self._grow(segments, bound)
         if node == -2:
-            self.outcome = Outcome.SOLVED if self.best is not None else Outcome.NO_ROOM
+            self.outcome = FOUND if self.best is not None else TREE_FULL
         elif node >= 0:
             self._take(node, clock)
 
     def _take(self, node: int, clock: float) -> None:
-        """Repeats a plan to the last digit and has it checked; the search goes on where it is refused."""
+        """Simulates a plan to the last digit and has it checked; the search goes on where it is refused."""
         problem, speeds = self.space.problem, self.path(node)
         motion = self.space.motion(speeds)
         verdict = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
@@ -177,15 +200,15 @@ class Search:
         self.best, self.verdict, self.speeds, self.cost = motion, verdict, speeds, float(self.nodes.cost[node])
         self.history.append((clock, self.cost))
         if not self.planner.anytime:
-            self.outcome = Outcome.SOLVED
+            self.outcome = FOUND
         else:
             self._forget_dear()
 
     def _forget_dear(self) -> None:
         """From now on only nodes are extended from which a cheaper plan can come."""
-        bound, n = CHEAPER * self.cost, int(self.nodes.count[0])
+        bound, n = self.options.cheaper * self.cost, int(self.nodes.count[0])
         if self.planner.sparse:
-            self.sparse.F[0, :n][self.nodes.cost[:n] >= bound - self.planner.time * self.space.problem.segment] = AWAY
+            self.sparse.F[0, :n][self.nodes.cost[:n] >= bound - self.planner.time * self.space.problem.segment] = GIVEN_UP
         else:
             prune(self.nodes, self.cells, self.space.aim, self.taste, bound)
 
@@ -200,28 +223,31 @@ class Search:
             dead[k] = dead[self.nodes.parent[k]]
         self.nodes.far[:n][dead] = math.inf
         self.nodes.cell[:n][dead] = -1
-        self.sparse.F[0, : min(n, self.sparse.F.shape[1])][dead[: self.sparse.F.shape[1]]] = AWAY
+        self.sparse.F[0, : min(n, self.sparse.F.shape[1])][dead[: self.sparse.F.shape[1]]] = GIVEN_UP
         self._forget_dear()
 
     def path(self, node: int) -> Array:
-        """The speeds that lead to a node, from the root."""
+        """The speeds that lead from the root to a `node`, (segments, kinematic)."""
         out = []
         while node > 0:
             out.append(self.nodes.speeds[node])
             node = int(self.nodes.parent[node])
         return np.array(out[::-1]).reshape(len(out), -1)
 
-    def word(self, clock: float) -> Progress:
+    def state(self, clock: float) -> TreeState:
+        """How far the tree is after `clock` seconds of processor time."""
         n = int(self.nodes.count[0])
-        return Progress(clock, n, self.segments, float(self.nodes.far[:n].min()), self.cost)
+        return TreeState(clock, n, self.segments, float(self.nodes.far[:n].min()), self.cost)
 
-    def result(self, clock: float) -> Plan:
-        ended = self.outcome or Outcome.BUDGET
-        outcome = Outcome.SOLVED if self.best is not None and ended is not Outcome.STOPPED else ended
-        detail = ""
-        if self.best is None:
-            detail = f"the nearest of {int(self.nodes.count[0])} nodes is {1e3 * self.word(clock).distance:.3g} mm from the goal"
+    def plan(self, clock: float) -> Plan:
+        """The best plan, or why there is none, after `clock` seconds of processor time."""
+        outcome = BUDGET_SPENT if self.outcome is None else self.outcome
+        if self.best is not None and outcome is not STOPPED:
+            outcome = FOUND
+        elif self.best is None:
+            nearest = 1e3 * self.state(clock).distance
+            outcome = outcome.because(f"the nearest of {int(self.nodes.count[0]):,} nodes is {nearest:.3g} mm from the goal")
         return Plan(
-            outcome, detail, self.space.problem, self.planner, self.best, self.verdict, self.speeds, self.cost, clock,
-            self.segments, self.refused, tuple(self.history), SearchTree.of(self.nodes, self.space),
+            outcome, self.space.problem, self.planner, self.best, self.verdict, self.speeds, self.cost, {"search": clock},
+            self.task.seed, self.segments, self.refused, tuple(self.history), SearchTree.of(self.nodes, self.space),
         )  # fmt: skip

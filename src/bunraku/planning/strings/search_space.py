@@ -1,4 +1,4 @@
-"""Space: a problem as flat arrays, and everything that a search asks of it."""
+"""SearchSpace: a problem as flat arrays, and everything that a search asks of it."""
 
 from __future__ import annotations
 
@@ -21,30 +21,31 @@ from bunraku.kinematics.forward import Pose, frames_along
 from bunraku.motion import Motion
 from bunraku.planning.strings.goal import marks_of
 from bunraku.planning.strings.hand_segment import Course, allowed_speeds, one_segment
-from bunraku.planning.strings.planners import Planner
-from bunraku.planning.strings.planning_problem import Problem
+from bunraku.planning.strings.planners import TreePlanner
+from bunraku.planning.strings.planning_problem import PlanningProblem
+from bunraku.planning.strings.search_options import SearchOptions
 from bunraku.planning.strings.sst import Sparse, sparse
 from bunraku.planning.strings.tree_nodes import Aim
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
-THREAD = 0.001  # [m]: half as thick as strings are taken to be
-STRICTER = 0.85  # of the goal: what the search asks for, so that a finer step still ends in it
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
+class SearchSpace:
     """States of a figure, and the segments between them. Built once for a problem."""
 
-    problem: Problem
+    problem: PlanningProblem
+    options: SearchOptions = SearchOptions()
 
     @cached_property
     def tree(self) -> FigureTree:
+        """The figure for kernels."""
         return self.problem.figure.compiled.tree
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
-        """The goal's points, then those that tell where the rest of the figure is."""
+        """The goal's points, then those that show where the rest of the figure is."""
         return tuple(dict.fromkeys((*self.problem.goal.points, *marks_of(self.problem.figure))))
 
     @cached_property
@@ -68,7 +69,7 @@ class Space:
         last = len(flat.kind) - (self.problem.scene.floor is not None)
         tested[:, last - obstacles : last] = flat.kind[last - obstacles : last] != PLANE
         return flat._replace(  # type: ignore[no-any-return]
-            joint=np.zeros(n, np.int64), radius=np.full(n, THREAD), round=np.ones(n, np.bool_), tested=tested
+            joint=np.zeros(n, np.int64), radius=np.full(n, self.options.string_radius), round=np.ones(n, np.bool_), tested=tested
         )
 
     @cached_property
@@ -80,6 +81,7 @@ class Space:
 
     @cached_property
     def course(self) -> Course:
+        """Steps, limits and points for kernels."""
         problem, compiled = self.problem, self.problem.figure.compiled
         joint, places = [], []
         for at in self.points:
@@ -91,6 +93,7 @@ class Space:
         return Course(
             problem.dt, problem.steps, problem.margin, limits.lower, limits.upper, limits.speed, limits.acceleration,
             groups, np.array(joint, np.int64), np.array(places).reshape(-1, 3), self.ends,
+            self.options.tolerance,
         )  # fmt: skip
 
     @cached_property
@@ -100,18 +103,20 @@ class Space:
         toward = np.zeros(0) if goal.kinematic is None else goal.kinematic
         return Aim(goal.targets, min(len(goal.points), 2), goal.within, goal.speed, toward, max(self.far(self.problem.start), 1e-9))
 
-    def sparse(self, planner: Planner, capacity: int) -> Sparse:
-        """Room for what SST remembers."""
-        return sparse(capacity, self.aim.leading, near=planner.near, apart=planner.apart, goal_rate=planner.to_goal)
+    def sparse(self, planner: TreePlanner, capacity: int) -> Sparse:
+        """Room for what SST remembers of at most `capacity` nodes, with the radii of the `planner`."""
+        return sparse(
+            capacity, self.aim.leading, near=planner.near, apart=planner.apart, goal_rate=planner.to_goal, hurry=planner.hurry
+        )
 
     def far(self, q: ArrayLike) -> float:
-        """Root mean square distance of the goal's points from their targets [m]."""
+        """Root mean square distance of the goal's points at configuration `q` from their targets [m]."""
         pose = Pose(self.problem.figure, q)
         places = np.array([pose.point(at.frame, at.position) for at in self.problem.goal.points])
         return math.sqrt(float(((places - self.problem.goal.targets) ** 2).sum(1).mean()))
 
     def places(self, Q: Array) -> Array:
-        """Where the points are at every sample, (T, points, 3)."""
+        """Where the points are at configurations `Q` (T, n_q): (T, points, 3) [m]."""
         X, index = frames_along(self.problem.figure, Q), self.problem.figure.frame_index
         out = [X[:, index[at.frame], :3, :3] @ np.array(at.position) + X[:, index[at.frame], :3, 3] for at in self.points]
         return np.stack(out, 1)
@@ -126,19 +131,19 @@ class Space:
         return np.concatenate([q, q, q, np.zeros(self.problem.figure.n_dynamic), np.zeros(2 * nc), charts, np.zeros(nk)])
 
     def segment(self, state: Array, speeds: Array) -> tuple[bool, Array, Array]:
-        """(possible and clear, the state after it, its samples) of one segment."""
+        """One segment from `state` to `speeds` of the hands: whether it is possible and clear, the state after it, its samples."""
         out, Q = np.empty_like(self.root), np.empty((self.problem.steps + 1, self.problem.figure.n_q))
         ok = one_segment(self.tree, self.flat, self.threads, self.course, state, np.ascontiguousarray(speeds), out, Q)
         return bool(ok), out, Q
 
     def allowed(self, q: Array, v: Array, wanted: Array) -> Array:
-        """The speeds nearest to those wanted that the hands, at q with speeds v, may have after a segment."""
+        """The speeds nearest to those `wanted` that the hands, at `q` with speeds `v`, may have after a segment."""
         out = np.empty(len(v))
         allowed_speeds(self.course, q, v, np.ascontiguousarray(wanted, float), out)
         return out
 
     def inputs(self, speeds: Array) -> Array:
-        """Rows of kinematic variables, one a step, for speeds at the ends of segments (m, kinematic)."""
+        """Kinematic variables, one row a step, for `speeds` at the ends of segments (m, kinematic)."""
         N, T, figure = self.problem.steps, self.problem.segment, self.problem.figure
         t = self.problem.dt * np.arange(1, N + 1)[:, None]
         q, v, out = self.problem.start[figure.n_dynamic :], np.zeros(figure.n_q - figure.n_dynamic), []
@@ -148,7 +153,7 @@ class Space:
         return np.concatenate(out)
 
     def motion(self, speeds: Array) -> Motion:
-        """The simulated motion of a plan, from the start, to the last digit."""
+        """The motion of a plan with these `speeds` (m, kinematic), simulated from the start to the last digit."""
         K = self.inputs(speeds)
         return simulate(self.problem.figure, K, duration=len(K) * self.problem.dt, dt=self.problem.dt, q=self.problem.start)
 

@@ -14,21 +14,21 @@ from bunraku.planning.strings.tree_nodes import Nodes
 from bunraku.writing import writing
 
 if TYPE_CHECKING:
-    from bunraku.planning.strings.search_space import Space
+    from bunraku.planning.strings.search_space import SearchSpace
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class SearchTree:
-    """Nodes of a search, parents before children; the root is its own parent's child: −1."""
+    """Nodes of a search, parents before children; the parent of the root is −1."""
 
     parent: NDArray[np.int64]
     cost: Array
     distance: Array
     """From the goal [m]."""
     points: Array
-    """Where the points that tell where the figure is are, (nodes, points, 3)."""
+    """Places of the points that show where the figure is [m], (nodes, points, 3)."""
     names: tuple[str, ...]
     """The frames of these points."""
     q: Array
@@ -39,7 +39,8 @@ class SearchTree:
     __repr__ = brief
 
     @classmethod
-    def of(cls, nodes: Nodes, space: Space) -> SearchTree:
+    def of(cls, nodes: Nodes, space: SearchSpace) -> SearchTree:
+        """The `nodes` of a search in its `space`, copied."""
         n, nq = int(nodes.count[0]), space.problem.figure.n_q
         q = nodes.state[:n, 2 * nq : 3 * nq].copy()
         names = tuple(at.frame for at in space.points)
@@ -51,17 +52,17 @@ class SearchTree:
         return len(self.parent)
 
     def first(self, count: int) -> SearchTree:
-        """The first nodes: a tree as well, for parents come before their children."""
+        """The first `count` nodes: a tree as well, for parents come before their children."""
         fields = ("parent", "cost", "distance", "points", "q", "speeds")
         return replace(self, **{name: getattr(self, name)[:count] for name in fields})
 
     def edges(self, point: int = 0) -> Array:
-        """Straight lines from every node's parent to the node, of one of the points, (nodes − 1, 2, 3)."""
+        """Lines from the parent of every node to the node, for point number `point`, (nodes − 1, 2, 3) [m]."""
         X = self.points[:, point]
         return np.stack([X[self.parent[1:]], X[1:]], 1)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """As an NPZ file of plain arrays."""
+        """Writes an NPZ file of plain arrays to `path`; raises OSError where it cannot be written."""
         fields = {name: getattr(self, name) for name in ("parent", "cost", "distance", "points", "q", "speeds")}
         with writing(path) as temporary, open(temporary, "wb") as file:  # noqa: PTH123 (a file object keeps the name as it is)
             np.savez_compressed(file, names=np.array(self.names), **fields)

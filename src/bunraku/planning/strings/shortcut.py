@@ -7,22 +7,27 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.planning.strings.plan_result import Plan
 from bunraku.planning.strings.recheck_plan import recheck
-from bunraku.planning.strings.search import Plan
-from bunraku.planning.strings.search_space import Space
+from bunraku.planning.strings.search_space import SearchSpace
 
 Array = NDArray[np.float64]
 
 
 def shortcut(found: Plan, *, tries: int = 200, seed: int = 0) -> Plan:
-    """A plan that takes less time, or as much with less effort of the hands; the same plan where none is found.
+    """A plan that takes less time, or as much time with less effort of the hands.
 
-    Stretches are left out or blended toward even speeds; whatever still ends in the goal when it is simulated from the start,
-    and is accepted by the rechecker, takes the place of the plan.
+    Segments are left out, or their speeds blended toward the mean. A change is kept if the plan, simulated from the start, still
+    ends in the goal and the rechecker accepts it.
+
+    found: the plan to shorten.
+    tries: how many changes are tried.
+    seed: of the random changes.
+    Returns the shorter plan, or the same one where none is found.
     """
     if found.motion is None:
         return found
-    space, rng, best, speeds = Space(found.problem), np.random.default_rng(seed), found, found.speeds
+    space, rng, best, speeds = SearchSpace(found.problem), np.random.default_rng(seed), found, found.speeds
     price = _price(space, speeds)
     for _ in range(tries):
         trial = _changed(speeds, rng)
@@ -35,18 +40,19 @@ def shortcut(found: Plan, *, tries: int = 200, seed: int = 0) -> Plan:
     return best
 
 
-def _price(space: Space, speeds: Array) -> float:
+def _price(space: SearchSpace, speeds: Array) -> float:
     """Time counts first, then the effort of the hands."""
     return len(speeds) * space.problem.segment + 0.05 * space.problem.segment * float((speeds**2).sum())
 
 
 def _changed(speeds: Array, rng: np.random.Generator) -> Array | None:
+    """Speeds with some segments left out, or blended; None where there are too few."""
     n = len(speeds)
     if n < 3:
         return None
     first = int(rng.integers(0, n - 1))
     last = int(rng.integers(first + 1, min(first + 9, n)))
-    if rng.random() < 0.5:  # leave some of the stretch out, and go as much faster in what is left
+    if rng.random() < 0.5:  # leave segments out, and go as much faster in the rest
         kept = int(rng.integers(1, last - first + 1))
         stretch = speeds[first : first + kept] * min((last - first + 1) / kept, 2.0)
         return np.concatenate([speeds[:first], stretch, speeds[last + 1 :]])
@@ -55,7 +61,7 @@ def _changed(speeds: Array, rng: np.random.Generator) -> Array | None:
     return even
 
 
-def _allowed(space: Space, speeds: Array) -> Array:
+def _allowed(space: SearchSpace, speeds: Array) -> Array:
     """The nearest speeds that the hands may have, one segment after the other."""
     problem = space.problem
     q, v, out = problem.start[problem.figure.n_dynamic :].copy(), np.zeros(speeds.shape[1]), []
@@ -66,7 +72,7 @@ def _allowed(space: Space, speeds: Array) -> Array:
     return np.array(out)
 
 
-def _arrives(space: Space, speeds: Array) -> bool:
+def _arrives(space: SearchSpace, speeds: Array) -> bool:
     """Whether all segments are clear and the last ends in the goal, by the compiled segments."""
     state, Q = space.root, space.problem.start[None]
     for v in speeds:
@@ -77,7 +83,8 @@ def _arrives(space: Space, speeds: Array) -> bool:
     return space.problem.goal(space.problem.figure, Q[-1], rates)
 
 
-def _accepted(space: Space, found: Plan, speeds: Array) -> Plan | None:
+def _accepted(space: SearchSpace, found: Plan, speeds: Array) -> Plan | None:
+    """The plan with other speeds, if the rechecker accepts it."""
     problem, motion = space.problem, space.motion(speeds)
     verdict = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
     if not verdict.accepted:

@@ -1,78 +1,105 @@
-"""After planning: inputs smoothed by optimal control, with the plan as the first guess, and gains that hold a figure to a plan.
+"""smooth, stabilize: inputs of a plan smoothed by optimal control, and feedback that holds a figure to a plan.
 
-A plan's hands change their speed every segment, at random. `smooth` lets them accelerate as little as they can while the figure
-stays near the plan and ends where it ends. Optimal control knows nothing of obstacles: the weight of staying near grows until the
-rechecker accepts what comes out.
+The hands of a plan change their speed at random in every segment. `smooth` minimises their accelerations while the figure stays
+near the plan and ends where the plan ends. Optimal control does not know the obstacles: the weight of staying near grows until
+the rechecker accepts the result.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.errors import BunrakuError
+from bunraku.kernels.clock import worked
 from bunraku.motion import Motion
-from bunraku.planning.strings.hand_limits import Limits
+from bunraku.outcome import STOPPED
+from bunraku.planning.strings.hand_limits import HandLimits
+from bunraku.planning.strings.plan_result import Plan
 from bunraku.planning.strings.recheck_plan import recheck
-from bunraku.planning.strings.search import Plan
 
 if TYPE_CHECKING:
     from bunraku.control import Optimum
 
 Array = NDArray[np.float64]
-NEAR = (0.1, 1.0, 10.0, 100.0, 1000.0)  # weights of staying near the plan, each tried where the one before was refused
-AT_END = 30.0  # seconds' worth of the end: it is where the goal is
-SPARE = 1e-5  # [m or rad] that hands keep from their limits
-HANDS = 0.1  # what accelerations of hands weigh in gains: a hand may hurry where the figure was pushed
 
 
-def smooth(found: Plan, *, iterations: int = 60) -> Plan:
-    """The plan with smoother inputs, accepted by the rechecker; the same plan where no smoother one was."""
+@dataclass(frozen=True)
+class SmoothingOptions:
+    """Weights of the optimal control problem that smooths a plan or holds a figure to it."""
+
+    near: tuple[float, ...] = (0.1, 1.0, 10.0, 100.0, 1000.0)
+    """Weights of staying near the plan, each tried where the rechecker refused what came of the one before."""
+    at_end: float = 30.0
+    """Weight of the end, where the goal is, as seconds of being near [s]."""
+    spare: float = 1e-5
+    """Distance that hands keep from their limits [m or rad]."""
+    hold_near: float = 100.0
+    """Weight of staying near the plan in the feedback of `stabilize`."""
+    hold_hands: float = 0.1
+    """Weight of accelerations of the hands in the feedback: small, so that a hand may hurry where the figure was pushed."""
+
+
+def smooth(found: Plan, *, iterations: int = 60, options: SmoothingOptions = SmoothingOptions()) -> Plan:  # noqa: B008 (frozen)
+    """The plan with smoother inputs, accepted by the rechecker.
+
+    found: the plan to smooth.
+    iterations: the most of each optimisation.
+    options: weights.
+    Returns the smoother plan; the same one where the rechecker accepts none that is smoother. Raises KeyboardInterrupt after Ctrl-C.
+    """
     if found.motion is None:
         return found
-    problem, rough = found.problem, roughness(found.motion)
-    for near in NEAR:
+    problem, clock = found.problem, worked()
+    for near in options.near:
         try:
-            motion = _optimum(found.motion, problem.limits, near=near, hands=1.0, iterations=iterations).motion
+            optimum = _optimum(found.motion, problem.limits, near=near, hands=1.0, iterations=iterations, options=options)
         except BunrakuError:
             continue
+        if optimum.outcome.kind == STOPPED.kind:
+            raise KeyboardInterrupt
+        motion = optimum.motion
         verdict = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
-        if verdict.accepted and roughness(motion) < rough:
-            none = np.zeros((0, found.speeds.shape[1]))
-            return dataclasses.replace(found, motion=motion, verdict=verdict, speeds=none)
+        none = np.zeros((0, found.speeds.shape[1]))
+        better = dataclasses.replace(found, motion=motion, verdict=verdict, speeds=none, rough=found.roughness)
+        if verdict.accepted and better.roughness < found.roughness:
+            return dataclasses.replace(better, seconds={**found.seconds, "smooth": worked() - clock})
     return found
 
 
-def stabilize(found: Plan) -> Optimum:
-    """The motion of a plan with the feedback that holds the figure to it: `gains`, and what `bunraku.control.tracking` asks for."""
+def stabilize(found: Plan, *, options: SmoothingOptions = SmoothingOptions()) -> Optimum:  # noqa: B008 (frozen)
+    """The feedback that holds a figure to a plan.
+
+    found: the plan. options: weights.
+    Returns the plan's motion with `gains`, as `bunraku.control.tracking` takes it; raises BunrakuError where `found` has no motion.
+    """
     if found.motion is None:
-        raise BunrakuError(f"there is no motion to hold a figure to: {found.outcome.value}")
-    return _optimum(found.motion, found.problem.limits, near=100.0, hands=HANDS, iterations=0)
+        raise BunrakuError(f"there is no motion to hold a figure to: {found.outcome.kind}\n  advice: {found.outcome.advice}")
+    return _optimum(
+        found.motion, found.problem.limits, near=options.hold_near, hands=options.hold_hands, iterations=0, options=options
+    )
 
 
-def roughness(motion: Motion) -> float:
-    """∫ acceleration² dt of the hands, over all of them."""
-    K, dt = motion.q[:, motion.figure.n_dynamic :], motion.t[1] - motion.t[0]
-    return float((np.diff(np.vstack([K[:1], K]), 2, axis=0) ** 2).sum() / dt**3)
-
-
-def _optimum(guess: Motion, limits: Limits, *, near: float, hands: float, iterations: int) -> Optimum:
+def _optimum(
+    guess: Motion, limits: HandLimits, *, near: float, hands: float, iterations: int, options: SmoothingOptions
+) -> Optimum:
     from bunraku import control  # which workers that plan need not wait for
 
     figure = guess.figure
     rates = np.gradient(guess.q, guess.t, axis=0)[:, figure.n_dynamic :]
     cost = (
-        control.Configuration(near, guess.q, at_end=AT_END / near),
-        control.Speed(1e-3, rates, at_end=AT_END),
+        control.Configuration(near, guess.q, at_end=options.at_end / near),
+        control.Speed(1e-3, rates, at_end=options.at_end),
         control.Acceleration(hands),
     )
     free = [k for k, on in enumerate(limits.free) if on]
     names = [figure.kinematic[k] for k in free]
     box = control.Limits(
-        variables={figure.kinematic[k]: (limits.lower[k] + SPARE, limits.upper[k] - SPARE) for k in free},
+        variables={figure.kinematic[k]: (limits.lower[k] + options.spare, limits.upper[k] - options.spare) for k in free},
         speeds={figure.kinematic[k]: limits.speed[k] for k in free},
     )
     return control.optimize(

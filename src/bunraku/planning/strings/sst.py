@@ -15,24 +15,27 @@ import numpy as np
 
 from bunraku.kernels.compile import inline
 from bunraku.kernels.xorshift import below, uniform
-from bunraku.planning.strings.tree_nodes import HURRY
 
-BLOCK = 512  # nodes looked at between two comparisons, so that the sums stay in the nearest cache
-AWAY = np.float32(1e18)  # where nodes are that have been given up
+GIVEN_UP = np.float32(1e18)  # first coordinate of nodes that have been given up: far from everything
 
 Sparse = namedtuple(
     "Sparse",
     "F W keeper count "  # places of nodes and of witnesses, a row a coordinate; who keeps which witness; how many
-    "near apart goal_rate",  # [m]: radius of picking, radius of a witness; how often the goal itself is drawn
+    "near apart goal_rate "  # [m]: radius of picking, radius of a witness; how often the goal itself is drawn
+    "hurry",  # [s]: what a metre a second too fast is worth in metres
 )
 
 
-def sparse(capacity: int, points: int, *, near: float, apart: float, goal_rate: float) -> Sparse:
-    """Nothing yet, and room for `capacity` nodes of that many points."""
+def sparse(capacity: int, points: int, *, near: float, apart: float, goal_rate: float, hurry: float) -> Sparse:
+    """Nothing yet, and room for `capacity` nodes of that many `points`.
+
+    near: radius in which the cheapest node is picked [m]. apart: least distance of witnesses [m].
+    goal_rate: how often the goal itself is drawn, from 0 to 1. hurry: weight of speeds in distances [s].
+    """
     d = 6 * points
     return Sparse(
         np.zeros((d, capacity), np.float32), np.zeros((d, capacity), np.float32), np.zeros(capacity, np.int64),
-        np.zeros(1, np.int64), near, apart, goal_rate,
+        np.zeros(1, np.int64), near, apart, goal_rate, hurry,
     )  # fmt: skip
 
 
@@ -41,7 +44,7 @@ def enter(sparse, nodes, node):
     """The place of a node among the others."""
     for k in range(sparse.F.shape[0] // 6):
         for i in range(3):
-            x, v = nodes.X[node, k, i], HURRY * nodes.V[node, k, i]
+            x, v = nodes.X[node, k, i], sparse.hurry * nodes.V[node, k, i]
             sparse.F[6 * k + i, node], sparse.F[6 * k + 3 + i, node] = x, v
 
 
@@ -51,11 +54,12 @@ def look(F, count, x, cost, radius):
 
     Without costs (of no entries) it is the nearest.
     """
-    sums = np.empty(BLOCK, np.float32)
+    block = 512  # nodes between two comparisons, so that the sums stay in the nearest cache
+    sums = np.empty(block, np.float32)
     best, least, nearest, closest = -1, math.inf, -1, math.inf
     reach, priced = radius * radius, cost.shape[0] > 0
-    for first in range(0, count, BLOCK):
-        size = min(BLOCK, count - first)
+    for first in range(0, count, block):
+        size = min(block, count - first)
         for i in range(size):
             sums[i] = 0.0
         for k in range(F.shape[0]):
@@ -78,7 +82,7 @@ def origin(sparse, nodes, dice):
     for _ in range(2):
         drawn = below(dice, sparse.count[0])
         for _ in range(20):
-            if sparse.F[0, sparse.keeper[drawn]] < AWAY:
+            if sparse.F[0, sparse.keeper[drawn]] < GIVEN_UP:
                 break
             drawn = below(dice, sparse.count[0])
         far = nodes.far[sparse.keeper[drawn]]
@@ -124,6 +128,6 @@ def stays(sparse, nodes, node):
     other = sparse.keeper[witness]
     if nodes.cost[node] >= nodes.cost[other]:
         return False
-    sparse.F[0, other] = AWAY
+    sparse.F[0, other] = GIVEN_UP
     sparse.keeper[witness] = node
     return True

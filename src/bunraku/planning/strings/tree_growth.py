@@ -23,7 +23,7 @@ def plant(tree, world, course, aim, taste, state, nodes, cells, sparse, dice):
     nodes.V[0] = 0.0
     nodes.state[0, :] = state
     nodes.parent[0], nodes.cost[0] = -1, 0.0
-    nodes.far[0], found = farness(aim, nodes.X[0], nodes.V[0], 1.0)
+    nodes.far[0], found = farness(aim, taste.hurry, nodes.X[0], nodes.V[0], 1.0)
     nodes.count[0] = 1
     if taste.sparse:
         enter(sparse, nodes, 0)
@@ -34,7 +34,7 @@ def plant(tree, world, course, aim, taste, state, nodes, cells, sparse, dice):
 
 
 @inline
-def arrive(tree, course, aim, w, nodes, node, worst):
+def arrive(tree, course, aim, hurry, w, nodes, node, worst):
     """Where the points of a new node are, how fast, and how far from the goal. Returns whether it is in the goal."""
     X, V = nodes.X[node], nodes.V[node]
     whereabouts(tree, course, w, course.steps - 1, V)
@@ -42,7 +42,7 @@ def arrive(tree, course, aim, w, nodes, node, worst):
     for k in range(X.shape[0]):
         for i in range(3):
             V[k, i] = (X[k, i] - V[k, i]) / course.dt
-    nodes.far[node], reached = farness(aim, X, V, worst)
+    nodes.far[node], reached = farness(aim, hurry, X, V, worst)
     return reached
 
 
@@ -79,7 +79,7 @@ def grow(tree, world, threads, course, aim, taste, nodes, cells, sparse, dice, s
             continue
         if not clear(tree_, world_, threads_, course, w):
             continue
-        reached = arrive(tree_, course, aim, w, nodes, node, worst)
+        reached = arrive(tree_, course, aim, taste.hurry, w, nodes, node, worst)
         nodes.parent[node], nodes.cost[node] = parent, cost
         for k in range(nk):
             nodes.speeds[node, k] = w.v[k]

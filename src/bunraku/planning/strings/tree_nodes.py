@@ -23,17 +23,15 @@ Taste = namedtuple(
     "Taste",
     "grid bias crowd width cost_width "  # cells or single nodes; pulls; the size of cells in metres and in cost
     "goal_rate one_group follow "  # chances: input toward the goal, of one group only, to go on from a child that is nearer
+    "hurry "  # [s]: what a metre a second too fast is worth in metres
     "time effort "  # what a second, and what a unit of ∫ speed² dt, costs
     "sparse",  # whether nodes are picked and kept as SST does
 )
 
 
-HURRY = 0.1  # [s]: what a metre a second too fast is worth in metres
-
-
 @inline
-def farness(aim, X, V, worst):
-    """(A distance from the goal to go by [m], whether this is the goal).
+def farness(aim, hurry, X, V, worst):
+    """(Distance from the goal [m], whether this is the goal).
 
     The root mean square distance of the goal's points from their targets, and how much too fast they are.
     """
@@ -49,7 +47,7 @@ def farness(aim, X, V, worst):
     most, fastest = math.sqrt(most), math.sqrt(fastest)
     far = math.sqrt(total / aim.targets.shape[0])
     if aim.speed < math.inf:
-        far += HURRY * max(fastest - aim.speed, 0.0)
+        far += hurry * max(fastest - aim.speed, 0.0)
     return far, most <= worst * aim.within and fastest <= worst * aim.speed
 
 
@@ -64,7 +62,10 @@ def step_cost(taste, v0, v1, nk, at, T):
 
 
 def empty_nodes(capacity: int, state: int, kinematic: int, points: int) -> Nodes:
-    """Room for nodes; memory is taken when it is written."""
+    """Room for `capacity` nodes; memory is taken when it is written.
+
+    `state` and `kinematic` are the numbers of a state and of kinematic variables, `points` those that show where the figure is.
+    """
     return Nodes(
         np.zeros(1, np.int64), np.zeros(1, np.int64), np.empty((capacity, state)), np.empty(capacity, np.int64),
         np.zeros((capacity, kinematic)), np.empty(capacity), np.empty(capacity), np.full(capacity, -1, np.int64),

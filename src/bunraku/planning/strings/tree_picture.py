@@ -17,7 +17,7 @@ from bunraku.figure import Mesh
 from bunraku.kinematics import pose
 from bunraku.kinematics.loci import point_along
 from bunraku.planning.strings.goal import marks_of
-from bunraku.planning.strings.search import Plan
+from bunraku.planning.strings.plan_result import Plan
 from bunraku.render.camera import Camera
 from bunraku.render.image import image
 from bunraku.render.strands import strands
@@ -26,21 +26,21 @@ from bunraku.stage import Recorded
 from bunraku.writing import writing
 
 Array = NDArray[np.float64]
-LINES, DOTS, WAY = "#33557a", "#16324f", "#d1481f"
-MOST_EDGES = 6000
 
 
 def save_tree_picture(
-    found: Plan, path: str | os.PathLike[str], *, azimuth: float = 1.0, size: tuple[int, int] = (900, 760)
+    found: Plan, path: str | os.PathLike[str], *, azimuth: float = 1.0, size: tuple[int, int] = (900, 760), edges: int = 6000
 ) -> None:
-    """The figure at its start and at its end, the scene, the nodes and edges of the first point, and the way that was found.
+    """Draws the tree of a search over the scene: the figure at start and end, nodes and edges of its first point, the plan.
 
-    The eye stands at `azimuth` from +x toward +y [rad].
+    found: with a tree. path: of the PNG file. azimuth: where the eye stands, from +x toward +y [rad].
+    size: width and height [pixels]. edges: the most that are drawn.
+    Raises BunrakuError where there is no tree.
     """
     from matplotlib.figure import Figure as Canvas
 
     if found.tree is None:
-        raise BunrakuError(f"there is no tree to draw: {found.outcome.value}")
+        raise BunrakuError(f"there is no tree to draw: {found.outcome.kind}\n  advice: {found.outcome.advice}")
     figure, problem = found.problem.figure, found.problem
     ends = [problem.start] if found.motion is None else [problem.start, found.motion.q[-1]]
     frames = [pose(figure, q).frames for q in ends]
@@ -54,16 +54,16 @@ def save_tree_picture(
     axes = canvas.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.imshow(pixels)
     axes.axis("off")
-    edges = _seen(camera, found.tree.edges()[:MOST_EDGES].reshape(-1, 3), size).reshape(-1, 2, 2)
-    gaps = np.full((len(edges), 1, 2), np.nan)
-    lines = np.concatenate([edges, gaps], 1).reshape(-1, 2)
-    axes.plot(*lines.T, color=LINES, lw=0.5, alpha=0.55)
-    axes.plot(*edges[:, 1].T, ".", color=DOTS, ms=1.8, alpha=0.7)
+    drawn = _seen(camera, found.tree.edges()[:edges].reshape(-1, 3), size).reshape(-1, 2, 2)
+    gaps = np.full((len(drawn), 1, 2), np.nan)
+    lines = np.concatenate([drawn, gaps], 1).reshape(-1, 2)
+    axes.plot(*lines.T, color="#33557a", lw=0.5, alpha=0.55)
+    axes.plot(*drawn[:, 1].T, ".", color="#16324f", ms=1.8, alpha=0.7)
     if found.motion is not None:
         at = problem.goal.points[0]
-        way = _seen(camera, point_along(found.motion, at.frame, at.position), size)
-        axes.plot(*way.T, color=WAY, lw=2.6, solid_capstyle="round")
-        axes.plot(*way[-1], "o", color=WAY, ms=6)
+        way, color = _seen(camera, point_along(found.motion, at.frame, at.position), size), "#d1481f"
+        axes.plot(*way.T, color=color, lw=2.6, solid_capstyle="round")
+        axes.plot(*way[-1], "o", color=color, ms=6)
     axes.set_xlim(0, size[0])
     axes.set_ylim(size[1], 0)
     with writing(path) as temporary:
@@ -77,8 +77,15 @@ def _seen(camera: Camera, points: Array, size: tuple[int, int]) -> Array:
     return np.column_stack([0.5 * size[0] + scale * x, 0.5 * size[1] - scale * y])
 
 
+def save_tree(found: Plan, path: str | os.PathLike[str]) -> None:
+    """Writes the tree of the plan `found` as an NPZ file to `path`; raises BunrakuError where there is no tree."""
+    if found.tree is None:
+        raise BunrakuError(f"there is no tree to write: {found.outcome.kind}\n  advice: {found.outcome.advice}")
+    found.tree.save(path)
+
+
 def save_cost_picture(runs: Sequence[Plan], path: str | os.PathLike[str]) -> None:
-    """The cost of the best plan against the time of the search."""
+    """Draws the cost of the best plan against processor time for several `runs`, one colour a planner, into a PNG at `path`."""
     from matplotlib.figure import Figure as Canvas
 
     canvas = Canvas(figsize=(6.4, 3.6), dpi=130, layout="constrained")
@@ -88,7 +95,7 @@ def save_cost_picture(runs: Sequence[Plan], path: str | os.PathLike[str]) -> Non
     for run in runs:
         if not run.history:
             continue
-        t, cost = np.array([*run.history, (run.seconds, run.cost)]).T
+        t, cost = np.array([*run.history, (run.seconds["search"], run.cost)]).T
         name = run.planner.name
         axes.step(t, cost, where="post", color=colors[name], lw=1.6, alpha=0.85, label=None if name in named else name)
         axes.plot(t[0], cost[0], "o", color=colors[name], ms=4)
@@ -103,32 +110,35 @@ def save_cost_picture(runs: Sequence[Plan], path: str | os.PathLike[str]) -> Non
 
 
 def on_stage(found: Plan) -> Recorded:
-    """A plan as the stage plays it, in its scene, with the tree."""
+    """The plan `found` as the stage plays it, in its scene and with its tree; raises BunrakuError where there is no plan."""
     if found.motion is None:
-        raise BunrakuError(f"there is no plan to play: {found.outcome.value}")
+        raise BunrakuError(f"there is no plan to play: {found.outcome.kind}: {found.outcome.why}\n  advice: {found.outcome.advice}")
     folder = tempfile.TemporaryDirectory(prefix="bunraku-")
     atexit.register(folder.cleanup)  # the page asks for the tree's mesh as long as the stage is open
     return Recorded(found.motion, scene_with_tree(found, folder.name))
 
 
-def scene_with_tree(found: Plan, folder: str | os.PathLike[str], *, radius: float = 0.0015) -> Scene:
-    """The scene of the problem with the tree in it, as a mesh of thin edges in a file of `folder`: for the stage."""
+def scene_with_tree(found: Plan, folder: str | os.PathLike[str], *, radius: float = 0.0015, edges: int = 6000) -> Scene:
+    """The scene of the plan `found` with its tree in it, as a mesh of thin edges: for the stage.
+
+    folder: where the file of the mesh is written. radius: of an edge [m]. edges: the most that are drawn.
+    """
     import trimesh
 
     scene = found.problem.scene
     if found.tree is None or len(found.tree) < 2:
         return scene
-    edges = found.tree.edges()[:MOST_EDGES]
-    along = edges[:, 1] - edges[:, 0]
+    lines = found.tree.edges()[:edges]
+    along = lines[:, 1] - lines[:, 0]
     flat = np.abs(along[:, 2:]) < 0.9 * np.linalg.norm(along, axis=1)[:, None]
     across = np.cross(along, np.where(flat, [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]))
     across *= radius / np.maximum(np.linalg.norm(across, axis=1), 1e-12)[:, None]
     third = np.cross(along, across)
     third *= radius / np.maximum(np.linalg.norm(third, axis=1), 1e-12)[:, None]
     ring = [across, -0.5 * across + 0.87 * third, -0.5 * across - 0.87 * third]
-    corners = np.stack([edges[:, k] + offset for k in range(2) for offset in ring], 1)  # (n, 6, 3)
+    corners = np.stack([lines[:, k] + offset for k in range(2) for offset in ring], 1)  # (n, 6, 3)
     faces = np.array([face for a, b in ((0, 1), (1, 2), (2, 0)) for face in ((a, b, 3 + b), (a, 3 + b, 3 + a))])
-    every = (faces + 6 * np.arange(len(edges))[:, None, None]).reshape(-1, 3)
+    every = (faces + 6 * np.arange(len(lines))[:, None, None]).reshape(-1, 3)
     mesh = trimesh.Trimesh(corners.reshape(-1, 3), every, process=False)
     file = Path(folder) / f"{found.problem.name.replace(' ', '_')}_tree.stl"
     mesh.export(file)

@@ -9,9 +9,6 @@ import numpy as np
 from bunraku.kernels.compile import inline
 from bunraku.kernels.xorshift import below, uniform
 
-MEMBERS = 8  # nodes that a cell remembers
-MASK = (1 << 62) - 1
-
 Cells = namedtuple(
     "Cells",
     "count "  # [0]: how many cells there are
@@ -21,22 +18,23 @@ Cells = namedtuple(
 )
 
 
-def cells(capacity: int) -> Cells:
-    """An empty grid for at most `capacity` cells."""
+def cells(capacity: int, members: int = 8) -> Cells:
+    """An empty grid for at most `capacity` cells, each of which remembers up to `members` nodes."""
     size = 1
     while size < capacity:
         size *= 2
     return Cells(
         np.zeros(1, np.int64), np.zeros(4 * size, np.int64), np.full(4 * size, -1, np.int64), np.zeros(size, np.int64),
-        np.zeros(size, np.int64), np.full(size, np.inf), np.zeros((size, MEMBERS), np.int64), np.zeros(2 * size),
+        np.zeros(size, np.int64), np.full(size, np.inf), np.zeros((size, members), np.int64), np.zeros(2 * size),
     )  # fmt: skip
 
 
 @inline
 def mixed(key, number):
     """A hash of what came before and one more whole number, of 62 bits, with or without the wrap of 64-bit numbers."""
-    x = ((key ^ number) * 0x2545F4914F6CDD1D + 0x1234567) & MASK
-    return (x ^ (x >> 29)) & MASK
+    mask = (1 << 62) - 1
+    x = ((key ^ number) * 0x2545F4914F6CDD1D + 0x1234567) & mask
+    return (x ^ (x >> 29)) & mask
 
 
 @inline
@@ -87,14 +85,14 @@ def draw(cells, dice):
 @inline
 def join(cells, c, node, far, dice):
     """One more node in a cell; of many, it remembers a random few and the nearest to the goal."""
-    k = cells.inside[c]
+    k, members = cells.inside[c], cells.members.shape[1]
     cells.inside[c] = k + 1
-    if k < MEMBERS:
+    if k < members:
         cells.members[c, k] = node
     elif far < cells.best[c]:
         cells.members[c, 0] = node
     else:
         j = below(dice, k + 1)
-        if 0 < j < MEMBERS:
+        if 0 < j < members:
             cells.members[c, j] = node
     cells.best[c] = min(cells.best[c], far)

@@ -17,7 +17,7 @@ def entries() -> list[Entry]:
 
 def _over_the_wall() -> Recorded:
     from bunraku.dynamics import settle
-    from bunraku.planning.strings import Goal, Limits, Problem, plan
+    from bunraku.planning.strings import Goal, HandLimits, PlanningProblem, search
     from bunraku.planning.strings.tree_picture import on_stage
 
     arm = named("arm3d")
@@ -26,5 +26,5 @@ def _over_the_wall() -> Recorded:
     start, end = (settle(arm, arm.configuration(rest, hand_length=1.15, **xy)) for xy in hands)
     wall = Obstacle("wall", Box((0.04, 0.4, 0.5)), (0.03, 0.4, -0.42), color=(0.75, 0.3, 0.22))
     goal = Goal.at_configuration(arm, end, within=0.03, speed=0.3)
-    problem = Problem(arm, start, goal, Scene("wall", (wall,), floor=-1.0), Limits.of(arm, start), name="over_the_wall")
-    return on_stage(plan(problem, seed=1, seconds=30))
+    problem = PlanningProblem(arm, start, goal, Scene("wall", (wall,), floor=-1.0), HandLimits.of(arm, start), name="over_the_wall")
+    return on_stage(search(problem, seed=1, seconds=30))

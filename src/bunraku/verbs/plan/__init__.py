@@ -1,1 +1,1 @@
-"""The verb plan."""
+"""The verb plan: from a start at rest into a goal, among obstacles, for figures on strings."""

@@ -1,98 +1,129 @@
 """Planning files: a figure, where it starts, where it should get, and what is in the way.
 
-plan: arm3d                    # a figure of the library, or a file beside this one
-start: settle                  # hang at rest; or values by name, from which it settles
-goal:
-  configuration: {hand_x: 0.3, hand_y: 0.3, hand_length: 75 cm}   # at rest with these; or
-  # points: {tip: [0.2, 0.2, 0.1]}                                # frames and where they should be
-  within: 3 cm                 # how near every body and hook, or every point, must get
-  speed: 0.3                   # how slowly it must arrive [m/s]; any speed where it is not said
-scene: {scene: block, floor: -1, obstacles: [{box: [0.1, 0.1, 0.3], at: [0, 0.3, -0.4], name: block}]}   # or a file
-limits: {speed: 0.6, acceleration: 6, reach: 0.6, hand_x: [-0.3, 0.4]}
-hold: []                       # kinematic variables that stay where they are
-planner: est                   # est, est-uniform, est-goal, ao-est or sst
-budget: 10 s                   # of processor time, for each tree
-seed: 0
-smooth: true                   # inputs smoothed by optimal control, if what comes out is accepted
-output: arm.npz                # or a list of files; `bunraku plan -o` says it too
+    plan: arm3d                    # a figure of the library, or a file beside this one
+    start: settle                  # hang at rest; or values by name, from which it settles
+    goal:
+      configuration: {hand_x: 0.3, hand_y: 0.3, hand_length: 75 cm}   # at rest with these values; or
+      # points: {tip: [0.2, 0.2, 0.1]}                                # frames, and where they should be
+      within: 3 cm                 # how near every body and hook, or every point, must get
+      speed: 0.3 m/s               # the fastest that it may arrive; default: any speed
+    scene: {scene: block, floor: -1, obstacles: [{box: [0.1, 0.1, 0.3], at: [0, 0.3, -0.4], name: block}]}   # or a file
+    limits: {speed: 0.6 m/s, acceleration: 6 m/s², reach: 60 cm, hand_x: [-0.3, 0.4]}
+    hold: []                       # kinematic variables that stay where they start
+    planner: est                   # est, est-uniform, est-goal, ao-est or sst
+    budget: 10 s                   # processor time of each tree
+    smooth: true                   # smooth the inputs by optimal control, if the rechecker accepts the result
+    workers: 1                     # trees that grow side by side; with one, the same seed gives the same plan
+    cluster: tcp://10.0.0.5:8786   # a Dask scheduler whose workers are used, or `local`; default: processes here
+    seed: 0
+    output: arm.npz                # or a list of files; `bunraku plan -o` overrides it
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.brief import brief
 from bunraku.dynamics import settle
 from bunraku.errors import BunrakuError, parts
 from bunraku.figure import Figure
 from bunraku.io.outputs import outputs_of
-from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.scene_file import scene_in
-from bunraku.planning.strings import PLANNERS, Goal, Limits, Plan, Problem, plan
+from bunraku.planning.strings import PLANNERS, Goal, HandLimits, Plan
+from bunraku.planning.strings.tree_picture import on_stage
+from bunraku.progress import Listener
+from bunraku.render import plots
 from bunraku.scene import Scene
+from bunraku.stage import Recorded
 from bunraku.verbs.measures import measures
+from bunraku.verbs.order import Order
+from bunraku.verbs.plan.run import plan
 
 Array = NDArray[np.float64]
-WORDS = ("plan", "start", "goal", "scene", "limits", "hold", "planner", "budget", "seed", "smooth", "output")
-GOAL = ("configuration", "points", "within", "speed")
-RATES = ("speed", "acceleration", "reach")
 
 
-@dataclass(frozen=True, eq=False)
-class Order:
-    """What a planning file says."""
+@dataclass(frozen=True, eq=False, repr=False)
+class PlanOrder(Order):
+    """A plan for a figure on strings: from a start at rest into a goal, among obstacles."""
 
-    problem: Problem
+    verb: ClassVar[str] = "plan"
+    words: ClassVar[tuple[str, ...]] = (
+        verb, "start", "goal", "scene", "limits", "hold", "planner", "budget", "smooth", "workers", "cluster", "seed", "output",
+    )  # fmt: skip
+
+    figure: Figure
+    goal: Goal
+    start: Array
+    """The configuration that it starts in, at rest."""
+    scene: Scene
+    limits: HandLimits
+    hold: tuple[str, ...] = ()
+    """Kinematic variables that stay where they start."""
     planner: str = "est"
-    seconds: float = 10.0
+    budget: float = 10.0
+    """Processor time of each tree [s]."""
+    smooth: bool = False
+    """Whether optimal control smooths the plan."""
+    workers: int | None = 1
+    """Trees that grow side by side; None is one for each core."""
+    cluster: str | None = None
+    """Address of a Dask scheduler, or "local"; None uses processes here."""
     seed: int = 0
     output: tuple[Path, ...] = ()
-    smooth: bool = False
-    """Whether optimal control smooths what was found."""
 
-    __repr__ = brief
+    @property
+    def title(self) -> str:
+        """The name of the figure."""
+        return self.figure.name
 
     def __str__(self) -> str:
-        scene = self.problem.scene
-        what = f"{len(self.problem.goal.points)} points, {len(scene.obstacles)} obstacles"
-        return f"problem of {self.problem.figure.name}: {what}, {self.planner} for {self.seconds:g} s"
+        count = len(self.scene.obstacles)
+        around = f"among {count} obstacle{'s' if count != 1 else ''}" if count else "in empty space"
+        return f"plan for {self.figure.name} {around}: {self.planner}, {self.budget:g} s"
 
-    def run(self) -> Plan:
-        """What the search finds, alone; `bunraku plan` lets several search side by side."""
-        return plan(self.problem, self.planner, seed=self.seed, seconds=self.seconds)
+    @classmethod
+    def read(cls, root: Node, folder: Path) -> PlanOrder:
+        """The order in a document `root`; the files that it names lie in `folder`. Raises FileError at the first mistake."""
+        root.words(cls.words, "a planning file")
+        figure = figure_named(root.need("plan", "the file"), folder)
+        start = _rest(root.get("start"), figure, None)
+        options = root.given(
+            scene=lambda node: scene_in(node, folder), planner=lambda node: node.choice(PLANNERS, "the planner"),
+            budget=lambda node: node.positive(Quantity.TIME), smooth=Node.flag, workers=lambda node: node.whole(1, 10_000),
+            cluster=lambda node: node.scalar("an address"), seed=lambda node: node.whole(0, 2**32 - 1),
+            output=lambda node: outputs_of(node, folder), hold=lambda node: _names(node, figure),
+        )  # fmt: skip
+        scene = options.pop("scene", Scene("nothing", floor=None))
+        goal = _goal(root.need("goal", "the planning file"), figure, start)
+        return cls(figure, goal, start, scene, _limits(root.get("limits"), figure, start), **options)
 
+    def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Plan:
+        """The plan, or why there is none; `seed` overrides the order's own, `progress` hears how far the search is."""
+        return plan(
+            self.figure, self.goal, start=self.start, scene=self.scene, limits=self.limits, hold=self.hold, planner=self.planner,
+            budget=self.budget, smooth=self.smooth, workers=self.workers, cluster=self.cluster,
+            seed=self.seed if seed is None else seed, progress=progress,
+        )  # fmt: skip
 
-def load_problem(path: str | os.PathLike[str]) -> Order:
-    """What a planning file orders, checked."""
-    return order_of(yaml_reader.read(path), Path(path).parent, Path(path).stem)
+    def plot(self, done: Plan, path: Path) -> None:
+        """Draws the hands and the tensions of the plan `done` over time into the file `path`."""
+        assert done.motion is not None
+        plots.plot(done.motion, path, (*self.figure.kinematic, "tension"))
 
-
-def order_of(root: Node, folder: Path, name: str = "problem") -> Order:
-    """The order in a document; files are named from `folder`."""
-    root.words(WORDS, "a planning problem")
-    figure = figure_named(root.need("plan", "the file"), folder)
-    start = _rest(root.get("start"), figure, None)
-    scene = root.given(scene=lambda node: scene_in(node, folder)).get("scene", Scene("nothing", floor=None))
-    limits = _limits(root, figure, start)
-    problem = Problem(figure, start, _goal(root.need("goal", "the problem"), figure, start), scene, limits, name=name)
-    words = root.given(
-        planner=lambda node: node.choice(PLANNERS, "the planner"), budget=lambda node: node.positive(Quantity.TIME),
-        seed=lambda node: node.whole(0, 2**32 - 1), output=lambda node: outputs_of(node, folder), smooth=Node.flag,
-    )  # fmt: skip
-    words["seconds"] = words.pop("budget", 10.0)
-    return Order(problem, **words)
+    def recorded(self, done: Plan) -> Recorded:
+        """The plan `done` with the tree of its search, for the stage."""
+        return on_stage(done)
 
 
 def _rest(node: Node | None, figure: Figure, base: Array | None) -> Array:
-    """Where the figure hangs at rest with some variables set."""
+    """The configuration in which the figure hangs at rest with some variables set."""
     values = {}
     if node is not None and node.value != "settle":
         if not isinstance(node.value, dict):
@@ -109,8 +140,9 @@ def _rest(node: Node | None, figure: Figure, base: Array | None) -> Array:
 
 
 def _goal(node: Node, figure: Figure, start: Array) -> Goal:
-    node.words(GOAL, "the goal")
-    kind, place = node.head(GOAL[:2], "the goal")
+    kinds = ("configuration", "points")
+    node.words((*kinds, "within", "speed"), "the goal")
+    kind, place = node.head(kinds, "the goal")
     words = node.given(within=lambda n: n.positive(Quantity.LENGTH), speed=lambda n: n.positive(Quantity.SPEED))
     if kind == "configuration":
         return Goal.at_configuration(figure, _rest(place, figure, start), **words)
@@ -120,14 +152,17 @@ def _goal(node: Node, figure: Figure, start: Array) -> Goal:
     return Goal.at_points(figure, {name: at.lengths() for name, at in place.value.items()}, **words)
 
 
-def _limits(root: Node, figure: Figure, start: Array) -> Limits:
-    node, hold = root.get("limits"), root.get("hold")
-    held = () if hold is None else tuple(one.choice(figure.kinematic, "the kinematic variable") for one in hold.items("names"))
+def _names(node: Node, figure: Figure) -> tuple[str, ...]:
+    return tuple(one.choice(figure.kinematic, "the kinematic variable") for one in node.items("names"))
+
+
+def _limits(node: Node | None, figure: Figure, start: Array) -> HandLimits:
     if node is None:
-        return Limits.of(figure, start, held=held)
-    words = node.words((*RATES, *figure.kinematic), "the limits")
-    rates = {name: words[name].number(Quantity.NUMBER) for name in RATES if name in words}
-    for name, value in rates.items():
+        return HandLimits.of(figure, start)
+    general = {"speed": Quantity.SPEED, "acceleration": Quantity.ACCELERATION, "reach": Quantity.LENGTH}
+    words = node.words((*general, *figure.kinematic), "the limits")
+    numbers = {name: words[name].number(quantity) for name, quantity in general.items() if name in words}
+    for name, value in numbers.items():
         if value < 0.0:
             raise words[name].error(f"a {name} of {value:g}", advice="give a number, zero or more")
     boxes, units = {}, measures(figure, figure.kinematic)
@@ -137,4 +172,4 @@ def _limits(root: Node, figure: Figure, start: Array) -> Limits:
             if low > high:
                 raise words[name].error(f"{low:g} is above {high:g}", advice="give limits as [lower, upper]")
             boxes[name] = (low, high)
-    return Limits.of(figure, start, boxes=boxes, held=held, **rates)
+    return HandLimits.of(figure, start, boxes=boxes, **numbers)

@@ -1,72 +1,78 @@
-"""A planning file run from the command line: a bar with nodes, distance and cost; files at the end; what happened in words."""
+"""plan: a way for the hands of a puppeteer after which the figure is where it should be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+import dataclasses
+from collections.abc import Mapping
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+import numpy as np
+from numpy.typing import ArrayLike
 
-from bunraku.errors import BunrakuError
-from bunraku.io import save
-from bunraku.io.outputs import require, require_outputs
-from bunraku.planning.strings import Plan, plan_together, smooth
-from bunraku.planning.strings import Progress as Word
-from bunraku.planning.strings.smoothing import roughness
-from bunraku.planning.strings.tree_picture import save_tree_picture
-from bunraku.verbs.plan.file import Order, load_problem
-
-
-class Unsolved(BunrakuError):
-    """The search ended without a plan; the message says how and what to do."""
+from bunraku.dynamics import settle
+from bunraku.figure import Figure
+from bunraku.kernels.xorshift import whole
+from bunraku.outcome import STOPPED
+from bunraku.planning.strings import Goal, HandLimits, Plan, PlanningProblem, TreePlanner, search_together
+from bunraku.planning.strings import smooth as smoothed
+from bunraku.progress import Listener, Progress
+from bunraku.scene import Scene
 
 
-def plan_file(
-    file: Path, output: Sequence[Path], *, tree: Path | None, picture: Path | None, workers: int | None, cluster: str | None,
-    seed: int | None, console: Console,
-) -> Iterator[tuple[str, str]]:  # fmt: skip
-    """What happened, line by line, and what was written. Names that cannot be written are refused before the work begins."""
-    require_outputs(output)
-    require(tree, (".npz",), "a tree")
-    require(picture, (".png",), "a picture")
-    order = load_problem(file)
-    require_outputs(() if output else order.output)
-    found = _searched(order, workers, cluster, order.seed if seed is None else seed, console)
-    nodes = 0 if found.tree is None else len(found.tree)
-    yield "search", f"{nodes:,} nodes, {found.segments:,} segments in {found.seconds:.2f} s of the processor"
-    if found.tree is not None and tree is not None:
-        found.tree.save(tree)
-        yield "wrote", str(tree)
-    if found.tree is not None and picture is not None:
-        save_tree_picture(found, picture)
-        yield "wrote", str(picture)
-    if found.motion is None:
-        what, _, advice = found.outcome.value.partition(": ")
-        raise Unsolved(f"{what}{': ' + found.detail if found.detail else ''}\n  advice: {advice}")
-    yield "plan", f"{found.motion.duration:.3g} s, cost {found.cost:.3g}" + (" (stopped)" if not found.outcome.solved else "")
-    yield "recheck", str(found.verdict)
-    if order.smooth:
-        better = smooth(found)
-        rough, left = (roughness(one) for one in (found.motion, better.motion) if one is not None)
-        yield "smooth", f"∫ acceleration² of the hands {left:.3g}, before {rough:.3g}"
-        found = better
-        assert found.motion is not None
-    for path in output or order.output:
-        save(found.motion, path)
-        yield "wrote", str(path)
+def plan(
+    figure: Figure, goal: Goal | ArrayLike, *, start: ArrayLike | None = None, scene: Scene | None = None,
+    limits: HandLimits | Mapping[str, float | tuple[float, float]] | None = None, hold: tuple[str, ...] = (),
+    planner: str | TreePlanner = "est", budget: float = 10.0, smooth: bool = False, workers: int | None = 1,
+    cluster: str | None = None, seed: int | None = None, progress: Listener | None = None,
+) -> Plan:  # fmt: skip
+    """Plans a motion of a figure on strings among obstacles: the hands move, the figure follows by physics, nothing touches.
+
+    figure: with kinematic variables, which are the puppeteer's hands.
+    goal: where points of the figure should be (`Goal.at_points`, `Goal.at_configuration`), or a configuration [rad or m].
+    start: the configuration that it starts in, at rest [rad or m]; None lets the figure settle.
+    scene: what is around; None is empty space.
+    limits: of the hands: `HandLimits`, or a mapping with the words of a file: "speed" [m/s], "acceleration" [m/s²], "reach" [m],
+        and lower and upper limit of variables by name; None is 0.6 m/s, 6 m/s² and 0.6 m.
+    hold: names of kinematic variables that stay where they start.
+    planner: "est", "est-uniform", "est-goal", "ao-est", "sst", or a planner of one's own. The last two names are anytime planners:
+        they use the whole budget for cheaper plans, the others stop at the first.
+    budget: processor time of each tree [s].
+    smooth: whether optimal control smooths the inputs of the plan.
+    workers: trees that grow side by side; None is one for each core. With one, the same seed gives the same plan.
+    cluster: address of a Dask scheduler whose workers are used, or "local" to start one; None uses processes here.
+    seed: of the random numbers; None is 0.
+    progress: hears how far the search is.
+    Returns the plan, accepted by the rechecker; where there is none, its outcome says why. Ctrl-C stops the search and keeps the
+    best so far. Raises UnknownName for names that do not exist, BunrakuError for numbers that no search can use.
+    """
+    own = 0 if seed is None else whole(seed)
+    problem = problem_of(figure, goal, start=start, scene=scene, limits=limits, hold=hold)
+    found = search_together(problem, planner, workers=workers, cluster=cluster, seed=own, seconds=budget, progress=progress)
+    if not smooth or not found.outcome.ok:
+        return found
+    if progress is not None:
+        progress(Progress("smoothing", 0.0))
+    try:
+        return smoothed(found)
+    except KeyboardInterrupt:
+        return dataclasses.replace(found, outcome=STOPPED.because("stopped while smoothing; the plan is kept as it was found"))
 
 
-def _searched(order: Order, workers: int | None, cluster: str | None, seed: int, console: Console) -> Plan:
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[word]}"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(order.planner, total=order.seconds, word="")
+def problem_of(
+    figure: Figure, goal: Goal | ArrayLike, *, start: ArrayLike | None = None, scene: Scene | None = None,
+    limits: HandLimits | Mapping[str, float | tuple[float, float]] | None = None, hold: tuple[str, ...] = (),
+) -> PlanningProblem:  # fmt: skip
+    """The problem that `plan` solves for the same `figure`, `goal`, `start`, `scene`, `limits` and `hold`; raises as `plan` does."""
+    q = settle(figure) if start is None else np.array(start, float)
+    wanted = goal if isinstance(goal, Goal) else Goal.at_configuration(figure, goal)
+    if not isinstance(limits, HandLimits):
+        limits = _limits_of(figure, q, limits or {})
+    around = Scene("nothing", floor=None) if scene is None else scene
+    return PlanningProblem(figure, q, wanted, around, limits.holding(figure, hold), name=figure.name)
 
-        def tell(word: Word) -> None:
-            cost = f", cost {word.cost:.3g}" if word.cost < float("inf") else ""
-            text = f"{word.nodes:,} nodes, {1e3 * word.distance:.0f} mm from the goal{cost}"
-            bar.update(task, completed=word.seconds, word=text)
 
-        return plan_together(
-            order.problem, order.planner, workers=workers, cluster=cluster, seed=seed, seconds=order.seconds, progress=tell
-        )
+def _limits_of(figure: Figure, start: ArrayLike, words: Mapping[str, float | tuple[float, float]]) -> HandLimits:
+    """Limits from the words of a file."""
+    general = ("speed", "acceleration", "reach")
+    numbers = {name: float(words[name]) for name in general if name in words}  # type: ignore[arg-type]
+    boxes = {name: (float(box[0]), float(box[1])) for name, box in words.items() if name not in general}  # type: ignore[index]
+    return HandLimits.of(figure, np.asarray(start, float), boxes=boxes, **numbers)

@@ -15,7 +15,7 @@ pytest.importorskip("ompl")
 # KPIECE needs 10 to 40 s, which is too near to what it is given where kernels are compiled meanwhile.
 @pytest.mark.parametrize("name", [pytest.param("ompl-kpiece", marks=pytest.mark.slow), "ompl-rrt"])
 def test_they_solve_an_easy_problem(name: str) -> None:
-    from bunraku.planning.strings.ompl_baseline import plan_by_ompl
+    from benchmarks.peers.ompl_plan import plan_by_ompl
 
     wide = Goal.at_configuration(arm(), at_rest(PAIRS[0][2]), within=0.15)
     problem = dataclasses.replace(problems()[0], goal=wide)

@@ -16,36 +16,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.errors import MissingExtra
-from bunraku.planning.strings.outcome import Outcome
-from bunraku.planning.strings.planners import PLANNERS, Planner
-from bunraku.planning.strings.planning_problem import Problem
-from bunraku.planning.strings.recheck_plan import recheck
-from bunraku.planning.strings.search import Plan
-from bunraku.planning.strings.search_space import STRICTER, Space
+from bunraku.planning.planning_outcomes import BUDGET_SPENT, FOUND
+from bunraku.planning.strings import PLANNERS, Plan, PlanningProblem, SearchOptions, TreePlanner, recheck
+from bunraku.planning.strings.search_space import SearchSpace
 
 Array = NDArray[np.float64]
 NAMES = {"ompl-est": "EST", "ompl-kpiece": "KPIECE1", "ompl-rrt": "RRT"}
 TAG = 1e-9  # what a state's number weighs in OMPL's distances: nothing
 LONGEST = 4  # segments that one control may last: with single ones RRT hardly gets anywhere
 MORE = 3  # numbers of a control besides the speeds: which way to choose, how hurriedly, which string
-REACH, FAST = 0.6, 0.1  # about the start and the goal, where places are sampled [m], and rates, weighted by HURRY
+GOAL_SHARE = SearchOptions().goal_share
+REACH, FAST = 0.6, 0.1  # about the start and the goal, where places are sampled [m], and rates, weighted by 0.1 s
 
 
-def plan_by_ompl(problem: Problem, name: str = "ompl-est", *, seed: int = 0, seconds: float = 10.0) -> Plan:
+def plan_by_ompl(problem: PlanningProblem, name: str = "ompl-est", *, seed: int = 0, seconds: float = 10.0) -> Plan:
     """`plan` by one of OMPL's planners; `seconds` are of the processor, as far as OMPL lets itself be stopped."""
     try:
         import ompl.base as ob
         import ompl.control as oc
         import ompl.util as ou
     except ImportError:
-        raise MissingExtra("ompl", "ompl", "a planner of OMPL's") from None
-    planner = Planner(name, about="OMPL's, for comparison")
+        raise MissingExtra("ompl", "ompl", "a planner of OMPL") from None
+    planner = TreePlanner(name, about="OMPL's, for comparison")
     refusal = problem.refusal()
     if refusal is not None:
-        return Plan(*refusal, problem, planner)
+        return Plan(refusal, problem, planner, seed=seed)
     ou.setLogLevel(ou.LogLevel.LOG_NONE)
     ou.RNG.setSeed(seed + 1)
-    states = _States(Space(problem))
+    states = _States(SearchSpace(problem))
     states.warm()
     space = states.space_of(ob)
     controls = oc.RealVectorControlSpace(space, len(states.speed) + MORE)
@@ -77,7 +75,7 @@ def plan_by_ompl(problem: Problem, name: str = "ompl-est", *, seed: int = 0, sec
 class _States:
     """States by number; OMPL sees where the leading points are, how fast, and the number."""
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: SearchSpace) -> None:
         self.space, self.rows, self.parent, self.speeds = space, [space.root], [-1], [np.zeros(0)]
         problem = space.problem
         self.speed, self.n = problem.limits.speed, problem.figure.n_dynamic
@@ -113,7 +111,7 @@ class _States:
 
             def __init__(self) -> None:
                 super().__init__(info)
-                self.setThreshold(STRICTER * states.space.problem.goal.within)
+                self.setThreshold(GOAL_SHARE * states.space.problem.goal.within)
 
             def distanceGoal(self, state: Any) -> float:
                 return states.distance(states.number(state))
@@ -143,10 +141,10 @@ class _States:
         goal = self.space.problem.goal
         k = len(goal.targets)
         far = float(np.linalg.norm(self.places[number][:k] - goal.targets, axis=1).max())
-        fast = float(np.linalg.norm(self.rates[number][:k], axis=1).max()) - STRICTER * goal.speed
+        fast = float(np.linalg.norm(self.rates[number][:k], axis=1).max()) - GOAL_SHARE * goal.speed
         out = far + (max(fast, 0.0) if math.isfinite(fast) else 0.0)
         self.nearest = min(self.nearest, out)
-        if out <= STRICTER * goal.within and self.found < 0 and not self.accepts(number):
+        if out <= GOAL_SHARE * goal.within and self.found < 0 and not self.accepts(number):
             return 1.0
         return out
 
@@ -196,10 +194,12 @@ class _States:
             self.refused += 1
             return False
         self.found = number
-        self.solution = Plan(Outcome.SOLVED, "", problem, Planner("ompl"), motion, verdict, speeds, motion.duration)
+        self.solution = Plan(FOUND, problem, TreePlanner("ompl"), motion, verdict, speeds, motion.duration)
         return True
 
-    def result(self, planner: Planner, seconds: float) -> Plan:
+    def result(self, planner: TreePlanner, seconds: float) -> Plan:
         detail = f"the nearest came to {1e3 * self.nearest:.3g} mm"
-        found = self.solution or Plan(Outcome.BUDGET, detail, self.space.problem, planner)
-        return dataclasses.replace(found, planner=planner, seconds=seconds, segments=self.segments, refused=self.refused)
+        found = self.solution or Plan(BUDGET_SPENT.because(detail), self.space.problem, planner)
+        return dataclasses.replace(
+            found, planner=planner, seconds={"search": seconds}, segments=self.segments, refused=self.refused
+        )

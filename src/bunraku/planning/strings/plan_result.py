@@ -1,0 +1,78 @@
+"""Plan: what a search brought, whether it reached the goal or not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.motion import Motion
+from bunraku.outcome import Outcome
+from bunraku.planning.strings.planners import TreePlanner
+from bunraku.planning.strings.planning_problem import PlanningProblem
+from bunraku.planning.strings.recheck_plan import PlanVerdict
+from bunraku.planning.strings.search_tree import SearchTree
+from bunraku.result import Result
+from bunraku.scene import Scene
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Result):
+    """A motion from the start into the goal that the rechecker accepted, or why there is none."""
+
+    outcome: Outcome
+    problem: PlanningProblem
+    planner: TreePlanner
+    motion: Motion | None = None
+    """The plan, simulated; None where none was found."""
+    verdict: PlanVerdict | None = None
+    """What the rechecker measured."""
+    speeds: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    """Of the hands at the end of every segment of the plan [m/s or rad/s], (segments, kinematic); empty once smoothed."""
+    cost: float = math.inf
+    """Of the plan; by default its duration [s]."""
+    seconds: Mapping[str, float] = field(default_factory=lambda: {"search": 0.0})
+    """Processor time of each stage, of all trees together [s]."""
+    seed: int = 0
+    """Of the random numbers."""
+    segments: int = 0
+    """How many were simulated."""
+    refused: int = 0
+    """Plans that the rechecker did not accept, and that were dropped."""
+    history: tuple[tuple[float, float], ...] = ()
+    """When a better plan was found [s of the processor], and its cost."""
+    tree: SearchTree | None = None
+    """What the search has seen; None where it did not begin."""
+    rough: float | None = None
+    """∫ acceleration² dt of the hands before they were smoothed; None where they were not."""
+
+    @property
+    def scene(self) -> Scene:
+        """What is around."""
+        return self.problem.scene
+
+    @property
+    def roughness(self) -> float:
+        """∫ acceleration² dt of the hands, over all of them; infinite where there is no motion."""
+        if self.motion is None:
+            return math.inf
+        K, dt = self.motion.q[:, self.motion.figure.n_dynamic :], self.motion.t[1] - self.motion.t[0]
+        return float((np.diff(np.vstack([K[:1], K]), 2, axis=0) ** 2).sum() / dt**3)
+
+    def report(self) -> Iterator[tuple[str, str]]:
+        """Pairs of a title and a text: outcome, plan, search, recheck, smoothing."""
+        yield from super().report()
+        if self.motion is not None:
+            yield "plan", f"{self.motion.duration:.3g} s, cost {self.cost:.3g}"
+        nodes = 0 if self.tree is None else len(self.tree)
+        took = f"{nodes:,} nodes, {self.segments:,} segments in {self.seconds['search']:.2f} s of processor time"
+        yield "search", f"{self.planner.name}: {took}"
+        if self.verdict is not None:
+            yield "recheck", str(self.verdict)
+        if self.rough is not None:
+            yield "smooth", f"∫ acceleration² of the hands {self.roughness:.3g}, before {self.rough:.3g}"
