@@ -30,7 +30,7 @@ FILES = {
 }
 WORK: tuple[tuple[Any, str], ...] = (
     (simulating, "simulate"), (optimize, "optimize"), (perform, "perform"), (climb.ClimbRecipe, "run"),
-    (plan_run, "search_together"), (carry, "carry"), (carry, "run_many"), (guide, "live"),
+    (plan_file, "plan"), (carry, "carry"), (carry, "run_many"), (guide, "live"),
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ ORDERS = {
         "show Hello: 1 cues",
     ),
     "climb": ("climb: gecko\npath: [straight: 10 cm]\n", "climb of gecko"),
-    "plan": ("plan: arm3d\ngoal: {configuration: {hand_x: 0.1}, within: 3 cm}\nbudget: 1 s\n", "problem of arm3d"),
+    "plan": ("plan: arm3d\ngoal: {configuration: {hand_x: 0.1}, within: 3 cm}\nbudget: 1 s\n", "plan for arm3d"),
     "carry": (
         "carry: tray\narea: [[-3, 3], [-2, 2]]\nobject: {shapes: [{box: [0.7, 0.5, 0.04]}]}\n"
         "agents: {robot: {kind: rover, holds: {tool: {at: [0, 0, 0.02]}}}}\n"

@@ -27,7 +27,7 @@ from bunraku.progress import Listener
 def search_together(
     problem: PlanningProblem, planner: str | TreePlanner = "est", *, workers: int | None = None, cluster: str | None = None,
     pool: house.Pool | None = None, seed: int = 0, seconds: float = 10.0, segments: int | None = None,
-    options: SearchOptions = SearchOptions(), progress: Listener | None = None,  # noqa: B008 (frozen)
+    options: SearchOptions = SearchOptions(), progress: Listener | None = None,
 ) -> Plan:  # fmt: skip
     """`search` with one tree for each worker. Anytime planners give the cheapest plan of all trees, the others the first.
 

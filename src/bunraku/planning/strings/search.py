@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 def search(
     problem: PlanningProblem, planner: str | TreePlanner = "est", *, seed: int = 0, seconds: float = 10.0,
-    segments: int | None = None, options: SearchOptions = SearchOptions(), progress: Listener | None = None,  # noqa: B008 (frozen)
+    segments: int | None = None, options: SearchOptions = SearchOptions(), progress: Listener | None = None,
 ) -> Plan:  # fmt: skip
     """A plan by one tree. Anytime planners use the whole budget, the others stop at the first plan.
 

@@ -44,13 +44,13 @@ class SmoothingOptions:
     """Weight of accelerations of the hands in the feedback: small, so that a hand may hurry where the figure was pushed."""
 
 
-def smooth(found: Plan, *, iterations: int = 60, options: SmoothingOptions = SmoothingOptions()) -> Plan:  # noqa: B008 (frozen)
+def smooth(found: Plan, *, iterations: int = 60, options: SmoothingOptions = SmoothingOptions()) -> Plan:
     """The plan with smoother inputs, accepted by the rechecker.
 
     found: the plan to smooth.
     iterations: the most of each optimisation.
     options: weights.
-    Returns the smoother plan; the same one where the rechecker accepts none that is smoother. Raises KeyboardInterrupt after Ctrl-C.
+    Returns the smoother plan; the same one where the rechecker accepts none that is smoother. Raises KeyboardInterrupt on Ctrl-C.
     """
     if found.motion is None:
         return found
@@ -71,7 +71,7 @@ def smooth(found: Plan, *, iterations: int = 60, options: SmoothingOptions = Smo
     return found
 
 
-def stabilize(found: Plan, *, options: SmoothingOptions = SmoothingOptions()) -> Optimum:  # noqa: B008 (frozen)
+def stabilize(found: Plan, *, options: SmoothingOptions = SmoothingOptions()) -> Optimum:
     """The feedback that holds a figure to a plan.
 
     found: the plan. options: weights.

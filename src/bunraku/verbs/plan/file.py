@@ -1,29 +1,29 @@
 """Planning files: a figure, where it starts, where it should get, and what is in the way.
 
-    plan: arm3d                    # a figure of the library, or a file beside this one
-    start: settle                  # hang at rest; or values by name, from which it settles
-    goal:
-      configuration: {hand_x: 0.3, hand_y: 0.3, hand_length: 75 cm}   # at rest with these values; or
-      # points: {tip: [0.2, 0.2, 0.1]}                                # frames, and where they should be
-      within: 3 cm                 # how near every body and hook, or every point, must get
-      speed: 0.3 m/s               # the fastest that it may arrive; default: any speed
-    scene: {scene: block, floor: -1, obstacles: [{box: [0.1, 0.1, 0.3], at: [0, 0.3, -0.4], name: block}]}   # or a file
-    limits: {speed: 0.6 m/s, acceleration: 6 m/s², reach: 60 cm, hand_x: [-0.3, 0.4]}
-    hold: []                       # kinematic variables that stay where they start
-    planner: est                   # est, est-uniform, est-goal, ao-est or sst
-    budget: 10 s                   # processor time of each tree
-    smooth: true                   # smooth the inputs by optimal control, if the rechecker accepts the result
-    workers: 1                     # trees that grow side by side; with one, the same seed gives the same plan
-    cluster: tcp://10.0.0.5:8786   # a Dask scheduler whose workers are used, or `local`; default: processes here
-    seed: 0
-    output: arm.npz                # or a list of files; `bunraku plan -o` overrides it
+plan: arm3d                    # a figure of the library, or a file beside this one
+start: settle                  # hang at rest; or values by name, from which it settles
+goal:
+  configuration: {hand_x: 0.3, hand_y: 0.3, hand_length: 75 cm}   # at rest with these values; or
+  # points: {tip: [0.2, 0.2, 0.1]}                                # frames, and where they should be
+  within: 3 cm                 # how near every body and hook, or every point, must get
+  speed: 0.3 m/s               # the fastest that it may arrive; default: any speed
+scene: {scene: block, floor: -1, obstacles: [{box: [0.1, 0.1, 0.3], at: [0, 0.3, -0.4], name: block}]}   # or a file
+limits: {speed: 0.6 m/s, acceleration: 6 m/s², reach: 60 cm, hand_x: [-0.3, 0.4]}
+hold: []                       # kinematic variables that stay where they start
+planner: est                   # est, est-uniform, est-goal, ao-est or sst
+budget: 10 s                   # processor time of each tree
+smooth: true                   # smooth the inputs by optimal control, if the rechecker accepts the result
+workers: 1                     # trees that grow side by side; with one, the same seed gives the same plan
+cluster: tcp://10.0.0.5:8786   # a Dask scheduler whose workers are used, or `local`; default: processes here
+seed: 0
+output: arm.npz                # or a list of files; `bunraku plan -o` overrides it
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,7 +161,7 @@ def _limits(node: Node | None, figure: Figure, start: Array) -> HandLimits:
         return HandLimits.of(figure, start)
     general = {"speed": Quantity.SPEED, "acceleration": Quantity.ACCELERATION, "reach": Quantity.LENGTH}
     words = node.words((*general, *figure.kinematic), "the limits")
-    numbers = {name: words[name].number(quantity) for name, quantity in general.items() if name in words}
+    numbers: dict[str, Any] = {name: words[name].number(quantity) for name, quantity in general.items() if name in words}
     for name, value in numbers.items():
         if value < 0.0:
             raise words[name].error(f"a {name} of {value:g}", advice="give a number, zero or more")

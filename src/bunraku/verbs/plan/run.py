@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,7 +62,7 @@ def problem_of(
     figure: Figure, goal: Goal | ArrayLike, *, start: ArrayLike | None = None, scene: Scene | None = None,
     limits: HandLimits | Mapping[str, float | tuple[float, float]] | None = None, hold: tuple[str, ...] = (),
 ) -> PlanningProblem:  # fmt: skip
-    """The problem that `plan` solves for the same `figure`, `goal`, `start`, `scene`, `limits` and `hold`; raises as `plan` does."""
+    """The problem that `plan` solves for the same `figure`, `goal`, `start`, `scene`, `limits` and `hold`; it raises the same."""
     q = settle(figure) if start is None else np.array(start, float)
     wanted = goal if isinstance(goal, Goal) else Goal.at_configuration(figure, goal)
     if not isinstance(limits, HandLimits):
@@ -73,6 +74,6 @@ def problem_of(
 def _limits_of(figure: Figure, start: ArrayLike, words: Mapping[str, float | tuple[float, float]]) -> HandLimits:
     """Limits from the words of a file."""
     general = ("speed", "acceleration", "reach")
-    numbers = {name: float(words[name]) for name in general if name in words}  # type: ignore[arg-type]
+    numbers: dict[str, Any] = {name: words[name] for name in general if name in words}
     boxes = {name: (float(box[0]), float(box[1])) for name, box in words.items() if name not in general}  # type: ignore[index]
     return HandLimits.of(figure, np.asarray(start, float), boxes=boxes, **numbers)
