@@ -14,7 +14,7 @@ from bunraku.kinematics import pose
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.performer import Performer
-from bunraku.locomotion.guide.scenario import ROOM, START, operator
+from bunraku.locomotion.guide.scenario import PAPER_ROOM, operator
 from bunraku.locomotion.guide.session import Session
 from bunraku.render.camera import Camera
 from bunraku.render.image import image
@@ -26,9 +26,9 @@ SIZE = (480, 300)
 
 
 def main() -> None:
-    performer = Performer(Guide(small_humanoid(), ROOM))
-    session = Session(performer, performer.guide.start(x=START))
-    robot = MujocoRobot(performer.guide.humanoid, ROOM, session.before[-1])
+    performer = Performer(Guide(small_humanoid(), PAPER_ROOM.scene))
+    session = Session(performer, performer.guide.start(x=PAPER_ROOM.start))
+    robot = MujocoRobot(performer.guide.humanoid, PAPER_ROOM.scene, session.before[-1])
     with Served(robot) as served, Link(served.address) as link:
         seen = lambda: pose(robot.humanoid.figure, link.q).point("left_hand") - session.points.hands[0]  # noqa: E731
         record = drive(session, link, operator(session, seen=seen), watch=lambda: not robot.fallen)
@@ -37,7 +37,7 @@ def main() -> None:
     for k, share in enumerate((0.0, 0.3, 0.48, 0.62, 0.8, 1.0)):
         q = record.measured[int(share * (len(record.measured) - 1))]
         frames = pose(robot.humanoid.figure, q).frames
-        shown = Image.fromarray(np.asarray(image(robot.humanoid.figure, frames, scene=ROOM, size=SIZE, camera=camera)))
+        shown = Image.fromarray(np.asarray(image(robot.humanoid.figure, frames, scene=PAPER_ROOM.scene, size=SIZE, camera=camera)))
         sheet.paste(shown, (k % 3 * SIZE[0], k // 3 * SIZE[1]))
     sheet.point(lambda level: level & 0xFC).save(PICTURE, optimize=True)
 

@@ -12,7 +12,7 @@ from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.guide_pictures import draw_segments
 from bunraku.locomotion.guide.humanoid import small_humanoid
-from bunraku.locomotion.guide.segment import Planner
+from bunraku.locomotion.guide.segment import SegmentPlanner
 
 
 def sidesteps(planner):
@@ -27,9 +27,9 @@ def sidesteps(planner):
 
 
 plans = {
-    "least squares, T = 0.5 s": sidesteps(Planner.of_paper(longest=0.5, margin=-1.0)),
-    "lengthened, as in the paper": sidesteps(Planner.of_paper()),
-    "quadratic program": sidesteps(Planner()),
+    "least squares, T = 0.5 s": sidesteps(SegmentPlanner.of_paper(longest=0.5, margin=-1.0)),
+    "lengthened, as in the paper": sidesteps(SegmentPlanner.of_paper()),
+    "quadratic program": sidesteps(SegmentPlanner()),
 }
 
 # %%

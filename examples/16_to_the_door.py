@@ -15,13 +15,13 @@ from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.guide_pictures import loci
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.performer import Performer
-from bunraku.locomotion.guide.scenario import HANDLE, ROOM, START, operator
+from bunraku.locomotion.guide.scenario import PAPER_ROOM, operator
 from bunraku.locomotion.guide.session import Session
 from bunraku.render.camera import Camera
 from bunraku.render.image import image
 
-performer = Performer(Guide(small_humanoid(), ROOM))
-session = Session(performer, performer.guide.start(x=START))
+performer = Performer(Guide(small_humanoid(), PAPER_ROOM.scene))
+session = Session(performer, performer.guide.start(x=PAPER_ROOM.start))
 motion = session.run(operator(session))
 
 # %%
@@ -33,13 +33,13 @@ sheet = plt.figure(figsize=(11, 7.5), layout="constrained")
 top, bottom = sheet.subfigures(2, 1, height_ratios=(1.9, 1))
 for axis, k in zip(top.subplots(2, 3).flat, moments, strict=True):
     frames = pose(motion.figure, motion.q[k]).frames
-    axis.imshow(image(motion.figure, frames, scene=ROOM, size=(560, 330), camera=camera))
+    axis.imshow(image(motion.figure, frames, scene=PAPER_ROOM.scene, size=(560, 330), camera=camera))
     axis.set_title(f"{motion.t[k]:.1f} s", fontsize=9)
     axis.axis("off")
-loci(bottom.subplots(), session.performances, scene=ROOM)
+loci(bottom.subplots(), session.performances, scene=PAPER_ROOM.scene)
 
 hand = pose(motion.figure, motion.q[-1]).point("left_hand")
-assert np.linalg.norm(hand - HANDLE) < 0.01, "the hand is at the handle"
+assert np.linalg.norm(hand - PAPER_ROOM.handle) < 0.01, "the hand is at the handle"
 assert session.points.feet[:, 2].max() == 0.0, "both feet are down on the floor"
 for done in session.performances:
     for phase, first, last in zip(done.move.segment.phases, (0, *done.move.segment.ends), done.move.segment.ends, strict=False):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bunraku.errors import BunrakuError
-from bunraku.locomotion.guide.guide_command import GUIDED, trusted
+from bunraku.locomotion.guide.guide_command import GUIDED_POINTS, trusted
 from bunraku.teleop.devices import PAPER, STAGE, Axis, Hat, Pilot, Reading
 
 
@@ -54,7 +54,7 @@ def test_up_lifts_the_guided_foot_where_there_is_no_throttle() -> None:
 def test_anything_may_be_read(axes: tuple[float, ...], buttons: tuple[bool, ...]) -> None:
     for mapping in (PAPER, STAGE):
         command, why = trusted(Pilot(mapping).command(Reading(axes, buttons)))
-        assert command.guided in GUIDED
+        assert command.guided in GUIDED_POINTS
         assert all(math.isfinite(x) and abs(x) <= 1.0 for x in (*command.move, *command.turn, *command.lift))
         if any(not math.isfinite(x) for x in axes[:3]):
             assert why or command.idle or any(math.isinf(x) for x in axes)

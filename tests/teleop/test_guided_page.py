@@ -8,7 +8,7 @@ import pytest
 
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid import small_humanoid
-from bunraku.locomotion.guide.scenario import ROOM, START
+from bunraku.locomotion.guide.scenario import PAPER_ROOM
 from bunraku.stage import Entry, serve
 from bunraku.teleop.guided_figure import GuidedLive
 from bunraku.verbs.guide.run import entry
@@ -25,7 +25,7 @@ navigator.getGamepads = () => [window.fake];
 
 @pytest.mark.timeout(280)
 def test_a_gamepad_walks_it_and_a_key_switches(browser: Browser) -> None:
-    live = GuidedLive(Guide(small_humanoid(), ROOM), x=START)
+    live = GuidedLive(Guide(small_humanoid(), PAPER_ROOM.scene), x=PAPER_ROOM.start)
     with serve([Entry("Guide", live, front=(0.6, -1.0))]) as serving:
         browser.size(1280, 720)
         browser.go(serving.address)

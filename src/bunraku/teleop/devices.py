@@ -11,7 +11,7 @@ from collections.abc import Mapping as Table
 from dataclasses import dataclass, field
 
 from bunraku.errors import UnknownName
-from bunraku.locomotion.guide.guide_command import GUIDED, Command, Guided
+from bunraku.locomotion.guide.guide_command import GUIDED_POINTS, Command, GuidedPoint
 
 MEANINGS = ("forward", "left", "up", "roll", "pitch", "yaw", "lift_left", "lift_right", "switch")
 
@@ -87,7 +87,7 @@ class Pilot:
     """Readings to commands. A push of `switch` goes to the next or the last of the guided points."""
 
     mapping: Mapping = field(default_factory=lambda: STAGE)
-    guided: Guided = "trunk"
+    guided: GuidedPoint = "trunk"
     up_lifts: bool = False
     """Whether `up` lifts the guided foot, for devices without throttles."""
     _pushed: int = 0
@@ -114,5 +114,5 @@ class Pilot:
     def _switch(self, value: float) -> None:
         pushed = int(math.copysign(1, value)) if abs(value) > 0.5 else 0
         if pushed and pushed != self._pushed:
-            self.guided = GUIDED[(GUIDED.index(self.guided) + pushed) % len(GUIDED)]
+            self.guided = GUIDED_POINTS[(GUIDED_POINTS.index(self.guided) + pushed) % len(GUIDED_POINTS)]
         self._pushed = pushed

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.performer import Performer
-from bunraku.locomotion.guide.segment import DT
+from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
 from bunraku.teleop.mujoco_robot import MujocoRobot
@@ -36,11 +36,11 @@ def endure(guide: Guide, *, seconds: float, seed: int, progress: Callable[[float
 
     def while_time() -> Iterator[Command]:
         for command in commands(seed):
-            if ticks * DT >= seconds:
+            if ticks * GUIDE_TICK >= seconds:
                 return
-            progress(ticks * DT)
+            progress(ticks * GUIDE_TICK)
             yield command
 
     with Served(robot) as served, Link(served.address) as link:
         drive(session, link, while_time(), watch=watch, keep=False)
-    return Endured(ticks * DT, robot.fallen)
+    return Endured(ticks * GUIDE_TICK, robot.fallen)

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from bunraku.figure import WORLD
 from bunraku.locomotion.guide.guide import Guide
-from bunraku.locomotion.guide.guide_command import GUIDED, STAND, Guided
+from bunraku.locomotion.guide.guide_command import GUIDED_POINTS, GuidedPoint
 from bunraku.locomotion.guide.guide_command import Command as Command_
+from bunraku.locomotion.guide.guided_move import GuidedMove
 from bunraku.locomotion.guide.navigation_points import heading
-from bunraku.locomotion.guide.performance import Performance
 from bunraku.locomotion.guide.performer import Performer
-from bunraku.locomotion.guide.segment import DT
+from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.session import Session, Tick
 from bunraku.locomotion.guide.stabiliser import Stabiliser
 from bunraku.stage import Command, Device, Pull, Release, Sample, Sticks
@@ -26,7 +26,7 @@ from bunraku.teleop.mujoco_robot import MujocoRobot
 from bunraku.teleop.robot_link import slipped
 
 Array = NDArray[np.float64]
-SPOKEN = {name: name.replace("_", " ") for name in GUIDED}
+SPOKEN = {name: name.replace("_", " ") for name in GUIDED_POINTS}
 
 
 class GuidedLive:
@@ -46,13 +46,13 @@ class GuidedLive:
         self._performer = Performer(guide)
         self._start = guide.start(x=x, y=y, yaw=yaw)
         self._markers = markers(guide.humanoid)
-        self.scene, self.dt = guide.scene, DT
+        self.scene, self.dt = guide.scene, GUIDE_TICK
         self.figures = (guide.humanoid.figure, self._markers)
         self._keep, self._joystick = False, joystick
         self.reset()
 
     @property
-    def guided(self) -> Guided:
+    def guided(self) -> GuidedPoint:
         """The point that follows."""
         return self._pilot.guided
 
@@ -61,14 +61,14 @@ class GuidedLive:
         self._keep = True
 
     @property
-    def performances(self) -> list[Performance]:
+    def performances(self) -> list[GuidedMove]:
         return self._session.performances
 
     def reset(self) -> Sample:
         self._session = Session(self._performer, self._start, keep=self._keep, prompt=True)
         self._pilot = Pilot(up_lifts=True)
         self._held, self._heard = Pilot(PAPER), Device(())
-        self._command = STAND
+        self._command = Command_()
         self._device: Command_ | None = None
         self._drag: Pull | None = None
         self._notices: list[str] = []
@@ -89,7 +89,7 @@ class GuidedLive:
                 self._guide(self._limbs[name])
                 self._drag = command
             case Release():
-                self._drag, self._command = None, STAND
+                self._drag, self._command = None, Command_()
 
     def heard(self) -> tuple[Command, ...]:
         """What the joystick says, where that has changed."""
@@ -107,18 +107,18 @@ class GuidedLive:
             self._notices.append(f"{SPOKEN[pilot.guided]} is guided")
         return command
 
-    def _guide(self, point: Guided) -> None:
+    def _guide(self, point: GuidedPoint) -> None:
         if self._pilot.guided != point:
             self._pilot.guided = point
             self._notices.append(f"{SPOKEN[point]} is guided")
 
     @cached_property
-    def _limbs(self) -> dict[str, Guided]:
+    def _limbs(self) -> dict[str, GuidedPoint]:
         """Which point a frame belongs to: that of the nearest foot or hand below or above it, else the trunk."""
         own = self._performer.guide.humanoid
-        ends: dict[str, Guided] = {own.feet[0]: "left_foot", own.feet[1]: "right_foot"}
+        ends: dict[str, GuidedPoint] = {own.feet[0]: "left_foot", own.feet[1]: "right_foot"}
         ends |= {own.hands[0]: "left_hand", own.hands[1]: "right_hand"}
-        out: dict[str, Guided] = dict.fromkeys((frame.name for frame in own.figure.frames), "trunk")
+        out: dict[str, GuidedPoint] = dict.fromkeys((frame.name for frame in own.figure.frames), "trunk")
         above: dict[str, int] = {}
         for end in ends:
             frame = end

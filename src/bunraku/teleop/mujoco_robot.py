@@ -17,7 +17,7 @@ from bunraku.errors import BunrakuError, MissingExtra, NotFinite
 from bunraku.figure.shape import Box
 from bunraku.io.mjcf import mjcf_file
 from bunraku.locomotion.guide.humanoid import Humanoid
-from bunraku.locomotion.guide.segment import DT
+from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.whole_body import WholeBody
 from bunraku.scene import Scene
 
@@ -37,7 +37,7 @@ FALLEN = 0.6
 class MujocoRobot:
     """A humanoid in a scene, stepped at the control rate."""
 
-    def __init__(self, humanoid: Humanoid, scene: Scene, q: Array, *, dt: float = DT) -> None:
+    def __init__(self, humanoid: Humanoid, scene: Scene, q: Array, *, dt: float = GUIDE_TICK) -> None:
         try:
             import mujoco
         except ImportError:

@@ -27,7 +27,7 @@ from bunraku.kinematics import pose
 from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.navigation_points import moved
 from bunraku.locomotion.guide.session import Session
-from bunraku.locomotion.guide.stabiliser import Gains, Stabiliser
+from bunraku.locomotion.guide.stabiliser import Stabiliser, StabiliserOptions
 
 Array = NDArray[np.float64]
 PATIENCE = 10.0
@@ -186,12 +186,12 @@ class Drive:
 
 
 def drive(
-    session: Session, link: Link, commands: Iterable[Command], *, gains: Gains = Gains(),
+    session: Session, link: Link, commands: Iterable[Command], *, gains: StabiliserOptions = StabiliserOptions(),
     watch: Callable[[], bool] = lambda: True, keep: bool = True,
 ) -> Drive:  # fmt: skip
     """Performs commands with a robot; each tick's targets follow from what it measured at the tick before. `watch` may end it.
     Without `keep`, nothing is recorded."""
-    stabiliser, record = Stabiliser(session.performer, link.stiffness, link.damping, gains=gains), Drive()
+    stabiliser, record = Stabiliser(session.performer, link.stiffness, link.damping, options=gains), Drive()
     for command in commands:
         session.relocate(*slipped(session, link.q))
         before = session.before

@@ -8,7 +8,7 @@ import numpy as np
 
 from bunraku.kinematics.balance import zero_moment_point
 from bunraku.locomotion.guide.effort import needed, shared
-from bunraku.locomotion.guide.segment import DT
+from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.session import Session
 
 
@@ -37,11 +37,12 @@ def kept(session: Session) -> Kept:
         shares[here] = done.move.shares(zmp[here])
         first += done.n
     base = own.figure.indices(performer.body.base)
-    efforts = shared(own.figure, Q, needed(own.figure, Q, DT), base, own.feet, shares, 0.1 * own.height)[:, motors]
+    efforts = shared(own.figure, Q, needed(own.figure, Q, GUIDE_TICK), base, own.feet, shares, 0.1 * own.height)[:, motors]
     speed, effort = (np.array([getattr(v, word) for v in own.figure.variables])[motors] for word in ("speed", "effort"))
     return Kept(
-        min(margins), float((np.abs(np.diff(Q[:, motors], axis=0)) / DT / speed).max()), float((np.abs(efforts) / effort).max()),
-        float(np.mean([done.realised for done in session.performances])),
+        min(margins), float((np.abs(np.diff(Q[:, motors], axis=0)) / GUIDE_TICK / speed).max()),
+        float((np.abs(efforts) / effort).max()),
+        float(np.mean([not done.refused for done in session.performances])),
     )  # fmt: skip
 
 

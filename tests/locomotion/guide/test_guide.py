@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bunraku.figure.shape import Box
 from bunraku.locomotion.guide.guide import Guide
-from bunraku.locomotion.guide.guide_command import GUIDED, Command
+from bunraku.locomotion.guide.guide_command import GUIDED_POINTS, Command
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.wander import Tally, wander
 from bunraku.scene import Obstacle, Scene
@@ -93,7 +93,7 @@ def test_turning_on_the_spot(guide: Guide) -> None:
 def test_a_foot_in_the_air_is_landed_before_a_switch(guide: Guide) -> None:
     points = guide.next(guide.start(), Command("left_foot", lift=(1.0, 0.0))).end
     assert points.aloft == 0
-    for guided in GUIDED[1:]:
+    for guided in GUIDED_POINTS[1:]:
         move = guide.next(points, Command(guided, (1.0, 0.0, 0.0), lift=(0.0, 1.0)))
         assert move.goals.lands
         assert move.goals.swings == 0

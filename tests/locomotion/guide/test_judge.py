@@ -12,11 +12,11 @@ from bunraku.kinematics.balance import zero_moment_point
 from bunraku.locomotion.guide.effort import needed, shared
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.guide_command import Command
+from bunraku.locomotion.guide.guided_move import Fault, GuidedMove, Reason
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.judge import Judge
-from bunraku.locomotion.guide.performance import Performance
 from bunraku.locomotion.guide.performer import Performer
-from bunraku.locomotion.guide.segment import DT
+from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.session import Session
 
 STEP = Command("trunk", (1.0, 0.0, 0.0))
@@ -29,13 +29,13 @@ def session() -> Session:
     return session
 
 
-def hasty(session: Session, joint: str, times: float) -> Performance:
+def hasty(session: Session, joint: str, times: float) -> GuidedMove:
     """The last move with a joint that goes to and fro, as fast as its motor can and some times more."""
     done, figure = session.performances[-1], session.performer.guide.humanoid.figure
     Q, k = done.q.copy(), figure.index(joint)
     bump = 1.0 - np.cos(np.linspace(0.0, 2.0 * np.pi, 81))
     Q[20:, k] = Q[20, k]
-    Q[20:101, k] += times * figure.variables[k].speed * DT / np.diff(bump).max() * bump
+    Q[20:101, k] += times * figure.variables[k].speed * GUIDE_TICK / np.diff(bump).max() * bump
     return replace(done, q=Q)
 
 
@@ -68,7 +68,9 @@ def test_the_last_tick_before_is_judged_with_what_follows(session: Session) -> N
     zmp = zero_moment_point(own.figure, motion.t, motion.q)
     shares = np.concatenate([session.performances[0].move.shares(zmp[: first + 1]), done.move.shares(zmp[first:])[1:]])
     base, motors = own.figure.indices(session.performer.body.base), session.performer.body.motors
-    whole = shared(own.figure, motion.q, needed(own.figure, motion.q, DT), base, own.feet, shares, 0.1 * own.height)[:, motors]
+    whole = shared(own.figure, motion.q, needed(own.figure, motion.q, GUIDE_TICK), base, own.feet, shares, 0.1 * own.height)[
+        :, motors
+    ]
     found = judge._all_efforts(done, session.look_back)
     assert found.shape == (done.n + 2, len(motors))
     assert np.abs(found[:-2] - whole[first - 1 : -2]).max() < 0.02 * np.abs(whole).max()
@@ -83,14 +85,14 @@ def test_the_least_evil_stop_is_taken(session: Session, monkeypatch: pytest.Monk
     assert worth == sorted(worth)
     assert worth[0] == (0.0, pytest.approx(0.1, abs=1e-6))
 
-    def candidates(*_: object, home: bool) -> Iterator[Performance]:
+    def candidates(*_: object, home: bool) -> Iterator[GuidedMove]:
         yield from (falls, fast, nearly) if home else (fast, falls)
 
     monkeypatch.setattr(Performer, "_quietly", candidates)
-    monkeypatch.setattr(Performer, "_realise", lambda *_: (None, "no"))
+    monkeypatch.setattr(Performer, "_realise", lambda *_: (None, Fault(Reason.LEG)))
     stop = performer.next(session.performances[-1].move.start, STEP, before)
     assert np.array_equal(stop.q, nearly.q)
-    assert not stop.realised
+    assert stop.refused
 
 
 def test_the_worth_of_what_is_right_is_nothing(session: Session) -> None:

@@ -11,9 +11,10 @@ from bunraku.kinematics import pose
 from bunraku.locomotion.guide.effort import needed, shared
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.guide_command import Command
+from bunraku.locomotion.guide.guided_move import Fault, Reason
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.performer import Performer
-from bunraku.locomotion.guide.segment import DT
+from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
 from tests.locomotion.guide.sound import assert_sound, kept
@@ -40,7 +41,7 @@ def test_walking_turning_reaching(performer: Performer) -> None:
     session = Session(performer)
     for command in WALK + REACH + FEET:
         done = session.obey(command)
-        assert done.realised, done.notice
+        assert not done.refused, done.notice
     assert_smooth(session)
 
 
@@ -67,10 +68,10 @@ def test_what_cannot_be_done_ends_in_a_stand(performer: Performer, monkeypatch: 
     for command in [*WALK[:2], *REACH, FEET[0]]:
         session.obey(command)
         with monkeypatch.context() as refusing:
-            refusing.setattr(Performer, "_realise", lambda *_: (None, "no"))
+            refusing.setattr(Performer, "_realise", lambda *_: (None, Fault(Reason.LEG)))
             for _ in range(2):
                 assert "cannot be done" in session.obey(command).notice
-        assert session.obey(command).realised
+        assert not session.obey(command).refused
     assert_smooth(session)
 
 
@@ -94,7 +95,7 @@ def test_an_arm_of_four_joints_turns_its_hand_as_far_as_it_can(performer: Perfor
     at, before = (pose(performer.guide.humanoid.figure, session.before[-1]).X("left_hand")[:3, k] for k in (3, 2))
     done = session.obey(Command("left_hand", turn=(1.0, 0.0, 0.0)))
     X_WH = pose(performer.guide.humanoid.figure, done.q[-1]).X("left_hand")
-    assert done.realised
+    assert not done.refused
     assert "wrist" in done.notice
     assert np.linalg.norm(X_WH[:3, 3] - at) < 0.004
     assert np.arccos(np.clip(X_WH[:3, 2] @ before, -1.0, 1.0)) > 0.02
@@ -117,7 +118,7 @@ def test_motors_and_floor_hold_the_weight(performer: Performer) -> None:
     own, body = performer.guide.humanoid, performer.body
     q = body.posed(performer.guide.start())
     Q = np.tile(q, (5, 1))
-    wanted = needed(own.figure, Q, DT)
+    wanted = needed(own.figure, Q, GUIDE_TICK)
     base = own.figure.indices(body.base)
     assert wanted[2, base[2]] == pytest.approx(own.figure.mass * 9.81)
     effort = shared(own.figure, Q, wanted, base, own.feet, np.full((5, 2), 0.5), 0.03)[2]

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from bunraku.kinematics.balance import margin, support_polygon
 from bunraku.locomotion.guide.humanoid import rectangle
-from bunraku.locomotion.guide.segment import Phase, Planner, State
+from bunraku.locomotion.guide.segment import ComState, Phase, SegmentPlanner
 from bunraku.locomotion.guide.support_polygon import Region, region
 
 SOLE = rectangle(0.099, 0.072)
@@ -62,8 +62,8 @@ def test_every_step_from_rest_can_be_made(seed: int) -> None:
     rng = np.random.default_rng(seed)
     phases, goal = step(np.array([rng.uniform(-0.1, 0.1), rng.uniform(-0.07, 0.0), 0.0, rng.uniform(-0.4, 0.1)]))
     goal[2] -= rng.uniform(0.0, 0.03)
-    planner = Planner()
-    segment = planner.plan(State.at_rest(np.array([0.0, 0.0, 0.31])), phases, goal)
+    planner = SegmentPlanner()
+    segment = planner.plan(ComState.at_rest(np.array([0.0, 0.0, 0.31])), phases, goal)
     assert segment is not None
     assert segment.margin.min() > planner.margin - 1e-3, "inside at every tick, not only at knots"
     assert max(segment.miss) < planner.near
@@ -75,7 +75,7 @@ def test_every_step_from_rest_can_be_made(seed: int) -> None:
 def test_the_program_is_solved_to_its_optimum() -> None:
     """Against scipy's SLSQP on the same cost, written from its definition."""
     phases, goal = step(np.array([0.03, -0.02, 0.0, 0.0]))
-    planner, start = Planner(), State.at_rest(np.array([0.0, 0.0, 0.31]))
+    planner, start = SegmentPlanner(), ComState.at_rest(np.array([0.0, 0.0, 0.31]))
     segment = planner.attempt(start, phases, goal, 0.5)
     assert segment is not None
     n, w = len(segment.ticks), planner.weights
@@ -119,5 +119,5 @@ def test_the_program_is_solved_to_its_optimum() -> None:
 
 def test_falling_out_of_the_polygon_is_not_planned() -> None:
     phases, goal = step(np.zeros(4))
-    falling = State(np.array([0.0, 0.0, 0.31]), np.array([2.0, 0.0, 0.0]), np.array([0.0, 0.0, 0.31]))
-    assert Planner().plan(falling, phases, goal) is None
+    falling = ComState(np.array([0.0, 0.0, 0.31]), np.array([2.0, 0.0, 0.0]), np.array([0.0, 0.0, 0.31]))
+    assert SegmentPlanner().plan(falling, phases, goal) is None

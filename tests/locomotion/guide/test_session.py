@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bunraku.locomotion.guide.com_zmp import FLOOR
+from bunraku.locomotion.guide.com_zmp import SAMPLE_COLUMNS
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.guide_command import Command
+from bunraku.locomotion.guide.guided_move import GuidedMove
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.move import Move
-from bunraku.locomotion.guide.performance import Performance
 from bunraku.locomotion.guide.performer import Performer
-from bunraku.locomotion.guide.segment import DT
+from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
 from tests.locomotion.guide.sound import assert_sound
@@ -29,17 +29,17 @@ def performer() -> Performer:
 
 def begun(move: Move) -> tuple[np.ndarray, ...]:
     """Velocities of feet, trunk and hands as a move begins: by differences forward, of fourth order."""
-    h = 1e-4 / DT
+    h = 1e-4 / GUIDE_TICK
     ticks = h * np.arange(5.0)
     weights = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / (12.0 * 1e-4)
     hands = np.tensordot(weights, move._hands(ticks), 1) + move.segment.samples[0, 3:6] * move._carried
     return np.tensordot(weights, move._feet(ticks), 1), np.tensordot(weights, move._trunk(ticks), 1), hands
 
 
-def assert_joined(a: Performance, b: Performance) -> None:
+def assert_joined(a: GuidedMove, b: GuidedMove) -> None:
     x, y = a.move.segment.samples[a.n], b.move.segment.samples[0]
     assert np.abs(x[:6] - y[:6]).max() < 1e-9, "centre of mass and its velocity"
-    assert np.linalg.norm(x[FLOOR:] - y[FLOOR:]) <= 0.020, "ZMP"
+    assert np.linalg.norm(x[SAMPLE_COLUMNS.zmp :] - y[SAMPLE_COLUMNS.zmp :]) <= 0.020, "ZMP"
     if a.left is None:
         return
     for one, other in ((a.move.feet, b.move.feet), (a.move.trunk, b.move.trunk), (a.move.hands, b.move.hands)):
@@ -98,7 +98,7 @@ def test_without_it_a_segment_is_played_to_its_end(performer: Performer) -> None
 def test_commands_at_any_time(performer: Performer, seconds: float) -> None:
     session, wishes, rng = Session(performer, prompt=True), commands(3), np.random.default_rng(3)
     changes, late, due, asked = 0, 0, 0, 0
-    for k in range(round(seconds / DT)):
+    for k in range(round(seconds / GUIDE_TICK)):
         if k >= due:
             session.command, due, asked = next(wishes), k + int(rng.integers(30, 160)), k
             changes += 1

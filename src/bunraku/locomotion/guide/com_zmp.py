@@ -1,15 +1,17 @@
 """The COM–ZMP model in closed form: x″ = ω²(x − b) with a ZMP b that is linear between knots.
 
-With slope m and τ since the last knot (x_i, v_i, b_i):
+With slope m, at a time τ after the last knot (x_i, v_i, b_i):
 
     x = b(t) + (x_i − b_i) cosh ωτ + (v_i − m)/ω sinh ωτ,      v = m + ω(x_i − b_i) sinh ωτ + (v_i − m) cosh ωτ,
 
 so that every later state is linear in the knots. One ω serves all three axes (3-D symmetrisation, *guiding* ref. 11): height obeys
-the same law about the height c = p_Z + g/ω² that the virtual ZMP p_Z carries, and the ZMP on a floor f lies where the line from the
-centre of mass through p_Z meets it: x − (x − b)·s with s = ω²(z − f)/(z″ + g).
+the same law about the height c = p_Z + g/ω² that the virtual ZMP p_Z carries. The ZMP on a floor f lies where the line from the
+centre of mass through p_Z meets the floor: x − (x − b)·s with s = ω²(z − f)/(z″ + g).
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,11 +19,12 @@ from bunraku.kernels.compile import inline, kernel
 from bunraku.spatial.linalg import pivoted_solve
 
 GRAVITY = 9.81
+"""[m/s²]."""
 
 
 @inline
 def advanced(w, dt, x, v, b0, b1):
-    """Position and speed after an interval in which the ZMP goes from b0 to b1."""
+    """Position and speed after an interval dt in which the ZMP goes from b0 to b1."""
     c, s, m = np.cosh(w * dt), np.sinh(w * dt), (b1 - b0) / dt
     return b1 + (x - b0) * c + (v - m) / w * s, m + w * (x - b0) * s + (v - m) * c
 
@@ -50,9 +53,9 @@ def responses(w, dt, ticks, X, V):
 
 @inline
 def heights(X, V, z, v, goal, first, out):
-    """Knots of the height c that is carried, as even as can be, that end at the goal and at rest.
+    """Knots of the carried height c, as even as possible, that end at the goal and at rest.
 
-    `first` is the height carried so far: no jump of acceleration.
+    `first` is the height carried so far; staying near it avoids a jump of acceleration.
     """
     n = out.shape[0]
     if z == goal and v == 0.0 and first == goal:
@@ -79,12 +82,28 @@ def heights(X, V, z, v, goal, first, out):
         out[i] = A[i, last]
 
 
-COM, SPEED, PUSH, FLOOR = 0, 3, 6, 9  # columns of samples: position, velocity, acceleration, ZMP on the floor
+class SampleColumns(NamedTuple):
+    """First columns of what a row of `samples` holds."""
+
+    position: int = 0
+    """Of the centre of mass (3) [m]."""
+    velocity: int = 3
+    """(3) [m/s]."""
+    acceleration: int = 6
+    """(3) [m/s²]."""
+    zmp: int = 9
+    """On the floor (2) [m]."""
+
+
+SAMPLE_COLUMNS = SampleColumns()
 
 
 @kernel
 def samples(w, dt, ticks, knots, floors, p, v, out):
-    """The motion at every tick, (ticks, 11). `knots` are (n, 3), `floors` (n − 1,) the height of the floor between two knots."""
+    """The motion at every tick, (ticks, 11), in the order of SAMPLE_COLUMNS.
+
+    `knots` are (n, 3), `floors` (n − 1,) the height of the floor between two knots.
+    """
     n = ticks.shape[0]
     x, u = (p[0], p[1], p[2]), (v[0], v[1], v[2])
     for i in range(n - 1):
@@ -95,12 +114,12 @@ def samples(w, dt, ticks, knots, floors, p, v, out):
             for a in range(3):
                 b0, m = knots[i, a], (knots[i + 1, a] - knots[i, a]) / h
                 c, s, b = np.cosh(w * tau), np.sinh(w * tau), b0 + m * tau
-                out[k, COM + a] = b + (x[a] - b0) * c + (u[a] - m) / w * s
-                out[k, SPEED + a] = m + w * (x[a] - b0) * s + (u[a] - m) * c
-                out[k, PUSH + a] = w * w * (out[k, COM + a] - b)
-            s = (out[k, COM + 2] - floors[i]) / (out[k, PUSH + 2] + GRAVITY)
+                out[k, SAMPLE_COLUMNS.position + a] = b + (x[a] - b0) * c + (u[a] - m) / w * s
+                out[k, SAMPLE_COLUMNS.velocity + a] = m + w * (x[a] - b0) * s + (u[a] - m) * c
+                out[k, SAMPLE_COLUMNS.acceleration + a] = w * w * (out[k, SAMPLE_COLUMNS.position + a] - b)
+            s = (out[k, SAMPLE_COLUMNS.position + 2] - floors[i]) / (out[k, SAMPLE_COLUMNS.acceleration + 2] + GRAVITY)
             for a in range(2):
-                out[k, FLOOR + a] = out[k, COM + a] - out[k, PUSH + a] * s
+                out[k, SAMPLE_COLUMNS.zmp + a] = out[k, SAMPLE_COLUMNS.position + a] - out[k, SAMPLE_COLUMNS.acceleration + a] * s
         ends = (
             advanced(w, h, x[0], u[0], knots[i, 0], knots[i + 1, 0]),
             advanced(w, h, x[1], u[1], knots[i, 1], knots[i + 1, 1]),

@@ -1,7 +1,7 @@
-"""Efforts of the motors along a motion: what the joints must give, when the floor gives what balance asks for.
+"""Efforts of the motors along a motion: inverse dynamics with the floor's wrenches on the feet.
 
 The rate of generalised momentum, d(∂L/∂v)/dt − ∂L/∂q, is the sum of the motors' efforts and of the floor's wrenches on the feet.
-Its rows of the floating base know no motor: they say what the floor gives. On two feet it is shared by where the ZMP is.
+No motor acts on the rows of the floating base, so they give the wrenches. The place of the ZMP shares them between two feet.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _slopes(tree, Q, V, L_q, L_v):
 
 
 def needed(figure: Figure, Q: Array, dt: float) -> Array:
-    """Generalised efforts (k, n_q) of samples Q, of second order in dt."""
+    """Generalised efforts (k, n_q) [N m, N] of a `figure` along samples `Q` (k, n_q), of second order in their spacing `dt` [s]."""
     V = np.gradient(Q, dt, axis=0)
     L_q, L_v = np.zeros_like(Q), np.zeros_like(Q)
     _slopes(figure.compiled.tree, np.ascontiguousarray(Q), np.ascontiguousarray(V), L_q, L_v)
@@ -45,7 +45,7 @@ def needed(figure: Figure, Q: Array, dt: float) -> Array:
 
 @inline
 def _twist(screw, x, share, lever, out):
-    """What a joint moves a foot at x by (linear, angular), weighted."""
+    """Velocity of a foot at x for a unit of the joint (linear, angular), weighted."""
     out[0] = share * (screw[3] + screw[1] * x[2] - screw[2] * x[1])
     out[1] = share * (screw[4] + screw[2] * x[0] - screw[0] * x[2])
     out[2] = share * (screw[5] + screw[0] * x[1] - screw[1] * x[0])
@@ -55,10 +55,10 @@ def _twist(screw, x, share, lever, out):
 
 @kernel
 def _shared(tree, Q, wanted, rows, carriers, places, shares, lever, out):
-    """Writes efforts (k, n_q): `wanted` without what the floor gives to the feet.
+    """Writes efforts (k, n_q): `wanted` without the floor's wrenches on the feet.
 
     `rows` (n_q,) are places among the base's variables, −1 for motors; `carriers` (2,) the joints that carry the feet, `places`
-    (k, 2, 3) where these are.
+    (k, 2, 3) where the feet are.
     """
     joints, chain = tree.joints, tree.chain
     n = joints.shape[0]
@@ -101,10 +101,17 @@ def _shared(tree, Q, wanted, rows, carriers, places, shares, lever, out):
 def shared(
     figure: Figure, Q: Array, wanted: Array, base: NDArray[np.int64], feet: tuple[str, str], shares: Array, lever: float
 ) -> Array:  # fmt: skip
-    """Efforts at every sample (k, n_q), zero in the base: `wanted` without what the floor gives to the feet, each by its share
-    (k, 2).
+    """Efforts of the motors at every sample (k, n_q) [N m, N], zero in the base.
 
-    The floor's wrenches are the smallest that fit; a foot counts by its share, a moment by the lever [m].
+    figure: who moves
+    Q: samples (k, n_q)
+    wanted: generalised efforts, of `needed` (k, n_q)
+    base: indices of the six variables of the floating base
+    feet: frames of the two feet
+    shares: how much of the floor's force each foot bears (k, 2)
+    lever: length by which a moment counts like a force [m]
+
+    The floor's wrenches are the smallest that balance the base, weighted by shares and lever.
     """
     rows = np.full(figure.n_q, -1)
     rows[base] = np.arange(len(base))

@@ -16,8 +16,6 @@ from bunraku.scene import Heightfield, Obstacle, Plane, Scene
 from bunraku.spatial import se3, so3
 
 Array = NDArray[np.float64]
-EVEN = 0.003
-"""Ground under a sole may differ by so much [m]."""
 
 
 @kernel
@@ -69,7 +67,7 @@ def _under(boxes, floor, sole, foot):
 
 @kernel
 def _depth(boxes, floor, x, radius):
-    """How deep a ball is in the floor or a box [m]; negative: how far from the nearest."""
+    """Penetration depth of a ball in the floor or a box [m]; negative: the distance to the nearest."""
     deepest = floor - (x[2] - radius)
     for b in range(boxes.shape[0]):
         dx, dy = x[0] - boxes[b, 0], x[1] - boxes[b, 1]
@@ -85,39 +83,44 @@ def _depth(boxes, floor, x, radius):
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
-    """A scene as feet see it. Whatever is not a box counts as the upright box around it; a height field, as one box a cell."""
+class SceneGround:
+    """The ground of a `scene` for feet. An obstacle that is no box counts as the upright box around it; a height field, as one box
+    a cell."""
 
     scene: Scene
+    even: float = 0.003
+    """Largest difference in height of the ground under a sole [m]."""
 
     @cached_property
     def boxes(self) -> Array:
+        """Rows (x, y, cos, sin, half length, half width, bottom, top) [m]."""
         found = [box for obstacle in self.scene.obstacles for box in _boxes(obstacle)]
         return np.array(found, float).reshape(-1, 8)
 
     @cached_property
     def floor(self) -> float:
+        """Height of the floor [m]."""
         planes = [o.position[2] for o in self.scene.obstacles if isinstance(o.geometry, Plane) and o.geometry.normal[2] > 0.999]
         floors = [self.scene.floor] if self.scene.floor is not None else []
         return max([*planes, *floors], default=-1e3)
 
     def heights(self, points: Array) -> Array:
-        """Of the ground under points (k, 2)."""
+        """Heights of the ground under `points` (k, 2) [m]."""
         out = np.empty(len(points))
         _heights(self.boxes, self.floor, np.ascontiguousarray(points[:, :2]), out)
         return out
 
     def under(self, sole: Array, foot: Array) -> tuple[float, bool]:
-        """Height of the ground under a foot (x, y, z, yaw), and whether the whole sole is on one level."""
+        """Height of the ground [m] under a `foot` (x, y, z, yaw) with this `sole` (corners); and whether it is even."""
         if not len(self.boxes):
             return self.floor, True
         c, s = math.cos(foot[3]), math.sin(foot[3])
         points = _spread(sole) @ np.array([[c, s], [-s, c]]) + foot[:2]
         z = float(_under(self.boxes, self.floor, sole, foot))
-        return z, bool(self.heights(points).min() > z - EVEN)
+        return z, bool(self.heights(points).min() > z - self.even)
 
     def depth(self, x: Array, radius: float) -> float:
-        """How deep a ball at x is in something [m]; negative: how far away."""
+        """Penetration depth of a ball at `x` (3,) with this `radius` [m]; negative: the distance to the nearest obstacle."""
         return float(_depth(self.boxes, self.floor, np.ascontiguousarray(x, float), radius))
 
 

@@ -1,45 +1,42 @@
-"""Command: what the operator wants, of one guided point. Any device is turned into these."""
+"""Command: what the operator wants of one guided point. Every device gives these."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
-Guided = Literal["left_foot", "right_foot", "trunk", "left_hand", "right_hand"]
-GUIDED: tuple[Guided, ...] = get_args(Guided)
+GuidedPoint = Literal["left_foot", "right_foot", "trunk", "left_hand", "right_hand"]
+GUIDED_POINTS: tuple[GuidedPoint, ...] = get_args(GuidedPoint)
+"""In the order in which a push of the button goes through them."""
 Triple = tuple[float, float, float]
-IDLE = 0.05
-"""Sticks nearer to their middle than this are at rest."""
+STICK_DEADBAND = 0.05
+"""A stick nearer to its middle than this share of its travel is at rest."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """Which point is guided, and where to: each number in [−1, 1], of what the point may be asked for in one segment.
+    """Which point is guided, and where to, in shares of what the point can do in one segment. Without arguments it stands."""
 
-    `move` is forward, to the left, up; `turn` about the forward, left and up axes. `lift` are the throttles of the left and
-    the right foot in [0, 1]: how high that foot is held; at 0 it stands.
-    """
-
-    guided: Guided = "trunk"
+    guided: GuidedPoint = "trunk"
     move: Triple = (0.0, 0.0, 0.0)
+    """Forward, to the left, up; each in [−1, 1]."""
     turn: Triple = (0.0, 0.0, 0.0)
+    """About the forward, left and up axes; each in [−1, 1]."""
     lift: tuple[float, float] = (0.0, 0.0)
+    """How high the left and the right foot are held, in [0, 1]; at 0 a foot stands."""
 
     @property
     def idle(self) -> bool:
-        """Nothing is asked for beyond what is."""
+        """Whether neither `move` nor `turn` asks for anything."""
         return not any((*self.move, *self.turn))
 
 
-STAND = Command()
-
-
 def trusted(command: Command) -> tuple[Command, str]:
-    """The command with every number finite and within its range, near the middle as 0; and what was wrong with it, if anything."""
+    """A `command` with every number finite and within its range, small ones 0; and what was wrong with it, "" if nothing."""
     wrong = ""
-    if command.guided not in GUIDED:
-        return STAND, f"nothing is called {str(command.guided)[:40]!r}; guided are {', '.join(GUIDED)}"
+    if command.guided not in GUIDED_POINTS:
+        return Command(), f"nothing is called {str(command.guided)[:40]!r}; one of {', '.join(GUIDED_POINTS)}"
 
     def number(value: float, low: float) -> float:
         nonlocal wrong
@@ -49,14 +46,14 @@ def trusted(command: Command) -> tuple[Command, str]:
         if not low <= value <= 1.0:
             wrong = wrong or f"the device sent {value:.3g}, outside [{low:g}, 1]"
         value = min(max(float(value), low), 1.0)
-        return 0.0 if abs(value) < IDLE else value
+        return 0.0 if abs(value) < STICK_DEADBAND else value
 
     try:
         fx, fy, fz = (number(x, -1.0) for x in command.move)
         tx, ty, tz = (number(x, -1.0) for x in command.turn)
         left, right = (number(x, 0.0) for x in command.lift)
     except (TypeError, ValueError):
-        return STAND, "the device sent a command of the wrong size"
+        return Command(), "the device sent a command of the wrong size"
     if wrong and "number" in wrong:
-        return replace(STAND, guided=command.guided), wrong
+        return Command(command.guided), wrong
     return Command(command.guided, (fx, fy, fz), (tx, ty, tz), (left, right)), wrong

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.figure.shape import Box
-from bunraku.locomotion.guide.com_zmp import FLOOR
-from bunraku.locomotion.guide.performance import Performance
+from bunraku.locomotion.guide.com_zmp import SAMPLE_COLUMNS
+from bunraku.locomotion.guide.guided_move import GuidedMove
+from bunraku.locomotion.guide.navigation_points import NO_FOOT
 from bunraku.locomotion.guide.segment import Segment
 from bunraku.render.plots import COLORS
 from bunraku.scene import Scene
@@ -22,28 +23,47 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
-COM, ZMP, LEFT, RIGHT, GOAL = COLORS[0], COLORS[1], COLORS[2], COLORS[3], COLORS[4]
+
+
+class LociColors(NamedTuple):
+    """Colours of the points."""
+
+    com: str = COLORS[0]
+    zmp: str = COLORS[1]
+    left: str = COLORS[2]
+    right: str = COLORS[3]
+    goal: str = COLORS[4]
+
+
+LOCI_COLORS = LociColors()
 
 
 def draw_segments(axes: Axes, segments: Sequence[Segment], *, axis: int = 1) -> None:
-    """Centre of mass and ZMP along one horizontal axis against time, with the region that the ZMP may be in (Fig. 8)."""
+    """Draws centre of mass and ZMP of `segments` against time into `axes`, with the polygon that the ZMP must stay in (Fig. 8).
+
+    `axis` is the horizontal one that is drawn: 0 for x, 1 for y.
+    """
     t0 = 0.0
     for k, segment in enumerate(segments):
         t = t0 + segment.dt * np.arange(segment.n + 1)
         low, high = (1e3 * x for x in _slice(segment, axis))
         axes.fill_between(t, low, high, color="#dfe7ef", lw=0, label="region of support" if k == 0 else None)
-        axes.plot(t, 1e3 * segment.samples[:, axis], color=COM, lw=1.8, label="centre of mass" if k == 0 else None)
-        axes.plot(t, 1e3 * segment.samples[:, FLOOR + axis], color=ZMP, lw=1.4, label="ZMP" if k == 0 else None)
+        axes.plot(t, 1e3 * segment.samples[:, axis], color=LOCI_COLORS.com, lw=1.8, label="centre of mass" if k == 0 else None)
+        axes.plot(
+            t, 1e3 * segment.samples[:, SAMPLE_COLUMNS.zmp + axis], color=LOCI_COLORS.zmp, lw=1.4, label="ZMP" if k == 0 else None
+        )
         outside = segment.margin < -1e-6
         if outside.any():
-            axes.plot(t[outside], 1e3 * segment.samples[outside, FLOOR + axis], ".", color="black", ms=4, label="outside")
+            axes.plot(
+                t[outside], 1e3 * segment.samples[outside, SAMPLE_COLUMNS.zmp + axis], ".", color="black", ms=4, label="outside"
+            )
         t0 += segment.duration
         axes.axvline(t0, color="#999999", lw=0.8, ls=":")
     axes.set_xlabel("time [s]")
 
 
 def _slice(segment: Segment, axis: int) -> tuple[Array, Array]:
-    """Least and greatest coordinate of the polygon at every tick."""
+    """Smallest and largest coordinate of the polygon at every tick."""
     low, high = np.empty(segment.n + 1), np.empty(segment.n + 1)
     first = 0
     for phase, end in zip(segment.phases, segment.ends, strict=True):
@@ -52,8 +72,14 @@ def _slice(segment: Segment, axis: int) -> tuple[Array, Array]:
     return low, high
 
 
-def draw_loci(done: Sequence[Performance], path: str | PathLike[str], *, scene: Scene | None = None, width: float = 9.0) -> None:
-    """Loci of the centre of mass, ZMP, feet and hands from above, with footprints and subgoals, into a PNG, SVG or PDF file."""
+def draw_loci(done: Sequence[GuidedMove], path: str | PathLike[str], *, scene: Scene | None = None, width: float = 9.0) -> None:
+    """Draws the loci of centre of mass, ZMP, feet and hands from above, with footprints and subgoals.
+
+    done: moves, in order
+    path: a PNG, SVG or PDF file
+    scene: drawn below them
+    width: of the picture [inches]
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -65,8 +91,8 @@ def draw_loci(done: Sequence[Performance], path: str | PathLike[str], *, scene: 
         sheet.savefig(temporary, dpi=150, format=str(path).rpartition(".")[2])
 
 
-def loci(axes: Axes, done: Sequence[Performance], *, scene: Scene | None = None) -> None:
-    """The same, into axes that are there."""
+def loci(axes: Axes, done: Sequence[GuidedMove], *, scene: Scene | None = None) -> None:
+    """Draws the loci of the moves `done`, above a `scene`, into `axes` that exist."""
     for obstacle in scene.obstacles if scene is not None else ():
         if isinstance(obstacle.geometry, Box):
             x, y = obstacle.geometry.size[:2]
@@ -85,7 +111,7 @@ def loci(axes: Axes, done: Sequence[Performance], *, scene: Scene | None = None)
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=8)
 
 
-def _locus(axes: Axes, one: Performance, *, first: bool) -> None:
+def _locus(axes: Axes, one: GuidedMove, *, first: bool) -> None:
     move = one.move
 
     def line(points: Array, color: str, label: str, **words: Any) -> None:
@@ -93,11 +119,11 @@ def _locus(axes: Axes, one: Performance, *, first: bool) -> None:
 
     for phase in move.segment.phases:
         axes.fill(*phase.region.corners.T, color="#3b6ea5", alpha=0.035, lw=0, zorder=0.5)
-    line(move.segment.samples[:, :2], COM, "centre of mass", lw=1.6)
-    line(one.zmp, ZMP, "ZMP of all bodies", lw=0.7)
-    for k, (color, side) in enumerate(((LEFT, "left"), (RIGHT, "right"))):
+    line(move.segment.samples[:, :2], LOCI_COLORS.com, "centre of mass", lw=1.6)
+    line(one.zmp, LOCI_COLORS.zmp, "ZMP of all bodies", lw=0.7)
+    for k, (color, side) in enumerate(((LOCI_COLORS.left, "left"), (LOCI_COLORS.right, "right"))):
         line(move.feet[:, k], color, f"{side} foot", lw=1.2)
         line(move.hands[:, k], color, f"{side} hand", lw=0.9, ls="--")
-    axes.plot(*move.goals.com[:2], "+", color=GOAL, ms=6, label="subgoals" if first else None)
-    if move.goals.swings != -1:
-        axes.plot(*move.goals.feet[move.goals.swings, :2], "s", color=GOAL, ms=3, mfc="none")
+    axes.plot(*move.goals.com[:2], "+", color=LOCI_COLORS.goal, ms=6, label="subgoals" if first else None)
+    if move.goals.swings != NO_FOOT:
+        axes.plot(*move.goals.feet[move.goals.swings, :2], "s", color=LOCI_COLORS.goal, ms=3, mfc="none")

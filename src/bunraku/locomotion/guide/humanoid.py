@@ -1,4 +1,4 @@
-"""Humanoid: a figure with feet to stand on, a trunk and hands, and what it can be asked for."""
+"""Humanoid: a figure with feet, a trunk and hands, and the limits within which it is guided."""
 
 from __future__ import annotations
 
@@ -14,40 +14,42 @@ from bunraku.errors import FigureError
 from bunraku.figure import Figure
 from bunraku.figure.library.humanoids import SIZE, humanoid
 from bunraku.kinematics import Pose, pose
+from bunraku.locomotion.guide.com_zmp import GRAVITY
 
 Array = NDArray[np.float64]
-SIDES = ("left", "right")
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What the guided points may be asked for. Lengths in metres, angles in radians, speeds in m/s and rad/s."""
+class HumanoidLimits:
+    """Limits of what the guided points do. Lengths in metres, angles in radians, speeds in m/s and rad/s."""
 
     forward: float
     """How far a foot may be ahead of, or behind, the other."""
     apart: tuple[float, float]
     """Smallest and largest distance of the feet across."""
     turn: tuple[float, float]
-    """How far a foot may be turned inward and outward against the other."""
+    """How far a foot may be turned inward and outward relative to the other."""
     rise: float
     """Largest difference in height between the feet."""
     lift: float
-    """How high a foot swings, and with a full throttle is held, above the ground."""
+    """How high above the ground a foot is held at full throttle; a swing takes a share of it."""
     crouch: float
-    """How far the centre of mass may go down from its height at home."""
+    """How far the centre of mass may go below its height at home."""
     lean: float
     """How far the trunk may lean."""
     reach: float
     """Largest distance between a hand and its shoulder before the body follows."""
     foot_speed: float
+    """Largest speed of a swinging foot."""
     hand_speed: float
+    """Largest speed of a hand."""
     trunk_speed: float
-    """Of turning."""
+    """Largest angular speed of the trunk."""
 
 
 @dataclass(frozen=True, eq=False)
 class Humanoid:
-    """A figure that stands in its `home` configuration, with the names of what is guided."""
+    """A figure that stands in its `home` configuration (n_q,), with the names of the frames that are guided."""
 
     figure: Figure
     home: Array
@@ -57,7 +59,7 @@ class Humanoid:
     shoulders: tuple[str, str]
     sole: Array
     """Corners of a sole in the axes of the foot's frame, (m, 2), counter-clockwise."""
-    limits: Limits
+    limits: HumanoidLimits
 
     __repr__ = brief
 
@@ -70,12 +72,12 @@ class Humanoid:
 
     @cached_property
     def pose(self) -> Pose:
-        """At home."""
+        """Its frames at home."""
         return pose(self.figure, self.home)
 
     @cached_property
     def facing(self) -> Array:
-        """Axes of the trunk's frame at home: attitudes are told from here."""
+        """Axes of the trunk's frame at home: attitudes are relative to them."""
         return self.pose.X(self.trunk)[:3, :3].copy()
 
     @cached_property
@@ -94,12 +96,12 @@ class Humanoid:
 
     @cached_property
     def height(self) -> float:
-        """Of the centre of mass above the soles, at home."""
+        """Height of the centre of mass above the soles, at home [m]."""
         return float(self.pose.com[2] - self.pose.point(self.feet[0])[2])
 
     @cached_property
     def home_hands(self) -> Array:
-        """Where the hands are at home, seen from the centre of mass, (2, 3)."""
+        """Places of the hands at home, relative to the centre of mass, (2, 3) [m]."""
         return np.array([self.pose.point(hand) - self.pose.com for hand in self.hands])
 
     @cached_property
@@ -109,24 +111,25 @@ class Humanoid:
 
     @cached_property
     def home_shoulders(self) -> Array:
-        """The same for the shoulders."""
+        """Places of the shoulders at home, relative to the centre of mass, (2, 3) [m]."""
         return np.array([self.pose.point(shoulder) - self.pose.com for shoulder in self.shoulders])
 
     @cached_property
     def home_apart(self) -> float:
+        """Distance of the feet at home [m]."""
         left, right = (self.pose.point(foot) for foot in self.feet)
         return float(np.linalg.norm((left - right)[:2]))
 
     @cached_property
     def width(self) -> float:
-        """Radius of the trunk, shoulder to shoulder and a hand more."""
+        """Radius of the trunk with its arms [m]."""
         return float(np.abs(self.home_hands[:, 1]).max())
 
     @cached_property
     def legs(self) -> tuple[Array, Array, float]:
-        """Hips seen from the centre of mass (2, 3), ankles seen from the feet (2, 3), and the length of a straight leg between.
+        """Hips relative to the centre of mass (2, 3), ankles relative to the feet (2, 3), and the length of a straight leg [m].
 
-        A hip is taken to lie straight above its ankle: what leads there from the side is no part of the leg.
+        A hip counts as straight above its ankle: a link to it from the side is no part of the leg.
         """
         figure, hips, ankles, lengths = self.figure, [], [], []
         for foot in self.feet:
@@ -140,7 +143,7 @@ class Humanoid:
         return np.array(hips), np.array(ankles), min(lengths)
 
     def _stretched(self, hip: str, knee: str, ankle: str) -> float:
-        """The longest way from hip to ankle, seen from the side, that one joint between makes."""
+        """The largest distance from hip to ankle, seen from the side, over the range of one joint between them."""
         variable = self.figure.frame(knee).variable
         assert variable is not None
         k, q, out = self.figure.index(variable.name), self.home.copy(), 0.0
@@ -151,7 +154,7 @@ class Humanoid:
         return out
 
     def _chain(self, frame: str) -> list[str]:
-        """Frames from the first that moves against the trunk's tree to this one."""
+        """Frames from the floating base, without it, to this one."""
         out, at = [frame], self.figure.frame(frame)
         free = {name for joint in self.figure.groups if joint.kind == "free" for name in joint.frames}
         while at.parent in self.figure.frame_index and at.parent not in free:
@@ -161,15 +164,21 @@ class Humanoid:
 
 
 def rectangle(length: float, width: float, at: tuple[float, float] = (0.0, 0.0)) -> Array:
-    """Corners of a sole."""
+    """Corners (4, 2) of a sole of this `length` and `width` [m] whose middle is `at` (x, y) [m], counter-clockwise."""
     x, y = length / 2, width / 2
     return np.array([[x, y], [-x, y], [-x, -y], [x, -y]]) + at
 
 
-def limits_of(leg: float, sole: Array, apart: float, arm: float) -> Limits:
-    """What a humanoid with legs of this length, such soles, feet so far apart at home and such arms may be asked for."""
-    width, size = float(np.ptp(sole[:, 1])), math.sqrt(leg / 9.81)
-    return Limits(
+def limits_of(leg: float, sole: Array, apart: float, arm: float) -> HumanoidLimits:
+    """Limits in proportion to a body.
+
+    leg: length of a straight leg [m]
+    sole: corners of a sole (m, 2) [m]
+    apart: distance of the feet at home [m]
+    arm: length of an arm [m]
+    """
+    width, size = float(np.ptp(sole[:, 1])), math.sqrt(leg / GRAVITY)
+    return HumanoidLimits(
         forward=0.4 * leg, apart=(min(width + 0.015 * leg, apart), apart + 0.24 * leg), turn=(0.2, 0.4), rise=0.12 * leg,
         lift=0.12 * leg, crouch=0.04 * leg, lean=0.25, reach=0.93 * arm, foot_speed=0.35 * leg / size, hand_speed=0.3 * leg / size,
         trunk_speed=0.25 / size,
@@ -177,10 +186,10 @@ def limits_of(leg: float, sole: Array, apart: float, arm: float) -> Limits:
 
 
 def small_humanoid() -> Humanoid:
-    """Our own: 20 joints, 580 mm, 6.5 kg."""
+    """The humanoid of the library: 20 joints, 580 mm tall, 6.5 kg."""
     figure = humanoid()
     home = np.array(figure.start)
-    hands, shoulders = (tuple(f"{side}_{part}" for side in SIDES) for part in ("hand", "shoulder_pitch"))
+    hands, shoulders = (tuple(f"{side}_{part}" for side in ("left", "right")) for part in ("hand", "shoulder_pitch"))
     sole = rectangle(*SIZE.sole)
     return Humanoid(
         figure, home, ("left_sole", "right_sole"), hands, "trunk", shoulders, sole,  # type: ignore[arg-type]

@@ -6,8 +6,8 @@ feet: [left_sole_link, right_sole_link]
 sole: {size: [0.2, 0.12], at: [0, 0, 0]}    # of both feet, in the axes of their frames
 hands: [gripper_left_base_link, gripper_right_base_link]
 trunk: torso_2_link
-home: {leg_left_3_joint: -0.4, leg_left_4_joint: 0.8}
-limits: {forward: 0.3, reach: 0.5}          # what is not said follows from the size of legs and soles
+home: {leg_left_3_joint: -23 deg, leg_left_4_joint: 46 deg}
+limits: {forward: 30 cm, turn: [10 deg, 20 deg]}   # the others follow from the size of legs and soles
 """
 
 from __future__ import annotations
@@ -31,41 +31,38 @@ from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
 from bunraku.kinematics import Pose, pose
-from bunraku.locomotion.guide.humanoid import Humanoid, Limits, limits_of, rectangle, small_humanoid
-from bunraku.locomotion.guide.segment import Planner
+from bunraku.locomotion.guide.humanoid import Humanoid, HumanoidLimits, limits_of, rectangle, small_humanoid
+from bunraku.locomotion.guide.segment import SegmentPlanner
 from bunraku.locomotion.guide.stride import shortened
 
 Array = NDArray[np.float64]
-WORDS = ("humanoid", "figure", "feet", "sole", "hands", "trunk", "home", "limits")
-LIMITS = tuple(field.name for field in fields(Limits))
-PAIRS = ("apart", "turn")
 
 
 def humanoid_named(name: str | os.PathLike[str]) -> Humanoid:
-    """Our own, by the name "humanoid", or that of a humanoid file."""
+    """The humanoid of the library where `name` is "humanoid", otherwise that of the humanoid file `name`."""
     return small_humanoid() if str(name) == "humanoid" else load_humanoid(name)
 
 
 def load_humanoid(path: str | os.PathLike[str]) -> Humanoid:
-    """The humanoid in a file."""
+    """The humanoid in the file `path`; raises FileError with the place of a mistake."""
     return _humanoid(yaml_reader.read(path), Path(path).parent)
 
 
 def parse_humanoid(text: str, path: str | os.PathLike[str] = "") -> Humanoid:
-    """The humanoid in a text, as if it were in the file `path`."""
+    """The humanoid in a `text`, as if it were in the file `path`; raises FileError with the place of a mistake."""
     return _humanoid(yaml_reader.parse(text, str(path)), Path(path).parent)
 
 
-def planner_of(humanoid: Humanoid) -> Planner:
-    """A planner for soles so wide and a centre of mass so high."""
+def planner_of(humanoid: Humanoid) -> SegmentPlanner:
+    """A planner for the soles of a `humanoid` and the height of its centre of mass."""
     width, slow = float(np.ptp(humanoid.sole[:, 1])), math.sqrt(humanoid.height / 0.31)
-    return Planner(
+    return SegmentPlanner(
         duration=round(0.5 * slow, 1), longest=3.0 * slow, margin=0.11 * width, rest_margin=0.167 * width, near=0.003 * slow**2
     )
 
 
 def _humanoid(node: Node, folder: Path) -> Humanoid:
-    node.words(WORDS, "a humanoid file")
+    node.words(("humanoid", "figure", "feet", "sole", "hands", "trunk", "home", "limits"), "a humanoid file")
     name = node.need("humanoid", "a humanoid file").name("the humanoid")
     figure = _figure(node.need("figure", "the humanoid"), folder).replace(name=name)
     left, right = (_frame(item, figure) for item in node.need("feet", "the humanoid").items("feet", 2))
@@ -81,7 +78,7 @@ def _humanoid(node: Node, folder: Path) -> Humanoid:
     draft = Humanoid(figure, home, feet, (hands[0], hands[1]), trunk, shoulders, sole, limits_of(1.0, sole, 0.2, 0.5))
     with node.blamed({"feet": "feet"}):
         _, _, leg = draft.legs
-        draft.foot_axes  # noqa: B018 (says what is wrong)
+        draft.foot_axes  # noqa: B018 (raises where a foot is not flat)
     here = draft.pose
     arm = min(_length(figure, here, shoulder, hand) for shoulder, hand in zip(shoulders, hands, strict=True))
     sized = replace(draft, limits=limits_of(leg, sole, draft.home_apart, arm))
@@ -116,13 +113,13 @@ def _sole(node: Node) -> tuple[tuple[float, float], tuple[float, float, float]]:
     node.words(("size", "at"), "a sole")
     length, width = node.need("size", "the sole").numbers(2, Quantity.LENGTH)
     if not (length > 0.0 and width > 0.0):
-        raise node.error("a sole has no size", advice="size: [0.2, 0.1], its length and width")
+        raise node.error("the sole has no size", advice="give its length and width, such as size: [0.2, 0.1]")
     at = node.get("at")
     return (length, width), (0.0, 0.0, 0.0) if at is None else at.lengths()
 
 
 def _with_soles(figure: Figure, feet: tuple[str, str], at: tuple[float, float, float]) -> tuple[Figure, tuple[str, str]]:
-    """Frames in the middle of the soles, where the named ones are not."""
+    """The figure with frames in the middle of the soles, where the named frames are not there; and their names."""
     if at == (0.0, 0.0, 0.0):
         return figure, feet
     soles = tuple(Frame(f"{foot}_middle", foot, at) for foot in feet)
@@ -130,11 +127,11 @@ def _with_soles(figure: Figure, feet: tuple[str, str], at: tuple[float, float, f
 
 
 def _home(node: Node, figure: Figure, feet: tuple[str, str]) -> Array:
-    """Joints as they are told, the middle of the soles at the origin, the left foot to the left."""
+    """The configuration with the joints that the file gives, the middle of the soles at the origin, facing x."""
     q, words = np.array(figure.start), node.get("home")
     for name, value in (words.words(figure.names, "home") if words is not None else {}).items():
         k = figure.index(name)
-        q[k] = value.number()
+        q[k] = value.number(Quantity.LENGTH if figure.variables[k].motion == "translate" else Quantity.ANGLE)
         lower, upper = (limit[k] for limit in figure.limits)
         if not lower <= q[k] <= upper:
             raise value.error(f"{name} is outside its limits", advice=f"between {lower:.4g} and {upper:.4g}")
@@ -144,13 +141,13 @@ def _home(node: Node, figure: Figure, feet: tuple[str, str]) -> Array:
     names = [variable.name for frame in base[0].frames if (variable := figure.frame(frame).variable) is not None]
     places = figure.indices(names)
     left, right = (pose(figure, q).point(foot) for foot in feet)
-    q[places[3]] -= math.atan2(right[0] - left[0], left[1] - right[1])  # it faces x, wherever its file has it face
+    q[places[3]] -= math.atan2(right[0] - left[0], left[1] - right[1])  # turn it to face x
     q[places[:3]] -= np.mean([pose(figure, q).point(foot) for foot in feet], axis=0)
     return q
 
 
 def _started(figure: Figure, q: Array) -> Figure:
-    """The figure that starts at q: whoever shows it without us shows it standing."""
+    """The figure with its start at q, so that every view of it shows it standing."""
     frames = (
         frame if (own := frame.variable) is None else replace(frame, variable=replace(own, start=float(q[figure.index(own.name)])))
         for frame in figure.frames
@@ -159,7 +156,7 @@ def _started(figure: Figure, q: Array) -> Figure:
 
 
 def _shoulder(figure: Figure, hand: str, trunk: str) -> str:
-    """The first joint of an arm, seen from the trunk."""
+    """The frame of the first joint of an arm, from the trunk."""
     found, frame = hand, hand
     while frame != trunk:
         if figure.frame(frame).variable is not None:
@@ -180,13 +177,24 @@ def _length(figure: Figure, here: Pose, shoulder: str, hand: str) -> float:
     return sum(float(np.linalg.norm(b - a)) for a, b in pairwise(places))
 
 
-def _limits(node: Node | None, own: Limits) -> Limits:
+def _limits(node: Node | None, own: HumanoidLimits) -> HumanoidLimits:
     if node is None:
         return own
     changes: dict[str, Any] = {}
-    for word, value in node.words(LIMITS, "limits").items():
-        numbers = value.numbers(2) if word in PAIRS else (value.number(),)
+    for word, value in node.words(tuple(field.name for field in fields(HumanoidLimits)), "limits").items():
+        measure = _measure(word)
+        pair = word in ("apart", "turn")
+        numbers = value.numbers(2, measure) if pair else (value.number(measure),)
         if not all(x > 0.0 for x in numbers):
-            raise value.error(f"{word} must be positive", advice="metres, radians, or those a second")
-        changes[word] = numbers if word in PAIRS else numbers[0]
+            raise value.error(f"{word} must be positive", advice=f"give {'two numbers' if pair else 'a number'} above zero")
+        changes[word] = numbers if pair else numbers[0]
     return replace(own, **changes)
+
+
+def _measure(word: str) -> Quantity:
+    """What a limit measures."""
+    if word == "trunk_speed":
+        return Quantity.TURNING_SPEED
+    if word.endswith("_speed"):
+        return Quantity.SPEED
+    return Quantity.ANGLE if word in ("turn", "lean") else Quantity.LENGTH

@@ -1,4 +1,4 @@
-"""Move: a planned segment of all points, from the first tick to the last."""
+"""Move: what all points do during a segment, from the first tick to the last."""
 
 from __future__ import annotations
 
@@ -8,28 +8,33 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide.navigation_points import NONE, REST, Points, Rates, Subgoals
-from bunraku.locomotion.guide.point_paths import LANDS, LEVEL, LIFTS, STAIRS, Swing, led, quintic, swung, turned
+from bunraku.locomotion.guide.navigation_points import AT_REST, NO_FOOT, Points, Rates, Subgoals
+from bunraku.locomotion.guide.point_paths import Swing, SwingOptions, led, quintic, swung, turned
 from bunraku.locomotion.guide.segment import Segment
 
 Array = NDArray[np.float64]
-NEAR = 1e-5
-"""Seconds between the moments that rates are taken from: paths are polynomials, what is left is rounding."""
-LEVEL_ENOUGH = 0.004
-"""Feet that differ less in height are on one level [m]."""
+RATE_STEP = 1e-5
+"""Step of the difference quotients in time [s]: paths are polynomials, so the error is rounding."""
 
 
-def swing_of(start: Points, goals: Subgoals, clearance: float, between: float) -> tuple[Swing, float]:
-    """How the foot swings, and the height that it passes. `between` is the height of the ground on its way."""
+def swing_of(
+    start: Points, goals: Subgoals, clearance: float, between: float, options: SwingOptions = SwingOptions()
+) -> tuple[Swing, float]:  # fmt: skip
+    """How the foot swings from `start` to `goals`, and the height that it passes [m].
+
+    clearance: height of a swing above the ground [m]
+    between: height of the ground on the foot's way [m]
+    options: shapes of swings
+    """
     foot = goals.swings
     a, b = float(start.feet[foot, 2]), float(goals.feet[foot, 2])
     if not goals.lands:
-        return LIFTS, b
+        return options.lifts, b
     if start.aloft == foot:
-        return LANDS, a
+        return options.lands, a
     top = max(a, b, between) + clearance
-    flat = abs(a - b) < LEVEL_ENOUGH and between - max(a, b) < LEVEL_ENOUGH
-    return (LEVEL if flat else STAIRS), top
+    flat = abs(a - b) < options.one_level and between - max(a, b) < options.one_level
+    return (options.level if flat else options.stairs), top
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,34 +44,39 @@ class Move:
     start: Points
     goals: Subgoals
     segment: Segment
-    swing: Swing = LEVEL
+    swing: Swing = Swing()
     top: float = 0.0
+    """Height that a swinging foot passes [m]."""
 
     @property
     def n(self) -> int:
+        """How many ticks it lasts."""
         return self.segment.n
 
     @property
     def air(self) -> tuple[int, int]:
         """First and last tick of the swing."""
         ends = self.segment.ends
-        if self.goals.swings == NONE:
+        if self.goals.swings == NO_FOOT:
             return (0, 0)
-        if self.start.aloft != NONE:
+        if self.start.aloft != NO_FOOT:
             return (0, ends[0])
         return (ends[0], ends[1])
 
     def stands(self, foot: int) -> NDArray[np.bool_]:
-        """Whether a foot is on the ground, at every tick."""
+        """Whether a `foot` (0 left, 1 right) is on the ground, at every tick (n + 1,)."""
         out = np.ones(self.n + 1, bool)
         if foot in (self.start.aloft, self.goals.swings):
-            first, last = self.air if self.goals.swings != NONE else (0, self.n)
+            first, last = self.air if self.goals.swings != NO_FOOT else (0, self.n)
             out[first + 1 : last] = False
             out[0], out[-1] = self.start.aloft != foot, self.goals.swings == foot and self.goals.lands
         return out
 
     def shares(self, zmp: Array) -> Array:
-        """How the floor pushes each foot (≤ n + 1, 2): on two, by where the ZMP is on the line from one to the other."""
+        """Shares of the floor's force that each foot bears (k, 2), for a `zmp` (k, 2) [m] at the first k ticks.
+
+        On two feet the ZMP, projected onto the line from one to the other, shares it.
+        """
         places = self.feet[: len(zmp), :, :2]
         way = places[:, 1] - places[:, 0]
         s = np.clip(((zmp - places[:, 0]) * way).sum(1) / (way * way).sum(1), 0.0, 1.0)
@@ -75,38 +85,38 @@ class Move:
 
     @cached_property
     def feet(self) -> Array:
-        """(n + 1, 2, 4)."""
+        """Places of the feet (x, y, z, yaw) at every tick, (n + 1, 2, 4)."""
         return self._feet(np.arange(self.n + 1.0))
 
     @cached_property
     def trunk(self) -> Array:
-        """Roll, pitch and yaw, (n + 1, 3)."""
+        """Roll, pitch and yaw of the trunk, (n + 1, 3) [rad]."""
         return self._trunk(np.arange(self.n + 1.0))
 
     @cached_property
     def turns(self) -> Array:
-        """The trunk against its home, as matrices (n + 1, 3, 3)."""
+        """Rotations of the trunk relative to its home (n + 1, 3, 3)."""
         return matrices(self.trunk)
 
     @cached_property
     def hands(self) -> Array:
-        """In the world, (n + 1, 2, 3)."""
+        """Places of the hands in the world, (n + 1, 2, 3) [m]."""
         return self._hands(np.arange(self.n + 1.0)) + self.segment.samples[:, None, :3] * self._carried
 
     @cached_property
     def hand_axes(self) -> Array:
-        """How hands are turned, in the world (n + 1, 2, 3, 3); of one that turns as suits the arm, only about."""
+        """Axes of the hands in the world (n + 1, 2, 3, 3); only approximate for a hand that is free to turn."""
         return self._hand_axes(np.arange(self.n + 1.0))
 
     @property
     def held(self) -> tuple[bool, bool]:
-        """Whether each hand is turned as `hand_axes` say."""
+        """Whether each hand follows `hand_axes`; otherwise it is free to turn."""
         left, right = self.goals.hand_axes
         return left is not None, right is not None
 
     @property
     def releases(self) -> bool:
-        """Whether a hand that was held turns again as suits the arm."""
+        """Whether a hand that was held becomes free to turn."""
         return any(before and not now for before, now in zip(self.start.held, self.held, strict=True))
 
     # -- at any moment, in ticks -----------------------------------------------------------------------------------
@@ -114,7 +124,7 @@ class Move:
     def _feet(self, ticks: Array) -> Array:
         out = np.tile(self.start.feet, (len(ticks), 1, 1))
         foot = self.goals.swings
-        if foot != NONE:
+        if foot != NO_FOOT:
             first, last = self.air
             s = (ticks - first) / (last - first)
             v, a = (rate[foot] for rate in self.start.rates.feet)
@@ -127,11 +137,11 @@ class Move:
 
     @property
     def _carried(self) -> Array:
-        """Of each hand, whether the body carries it, (2, 1)."""
+        """1 for a hand that the body carries, otherwise 0, (2, 1)."""
         return np.array([[not in_world] for in_world, _ in self.goals.hands], float)
 
     def _hands(self, ticks: Array) -> Array:
-        """Those that the body carries are seen from the centre of mass."""
+        """Places of the hands; of those that the body carries, relative to the centre of mass."""
         out, T, s = np.empty((len(ticks), 2, 3)), self.segment.duration, ticks / self.n
         for hand, (in_world, goal) in enumerate(self.goals.hands):
             p, v, a = self.start.hands[hand], self.start.hand_speeds[hand], self.start.rates.hands[hand]
@@ -145,13 +155,13 @@ class Move:
         """A hand in the axes of the trunk, from the centre of mass: r = Rᵀ(p − c), and its rates by those of R."""
         row, (turning, bending) = self.segment.samples[0], self.start.rates.trunk
         away, speed, push = p - row[:3], v - row[3:6], a - row[6:9]
-        t = NEAR * np.arange(-2.0, 3.0)[:, None]
+        t = RATE_STEP * np.arange(-2.0, 3.0)[:, None]
         turns = matrices(self.start.trunk + t * turning + 0.5 * t * t * bending)
         (rate, bend), R = _rates(turns), turns[2]
         r = R.T @ away
         r_v = R.T @ (speed - rate @ r)
         # Between two moves nothing but the centre of mass accelerates.
-        r_a = np.zeros(3) if self.start.rates is REST else R.T @ (push - bend @ r - 2.0 * rate @ r_v)
+        r_a = np.zeros(3) if self.start.rates is AT_REST else R.T @ (push - bend @ r - 2.0 * rate @ r_v)
         return quintic(r, r_v, r_a, goal, T, s)
 
     def _hand_axes(self, ticks: Array) -> Array:
@@ -164,50 +174,50 @@ class Move:
                 out[:, hand] = trunk @ A.T @ R
             elif in_world:
                 out[:, hand] = turned(R, v, a, goal, T, s)
-            else:  # in the axes of the trunk, which turns itself
-                t = NEAR * np.arange(-2.0, 3.0)[:, None]
+            else:  # in the axes of the trunk, which turns as well
+                t = RATE_STEP * np.arange(-2.0, 3.0)[:, None]
                 w, b = _turning(matrices(self.start.trunk + t * rates.trunk[0] + 0.5 * t * t * rates.trunk[1]))
                 out[:, hand] = trunk @ turned(A.T @ R, A.T @ (v - w), A.T @ (a - b - np.cross(w, v - w)), goal, T, s)
         return out
 
     def at(self, tick: int) -> Points:
-        """Where everything is, and how it moves, at a tick between the first and the last."""
-        ticks = tick + NEAR / self.segment.dt * np.arange(-2.0, 3.0)
+        """Where all points are, and how they move, at a `tick` between the first and the last."""
+        ticks = tick + RATE_STEP / self.segment.dt * np.arange(-2.0, 3.0)
         row, state = self.segment.samples[tick], self.segment.at(tick)
         hand_v, hand_a = _rates(self._hands(ticks))
-        aloft = NONE if self.stands(0)[tick] and self.stands(1)[tick] else 0 if self.stands(1)[tick] else 1
+        aloft = NO_FOOT if self.stands(0)[tick] and self.stands(1)[tick] else 0 if self.stands(1)[tick] else 1
         touch = (self.air[1] - tick) * self.segment.dt if self.goals.swings == aloft and self.goals.lands else 0.0
         hand_v, hand_a = hand_v + row[3:6] * self._carried, hand_a + row[6:9] * self._carried
         left, right = (_turning(path) for path in np.moveaxis(self._hand_axes(ticks), 1, 0))
         turning = np.array([left[0], right[0]]), np.array([left[1], right[1]])
         return Points(
             state, self.feet[tick].copy(), aloft, self.trunk[tick].copy(), self.hands[tick].copy(), hand_v,
-            self.hand_axes[tick].copy(), self.feet[tick].copy() if aloft == NONE else self.start.stood, self.goals.height,
-            self.start.last if self.goals.swings == NONE else self.goals.swings, self.held,
+            self.hand_axes[tick].copy(), self.feet[tick].copy() if aloft == NO_FOOT else self.start.stood, self.goals.height,
+            self.start.last if self.goals.swings == NO_FOOT else self.goals.swings, self.held,
             Rates(_rates(self._feet(ticks)), _rates(self._trunk(ticks)), hand_a, turning, max(touch, 0.0)), self.start.posture,
         )  # fmt: skip
 
     @cached_property
     def end(self) -> Points:
-        """Where everything is when it is over."""
+        """Where all points are at its end."""
         state = self.segment.end
         speeds = np.array([np.zeros(3) if in_world else state.v for in_world, _ in self.goals.hands])
-        lands = self.goals.swings == NONE or self.goals.lands
+        lands = self.goals.swings == NO_FOOT or self.goals.lands
         return Points(
-            state, self.goals.feet.copy(), NONE if lands else self.goals.swings, self.goals.trunk.copy(),
+            state, self.goals.feet.copy(), NO_FOOT if lands else self.goals.swings, self.goals.trunk.copy(),
             self.hands[-1].copy(), speeds, self.hand_axes[-1].copy(), self.goals.feet.copy() if lands else self.start.stood,
-            self.goals.height, self.start.last if self.goals.swings == NONE else self.goals.swings, self.held,
+            self.goals.height, self.start.last if self.goals.swings == NO_FOOT else self.goals.swings, self.held,
         )  # fmt: skip
 
 
 def _rates(path: Array) -> tuple[Array, Array]:
-    """Velocity and acceleration in the middle of five moments that are NEAR apart."""
+    """Velocity and acceleration at the middle one of five moments, RATE_STEP apart."""
     a, b, c, d, e = path
-    return (8.0 * (d - b) - (e - a)) / (12.0 * NEAR), (d - 2.0 * c + b) / NEAR**2
+    return (8.0 * (d - b) - (e - a)) / (12.0 * RATE_STEP), (d - 2.0 * c + b) / RATE_STEP**2
 
 
 def _turning(path: Array) -> tuple[Array, Array]:
-    """Angular velocity and acceleration in the middle of five rotations that are NEAR apart: R′Rᵀ = [ω], R″Rᵀ = [α] + [ω]²."""
+    """Angular velocity and acceleration at the middle one of five rotations, RATE_STEP apart: R′Rᵀ = [ω], R″Rᵀ = [α] + [ω]²."""
     out = []
     for rate in _rates(path):
         W = rate @ path[2].T
@@ -216,7 +226,7 @@ def _turning(path: Array) -> tuple[Array, Array]:
 
 
 def matrices(angles: Array) -> Array:
-    """Rz Ry Rx of rows (roll, pitch, yaw), (k, 3, 3)."""
+    """Rotations Rz Ry Rx (k, 3, 3) of `angles` (k, 3): roll, pitch, yaw [rad]."""
     (a, b, c), (x, y, z) = np.cos(angles).T, np.sin(angles).T
     out = np.empty((len(angles), 3, 3))
     out[:, 0, 0], out[:, 0, 1], out[:, 0, 2] = c * b, c * y * x - z * a, c * y * a + z * x

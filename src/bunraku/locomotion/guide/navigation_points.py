@@ -1,4 +1,4 @@
-"""Points: where all navigation points are, the guided one and the synergetic ones; and Subgoals: where they are wanted."""
+"""Points: where all navigation points are, the guided one and those that follow; and Subgoals: where they should be."""
 
 from __future__ import annotations
 
@@ -9,46 +9,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.locomotion.guide.humanoid import Humanoid
-from bunraku.locomotion.guide.segment import State
+from bunraku.locomotion.guide.segment import ComState
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-NONE = -1
-"""No foot."""
+NO_FOOT = -1
+"""Stands for "neither foot" where 0 is the left one and 1 the right one."""
 
 
 def heading(angle: float) -> Array:
-    """Rotation about the vertical, (3, 3)."""
+    """Rotation (3, 3) about the vertical by an `angle` [rad]."""
     c, s = math.cos(angle), math.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def attitude(trunk: Array) -> Array:
-    """Rotation of the trunk against its home, from roll, pitch and yaw."""
+    """Rotation (3, 3) of the `trunk` relative to its home, from its roll, pitch and yaw [rad]."""
     return so3.rpy(float(trunk[0]), float(trunk[1]), float(trunk[2]))
 
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """Velocities and accelerations of feet (2, 4) and trunk (3,), accelerations of hands (2, 3), and their angular velocities and
-    accelerations (2, 3), in the middle of a move."""
+    """How points move in the middle of a move."""
 
     feet: tuple[Array, Array]
+    """Velocities and accelerations of the feet, (2, 4) each."""
     trunk: tuple[Array, Array]
+    """Of the trunk's angles, (3,) each."""
     hands: Array
+    """Accelerations of the hands (2, 3)."""
     turning: tuple[Array, Array]
+    """Angular velocities and accelerations of the hands, (2, 3) each."""
     touch: float = 0.0
-    """Seconds until the foot in the air was to stand."""
+    """Time until the foot in the air is planned to touch the ground [s]."""
 
 
-REST = Rates((np.zeros((2, 4)),) * 2, (np.zeros(3),) * 2, np.zeros((2, 3)), (np.zeros((2, 3)),) * 2)
+AT_REST = Rates((np.zeros((2, 4)),) * 2, (np.zeros(3),) * 2, np.zeros((2, 3)), (np.zeros((2, 3)),) * 2)
+"""Between two moves."""
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """The centre of mass, feet (2, 4) as (x, y, z, yaw), the trunk's (roll, pitch, yaw), and hands with their velocity (2, 3)."""
+    """The centre of mass, feet (2, 4) as (x, y, z, yaw), the trunk's (roll, pitch, yaw), and hands with their velocities (2, 3)."""
 
-    com: State
+    com: ComState
     feet: Array
     aloft: int
     """The foot that is in the air: 0 left, 1 right, −1 none."""
@@ -56,34 +60,34 @@ class Points:
     hands: Array
     hand_speeds: Array
     hand_axes: Array
-    """How the hands are turned, (2, 3, 3)."""
+    """Axes of the hands, (2, 3, 3)."""
     stood: Array
-    """Where each foot stood last, (2, 4): a foot in the air can always go back there."""
+    """Where each foot stood last, (2, 4): a foot in the air can always return there."""
     height: float
-    """At which the centre of mass is wanted, above the middle of the feet; legs that cannot reach hold it lower."""
-    last: int = NONE
+    """Wanted height of the centre of mass above the middle of the feet [m]; it is lower where legs do not reach."""
+    last: int = NO_FOOT
     """The foot that moved last."""
     held: tuple[bool, bool] = (False, False)
-    """Whether a hand keeps how it is turned; else it turns as suits the arm."""
-    rates: Rates = REST
-    """How all this moves, where it is not the end of a move."""
+    """Whether each hand keeps its axes; otherwise it is free to turn."""
+    rates: Rates = AT_REST
+    """How the points move; AT_REST at the end of a move."""
     posture: Array | None = None
-    """The joints (n_q,) that the posture last led to, where that was not home."""
+    """The configuration (n_q,) that the posture followed last, where that was not home."""
 
     @property
     def yaw(self) -> float:
-        """Where the feet face together."""
+        """Mean direction of the feet [rad]."""
         return 0.5 * float(self.feet[0, 3] + self.feet[1, 3])
 
     @property
     def standing(self) -> Array:
         """The feet on the ground, (k, 4)."""
-        return self.feet if self.aloft == NONE else self.feet[1 - self.aloft][None]
+        return self.feet if self.aloft == NO_FOOT else self.feet[1 - self.aloft][None]
 
 
 @dataclass(frozen=True, eq=False)
 class Subgoals:
-    """Where every point shall be at the end of a segment: a consistent set (*guiding* eq. 1–2)."""
+    """Where every point should be at the end of a segment: a consistent set (*guiding* eq. 1–2)."""
 
     com: Array
     feet: Array
@@ -93,17 +97,19 @@ class Subgoals:
     """Whether it stands at the end."""
     trunk: Array
     hands: tuple[tuple[bool, Array], tuple[bool, Array]]
-    """Of each hand: whether its goal is in the world, or else seen from the centre of mass in the trunk's axes; and the goal."""
+    """Of each hand: whether its goal is in the world, otherwise relative to the centre of mass in the trunk's axes; and it."""
     height: float
     hand_axes: tuple[Array | None, Array | None] = (None, None)
-    """How each hand shall be turned (3, 3), in the world or in the trunk's axes as its place is; None: as suits the arm."""
+    """Axes of each hand (3, 3), in the world or in the trunk as its place is; None: it is free to turn."""
     guided: str = "trunk"
     notice: str = ""
-    """Why it is not what the operator asked for, where it is not."""
+    """Why it differs from the command; "" where it does not."""
+    stops: bool = False
+    """Whether the command cannot be obeyed at all, so that the move only comes to rest."""
 
 
 def moved(points: Points, by: Array, turn: float = 0.0) -> Points:
-    """Everything elsewhere: turned about the middle of the feet, and then by (x, y)."""
+    """The `points` turned by `turn` [rad] about the middle of the feet, and then moved `by` (x, y) [m]."""
     R, about = heading(turn), np.array([*points.feet[:, :2].mean(0), 0.0])
     along = np.array([by[0], by[1], 0.0])
 
@@ -113,7 +119,7 @@ def moved(points: Points, by: Array, turn: float = 0.0) -> Points:
     def feet(old: Array) -> Array:
         return np.column_stack([place(old[:, :3]), old[:, 3] + turn])
 
-    com = State(place(points.com.p), R @ points.com.v, place(points.com.carried))
+    com = ComState(place(points.com.p), R @ points.com.v, place(points.com.carried))
     trunk = points.trunk + np.array([0.0, 0.0, turn])
     return replace(
         points, com=com, feet=feet(points.feet), stood=feet(points.stood), trunk=trunk, hands=place(points.hands),
@@ -122,7 +128,7 @@ def moved(points: Points, by: Array, turn: float = 0.0) -> Points:
 
 
 def standing_at(humanoid: Humanoid, *, x: float = 0.0, y: float = 0.0, z: float = 0.0, yaw: float = 0.0) -> Points:
-    """At home, at rest, with the middle of the feet here and facing there."""
+    """The points of a `humanoid` at home and at rest, with the middle of its feet at (`x`, `y`, `z`) [m], facing `yaw` [rad]."""
     home = humanoid.pose
     feet = np.array([home.point(foot) for foot in humanoid.feet])
     middle = feet.mean(0)
@@ -132,6 +138,6 @@ def standing_at(humanoid: Humanoid, *, x: float = 0.0, y: float = 0.0, z: float 
     com = at + np.array([0.0, 0.0, humanoid.height])
     hands = com + humanoid.home_hands @ R.T
     return Points(
-        State.at_rest(com), np.column_stack([placed, np.full(2, yaw)]), NONE, np.array([0.0, 0.0, yaw]), hands, np.zeros((2, 3)),
-        R @ humanoid.hand_axes, np.column_stack([placed, np.full(2, yaw)]), humanoid.height,
+        ComState.at_rest(com), np.column_stack([placed, np.full(2, yaw)]), NO_FOOT, np.array([0.0, 0.0, yaw]), hands,
+        np.zeros((2, 3)), R @ humanoid.hand_axes, np.column_stack([placed, np.full(2, yaw)]), humanoid.height,
     )  # fmt: skip

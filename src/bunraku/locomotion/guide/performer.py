@@ -1,8 +1,9 @@
 """Performer: moves that a whole body can perform: the ZMP of all bodies inside, motors within their limits, nothing touching.
 
-The point mass of a segment is not the body: swinging limbs move the ZMP. So a segment is followed once by inverse kinematics, the
-error of the ZMP measured, and the segment planned again with the polygons moved by that error (a dynamics filter that cannot
-leave the polygon and joins exactly). What still fails is lengthened; what no duration mends is asked for by halves.
+The point mass of a segment is not the body: swinging limbs move the ZMP. So inverse kinematics follows a segment once, measures
+the error of the ZMP, and the segment is planned again with the polygons moved by that error (a dynamics filter that cannot leave
+the polygon and joins exactly). Where a limit is still broken the move is made longer; where no duration helps, a half and then a
+quarter of the command is tried.
 """
 
 from __future__ import annotations
@@ -15,32 +16,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.kinematics import pose
-from bunraku.locomotion.guide.com_zmp import FLOOR
+from bunraku.locomotion.guide.com_zmp import SAMPLE_COLUMNS
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.guide_command import Command, trusted
+from bunraku.locomotion.guide.guided_move import Fault, GuidedMove, Reason
 from bunraku.locomotion.guide.judge import Judge
 from bunraku.locomotion.guide.move import Move
-from bunraku.locomotion.guide.navigation_points import NONE, REST, Points, Subgoals
-from bunraku.locomotion.guide.performance import ARM, WRIST, ZMP, Fault, Performance
-from bunraku.locomotion.guide.segment import DT
-from bunraku.locomotion.guide.whole_body import FREE, WholeBody
+from bunraku.locomotion.guide.navigation_points import AT_REST, NO_FOOT, Points, Subgoals
+from bunraku.locomotion.guide.segment import GUIDE_TICK
+from bunraku.locomotion.guide.whole_body import WholeBody
 from bunraku.spatial import so3
 from bunraku.spatial.rest_to_rest import PEAK
 
 Array = NDArray[np.float64]
-FILTERED = 0.5
-"""Of the planner's margin: what the ZMP keeps in the polygon when the error of the model is allowed for."""
-SHARES = ((1.0, 10.0), (0.5, 3.0), (0.25, 2.5))
-"""Parts of a command that are tried, and how many segments of the default duration are followed for each before it is given up:
-a refusal must not take longer than an answer may."""
-REDIRECTING = 4.0
-"""The same for one that shall begin at once."""
-REACHING, NEARER = 2, 2.5
-"""Times that a hand's goal is brought nearer (an arm at its limits ends elsewhere with another goal), and segments for each."""
-SLOWER = (1.0, 1.5, 2.0, 3.0, 5.0)
-"""Times as long as speeds ask for: stops that are tried."""
-BEFORE = 5
-"""Samples before a move that its first derivatives look back on."""
+
+
+@dataclass(frozen=True)
+class PerformerOptions:
+    """How hard a performer tries. Effort counts in segments of the default duration: a refusal must not take longer than a move."""
+
+    filtered: float = 0.5
+    """Share of the planner's margin that the ZMP keeps once the error of the model is allowed for."""
+    shares: tuple[tuple[float, float], ...] = ((1.0, 10.0), (0.5, 3.0), (0.25, 2.5))
+    """Shares of a command that are tried, and the effort for each."""
+    redirecting: float = 4.0
+    """Effort for a command that begins in the middle of a move."""
+    reaching: int = 2
+    """How many times a hand's goal is moved to where the arm gets: an arm at its limits ends elsewhere with another goal."""
+    nearer: float = 2.5
+    """Effort for each of these."""
+    slower: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0, 5.0)
+    """Stops that are tried, in multiples of the shortest duration."""
+    nearly: float = 0.1
+    """Excess of a fault, as a share of its limit, below which longer moves are always tried."""
+    look_back: int = 5
+    """Samples before a move that its first derivatives need."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +58,7 @@ class Performer:
     """A guide whose moves are performed by a whole body."""
 
     guide: Guide
+    options: PerformerOptions = PerformerOptions()
     body: WholeBody = field(init=False)
     judge: Judge = field(init=False)
 
@@ -55,46 +66,50 @@ class Performer:
         object.__setattr__(self, "body", WholeBody(self.guide.humanoid))
         object.__setattr__(self, "judge", Judge(self.guide, self.body))
 
-    def next(self, points: Points, command: Command, before: Array) -> Performance:
-        """The move that obeys a command as far as the whole body can; `before` are its last samples (≥ BEFORE, n_q)."""
+    def next(self, points: Points, command: Command, before: Array) -> GuidedMove:
+        """The move from `points` that obeys a `command` as far as the whole body can.
+
+        `before` (≥ `options.look_back`, n_q) are the last samples. Where the command cannot be obeyed at all, the move comes to
+        rest and is `refused`.
+        """
         command, wrong = trusted(command)
         points = self._with_axes(points, before)
-        rules, why = self.guide.rules, ""
-        for share, most in SHARES:
+        rules, options, why = self.guide.rules, self.options, ""
+        for share, most in options.shares:
             asked = command if share == 1.0 else _part(command, share)
             goals = rules.subgoals(points, asked)
             done, fault = self._realise(points, goals, before, most)
-            for _ in range(REACHING if share == 1.0 else 1):
-                if done is not None and fault in (ARM, WRIST):
-                    goals, why = self._within_reach(goals, done.q[-1]), why or fault
-                    done, fault = self._realise(points, goals, before, min(most, NEARER))
-            if done is not None and not fault:
+            for _ in range(options.reaching if share == 1.0 else 1):
+                if done is not None and fault.why in (Reason.ARM, Reason.WRIST):
+                    goals, why = self._within_reach(goals, done.q[-1]), why or fault.said
+                    done, fault = self._realise(points, goals, before, min(most, options.nearer))
+            if done is not None and not fault.why:
                 return replace(done, notice=wrong or goals.notice or why)
-            why = why or fault
+            why = why or fault.said
             if command.idle and not any(command.lift):
                 break
         return self._stop(points, rules.subgoals(points, command), before, why)
 
-    def redirect(self, done: Performance, k: int, command: Command) -> Performance | None:
-        """A performance under way, from its tick k on obeying another command; nothing where that cannot be done at once."""
+    def redirect(self, done: GuidedMove, k: int, command: Command) -> GuidedMove | None:
+        """A move that takes over at tick `k` of the move `done` and obeys another `command`; None where none can begin at once."""
         command, wrong = trusted(command)
-        if done.quiet or done.move.releases or k < BEFORE or any(0 < k - end < 3 for end in done.move.segment.ends):
-            return None  # the samples just before must have stood on the same feet
+        if done.quiet or done.move.releases or k < self.options.look_back or any(0 < k - end < 3 for end in done.move.segment.ends):
+            return None  # the samples just before must stand on the same feet
         points = self._with_axes(done.move.at(k), done.q[: k + 1])
         for goals in self._elsewhere(done.move, points, command):
-            new, fault = self._realise(points, goals, done.q[k + 1 - BEFORE : k + 1], REDIRECTING)
-            if new is not None and not fault and self._above_ground(new.move) and done.stands_at(k, new.zmp[0]):
+            new, fault = self._realise(points, goals, done.q[k + 1 - self.options.look_back : k + 1], self.options.redirecting)
+            if new is not None and not fault.why and self._above_ground(new.move) and done.stands_at(k, new.zmp[0]):
                 return replace(new, notice=wrong or goals.notice)
         return None
 
     def _elsewhere(self, move: Move, points: Points, command: Command) -> Iterator[Subgoals]:
-        """What may be made of a command in the middle of a move: a foot that swings steps where the command would have had it
-        step in the first place, or is put down not far ahead."""
+        """Subgoals for a command in the middle of a move: a swinging foot steps where the command would have sent it from the
+        start, or is put down a little ahead."""
         rules, foot = self.guide.rules, points.aloft
         if not points.rates.touch or command.guided == ("left_foot", "right_foot")[foot]:
             yield rules.subgoals(points, command)
             return
-        if move.start.aloft == NONE:
+        if move.start.aloft == NO_FOOT:
             first = rules.subgoals(move.start, command)
             if first.swings == foot and first.lands:
                 yield first
@@ -103,35 +118,35 @@ class Performer:
         yield rules.landing(replace(points, feet=ahead), command.guided)
 
     def _above_ground(self, move: Move) -> bool:
-        """A foot that is turned back on its way down must not go through the floor."""
+        """Whether a foot that turns back on its way down stays above the floor."""
         foot = move.goals.swings
-        if foot == NONE:
+        if foot == NO_FOOT:
             return True
         way, sole = move.feet[:, foot], self.guide.humanoid.sole
         some = way[:: max(len(way) // 12, 1)]
         return all(float(at[2]) >= self.guide.ground.under(sole, at)[0] - 1e-6 for at in (*some, way[way[:, 2].argmin()]))
 
-    def _stop(self, points: Points, goals: Subgoals, before: Array, why: str) -> Performance:
-        """Comes to rest, upright and with the arms at home, or as it is; where even that breaks a limit, the one that
-        breaks them least: above all the ZMP stays on the feet."""
+    def _stop(self, points: Points, goals: Subgoals, before: Array, why: str) -> GuidedMove:
+        """A move that comes to rest, upright with the arms at home, or as it is. Where all of them break a limit, the one that
+        breaks its limits least: above all, the ZMP stays on the feet."""
         found = []
-        if points.posture is None:  # nothing pulls any more: the trunk goes on from where it is
+        if points.posture is None:  # no hand pulls any more: the trunk goes on from where it is
             points = replace(points, trunk=self._attitude(points, before[-1]))
         for home in (True, False):
             stop = (self.guide.rules.stopping if home else self.guide.rules.holding)(points, goals)
             for done in self._quietly(points, stop, before, home=home):
-                found.append(replace(done, notice=f"{why or stop.notice}: that cannot be done from here"))
+                found.append(replace(done, refused=True, notice=f"{why or stop.notice}: that cannot be done from here"))
                 if not self.judge.fault(done, before, strength=1.0).why:
                     return found[-1]
         assert found, "a stop can always be planned"
         return min(found, key=lambda done: self.judge.excess(done, before))
 
-    def _quietly(self, points: Points, stop: Subgoals, before: Array, *, home: bool) -> Iterator[Performance]:
-        """Slower and slower, with arms that stay, or go home joint by joint."""
+    def _quietly(self, points: Points, stop: Subgoals, before: Array, *, home: bool) -> Iterator[GuidedMove]:
+        """Stops, slower and slower, with arms that stay or go home joint by joint."""
         away = np.abs(self.guide.humanoid.home - before[-1])[self.body.motors] / self.judge.speed * home
         phases, whole, lasts = self.guide.prepared(points, stop)
         lasts = max(lasts, PEAK * float(away.max()))
-        for slower in SLOWER:
+        for slower in self.options.slower:
             segment = self.guide.planner.attempt(points.com, phases, stop.com, slower * lasts)
             if segment is not None:
                 move = whole(segment)
@@ -139,7 +154,7 @@ class Performer:
                 yield replace(self._judged(move, Q, before), end=self._ended(move, Q[-1], posture), quiet=True)
 
     def _within_reach(self, goals: Subgoals, q: Array) -> Subgoals:
-        """The same with the guided hand where the arm has brought it."""
+        """The same subgoals with the guided hand where the arm gets to."""
         here = pose(self.guide.humanoid.figure, q)
         hands, axes = list(goals.hands), list(goals.hand_axes)
         for k, frame in enumerate(self.guide.humanoid.hands):
@@ -149,7 +164,7 @@ class Performer:
         return replace(goals, hands=(hands[0], hands[1]), hand_axes=(axes[0], axes[1]))
 
     def _with_axes(self, points: Points, Q: Array) -> Points:
-        """With hands that nobody holds turned, and turning, as they do at the last of these samples."""
+        """The points with the axes and angular velocities of free hands taken from the last of these samples."""
         if all(points.held):
             return points
         own = self.guide.humanoid
@@ -158,64 +173,67 @@ class Performer:
         for k, frame in enumerate(own.hands):
             if not points.held[k]:
                 axes[k] = now.X(frame)[:3, :3]
-                turning[k], bending[k] = so3.log(axes[k] @ before.X(frame)[:3, :3].T) / DT, 0.0
-        rates = points.rates if points.rates is REST else replace(points.rates, turning=(turning, bending))
+                turning[k], bending[k] = so3.log(axes[k] @ before.X(frame)[:3, :3].T) / GUIDE_TICK, 0.0
+        rates = points.rates if points.rates is AT_REST else replace(points.rates, turning=(turning, bending))
         return replace(points, hand_axes=axes, rates=rates)
 
-    def _realise(self, points: Points, goals: Subgoals, before: Array, most: float) -> tuple[Performance | None, str]:
-        """The shortest performance that keeps every limit, found by following at most so many segments of the default length; or
-        the last that was tried, and what is wrong with it."""
+    def _realise(self, points: Points, goals: Subgoals, before: Array, most: float) -> tuple[GuidedMove | None, Fault]:
+        """The shortest move that keeps every limit, with no fault; or the last that was tried, with its fault.
+
+        `most` is the effort, in segments of the default duration.
+        """
         planner = self.guide.planner
         phases, whole, lasts = self.guide.prepared(points, goals)
-        done, why, last, passes, left = None, ZMP, Fault(), 0, most * planner.duration
+        done, last, passes, left = None, Fault(), 0, most * planner.duration
+        fault = Fault(Reason.ZMP)
         while lasts <= min(planner.longest, left if passes else math.inf) + 1e-9:
             segment = planner.attempt(points.com, phases, goals.com, lasts)
             step = planner.longer
             if segment is not None and max(segment.miss) <= planner.near:
                 done = self._follow(whole(segment), before)
                 fault, passes, left = self.judge.fault(done, before), passes + 1, left - lasts
-                if fault.why == ZMP:
-                    off = done.zmp - segment.samples[:, FLOOR:]
-                    closer = replace(planner, margin=FILTERED * planner.margin)
+                if fault.why == Reason.ZMP:
+                    off = done.zmp - segment.samples[:, SAMPLE_COLUMNS.zmp :]
+                    closer = replace(planner, margin=self.options.filtered * planner.margin)
                     segment = closer.attempt(points.com, phases, goals.com, lasts, off=off)
                     if segment is not None and max(segment.miss) <= 2.0 * planner.near:
                         done = self._follow(whole(segment), before)
                         fault, passes, left = self.judge.fault(done, before), passes + 1, left - lasts
                 if not fault.why:
-                    return replace(done, passes=passes), ""
-                why, step = fault.said, fault.longer
-                if not step or fault.hopeless(last, left / lasts):
-                    return done, why
+                    return replace(done, passes=passes), fault
+                step = fault.longer
+                if not step or fault.hopeless(last, left / lasts, self.options.nearly):
+                    return done, fault
                 last = fault
             lasts += max(step, planner.longer)
-        return done, why
+        return done, fault
 
-    def _follow(self, move: Move, before: Array) -> Performance:
+    def _follow(self, move: Move, before: Array) -> GuidedMove:
         return self._judged(move, self.body.follow(move, before[-1]), before)
 
-    def _judged(self, move: Move, Q: Array, before: Array) -> Performance:
+    def _judged(self, move: Move, Q: Array, before: Array) -> GuidedMove:
         segment, floors = move.segment, move.segment.floors
-        Q[0] = before[-1]  # what is played: where the body was not quite in its place, the first step makes up for it
+        Q[0] = before[-1]  # as it was played: the first step corrects what is off
         whole = np.concatenate([before[-3:-1], Q])
         zmp, _ = self.body.zmp(whole, before[:-3], np.concatenate([floors[[0, 0]], floors]), segment.dt)
-        # The last two samples see only one side of themselves; the next move looks at them.
+        # The last two samples have one-sided differences only; the next move checks them.
         last, zmp = zmp[:2], zmp[2:]
-        zmp[-2:] = segment.samples[-2:, FLOOR:] + (zmp[-3] - segment.samples[-3, FLOOR:])
+        zmp[-2:] = segment.samples[-2:, SAMPLE_COLUMNS.zmp :] + (zmp[-3] - segment.samples[-3, SAMPLE_COLUMNS.zmp :])
         least = min(float(segment.margin_of(zmp).min()), float(segment.phases[0].region.margin(last).min()))
-        return Performance(move, Q, zmp, least, 1, move.end)
+        return GuidedMove(move, Q, zmp, least, 1, move.end)
 
     def _attitude(self, points: Points, q: Array) -> Array:
-        """Roll, pitch and yaw of the trunk at q."""
+        """Roll, pitch and yaw of the trunk at q [rad]."""
         own = self.guide.humanoid
         yaw, pitch, roll = so3.angles_zyx(pose(own.figure, q).X(own.trunk)[:3, :3] @ own.facing.T)
         turned = points.trunk[2] + math.remainder(float(yaw - points.trunk[2]), 2.0 * math.pi)
         return np.array([roll, pitch, turned])
 
     def _ended(self, move: Move, q: Array, posture: Array) -> Points:
-        """The end of a quiet move, with hands where the joints have them."""
+        """The points at the end of a quiet move, with hands where the joints put them."""
         here = pose(self.guide.humanoid.figure, q)
         hands = np.array([here.point(hand) for hand in self.guide.humanoid.hands])
-        return replace(move.end, hands=hands, held=FREE, posture=posture)
+        return replace(move.end, hands=hands, held=(False, False), posture=posture)
 
 
 def _part(command: Command, share: float) -> Command:

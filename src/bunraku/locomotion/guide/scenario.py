@@ -1,53 +1,71 @@
 """The paper's scenario (Fig. 9–13): down two steps by the feet, across the room by the trunk, to the door by the left hand.
 
-The operator is a rule that looks at where the humanoid is and moves the stick toward what comes next, as a person would.
+The operator is a rule that looks at where the humanoid is and moves the stick toward the next goal, as a person would.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.figure.shape import Box
-from bunraku.locomotion.guide.guide_command import IDLE, Command, Guided
+from bunraku.locomotion.guide.guide_command import STICK_DEADBAND, Command, GuidedPoint
 from bunraku.locomotion.guide.session import Session
 from bunraku.scene import Obstacle, Scene
 
 Array = NDArray[np.float64]
-STONE, WOOD, BRASS = (0.78, 0.77, 0.74), (0.55, 0.38, 0.24), (0.85, 0.65, 0.25)
-HANDLE = np.array([1.2, 0.12, 0.33])
-"""Where the left hand goes: before the door, at the height of its handle."""
-ROOM = Scene(
-    "the room of Fig. 9",
-    (
-        Obstacle("upper step", Box((0.5, 0.7, 0.04)), (0.0, 0.0, 0.02), color=STONE, group="A"),
-        Obstacle("lower step", Box((0.17, 0.7, 0.02)), (0.335, 0.0, 0.01), color=STONE, group="A"),
-        Obstacle("door", Box((0.03, 0.5, 0.8)), (1.25, 0.1, 0.4), color=WOOD, group="B"),
-        Obstacle("handle", Box((0.02, 0.06, 0.012)), (1.235, 0.12, 0.33), color=BRASS, group="B"),
-    ),
-)
-START = 0.08
-"""Where it stands first, on the upper step [m]."""
+
+
+class PaperRoom(NamedTuple):
+    """The room of the paper's scenario, where the humanoid stands first, and where its left hand goes."""
+
+    scene: Scene
+    start: float
+    """Where it stands first, on the upper step: x [m]."""
+    handle: Array
+    """Where the left hand goes (3,) [m]: before the door, at the height of its handle."""
+
+
+def _paper_room() -> PaperRoom:
+    stone, wood, brass = (0.78, 0.77, 0.74), (0.55, 0.38, 0.24), (0.85, 0.65, 0.25)
+    scene = Scene(
+        "the room of Fig. 9",
+        (
+            Obstacle("upper step", Box((0.5, 0.7, 0.04)), (0.0, 0.0, 0.02), color=stone, group="A"),
+            Obstacle("lower step", Box((0.17, 0.7, 0.02)), (0.335, 0.0, 0.01), color=stone, group="A"),
+            Obstacle("door", Box((0.03, 0.5, 0.8)), (1.25, 0.1, 0.4), color=wood, group="B"),
+            Obstacle("handle", Box((0.02, 0.06, 0.012)), (1.235, 0.12, 0.33), color=brass, group="B"),
+        ),
+    )
+    return PaperRoom(scene, 0.08, np.array([1.2, 0.12, 0.33]))
+
+
+PAPER_ROOM = _paper_room()
 
 
 def operator(session: Session, *, seen: Callable[[], Array] = lambda: np.zeros(3), stop: float = 0.98) -> Iterator[Command]:
-    """Commands, each for what is seen when it is asked for. `seen` is how far the real hand is off the planned one."""
+    """Commands of an operator for a `session`, each made when it is asked for.
+
+    seen: gives how far the real left hand is off the planned one (3,) [m]
+    stop: x of the centre of mass at which walking ends [m]
+    """
     yield from _down(session)
     yield from _across(session, stop)
     yield from _reach(session, seen)
 
 
 def _down(session: Session) -> Iterator[Command]:
-    """Foot by foot; each is lifted first where the ground falls (single supports), then put down."""
+    """Foot by foot; where the ground falls, a foot is lifted first (single support) and then put down."""
     for _ in range(40):
         feet = session.points.feet
         if feet[:, 2].max() < 1e-6:
             return
         foot = 0 if feet[0, 0] <= feet[1, 0] + 1e-6 else 1
-        name: Guided = "left_foot" if foot == 0 else "right_foot"
+        name: GuidedPoint = "left_foot" if foot == 0 else "right_foot"
         if _edge_ahead(session, foot):
             lift = (0.7, 0.0) if foot == 0 else (0.0, 0.7)
             yield Command(name, (0.4, 0.0, 0.0), lift=lift)
@@ -76,8 +94,8 @@ def _across(session: Session, stop: float) -> Iterator[Command]:
 def _reach(session: Session, seen: Callable[[], Array]) -> Iterator[Command]:
     reach = 0.35 * session.performer.guide.humanoid.limits.reach
     for _ in range(25):
-        away = (HANDLE - session.points.hands[0] - seen()) / reach
-        if np.abs(away).max() < 1.5 * IDLE:
+        away = (PAPER_ROOM.handle - session.points.hands[0] - seen()) / reach
+        if np.abs(away).max() < 1.5 * STICK_DEADBAND:
             return
         size = max(float(np.abs(away).max()), 1.0)
         x, y, z = (float(a) for a in away / size)
@@ -85,4 +103,4 @@ def _reach(session: Session, seen: Callable[[], Array]) -> Iterator[Command]:
 
 
 def _stick(wanted: float) -> float:
-    return 0.0 if abs(wanted) < 2 * IDLE else math.copysign(min(abs(wanted), 1.0), wanted)
+    return 0.0 if abs(wanted) < 2 * STICK_DEADBAND else math.copysign(min(abs(wanted), 1.0), wanted)

@@ -1,6 +1,6 @@
-"""Segments: pieces of motion with a beginning and an end, planned at once from a set of subgoals.
+"""Segments: pieces of motion of the centre of mass, each planned at once from a set of subgoals.
 
-segment = Planner().plan(state, phases, goal)
+segment = SegmentPlanner().plan(state, phases, goal)
 segment.samples      # centre of mass, velocity, acceleration and ZMP at every tick
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import daqp
@@ -17,35 +17,32 @@ from numpy.typing import NDArray
 
 from bunraku.brief import brief
 from bunraku.locomotion.guide import com_zmp
-from bunraku.locomotion.guide.support_polygon import CORNERS, Region
-from bunraku.locomotion.guide.zmp_program import program
+from bunraku.locomotion.guide.support_polygon import MAX_CORNERS, Region
+from bunraku.locomotion.guide.zmp_program import SegmentWeights, program
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-DT = 0.005
-"""The tick of the control system [s]."""
-ITERATIONS = 300
-"""A program that takes more (some dozens are usual) is too ill-conditioned to be worth it: such segments are far too long."""
-KNOTS = 0.06
-"""Knots stand about so far apart [s], and no phase has fewer than two intervals or more than six."""
+GUIDE_TICK = 0.005
+"""Time between two samples of what is guided [s]."""
 
 
 @dataclass(frozen=True, eq=False)
-class State:
-    """Where the centre of mass is, how it moves, and the virtual ZMP that carries it (x, y, height carried)."""
+class ComState:
+    """Place `p` [m] and velocity `v` [m/s] of the centre of mass, and the virtual ZMP `carried` (x, y, carried height) [m]."""
 
     p: Array
     v: Array
     carried: Array
 
     @classmethod
-    def at_rest(cls, p: Array) -> State:
+    def at_rest(cls, p: Array) -> ComState:
+        """At rest at `p` (3,) [m]."""
         return cls(np.array(p, float), np.zeros(3), np.array(p, float))
 
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """A share of a segment's duration with one polygon of support, and where in it the ZMP is best."""
+    """A share of a segment's duration with one polygon of support, and the reference of the ZMP in it (2,) [m]."""
 
     share: float
     region: Region
@@ -54,31 +51,32 @@ class Phase:
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """A planned piece of motion of the centre of mass. `ticks` are the times of knots, `ends` those of phases, in steps of dt."""
+    """A planned piece of motion of the centre of mass. `ticks` are the times of the knots, `ends` those of the phases, in ticks."""
 
-    start: State
+    start: ComState
     goal: Array
     phases: tuple[Phase, ...]
     omega: float
     ticks: Ints
     ends: tuple[int, ...]
     knots: Array
-    dt: float = DT
+    dt: float = GUIDE_TICK
 
     __repr__ = brief
 
     @property
     def n(self) -> int:
-        """Steps of dt that it lasts."""
+        """How many ticks it lasts."""
         return int(self.ticks[-1])
 
     @property
     def duration(self) -> float:
+        """How long it lasts [s]."""
         return self.n * self.dt
 
     @cached_property
     def floors(self) -> Array:
-        """Height of the floor at every tick; between two phases, the later's."""
+        """Height of the floor at every tick [m]; between two phases, that of the later one."""
         heights = np.array([phase.region.floor for phase in self.phases])
         return np.asarray(heights[self.phase_of(np.arange(self.n + 1))])
 
@@ -91,15 +89,16 @@ class Segment:
         return out
 
     def phase_of(self, ticks: Ints) -> Ints:
+        """Index of the phase at each of these `ticks`."""
         return np.asarray(np.minimum(np.searchsorted(self.ends, ticks, side="right"), len(self.phases) - 1))
 
     @cached_property
     def margin(self) -> Array:
-        """How far inside its polygon the ZMP is at every tick [m]."""
-        return self.margin_of(self.samples[:, com_zmp.FLOOR :])
+        """Distance of the ZMP from the edge of its polygon at every tick [m]; negative outside."""
+        return self.margin_of(self.samples[:, com_zmp.SAMPLE_COLUMNS.zmp :])
 
     def margin_of(self, zmp: Array) -> Array:
-        """The same for another ZMP (≤ n + 1, 2); at the moment between two phases, the smaller polygon counts."""
+        """The same for another `zmp` (≤ n + 1, 2) [m]; between two phases the smaller polygon counts."""
         out = np.full(len(zmp), math.inf)
         first = 0
         for phase, end in zip(self.phases, self.ends, strict=True):
@@ -108,71 +107,82 @@ class Segment:
             first = end
         return out
 
-    def at(self, tick: int) -> State:
-        """The state at a tick."""
+    def at(self, tick: int) -> ComState:
+        """The state at a `tick`."""
         row = self.samples[tick]
-        return State(row[:3].copy(), row[3:6].copy(), row[:3] - row[6:9] / self.omega**2)
+        return ComState(row[:3].copy(), row[3:6].copy(), row[:3] - row[6:9] / self.omega**2)
 
     @property
-    def end(self) -> State:
+    def end(self) -> ComState:
+        """The state at the last tick."""
         return self.at(self.n)
 
     @property
     def miss(self) -> tuple[float, float]:
-        """How far from the goal it ends [m], and how far its capture point then is from its place [m]."""
+        """Distance of its end from the goal [m], and of its last capture point from the centre of mass [m]."""
         row = self.samples[-1]
         return float(np.linalg.norm(row[:3] - self.goal)), float(np.linalg.norm(row[3:5])) / self.omega
 
 
 @dataclass(frozen=True)
-class Weights:
-    """Of the boundary conditions that give way to each other."""
-
-    goal: float = 300.0
-    rest: float = 300.0
-    first: float = 3.0
-    last: float = 3.0
-    reference: float = 0.02
-    difference: float = 0.3
-
-    @cached_property
-    def row(self) -> Array:
-        return np.array([self.goal, self.rest, self.first, self.last, self.reference, self.difference])
-
-
-RELAXED = Weights(goal=60.0, rest=60.0, first=0.1, last=0.1, reference=1.0, difference=0.0)
-
-
-@dataclass(frozen=True)
-class Planner:
-    """How segments are planned. With `strict`, polygons hold by a quadratic program; without, by lengthening alone (*guiding*
-    III-B): least squares, and a longer duration wherever the ZMP leaves its region."""
+class SegmentPlanner:
+    """Plans segments; its fields are the options."""
 
     duration: float = 0.5
+    """Default duration of a segment [s]."""
     longest: float = 3.0
+    """Longest duration of a segment [s]."""
     longer: float = 0.1
+    """How much longer the next attempt lasts [s]."""
     margin: float = 0.008
-    """Of the ZMP in its polygon [m]."""
+    """Distance that the ZMP keeps from the edge of its polygon [m]."""
     rest_margin: float = 0.012
-    """Of the last capture point [m]."""
+    """Distance that the last capture point keeps from that edge [m]."""
     jump: float = 0.012
-    """Of the ZMP between two segments, along each axis [m]."""
+    """Largest jump of the ZMP between two segments, along each axis [m]."""
     near: float = 0.003
-    """How near to its goal, and to rest, a segment must end, or it is lengthened [m]."""
+    """Largest distance from its goal, and from rest, at which a segment may end [m]; otherwise it is lengthened."""
     strict: bool = True
-    weights: Weights = field(default_factory=Weights)
+    """Keep the ZMP inside by a quadratic program; otherwise by least squares and a longer duration wherever it leaves its polygon
+    (*guiding* III-B)."""
+    weights: SegmentWeights = SegmentWeights()
+    """Of the boundary conditions."""
+    step_shares: tuple[float, float, float] = (0.3, 0.5, 0.2)
+    """Shares of a step's duration: on both feet, on one, on both."""
+    lift_shares: tuple[float, float] = (0.5, 0.5)
+    """Shares when a foot is lifted and held: on both feet, on one."""
+    land_shares: tuple[float, float] = (0.6, 0.4)
+    """Shares when a foot in the air is put down: on one foot, on both."""
+    knot_spacing: float = 0.06
+    """Time between two knots [s]; a phase has two to six intervals."""
+    iterations: int = 300
+    """Largest number of iterations of the quadratic program. Some dozens are usual; one that takes more is ill-conditioned, because
+    its segment is far too long."""
 
     @classmethod
-    def of_paper(cls, *, longer: float = 0.5, longest: float = 3.0, margin: float = 0.0) -> Planner:
-        """Least squares, and T ← T + ΔT wherever the ZMP leaves its region. (*guiding* prints T = 0.5 s, and 1.0 s after it was
-        lengthened, but not ΔT.)"""
-        return cls(longer=longer, longest=longest, margin=margin, near=math.inf, strict=False, weights=RELAXED)
+    def of_paper(cls, *, longer: float = 0.5, longest: float = 3.0, margin: float = 0.0) -> SegmentPlanner:
+        """The paper's planner: least squares, and a longer duration wherever the ZMP leaves its polygon.
+
+        longer: ΔT by which a segment is lengthened [s] (*guiding* prints T = 0.5 s, and 1.0 s after that, but not ΔT)
+        longest: longest duration [s]
+        margin: distance that the ZMP keeps from the edge of its polygon [m]
+        """
+        relaxed = SegmentWeights(goal=60.0, rest=60.0, first=0.1, last=0.1, reference=1.0, difference=0.0)
+        return cls(longer=longer, longest=longest, margin=margin, near=math.inf, strict=False, weights=relaxed)
 
     def plan(
-        self, start: State, phases: Sequence[Phase], goal: Array, *, duration: float | None = None, dt: float = DT
+        self, start: ComState, phases: Sequence[Phase], goal: Array, *, duration: float | None = None, dt: float = GUIDE_TICK
     ) -> Segment | None:  # fmt: skip
-        """The shortest segment of at least `duration` that keeps the ZMP inside and ends near its goal; the nearest to its goal of
-        those that keep it inside, where none ends there; None where there is not even one."""
+        """The shortest segment that keeps the ZMP inside and ends near its goal.
+
+        start: the state to begin with
+        phases: polygons of support, in order
+        goal: of the centre of mass (3,) [m]
+        duration: shortest one [s]; None is the default
+        dt: length of a tick [s]
+
+        Where none ends near the goal, the nearest one is returned; where none keeps the ZMP inside, None.
+        """
         lasts, best = max(duration or 0.0, self.duration), None
         last = max(self.longest, lasts) + 1e-9
         while lasts <= last:
@@ -187,10 +197,14 @@ class Planner:
         return best
 
     def attempt(
-        self, start: State, phases: Sequence[Phase], goal: Array, duration: float, *, dt: float = DT, off: Array | None = None
+        self, start: ComState, phases: Sequence[Phase], goal: Array, duration: float, *, dt: float = GUIDE_TICK,
+        off: Array | None = None,
     ) -> Segment | None:  # fmt: skip
-        """One program, at one duration. `off` (ticks + 1, 2) is how far the ZMP of all bodies will be off that of the model."""
-        ticks, ends = _grid(phases, duration, dt)
+        """The segment of one `duration` [s], or None; `start`, `phases`, `goal` and `dt` are as in `plan`.
+
+        `off` (ticks + 1, 2) [m] is how far the ZMP of all bodies will be off that of the model.
+        """
+        ticks, ends = _grid(phases, duration, dt, self.knot_spacing)
         floor, last = phases[0].region.floor, phases[-1].region.floor
         omega = math.sqrt(com_zmp.GRAVITY / (start.p[2] - floor))
         edges, counts, floors, reference = _at_knots(phases, ticks, ends)
@@ -204,10 +218,10 @@ class Planner:
         state = np.stack([start.p, start.v])
         program(
             omega, math.sqrt(com_zmp.GRAVITY / (goal[2] - last)), dt, ticks, state, goal, start.carried, reference, edges, counts,
-            floors, margins, self.weights.row, z, H, f, A, low, high,
+            floors, margins, self.weights, z, H, f, A, low, high,
         )  # fmt: skip
         if self.strict:
-            found, _, flag, _ = daqp.solve(H, f, A, high, low, _kinds(rows), iter_limit=ITERATIONS)
+            found, _, flag, _ = daqp.solve(H, f, A, high, low, _kinds(rows), iter_limit=self.iterations)
             if flag <= 0:
                 return None
         else:
@@ -231,14 +245,14 @@ def _kinds(rows: int) -> NDArray[np.intc]:
     return np.zeros(rows, np.intc)
 
 
-def _grid(phases: Sequence[Phase], duration: float, dt: float) -> tuple[Ints, tuple[int, ...]]:
-    """Times of knots and of ends of phases, in ticks."""
+def _grid(phases: Sequence[Phase], duration: float, dt: float, spacing: float) -> tuple[Ints, tuple[int, ...]]:
+    """Times of the knots and of the ends of phases, in ticks."""
     total, whole = max(round(duration / dt), 2 * len(phases)), sum(phase.share for phase in phases)
     ticks, ends, passed, first = [0], [], 0.0, 0
     for k, phase in enumerate(phases):
         passed += phase.share
         end = max(first + 2, min(round(total * passed / whole), total - 2 * (len(phases) - 1 - k)))
-        parts = min(max(round((end - first) * dt / KNOTS), 2), 6, end - first)
+        parts = min(max(round((end - first) * dt / spacing), 2), 6, end - first)
         ticks += [first + ((end - first) * i) // parts for i in range(1, parts + 1)]
         ends.append(end)
         first = end
@@ -248,7 +262,7 @@ def _grid(phases: Sequence[Phase], duration: float, dt: float) -> tuple[Ints, tu
 def _at_knots(phases: Sequence[Phase], ticks: Ints, ends: tuple[int, ...]) -> tuple[Array, Ints, Array, Array]:
     """Edges, their count, the floor and the reference at each knot; between two phases, those of the smaller polygon."""
     n = len(ticks)
-    edges, counts, floors, reference = np.empty((n, CORNERS, 3)), np.empty(n, np.int64), np.empty(n), np.empty((n, 2))
+    edges, counts, floors, reference = np.empty((n, MAX_CORNERS, 3)), np.empty(n, np.int64), np.empty(n), np.empty((n, 2))
     first = 0
     for k, end in enumerate(ends):
         last, own = int(ticks.searchsorted(end)), phases[k].region

@@ -1,5 +1,7 @@
-"""Session: a humanoid that is guided tick by tick. Commands may come at any time; each acts at the end of the segment under way, or
-(with `prompt`) within a tenth of a second wherever the segment can be left at once.
+"""Session: a humanoid that is guided tick by tick.
+
+Commands may come at any time. Each acts at the end of the move under way, or (with `prompt`) within a tenth of a second wherever
+that move can be left at once.
 
     session = Session(Performer(Guide(small_humanoid())))
     session.command = Command("trunk", move=(1, 0, 0))
@@ -16,17 +18,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide.guide_command import STAND, Command, trusted
+from bunraku.locomotion.guide.guide_command import Command, trusted
+from bunraku.locomotion.guide.guided_move import GuidedMove
 from bunraku.locomotion.guide.navigation_points import Points, heading, moved
-from bunraku.locomotion.guide.performance import Performance
-from bunraku.locomotion.guide.performer import BEFORE, Performer
-from bunraku.locomotion.guide.segment import DT
+from bunraku.locomotion.guide.performer import Performer
+from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.motion import Motion
 from bunraku.motion.track import Mark
 
 Array = NDArray[np.float64]
-SOON, AGAIN = 20, 10
-"""Ticks: a segment that ends so soon is played to its end; and how long after a try to leave one, another is made."""
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """When a move is left for another command."""
+
+    soon: int = 20
+    """A move that ends within so many ticks is played to its end."""
+    again: int = 10
+    """Ticks between two attempts to leave a move."""
+    other: float = 0.4
+    """Change of a stick above which it is another command, as a share of its travel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,52 +47,62 @@ class Tick:
 
     t: float
     q: Array
-    performance: Performance
+    performance: GuidedMove
     k: int
-    """Which tick of the performance it is."""
+    """Its tick of the move."""
     notice: str = ""
-    """What the operator should hear, at the first tick of a move."""
+    """What the operator should read, at the first tick of a move."""
 
     @property
     def com(self) -> Array:
-        """Where the plan has the centre of mass."""
+        """The planned centre of mass (3,) [m]."""
         return np.asarray(self.performance.move.segment.samples[self.k, :3])
 
     @property
     def zmp(self) -> Array:
-        """Of all bodies, on the floor."""
+        """ZMP of all bodies, on the floor (2,) [m]."""
         return np.asarray(self.performance.zmp[self.k])
 
     @property
     def corners(self) -> Array:
-        """Of the polygon of support, (m, 3)."""
+        """Corners of the polygon of support, (m, 3) [m]."""
         segment = self.performance.move.segment
         own = segment.phases[int(segment.phase_of(np.array([self.k]))[0])].region
         return np.column_stack([own.corners, np.full(len(own.corners), own.floor)])
 
 
-def _differs(new: Command, old: Command) -> bool:
-    """Whether the operator wants something else, and not only a little more or less of it."""
+def _differs(new: Command, old: Command, other: float) -> bool:
+    """Whether the operator wants something else, not only a little more or less of the same."""
     if new.guided != old.guided or new.idle != old.idle or [x > 0.0 for x in new.lift] != [x > 0.0 for x in old.lift]:
         return True
-    return any(abs(a - b) > 0.4 for a, b in zip((*new.move, *new.turn), (*old.move, *old.turn), strict=True))
+    return any(abs(a - b) > other for a, b in zip((*new.move, *new.turn), (*old.move, *old.turn), strict=True))
 
 
 class Session:
-    """Plays performance after performance; holds all that was played."""
+    """Plays move after move and keeps what was played.
 
-    def __init__(self, performer: Performer, start: Points | None = None, *, keep: bool = True, prompt: bool = False) -> None:
-        self.performer = performer
+    performer: makes the moves
+    start: where everything is first; None is at home at the origin
+    keep: whether `performances` keeps all moves
+    prompt: whether a command may take over in the middle of a move
+    options: when it does
+    """
+
+    def __init__(
+        self, performer: Performer, start: Points | None = None, *, keep: bool = True, prompt: bool = False,
+        options: SessionOptions = SessionOptions(),
+    ) -> None:  # fmt: skip
+        self.performer, self.options = performer, options
         self.points = performer.guide.start() if start is None else start
-        self.command: Command = STAND
-        self.performances: list[Performance] = []
+        self.command: Command = Command()
+        self.performances: list[GuidedMove] = []
         self._keep, self._prompt = keep, prompt
-        self._obeyed, self._wait = STAND, 0
-        self.before = np.tile(performer.body.posed(self.points), (BEFORE, 1))
+        self._obeyed, self._wait = Command(), 0
+        self.before = np.tile(performer.body.posed(self.points), (performer.options.look_back, 1))
         self.look_back = self.before
         """The samples before the performance under way."""
         self._start = self.before[-1]
-        self._now: Performance | None = None
+        self._now: GuidedMove | None = None
         self._k = self._count = 0
 
     def tick(self) -> Tick:
@@ -90,33 +112,33 @@ class Session:
             self.look_back = self.before
             notice = self._begin(self.performer.next(self.points, self.command, self.before))
         elif self._prompt and (new := self._redirected()) is not None:
-            self.look_back = self._now.q[self._k + 1 - BEFORE : self._k + 1]
+            self.look_back = self._now.q[self._k + 1 - self.performer.options.look_back : self._k + 1]
             if self._keep:
                 self.performances[-1] = replace(self._now, left=self._k)
             notice = self._begin(new)
         self._k += 1
         self._count += 1
         assert self._now is not None
-        return Tick(self._count * DT, self._now.q[self._k], self._now, self._k, notice)
+        return Tick(self._count * GUIDE_TICK, self._now.q[self._k], self._now, self._k, notice)
 
-    def _begin(self, new: Performance) -> str:
+    def _begin(self, new: GuidedMove) -> str:
         self._now, self._k, self._obeyed = new, 0, trusted(self.command)[0]
-        self.before, self.points = new.q[-BEFORE:], new.end
+        self.before, self.points = new.q[-self.performer.options.look_back :], new.end
         if self._keep:
             self.performances.append(new)
         return new.notice
 
-    def _redirected(self) -> Performance | None:
-        """What is played from here on instead, where the command has changed and there is still time that is worth it."""
+    def _redirected(self) -> GuidedMove | None:
+        """The move that takes over here, where the command has changed and enough of the move is left; else None."""
         assert self._now is not None
         self._wait = max(self._wait - 1, 0)
-        if self._wait or self._now.move.n - self._k <= SOON or not self.waiting:
+        if self._wait or self._now.move.n - self._k <= self.options.soon or not self.waiting:
             return None
-        self._wait = AGAIN
+        self._wait = self.options.again
         return self.performer.redirect(self._now, self._k, self.command)
 
     def relocate(self, by: Array, turn: float = 0.0) -> None:
-        """The robot has slipped by (x, y) [m] and turned: between two moves, what comes next is planned from where it is."""
+        """Starts the next move where the robot is: it slipped `by` (x, y) [m] and turned by `turn` [rad]; only between moves."""
         about = self.points.feet[:, :2].mean(0)
         self.points = moved(self.points, by, turn)
         x, y, _, yaw = self.performer.guide.humanoid.figure.indices(self.performer.body.base[:4])
@@ -125,23 +147,23 @@ class Session:
         self.before[:, yaw] += turn
 
     @property
-    def now(self) -> tuple[Performance, int]:
-        """The performance under way, and its tick."""
+    def now(self) -> tuple[GuidedMove, int]:
+        """The move under way, and its tick."""
         assert self._now is not None, "nothing was played yet"
         return self._now, self._k
 
     @property
     def waiting(self) -> bool:
-        """Whether what is commanded is not yet what is done."""
-        return _differs(trusted(self.command)[0], self._obeyed)
+        """Whether the command is not obeyed yet."""
+        return _differs(trusted(self.command)[0], self._obeyed, self.options.other)
 
     @property
     def idle(self) -> bool:
-        """Between two moves."""
+        """Whether it is between two moves."""
         return self._now is None or self._k >= self._now.move.n
 
-    def obey(self, command: Command) -> Performance:
-        """A whole move at once."""
+    def obey(self, command: Command) -> GuidedMove:
+        """Plays the whole move that obeys a `command`, and returns it."""
         self.command = command
         self.tick()
         while not self.idle:
@@ -150,17 +172,17 @@ class Session:
         return self._now
 
     def run(self, commands: Iterable[Command]) -> Motion:
-        """Move after move; the motion so far."""
+        """Plays a move for each of the `commands`, and returns the motion so far."""
         for command in commands:
             self.obey(command)
         return self.motion()
 
     def motion(self) -> Motion:
-        """What was played, with a mark where each move begins."""
+        """The motion so far, with a mark where each move begins."""
         Q = np.concatenate([self._start[None], *(done.q[1 : done.n + 1] for done in self.performances)])
         marks, t = [], 0.0
         for done in self.performances:
             marks.append(Mark(t, done.move.goals.guided))
-            t += done.n * DT
+            t += done.n * GUIDE_TICK
         figure = self.performer.guide.humanoid.figure
-        return Motion.of(figure, DT * np.arange(len(Q)), Q, marks=tuple(marks))
+        return Motion.of(figure, GUIDE_TICK * np.arange(len(Q)), Q, marks=tuple(marks))

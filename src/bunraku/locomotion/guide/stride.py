@@ -1,4 +1,4 @@
-"""Stride: how far a foot may be put from the other, by what the joints of the legs allow and not only by their length."""
+"""Stride: how far apart feet can be, given the limits of the joints and not only the length of the legs."""
 
 from __future__ import annotations
 
@@ -9,42 +9,43 @@ from dataclasses import replace
 import numpy as np
 
 from bunraku.kinematics import pose
-from bunraku.locomotion.guide.ground import Ground
-from bunraku.locomotion.guide.humanoid import Humanoid, Limits
+from bunraku.locomotion.guide.ground import SceneGround
+from bunraku.locomotion.guide.humanoid import Humanoid, HumanoidLimits
 from bunraku.locomotion.guide.navigation_points import heading, standing_at
-from bunraku.locomotion.guide.synergy import Rules
+from bunraku.locomotion.guide.synergy import SynergyRules
 from bunraku.locomotion.guide.whole_body import WholeBody
 from bunraku.scene import Scene
 
-OFF = 0.001
-"""What a foot or the centre of mass may be off [m]."""
-STEPS = 12
-"""Of shortening, down to a fifth."""
 
+def shortened(humanoid: Humanoid, *, tolerance: float = 0.001, steps: int = 12) -> HumanoidLimits:
+    """The limits of a `humanoid` with `turn`, `forward` and `apart` so small that both feet lie flat at them.
 
-def shortened(humanoid: Humanoid) -> Limits:
-    """Its limits with `turn`, `forward` and `apart` as large as both feet still lie flat, each with the other's stance under the
-    centre of mass."""
-    body, rules, limits = WholeBody(humanoid), Rules(humanoid, Ground(Scene("floor")), 0.0), humanoid.limits
+    tolerance: largest error of a foot or the centre of mass [m]
+    steps: how many lengths are tried, from the whole one down to a fifth
+
+    One foot is at the limit, the other under the centre of mass.
+    """
+    body, rules, limits = WholeBody(humanoid), SynergyRules(humanoid, SceneGround(Scene("floor")), 0.0), humanoid.limits
     home = humanoid.home_apart
 
     def stands(along: float, across: float, turned: float) -> bool:
-        return all(_stands(body, rules, foot, along, across, turned) for foot in (0, 1))
+        return all(_error(body, rules, foot, along, across, turned) <= tolerance for foot in (0, 1))
 
-    outward = _largest(limits.turn[1], 0.0, lambda x: stands(0.0, home, x))
-    inward = _largest(limits.turn[0], 0.0, lambda x: stands(0.0, home, -x))
-    forward = _largest(limits.forward, 0.0, lambda x: stands(x, home, 0.0) and stands(-x, home, 0.0))
-    apart = _largest(limits.apart[1], home, lambda x: stands(0.5 * forward, x, 0.0) and stands(-0.5 * forward, x, 0.0))
+    outward = _largest(limits.turn[1], 0.0, lambda x: stands(0.0, home, x), steps)
+    inward = _largest(limits.turn[0], 0.0, lambda x: stands(0.0, home, -x), steps)
+    forward = _largest(limits.forward, 0.0, lambda x: stands(x, home, 0.0) and stands(-x, home, 0.0), steps)
+    apart = _largest(limits.apart[1], home, lambda x: stands(0.5 * forward, x, 0.0) and stands(-0.5 * forward, x, 0.0), steps)
     return replace(limits, turn=(inward, outward), forward=forward, apart=(limits.apart[0], apart))
 
 
-def _largest(most: float, least: float, fits: Callable[[float], bool]) -> float:
-    """The largest of some lengths that fits; a fifth of the way where none does, and the planner says what is wrong."""
-    lengths = [least + share * (most - least) for share in np.linspace(1.0, 0.2, STEPS)]
+def _largest(most: float, least: float, fits: Callable[[float], bool], steps: int) -> float:
+    """The largest length that fits; a fifth of the way where none does (the planner then says what is wrong)."""
+    lengths = [least + share * (most - least) for share in np.linspace(1.0, 0.2, steps)]
     return float(next((length for length in lengths if fits(length)), lengths[-1]))
 
 
-def _stands(body: WholeBody, rules: Rules, foot: int, along: float, across: float, turned: float) -> bool:
+def _error(body: WholeBody, rules: SynergyRules, foot: int, along: float, across: float, turned: float) -> float:
+    """Largest error of a foot or the centre of mass with a foot there [m]; infinite where a foot is not flat."""
     own, side = body.humanoid, 1.0 if foot == 0 else -1.0
     here = standing_at(own)
     feet = here.feet.copy()
@@ -58,4 +59,4 @@ def _stands(body: WholeBody, rules: Rules, foot: int, along: float, across: floa
     found = pose(own.figure, body.posed(points))
     off = [float(np.linalg.norm(found.point(frame) - feet[k, :3])) for k, frame in enumerate(own.feet)]
     flat = [float(found.X(frame)[2, 2]) for frame in own.feet]
-    return max(*off, float(np.linalg.norm(found.com - com))) <= OFF and math.acos(min(*flat, 1.0)) < 0.01
+    return max(*off, float(np.linalg.norm(found.com - com))) if math.acos(min(*flat, 1.0)) < 0.01 else math.inf

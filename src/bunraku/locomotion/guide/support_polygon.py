@@ -1,7 +1,7 @@
 """Where the ZMP may be: footprints, and the polygon of support that they span.
 
-A foot is (x, y, z, yaw): the place of its sole's frame and where it points. Feet at different heights are seen from the centre
-of mass: their corners are carried along the lines to it onto one floor between them, because all forces pass by there.
+A foot is (x, y, z, yaw): the place of its sole's frame and its direction. The corners of feet at different heights are projected
+onto one floor between them, along lines through the centre of mass, because all forces pass through it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from bunraku.kernels.compile import inline, kernel
 
 Array = NDArray[np.float64]
-CORNERS = 16
-"""The most that a polygon may have."""
+MAX_CORNERS = 16
+"""Largest number of corners of a polygon of support."""
 
 
 @inline
@@ -82,20 +82,21 @@ class Region:
     corners: Array
     floor: float
     feet: int
-    """How many stand on it: a polygon of fewer lies within that of more."""
+    """How many feet stand on it: a polygon of one lies within that of two."""
 
     def margin(self, points: Array) -> Array:
-        """How far inside the nearest edge points (…, 2) are [m]; negative outside."""
+        """Distance of `points` (…, 2) from the nearest edge [m]; negative outside."""
         return np.asarray((points[..., :2] @ self.edges[:, :2].T - self.edges[:, 2]).min(-1))
 
     @property
     def centre(self) -> Array:
+        """Mean of its corners (2,) [m]."""
         return np.asarray(self.corners.mean(0))
 
 
 def region(sole: Array, feet: Array, com: Array) -> Region:
-    """The polygon of support of feet (k, 4) with a sole of these corners (m, 2), for a centre of mass about `com`."""
-    edges, corners = np.empty((CORNERS, 3)), np.empty((CORNERS, 2))
+    """The polygon of support of `feet` (k, 4) with a `sole` of these corners (m, 2), for a centre of mass near `com` (3,). [m]"""
+    edges, corners = np.empty((MAX_CORNERS, 3)), np.empty((MAX_CORNERS, 2))
     floor = float(feet[:, 2].mean())
     m = _region(sole, feet, com, floor, edges, corners)
     return Region(edges[:m], corners[:m], floor, len(feet))

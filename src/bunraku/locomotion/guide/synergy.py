@@ -1,7 +1,7 @@
-"""Guiding and synergetic rules: from a command to a consistent set of subgoals (*guiding* II-B, eq. 3–7).
+"""Synergetic rules: from a command to a consistent set of subgoals (*guiding* II-B, eq. 3–7).
 
 Corrected: r_LH and r_RH are swapped in the paper's list; "left foot" before eq. 5 means the left hand; eq. 7 would move the height
-of the centre of mass without bound. Commands that leave what is possible are not discarded but brought to the nearest that is.
+of the centre of mass without bound. A command that is impossible is not discarded but replaced by the nearest possible one.
 """
 
 from __future__ import annotations
@@ -11,42 +11,57 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.locomotion.guide.com_zmp import GRAVITY
 from bunraku.locomotion.guide.foot_placement import bounded, clear_of_walls, foothold
-from bunraku.locomotion.guide.ground import Ground
+from bunraku.locomotion.guide.ground import SceneGround
 from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.humanoid import Humanoid
-from bunraku.locomotion.guide.navigation_points import NONE, Points, Subgoals, attitude, heading
+from bunraku.locomotion.guide.navigation_points import NO_FOOT, Points, Subgoals, attitude, heading
 from bunraku.locomotion.guide.support_polygon import region
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-STAND_ON = 0.28
-"""Of the longest step: nor may the centre of mass be farther from the middle of the feet, or legs stretch and it bobs."""
-SIDEWAYS, BACK = 0.3, 0.1
-"""The trunk may lean to the sides and back by these parts of what it may lean forward: hips and knees bear it badly."""
-LOWEST = 0.86
-"""Part of its height at home that the centre of mass is lowered to at most, so that legs reach."""
-REACHED, TURNED = 0.35, 0.5
-"""Of the reach, and [rad]: how far a hand goes, and is turned, in one segment."""
-STRETCH = 0.975
-"""Of a straight leg: beyond, the centre of mass is lowered."""
+
+
+@dataclass(frozen=True)
+class RuleOptions:
+    """What tunes the rules."""
+
+    stand_on: float = 0.28
+    """Largest distance of the centre of mass from the middle of the feet, as a share of the longest step: beyond it legs stretch
+    and the body bobs."""
+    sideways: float = 0.3
+    """How far the trunk leans sideways, as a share of how far it leans forward: hips and knees bear it badly."""
+    back: float = 0.1
+    """How far the trunk leans back, as a share of how far it leans forward."""
+    lowest: float = 0.86
+    """Lowest height of the centre of mass, as a share of that at home, so that legs reach."""
+    reached: float = 0.35
+    """How far a hand goes in one segment, as a share of its reach."""
+    turned: float = 0.5
+    """How far a hand turns in one segment [rad]."""
+    stretch: float = 0.975
+    """Length of a leg, as a share of that of a straight one, beyond which the centre of mass is lowered."""
+    tries: int = 8
+    """Places on the way to a goal that are tried."""
 
 
 @dataclass(frozen=True, eq=False)
-class Rules:
+class SynergyRules:
     """The rules for one humanoid on one ground."""
 
     humanoid: Humanoid
-    ground: Ground
+    ground: SceneGround
     stand_on: float
     """The stand-on region is the polygon of support shrunk by this [m] (Fig. 5)."""
+    options: RuleOptions = RuleOptions()
 
     def subgoals(self, points: Points, command: Command) -> Subgoals:
-        """Of the next segment."""
+        """Subgoals of the next segment, from `points`, for a `command`."""
         match command.guided:
             case "left_foot" | "right_foot":
                 return self._foot(points, command, 0 if command.guided == "left_foot" else 1)
-            case _ if points.aloft != NONE:
+            case _ if points.aloft != NO_FOOT:
                 return self.landing(points, command.guided)
             case "trunk":
                 return self._trunk(points, command)
@@ -60,7 +75,7 @@ class Rules:
             return self.landing(points, command.guided)
         limits, now, stance = self.humanoid.limits, points.feet[foot], points.feet[1 - foot]
         lift = command.lift[foot]
-        if command.idle and points.aloft == NONE and lift == 0.0:
+        if command.idle and points.aloft == NO_FOOT and lift == 0.0:
             return self._rest(points, command.guided)
         wanted = now.copy()
         wanted[:2] += (heading(float(stance[3])) @ np.array([command.move[0], command.move[1], 0.0]))[:2] * 0.6 * limits.forward
@@ -70,20 +85,23 @@ class Rules:
             goal = bounded(self.humanoid, foot, wanted, stance)
             below = max(self.ground.under(self.humanoid.sole, goal)[0], stance[2] - limits.rise)
             if below - stance[2] > limits.rise:  # held in front of a wall, not in it
-                goal, notice = foothold(self.humanoid, self.ground, foot, wanted, stance, now)
+                goal, notice = self._foothold(foot, wanted, stance, now)
                 below = goal[2]
             goal[2] = below + lift * limits.lift
         else:
-            goal, notice = foothold(self.humanoid, self.ground, foot, wanted, stance, now)
+            goal, notice = self._foothold(foot, wanted, stance, now)
             if points.aloft == foot and np.array_equal(goal, now):
                 goal = points.stood[foot].copy()
         return self._stepped(points, foot, goal, lands=lift == 0.0, guided=command.guided, notice=notice)
 
+    def _foothold(self, foot: int, wanted: Array, stance: Array, now: Array) -> tuple[Array, str]:
+        return foothold(self.humanoid, self.ground, foot, wanted, stance, now, tries=self.options.tries)
+
     def landing(self, points: Points, guided: str) -> Subgoals:
-        """The foot in the air is put down where it is, or as near as there is a place."""
+        """Subgoals that put the foot in the air of `points` down where it is, or near; `guided` names the guided point."""
         foot = points.aloft
         now, stance = points.feet[foot], points.feet[1 - foot]
-        goal, _ = foothold(self.humanoid, self.ground, foot, now, stance, now)
+        goal, _ = self._foothold(foot, now, stance, now)
         if np.array_equal(goal, now):  # nowhere about
             goal = points.stood[foot].copy()
         return self._stepped(points, foot, goal, lands=True, guided=guided)
@@ -91,7 +109,7 @@ class Rules:
     def _stepped(
         self, points: Points, foot: int, goal: Array, *, lands: bool, guided: str, notice: str = "", trunk: Array | None = None
     ) -> Subgoals:
-        """Eq. 3: above the stance foot, or above the middle of both where the foot is put down."""
+        """Eq. 3: the centre of mass above the stance foot, or above the middle of both where the foot is put down."""
         feet = points.feet.copy()
         feet[foot] = goal
         place = feet[:, :3].mean(0) if lands else points.feet[1 - foot, :3]
@@ -117,16 +135,17 @@ class Rules:
         if not (command.move[0] or command.move[1]):
             com[:2] = middle if command.turn[2] else com[:2]
         trunk = points.trunk.copy()
-        lean, back = limits.lean * np.array([SIDEWAYS, 1.0]), limits.lean * np.array([-SIDEWAYS, -BACK])
+        sideways, behind = self.options.sideways, self.options.back
+        lean, back = limits.lean * np.array([sideways, 1.0]), limits.lean * np.array([-sideways, -behind])
         trunk[:2] = np.clip(trunk[:2] + np.array(command.turn[:2]) * lean / 2, back, lean)
         trunk[2] += command.turn[2] * 0.5 * limits.turn[1]
         goals = self._carried(points, com, trunk, "trunk")
         return replace(goals, hands=self._at_home(), hand_axes=(None, None))
 
     def _carried(self, points: Points, com: Array, trunk: Array, guided: str) -> Subgoals:
-        """The centre of mass to a place: both feet stay where it is in the stand-on region, else one steps (Fig. 5)."""
+        """The centre of mass to a place: both feet stay if it is in the stand-on region, otherwise one steps (Fig. 5)."""
         humanoid, limits = self.humanoid, self.humanoid.limits
-        com, notice = clear_of_walls(humanoid, self.ground, com, points.com.p)
+        com, notice = clear_of_walls(humanoid, self.ground, com, points.com.p, tries=self.options.tries)
         floor = float(points.feet[:, 2].mean())
         height = min(max(float(com[2]) - floor, humanoid.height - limits.crouch), humanoid.height)
         com[2] = floor + height
@@ -134,28 +153,29 @@ class Rules:
         own = region(humanoid.sole, points.feet, com)
         twist = float(trunk[2]) - points.yaw
         away = float(np.linalg.norm(com[:2] - points.feet[:, :2].mean(0)))
-        if own.margin(com[:2]) >= self.stand_on and away <= STAND_ON * limits.forward and abs(twist) <= 0.6 * limits.turn[0]:
+        near = away <= self.options.stand_on * limits.forward and abs(twist) <= 0.6 * limits.turn[0]
+        if near and own.margin(com[:2]) >= self.stand_on:
             com[2] = self.low_enough(com, points.feet, float(trunk[2]), points)
             hands, axes = self._hands(points), self._hand_axes(points)
-            return Subgoals(com, points.feet.copy(), NONE, True, trunk, hands, height, axes, guided, notice)
+            return Subgoals(com, points.feet.copy(), NO_FOOT, True, trunk, hands, height, axes, guided, notice)
         options = [self._step_to(points, foot, com, trunk, guided) for foot in (0, 1)]
         # The farther foot steps, unless that would cross the feet: then the one that brings the body nearer to its goal.
         far = [float(np.linalg.norm(points.feet[foot, :2] - com[:2])) for foot in (0, 1)]
         missed = [self._missed(option, com, trunk) for option in options]
         first = 0 if far[0] > far[1] else 1
-        if abs(far[0] - far[1]) < 0.05 * limits.forward and points.last != NONE:
+        if abs(far[0] - far[1]) < 0.05 * limits.forward and points.last != NO_FOOT:
             first = 1 - points.last
         best = first if missed[first] <= missed[1 - first] + 0.1 * limits.forward else 1 - first
         return replace(options[best], notice=notice or options[best].notice)
 
     def _step_to(self, points: Points, foot: int, com: Array, trunk: Array, guided: str) -> Subgoals:
-        """Eq. 4: the middle of the feet comes below the goal; and half of the turn is the foot's."""
+        """Eq. 4: the middle of the feet comes below the goal; the foot turns twice as far as the trunk."""
         stance, now = points.feet[1 - foot], points.feet[foot]
         place = 2.0 * com[:2] - stance[:2]
-        if np.array_equal(com[:2], points.feet[:, :2].mean(0)):  # a turn on the spot: each foot to its own side of it
+        if np.array_equal(com[:2], points.feet[:, :2].mean(0)):  # a turn on the spot: each foot to its own side
             place = com[:2] + (heading(float(trunk[2])) @ _across(foot, 0.5 * self.humanoid.home_apart))[:2]
         wanted = np.array([*place, now[2], 2.0 * trunk[2] - stance[3]])
-        goal, notice = foothold(self.humanoid, self.ground, foot, wanted, stance, now)
+        goal, notice = self._foothold(foot, wanted, stance, now)
         turned = trunk.copy()
         turned[2] = 0.5 * (goal[3] + stance[3])
         return self._stepped(points, foot, goal, lands=True, guided=guided, notice=notice, trunk=turned)
@@ -170,7 +190,7 @@ class Rules:
         limits, now = self.humanoid.limits, points.hands[hand]
         if command.idle:
             return self._rest(points, command.guided, hand)
-        by = heading(float(points.trunk[2])) @ np.array(command.move) * REACHED * limits.reach
+        by = heading(float(points.trunk[2])) @ np.array(command.move) * self.options.reached * limits.reach
         goal, notice = self._outside(now + by, now)
         goal = self._not_through(points, goal, hand)
         shoulder = points.com.p + attitude(points.trunk) @ self.humanoid.home_shoulders[hand]
@@ -191,14 +211,14 @@ class Rules:
         return replace(goals, hands=(hands[0], hands[1]), hand_axes=(axes[0], axes[1]), notice=notice or goals.notice)
 
     def _turned(self, points: Points, command: Command, hand: int) -> Array | None:
-        """How the hand shall be turned in the world, about the axes that the body faces; nothing where nobody ever turned it."""
+        """Axes of the hand in the world, turned about the axes of the body; None where it was never turned."""
         if not (any(command.turn) or points.held[hand]):
             return None
         R = heading(float(points.trunk[2]))
-        return np.asarray(so3.exp(R @ np.array(command.turn) * TURNED) @ points.hand_axes[hand])
+        return np.asarray(so3.exp(R @ np.array(command.turn) * self.options.turned) @ points.hand_axes[hand])
 
     def _outside(self, goal: Array, now: Array) -> tuple[Array, str]:
-        """As far toward the goal as the hand does not enter anything."""
+        """The place nearest to the goal at which the hand touches nothing; and why it is not the goal."""
         radius = 0.06 * self.humanoid.height
         least = max(self.ground.depth(now, radius), 0.0)
         for k in range(11):
@@ -208,7 +228,7 @@ class Rules:
         return now, "something is in the way of the hand"
 
     def _not_through(self, points: Points, goal: Array, hand: int) -> Array:
-        """On its own side, and not inside the trunk."""
+        """The goal moved to the hand's own side and out of the trunk."""
         R, side = heading(float(points.trunk[2])), 1.0 if hand == 0 else -1.0
         seen = R.T @ (goal - points.com.p)
         home = self.humanoid.home_hands[hand]
@@ -222,11 +242,11 @@ class Rules:
 
     # -- the rest ------------------------------------------------------------------------------------------------
 
-    def _rest(self, points: Points, guided: str, hand: int = NONE) -> Subgoals:
-        """Nothing is asked for: come to rest where the capture point is, in the middle where it is not well inside."""
+    def _rest(self, points: Points, guided: str, hand: int = NO_FOOT) -> Subgoals:
+        """Come to rest: at the capture point, or nearer to the middle of the feet where that is not well inside."""
         own = region(self.humanoid.sole, points.standing, points.com.p)
         com = points.com.p.copy()
-        com[:2] = com[:2] + points.com.v[:2] * np.sqrt((com[2] - own.floor) / 9.81)
+        com[:2] = com[:2] + points.com.v[:2] * np.sqrt((com[2] - own.floor) / GRAVITY)
         if own.margin(com[:2]) < self.stand_on:
             middle = points.standing[:, :2].mean(0)
             steps = [com[:2] + s * (middle - com[:2]) for s in (0.25, 0.5, 0.75, 1.0)]
@@ -234,45 +254,47 @@ class Rules:
         com[2] = points.feet[:, 2].mean() + points.height
         com[2] = self.low_enough(com, points.feet, float(points.trunk[2]), points)
         hands, axes = list(self._hands(points)), list(self._hand_axes(points))
-        if hand != NONE:
+        if hand != NO_FOOT:
             hands[hand], axes[hand] = (True, points.hands[hand]), points.hand_axes[hand] if points.held[hand] else None
         both, turned = (hands[0], hands[1]), (axes[0], axes[1])
-        return Subgoals(com, points.feet.copy(), NONE, True, points.trunk.copy(), both, points.height, turned, guided)
+        return Subgoals(com, points.feet.copy(), NO_FOOT, True, points.trunk.copy(), both, points.height, turned, guided)
 
     def stopping(self, points: Points, goals: Subgoals) -> Subgoals:
-        """Feet stay where they are, the centre of mass comes to rest, the body stands up and the hands go home."""
-        upright = points if points.aloft != NONE else replace(points, height=self.humanoid.height)
+        """Subgoals from `points` that stop instead of `goals`: feet stay, the body stands up, the hands go home."""
+        upright = points if points.aloft != NO_FOOT else replace(points, height=self.humanoid.height)
         trunk = np.array([0.0, 0.0, points.yaw])
         return replace(self._stopped(upright, goals), trunk=trunk, hands=self._at_home(), hand_axes=(None, None))
 
     def holding(self, points: Points, goals: Subgoals) -> Subgoals:
-        """Nothing moves but the centre of mass, on its level, until it is at rest: the least that can be asked for."""
+        """Subgoals from `points` that stop instead of `goals`: only the centre of mass moves until it is at rest."""
         own = self._stopped(points, goals)
         return replace(own, com=np.array([own.com[0], own.com[1], points.com.p[2]]))
 
     def _stopped(self, points: Points, goals: Subgoals) -> Subgoals:
         aloft, rest = points.aloft, self._rest(points, goals.guided)
-        com = np.array([rest.com[0], rest.com[1], points.com.p[2] if aloft != NONE else rest.com[2]])
+        com = np.array([rest.com[0], rest.com[1], points.com.p[2] if aloft != NO_FOOT else rest.com[2]])
         notice = f"{goals.notice}; " if goals.notice else ""
-        return replace(rest, com=com, swings=aloft, lands=aloft == NONE, notice=f"{notice}that cannot be done from here")
+        return replace(
+            rest, com=com, swings=aloft, lands=aloft == NO_FOOT, notice=f"{notice}that cannot be done from here", stops=True
+        )
 
     def seen(self, points: Points, hand: int) -> Array:
-        """A hand from the centre of mass, in the trunk's axes."""
+        """Place of a `hand` (0 left, 1 right) of `points` relative to the centre of mass, in the trunk's axes (3,) [m]."""
         return np.asarray(attitude(points.trunk).T @ (points.hands[hand] - points.com.p))
 
     def turn_left(self, points: Points, goals: Subgoals, hand: int) -> float:
-        """By how much a hand has to turn [rad]."""
+        """By how much a `hand` has to turn from `points` to `goals` [rad]."""
         goal, (in_world, _), R = goals.hand_axes[hand], goals.hands[hand], points.hand_axes[hand]
         if goal is None:
             return 0.0
         return float(np.linalg.norm(so3.log(goal @ (R if in_world else attitude(points.trunk).T @ R).T)))
 
     def _hands(self, points: Points) -> tuple[tuple[bool, Array], tuple[bool, Array]]:
-        """Both as they are now, seen from the body."""
+        """Goals that keep both hands where they are, relative to the body."""
         return (False, self.seen(points, 0)), (False, self.seen(points, 1))
 
     def _hand_axes(self, points: Points) -> tuple[Array | None, Array | None]:
-        """How those that are held are turned now, seen from the trunk."""
+        """Axes of the hands that are held, relative to the trunk."""
         A = attitude(points.trunk)
         left, right = (np.asarray(A.T @ R) if held else None for R, held in zip(points.hand_axes, points.held, strict=True))
         return left, right
@@ -281,23 +303,26 @@ class Rules:
         left, right = ((False, hand) for hand in self.humanoid.home_hands)
         return left, right
 
-    def low_enough(self, com: Array, feet: Array, yaw: float, points: Points, foot: int = NONE) -> float:
-        """The height at which both legs reach their feet: now, at the end, and when the swinging foot leaves or touches the ground
-        with the centre of mass still on its way from the other."""
+    def low_enough(self, com: Array, feet: Array, yaw: float, points: Points, foot: int = NO_FOOT) -> float:
+        """The largest height of the centre of mass up to that of `com` (3,) at which both legs reach their feet [m].
+
+        They reach them now, at `points`; at the end, at `feet` (2, 4) with the trunk at `yaw` [rad]; and when a swinging `foot`
+        leaves or touches the ground, with the centre of mass still on its way.
+        """
         z, goal = float(com[2]), com[:2]
         z = min(z, *(self._reached(goal, places[k], k, yaw) for places in (feet, points.feet) for k in (0, 1)))
-        if foot != NONE:
+        if foot != NO_FOOT:
             stance = points.feet[1 - foot, :2]
             z = min(z, *(self._reached(0.6 * goal + 0.4 * stance, places[foot], foot, yaw) for places in (feet, points.feet)))
-        return max(z, float(feet[:, 2].mean()) + LOWEST * self.humanoid.height)
+        return max(z, float(feet[:, 2].mean()) + self.options.lowest * self.humanoid.height)
 
     def _reached(self, com: Array, place: Array, foot: int, yaw: float) -> float:
-        """The greatest height of the centre of mass above (x, y) at which a leg reaches a foot's place."""
+        """The largest height of the centre of mass above (x, y) at which a leg reaches a foot's place."""
         hips, ankles, leg = self.humanoid.legs
         hip = com + (heading(yaw) @ hips[foot])[:2]
         ankle = place[:3] + heading(float(place[3])) @ ankles[foot]
         flat = hip - ankle[:2]
-        most = float(np.sqrt(max((STRETCH * leg) ** 2 - flat @ flat, 0.01 * leg**2)))
+        most = float(np.sqrt(max((self.options.stretch * leg) ** 2 - flat @ flat, 0.01 * leg**2)))
         return float(ankle[2]) + most - float(hips[foot, 2])
 
 

@@ -1,4 +1,4 @@
-"""Wander: a guide under random commands, and a tally of everything that must never happen."""
+"""Wander: a guide under random commands, and a tally of what must never happen."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide.com_zmp import FLOOR
+from bunraku.locomotion.guide.com_zmp import SAMPLE_COLUMNS
 from bunraku.locomotion.guide.guide import Guide
-from bunraku.locomotion.guide.guide_command import GUIDED, Command
+from bunraku.locomotion.guide.guide_command import GUIDED_POINTS, Command
 from bunraku.locomotion.guide.move import Move
+from bunraku.locomotion.guide.navigation_points import NO_FOOT
 
 Array = NDArray[np.float64]
-REALISED = 0.005
-"""The centre of mass is where it was wanted when it ends within this [m]; feet and hands arrive exactly."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,13 @@ class Tally:
 
 
 def commands(seed: int) -> Iterator[Command]:
-    """A hand that cannot keep still: it switches what is guided, lets go, and holds on for a while."""
+    """Endless random commands from a `seed`: they switch the guided point, let go, and hold on for a while."""
     rng = np.random.default_rng(seed)
-    guided = GUIDED[2]
+    guided = GUIDED_POINTS[2]
     held = Command(guided)
     while True:
         if rng.random() < 0.3:
-            guided = GUIDED[int(rng.integers(5))]
+            guided = GUIDED_POINTS[int(rng.integers(5))]
         if rng.random() < 0.6:
             move, turn = rng.uniform(-1.0, 1.0, 3), rng.uniform(-1.0, 1.0, 3) * (rng.random() < 0.4)
             left, right = rng.uniform(0.0, 1.0, 2) * (rng.random(2) < 0.5)
@@ -55,7 +54,7 @@ def commands(seed: int) -> Iterator[Command]:
 
 
 def moves(guide: Guide, *, seconds: float, seed: int) -> Iterator[Move]:
-    """Moves that follow each other for so long."""
+    """Moves of a `guide` under random commands of a `seed`, for so many `seconds`."""
     points, t = guide.start(), 0.0
     for command in commands(seed):
         move = guide.next(points, command)
@@ -65,8 +64,11 @@ def moves(guide: Guide, *, seconds: float, seed: int) -> Iterator[Move]:
             return
 
 
-def wander(guide: Guide, *, seconds: float, seed: int) -> Tally:
-    """So many seconds of random commands, each given when the move before it ends."""
+def wander(guide: Guide, *, seconds: float, seed: int, near: float = 0.005) -> Tally:
+    """What happened to a `guide` in so many `seconds` of random commands of a `seed`, each given when the move before it ends.
+
+    A move counts as realised where the centre of mass ends within `near` [m] of its goal; feet and hands arrive exactly.
+    """
     before: Move | None = None
     t, count, steps, violations, fallbacks, realised = 0.0, 0, 0, 0, 0, 0
     least, join, jump = np.inf, 0.0, 0.0
@@ -75,19 +77,19 @@ def wander(guide: Guide, *, seconds: float, seed: int) -> Tally:
         margin = segment.margin
         violations += int((margin < 0.0).sum())
         least = min(least, float(margin.min()))
-        fallbacks += "cannot be done" in move.goals.notice
-        realised += segment.miss[0] <= REALISED
-        steps += move.goals.swings != -1
+        fallbacks += move.goals.stops
+        realised += segment.miss[0] <= near
+        steps += move.goals.swings != NO_FOOT
         if before is not None:
             a, b = before.segment.samples[-1], segment.samples[0]
             join = max(join, float(np.abs(a[:6] - b[:6]).max()), seam(before, move))
-            jump = max(jump, float(np.linalg.norm(a[FLOOR:] - b[FLOOR:])))
+            jump = max(jump, float(np.linalg.norm(a[SAMPLE_COLUMNS.zmp :] - b[SAMPLE_COLUMNS.zmp :])))
         t, count, before = t + segment.duration, count + 1, move
     return Tally(t, count, steps, violations, least, fallbacks, join, jump, realised / max(count, 1))
 
 
 def seam(a: Move, b: Move) -> float:
-    """Largest jump of feet, trunk, hands and how those that are held are turned, and of the hands' velocity, between two moves."""
+    """Largest jump of feet, trunk, hands, axes of held hands and velocities of hands from move `a` to move `b` [m, rad, m/s]."""
     places = max(float(np.abs(x[-1] - y[0]).max()) for x, y in ((a.feet, b.feet), (a.trunk, b.trunk), (a.hands, b.hands)))
     for hand in np.flatnonzero(b.start.held):
         places = max(places, float(np.abs(a.hand_axes[-1, hand] - b.hand_axes[0, hand]).max()))

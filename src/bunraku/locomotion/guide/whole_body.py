@@ -1,14 +1,15 @@
 """Whole body: joints that follow the points of a move, by inverse kinematics with the centre of mass.
 
 Feet and centre of mass weigh most, then the trunk's attitude and the hands, then the home posture; joint limits hold throughout.
-A hand is led to its place, and where somebody turned it, to its orientation too: with fewer than six joints the place goes first.
-All of it is one level: with weights so far apart, strict levels change the last micrometre and cost five times as much.
+A hand follows its place, and once it was turned, its axes too: with fewer than six joints the place comes first. All tasks are on
+one level: with weights so far apart, strict levels would change the last micrometre and cost five times as much.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from bunraku.kinematics.balance import momentum_along
 from bunraku.kinematics.inverse.options import InverseOptions
 from bunraku.kinematics.inverse.solver import Inverse
 from bunraku.kinematics.inverse.tasks import CentreOfMass, FramePose, FrameRotation, PointPosition, Posture, Task
-from bunraku.locomotion.guide.humanoid import SIDES, Humanoid
+from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.move import Move, matrices
 from bunraku.locomotion.guide.navigation_points import Points, heading
 from bunraku.locomotion.guide.point_paths import rotations
@@ -29,17 +30,33 @@ from bunraku.spatial.rest_to_rest import eased
 
 Array = NDArray[np.float64]
 Places = dict[str, tuple[NDArray[np.int64], ...]]
-LESS, LEAST = 1e-2, 1e-7
-RELEASED = 30
-"""Ticks in which what was pulled aside goes back, or half of the move."""
-STEPS = 2
-"""Steps of Newton a tick: what is left of the errors is some micrometres."""
-FEET = tuple(f"{side}_foot" for side in SIDES)
-HANDS = tuple(f"{side}_hand" for side in SIDES)
-TURNS = tuple(f"{side}_turn" for side in SIDES)
-LEVER = 0.12
-"""Of the reach: how far from the hand an angle counts like a distance."""
-FREE = (False, False)
+
+
+@dataclass(frozen=True)
+class WholeBodyOptions:
+    """What tunes the inverse kinematics. Weights are relative to those of feet and centre of mass, which are 1."""
+
+    hand_weight: float = 1e-2
+    """Of hands and the trunk's attitude."""
+    posture_weight: float = 1e-7
+    """Of the home posture."""
+    hand_lever: float = 0.12
+    """Distance from the hand at which an angle counts like a length, as a share of the reach."""
+    newton_steps: int = 2
+    """Newton steps a tick: they leave errors of some micrometres."""
+    release_ticks: int = 30
+    """Ticks in which what hands had pulled aside goes back; at least half of the move."""
+
+
+class TaskNames(NamedTuple):
+    """Names of the tasks of inverse kinematics, left and right."""
+
+    feet: tuple[str, str] = ("left_foot", "right_foot")
+    hands: tuple[str, str] = ("left_hand", "right_hand")
+    turns: tuple[str, str] = ("left_turn", "right_turn")
+
+
+TASK_NAMES = TaskNames()
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +64,16 @@ class WholeBody:
     """The inverse kinematics of one humanoid, compiled once."""
 
     humanoid: Humanoid
+    options: WholeBodyOptions = WholeBodyOptions()
 
     @cached_property
     def inverse(self) -> Inverse:
-        """With hands that turn as suits the arms."""
-        return self._holding(FREE)[0]
+        """With hands that are free to turn."""
+        return self._holding((False, False))[0]
 
     @cached_property
     def quiet(self) -> Inverse:
-        """The same without hands: arms go where the posture has them."""
+        """Without hands: arms follow the posture."""
         return self._inverse([])
 
     @cached_property
@@ -63,13 +81,14 @@ class WholeBody:
         return {}
 
     def _holding(self, held: tuple[bool, bool]) -> tuple[Inverse, Places]:
-        """With these hands held as they are turned, and where in a row of aims each target stands."""
+        """The inverse kinematics in which these hands follow their axes, and the indices of each target in a row of aims."""
         if held not in self._known:
-            own, turn = self.humanoid, LESS * (LEVER * self.humanoid.limits.reach) ** 2
-            hands: list[Task] = [PointPosition(own.hands[k], name=HANDS[k], weight=LESS) for k in (0, 1)]
-            hands += [FrameRotation(own.hands[k], name=TURNS[k], weight=turn) for k in (0, 1) if held[k]]
+            own, weight = self.humanoid, self.options.hand_weight
+            turn = weight * (self.options.hand_lever * self.humanoid.limits.reach) ** 2
+            hands: list[Task] = [PointPosition(own.hands[k], name=TASK_NAMES.hands[k], weight=weight) for k in (0, 1)]
+            hands += [FrameRotation(own.hands[k], name=TASK_NAMES.turns[k], weight=turn) for k in (0, 1) if held[k]]
             inverse = self._inverse(hands)
-            titles = (*FEET, "com", "trunk", *HANDS, *(TURNS[k] for k in (0, 1) if held[k]))
+            titles = (*TASK_NAMES.feet, "com", "trunk", *TASK_NAMES.hands, *(TASK_NAMES.turns[k] for k in (0, 1) if held[k]))
             self._known[held] = inverse, _places(inverse, titles)
         return self._known[held]
 
@@ -79,11 +98,11 @@ class WholeBody:
         return Inverse(
             own.figure,
             [
-                *(FramePose(frame, name=name, lever=0.1) for frame, name in zip(own.feet, FEET, strict=True)),
+                *(FramePose(frame, name=name, lever=0.1) for frame, name in zip(own.feet, TASK_NAMES.feet, strict=True)),
                 CentreOfMass(name="com"),
-                FrameRotation(own.trunk, name="trunk", weight=LESS),
+                FrameRotation(own.trunk, name="trunk", weight=self.options.hand_weight),
                 *hands,
-                Posture(variables=joints, weight=LEAST, priority=0),
+                Posture(variables=joints, weight=self.options.posture_weight, priority=0),
             ],
             start=own.home, moves=self.moves, options=InverseOptions(damping=1e-9),
         )  # fmt: skip
@@ -112,39 +131,46 @@ class WholeBody:
 
     @cached_property
     def motors(self) -> NDArray[np.int64]:
-        """Places in q of the joints that motors move."""
+        """Indices in q of the joints that motors move."""
         figure = self.humanoid.figure
         return figure.indices([name for name in figure.names if name not in self.base])
 
     @cached_property
     def _quiet_places(self) -> Places:
-        return _places(self.quiet, (*FEET, "com", "trunk"))
+        return _places(self.quiet, (*TASK_NAMES.feet, "com", "trunk"))
 
     def aims(
         self, com: Array, feet: Array, turns: Array, hands: Array | None = None, hand_axes: Array | None = None,
-        held: tuple[bool, bool] = FREE,
+        held: tuple[bool, bool] = (False, False),
     ) -> Array:  # fmt: skip
-        """Rows of aims for com (k, 3), feet (k, 2, 4), the trunk against its home (k, 3, 3), hands (k, 2, 3), and how those
-        that are held are turned (k, 2, 3, 3); without hands, of the quiet one."""
+        """Rows of aims (k, n) of `inverse`; without hands, of `quiet`.
+
+        com: centre of mass (k, 3) [m]
+        feet: (x, y, z, yaw) of both (k, 2, 4) [m, rad]
+        turns: rotations of the trunk relative to its home (k, 3, 3)
+        hands: places (k, 2, 3) [m]
+        hand_axes: axes of the hands (k, 2, 3, 3)
+        held: which hands follow their axes
+        """
         inverse, at = self._holding(held) if hands is not None else (self.quiet, self._quiet_places)
         k = len(com)
         out = np.tile(inverse.aims, (k, 1))
         out[:, at["com"][0]] = com
         out[:, at["trunk"][0]] = (turns @ self.humanoid.facing).reshape(k, 9)
         angles = np.zeros((k, 3))
-        for foot, name in enumerate(FEET):
+        for foot, name in enumerate(TASK_NAMES.feet):
             out[:, at[name][0]] = feet[:, foot, :3]
             angles[:, 2] = feet[:, foot, 3]
             out[:, at[name][1]] = (matrices(angles) @ self.humanoid.foot_axes[foot]).reshape(k, 9)
         if hands is not None:
-            for hand, name in enumerate(HANDS):
+            for hand, name in enumerate(TASK_NAMES.hands):
                 out[:, at[name][0]] = hands[:, hand]
                 if held[hand] and hand_axes is not None:
-                    out[:, at[TURNS[hand]][0]] = hand_axes[:, hand].reshape(k, 9)
+                    out[:, at[TASK_NAMES.turns[hand]][0]] = hand_axes[:, hand].reshape(k, 9)
         return out
 
     def posed(self, points: Points) -> Array:
-        """A configuration with everything in its place."""
+        """A configuration (n_q,) with all `points` in their places."""
         q, here = np.array(self.humanoid.home), self.humanoid.pose
         base = self.humanoid.figure.indices(self.base)
         q[base[:3]] = points.com.p + heading(float(points.trunk[2])) @ (q[base[:3]] - here.com)
@@ -153,32 +179,40 @@ class WholeBody:
         return self.inverse.solve(q, aims[0]).q
 
     def follow(self, move: Move, q: Array) -> Array:
-        """Configurations (n + 1, n_q) at every tick of a move, from q on."""
+        """Configurations (n + 1, n_q) at every tick of a `move`, from `q` (n_q,) on."""
         aims = self.aims(move.segment.samples[:, :3], move.feet, move.turns, move.hands, move.hand_axes, move.held)
-        home, so_far = self.humanoid.home, q if move.releases else move.start.posture  # what is let go must not snap
-        return _followed(self._holding(move.held)[0], aims, q, (home if so_far is None else so_far, home))
+        home, so_far = self.humanoid.home, q if move.releases else move.start.posture  # a hand that is let go must not snap back
+        return _followed(
+            self._holding(move.held)[0], aims, q, (home if so_far is None else so_far, home), self.options.newton_steps
+        )
 
     def follow_quietly(self, move: Move, q: Array, *, home: bool) -> tuple[Array, Array]:
-        """The same with arms that stay as they are, or go home joint by joint, whatever hands do; and the posture at the end."""
+        """Configurations (n + 1, n_q) along a `move` from `q` on, with arms that stay or go `home`; and the last posture."""
         start = q if move.start.posture is None else move.start.posture
         end = self.humanoid.home if home else start
-        # What hands had pulled aside, some micrometres, goes back by and by: in one tick they would be metres a second squared.
-        here, left = pose(self.humanoid.figure, q), 1.0 - eased(np.arange(move.n + 1) / max(RELEASED, move.n // 2))[:, None]
+        # Hands had pulled feet and centre of mass aside by micrometres. Back in one tick these would be metres per second squared.
+        here, left = (
+            pose(self.humanoid.figure, q),
+            1.0 - eased(np.arange(move.n + 1) / max(self.options.release_ticks, move.n // 2))[:, None],
+        )
         com = move.segment.samples[:, :3] + left * (here.com - move.segment.samples[0, :3])
         feet = move.feet.copy()
         for k, frame in enumerate(self.humanoid.feet):
             feet[:, k, :3] += left * (here.point(frame) - move.feet[0, k, :3])
         aims = self.aims(com, feet, move.turns)
-        # The same for a foot that an ankle at its limit holds a little askew: else arms would swing to set it flat at once.
-        for frame, name in zip(self.humanoid.feet, FEET, strict=True):
+        # The same for a foot that an ankle at its limit holds a little askew: otherwise arms would swing to set it flat at once.
+        for frame, name in zip(self.humanoid.feet, TASK_NAMES.feet, strict=True):
             place = self._quiet_places[name][1]
             askew = so3.log(here.X(frame)[:3, :3] @ aims[0, place].reshape(3, 3).T)
             aims[:, place] = (rotations(left * askew) @ aims[:, place].reshape(-1, 3, 3)).reshape(-1, 9)
-        return _followed(self.quiet, aims, q, (start, end)), end
+        return _followed(self.quiet, aims, q, (start, end), self.options.newton_steps), end
 
     def misses(self, move: Move, Q: Array, every: int = 5) -> tuple[float, Array, Array]:
-        """How far a foot, its toes and heels included, is from its place at worst after the first tick [m], and at the end the
-        hands (2,), and those that are held from how they shall be turned (2,) [rad]."""
+        """Errors of configurations `Q` (n + 1, n_q) of a `move`.
+
+        They are the largest one of a foot, toes and heels included, after the first tick, at every `every`-th tick [m]; those of
+        the hands at the end (2,) [m]; and those of their axes, for hands that are held (2,) [rad].
+        """
         own, figure = self.humanoid, self.humanoid.figure
         some = np.unique(np.append(np.arange(1, len(Q), every), len(Q) - 1))
         X = frames_along(figure, Q[some])
@@ -194,9 +228,11 @@ class WholeBody:
         return worst, np.array(hands), np.array(turns)
 
     def zmp(self, Q: Array, before: Array, floors: Array, dt: float) -> tuple[Array, Array]:
-        """The ZMP of all bodies at every sample (k, 2), on floors (k,), and their centre of mass (k, 3).
+        """The ZMP of all bodies at samples `Q` (k, n_q), (k, 2) [m], and their centre of mass (k, 3) [m].
 
-        `before` are the samples just before, (m, n_q).
+        before: the samples just before, (m, n_q)
+        floors: heights of the floor (k,) [m]
+        dt: time between samples [s]
         """
         figure = self.humanoid.figure
         all_q = np.concatenate([before, Q])
@@ -216,12 +252,12 @@ def _places(inverse: Inverse, titles: tuple[str, ...]) -> Places:
     return {title: tuple(x.astype(np.int64).ravel() for x in inverse.view(title, row)) for title in titles}
 
 
-def _followed(inverse: Inverse, aims: Array, q: Array, postures: tuple[Array, Array]) -> Array:
-    """From q along aims; the posture that is wanted goes from one to another, so that nothing snaps."""
+def _followed(inverse: Inverse, aims: Array, q: Array, postures: tuple[Array, Array], steps: int) -> Array:
+    """Configurations from q along aims; the wanted posture changes smoothly from the first to the second."""
     aims[:, -len(q) :] = postures[0] + eased(np.linspace(0.0, 1.0, len(aims)))[:, None] * (postures[1] - postures[0])
     out = np.empty((len(aims), len(q)))
     for k, row in enumerate(aims):
-        for _ in range(STEPS):
+        for _ in range(steps):
             q = inverse.step(q, row)
         out[k] = q
     return out

@@ -1,20 +1,36 @@
 """The quadratic program of a segment: knots of the ZMP, under relaxed boundary conditions and the polygons of support.
 
 The first state is given. The last position and speed, the first and last knot, the knots' references and their differences are
-weighed (boundary-condition relaxation, *guiding* ref. 12). What holds strictly: the ZMP at every knot inside the polygon of
+weighted (boundary-condition relaxation, *guiding* ref. 12). Strict are: the ZMP at every knot inside the polygon of
 its phase, hence between knots too; the ZMP where it was, within a small jump; and at the end a capture point inside the last
 polygon and near the ZMP, so that resting the ZMP there is always a feasible stop.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from bunraku.kernels.compile import inline, kernel
 from bunraku.locomotion.guide.com_zmp import GRAVITY, heights, responses
 
-GOAL, REST, FIRST, LAST, REFERENCE, DIFFERENCE = range(6)  # weights
-FAR = 1e30
+
+class SegmentWeights(NamedTuple):
+    """Weights of the boundary conditions, which give way to each other."""
+
+    goal: float = 300.0
+    """Of the last position."""
+    rest: float = 300.0
+    """Of the last velocity, over ω."""
+    first: float = 3.0
+    """Of the first knot at the ZMP so far."""
+    last: float = 3.0
+    """Of the last knot under the centre of mass."""
+    reference: float = 0.02
+    """Of every knot at its reference."""
+    difference: float = 0.3
+    """Of the differences between knots."""
 
 
 @inline
@@ -40,21 +56,21 @@ def _cost(ticks, X, V, w, state, goal, first, reference, weights, H, f):
         x[a] = X[n - 1, n] * state[0, a] + X[n - 1, n + 1] * state[1, a]
         v[a] = V[n - 1, n] * state[0, a] + V[n - 1, n + 1] * state[1, a]
     zero = np.zeros(2)
-    _add(H, f, X[n - 1, :n], x, weights[GOAL], goal)
-    _add(H, f, V[n - 1, :n], v, weights[REST] / (w * w), zero)
+    _add(H, f, X[n - 1, :n], x, weights.goal, goal)
+    _add(H, f, V[n - 1, :n], v, weights.rest / (w * w), zero)
     for i in range(n):
         row[i] = -X[n - 1, i]
     row[n - 1] += 1.0
-    _add(H, f, row, -x, weights[LAST], zero)
+    _add(H, f, row, -x, weights.last, zero)
     for i in range(n):
         row[:] = 0.0
         row[i] = 1.0
-        _add(H, f, row, zero, weights[REFERENCE], reference[i])
+        _add(H, f, row, zero, weights.reference, reference[i])
         if i == 0:
-            _add(H, f, row, zero, weights[FIRST], first)
+            _add(H, f, row, zero, weights.first, first)
         else:
             row[i - 1] = -1.0
-            _add(H, f, row, zero, weights[DIFFERENCE], zero)
+            _add(H, f, row, zero, weights.difference, zero)
 
 
 @inline
@@ -94,7 +110,7 @@ def program(
                 H[a * n + i, a * n + j] = H1[i, j]
     A[:] = 0.0
     x = np.empty(n + 2)  # one knot's position: per unit of each knot, then the part that is given, of each axis
-    r = 0
+    r, unbounded = 0, 1e30  # what DAQP takes for no bound
     for i in range(n):
         z = X[i, n] * state[0, 2] + X[i, n + 1] * state[1, 2]
         for j in range(n):
@@ -105,7 +121,7 @@ def program(
             x[n + a] = X[i, n] * state[0, a] + X[i, n + 1] * state[1, a]
         for k in range(counts[i]):
             low[r] = _inside(A[r], i, x, n, edges[i, k], share, edges[i, k, 2] + margins[0])
-            high[r] = FAR
+            high[r] = unbounded
             r += 1
     for j in range(n):
         x[j] = X[n - 1, j] + V[n - 1, j] / w_end
@@ -113,7 +129,7 @@ def program(
         x[n + a] = (X[n - 1, n] + V[n - 1, n] / w_end) * state[0, a] + (X[n - 1, n + 1] + V[n - 1, n + 1] / w_end) * state[1, a]
     for k in range(counts[n - 1]):
         low[r] = _inside(A[r], -1, x, n, edges[n - 1, k], 0.0, edges[n - 1, k, 2] + margins[1])
-        high[r] = FAR
+        high[r] = unbounded
         r += 1
     for a in range(2):
         A[r, a * n] = 1.0

@@ -18,19 +18,19 @@ def entries() -> list[Entry]:
 def _live() -> Live:
     from bunraku.locomotion.guide.guide import Guide
     from bunraku.locomotion.guide.humanoid import small_humanoid
-    from bunraku.locomotion.guide.scenario import ROOM, START
+    from bunraku.locomotion.guide.scenario import PAPER_ROOM
     from bunraku.teleop.guided_figure import GuidedLive
 
-    return GuidedLive(Guide(small_humanoid(), ROOM), x=START)
+    return GuidedLive(Guide(small_humanoid(), PAPER_ROOM.scene), x=PAPER_ROOM.start)
 
 
 def _scenario() -> Recorded:
     from bunraku.locomotion.guide.guide import Guide
     from bunraku.locomotion.guide.humanoid import small_humanoid
     from bunraku.locomotion.guide.performer import Performer
-    from bunraku.locomotion.guide.scenario import ROOM, START, operator
+    from bunraku.locomotion.guide.scenario import PAPER_ROOM, operator
     from bunraku.locomotion.guide.session import Session
 
-    performer = Performer(Guide(small_humanoid(), ROOM))
-    session = Session(performer, performer.guide.start(x=START))
-    return Recorded(session.run(operator(session)).resample(0.02), ROOM)
+    performer = Performer(Guide(small_humanoid(), PAPER_ROOM.scene))
+    session = Session(performer, performer.guide.start(x=PAPER_ROOM.start))
+    return Recorded(session.run(operator(session)).resample(0.02), PAPER_ROOM.scene)

@@ -15,7 +15,7 @@ from bunraku.io.outputs import require_outputs
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.guide_pictures import draw_loci
 from bunraku.locomotion.guide.humanoid_file import humanoid_named, planner_of
-from bunraku.locomotion.guide.scenario import ROOM, START
+from bunraku.locomotion.guide.scenario import PAPER_ROOM
 from bunraku.motion import Motion
 from bunraku.scene import Scene
 from bunraku.stage.entry import Entry
@@ -27,10 +27,12 @@ from bunraku.teleop.joystick import Joystick, plugged_in
 def live(humanoid: str, scene: Path | None, *, physics: bool = False, joystick: int | None = None) -> GuidedLive:
     """The humanoid to guide. Without a scene, our own stands on the steps of the paper's room, any other on a plain floor."""
     own = humanoid_named(humanoid)
-    around = _scene(scene) if scene is not None else ROOM if humanoid == "humanoid" else Scene("floor")
+    around = _scene(scene) if scene is not None else PAPER_ROOM.scene if humanoid == "humanoid" else Scene("floor")
     guide = Guide(own, around, planner_of(own))
     kind = GuidedInPhysics if physics else GuidedLive
-    return kind(guide, x=START if around is ROOM else 0.0, joystick=None if joystick is None else Joystick(joystick))
+    return kind(
+        guide, x=PAPER_ROOM.start if around is PAPER_ROOM.scene else 0.0, joystick=None if joystick is None else Joystick(joystick)
+    )
 
 
 def joysticks() -> Iterator[tuple[str, str]]:

@@ -1,0 +1,99 @@
+"""GuidedMove: a move with the joints that perform it; and Fault: which limit one breaks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.brief import brief
+from bunraku.locomotion.guide.move import Move
+from bunraku.locomotion.guide.navigation_points import Points
+
+Array = NDArray[np.float64]
+
+
+class Reason(StrEnum):
+    """The limits that a move can break; the values are what the operator reads."""
+
+    NONE = ""
+    LEG = "a leg does not reach that far"
+    ARM = "the arm does not reach that far"
+    WRIST = "the wrist does not turn that far"
+    SPEED = "a joint would have to move too fast"
+    JERK = "a joint would jerk"
+    ZMP = "the ZMP would leave the feet"
+    EFFORT = "a motor is not strong enough"
+    TOUCH = "something would touch"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Which limit a move breaks, if any."""
+
+    why: Reason = Reason.NONE
+    longer: float = 0.0
+    """How much longer the move should last [s]; 0 where more time does not help."""
+    excess: float = 0.0
+    """How far it is beyond the limit, as a share of it."""
+    about: str = ""
+    """Which joint, and by how much."""
+
+    @property
+    def said(self) -> str:
+        """What the operator reads."""
+        return f"{self.why} ({self.about})" if self.about else self.why
+
+    def hopeless(self, before: Fault, tries: float, nearly: float = 0.1) -> bool:
+        """Whether more time will not help, because it helped too little since the fault `before` of a shorter move.
+
+        tries: how many longer moves can still be tried
+        nearly: an excess below this is never hopeless
+
+        The ZMP is never hopeless: with more time there may be a plan that allows for its error.
+        """
+        return self.why == before.why != Reason.ZMP and self.excess > max(tries * (before.excess - self.excess), nearly)
+
+
+@dataclass(frozen=True, eq=False)
+class GuidedMove:
+    """A move with the joints that perform it."""
+
+    move: Move
+    q: Array
+    """Configurations at every tick (n + 1, n_q)."""
+    zmp: Array
+    """ZMP of all bodies on the floor (n + 1, 2) [m]."""
+    margin: float
+    """Least distance of the ZMP of all bodies from the edge of the polygon of support [m]; negative outside."""
+    passes: int
+    """How many times inverse kinematics followed a segment to find it."""
+    end: Points
+    """Where all points are at its end."""
+    left: int | None = None
+    """The tick at which another move took over; None where it was played to its end."""
+    quiet: bool = False
+    """Whether arms move joint by joint, as in a stop."""
+    notice: str = ""
+    """Why it differs from the command; "" where it does not."""
+    refused: bool = False
+    """Whether the command could not be obeyed at all: the move only comes to rest."""
+
+    __repr__ = brief
+
+    @property
+    def n(self) -> int:
+        """How many ticks of it were played."""
+        return self.move.n if self.left is None else self.left
+
+    @cached_property
+    def shares(self) -> Array:
+        """Shares of the floor's force that each foot bears, (n + 1, 2)."""
+        return self.move.shares(self.zmp)
+
+    def stands_at(self, k: int, zmp: Array) -> bool:
+        """Whether a `zmp` (2,) [m] is inside the polygon of support at tick `k`, where another move takes over."""
+        return bool(self.move.segment.margin_of(np.concatenate([self.zmp[:k], zmp[None]]))[k] > 0.0)
