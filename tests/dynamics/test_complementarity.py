@@ -14,7 +14,7 @@ from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import DIVIDED, FROZEN, HELD
 from bunraku.figure import Figure, library
 from bunraku.figure.build import body, figure, string, tx, ty, tz
-from bunraku.figure.records import LINK
+from bunraku.figure.records import LINK_RECORD
 from bunraku.kinematics import pose
 
 Array = NDArray[np.float64]
@@ -166,7 +166,7 @@ def test_complementarity_of_random_strings(seed: int) -> None:
     """gap' = g − S δλ ≤ 0, λ' = λ − δλ ≥ 0, one of them zero; wires exactly closed."""
     rng = np.random.default_rng(seed)
     m = int(rng.integers(1, 9))
-    links = np.zeros(m, LINK)
+    links = np.zeros(m, LINK_RECORD)
     links["pulls"] = rng.random(m) < 0.8
     A = rng.normal(size=(m, m + int(rng.integers(0, 4))))
     S = -(A @ A.T)

@@ -28,7 +28,7 @@ from bunraku.figure.build import (
 )
 from bunraku.figure.compiled import Compiled
 from bunraku.figure.mass import inertia_matrix
-from bunraku.figure.records import LENGTH, PLANE, SLIP
+from bunraku.figure.records import LinkKind
 from bunraku.spatial import se3, so3
 
 ALL = pytest.mark.parametrize("name", library.NAMES)
@@ -153,7 +153,7 @@ def gap(compiled: Compiled, k: int, q: np.ndarray) -> float:
         return X[:3, :3] @ p["position"] + p["is_point"] * X[:3, 3]
 
     places = [place(tree.points[link["first"] + i]) for i in range(link["count"])]
-    if link["kind"] == LENGTH:
+    if link["kind"] == LinkKind.LENGTH:
         wound = link["length"] + (link["ratio"] * q[link["variable"]] if link["variable"] >= 0 else 0.0)
         way = float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum()) if places else 0.0
         return way - float(wound)
@@ -189,7 +189,13 @@ def test_links_in_their_order(rig: Figure) -> None:
         "weld.z⊥x", "slot.z", "arm.upper", "arm.lower",
     )  # fmt: skip
     links = dict(zip(rig.compiled.link_names, rig.compiled.tree.links, strict=True))
-    kinds = {"rope": (LENGTH, 1), "stay": (LENGTH, 0), "floor": (PLANE, 1), "floor.slip1": (SLIP, 0), "pin.x": (PLANE, 0)}
+    kinds = {
+        "rope": (LinkKind.LENGTH, 1),
+        "stay": (LinkKind.LENGTH, 0),
+        "floor": (LinkKind.PLANE, 1),
+        "floor.slip1": (LinkKind.SLIP, 0),
+        "pin.x": (LinkKind.PLANE, 0),
+    }
     assert {name: (links[name]["kind"], links[name]["pulls"]) for name in kinds} == kinds
     assert int(links["floor.slip2"]["normal"]) == rig.compiled.link_names.index("floor")
     assert float(links["floor.slip2"]["friction"]) == 0.5

@@ -12,7 +12,7 @@ import numpy as np
 from bunraku.dynamics.kkt import border, factor, inverse, only_alive, solve
 from bunraku.dynamics.lagrangian import body_inertia, column_tangents, columns, has_body, momenta, tangent
 from bunraku.dynamics.springs import spring_forces, spring_slopes
-from bunraku.figure.records import LENGTH
+from bunraku.figure.records import LinkKind
 from bunraku.kernels.blocks import lend, padded
 from bunraku.kernels.compile import bare, borrow, inline, keep, kernel, woven
 from bunraku.kinematics.gap_derivatives import add_hessian, add_third, hessian, tangent_screws
@@ -180,7 +180,7 @@ def _weigh(tree, room):
 def _rate(tree, room, c, ak, zero):
     """d²gap/dt² of link c while a = 0 but for the kinematic variables."""
     link, points = tree.links[c], tree.points
-    first, rate, plane = link.first, zero, link.kind != LENGTH
+    first, rate, plane = link.first, zero, link.kind != LinkKind.LENGTH
     before, d = (zero, zero, zero), (zero, zero, zero)
     for k in range(first, first + link.count):
         j, y = points[k].joint, (zero, zero, zero)

@@ -7,7 +7,7 @@ what a step bends, so flipping violators ends: all at once while that works, the
 
 from __future__ import annotations
 
-from bunraku.figure.records import SLIP
+from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare
 from bunraku.spatial.linalg import pivoted_solve
 
@@ -26,7 +26,7 @@ def complementarity(links, S, g, lam, near, alive, delta, B, order):
     for turn in range(ROUNDS):
         m = 0
         for c in range(nc):
-            if links[c].kind == SLIP:
+            if links[c].kind == LinkKind.SLIP:
                 alive[c] = alive[links[c].normal]
             elif links[c].pulls == 0:
                 alive[c] = True
@@ -46,7 +46,7 @@ def complementarity(links, S, g, lam, near, alive, delta, B, order):
             B[a, m] = x
             for b in range(m):
                 B[a, b] = S[i, order[b]]
-            if links[i].kind != SLIP:
+            if links[i].kind != LinkKind.SLIP:
                 B[a, a] -= REDUNDANT * scale
         if not pivoted_solve(B, m):
             return False
@@ -54,7 +54,7 @@ def complementarity(links, S, g, lam, near, alive, delta, B, order):
             delta[order[a]] = B[a, m]
         found = False
         for c in range(nc):
-            if links[c].kind == SLIP or links[c].pulls == 0 or not near[c]:
+            if links[c].kind == LinkKind.SLIP or links[c].pulls == 0 or not near[c]:
                 continue
             if alive[c]:
                 wrong = lam[c] - delta[c] < 0.0

@@ -16,7 +16,7 @@ from bunraku.dynamics.kkt import border, factor, inverse, only_alive
 from bunraku.dynamics.link_derivatives import add_halves
 from bunraku.dynamics.springs import spring_forces
 from bunraku.dynamics.variational import midpoint
-from bunraku.figure.records import SLIP
+from bunraku.figure.records import LinkKind
 from bunraku.kernels.blocks import clear, padded
 from bunraku.kernels.compile import bare, inline, woven
 from bunraku.kernels.row_sums import fold
@@ -174,7 +174,7 @@ def _forget(tree, m):
 def _gap_row(tree, w, kappa, c, lam, start, end, X):
     """The row of link c in X: its gap by k1; a slip also forgets where it started."""
     n, nq = tree.n_dynamic, tree.n_q
-    if tree.links[c].kind != SLIP:
+    if tree.links[c].kind != LinkKind.SLIP:
         for a in range(1, tree.support[c, 0] + 1):
             k = tree.joints[tree.support[c, a]].variable
             if k >= n:

@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from bunraku.dynamics.complementarity import REDUNDANT
-from bunraku.figure.records import SLIP
+from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, inline
 from bunraku.spatial.linalg import pivoted_solve
 
@@ -117,7 +117,7 @@ def _sweeps(links, own, W, rest, x, count, scale):
             link = links[own[c]]
             if not W[c, c] < -REDUNDANT * scale:
                 continue
-            if link.kind != SLIP:
+            if link.kind != LinkKind.SLIP:
                 value = x[c] - rest[c] / W[c, c]
                 if link.pulls:
                     value = max(value, 0.0)
@@ -150,7 +150,7 @@ def _newton(links, own, W, before, x, active, sliding, B, scale, tolerance):
         for c in range(m):
             link = links[own[c]]
             was, slid = active[c], sliding[c]
-            if link.kind != SLIP:
+            if link.kind != LinkKind.SLIP:
                 sound = W[c, c] < -REDUNDANT * scale
                 active[c] = sound and (link.pulls == 0 or x[c] - rest[c] / W[c, c] > 0.0)
             else:

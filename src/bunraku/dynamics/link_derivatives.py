@@ -11,7 +11,7 @@ or of d, its tangent, ω, and its tangent.
 
 from __future__ import annotations
 
-from bunraku.figure.records import LENGTH
+from bunraku.figure.records import LinkKind
 from bunraku.kernels.blocks import add_row, clear
 from bunraku.kernels.compile import bare, woven
 from bunraku.kernels.row_sums import fold, row_sum
@@ -32,7 +32,7 @@ def add_halves(tree, weights, S, x, f, n, d, e, V, Z, H):
 def add_half(tree, weight, c, S, x, f, n, d, e, V, Z, H):
     """Half of weight · gap_qq of link c."""
     link = tree.links[c]
-    if link.kind != LENGTH:
+    if link.kind != LinkKind.LENGTH:
         add_hessian(0.5 * weight, link, tree.points, tree.joints, tree.chain, tree.support[c], S, x, f, n, d, e, H)
         return
     for k in range(link.first, link.first + link.count - 1):
@@ -126,7 +126,7 @@ def _row(weight, bend, u, a, V, Z):
 def add_half_third(tree, weight, c, S, W, dS, x, f, n, dx, df, d, e, dd, de, V, Z, H, slope):
     """Half of weight · ∂(gap_qq)[direction], and slope[q] = gap_qq · direction, of link c (see `add_third`)."""
     link, points, support = tree.links[c], tree.points, tree.support[c]
-    if link.kind != LENGTH:
+    if link.kind != LinkKind.LENGTH:
         add_third(0.5 * weight, link, points, tree.joints, tree.chain, support, S, W, dS, x, f, n, dx, df, d, e, dd, de, H, slope)
         return
     for a in range(1, support[0] + 1):

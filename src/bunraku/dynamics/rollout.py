@@ -12,7 +12,7 @@ from bunraku.dynamics.ball_charts import apply_chart, outside, recentre, unwind
 from bunraku.dynamics.lagrangian import energies, momenta, total_mass
 from bunraku.dynamics.variational import begin, step, workspace
 from bunraku.dynamics.yielding_step import yielding
-from bunraku.figure.records import LENGTH, FigureTree
+from bunraku.figure.records import FigureTree, LinkKind
 from bunraku.kernels.compile import bare, borrow, inline, keep, kernel, woven
 from bunraku.kinematics.gaps import gap_of
 from bunraku.kinematics.tree import place
@@ -137,7 +137,7 @@ def energy(tree, w, o, q, v):
     momenta(joints, nm, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
     T, V = energies(joints, nm, g, q, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
     for s in range(tree.springs.shape[0]):
-        if tree.springs[s].kind == LENGTH:
+        if tree.springs[s].kind == LinkKind.LENGTH:
             h = gap_of(tree.springs[s], tree.points, q, w.R, w.p, o, w.x, w.f, w.n)
             V += 0.5 * tree.springs[s].stiffness * h * h
     mass = 0.0

@@ -19,7 +19,7 @@ from bunraku.dynamics.joint_pairs import pair_tangent, spread
 from bunraku.dynamics.lagrangian import tangent
 from bunraku.dynamics.link_derivatives import add_bends, add_half, add_half_third, keep_bends
 from bunraku.dynamics.springs import spring_tangent
-from bunraku.figure.records import SLIP
+from bunraku.figure.records import LinkKind
 from bunraku.kernels.blocks import clear, padded
 from bunraku.kernels.compile import bare, inline, woven
 from bunraku.kernels.row_sums import fold
@@ -124,7 +124,7 @@ def _links(tree, w, lam, kappa, X, t):
             tree, -lam[c], c, s.S, t.Wj, t.dSj, s.x, s.f, s.n, t.dx, t.df, w.d, w.e, t.dd, t.de, t.V, t.Z, T0, t.slope[c]
         )
         weight = mu[n + c]
-        if link.kind == SLIP:
+        if link.kind == LinkKind.SLIP:
             a1, a2 = slip_weights(tree, w, kappa, link.normal + 1, lam, s.h, e.h)
             b1, b2 = slip_weights(tree, w, kappa, link.normal + 2, lam, s.h, e.h)
             m1, m2 = mu[n + link.normal + 1], mu[n + link.normal + 2]

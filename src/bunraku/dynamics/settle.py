@@ -22,7 +22,7 @@ from bunraku.dynamics.springs import spring_forces
 from bunraku.dynamics.variational import begin, midpoint, workspace
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.figure.records import SLIP
+from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, borrow, keep, kernel
 from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.gap_derivatives import hessian
@@ -147,7 +147,7 @@ class Rest:
 def _polish(figure: Figure, start: Array, u: Array, tension: Array, tolerance: float) -> Rest:
     """Newton's method on L_q + F = Aᵀ τ with the gaps of taut links closed; geometric stiffness and all."""
     n, links, q = figure.n_dynamic, figure.compiled.tree.links, start.copy()
-    pulls, slips = links["pulls"] > 0, links["kind"] == SLIP
+    pulls, slips = links["pulls"] > 0, links["kind"] == LinkKind.SLIP
     taut = (tension > 0.0) | ~pulls
     for _ in range(40):
         taut[slips] = taut[links["normal"][slips]]  # friction holds what it can hold where it is

@@ -12,7 +12,7 @@ from bunraku.dynamics.quantities import gap_derivatives, momentum
 from bunraku.dynamics.rollout import FROZEN, HELD, rollout
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure
-from bunraku.figure.records import PLANE, SLIP
+from bunraku.figure.records import LinkKind
 from bunraku.kinematics.forward import configuration
 
 Array = NDArray[np.float64]
@@ -163,7 +163,7 @@ def require_admissible(figure: Figure, q: Array, *, within: float = CLOSED) -> N
     links, names = figure.compiled.tree.links, figure.compiled.link_names
     gaps, _ = gap_derivatives(figure, q)
     off = np.where(links["pulls"] == 0, np.abs(gaps), gaps)
-    wrong = np.flatnonzero((off > within) & (links["kind"] != SLIP))
+    wrong = np.flatnonzero((off > within) & (links["kind"] != LinkKind.SLIP))
     if not len(wrong):
         return
     ropes, contacts = len(figure.strings) + len(figure.wires), slip_free(figure)
@@ -175,7 +175,7 @@ def require_admissible(figure: Figure, q: Array, *, within: float = CLOSED) -> N
         part, _, row = names[c].rpartition(".")
         if c in contacts:
             said.append(f"{names[c]} is {off[c]:.3g} m below its plane")
-        elif links["kind"][c] == PLANE:
+        elif links["kind"][c] == LinkKind.PLANE:
             open_loops[part] = max(open_loops.get(part, 0.0), float(off[c]))
         else:
             said.append(f"{part} is {off[c]:.3g} beyond its {row} limit")
@@ -191,4 +191,4 @@ def slip_free(figure: Figure) -> list[int]:
     """The links that are contacts, without their slips."""
     links = figure.compiled.tree.links
     ropes = len(figure.strings) + len(figure.wires)
-    return [c for c in range(ropes, len(links)) if links["kind"][c] != SLIP][: len(figure.contacts)]
+    return [c for c in range(ropes, len(links)) if links["kind"][c] != LinkKind.SLIP][: len(figure.contacts)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.figure.records import LENGTH
+from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, inline
 from bunraku.kinematics.gap_derivatives import add_hessian, add_third, tangent_screws
 from bunraku.kinematics.gaps import clear_row, gap_of, gradient
@@ -33,7 +33,7 @@ def spring_slopes(tree, q, v, u, o, R, p, S, x, f, n, A, Lq, F):
         h = gap_of(spring, tree.points, q, R, p, o, x, f, n)
         clear_row(spring, joints, support, A[s])
         gradient(spring, tree.points, joints, tree.chain, S, x, f, A[s])
-        if spring.kind == LENGTH:
+        if spring.kind == LinkKind.LENGTH:
             rate = 0.0
             for a in range(1, support[0] + 1):
                 rate += A[s, joints[support[a]].variable] * v[joints[support[a]].variable]
@@ -64,7 +64,7 @@ def spring_forces(tree, q, v, u, o, R, p, S, x, f, n, d, e, A, Lqq, Fq, Fv):
             Lqq[i, j] = Fq[i, j] = Fv[i, j] = 0.0
     for s in range(tree.springs.shape[0]):
         spring, support = tree.springs[s], tree.spring_support[s]
-        if spring.kind != LENGTH:
+        if spring.kind != LinkKind.LENGTH:
             continue
         h = gap_of(spring, tree.points, q, R, p, o, x, f, n)
         add_hessian(-spring.stiffness * h, spring, tree.points, joints, tree.chain, support, S, x, f, n, d, e, Lqq)
@@ -118,7 +118,7 @@ def spring_tangent(tree, w, o, u, t):
     for s in range(tree.springs.shape[0]):
         spring, support = tree.springs[s], tree.spring_support[s]
         A = w.As[s]
-        if spring.kind != LENGTH:
+        if spring.kind != LinkKind.LENGTH:
             continue
         h = gap_of(spring, tree.points, w.qm, w.R, w.p, o, w.x, w.f, w.n)
         Hq[:] = 0.0

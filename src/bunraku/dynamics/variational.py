@@ -24,7 +24,7 @@ from bunraku.dynamics.joint_pairs import pair, spread
 from bunraku.dynamics.kkt import border, down, only_alive, reduce, up
 from bunraku.dynamics.lagrangian import momenta, slopes
 from bunraku.dynamics.springs import spring_forces, spring_slopes
-from bunraku.figure.records import SLIP
+from bunraku.figure.records import LinkKind
 from bunraku.kernels.blocks import clear, padded
 from bunraku.kernels.compile import bare, inline, woven
 from bunraku.kernels.row_sums import NUMBERS
@@ -165,7 +165,7 @@ def choose(tree, w, lam, first):
     changed, rubs = False, False
     for c in range(tree.links.shape[0]):
         link = tree.links[c]
-        if link.kind == SLIP:
+        if link.kind == LinkKind.SLIP:
             on = w.near[link.normal]
             rubs |= on
         else:
@@ -186,7 +186,7 @@ def equations(tree, w):
         if not w.near[c]:
             w.r[n + c] = 0.0
         else:
-            w.r[n + c] = w.h[c] - (w.h0[c] if tree.links[c].kind == SLIP else 0.0)
+            w.r[n + c] = w.h[c] - (w.h0[c] if tree.links[c].kind == LinkKind.SLIP else 0.0)
 
 
 @woven
@@ -195,7 +195,7 @@ def open_links(tree, w, most):
     leave nothing to correct."""
     worst = 0.0
     for c in range(tree.links.shape[0]):
-        if tree.links[c].kind != SLIP and w.near[c]:
+        if tree.links[c].kind != LinkKind.SLIP and w.near[c]:
             worst = max(worst, abs(w.h[c]) if tree.links[c].pulls == 0 else w.h[c])
     return worst > most
 

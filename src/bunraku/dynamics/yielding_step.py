@@ -17,7 +17,7 @@ import numpy as np
 
 from bunraku.dynamics.lagrangian import fill_mass, slopes
 from bunraku.dynamics.variational import midpoint
-from bunraku.figure.records import SLIP
+from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, inline
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
@@ -115,7 +115,7 @@ def hold(tree, w, o, q1, stiff, hard):
         m = 0
         for c in range(nc):
             wide = abs(w.h[c]) if tree.links[c].pulls == 0 else w.h[c]
-            if wide > 1e-13 and tree.links[c].kind != SLIP and stiff[c] < hard:
+            if wide > 1e-13 and tree.links[c].kind != LinkKind.SLIP and stiff[c] < hard:
                 rows[m] = c
                 m += 1
         if m == 0:
@@ -205,7 +205,7 @@ def _merit(tree, w, o, q, aim, M, dt, stiff):
         for j in range(n):
             total += 0.5 * (q[i] - aim[i]) * M[i, j] * (q[j] - aim[j]) / dt
     for c in range(tree.links.shape[0]):
-        w.alive[c] = tree.links[c].kind != SLIP and (w.h[c] > 0.0 or tree.links[c].pulls == 0)
+        w.alive[c] = tree.links[c].kind != LinkKind.SLIP and (w.h[c] > 0.0 or tree.links[c].pulls == 0)
         if w.alive[c]:
             total += 0.5 * stiff[c] * w.h[c] * w.h[c]
     return total

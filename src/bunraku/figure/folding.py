@@ -11,7 +11,7 @@ from bunraku.figure.figure import Figure
 from bunraku.figure.force import Push
 from bunraku.figure.frame import WORLD, Frame, Point, Vector
 from bunraku.figure.mass import inertia_matrix
-from bunraku.figure.records import JOINT
+from bunraku.figure.records import JOINT_RECORD
 from bunraku.spatial import se3, so3
 
 Array = NDArray[np.float64]
@@ -34,7 +34,7 @@ class Folding:
         order = self._massive_first(figure)
         self.number = {name: k for k, name in enumerate(order)}
         index = {name: k for k, name in enumerate(figure.names)}
-        self.joints = np.zeros(len(order), JOINT)
+        self.joints = np.zeros(len(order), JOINT_RECORD)
         self.carrier: dict[str, int] = {WORLD: -1}
         self.X: dict[str, Array] = {WORLD: np.eye(4)}
         for frame in figure.frames:

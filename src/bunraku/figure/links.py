@@ -12,7 +12,7 @@ from bunraku.figure.figure import Figure
 from bunraku.figure.folding import Carried, Folding
 from bunraku.figure.force import Effort, Push
 from bunraku.figure.frame import AXES, WORLD
-from bunraku.figure.records import FORCE, LENGTH, LINK, PLANE, POINT, SLIP
+from bunraku.figure.records import FORCE_RECORD, LINK_RECORD, POINT_RECORD, LinkKind
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
@@ -33,7 +33,9 @@ class LinkRows:
         self.names = tuple(name for name, _ in named)
         self.links = _stacked([row for _, row in named])
         springs = [
-            self._row(LENGTH, [fold.point(s.a), fold.point(s.b)], length=s.length, stiffness=s.stiffness, damping=s.damping)
+            self._row(
+                LinkKind.LENGTH, [fold.point(s.a), fold.point(s.b)], length=s.length, stiffness=s.stiffness, damping=s.damping
+            )
             for s in figure.springs
         ]
         self.forces = self._forces(springs)
@@ -42,7 +44,7 @@ class LinkRows:
     @property
     def points(self) -> Row:
         """Records of all points, in the order of the rows."""
-        out = np.zeros(len(self._points), POINT)
+        out = np.zeros(len(self._points), POINT_RECORD)
         for k, point in enumerate(self._points):
             out[k] = point
         return out
@@ -52,7 +54,7 @@ class LinkRows:
         return [j for j, _, _ in self._points[row["first"] : row["first"] + row["count"]] if j >= 0]
 
     def _row(self, kind: int, own: Sequence[Carried], **fields: float) -> Row:
-        row = np.zeros((), LINK)
+        row = np.zeros((), LINK_RECORD)
         row["kind"], row["first"], row["count"] = kind, len(self._points), len(own)
         row["variable"], row["normal"], row["ratio"] = -1, -1, 1.0
         for field, value in fields.items():
@@ -65,7 +67,7 @@ class LinkRows:
         for rope in (*self._figure.strings, *self._figure.wires):
             turn = -1 if rope.variable is None else self._figure.index(rope.variable)
             path = [self._fold.point(p) for p in rope.path]
-            row = self._row(LENGTH, path, pulls=rope.pulls_only, variable=turn, length=rope.length, ratio=rope.ratio)
+            row = self._row(LinkKind.LENGTH, path, pulls=rope.pulls_only, variable=turn, length=rope.length, ratio=rope.ratio)
             yield rope.name, row
 
     def _contacts(self) -> Iterator[tuple[str, Row]]:
@@ -75,16 +77,17 @@ class LinkRows:
             at, on = self._fold.point(contact.point), self._fold.point(contact.plane)
             j, w, up = self._fold.direction(contact.plane.frame, contact.normal)
             # The gap of every link is ≤ 0 where it is open, so a point above its plane has gap −height.
-            yield contact.name, self._row(PLANE, [at, on, (j, w, -up)], pulls=True)
+            yield contact.name, self._row(LinkKind.PLANE, [at, on, (j, w, -up)], pulls=True)
             across = so3.onto_z(contact.normal)
             for k in range(2 if contact.friction > 0.0 else 0):
                 along = self._fold.direction(contact.plane.frame, across[:, k].tolist())
-                yield f"{contact.name}.slip{k + 1}", self._row(SLIP, [at, on, along], normal=normal, friction=contact.friction)
+                slip = self._row(LinkKind.SLIP, [at, on, along], normal=normal, friction=contact.friction)
+                yield f"{contact.name}.slip{k + 1}", slip
 
     def _closures(self) -> Iterator[tuple[str, Row]]:
         for closure in self._figure.closures:
             for suffix, own in _closure_rows(self._fold, closure):
-                yield f"{closure.name}.{suffix}", self._row(PLANE, own)
+                yield f"{closure.name}.{suffix}", self._row(LinkKind.PLANE, own)
 
     def _stops(self) -> Iterator[tuple[str, Row]]:
         """A stop is a string of no points: gap = 0 − (length + ratio·q). A ball's angles are a chart, and their limits no stops."""
@@ -96,11 +99,11 @@ class LinkRows:
             for side, bound, ratio in (("upper", v.upper, -1.0), ("lower", -v.lower, 1.0)):
                 if np.isfinite(bound):
                     turn = self._figure.index(v.name)
-                    yield f"{v.name}.{side}", self._row(LENGTH, [], pulls=True, variable=turn, length=bound, ratio=ratio)
+                    yield f"{v.name}.{side}", self._row(LinkKind.LENGTH, [], pulls=True, variable=turn, length=bound, ratio=ratio)
 
     def _forces(self, springs: list[Row]) -> Row:
         """Efforts by their joint; a push along e is the gradient of e·x, a plane through nowhere, which `springs` gets."""
-        out, joints = np.zeros(len(self._figure.forces), FORCE), self._fold.joints
+        out, joints = np.zeros(len(self._figure.forces), FORCE_RECORD), self._fold.joints
         for k, force in enumerate(self._figure.forces):
             match force:
                 case Effort(_, variable, gain):
@@ -108,7 +111,7 @@ class LinkRows:
                 case Push(_, at, direction, turns):
                     out[k] = -1, len(springs), turns, 1.0
                     along = self._fold.direction(at.frame if turns else WORLD, direction)
-                    springs.append(self._row(PLANE, [self._fold.point(at), _nowhere(), along]))
+                    springs.append(self._row(LinkKind.PLANE, [self._fold.point(at), _nowhere(), along]))
         return out
 
 
@@ -118,7 +121,7 @@ def _nowhere() -> Carried:
 
 
 def _stacked(rows: list[Row]) -> Row:
-    return np.array(rows, LINK) if rows else np.zeros(0, LINK)
+    return np.array(rows, LINK_RECORD) if rows else np.zeros(0, LINK_RECORD)
 
 
 def _closure_rows(fold: Folding, closure: Closure) -> list[tuple[str, list[Carried]]]:

@@ -5,12 +5,13 @@ Nothing else stands here: kernels are compiled anew when the layout changes, not
 
 from __future__ import annotations
 
+import enum
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-JOINT = np.dtype(
+JOINT_RECORD = np.dtype(
     [
         ("parent", "i8"),  # joint; −1 is the world
         ("variable", "i8"),  # its place in q
@@ -21,16 +22,33 @@ JOINT = np.dtype(
     ],
     align=True,
 )  # fmt: skip
-POINT = np.dtype([("joint", "i8"), ("is_point", "f8"), ("position", "f8", 3)], align=True)  # is_point: 1.0; 0.0 for a direction
-LINK = np.dtype(  # one scalar equation or inequality between points, or a spring along the way between them
+POINT_RECORD = np.dtype(
+    [("joint", "i8"), ("is_point", "f8"), ("position", "f8", 3)],  # is_point: 1.0; 0.0 for a direction
+    align=True,
+)
+LINK_RECORD = np.dtype(  # one scalar equation or inequality between points, or a spring along the way between them
     [
-        ("kind", "i8"), ("first", "i8"), ("count", "i8"), ("pulls", "i8"), ("variable", "i8"), ("normal", "i8"),
+        ("kind", "i8"),  # a LinkKind
+        ("first", "i8"), ("count", "i8"),  # its points
+        ("pulls", "i8"),  # whether it is an inequality: gap ≤ 0, tension ≥ 0
+        ("variable", "i8"),  # that winds it, or is stopped by it; −1: none
+        ("normal", "i8"),  # of a slip: the link whose force presses
         ("length", "f8"), ("ratio", "f8"), ("friction", "f8"), ("stiffness", "f8"), ("damping", "f8"),
     ],
     align=True,
 )  # fmt: skip
-FORCE = np.dtype([("joint", "i8"), ("link", "i8"), ("turns", "i8"), ("gain", "f8")], align=True)  # an effort or a push
-LENGTH, PLANE, SLIP = 0, 1, 2  # kinds of link; a slip is a displacement along a plane, held by friction at its `normal`
+FORCE_RECORD = np.dtype([("joint", "i8"), ("link", "i8"), ("turns", "i8"), ("gain", "f8")], align=True)  # an effort or a push
+
+
+class LinkKind(enum.IntEnum):
+    """What a link measures."""
+
+    LENGTH = 0
+    """The length of a string, wire or spring."""
+    PLANE = 1
+    """The height of a point above a plane, or one row of a closure."""
+    SLIP = 2
+    """A displacement along a plane, held by friction at its `normal`."""
 
 
 class FigureTree(NamedTuple):
@@ -46,22 +64,22 @@ class FigureTree(NamedTuple):
     gravity: NDArray[np.float64]
     """(3,) [m/s²]."""
     joints: Any
-    """Records JOINT, parents first."""
+    """Records JOINT_RECORD, parents first."""
     chain: NDArray[np.int64]
     """Of each joint, how many joints carry it, itself included, and these, from itself to its root."""
     points: Any
-    """Records POINT: those of a link, one after the other."""
+    """Records POINT_RECORD: those of a link, one after the other."""
     links: Any
-    """Records LINK."""
+    """Records LINK_RECORD."""
     support: NDArray[np.int64]
     """Of each link, how many joints move it, and these."""
     elimination: NDArray[np.int64]
     """Of each dynamic variable, how many unknowns it meets when it is eliminated, and these (see bunraku.dynamics.kkt)."""
     springs: Any
-    """Records LINK: springs between points, then the pushes."""
+    """Records LINK_RECORD: springs between points, then the pushes."""
     spring_support: NDArray[np.int64]
     """Of each spring, as `support`."""
     forces: Any
-    """Records FORCE."""
+    """Records FORCE_RECORD."""
     balls: NDArray[np.int64]
     """The first joint of each dynamic ball joint."""

@@ -11,7 +11,7 @@ n_j·d_i. Third derivatives, along one direction, are tangents of that.
 
 from __future__ import annotations
 
-from bunraku.figure.records import LENGTH
+from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, woven
 from bunraku.kinematics.gaps import velocity
 from bunraku.spatial.algebra import add3, axpy3, axpy6, bracket, cross, dot3, get3, get6, put3, put6, scale3, scale6, sub3
@@ -54,7 +54,7 @@ def add_hessians(tree, weights, S, x, f, n, d, e, H):
 @bare
 def add_hessian(weight, link, points, joints, chain, support, S, x, f, n, d, e, H):
     """H[q, q] += weight · gap_qq of one link, in the rows that H has. `d` and `e` are scratch over joints."""
-    if link.kind == LENGTH:
+    if link.kind == LinkKind.LENGTH:
         for k in range(link.first, link.first + link.count - 1):
             _add_way(weight, k, points, joints, chain, S, x, n, d, H)
     else:
@@ -178,7 +178,7 @@ def add_third(
         put3(dx, k, velocity(get6(W, j), get3(x, k), points[k].is_point) if j >= 0 else scale3(0.0, get3(x, k)))
     for a in range(1, support[0] + 1):
         slope[joints[support[a]].variable] = 0.0
-    if link.kind == LENGTH:
+    if link.kind == LinkKind.LENGTH:
         for k in range(link.first, link.first + link.count - 1):
             _add_way_third(weight, k, points, joints, chain, S, dS, x, n, dx, d, dd, H, slope)
     else:

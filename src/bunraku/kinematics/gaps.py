@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.figure.records import LENGTH
+from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, woven
 from bunraku.kinematics.tree import carry
 from bunraku.spatial.algebra import add3, cross, dot3, get3, get6, put3, scale3, sub3
@@ -47,7 +47,7 @@ def wound(link, q):
 def pulls(link, x, f, n):
     """f_k of every point, and n = (unit vector, 1/length) of every segment. Returns the distance along the link."""
     first = link.first
-    if link.kind != LENGTH:
+    if link.kind != LinkKind.LENGTH:
         d = sub3(get3(x, first), get3(x, first + 1))
         direction = get3(x, first + 2)
         put3(f, first, direction)
@@ -75,7 +75,7 @@ def gap_of(link, points, q, R, p, o, x, f, n):
     """The gap alone (its points, pulls and segments are left behind)."""
     carry_points(link, points, R, p, o, x)
     distance = pulls(link, x, f, n)
-    return distance - wound(link, q) if link.kind == LENGTH else distance
+    return distance - wound(link, q) if link.kind == LinkKind.LENGTH else distance
 
 
 @bare
