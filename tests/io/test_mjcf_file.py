@@ -229,7 +229,7 @@ def test_names_are_escaped(tmp_path: Path) -> None:
 
 
 def test_only_figures_are_written(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="MJCF holds a figure, not a str"):
+    with pytest.raises(FileError, match="expected a figure, got a str"):
         save("hello", tmp_path / "a.xml")
     assert list(tmp_path.iterdir()) == []
 
@@ -251,7 +251,7 @@ BROKEN = [  # what to replace, with what, what the line to point at holds (if no
     ('size="0.05"', 'size="-0.05"', "", "size 0 must be positive"),
     ('pos="0 0.2 0.2"', 'pos="inf 0 0"', "", "not a finite number"),
     ('<body name="hand"', '<include file="nowhere.xml"/><body name="hand"', "", "text cannot include a file"),
-    ("<light", '<replicate count="100000"><geom size="1"/></replicate><light', "", "100000 copies"),
+    ("<light", '<replicate count="100000"><geom size="1"/></replicate><light', "", "too many copies: 100000"),
 ]  # fmt: skip
 
 
@@ -272,7 +272,7 @@ def test_broken_files(old: str, new: str, where: str, message: str) -> None:
 def test_a_urdf_file_says_so(tmp_path: Path) -> None:
     file = tmp_path / "robot.xml"
     file.write_text('<robot name="r"><link name="a"/></robot>')
-    with pytest.raises(FileError, match="the file is a <robot>"):
+    with pytest.raises(FileError, match="expected <mujoco>, got <robot>"):
         load(file)
 
 

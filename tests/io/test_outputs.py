@@ -8,7 +8,7 @@ import pytest
 from bunraku.errors import FileError
 from bunraku.figure import library
 from bunraku.io import load
-from bunraku.io.outputs import MOTIONS, outputs_of, require, require_outputs, save_motion
+from bunraku.io.outputs import MOTION_SUFFIXES, outputs_of, require, require_outputs, save_motion
 from bunraku.io.yaml import yaml_reader
 from bunraku.motion import Motion
 from bunraku.scene import Scene
@@ -32,7 +32,7 @@ def test_what_cannot_hold_a_motion_is_pointed_at():
 
 
 def test_names_are_refused_before_the_work():
-    require_outputs([Path(f"a{suffix}") for suffix in MOTIONS], Path("a.svg"))
+    require_outputs([Path(f"a{suffix}") for suffix in MOTION_SUFFIXES], Path("a.svg"))
     require_outputs([])
     require(None, (".png",), "a picture")
     for motions, plot, what in (([Path("a.doc")], None, "a motion"), ([], Path("a.npz"), "a plot")):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bunraku
+from bunraku import io
 from bunraku.errors import FileError
 from bunraku.figure import Box, Capsule, Cylinder, Mesh, Sphere, library
 from bunraku.io.yaml import scene_file
@@ -159,7 +160,7 @@ def test_only_figures_and_scenes_are_yaml(tmp_path):
     with pytest.raises(FileError, match="cannot be written"):
         bunraku.save(library.pendulum(), tmp_path / "pendulum.xyz")
     with pytest.raises(FileError, match=r"no suffix.*\n.*\.yaml"):
-        bunraku.load(tmp_path / "pendulum")
+        io.load(tmp_path / "pendulum")
     (tmp_path / "show.yaml").write_text("# a list\nfigrue: a\n")
     with pytest.raises(FileError, match=r"(?s):2:1: the file must say what it is.*did you mean figure"):
-        bunraku.load(tmp_path / "show.yaml")
+        io.load(tmp_path / "show.yaml")

@@ -207,7 +207,7 @@ def test_a_mesh_that_is_missing(folders: Path) -> None:
     file.write_text(with_mesh("package://pkg/none.stl"))
     with pytest.warns(BunrakuWarning, match=r"meshes not found: package://pkg/none\.stl"):
         assert urdf_reader.load(file).shapes == ()
-    with pytest.raises(FileError, match="is not there") as caught:
+    with pytest.raises(FileError, match="does not exist") as caught:
         urdf_reader.load(file, need_meshes=True)
     assert (caught.value.line, caught.value.column) == (3, 25)
     file.write_text(with_mesh("package://pkg/meshes/a.ogre"))
@@ -261,10 +261,10 @@ BROKEN = [  # what to replace, with what, what the line to point at holds (if no
     ('type="prismatic"', "", '<joint name="slide"', "<joint> has no type"),
     ('<parent link="base"/>', "", 'name="shoulder"', "<joint> has no <parent>"),
     ('<child link="upper"/>', "<child/>", "", "<child> has no link"),
-    ('<parent link="base"/>', '<parent link="tool"/>', 'name="shoulder"', "the joints run in a circle"),
+    ('<parent link="base"/>', '<parent link="tool"/>', 'name="shoulder"', "the joints form a cycle"),
     ('<child link="tool"/>', '<child link="fore"/>', 'name="mount"', "'fore' already hangs from joint 'elbow'"),
     ('xyz="0 3 4"', 'xyz="0 0 0"', "", "the axis has no direction"),
-    ('xyz="0 3 4"', 'xyz="0 3"', "", "holds 2 words where 3 belong"),
+    ('xyz="0 3 4"', 'xyz="0 3"', "", "expected 3 numbers, got 2 words"),
     ('xyz="0 3 4"', 'xyz="0 3 four"', "", "'four' is not a number"),
     ('xyz="0 0 0.5"', 'xyz="0 0 nan"', "", "nan is not finite"),
     ('rpy="0 0.3 0"', 'rpy="0 0,3 0"', "", "'0,3' is not a number"),
@@ -272,13 +272,13 @@ BROKEN = [  # what to replace, with what, what the line to point at holds (if no
     ('damping="0.7"', 'damping="-1"', "", "must be zero or positive"),
     ('<limit lower="-0.1" upper="0.2" effort="5" velocity="1"/>', "", 'name="slide"', "joint 'slide' has no <limit>"),
     ('<mass value="2"/>', '<mass value="-2"/>', "<inertia ", "is not a mass"),
-    ('<mass value="2"/>', '<mass value="2 kg"/>', "", "holds 2 words where 1 belong"),
+    ('<mass value="2"/>', '<mass value="2 kg"/>', "", "expected 1 number, got 2 words"),
     ('<mass value="2"/>', "", "<inertial>", "<inertial> has no <mass>"),
     ('ixx="0.02"', 'ixx="inf"', "", "inf is not finite"),
     ('<box size="0.1 0.2 0.3"/>', '<box size="0.1 -0.2 0.3"/>', "", "must be positive"),
     ('<box size="0.1 0.2 0.3"/>', "<ball/>", "", "unknown geometry <ball>"),
     ('<sphere radius="0.4"/>', "", "<geometry></geometry>", "<geometry> is empty"),
-    ('rgba="0.8 0.1 0.1 1"', 'rgba="0.8 0.1 0.1"', "", "holds 3 words where 4 belong"),
+    ('rgba="0.8 0.1 0.1 1"', 'rgba="0.8 0.1 0.1"', "", "expected 4 numbers, got 3 words"),
     ('<origin xyz="0 0 0.4"/>', '<origin xyz="0 0 0.4"/><origin/>', "", "a second <origin>"),
 ]  # fmt: skip
 

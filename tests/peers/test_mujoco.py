@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from bunraku.errors import BunrakuWarning
 from bunraku.figure import Figure, build, library
 from bunraku.io.mjcf import mjcf_file
-from bunraku.io.mjcf.mjcf_write import ROTOR
+from bunraku.io.mjcf.mjcf_codes import MjcfOptions
 from bunraku.kinematics import Pose, pose
 from tests.peers.robots import ROBOTS, figure_of, mass_matrix, path_of
 
@@ -70,7 +70,7 @@ def weight(here: Pose) -> np.ndarray:
 def test_written_figure_is_the_same_in_mujoco(name: str) -> None:
     figure, rng = named(name), np.random.default_rng(3)
     twin = written(figure)
-    rotors = np.diag([ROTOR * figure.variables[k].kinematic for k in twin.order])
+    rotors = np.diag([MjcfOptions.rotor * figure.variables[k].kinematic for k in twin.order])
     for _ in range(SAMPLES):
         q = random(figure, rng)
         here, data = pose(figure, q), twin.at(q)

@@ -24,13 +24,13 @@ def thing_named(name: str, *, into: Path | None = None) -> Any:
     name: a file, or the name of a figure or of an order that comes with bunraku.
     into: the file that it goes into; an order is refused before it runs if that cannot hold a motion.
     """
-    from bunraku.io.outputs import MOTIONS, require
+    from bunraku.io.outputs import MOTION_SUFFIXES, require
     from bunraku.verbs.loading import load
     from bunraku.verbs.order import Order, motion_of
 
     thing = load(name)
     if hasattr(thing, "run") or isinstance(thing, Order):
-        require(into, MOTIONS, "a motion")
+        require(into, MOTION_SUFFIXES, "a motion")
         return motion_of(thing.run())
     return getattr(thing, "figure", thing) if type(thing).__name__ == "Humanoid" else thing
 

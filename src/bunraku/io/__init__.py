@@ -1,7 +1,7 @@
-"""Files: `load` reads any that bunraku knows, `save` writes any that it can, by the suffix of the name.
+"""Files: `load` reads and `save` writes all formats that bunraku knows, by the suffix of the name.
 
-A kind of file is one line in `LOADERS` (function of a path) or `SAVERS` (function of a thing and a path); its module is
-imported when the first such file is met.
+A format is one line in `LOADERS` (function of a path) or `SAVERS` (function of a thing and a path); its module is
+imported when the first such file is read or written.
 """
 
 from __future__ import annotations
@@ -42,12 +42,15 @@ SAVERS = {
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Any:
-    """The figure, scene or motion in a file; `options` are those of its loader."""
+    """The figure, scene or motion in the file at `path`; `options` are those of its loader. Raises FileError."""
     return _function(LOADERS, path, "read")(path, **options)
 
 
 def save(thing: Any, path: str | os.PathLike[str], **options: Any) -> None:
-    """Writes a figure, scene or motion; the suffix says how, and `options` are those of its saver."""
+    """Writes a figure, scene or motion (`thing`) to `path`; the suffix chooses the format, `options` are those of its saver.
+
+    Raises FileError if the format cannot hold it or the file cannot be written.
+    """
     _function(SAVERS, path, "written")(thing, path, **options)
 
 

@@ -1,4 +1,4 @@
-"""What a file says and a figure cannot: gathered while reading, named in one warning."""
+"""What a file has and a figure cannot hold: collected while reading, and named in one warning."""
 
 from __future__ import annotations
 
@@ -6,28 +6,27 @@ import warnings
 
 from bunraku.errors import BunrakuWarning
 
-_SHOWN = 6
-
 
 class Leftovers:
-    """Kinds of trouble, each with the names that it befell, in the order met."""
+    """What was left out of the file at `path`, by reason, with the names of the parts concerned."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.names: dict[str, dict[str, None]] = {}
 
     def add(self, trouble: str, name: str) -> None:
+        """Notes a `trouble` (a phrase in the plural: "meshes not found") with the part called `name`."""
         self.names.setdefault(trouble, {})[name] = None
 
     def __str__(self) -> str:
         lines = [f"{self.path or '<input>'}: not everything could be kept"]
         for trouble, names in self.names.items():
             listed = list(names)
-            more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-            lines.append(f"  {trouble}: {', '.join(listed[:_SHOWN])}{more}")
+            more = f" and {len(listed) - 6} more" if len(listed) > 6 else ""
+            lines.append(f"  {trouble}: {', '.join(listed[:6])}{more}")
         return "\n".join(lines)
 
     def warn(self, *, stacklevel: int) -> None:
-        """Says everything at once, if there is anything to say."""
+        """Issues one BunrakuWarning with everything, if there is any; `stacklevel` is counted from the caller."""
         if self.names:
             warnings.warn(BunrakuWarning(str(self)), stacklevel=stacklevel + 1)

@@ -13,23 +13,25 @@ from bunraku.render import plots
 from bunraku.scene import Scene
 from bunraku.writing import writable
 
-MOTIONS = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png")
-SHOWN = (".mp4", ".png")  # show what is around the figures too; the others hold the motion only
+MOTION_SUFFIXES = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png")
 
 
 def outputs_of(node: Node | None, folder: Path) -> tuple[Path, ...]:
-    """The files that a node names, one or several, of kinds that hold a motion; none where there is no node."""
+    """The files for motions that `node` names, one or several, with paths from `folder`; none where there is no node."""
     out = []
     for one in () if node is None else node.value if isinstance(node.value, tuple) else (node,):
         name = one.scalar("the name of a file")
-        if Path(name).suffix.lower() not in MOTIONS:
-            raise one.error(f"{name[:60]!r} cannot hold a motion", advice=f"end the name in {', '.join(MOTIONS)}")
+        if Path(name).suffix.lower() not in MOTION_SUFFIXES:
+            raise one.error(f"{name[:60]!r} cannot hold a motion", advice=f"end the name in {', '.join(MOTION_SUFFIXES)}")
         out.append(folder / name)
     return tuple(out)
 
 
 def require(path: Path | None, suffixes: Collection[str], what: str) -> None:
-    """Refuses a file, if one is named, whose suffix is not among these, that cannot be written, or whose writer is missing."""
+    """Raises FileError if `path` has none of the `suffixes`, cannot be written, or its writer is missing.
+
+    `what` is the content in messages. None as `path` is accepted.
+    """
     if path is None:
         return
     if path.suffix.lower() not in suffixes:
@@ -42,15 +44,15 @@ def require(path: Path | None, suffixes: Collection[str], what: str) -> None:
 
 
 def require_outputs(motions: Iterable[Path], plot: Path | None = None, *, figures: int = 1) -> None:
-    """Refuses files that cannot hold a motion of so many figures, or a plot."""
+    """Raises FileError if one of the files `motions` cannot hold a motion of so many `figures`, or `plot` cannot hold a plot."""
     for path in motions:
-        require(path, MOTIONS, "a motion")
+        require(path, MOTION_SUFFIXES, "a motion")
         if figures > 1 and path.suffix.lower() == ".bvh":
             advice = "end the name in .npz, .csv or .glb, which hold all"
-            raise FileError(f"BVH holds one figure, not {figures}", path=str(path), advice=advice)
+            raise FileError(f"a BVH file holds one figure, not {figures}", path=str(path), advice=advice)
     require(plot, plots.SUFFIXES, "a plot")
 
 
 def save_motion(motion: Motion, path: Path, scene: Scene | None = None) -> None:
-    """Writes a motion, and where it is shown, the scene around it."""
-    save(motion, path, **({"scene": scene} if path.suffix.lower() in SHOWN else {}))
+    """Writes a `motion` to `path`; pictures and films show the `scene` around it too."""
+    save(motion, path, **({"scene": scene} if path.suffix.lower() in (".mp4", ".png") else {}))

@@ -1,4 +1,4 @@
-"""In words: what a figure, a scene or a motion is, in a line, a tree, or hints at what is hardly meant."""
+"""Figures, scenes and motions in words: a line, a tree, and hints at likely mistakes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def summary(thing: Any) -> str:
-    """One line on a figure, a scene or a motion."""
+    """One line about a figure, a scene or a motion (`thing`)."""
     from bunraku.figure import Figure
     from bunraku.motion import Motion
     from bunraku.scene import Scene
@@ -46,7 +46,7 @@ def _count(n: int, word: str) -> str:
 
 
 def hints(thing: Any) -> list[str]:
-    """What is allowed but hardly meant: a start outside limits, with strings too short, loops open or points below planes."""
+    """Likely mistakes in `thing`, one line each: a start outside limits, strings too short, loops open, points below planes."""
     from bunraku.figure import Figure, plain_kinematics
 
     if not isinstance(thing, Figure):
@@ -75,7 +75,7 @@ def hints(thing: Any) -> list[str]:
 
 
 def tree(figure: Figure) -> Tree:
-    """Frames as they hang on each other, with what is fixed in them, and then what joins them."""
+    """The frames of a `figure` as a tree for rich, with their masses, then strings, springs, inputs, contacts and closures."""
     from rich.markup import escape
     from rich.tree import Tree
 

@@ -1,6 +1,6 @@
 """BVH: a captured skeleton becomes a figure, and its samples a motion.
 
-BVH has y up, degrees, and no unit of length. The figure keeps the file's axes below one frame that stands them up,
+BVH has y up, degrees, and no unit of length. The figure keeps the file's axes below one frame that turns them upright,
 so that every variable is a channel of the file, in radians and metres.
 """
 
@@ -16,31 +16,34 @@ from numpy.typing import NDArray
 
 from bunraku.errors import BunrakuWarning, FileError
 from bunraku.figure import WORLD, Capsule, Figure, Frame, Joint, Shape, Sphere, Variable
-from bunraku.figure.frame import AXES, ORIGIN, Vector
-from bunraku.io.bvh.bvh_text import Clip, Node, parse_bvh, read_bvh
+from bunraku.figure.frame import AXES, JOINT_MOTIONS, ORIGIN, Vector
+from bunraku.io.bvh.bvh_text import BvhJoint, Clip, parse_bvh, read_bvh
 from bunraku.io.bvh.bvh_writer import save_bvh
 from bunraku.motion import Motion
 from bunraku.spatial import so3
 
 __all__ = ["load_bvh", "parse_bvh", "save_bvh"]
 Array = NDArray[np.float64]
-UP = "y_up"  # the frame that stands a file's y axis up
-UNITS = {"cm": 0.01, "m": 1.0, "mm": 0.001, "CMU": 0.0254 / 0.45}  # metres; the CMU clips count 0.45 of an inch
-_BALL = ("rz", "ry", "rx")
-_FREE = ("tx", "ty", "tz", *_BALL)
+UP_FRAME = "y_up"  # the frame that turns the file's y axis upright
+BVH_UNITS = {"cm": 0.01, "m": 1.0, "mm": 0.001, "CMU": 0.0254 / 0.45}  # in metres; the CMU clips count 0.45 inches
 
 
 def load_bvh(path: str | PathLike[str], *, scale: float | None = None, up: str = "y") -> Motion:
-    """The motion of the skeleton in a file.
+    """The motion of the skeleton in the file at `path`.
 
-    `scale` is the file's unit in metres (0.01 for centimetres); without one, the unit out of cm, m, mm and CMU's
-    that gives the height of a person, or else cm. `up` is the file's axis that points up, y or z.
+    scale: the file's unit [m], 0.01 for centimetres. By default the one of cm, m, mm and CMU's unit in which the
+        skeleton has the height of a person, or else cm
+    up: the file's axis that points up, y or z
+
+    Raises FileError, which points at the fault, if the file is not BVH.
     """
     path = Path(path)
     if up not in ("y", "z"):
-        raise FileError(f"up = {up!r}", path=str(path), advice="the axis that points up is y or z")
+        raise FileError(f"unknown axis up={up!r}", path=str(path), advice="the axis that points up is y or z")
     if scale is not None and not 0.0 < scale < math.inf:
-        raise FileError(f"scale = {scale}", path=str(path), advice="give the file's unit in metres: 0.01 for centimetres")
+        raise FileError(
+            f"scale={scale} is not a positive number", path=str(path), advice="give the file's unit in metres: 0.01 for centimetres"
+        )
     clip = read_bvh(path)
     metres = _unit(clip) if scale is None else scale
     figure = _figure(clip, _name(path), metres, up, path)
@@ -56,7 +59,7 @@ def _unit(clip: Clip) -> float:
     """A guess: the first unit in which the skeleton is as tall as a person."""
     points = _rest_points(clip)
     height = float(np.max(np.ptp(points, axis=0)))
-    return next((unit for unit in UNITS.values() if 1.2 <= height * unit <= 2.3), UNITS["cm"])
+    return next((unit for unit in BVH_UNITS.values() if 1.2 <= height * unit <= 2.3), BVH_UNITS["cm"])
 
 
 def _rest_points(clip: Clip) -> Array:
@@ -87,7 +90,7 @@ def _configurations(clip: Clip, figure: Figure, values: Array, scale: float) -> 
 
 
 def _figure(clip: Clip, name: str, scale: float, up: str, path: Path) -> Figure:
-    frames = [Frame(UP, WORLD, rotation=(math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0))] if up == "y" else []
+    frames = [Frame(UP_FRAME, WORLD, rotation=(math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0))] if up == "y" else []
     root = frames[0].name if frames else WORLD
     groups: list[Joint] = []
     shapes: list[Shape] = []
@@ -104,8 +107,8 @@ def _figure(clip: Clip, name: str, scale: float, up: str, path: Path) -> Figure:
         own = _joint_frames(node, joint, parent, values, scale)
         frames += own
         letters = tuple(_letter(channel) for channel in _ordered(node.channels))
-        if letters in (_BALL, _FREE):
-            kind = "ball" if letters == _BALL else "free"
+        kind = next((kind for kind, motions in JOINT_MOTIONS.items() if motions == letters), None)
+        if kind is not None:
             groups.append(Joint(joint, kind, tuple(frame.name for frame in own)))  # type: ignore[arg-type]
         if node.parent >= 0:
             shapes += _bone(parent, _scaled(node.offset, scale), thickness)
@@ -116,8 +119,8 @@ def _figure(clip: Clip, name: str, scale: float, up: str, path: Path) -> Figure:
 
 
 def _joint_names(clip: Clip) -> list[str]:
-    """The file's names, with a number where one comes again or is in the way of the names that we make."""
-    made = {"", WORLD, UP}
+    """The file's names, with a number appended where one is used twice or clashes with a name that we make."""
+    made = {"", WORLD, UP_FRAME}
     count: dict[str, int] = {}
     out = []
     for node in clip.nodes:
@@ -130,8 +133,8 @@ def _joint_names(clip: Clip) -> list[str]:
     return out
 
 
-def _made(name: str, node: Node) -> set[str]:
-    """The names of frames and variables that a joint brings along."""
+def _made(name: str, node: BvhJoint) -> set[str]:
+    """The names of the frames and variables of a joint."""
     ends = {f"{name}_end{k or ''}" for k in range(len(node.ends))}
     return {name, *ends, *(f"{name}_{_letter(channel)}" for channel in node.channels)}
 
@@ -147,19 +150,19 @@ def _ordered(channels: tuple[str, ...]) -> tuple[str, ...]:
     return (*positions, *(channel for channel in channels if not channel.endswith("position")))
 
 
-def _joint_frames(node: Node, name: str, parent: str, values: Array, scale: float) -> list[Frame]:
+def _joint_frames(node: BvhJoint, name: str, parent: str, values: Array, scale: float) -> list[Frame]:
     """A frame for each channel; the last carries the joint's name. No channel: a frame that does not move."""
     position = _mount(node, values, scale)
     if not node.channels:
         return [Frame(name, parent, position)]
     out = []
     channels = _ordered(node.channels)
-    rest = np.array(node.offset) * scale - position  # what the positions replace, they start with
+    rest = np.array(node.offset) * scale - position  # positions that replace the offset start with it
     for channel in channels:
         letter = _letter(channel)
         start = float(rest["xyz".index(letter[1])]) if letter[0] == "t" else 0.0
         motion = "translate" if letter[0] == "t" else "rotate"
-        # Kinematic: a skeleton without masses moves as it is told.
+        # Kinematic: a skeleton without masses moves as the file says.
         variable = Variable(f"{name}_{letter}", motion, AXES[letter[1]], kinematic=True, start=start)  # type: ignore[arg-type]
         last = channel == channels[-1]
         out.append(Frame(name if last else variable.name, parent, position, variable=variable))
@@ -167,11 +170,11 @@ def _joint_frames(node: Node, name: str, parent: str, values: Array, scale: floa
     return out
 
 
-def _mount(node: Node, values: Array, scale: float) -> Vector:
+def _mount(node: BvhJoint, values: Array, scale: float) -> Vector:
     """Where the joint is before its channels move it.
 
-    Some programs write positions that replace the OFFSET, others positions that are added to it. The numbers tell:
-    those that replace it stay nearer to it than to zero.
+    Some programs write positions that replace the OFFSET, others positions that are added to it. The numbers show which:
+    positions that replace it stay nearer to it than to zero.
     """
     offset = np.array(node.offset)
     axes = ["XYZ".index(c[0]) for c in node.channels if c.endswith("position")]
@@ -187,7 +190,7 @@ def _scaled(offset: tuple[float, float, float] | Array, scale: float) -> Vector:
 
 
 def _bone(frame: str, to: Vector, thickness: float) -> list[Shape]:
-    """A ball at the joint and a capsule to the next, so that a skeleton can be seen."""
+    """A capsule from a joint to the next, or a ball where that is short, so that the skeleton is visible."""
     length = math.hypot(*to)
     if length < 3 * thickness:
         return [Shape(frame, Sphere(thickness), collides=False)]

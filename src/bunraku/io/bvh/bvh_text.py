@@ -12,17 +12,23 @@ from numpy.typing import NDArray
 from bunraku.errors import FileError
 
 Array = NDArray[np.float64]
-CHANNELS = ("Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation")
-_CHANNEL = {name.lower(): name for name in CHANNELS}
-MOST_NODES = 5_000
-MOST_BYTES = 1 << 29
-LARGEST = 1e9  # what lies beyond is a mistake, and would overflow in sums
-_WORD = re.compile(r"[{}]|[^\s{}]+")
-_BLOCK = 4_000  # rows that are turned into numbers at a time, so that big files do not fill the memory
+BVH_CHANNELS = ("Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation")
+
+
+@dataclass(frozen=True)
+class BvhLimits:
+    """How large a BVH file may be; what exceeds these numbers is a mistake."""
+
+    bytes: int = 1 << 29
+    """Size of the file."""
+    joints: int = 5_000
+    """Joints of the skeleton."""
+    value: float = 1e9
+    """Largest number, in degrees or in the file's unit of length."""
 
 
 @dataclass(eq=False)
-class Node:
+class BvhJoint:
     """A joint of the file, in the file's units and axes."""
 
     name: str
@@ -34,9 +40,9 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """What a file says: nodes with parents first, `values` (samples, channels) in degrees and the file's units."""
+    """The content of a file: joints with parents first, `values` (samples, channels) in degrees and the file's units."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[BvhJoint, ...]
     values: Array
     dt: float
 
@@ -44,8 +50,8 @@ class Clip:
 class _Words:
     """The words of a text, one after the other, with the place of each."""
 
-    def __init__(self, path: Path, text: str) -> None:
-        self.path, self.lines = path, text.splitlines()
+    def __init__(self, path: Path, text: str, limits: BvhLimits) -> None:
+        self.path, self.lines, self.limits = path, text.splitlines(), limits
         self.row, self.column = 0, 0
         self.at = (0, 0)
 
@@ -57,19 +63,19 @@ class _Words:
     def next(self, wanted: str) -> str:
         """The next word, or an error that says what was wanted instead of the end."""
         while self.row < len(self.lines):
-            found = _WORD.search(self.lines[self.row], self.column)
+            found = re.compile(r"[{}]|[^\s{}]+").search(self.lines[self.row], self.column)
             if found:
                 self.at, self.column = (self.row, found.start()), found.end()
                 return found[0]
             self.row, self.column = self.row + 1, 0
         last = max(len(self.lines) - 1, 0)
         end = (last, len(self.lines[last]) if self.lines else 0)
-        raise self.refuse(f"the file ends where {wanted} should follow", "was it cut off? copy or export it again", end)
+        raise self.refuse(f"the file ends before {wanted}", "was it cut off? copy or export it again", end)
 
     def expect(self, word: str, advice: str) -> None:
         got = self.next(word)
         if got.lower() != word.lower():
-            raise self.refuse(f"{_shown(got)} instead of {word}", advice)
+            raise self.refuse(f"expected {word}, got {_shown(got)}", advice)
 
     def rest_of_line(self) -> str:
         """A name, which may hold spaces; up to a brace or the end of the line."""
@@ -86,8 +92,8 @@ class _Words:
             value = float(word)
         except ValueError:
             raise self.refuse(f"{_shown(word)} is not a number", f"{wanted} is a number such as 1.5") from None
-        if not abs(value) <= LARGEST:
-            raise self.refuse(f"{_shown(word)} is out of range", f"{wanted} is a finite number up to {LARGEST:g}")
+        if not abs(value) <= self.limits.value:
+            raise self.refuse(f"{_shown(word)} is out of range", f"{wanted} is a finite number up to {self.limits.value:g}")
         return value
 
     def vector(self) -> tuple[float, float, float]:
@@ -99,29 +105,31 @@ class _Words:
             got = self.next(f"{label}:")
             word, _, rest = got.partition(":")
             if word.lower() != part.lower():
-                raise self.refuse(f"{_shown(got)} instead of {label}:", "MOTION, Frames: n, Frame Time: s, then the samples")
+                raise self.refuse(f"expected {label}:, got {_shown(got)}", "MOTION, Frames: n, Frame Time: s, then the samples")
         number = f"the number of {label}"
         return self.value(rest or self.next(number).lstrip(":") or self.next(number), label)
 
 
-def read_bvh(path: Path) -> Clip:
-    """The skeleton and the numbers of a file."""
+def read_bvh(path: Path, *, limits: BvhLimits = BvhLimits()) -> Clip:
+    """The skeleton and the numbers of the file at `path`; raises FileError if it is not BVH, or larger than `limits`."""
     try:
         size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise FileError(f"{size >> 20} MB", path=str(path), advice=f"split it: {MOST_BYTES >> 20} MB at most")
+        if size > limits.bytes:
+            message = f"the file is too large: {size >> 20} MB"
+            raise FileError(message, path=str(path), advice=f"split it into files of at most {limits.bytes >> 20} MB")
         data = path.read_bytes()
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror}", path=str(path), advice="check the name and the rights") from error
-    return parse_bvh(path, data)
+    return parse_bvh(path, data, limits=limits)
 
 
-def parse_bvh(path: Path, data: bytes) -> Clip:
+def parse_bvh(path: Path, data: bytes, *, limits: BvhLimits = BvhLimits()) -> Clip:
+    """The skeleton and the numbers in `data`; `path` is for the messages, `limits` and errors are those of `read_bvh`."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("latin-1")  # names in an old encoding are still names; numbers are the same in all
-    words = _Words(path, text)
+    words = _Words(path, text, limits)
     words.expect("HIERARCHY", "a BVH file starts with the word HIERARCHY")
     nodes = _hierarchy(words)
     samples = words.labelled("Frames")
@@ -130,28 +138,28 @@ def parse_bvh(path: Path, data: bytes) -> Clip:
         raise words.refuse(f"Frames: {samples:g}", "give a whole number of samples")
     dt = words.labelled("Frame Time")
     if dt <= 0.0:
-        raise words.refuse(f"a Frame Time of {dt:g} s", "give the seconds from one sample to the next, such as 0.008333")
+        raise words.refuse(f"a Frame Time of {dt:g} s", "give the seconds between samples, such as 0.008333")
     width = sum(len(node.channels) for node in nodes)
     if not width:
-        raise words.refuse("no joint has a channel", "give the joints that move CHANNELS", at_count)
+        raise words.refuse("no joint has a channel", "add CHANNELS to the joints that move", at_count)
     values = _numbers(words, int(samples), width, at_count)
     return Clip(tuple(nodes), values, dt)
 
 
-def _hierarchy(words: _Words) -> list[Node]:
+def _hierarchy(words: _Words) -> list[BvhJoint]:
     """Nodes up to the word MOTION."""
-    nodes: list[Node] = []
+    nodes: list[BvhJoint] = []
     while True:
         word = words.next("ROOT or MOTION").upper()
         if word == "MOTION" and nodes:
             return nodes
         if word != "ROOT":
-            raise words.refuse(f"{_shown(word)} instead of {'MOTION' if nodes else 'ROOT'}", "ROOT Hips { … } MOTION …")
+            raise words.refuse(f"expected {'MOTION' if nodes else 'ROOT'}, got {_shown(word)}", "ROOT Hips { … } MOTION …")
         _tree(words, nodes)
 
 
-def _tree(words: _Words, nodes: list[Node]) -> None:
-    """One ROOT with all that it holds. A stack, not recursion: files may nest deeper than Python does."""
+def _tree(words: _Words, nodes: list[BvhJoint]) -> None:
+    """One ROOT with everything in it. A stack, not recursion: files may nest deeper than Python can recurse."""
     open_nodes = [_begin(words, nodes, -1)]
     while open_nodes:
         current = nodes[open_nodes[-1]]
@@ -171,18 +179,18 @@ def _tree(words: _Words, nodes: list[Node]) -> None:
                 raise words.refuse(f"{_shown(word)} inside {current.name}", "a joint holds OFFSET, CHANNELS, JOINT, End Site and }")
 
 
-def _begin(words: _Words, nodes: list[Node], parent: int) -> int:
+def _begin(words: _Words, nodes: list[BvhJoint], parent: int) -> int:
     name = words.rest_of_line()
     if not name:
         raise words.refuse("a joint without a name", "write the name after ROOT or JOINT, on the same line")
-    if len(nodes) >= MOST_NODES:
-        raise words.refuse(f"more than {MOST_NODES} joints", "is this a skeleton?")
+    if len(nodes) >= words.limits.joints:
+        raise words.refuse(f"more than {words.limits.joints} joints", "is this a skeleton?")
     words.expect("{", f"open the joint {name} with {{")
-    nodes.append(Node(name, parent))
+    nodes.append(BvhJoint(name, parent))
     return len(nodes) - 1
 
 
-def _end_site(words: _Words, node: Node) -> None:
+def _end_site(words: _Words, node: BvhJoint) -> None:
     words.rest_of_line()
     words.expect("{", "End Site { OFFSET x y z }")
     word = words.next("OFFSET of the End Site")
@@ -190,10 +198,10 @@ def _end_site(words: _Words, node: Node) -> None:
         node.ends.append(words.vector())
         word = words.next("} of the End Site")
     if word != "}":
-        raise words.refuse(f"{_shown(word)} instead of }}", "End Site { OFFSET x y z }")
+        raise words.refuse(f"expected }}, got {_shown(word)}", "End Site { OFFSET x y z }")
 
 
-def _channels(words: _Words, node: Node) -> tuple[str, ...]:
+def _channels(words: _Words, node: BvhJoint) -> tuple[str, ...]:
     count = words.number("the number of channels")
     if count not in range(7):
         raise words.refuse(f"{count:g} channels", "a joint has 0 to 6 channels")
@@ -202,12 +210,12 @@ def _channels(words: _Words, node: Node) -> tuple[str, ...]:
     out: list[str] = []
     for _ in range(int(count)):
         word = words.next("a channel")
-        channel = _CHANNEL.get(word.lower())
+        channel = next((name for name in BVH_CHANNELS if name.lower() == word.lower()), None)
         if channel is None:
-            wanted = f"{int(count)} channels were announced" if word.upper() in ("JOINT", "END", "}") else "no such channel"
-            raise words.refuse(f"{_shown(word)}: {wanted}", f"channels are {', '.join(CHANNELS)}")
+            wanted = f"CHANNELS says {int(count)}" if word.upper() in ("JOINT", "END", "}") else "no such channel"
+            raise words.refuse(f"{_shown(word)}: {wanted}", f"channels are {', '.join(BVH_CHANNELS)}")
         if channel in out:
-            raise words.refuse(f"{channel} twice in {node.name}", "each channel of a joint once")
+            raise words.refuse(f"{node.name} has {channel} twice", "list each channel of a joint once")
         out.append(channel)
     return tuple(out)
 
@@ -217,13 +225,14 @@ def _numbers(words: _Words, samples: int, width: int, at_count: tuple[int, int])
     if lines:
         lines[0] = lines[0][words.column :].rjust(len(lines[0]))  # blanks keep the columns right for messages
     parts: list[Array] = []
-    for start in range(0, len(lines), _BLOCK):
+    block = 4_000  # lines turned into numbers at a time, so that large files do not fill the memory
+    for start in range(0, len(lines), block):
         try:
-            parts.append(np.array(list(map(float, " ".join(lines[start : start + _BLOCK]).split())), float))
+            parts.append(np.array(list(map(float, " ".join(lines[start : start + block]).split())), float))
         except ValueError:
             raise _bad_number(words, lines, start) from None
     values = np.concatenate([np.zeros(0), *parts])
-    if not (np.abs(values) <= LARGEST).all():
+    if not (np.abs(values) <= words.limits.value).all():
         raise _bad_number(words, lines, 0)
     if values.size != samples * width:
         raise _bad_count(words, lines, samples, width, at_count)
@@ -249,7 +258,7 @@ def _bad_count(words: _Words, lines: list[str], samples: int, width: int, at_cou
             advice = "each sample is one line with a number for every channel; was the file cut off?"
             return words.refuse(f"{count} numbers in a sample of {width} channels", advice, at)
     found = sum(1 for line in lines if line.strip())
-    return words.refuse(f"{samples} samples are announced, but {found} follow", f"write Frames: {found}", at_count)
+    return words.refuse(f"Frames: says {samples}, but {found} samples follow", f"write Frames: {found}", at_count)
 
 
 def _shown(word: str) -> str:

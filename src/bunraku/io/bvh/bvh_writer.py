@@ -24,11 +24,10 @@ from bunraku.spatial import so3
 from bunraku.writing import writing
 
 Array = NDArray[np.float64]
-Y_UP = so3.about(0, -math.pi / 2)  # the file's axes from ours
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class WrittenJoint:
     """A joint of the file: its place at rest against its parent's, channels, and their values (T, n)."""
 
     name: str
@@ -42,23 +41,35 @@ class Node:
 def save_bvh(
     thing: Motion | Figure, path: str | PathLike[str], *, scale: float = 0.01, up: str = "y", track: str | None = None
 ) -> None:
-    """One figure's motion as a BVH file in units of `scale` metres, with y (or z) up.
+    """Writes the motion of one figure (or a figure at its start) as BVH.
 
-    BVH has even times: others are resampled to the average step.
+    thing: the motion, or the figure
+    path: the file
+    scale: unit of length in the file [m]
+    up: the file's axis that points up, y or z
+    track: which figure, where the motion has several
+
+    BVH has evenly spaced samples: a motion with others is resampled at its average step. Raises FileError if the figure has
+    no moving frame or `track` is missing.
     """
     motion = as_motion(thing, path)
     if up not in ("y", "z") or not 0.0 < scale < math.inf:
-        raise FileError(f"up = {up!r}, scale = {scale}", path=str(path), advice="up is y or z; 0.01 writes centimetres")
+        raise FileError(
+            f"up={up!r}, scale={scale} are not possible", path=str(path), advice="up is y or z; 0.01 writes centimetres"
+        )
     if track is None and len(motion.tracks) > 1:
         names = " or ".join(map(repr, motion.names))
-        raise FileError("BVH holds one figure", path=str(path), advice=f"choose one: track={names}")
+        raise FileError("a BVH file holds one figure", path=str(path), advice=f"choose one: track={names}")
     dt = motion.duration / (len(motion) - 1) if len(motion) > 1 else 1.0 / 60.0
     if len(motion) > 2 and np.max(np.abs(np.diff(motion.t) - dt)) > 1e-6 * dt:
         motion = motion.resample(times=np.linspace(motion.t[0], motion.t[-1], len(motion)))
     chosen = motion.track(track) if track is not None else motion.only
-    nodes = _nodes(chosen, Y_UP / scale if up == "y" else np.eye(3) / scale)
+    axes = so3.about(0, -math.pi / 2) if up == "y" else np.eye(3)  # from ours to the file's
+    nodes = _nodes(chosen, axes / scale)
     if not nodes:
-        raise FileError(f"{chosen.figure.name} has no variable that moves a frame", path=str(path), advice="nothing to write")
+        raise FileError(
+            f"{chosen.figure.name} has no variable that moves a frame", path=str(path), advice="there is nothing to write"
+        )
     with writing(path) as temporary:
         temporary.write_text(_text(nodes, dt), encoding="utf-8")
 
@@ -91,7 +102,7 @@ def _follows(group: list[Frame], frame: Frame) -> bool:
     return motions == sorted(motions, key=("translate", "rotate").index) if "screw" not in motions else False
 
 
-def _nodes(track: Track, K: Array) -> list[Node]:
+def _nodes(track: Track, K: Array) -> list[WrittenJoint]:
     figure = track.figure
     rest_q = np.array([0.0 if v.motion in ("rotate", "screw") else v.start for v in figure.variables])
     rest = frames_along(figure, rest_q[None])[0]
@@ -99,7 +110,7 @@ def _nodes(track: Track, K: Array) -> list[Node]:
     groups = _groups(figure)
     owner = _owners(figure, groups)
     tops = sum(owner[group[0].parent] < 0 for group in groups)
-    extra = int(tops > 1)  # several trees stand in one ROOT: most readers know only one
+    extra = int(tops > 1)  # several trees are put under one ROOT: most readers know only one
     nodes = [_whole(figure, len(track))] if extra else []
     X = frames_along(figure, track.q)
     unit = float(np.linalg.norm(K[0]))
@@ -122,7 +133,7 @@ def _nodes(track: Track, K: Array) -> list[Node]:
             channels = ("Xposition", "Yposition", "Zposition", *channels)
             values = np.hstack([local, values])
         end = K @ (_end(figure, group[-1].name, owner, g, rest, place) - rest[k, :3, 3])
-        nodes.append(Node(_plain_name(group[-1].name), parent + extra, offset, channels, values, end))
+        nodes.append(WrittenJoint(_plain_name(group[-1].name), parent + extra, offset, channels, values, end))
     return nodes
 
 
@@ -135,9 +146,9 @@ def _owners(figure: Figure, groups: list[list[Frame]]) -> dict[str, int]:
     return owner
 
 
-def _whole(figure: Figure, samples: int) -> Node:
+def _whole(figure: Figure, samples: int) -> WrittenJoint:
     channels = ("Xposition", "Yposition", "Zposition", "Zrotation", "Yrotation", "Xrotation")
-    return Node(_plain_name(figure.name), -1, np.zeros(3), channels, np.zeros((samples, 6)), np.zeros(3))
+    return WrittenJoint(_plain_name(figure.name), -1, np.zeros(3), channels, np.zeros((samples, 6)), np.zeros(3))
 
 
 def _rotations(
@@ -186,7 +197,7 @@ def _plain_name(name: str) -> str:
     return "_".join(name.replace("{", "(").replace("}", ")").split())
 
 
-def _text(nodes: list[Node], dt: float) -> str:
+def _text(nodes: list[WrittenJoint], dt: float) -> str:
     children: dict[int, list[int]] = {}
     for k, node in enumerate(nodes):
         children.setdefault(node.parent, []).append(k)

@@ -29,20 +29,19 @@ from bunraku.spatial import se3
 from bunraku.writing import writing
 
 Array = NDArray[np.float64]
-_FLOAT, _INT = 5126, 5125  # glTF's names of types
-_KIND = {(): "SCALAR", (3,): "VEC3", (4,): "VEC4"}
-_Y_UP = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]  # x, y, z, w
-_STRING = Cylinder(0.0015, 1.0)
 
 
 def save_glb(thing: Motion | Figure, path: str | PathLike[str]) -> None:
-    """The motion of all its figures, with a node for each frame and an animation of all samples."""
+    """Writes a motion or a figure (`thing`) to `path`: a node for each frame, and an animation of all samples.
+
+    Raises FileError where samples are too close together for 32-bit times.
+    """
     motion = as_motion(thing, path)
     times = motion.t - motion.t[0]  # glTF's time starts at zero
     if len(times) > 1 and np.any(np.diff(times.astype(np.float32)) <= 0.0):
-        raise FileError("samples too close together for GLB", path=str(path), advice="resample the motion first")
+        raise FileError("samples are too close together for GLB", path=str(path), advice="resample the motion first")
     file = _File(motion.t.size)
-    root = file.node("motion", rotation=_Y_UP)
+    root = file.node("motion", rotation=[-(0.5**0.5), 0.0, 0.0, 0.5**0.5])  # from z up to y up; x, y, z, w
     file.times = file.numbers(times, bounds=True)
     for track in motion.tracks:
         parent = file.node(track.name, parent=root)
@@ -77,9 +76,9 @@ class _File:
         self.data += array.tobytes()
         accessor: dict[str, Any] = {
             "bufferView": len(self.views) - 1,
-            "componentType": _INT if whole else _FLOAT,
+            "componentType": 5125 if whole else 5126,  # unsigned int, float
             "count": len(array),
-            "type": _KIND[array.shape[1:]],
+            "type": {(): "SCALAR", (3,): "VEC3", (4,): "VEC4"}[array.shape[1:]],
         }
         if bounds:
             low, high = np.atleast_1d(array.min(0)), np.atleast_1d(array.max(0))
@@ -192,7 +191,7 @@ def _add_strings(file: _File, track: Track, root: int, prefix: str) -> None:
     for rope in (*figure.strings, *figure.wires):
         points = [_carried(X[:, place[at.frame]], at.position) for at in rope.path]
         for a, b in itertools.pairwise(points):
-            piece = file.node(f"{prefix}{rope.name} {rope.kind}", parent=root, mesh=file.mesh(_STRING, PLAIN))
+            piece = file.node(f"{prefix}{rope.name} {rope.kind}", parent=root, mesh=file.mesh(Cylinder(0.0015, 1.0), PLAIN))
             length = np.linalg.norm(b - a, axis=1, keepdims=True)
             file.moves(piece, "translation", (a + b) / 2)
             file.moves(piece, "rotation", continuous(_from_z((b - a) / np.maximum(length, 1e-12)))[:, [1, 2, 3, 0]])

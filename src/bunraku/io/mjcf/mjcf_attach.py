@@ -13,63 +13,68 @@ from bunraku.figure import WORLD, Closure, Contact, Effort, Figure, Point, Push,
 from bunraku.figure.frame import Vector
 from bunraku.figure.shape import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from bunraku.io.leftovers import Leftovers
+from bunraku.io.mjcf.mjcf_codes import MjcfOptions
 from bunraku.io.mjcf.mjcf_tag import tag, text
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-SERVO = 1e6
-"""What holds the puppeteer's hand where it should be [N/m or N·m/rad]."""
-STRETCH = 1e-3
-"""What a wound string gives under the weight of the whole figure [m]: a servo holds it, not a constraint."""
-RADIUS = 1e-3
-"""Of the sphere that stands for a contact point, over a plane that lies lower by as much [m]."""
-MESHES = (".stl", ".obj", ".msh")
 
 
 class Attachments:
-    """Adds them, with the sites and geoms that they need."""
+    """Adds them to a document, with the sites and geoms that they need.
+
+    figure: whose parts are written
+    q: its configuration [rad, m]
+    kinematic: "joints" or "fixed": what kinematic variables become
+    bodies: the elements of the frames, by name
+    sections: the sections of the document, by tag
+    leftovers: collects what MuJoCo does not have
+    options: the numbers that stand for what MuJoCo does not have
+    """
 
     def __init__(
         self, figure: Figure, q: Array, kinematic: str, bodies: dict[str, Element], sections: dict[str, Element],
-        leftovers: Leftovers,
+        leftovers: Leftovers, options: MjcfOptions,
     ) -> None:  # fmt: skip
+        self.options = options
         self.figure, self.q, self.kinematic = figure, q, kinematic
         self.bodies, self.sections, self.leftovers = bodies, sections, leftovers
         self.controls: dict[str, str] = {}
         """The kinematic variable that each actuator's control sets."""
 
     def everything(self, *, meshes: bool) -> None:
+        """Writes all parts; `meshes` says whether shapes that are meshes are among them."""
         if self.kinematic == "joints":
             for name in self.figure.kinematic[: len(self.figure.kinematic) - len(self.figure.lengths)]:
-                self.control("position", name, "", joint=name, kp=SERVO, dampratio=1.0)
+                self._control("position", name, "", joint=name, kp=self.options.servo, dampratio=1.0)
         for shape in self.figure.shapes:
-            self.shape(shape, meshes=meshes)
+            self._shape(shape, meshes=meshes)
         for string in (*self.figure.strings, *self.figure.wires):
-            self.string(string)
+            self._string(string)
         for spring in self.figure.springs:
-            tendon = self.tendon(spring.name, [spring.a, spring.b])
+            tendon = self._tendon(spring.name, [spring.a, spring.b])
             tendon.attrib["springlength"] = text(spring.length)
             tendon.attrib |= {word: text(getattr(spring, word)) for word in ("stiffness", "damping")}
         for contact in self.figure.contacts:
-            self.contact(contact)
+            self._contact(contact)
         for closure in self.figure.closures:
-            self.closure(closure)
+            self._closure(closure)
         for force in self.figure.forces:
             match force:
                 case Effort():
-                    self.effort(force)
+                    self._effort(force)
                 case Push():
-                    self.push(force)
-        self.limits()
+                    self._push(force)
+        self._limits()
 
-    def site(self, name: str, at: Point, **placed: object) -> str:
+    def _site(self, name: str, at: Point, **placed: object) -> str:
         tag(self.bodies[at.frame], "site", name=name, pos=at.position, size=0.004, group=4, **placed)
         return name
 
     # -- shapes --------------------------------------------------------------------------------------------
 
-    def shape(self, shape: Shape, *, meshes: bool) -> None:
-        """A geom that is affine to none, and so touches none, whatever its type."""
+    def _shape(self, shape: Shape, *, meshes: bool) -> None:
+        """A geom with conaffinity 0: it touches nothing, whatever its type."""
         size: object = None
         kind, asset = type(shape.geometry).__name__.lower(), None
         match shape.geometry:
@@ -80,7 +85,7 @@ class Attachments:
             case Box(sides):
                 size = [side / 2 for side in sides]
             case Mesh() as mesh:
-                asset = self.mesh(mesh) if meshes else None
+                asset = self._mesh(mesh) if meshes else None
                 if asset is None:
                     return
         tag(
@@ -88,9 +93,9 @@ class Attachments:
             rgba=(*shape.color, 1.0), mass=0.0, contype=int(shape.collides), conaffinity=0, group=1 if shape.visible else 3,
         )  # fmt: skip
 
-    def mesh(self, mesh: Mesh) -> str | None:
+    def _mesh(self, mesh: Mesh) -> str | None:
         """The name of the asset; one for every file and scale."""
-        if not mesh.file.lower().endswith(MESHES):
+        if not mesh.file.lower().endswith((".stl", ".obj", ".msh")):
             self.leftovers.add("meshes of a format that MuJoCo does not read", mesh.file)
             return None
         path, scale = str(Path(mesh.file).absolute()), " ".join(map(repr, mesh.scale))
@@ -104,51 +109,51 @@ class Attachments:
 
     # -- strings -------------------------------------------------------------------------------------------
 
-    def tendon(self, name: str, path: list[Point]) -> Element:
+    def _tendon(self, name: str, path: list[Point]) -> Element:
         tendon = tag(self.sections["tendon"], "spatial", name=name)
         for k, at in enumerate(path):
-            tag(tendon, "site", site=self.site(f"{name}:{k}", at))
+            tag(tendon, "site", site=self._site(f"{name}:{k}", at))
         return tendon
 
-    def length(self, string: String) -> float:
+    def _length(self, string: String) -> float:
         if string.variable is None:
             return string.length
         return string.length + string.ratio * float(self.q[self.figure.index(string.variable)])
 
-    def string(self, string: String) -> None:
+    def _string(self, string: String) -> None:
         """A limit on a tendon's length, or an equation for a wire; where the puppeteer winds it, a servo."""
-        tendon = self.tendon(string.name, list(string.path))
+        tendon = self._tendon(string.name, list(string.path))
         wound = string.variable is not None and self.kinematic == "joints"
         if wound and string.variable in {variable.name for variable in self.figure.lengths}:
-            self.winding(string)
+            self._winding(string)
             return
         if wound or string.variable in self.figure.dynamic:
             self.leftovers.add("strings whose length is held, because a joint winds them", string.name)
         if string.pulls_only:
-            tendon.attrib["range"] = text((0.0, self.length(string)))
+            tendon.attrib["range"] = text((0.0, self._length(string)))
         else:  # MuJoCo speaks of the difference from the length at qpos = 0
-            surplus = self.length(string) - plain_kinematics.path_length(self.zero(), string)
+            surplus = self._length(string) - plain_kinematics.path_length(self._zero(), string)
             tag(self.sections["equality"], "tendon", tendon1=string.name, polycoef=(surplus, 0.0, 0.0, 0.0, 0.0))
 
-    def winding(self, string: String) -> None:
+    def _winding(self, string: String) -> None:
         """Pulls with kp (length of the path − wound length), where the wound length is length + ratio · control."""
         assert string.variable is not None
         weight = self.figure.mass * float(np.linalg.norm(self.figure.gravity)) or 1.0
-        kp, limit = weight / STRETCH, 1e3 * weight
+        kp, limit = weight / self.options.stretch, 1e3 * weight
         kv = 2.0 * math.sqrt(kp * self.figure.mass / 20.0)  # critical for a limb
-        self.control(
+        self._control(
             "general", string.variable, string.name, tendon=string.name, gainprm=kp * string.ratio, biastype="affine",
             biasprm=(kp * string.length, -kp, -kv), forcerange=(-limit, 0.0 if string.pulls_only else limit),
         )  # fmt: skip
 
-    def control(self, kind: str, variable: str, owner: str, **attributes: object) -> None:
+    def _control(self, kind: str, variable: str, owner: str, **attributes: object) -> None:
         """An actuator whose control is a kinematic variable: called like it, where that name is free."""
         taken = {actuator.attrib["name"] for actuator in self.sections["actuator"]}
         name = variable if variable not in taken else f"{variable}:{owner}"
         tag(self.sections["actuator"], kind, name=name, **attributes)
         self.controls[name] = variable
 
-    def zero(self) -> dict[str, Array]:
+    def _zero(self) -> dict[str, Array]:
         """X_WF where every joint is at zero; what is fixed stays at q."""
         values = {name: float(self.q[self.figure.index(name)]) for name in self.figure.kinematic}
         joints = dict.fromkeys(self.figure.dynamic if self.kinematic == "fixed" else self.figure.names, 0.0)
@@ -156,22 +161,22 @@ class Attachments:
 
     # -- contacts, closures, forces ------------------------------------------------------------------------
 
-    def contact(self, contact: Contact) -> None:
-        """A small sphere over a plane that lies lower by its radius touches where the point would."""
-        if not self.still(contact.plane.frame):
+    def _contact(self, contact: Contact) -> None:
+        """A small sphere, over a plane that is lower by its radius, touches where the point would."""
+        if not self._still(contact.plane.frame):
             self.leftovers.add("contacts with a plane that moves, which MuJoCo does not have", contact.name)
             return
         touch: dict[str, object] = {"contype": 0, "conaffinity": 0, "group": 4, "mass": 0.0}
-        at = np.array(contact.plane.position) - RADIUS * np.array(contact.normal)
+        at = np.array(contact.plane.position) - self.options.contact_radius * np.array(contact.normal)
         turn = so3.quaternion(so3.onto_z(contact.normal))
         plane, ball = f"{contact.name}:plane", f"{contact.name}:point"
         own, on = self.bodies[contact.plane.frame], self.bodies[contact.point.frame]
         tag(own, "geom", name=plane, type="plane", size=(0, 0, 1), pos=at, quat=turn, **touch)
-        tag(on, "geom", name=ball, type="sphere", size=RADIUS, pos=contact.point.position, **touch)
+        tag(on, "geom", name=ball, type="sphere", size=self.options.contact_radius, pos=contact.point.position, **touch)
         condim, friction = (3, [contact.friction] * 2 + [0.0] * 3) if contact.friction else (1, None)
         tag(self.sections["contact"], "pair", geom1=ball, geom2=plane, condim=condim, friction=friction)
 
-    def still(self, frame: str) -> bool:
+    def _still(self, frame: str) -> bool:
         """Whether nothing can move a frame."""
         while frame != WORLD:
             if self.bodies[frame].find("joint") is not None:
@@ -179,25 +184,25 @@ class Attachments:
             frame = self.figure.frame(frame).parent
         return True
 
-    def closure(self, closure: Closure) -> None:
+    def _closure(self, closure: Closure) -> None:
         a, b, name, equality = closure.a, closure.b, closure.name, self.sections["equality"]
         if closure.kind == "plane":
             self.leftovers.add("closures of a point on a plane, which MuJoCo does not have", name)
             return
-        own = self.site(f"{name}:a", a), self.site(f"{name}:b", b)
+        own = self._site(f"{name}:a", a), self._site(f"{name}:b", b)
         kind = "weld" if closure.kind == "weld" else "connect"
         tag(equality, kind, name=name, site1=own[0], site2=own[1])
         if closure.kind == "hinge":  # two points on the axis
-            ends = [self.site(f"{name}:{s}z", Point(p.frame, _above(p.position))) for s, p in (("a", a), ("b", b))]
+            ends = [self._site(f"{name}:{s}z", Point(p.frame, _above(p.position))) for s, p in (("a", a), ("b", b))]
             tag(equality, "connect", name=f"{name}:axis", site1=ends[0], site2=ends[1])
 
-    def effort(self, effort: Effort) -> None:
+    def _effort(self, effort: Effort) -> None:
         most = self.figure.variables[self.figure.index(effort.variable)].effort / (abs(effort.gain) or 1.0)
         limit = (-most, most) if math.isfinite(most) else None
         attributes = {"joint": effort.variable, "gear": effort.gain, "forcerange": limit}
         tag(self.sections["actuator"], "motor", name=effort.name, **attributes)
 
-    def limits(self) -> None:
+    def _limits(self) -> None:
         """Largest efforts of joints without a motor: MuJoCo would count what strings and pushes do there too."""
         motors = {force.variable for force in self.figure.forces if isinstance(force, Effort)}
         if self.figure.lengths or len(motors) < len(self.figure.forces):
@@ -207,10 +212,10 @@ class Attachments:
             if joint.attrib["name"] not in motors and math.isfinite(most):
                 joint.attrib["actuatorfrcrange"] = text((-most, most))
 
-    def push(self, push: Push) -> None:
+    def _push(self, push: Push) -> None:
         """Along axes that turn with the frame, or along the world's."""
-        site = self.site(f"{push.name}:at", push.at)
-        reference = None if push.turns else self.site(f"{push.name}:axes", Point(WORLD))
+        site = self._site(f"{push.name}:at", push.at)
+        reference = None if push.turns else self._site(f"{push.name}:axes", Point(WORLD))
         gear = (*push.direction, 0.0, 0.0, 0.0)
         tag(self.sections["actuator"], "motor", name=push.name, site=site, refsite=reference, gear=gear)
 

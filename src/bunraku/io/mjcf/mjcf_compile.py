@@ -14,14 +14,12 @@ from bunraku.figure.frame import Vector
 from bunraku.io import xml_text
 from bunraku.io.xml_text import Element
 
-# Elements that stand for many others: more than this is a slip of the finger.
-MOST_COPIES = 1000
-_NAN = re.compile(r"(^|\s)[+-]?nan\b", re.IGNORECASE)
-_LINE = re.compile(r"line (?:number=)?(\d+)", re.IGNORECASE)
-
 
 def compiled(root: Element, path: str | os.PathLike[str] | None) -> tuple[Any, Any]:
-    """(MjSpec, MjModel) of a file, or of the text of `root` where there is no file."""
+    """(MjSpec, MjModel) of the file at `path`, or of the text of `root` where that is None.
+
+    Raises FileError if MuJoCo refuses it, MissingExtra if mujoco is not installed.
+    """
     try:
         import mujoco
     except ImportError:
@@ -29,7 +27,7 @@ def compiled(root: Element, path: str | os.PathLike[str] | None) -> tuple[Any, A
     _check(root, None if path is None else Path(path).parent)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns of what would be hard to simulate there
+            warnings.simplefilter("ignore")  # MuJoCo warns of what it would simulate badly
             if path is None:
                 spec = mujoco.MjSpec.from_string(root.source.data.decode())
             else:
@@ -41,6 +39,7 @@ def compiled(root: Element, path: str | os.PathLike[str] | None) -> tuple[Any, A
 
 
 def gravity(model: Any) -> Vector:
+    """The gravity of a compiled `model` [m/s²]."""
     from mujoco import mjtDisableBit
 
     if model.opt.disableflags & mjtDisableBit.mjDSBL_GRAVITY:
@@ -50,17 +49,17 @@ def gravity(model: Any) -> Vector:
 
 
 def _check(root: Element, folder: Path | None) -> None:
-    """Refuses what MuJoCo would choke on, in this file and in those that it includes."""
+    """Raises FileError for what makes MuJoCo hang, in this file and in those that it includes."""
     stack, included = [(root, 1.0)], {""}
     while stack:
         element, copies = stack.pop()
         for name, value in element.attributes.items():
-            if _NAN.search(value):  # it would write a log file, and at the second one wait for ever
+            if re.search(r"(?i)(^|\s)[+-]?nan\b", value):  # MuJoCo would write a log file, and at the second one wait for ever
                 raise element.error(f"{name}: not a number", name, advice="write a finite number")
         if element.tag in ("replicate", "composite", "flexcomp") and "count" in element.attributes:
             copies *= math.prod(_size(word) for word in element.word("count").split())
-            if not copies <= MOST_COPIES:
-                raise element.error(f"{copies:.0f} copies", "count", advice=f"at most {MOST_COPIES}")
+            if not copies <= 1000:
+                raise element.error(f"too many copies: {copies:.0f}", "count", advice="use at most 1000")
         if element.tag == "include":
             file = element.word("file")
             if folder is None:
@@ -86,7 +85,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _keep_only_mechanics(spec: Any) -> None:
-    """Pictures, sensors and reserved memory cost time, or files, and say nothing about a figure."""
+    """Removes textures, sensors and reserved memory, which cost time and are no part of a figure."""
     for material in spec.materials:
         material.textures = [""] * len(material.textures)
     for kind in ("textures", "skins", "sensors"):
@@ -99,7 +98,7 @@ def _keep_only_mechanics(spec: Any) -> None:
 
 def _translated(root: Element, message: str) -> FileError:
     """MuJoCo's complaint in one line, at the line that it names."""
-    found = _LINE.search(message)
+    found = re.search(r"(?i)line (?:number=)?(\d+)", message)
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     said = re.sub(r"^(XML )?Error: ", "", "; ".join(lines))[:400] or "MuJoCo cannot read it"
     advice = "see MuJoCo's XML reference"

@@ -1,4 +1,4 @@
-"""MJCF, MuJoCo's own format: Figure → MJCF for anyone who wants to check us there, and MJCF → Figure."""
+"""MJCF, MuJoCo's own format: Figure → MJCF, so that anyone can check us there, and MJCF → Figure."""
 
 from __future__ import annotations
 
@@ -13,25 +13,27 @@ from bunraku.errors import FigureError, FileError
 from bunraku.figure import Figure
 from bunraku.io import xml_text
 from bunraku.io.leftovers import Leftovers
+from bunraku.io.mjcf.mjcf_codes import MjcfOptions
 from bunraku.io.mjcf.mjcf_compile import compiled, gravity
 from bunraku.io.mjcf.mjcf_parts import Parts
-from bunraku.io.mjcf.mjcf_read import Tree
+from bunraku.io.mjcf.mjcf_read import BodyTree
 from bunraku.io.mjcf.mjcf_write import Kinematic, to_xml
 from bunraku.kinematics.forward import configuration
 from bunraku.writing import writing
 
 
 def load(path: str | os.PathLike[str]) -> Figure:
-    """The figure of an MJCF file, read with the package mujoco.
+    """The figure of the MJCF file at `path`, read with the package mujoco.
 
-    It starts where the first keyframe says. What a figure cannot hold is left out and named in one warning.
+    It starts where the first keyframe says. What a figure cannot hold is left out and named in one warning. Raises FileError
+    if MuJoCo cannot read the file, MissingExtra if mujoco is not installed.
     """
     root = xml_text.read(path, root="mujoco")
     return _figure(root, Path(path), *compiled(root, path))
 
 
 def parse(text: str | bytes, *, path: str | os.PathLike[str] = "") -> Figure:
-    """The figure of MJCF text, as if it were in the file `path`; it cannot include other files."""
+    """The figure of MJCF `text`, as if it were in the file `path`; it cannot include other files. Raises as `load` does."""
     root = xml_text.parse(text, path=str(path), root="mujoco")
     return _figure(root, Path(path), *compiled(root, None))
 
@@ -40,7 +42,7 @@ def _figure(root: xml_text.Element, path: Path, spec: Any, model: Any) -> Figure
     leftovers = Leftovers(root.source.path)
     try:
         with np.errstate(all="ignore"):  # what is not finite is found by the figure, which says where
-            tree = Tree(model, leftovers)
+            tree = BodyTree(model, leftovers)
             parts = Parts(spec, model, tree, path.parent, leftovers)
         figure = Figure(
             str(spec.modelname).strip() or path.stem or "figure", tuple(tree.frames), tuple(tree.bodies),
@@ -59,7 +61,7 @@ def _figure(root: xml_text.Element, path: Path, spec: Any, model: Any) -> Figure
 
 
 def _culprit(root: xml_text.Element, name: str) -> xml_text.Element:
-    """The element that a part of the figure comes from: called like it, or like its beginning."""
+    """The element whose name is that of a part of the figure, or its beginning."""
     best, stack = root, [root]
     while stack:
         element = stack.pop()
@@ -71,28 +73,33 @@ def _culprit(root: xml_text.Element, name: str) -> xml_text.Element:
 
 
 def dumps(
-    figure: Figure, *, q: ArrayLike | None = None, kinematic: Kinematic = "joints", meshes: bool = True, path: str = ""
-) -> str:
-    """The MJCF text of a figure at q, or at its start (`path` is only named in warnings).
+    figure: Figure, *, q: ArrayLike | None = None, kinematic: Kinematic = "joints", meshes: bool = True, path: str = "",
+    options: MjcfOptions = MjcfOptions(),
+) -> str:  # fmt: skip
+    """The MJCF text of a `figure`. What MuJoCo does not have is named in one warning.
 
-    With `kinematic="joints"`, kinematic variables are joints and string lengths that servos hold, and that MuJoCo's
-    viewer has sliders for; with "fixed" they are constants. What MuJoCo does not have is named in one warning.
+    q: the configuration [rad, m]; the figure's start by default
+    kinematic: "joints" makes kinematic variables joints, and string lengths, that servos hold and for which MuJoCo's viewer
+        has sliders; "fixed" makes them constants
+    meshes: whether shapes that are meshes are written
+    path: named in the warning
+    options: the numbers that stand for what MuJoCo does not have
     """
     at = configuration(figure, figure.start if q is None else q)
     leftovers = Leftovers(path or figure.name)
-    out = to_xml(figure, at, kinematic, meshes, leftovers)
+    out = to_xml(figure, at, kinematic, meshes, leftovers, options)
     leftovers.warn(stacklevel=2)
     return out
 
 
 def save(
     figure: Figure, path: str | os.PathLike[str], *, q: ArrayLike | None = None, kinematic: Kinematic = "joints",
-    meshes: bool = True,
+    meshes: bool = True, options: MjcfOptions = MjcfOptions(),
 ) -> None:  # fmt: skip
-    """Writes a figure as MJCF; see `dumps`."""
+    """Writes a `figure` as MJCF to `path`; `q`, `kinematic`, `meshes` and `options` as in `dumps`."""
     if not isinstance(figure, Figure):  # io.save takes anything
-        what = f"MJCF holds a figure, not a {type(figure).__name__}"  # type: ignore[unreachable]
+        what = f"expected a figure, got a {type(figure).__name__}"  # type: ignore[unreachable]
         raise FileError(what, path=str(path), advice="save the figure of the motion")
-    out = dumps(figure, q=q, kinematic=kinematic, meshes=meshes, path=str(path))
+    out = dumps(figure, q=q, kinematic=kinematic, meshes=meshes, path=str(path), options=options)
     with writing(path) as temporary:
         temporary.write_text(out, encoding="utf-8")

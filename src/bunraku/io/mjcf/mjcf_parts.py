@@ -12,24 +12,20 @@ import numpy as np
 from bunraku.figure import Closure, Contact, Effort, Force, Frame, Point, Push, Spring, String, Variable, Wire
 from bunraku.figure.shape import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from bunraku.io.leftovers import Leftovers
-from bunraku.io.mjcf.mjcf_read import BALL, FREE, Array, Tree, quaternion, vector
+from bunraku.io.mjcf.mjcf_codes import EqualityType, GeomType, JointType, Transmission
+from bunraku.io.mjcf.mjcf_read import Array, BodyTree, quaternion, vector
 from bunraku.spatial import se3, so3
-
-# MuJoCo's numbers.
-PLANE, HEIGHTS, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
-JOINT, TENDON, SITE = 0, 3, 4  # what an actuator acts on
-CONNECT, WELD, TENDON_EQUALITY = 0, 1, 3
-WRAP_SITE = 3
-ON_SITES = 6
-HIDDEN = 3  # its viewer does not show geoms of this group and above
-SMALL = 2e-3  # m; a sphere up to this is a point
-PLAIN_GREY = (0.5, 0.5, 0.5, 1.0)  # its default, which a material overrides
 
 
 class Parts:
-    """Gathers them; frames that sites and closures need are added to the tree."""
+    """Collects them from MuJoCo's `spec` and `model`.
 
-    def __init__(self, spec: Any, model: Any, tree: Tree, folder: Path, leftovers: Leftovers) -> None:
+    tree: the frames of the figure, to which those that sites and closures need are added
+    folder: where paths of meshes start
+    leftovers: collects what a figure cannot hold
+    """
+
+    def __init__(self, spec: Any, model: Any, tree: BodyTree, folder: Path, leftovers: Leftovers) -> None:
         self.spec, self.model, self.tree, self.folder, self.leftovers = spec, model, tree, folder, leftovers
         self.strings: list[String] = []
         self.wires: list[Wire] = []
@@ -68,29 +64,32 @@ class Parts:
             mesh = model.geom_dataid[g]
             X = X @ se3.inverse(se3.pose(model.mesh_pos[mesh], model.mesh_quat[mesh]))
         rgba = model.geom_rgba[g]
-        if model.geom_matid[g] >= 0 and np.allclose(rgba, PLAIN_GREY):
+        if model.geom_matid[g] >= 0 and np.allclose(rgba, (0.5, 0.5, 0.5, 1.0)):  # the default, which a material overrides
             rgba = model.mat_rgba[model.geom_matid[g]]
         return Shape(
             self.tree.body_frame[model.geom_bodyid[g]], geometry, vector(X[:3, 3]), quaternion(so3.quaternion(X[:3, :3])),
             vector(rgba[:3]), model.geom(g).name, collides=bool(model.geom_contype[g] or model.geom_conaffinity[g]),
-            visible=bool(model.geom_group[g] < HIDDEN and rgba[3] > 0.0),
+            visible=bool(model.geom_group[g] < 3 and rgba[3] > 0.0),
         )  # fmt: skip
 
     def _geometry(self, g: int) -> Geometry | None:
         x, y, z = vector(self.model.geom_size[g])
         kind = int(self.model.geom_type[g])
         match kind:
-            case 2:
+            case GeomType.SPHERE:
                 return Sphere(x)
-            case 3:
+            case GeomType.CAPSULE:
                 return Capsule(x, 2 * y)
-            case 5:
+            case GeomType.CYLINDER:
                 return Cylinder(x, 2 * y)
-            case 6:
+            case GeomType.BOX:
                 return Box((2 * x, 2 * y, 2 * z))
-            case 7:
+            case GeomType.MESH:
                 return self._mesh(int(self.model.geom_dataid[g]))
-        word = {PLANE: "planes, which a scene has", HEIGHTS: "height fields", ELLIPSOID: "ellipsoids"}.get(kind, "shapes")
+        words = {
+            GeomType.PLANE: "planes, which a scene has", GeomType.HEIGHTFIELD: "height fields", GeomType.ELLIPSOID: "ellipsoids",
+        }  # fmt: skip
+        word = words.get(GeomType(kind), "shapes") if kind in list(GeomType) else "shapes"
         self.leftovers.add(f"{word} left out", self._name("geom", g))
         return None
 
@@ -108,12 +107,13 @@ class Parts:
         return Mesh(str(found), vector(self.model.mesh_scale[k]))
 
     def _contact(self, p: int) -> tuple[int, ...]:
-        """A speck of a sphere that may not pass a plane is a contact point; the geoms that stand for it."""
+        """The two geoms that stand for a contact point: a sphere of at most 2 mm in a contact pair with a plane."""
         model = self.model
         ball, plane = int(model.pair_geom1[p]), int(model.pair_geom2[p])
-        if model.geom_type[ball] == PLANE:
+        if model.geom_type[ball] == GeomType.PLANE:
             ball, plane = plane, ball
-        if (model.geom_type[ball], model.geom_type[plane]) != (SPHERE, PLANE) or model.geom_size[ball, 0] > SMALL:
+        kinds = (model.geom_type[ball], model.geom_type[plane])
+        if kinds != (GeomType.SPHERE, GeomType.PLANE) or model.geom_size[ball, 0] > 2e-3:
             self.leftovers.add("contact pairs left out", f"{self._name('geom', ball)} and {self._name('geom', plane)}")
             return ()
         body, name = self.tree.body_frame, self._name("geom", ball).removesuffix(":point")
@@ -129,7 +129,7 @@ class Parts:
 
     def _is_wire(self, e: int) -> bool:
         model = self.model
-        alone = model.eq_type[e] == TENDON_EQUALITY and model.eq_obj2id[e] < 0
+        alone = model.eq_type[e] == EqualityType.TENDON and model.eq_obj2id[e] < 0
         return bool(alone and model.eq_active0[e] and not model.eq_data[e, 1:5].any())
 
     def _is_winding(self, a: int) -> bool:
@@ -138,12 +138,12 @@ class Parts:
         servo = model.actuator_gaintype[a] == 0 and model.actuator_biastype[a] == 1 and model.actuator_dyntype[a] == 0
         pulls = model.actuator_forcelimited[a] and model.actuator_forcerange[a, 1] <= 0.0
         straight = model.actuator_gear[model.actuator_outadr[a], 0] == 1.0 and model.actuator_biasprm[a, 1] < 0.0
-        return bool(model.actuator_trntype[a] == TENDON and servo and pulls and straight)
+        return bool(model.actuator_trntype[a] == Transmission.TENDON and servo and pulls and straight)
 
     def _tendon(self, t: int, held: int | None, wound: int | None) -> None:
         model, name = self.model, self._name("tendon", t)
         wraps = range(model.tendon_adr[t], model.tendon_adr[t] + model.tendon_num[t])
-        if any(model.wrap_type[w] != WRAP_SITE for w in wraps):
+        if any(model.wrap_type[w] != 3 for w in wraps):  # mjWRAP_SITE
             self.leftovers.add("tendons over joints, pulleys or shapes left out", name)
             return
         sites = [int(model.wrap_objid[w]) for w in wraps]
@@ -186,10 +186,10 @@ class Parts:
         on, (first, second) = int(model.actuator_trntype[a]), (int(k) for k in model.actuator_trnid[a, :2])
         if model.actuator_armature[a] or model.actuator_damping[a]:
             self.leftovers.add("rotors and dampers of actuators left out", name)
-        if plain and on == JOINT and model.jnt_type[first] not in (FREE, BALL):
+        if plain and on == Transmission.JOINT and model.jnt_type[first] not in (JointType.FREE, JointType.BALL):
             self.forces.append(Effort(name, self.tree.joint_variable[first], float(gear[0]) * gain))
             self._limit(a, first, abs(float(gear[0])))
-        elif plain and on == SITE and not gear[3:].any() and (second < 0 or model.site_bodyid[second] == 0):
+        elif plain and on == Transmission.SITE and not gear[3:].any() and (second < 0 or model.site_bodyid[second] == 0):
             axes = first if second < 0 else second
             direction = so3.matrix(model.site_quat[axes]) @ gear[:3] * gain
             self.forces.append(Push(name, self._site(first), vector(direction), turns=second < 0))
@@ -220,7 +220,7 @@ class Parts:
         return Point(self.tree.body_frame[self.model.site_bodyid[s]], vector(self.model.site_pos[s]))
 
     def _frames_of_sites(self) -> None:
-        """A site that nothing else uses marks a place that somebody cares about: a frame."""
+        """A site that nothing else uses becomes a frame, since its author cared about that place."""
         for s in set(range(self.model.nsite)) - self.used_sites:
             parent = self.tree.body_frame[self.model.site_bodyid[s]]
             self._fixed(self._name("site", s), parent, self.model.site_pos[s], self.model.site_quat[s])
@@ -237,18 +237,18 @@ class Parts:
 
     def _closure(self, e: int) -> None:
         model, name, kind = self.model, self._name("eq", e), int(self.model.eq_type[e])
-        if kind not in (CONNECT, WELD) or not model.eq_active0[e]:
+        if kind not in (EqualityType.CONNECT, EqualityType.WELD) or not model.eq_active0[e]:
             self.leftovers.add("equations between joints or tendons, and inactive ones, left out", name)
             return
         one, two = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
-        if model.eq_objtype[e] == ON_SITES:
+        if model.eq_objtype[e] == 6:  # mjOBJ_SITE
             a, b = self._site(one), self._site(two)
-            if kind == WELD:
+            if kind == EqualityType.WELD:
                 a, b = self._axes_of(one, f"{name}_a"), self._axes_of(two, f"{name}_b")
         else:
             body, data = self.tree.body_frame, model.eq_data[e]
-            if kind == CONNECT:
+            if kind == EqualityType.CONNECT:
                 a, b = Point(body[one], vector(data[:3])), Point(body[two], vector(data[3:6]))
             else:  # the pose of the second body in the first
                 a, b = Point(self._fixed(f"{name}_a", body[one], data[3:6], data[6:10])), Point(body[two])
-        self.closures.append(Closure(name, a, b, "point" if kind == CONNECT else "weld"))
+        self.closures.append(Closure(name, a, b, "point" if kind == EqualityType.CONNECT else "weld"))

@@ -13,31 +13,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.figure import WORLD, Body, Frame, Joint, Variable
-from bunraku.figure.frame import AXES, Vector
+from bunraku.figure.frame import AXES, JOINT_MOTIONS, Vector
 from bunraku.figure.mass import inertia_tuple
 from bunraku.io.leftovers import Leftovers
+from bunraku.io.mjcf.mjcf_codes import JointType
 from bunraku.spatial import se3, so3
 from bunraku.spatial.so3 import Quaternion
 
 Array = NDArray[np.float64]
-FREE, BALL, SLIDE = 0, 1, 2  # MuJoCo's numbers of joint types; a hinge is 3
-SPECK = 1e-12  # MuJoCo wants some mass in whatever moves; files write this much for none
-SLIDES = ("tx", "ty", "tz")
-TURNS = ("rz", "ry", "rx")
 
 
 def vector(values: Array) -> Vector:
+    """Three `values` as floats of Python."""
     x, y, z = (float(value) for value in values)
     return (x, y, z)
 
 
 def quaternion(values: Array) -> Quaternion:
+    """Four `values`, w first, as floats of Python."""
     w, x, y, z = (float(value) for value in values)
     return (w, x, y, z)
 
 
-class Tree:
-    """Frames, bodies and joints of a compiled model."""
+class BodyTree:
+    """Frames, bodies and joints of a compiled `model`; what a figure cannot hold is added to `leftovers`."""
 
     def __init__(self, model: Any, leftovers: Leftovers) -> None:
         self.model, self.leftovers = model, leftovers
@@ -53,6 +52,7 @@ class Tree:
             self._body(b)
 
     def unused(self, name: str) -> str:
+        """The `name`, with underscores appended until no frame has it."""
         while name in self.taken:
             name += "_"
         self.taken.add(name)
@@ -69,7 +69,8 @@ class Tree:
             parent, X = self._joint(j, parent, X, last=j == joints[-1])
         if parent != name:
             self.frames.append(Frame(name, parent, vector(X[:3, 3]), quaternion(so3.quaternion(X[:3, :3]))))
-        if model.body_mass[b] > SPECK or model.body_inertia[b].max() > SPECK:
+        # MuJoCo wants some mass in everything that moves: files write up to 1e-12 for none.
+        if model.body_mass[b] > 1e-12 or model.body_inertia[b].max() > 1e-12:
             R = so3.matrix(model.body_iquat[b])
             I = inertia_tuple(R @ np.diag(model.body_inertia[b]) @ R.T)
             self.bodies.append(Body(name, float(model.body_mass[b]), vector(model.body_ipos[b]), I))
@@ -86,13 +87,13 @@ class Tree:
         self.joint_variable[j] = name
         at, kind = model.jnt_qposadr[j], model.jnt_type[j]
         self._name_friction(j, name)
-        if kind == FREE:
+        if kind == JointType.FREE:
             start = self.start[at : at + 7]
             return self._free(body, name, parent, start[:3], so3.matrix(start[3:])), np.eye(4)
         to_anchor, back = se3.pose(model.jnt_pos[j]), se3.pose(-model.jnt_pos[j])
         X = X @ to_anchor
         straight = last and not model.jnt_pos[j].any()
-        if kind == BALL:
+        if kind == JointType.BALL:
             frame = body if straight else self.unused(f"{body}_ball")
             self._turns(frame, name, parent, X, so3.angles_zyx(so3.matrix(self.start[at : at + 4])))
             return frame, back
@@ -113,27 +114,28 @@ class Tree:
             effort = float(np.abs(model.jnt_actfrcrange[j]).max()) or math.inf
         stiffness = float(model.jnt_stiffness[j])
         return Variable(
-            name, "translate" if model.jnt_type[j] == SLIDE else "rotate", vector(model.jnt_axis[j]),
+            name, "translate" if model.jnt_type[j] == JointType.SLIDE else "rotate", vector(model.jnt_axis[j]),
             start=float(self.start[at]), lower=lower, upper=upper, effort=effort, stiffness=stiffness,
             rest=float(model.qpos_spring[at]) if stiffness else 0.0, damping=float(model.dof_damping[dof]),
             armature=float(model.dof_armature[dof]),
         )  # fmt: skip
 
     def _name_friction(self, j: int, name: str) -> None:
-        model, several = self.model, self.model.jnt_type[j] in (FREE, BALL)
-        dofs = slice(model.jnt_dofadr[j], model.jnt_dofadr[j] + {FREE: 6, BALL: 3}.get(int(model.jnt_type[j]), 1))
+        model, several = self.model, self.model.jnt_type[j] in (JointType.FREE, JointType.BALL)
+        count = {JointType.FREE: 6, JointType.BALL: 3}.get(JointType(model.jnt_type[j]), 1)
+        dofs = slice(model.jnt_dofadr[j], model.jnt_dofadr[j] + count)
         if model.dof_frictionloss[dofs].any():
             self.leftovers.add("dry friction left out", name)
         if model.jnt_stiffnesspoly[j].any() or model.dof_dampingpoly[dofs].any():
             self.leftovers.add("springs and dampers that are not linear, now linear", name)
         if several and (model.jnt_stiffness[j] or model.dof_damping[dofs].any() or model.dof_armature[dofs].any()):
             self.leftovers.add("springs, dampers and rotors of ball and free joints left out", name)
-        if model.jnt_type[j] == BALL and model.jnt_limited[j]:
+        if model.jnt_type[j] == JointType.BALL and model.jnt_limited[j]:
             self.leftovers.add("limits of ball joints left out", name)
 
     def _free(self, frame: str, name: str, parent: str, at: Array, R: Array, *, kinematic: bool = False) -> str:
         frames = []
-        for letter, value in zip(SLIDES, at, strict=True):
+        for letter, value in zip(JOINT_MOTIONS["free"][:3], at, strict=True):
             moves = Variable(f"{name}_{letter}", "translate", AXES[letter[1]], kinematic=kinematic, start=float(value))
             frames.append(self.unused(f"{frame}_{letter}"))
             self.frames.append(Frame(frames[-1], parent, variable=moves))
@@ -143,8 +145,9 @@ class Tree:
         return frame
 
     def _turns(self, frame: str, name: str, parent: str, X: Array, start: Array, *, kinematic: bool = False) -> list[str]:
-        frames = [self.unused(f"{frame}_{TURNS[0]}"), self.unused(f"{frame}_{TURNS[1]}"), frame]
-        for letter, own, value in zip(TURNS, frames, start, strict=True):
+        letters = JOINT_MOTIONS["ball"]
+        frames = [*(self.unused(f"{frame}_{letter}") for letter in letters[:-1]), frame]
+        for letter, own, value in zip(letters, frames, start, strict=True):
             moves = Variable(f"{name}_{letter}", "rotate", AXES[letter[1]], kinematic=kinematic, start=float(value))
             self.frames.append(Frame(own, parent, vector(X[:3, 3]), quaternion(so3.quaternion(X[:3, :3])), moves))
             parent, X = own, np.eye(4)

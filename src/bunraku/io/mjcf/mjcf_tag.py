@@ -1,4 +1,4 @@
-"""How MJCF writes things."""
+"""Elements and attributes of an MJCF document."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def text(value: object) -> str:
-    """Floats are written so that they read back the same."""
+    """A `value` as MJCF writes it; floats read back the same."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -20,5 +20,5 @@ def text(value: object) -> str:
 
 
 def tag(parent: Element, kind: str, /, **attributes: object) -> Element:
-    """A new child; attributes that are None are left out."""
+    """A new child of `parent` with the tag `kind`; `attributes` that are None are left out."""
     return SubElement(parent, kind, {name: text(value) for name, value in attributes.items() if value is not None})

@@ -21,20 +21,22 @@ from bunraku.figure import WORLD, Body, Figure, Frame, Variable
 from bunraku.figure.mass import inertia_matrix
 from bunraku.io.leftovers import Leftovers
 from bunraku.io.mjcf.mjcf_attach import Attachments
+from bunraku.io.mjcf.mjcf_codes import MjcfOptions
 from bunraku.io.mjcf.mjcf_tag import tag
 from bunraku.spatial import se3, so3
 
 Array = NDArray[np.float64]
 Kinematic = Literal["joints", "fixed"]
 
-SPECK = 1e-13
-"""MuJoCo wants some mass [kg] and inertia [kg·m²], over 1e-15, in whatever moves."""
-ROTOR = 100.0
-"""What the puppeteer's hand seems to weigh [kg or kg·m²]: nothing that the figure does can move it."""
 
+def to_xml(figure: Figure, q: Array, kinematic: Kinematic, meshes: bool, leftovers: Leftovers, options: MjcfOptions) -> str:
+    """The MJCF text of a `figure` at `q`.
 
-def to_xml(figure: Figure, q: Array, kinematic: Kinematic, meshes: bool, leftovers: Leftovers) -> str:
-    """The MJCF text of a figure at q."""
+    kinematic: "joints" makes kinematic variables joints that servos hold, "fixed" makes them constants
+    meshes: whether meshes are written
+    leftovers: collects what MuJoCo does not have
+    options: the numbers that stand for what MuJoCo does not have
+    """
     root = Element("mujoco", model=figure.name)
     tag(root, "compiler", angle="radian", autolimits=True, inertiafromgeom=False)
     tag(root, "option", gravity=figure.gravity, timestep=0.001, integrator="implicitfast")
@@ -44,8 +46,8 @@ def to_xml(figure: Figure, q: Array, kinematic: Kinematic, meshes: bool, leftove
     tag(defaults, "tendon", solreflimit=(0.004, 1.0), solimplimit=(0.99, 0.999, 1e-4, 0.5, 2.0), width=0.001)
     tag(defaults, "equality", solref=(0.004, 1.0), solimp=(0.99, 0.999, 1e-4, 0.5, 2.0))
     sections = {name: tag(root, name) for name in ("asset", "worldbody", "tendon", "equality", "contact", "actuator")}
-    bodies = _bodies(figure, q, kinematic, sections)
-    attachments = Attachments(figure, q, kinematic, bodies, sections, leftovers)
+    bodies = _bodies(figure, q, kinematic, sections, options)
+    attachments = Attachments(figure, q, kinematic, bodies, sections, leftovers, options)
     attachments.everything(meshes=meshes)
     _keyframe(root, figure, q, attachments.controls, sections)
     for section in list(root):
@@ -55,7 +57,9 @@ def to_xml(figure: Figure, q: Array, kinematic: Kinematic, meshes: bool, leftove
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _bodies(figure: Figure, q: Array, kinematic: Kinematic, sections: dict[str, Element]) -> dict[str, Element]:
+def _bodies(
+    figure: Figure, q: Array, kinematic: Kinematic, sections: dict[str, Element], options: MjcfOptions
+) -> dict[str, Element]:
     """A body for every frame, dynamic branches first, so that qpos is in the order of q where a tree allows it."""
     own: dict[str, list[Body]] = {}
     for body in figure.bodies:
@@ -69,7 +73,7 @@ def _bodies(figure: Figure, q: Array, kinematic: Kinematic, sections: dict[str, 
     while stack:
         frame = stack.pop()
         fixed = kinematic == "fixed"
-        bodies[frame.name] = _body(figure, frame, q, fixed, bodies[frame.parent], own.get(frame.name, []))
+        bodies[frame.name] = _body(figure, frame, q, fixed, bodies[frame.parent], own.get(frame.name, []), options)
         stack.extend(_sorted(below.get(frame.name, []), dynamic))
     return bodies
 
@@ -87,30 +91,32 @@ def _sorted(frames: list[Frame], dynamic: set[str]) -> list[Frame]:
     return sorted(frames, key=lambda frame: frame.name not in dynamic)[::-1]
 
 
-def _body(figure: Figure, frame: Frame, q: Array, fixed: bool, parent: Element, own: Sequence[Body]) -> Element:
+def _body(
+    figure: Figure, frame: Frame, q: Array, fixed: bool, parent: Element, own: Sequence[Body], options: MjcfOptions
+) -> Element:
     variable = frame.variable
     moves = variable is not None and not (variable.kinematic and fixed)
     X = se3.pose(frame.position, frame.rotation)
     if variable is not None and not moves:
-        X = X @ motion(variable, float(q[figure.index(variable.name)]))
+        X = X @ _motion(variable, float(q[figure.index(variable.name)]))
     element = tag(parent, "body", name=frame.name, pos=X[:3, 3], quat=so3.quaternion(X[:3, :3]))
     if variable is not None and moves:
-        _joint(element, variable)
+        _joint(element, variable, options)
     if own or moves:
-        mass, com, moments, axes = inertial(own)
+        mass, com, moments, axes = _inertial(own, options.least_inertia)
         tag(element, "inertial", pos=com, quat=axes, mass=mass, diaginertia=moments)
     return element
 
 
-def motion(variable: Variable, value: float) -> Array:
-    """X of what a variable does, in its own frame."""
+def _motion(variable: Variable, value: float) -> Array:
+    """The pose that a variable gives, in its own frame."""
     axis = np.array(variable.axis)
     if variable.motion == "rotate":
         return se3.pose(rotation=so3.exp(axis * value))
     return se3.pose(axis * value)
 
 
-def _joint(body: Element, variable: Variable) -> None:
+def _joint(body: Element, variable: Variable, options: MjcfOptions) -> None:
     if variable.motion == "screw":
         raise FigureError(
             "MuJoCo has no screw joint", kind="variable", name=variable.name, field="motion",
@@ -121,13 +127,13 @@ def _joint(body: Element, variable: Variable) -> None:
         body, "joint", name=variable.name, type="hinge" if variable.motion == "rotate" else "slide", axis=variable.axis,
         range=(max(variable.lower, -1e9), min(variable.upper, 1e9)) if limited else None,
         stiffness=variable.stiffness or None, springref=variable.rest or None, damping=variable.damping or None,
-        armature=(variable.armature + (ROTOR if variable.kinematic else 0.0)) or None,
+        armature=(variable.armature + (options.rotor if variable.kinematic else 0.0)) or None,
     )  # fmt: skip
 
 
-def inertial(bodies: Sequence[Body]) -> tuple[float, Array, Array, Array]:
+def _inertial(bodies: Sequence[Body], least: float) -> tuple[float, Array, Array, Array]:
     """Mass, centre, principal moments and their axes (a quaternion) of bodies in one frame, as MuJoCo takes them."""
-    mass = max(math.fsum(body.mass for body in bodies), SPECK)
+    mass = max(math.fsum(body.mass for body in bodies), least)
     com = np.sum([body.mass * np.array(body.com) for body in bodies], axis=0) / mass if bodies else np.zeros(3)
     I = np.zeros((3, 3))
     for body in bodies:
@@ -136,9 +142,9 @@ def inertial(bodies: Sequence[Body]) -> tuple[float, Array, Array, Array]:
     moments, axes = np.linalg.eigh(I)
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] *= -1.0
-    # MuJoCo checks A + B ≥ C to the last digit, and rounding may have spent one.
+    # MuJoCo checks A + B ≥ C to the last digit, and rounding may have lost one.
     excess = max(float(moments[2] - moments[0] - moments[1]), 0.0)
-    return mass, com, np.maximum(moments, 0.0) + SPECK + 2.0 * excess, so3.quaternion(axes)
+    return mass, com, np.maximum(moments, 0.0) + least + 2.0 * excess, so3.quaternion(axes)
 
 
 def _keyframe(root: Element, figure: Figure, q: Array, controls: dict[str, str], sections: dict[str, Element]) -> None:

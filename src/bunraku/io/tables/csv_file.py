@@ -19,19 +19,16 @@ from numpy.typing import NDArray
 
 from bunraku.errors import FileError, MotionError, NotFinite, did_you_mean
 from bunraku.figure import Figure, library
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.motion import Motion, Track
 from bunraku.motion.still import as_motion
 from bunraku.writing import writing
 
 Array = NDArray[np.float64]
-MOST_BYTES = 1 << 29
-# Units that may stand in a header, in SI; the rest of a header's unit ("/s") is that of the quantity.
-FACTORS = {"s": 1.0, "ms": 1e-3, "rad": 1.0, "deg": np.pi / 180, "m": 1.0, "cm": 1e-2, "mm": 1e-3, "N": 1.0}
-_MEASURES = {"rad": {"rad", "deg"}, "m": {"m", "cm", "mm"}, "N": {"N"}, "s": {"s", "ms"}}
 
 
 def save_csv(thing: Motion | Figure, path: str | PathLike[str]) -> None:
-    """All tracks, with rates and forces where there are any; numbers are written in full."""
+    """Writes all tracks of a motion (or a figure at its start, `thing`) to `path`, with speeds and forces where there are any."""
     motion = as_motion(thing, path)
     columns: list[tuple[str, Array]] = [("t [s]", motion.t)]
     for track in motion.tracks:
@@ -61,7 +58,12 @@ def _fields(figure: Figure) -> dict[str, list[tuple[str, str]]]:
 
 
 def load_csv(path: str | PathLike[str], figure: Figure | None = None) -> Motion:
-    """The motion of one figure in a file."""
+    """The motion of one figure in the file at `path`.
+
+    figure: whose motion it is; by default the figure of the library that has these variables
+
+    Raises FileError, which points at the cell, if the table does not fit the figure.
+    """
     table = _Table(Path(path))
     chosen = figure if figure is not None else table.guessed()
     return table.motion(chosen)
@@ -73,8 +75,8 @@ class _Table:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            if path.stat().st_size > MOST_BYTES:
-                raise FileError("too large", path=str(path), advice=f"{MOST_BYTES >> 20} MB at most; use NPZ")
+            if path.stat().st_size > 1 << 29:
+                raise FileError("the file is too large", path=str(path), advice="at most 512 MB are read; use NPZ")
             text = path.read_bytes().decode("utf-8-sig")
         except OSError as error:
             raise FileError(f"cannot be read: {error.strerror}", path=str(path), advice="check the name") from None
@@ -94,7 +96,7 @@ class _Table:
         try:
             cells = next(csv.reader(self.lines[:1], strict=True), [])
         except csv.Error as error:
-            raise self.refuse(f"the header cannot be read: {error}", 1, 1, "names with units: t [s],elbow [rad]") from None
+            raise self.refuse(f"the header cannot be read: {error}", 1, 1, "write names with units: t [s],elbow [rad]") from None
         out = []
         for cell in cells:
             found = re.fullmatch(r"\s*(.*?)\s*(?:\[([^][]*)\])?\s*", cell, re.DOTALL)
@@ -103,10 +105,10 @@ class _Table:
         names = [name for name, _ in out]
         if not names or names[0] != "t":
             advice = "the first column is t [s]; columns are separated by commas"
-            raise self.refuse("the table does not start with the times", 1, 1, advice)
+            raise self.refuse("the first column is not t", 1, 1, advice)
         if len(set(names)) < len(names):
             k = next(k for k, first in enumerate(map(names.index, names)) if first < k)
-            raise self.refuse(f"{names[k]!r} is there twice", 1, self._column(k), "keep one of them")
+            raise self.refuse(f"the column {names[k]!r} exists twice", 1, self._column(k), "keep one of them")
         return out
 
     def _column(self, cell: int, line: int = 1) -> int:
@@ -121,7 +123,9 @@ class _Table:
             figure = library.named(known)
             if set(figure.names) == names:
                 return figure
-        raise self.refuse("no figure of the library has these variables", 1, 1, "give it: load('motion.csv', figure=my_figure)")
+        raise self.refuse(
+            "no figure of the library has these variables", 1, 1, "pass the figure: load('motion.csv', figure=my_figure)"
+        )
 
     def motion(self, figure: Figure) -> Motion:
         values = self._numbers()
@@ -148,14 +152,14 @@ class _Table:
             raise FileError(str(error).partition("\n")[0], path=str(self.path), advice="times must increase") from None
 
     def _factor(self, cell: int, unit: str) -> float:
-        """From the header's unit to ours."""
+        """By what the numbers of a column are multiplied to be in `unit`."""
         given = self.header[cell][1] or unit
-        base, _, rest = given.partition("/")
-        ours, _, our_rest = unit.partition("/")
-        if base not in _MEASURES[ours] or rest != our_rest:
-            advice = f"units here: {', '.join(sorted(_MEASURES[ours]))}" + (f", each /{our_rest}" if our_rest else "")
-            raise self.refuse(f"[{given}] where [{unit}] belongs", 1, self._column(cell), advice)
-        return FACTORS[base]
+        quantity = next(quantity for quantity in Quantity if quantity.unit == unit)
+        factor = quantity.factor(given)
+        if factor is None:
+            advice = f"units of {quantity}: {', '.join([unit, *quantity.others])}"
+            raise self.refuse(f"expected [{unit}], got [{given}]", 1, self._column(cell), advice)
+        return factor
 
     def _numbers(self) -> Array:
         width = len(self.header)
@@ -176,7 +180,7 @@ class _Table:
             cells = line.split(",")
             if len(cells) != width:
                 advice = "one number for each column of the header; decimals are written with a point"
-                return self.refuse(f"{len(cells)} numbers for {width} columns", k, len(line) + 1, advice)
+                return self.refuse(f"expected {width} numbers, got {len(cells)}", k, len(line) + 1, advice)
             for n, cell in enumerate(cells):
                 if not _finite(cell):
                     what = f"{cell.strip()[:30]!r} is not a finite number"

@@ -3,8 +3,8 @@
     data = numpy.load("walk.npz")
     data["t"], data["q"], data["variables"], data["figure"]      # the figure as YAML text
 
-The second track's arrays are called q1, v1, … and so on. The file is read with care: no pickles, no array larger than
-what the file holds, nothing that is not finite.
+The second track's arrays are called q1, v1, …. The reader refuses pickles, arrays larger than the file, and numbers that
+are not finite.
 """
 
 from __future__ import annotations
@@ -29,12 +29,11 @@ from bunraku.motion.still import as_motion
 from bunraku.motion.track import OPTIONAL
 from bunraku.writing import writing
 
-MOST_TRACKS = 1_000
-_ADVICE = "motions are written by save(motion, 'name.npz')"
+_SAVED_BY = "motions are written by save(motion, 'name.npz')"
 
 
 def save_npz(thing: Motion | Figure, path: str | PathLike[str]) -> None:
-    """The motion with its figures and marks."""
+    """Writes a motion (or a figure at its start, `thing`) to `path`, with its figures and marks."""
     motion = as_motion(thing, path)
     marks = [[mark.t, mark.text, mark.kind] for mark in motion.marks]
     arrays: dict[str, Any] = {"t": motion.t, "marks": np.array(json.dumps(marks))}
@@ -46,13 +45,13 @@ def save_npz(thing: Motion | Figure, path: str | PathLike[str]) -> None:
         for name, array in arrays.items():
             packed = io.BytesIO()
             npy.write_array(packed, array, allow_pickle=False)
-            # Numbers hardly shrink, and stored ones tell a true file from a bomb.
+            # Numbers hardly shrink, and stored ones distinguish a real file from a zip bomb.
             method = zipfile.ZIP_DEFLATED if array.dtype.kind == "U" else zipfile.ZIP_STORED
             archive.writestr(f"{name}.npy", packed.getvalue(), method)
 
 
 def load_npz(path: str | PathLike[str]) -> Motion:
-    """The motion in a file."""
+    """The motion in the file at `path`; raises FileError if it holds none, or is damaged."""
     path = Path(path)
     try:
         with zipfile.ZipFile(path) as archive:
@@ -62,9 +61,9 @@ def load_npz(path: str | PathLike[str]) -> Motion:
     except FileError:
         raise
     except BunrakuError as error:  # what the parts themselves say: shapes, times, names
-        raise FileError(str(error).partition("\n")[0], path=str(path), advice=_ADVICE) from None
+        raise FileError(str(error).partition("\n")[0], path=str(path), advice=_SAVED_BY) from None
     except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
-        raise FileError(f"not an NPZ file: {str(error) or 'cut off'}", path=str(path), advice=_ADVICE) from None
+        raise FileError(f"not an NPZ file: {str(error) or 'cut off'}", path=str(path), advice=_SAVED_BY) from None
     except Exception as error:  # noqa: BLE001 - zlib, lzma and struct each have errors of their own
         raise FileError(f"damaged: {error}", path=str(path), advice="copy or save it again") from None
 
@@ -86,7 +85,7 @@ class _Archive:
             raise self.refuse(f"{total >> 20} MB packed into {path.stat().st_size >> 10} kB")
 
     def refuse(self, message: str) -> FileError:
-        return FileError(message, path=str(self.path), advice=_ADVICE)
+        return FileError(message, path=str(self.path), advice=_SAVED_BY)
 
     def __contains__(self, name: str) -> bool:
         return name in self.entries
@@ -104,7 +103,7 @@ class _Archive:
                 raise self.refuse(f"{name!r} is a {len(shape)}-dimensional array of {dtype}")
             size = math.prod(shape) * dtype.itemsize
             if size > info.file_size:
-                raise self.refuse(f"{name!r} should have {size} bytes, but {info.file_size} are there")
+                raise self.refuse(f"{name!r} should have {size} bytes, but has {info.file_size}")
             data = file.read(size)
         if len(data) != size:
             raise self.refuse(f"{name!r} is cut off")
@@ -118,8 +117,8 @@ def _motion(file: _Archive) -> Motion:
     t = file.array("t", dimensions=1)
     tracks: list[Track] = []
     while _key("q", len(tracks)) in file:
-        if len(tracks) == MOST_TRACKS:
-            raise file.refuse(f"more than {MOST_TRACKS} tracks")
+        if len(tracks) == 1_000:
+            raise file.refuse("more than 1000 tracks")
         tracks.append(_track(file, len(tracks)))
     if not tracks:
         raise file.refuse("there is no array 'q'")

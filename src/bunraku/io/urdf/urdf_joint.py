@@ -10,29 +10,26 @@ from numpy.typing import NDArray
 
 from bunraku.errors import did_you_mean
 from bunraku.figure import WORLD, Frame, Joint, Variable
-from bunraku.figure.frame import AXES, ORIGIN, Vector
+from bunraku.figure.frame import AXES, JOINT_MOTIONS, ORIGIN, Vector
 from bunraku.io.leftovers import Leftovers
 from bunraku.io.urdf.urdf_link import placement
 from bunraku.io.xml_text import Element
 from bunraku.spatial import so3
 from bunraku.spatial.so3 import IDENTITY, Quaternion
 
-FREE = ("tx", "ty", "tz", "rz", "ry", "rx")
-BALL = ("rz", "ry", "rx")
-PLANAR = ("tx", "ty", "rz")
-SINGLE = {"revolute": "rotate", "continuous": "rotate", "prismatic": "translate"}
-KINDS = (*SINGLE, "fixed", "floating", "planar", "spherical")
-
 Frames = tuple[list[Frame], Joint | None]
 
 
 def base_frames(frame: str, *, free: bool) -> Frames:
-    """The root link, free in the world or fixed in it."""
-    return _chain(frame, WORLD, frame, FREE, ORIGIN, IDENTITY) if free else ([Frame(frame)], None)
+    """The frames of the root link, called `frame`: `free` in the world, or fixed in it."""
+    return _chain(frame, WORLD, frame, JOINT_MOTIONS["free"], ORIGIN, IDENTITY) if free else ([Frame(frame)], None)
 
 
 def joint_frames(joint: Element, frame: str, parent: str, leftovers: Leftovers) -> Frames:
-    """The frames from the parent's to the child's, and the joint that they form together, if they do."""
+    """The frames from the one called `parent` to the child's, called `frame`, and the ball or free joint that they form, if any.
+
+    What a figure cannot hold is added to `leftovers`. Raises FileError if the `joint` is malformed.
+    """
     kind, name = joint.word("type"), joint.attributes["name"]
     position, rotation = placement(joint)
     if joint.child("mimic") is not None:
@@ -43,12 +40,13 @@ def joint_frames(joint: Element, frame: str, parent: str, leftovers: Leftovers) 
         case "revolute" | "continuous" | "prismatic":
             return [Frame(frame, parent, position, rotation, _variable(joint, kind, name, leftovers))], None
         case "floating":
-            return _chain(frame, parent, name, FREE, position, rotation)
+            return _chain(frame, parent, name, JOINT_MOTIONS["free"], position, rotation)
         case "spherical":
-            return _chain(frame, parent, name, BALL, position, rotation)
+            return _chain(frame, parent, name, JOINT_MOTIONS["ball"], position, rotation)
         case "planar":
             return _planar(joint, frame, parent, name, position, rotation)
-    raise joint.error(f"unknown joint type {kind[:40]!r}", "type", advice=did_you_mean(kind, KINDS))
+    known = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical")
+    raise joint.error(f"unknown joint type {kind[:40]!r}", "type", advice=did_you_mean(kind, known))
 
 
 def _axis(joint: Element) -> Vector:
@@ -58,7 +56,7 @@ def _axis(joint: Element) -> Vector:
     x, y, z = element.numbers("xyz", 3, AXES["x"])
     size = math.hypot(x, y, z)
     if not 1e-9 < size < math.inf:
-        raise element.error("the axis has no direction", "xyz", advice="three numbers that are not all zero")
+        raise element.error("the axis has no direction", "xyz", advice="give three numbers that are not all zero")
     return (x / size, y / size, z / size)
 
 
@@ -78,38 +76,38 @@ def _variable(joint: Element, kind: str, name: str, leftovers: Leftovers) -> Var
             leftovers.add("dry friction left out", name)
     with (limit or dynamics or joint).blamed():
         return Variable(
-            name, SINGLE[kind], _axis(joint), start=min(max(0.0, lower), upper), lower=lower, upper=upper,  # type: ignore[arg-type]
-            speed=speed, effort=effort, damping=damping,
+            name, "translate" if kind == "prismatic" else "rotate", _axis(joint), start=min(max(0.0, lower), upper),
+            lower=lower, upper=upper, speed=speed, effort=effort, damping=damping,
         )  # fmt: skip
 
 
 def _positive(limit: Element, field: str) -> float:
-    """Files write zero, or less, where nothing is known."""
+    """A limit; files write zero or less where it is not known."""
     value = limit.number(field, 0.0)
     return value if value > 0.0 else math.inf
 
 
 def _chain(frame: str, parent: str, name: str, letters: Sequence[str], position: Vector, rotation: Quaternion) -> Frames:
-    """The one-variable frames of a joint that moves in several ways; the last one is the link's."""
+    """One frame for each variable of a joint with several; the last one is the link's."""
     frames: list[Frame] = []
     for letter in letters:
         own = frame if letter is letters[-1] else f"{frame}_{letter}"
         moves = Variable(f"{name}_{letter}", "rotate" if letter[0] == "r" else "translate", AXES[letter[1]])
         frames.append(Frame(own, parent, position, rotation, moves))
         parent, position, rotation = own, ORIGIN, IDENTITY
-    kinds = {FREE: "free", BALL: "ball"}
-    if tuple(letters) not in kinds:
+    kind = next((kind for kind, motions in JOINT_MOTIONS.items() if motions == tuple(letters)), None)
+    if kind is None:
         return frames, None
-    return frames, Joint(frame, kinds[tuple(letters)], tuple(f.name for f in frames))  # type: ignore[arg-type]
+    return frames, Joint(frame, kind, tuple(f.name for f in frames))  # type: ignore[arg-type]
 
 
 def _planar(joint: Element, frame: str, parent: str, name: str, position: Vector, rotation: Quaternion) -> Frames:
-    """Slides along, and turns in, the plane across the axis; the link's own axes come back behind it."""
-    axis = _axis(joint)
+    """Slides along, and turns in, the plane across the axis; a last frame restores the link's own axes."""
+    axis, moves = _axis(joint), ("tx", "ty", "rz")
     if axis == AXES["z"]:
-        return _chain(frame, parent, name, PLANAR, position, rotation)
+        return _chain(frame, parent, name, moves, position, rotation)
     C = so3.onto_z(axis)
-    frames, _ = _chain(f"{frame}_rz", parent, name, PLANAR, position, _quaternion(so3.matrix(rotation) @ C))
+    frames, _ = _chain(f"{frame}_rz", parent, name, moves, position, _quaternion(so3.matrix(rotation) @ C))
     return [*frames, Frame(frame, f"{frame}_rz", ORIGIN, _quaternion(C.T))], None
 
 

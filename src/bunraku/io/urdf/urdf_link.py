@@ -21,13 +21,11 @@ from bunraku.spatial import so3
 from bunraku.spatial.so3 import IDENTITY, Quaternion
 
 Array = NDArray[np.float64]
-GREY: Color = (0.78, 0.79, 0.81)
-MESHES = (".stl", ".obj", ".dae", ".glb", ".gltf", ".ply")
-GEOMETRIES = ("box", "sphere", "cylinder", "capsule", "mesh")
+_DEFAULT_COLOR: Color = (0.78, 0.79, 0.81)  # of links without a material
 
 
 def placement(element: Element) -> tuple[Vector, Quaternion]:
-    """Position and rotation of an element's <origin>."""
+    """Position and rotation of the <origin> of an `element`."""
     origin = element.child("origin")
     if origin is None:
         return ORIGIN, IDENTITY
@@ -40,7 +38,14 @@ def placement(element: Element) -> tuple[Vector, Quaternion]:
 
 
 class Links:
-    """The links of a robot, and what they refer to."""
+    """The links of a robot, with the meshes and materials that they refer to.
+
+    root: the <robot> element
+    path: the file, where relative paths of meshes start
+    packages: folders in which package://NAME/… is looked for
+    need_meshes: whether a mesh that is not found is an error
+    leftovers: collects what a figure cannot hold
+    """
 
     def __init__(self, root: Element, path: Path, packages: Sequence[Path], need_meshes: bool, leftovers: Leftovers) -> None:
         self.elements = xml_text.named(root, "link")
@@ -49,6 +54,7 @@ class Links:
         self.colors = self._colors(root)
 
     def attached(self, link: str, frame: str) -> tuple[list[Body], list[Shape]]:
+        """The bodies and shapes of a `link`, fixed in a `frame`."""
         element = self.elements[link]
         inertial = element.child("inertial")
         bodies = [] if inertial is None else self._body(inertial, frame)
@@ -82,7 +88,7 @@ class Links:
         if geometry is None:
             return None
         position, rotation = placement(element)
-        color = self._color(element.child("material")) if not touches else GREY
+        color = self._color(element.child("material")) if not touches else _DEFAULT_COLOR
         name = element.attributes.get("name", "").strip()
         with element.blamed():
             return Shape(frame, geometry, position, rotation, color, name, touches, not touches)
@@ -104,18 +110,19 @@ class Links:
                     return Capsule(own.number("radius"), own.number("length"))
                 case "mesh":
                     return self._mesh(own)
-        raise own.error(f"unknown geometry <{own.tag[:40]}>", advice=did_you_mean(own.tag, GEOMETRIES))
+        known = ("box", "sphere", "cylinder", "capsule", "mesh")
+        raise own.error(f"unknown geometry <{own.tag[:40]}>", advice=did_you_mean(own.tag, known))
 
     def _mesh(self, element: Element) -> Mesh | None:
         named = element.word("filename")
         x, y, z = element.numbers("scale", 3, (1.0, 1.0, 1.0))
         found = self.finder.find(named)
         if found is None and self.need_meshes:
-            hint = "give the folder that holds its package in `packages`"
-            raise element.error(f"the mesh {named[:200]!r} is not there", "filename", advice=hint)
+            hint = "pass the folder that holds its package as packages=[…]"
+            raise element.error(f"the mesh {named[:200]!r} does not exist", "filename", advice=hint)
         if found is None:
             self.leftovers.add("meshes not found", named[:200])
-        elif found.suffix.lower() not in MESHES:
+        elif found.suffix.lower() not in (".stl", ".obj", ".dae", ".glb", ".gltf", ".ply"):
             self.leftovers.add("meshes of an unknown format", named[:200])
         else:
             return Mesh(str(found), (x, y, z))
@@ -124,7 +131,7 @@ class Links:
     # -- materials -------------------------------------------------------------------------------------------
 
     def _colors(self, root: Element) -> dict[str, Color]:
-        """Colours by name: materials of the robot, and those that links define on their way."""
+        """Colours by name: materials of the robot, and those that its links define."""
         materials = root.all("material")
         for link in self.elements.values():
             materials += [m for visual in link.all("visual") for m in visual.all("material")]
@@ -136,9 +143,9 @@ class Links:
 
     def _color(self, material: Element | None) -> Color:
         if material is None:
-            return GREY
+            return _DEFAULT_COLOR
         own = material.child("color")
-        return _rgb(own) if own is not None else self.colors.get(material.attributes.get("name", ""), GREY)
+        return _rgb(own) if own is not None else self.colors.get(material.attributes.get("name", ""), _DEFAULT_COLOR)
 
 
 def _rgb(color: Element) -> Color:
@@ -147,7 +154,7 @@ def _rgb(color: Element) -> Color:
 
 
 def _together(seen: list[Shape], felt: list[Shape]) -> list[Shape]:
-    """A shape that is both looked at and collided with is one shape."""
+    """One shape where a visual and a collision geometry are the same."""
     out = list(seen)
     for shape in felt:
         twin = next((k for k, other in enumerate(out) if _place(other) == _place(shape)), None)
@@ -163,7 +170,7 @@ def _place(shape: Shape) -> tuple[object, ...]:
 
 
 def possible(I: Array) -> Array:
-    """The nearest inertia that a body can have: no moment is negative, none exceeds the sum of the others."""
+    """The inertia nearest to `I` [kg·m²] that a body can have: no moment is negative, none exceeds the sum of the others."""
     moments, axes = np.linalg.eigh(I)
     if moments[0] >= 0.0 and moments[0] + moments[1] >= moments[2]:
         return I
@@ -176,13 +183,17 @@ def possible(I: Array) -> Array:
 
 
 class MeshFinder:
-    """Finds the file that a URDF means by package://NAME/…, file://… or a plain path."""
+    """Finds the file that the URDF file at `path` means by package://NAME/…, file://… or a plain path.
+
+    Packages are looked for in the folders `packages`, then in those above the file.
+    """
 
     def __init__(self, path: Path, packages: Sequence[Path]) -> None:
         self.folder = path.parent
         self.packages = [*packages, *path.absolute().parents]
 
     def find(self, name: str) -> Path | None:
+        """The existing file that `name` means, or None."""
         try:
             return next((path for path in self._candidates(name) if path.is_file()), None)
         except (OSError, ValueError):  # a name that no file can have

@@ -20,8 +20,8 @@ from bunraku.io.xml_text import Element
 
 PathLike = str | os.PathLike[str]
 
-# What is understood: the attributes, then the children, of every element that is read.
-KNOWN = {
+# The attributes, then the children, that the reader understands of every element.
+_UNDERSTOOD = {
     "robot": ("name version", "link joint material"),
     "link": ("name type", "inertial visual collision"),
     "inertial": ("", "origin mass inertia"),
@@ -38,14 +38,15 @@ def load(
     path: PathLike, *, floating_base: bool = False, packages: Sequence[PathLike] = (),
     need_meshes: bool = False,
 ) -> Figure:  # fmt: skip
-    """The figure of a URDF file.
+    """The figure of the URDF file at `path`.
 
-    `floating_base` sets the root link free in the world. `packages` are folders in which package://NAME/… is
-    looked for, before the folders above the file. A mesh that is not found is left out, or with `need_meshes`
-    an error.
+    floating_base: whether the root link moves freely in the world
+    packages: folders in which package://NAME/… is looked for, before the folders above the file
+    need_meshes: whether a mesh that is not found is an error; otherwise it is left out
 
     An effort or velocity limit of zero means none. Every joint starts at zero, or at the limit next to it.
-    Inertias that no body can have are replaced by the nearest that one can. A mimic joint moves on its own.
+    Inertias that no body can have are replaced by the nearest possible ones. A mimic joint moves on its own.
+    Raises FileError, which points at the fault; warns once of everything that was left out.
     """
     return _figure(xml_text.read(path, root="robot"), Path(path), floating_base, packages, need_meshes)
 
@@ -54,7 +55,7 @@ def parse(
     text: str | bytes, *, path: PathLike = "", floating_base: bool = False, packages: Sequence[PathLike] = (),
     need_meshes: bool = False,
 ) -> Figure:  # fmt: skip
-    """The figure of URDF text, as if it were in the file `path`."""
+    """The figure of URDF `text`, as if it were in the file `path`; `floating_base`, `packages` and `need_meshes` as in `load`."""
     root = xml_text.parse(text, path=str(path), root="robot")
     return _figure(root, Path(path), floating_base, packages, need_meshes)
 
@@ -75,10 +76,10 @@ def _figure(root: Element, path: Path, floating_base: bool, packages: Sequence[P
 
 
 def _name_unknown(element: Element, leftovers: Leftovers) -> None:
-    """Names the elements and attributes, of those that are read, which nobody understands."""
-    if element.tag not in KNOWN:
+    """Adds to the leftovers the attributes and children of `element` that the reader does not understand."""
+    if element.tag not in _UNDERSTOOD:
         return
-    attributes, children = (words.split() for words in KNOWN[element.tag])
+    attributes, children = (words.split() for words in _UNDERSTOOD[element.tag])
     for attribute in element.attributes:
         if attribute not in attributes and not attribute.startswith("xmlns"):
             leftovers.add("attributes left out", f"{element.tag} {attribute}")
@@ -111,7 +112,7 @@ class _Tree:
             below.setdefault(parent, []).append((child, joint))
         self._grow(self._root(root, above), below, floating_base)
         if lost := [joint for child, joint in above.items() if child not in self.frame_of]:
-            raise lost[0].error("the joints run in a circle", advice="only the root link hangs from no joint")
+            raise lost[0].error("the joints form a cycle", advice="only the root link hangs from no joint")
 
     def _end(self, joint: Element, end: str) -> str:
         element = joint.needed(end, advice=f'add <{end} link="…"/>')
@@ -132,7 +133,7 @@ class _Tree:
         tops = [name for name in links if name not in above]
         if not tops:
             first = next(iter(above.values()))
-            raise first.error("the joints run in a circle", advice="one link, the root, hangs from no joint")
+            raise first.error("the joints form a cycle", advice="one link, the root, hangs from no joint")
         if len(tops) > 1:
             message = f"link {tops[1]!r} hangs from no joint, like {tops[0]!r}"
             raise links[tops[1]].error(message, advice="a robot has one root link; a fixed joint joins two")
@@ -169,5 +170,5 @@ class _Tree:
 
 
 def _frame_name(link: str) -> str:
-    """A link called world, if it is not the world itself, needs another name."""
+    """The name of the frame of a link; one called world, which is not the world itself, needs another."""
     return "world_link" if link == WORLD else link
