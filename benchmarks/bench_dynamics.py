@@ -17,7 +17,7 @@ from benchmarks.table import Ratio, best_of, interleaved
 from bunraku.dynamics import Simulation
 from bunraku.dynamics.acceleration import mixed
 from bunraku.dynamics.rollout import rollout
-from bunraku.dynamics.simulation import SHARE, TOLERANCE
+from bunraku.dynamics.simulation import LEFT_SHARE, STEP_TOLERANCE
 from bunraku.dynamics.step_derivatives import expand, expand_along
 from bunraku.figure import Figure, library
 from bunraku.kernels.entry_point import entry
@@ -74,7 +74,7 @@ class Performance:
         P, G, En, bits = self._out
         rollout(
             self.tree, np.repeat(self.Q[:1], 6, 0), np.zeros(n), np.zeros(nc), self._charts.copy(), np.zeros(nc, np.bool_), self.K,
-            self.U, self.dt, SHARE, TOLERANCE, self.Q[1:], P, self.L, G, En, self.states, bits,
+            self.U, self.dt, LEFT_SHARE, STEP_TOLERANCE, self.Q[1:], P, self.L, G, En, self.states, bits,
         )  # fmt: skip
 
     def first(self) -> None:
@@ -86,13 +86,14 @@ class Performance:
     def _along(self, weights: Array, H: Array) -> None:
         few = self.few
         expand_along(
-            self.tree, self.states[:few], self.Q[: few + 1], self.L[:few], self.U[:few], self.dt, SHARE, weights, self._D[:few], H
-        )
+            self.tree, self.states[:few], self.Q[: few + 1], self.L[:few], self.U[:few], self.dt, LEFT_SHARE, weights,
+            self._D[:few], H,
+        )  # fmt: skip
 
     def second(self) -> None:
         k = len(self.K) // 3
         expand(
-            self.tree, self.states[k], self.Q[k], self.Q[k + 1], self.L[k], self.U[k], self.dt, SHARE, self._weights[2],
+            self.tree, self.states[k], self.Q[k], self.Q[k + 1], self.L[k], self.U[k], self.dt, LEFT_SHARE, self._weights[2],
             self._D[0], self._H[: self.outputs],
         )  # fmt: skip
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bunraku.dynamics import momentum
 from bunraku.dynamics.linearize import Step0, step_derivative, step_once
-from bunraku.dynamics.rollout import RETRIED
+from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.step_derivatives import expand
 from bunraku.figure import Figure, library
 from bunraku.kinematics import pose
@@ -100,7 +100,7 @@ class Agreement:
 def check(case: Case, *, rows: int = 3) -> Step0:
     """First derivative, and the second contracted with a few covectors, against quotients."""
     f, here = case.figure, case.solve()
-    assert not here.bits & ~RETRIED
+    assert not here.bits & ~STEP_BITS.retried
     n, nq, nu, nc = f.n_dynamic, f.n_q, len(f.forces), len(here.impulse)
     z = np.random.default_rng(0).normal(size=(rows, 2 * n + nc))
     z[:, n : n + nc] *= here.states > 0
@@ -112,7 +112,7 @@ def check(case: Case, *, rows: int = 3) -> Step0:
         def solve(dx: Array) -> tuple[Case, Step0]:
             there = case.moved(dx)
             taken = there.solve()
-            if taken.bits & ~RETRIED or (taken.states != here.states).any():
+            if taken.bits & ~STEP_BITS.retried or (taken.states != here.states).any():
                 raise Switched
             return there, taken
 

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from bunraku.dynamics import Simulation, momentum
-from bunraku.dynamics.rollout import RECHARTED
+from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.figure import Figure
 from bunraku.figure.build import ball, body, capsule, figure, fixed, free, ry
 from bunraku.kinematics import pose
@@ -36,12 +36,12 @@ def tumble(dt: float, steps: int, chunks: int = 100) -> tuple[Array, Array, Arra
     J, E, up, moved = [angular_momentum(simulation)], [], [], 0
     for _ in range(chunks):
         part = simulation.run(np.zeros((steps // chunks, 0)))
-        assert not (part.bits & ~RECHARTED).any()
+        assert not (part.bits & ~STEP_BITS.recharted).any()
         assert np.abs(np.diff(part.q, axis=0)).max() < 3.5  # beside a pole angles turn by half a turn, never by whole ones
         J.append(angular_momentum(simulation))
         E.append(part.energy.sum(1))
         up.append(Rotation.from_euler("ZYX", part.q[:, 3:6]).apply([0, 0, 1]))
-        moved += int(np.count_nonzero(part.bits & RECHARTED))
+        moved += int(np.count_nonzero(part.bits & STEP_BITS.recharted))
     return np.array(J), np.concatenate(E), np.concatenate(up), moved
 
 
@@ -73,7 +73,7 @@ def test_it_tumbles_as_euler_says() -> None:
     w0 = np.array([0.05, 2.0, 0.02])  # about the middle axis: it flips
     simulation = Simulation(top(), v=[0, 0, 0, w0[2], w0[1], w0[0]], dt=1e-3)
     steps = simulation.run(np.zeros((8000, 0)))
-    assert np.count_nonzero(steps.bits & RECHARTED) > 3
+    assert np.count_nonzero(steps.bits & STEP_BITS.recharted) > 3
 
     def rate(_: float, y: Array) -> Array:
         w, Q = y[:3], y[3:]
@@ -111,7 +111,7 @@ def test_the_zero_of_a_ball_joint_does_not_matter() -> None:
             J = pose(fig).jacobian("arm")[3:, :3]
             v = np.append(np.linalg.solve(J, [7.0, 5.0, 3.0]), 1.0)
             simulation = Simulation(fig, v=v, dt=dt)
-            moved.append((simulation.run(np.zeros((round(0.8 / dt), 0))).bits & RECHARTED).any())
+            moved.append((simulation.run(np.zeros((round(0.8 / dt), 0))).bits & STEP_BITS.recharted).any())
             ends.append(pose(fig, simulation.q).X("flap"))
         assert moved == [True, False]
         away.append(np.abs(ends[1] - ends[0]).max())
@@ -125,7 +125,7 @@ def test_a_chart_that_moves_changes_nothing_physical() -> None:
     for dt in (1e-3, 5e-4):
         simulation = Simulation(fig, v=[3.0, 9.0, 2.0, 0.5], dt=dt)
         steps = simulation.run(np.zeros((round(1.5 / dt), 0)))
-        moved = np.flatnonzero(steps.bits & RECHARTED)
+        moved = np.flatnonzero(steps.bits & STEP_BITS.recharted)
         assert len(moved) > 2
         assert np.abs(np.diff(steps.q, axis=0))[moved[:-1]].max() < 0.2
         jumps.append(np.abs(np.diff(steps.energy.sum(1))).max())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bunraku.dynamics import Simulation, mass_matrix, momentum, simulate
 from bunraku.dynamics.complementarity import complementarity
 from bunraku.dynamics.quantities import gap_derivatives
-from bunraku.dynamics.rollout import DIVIDED, FROZEN, HELD
+from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.figure import Figure, library
 from bunraku.figure.build import body, figure, string, tx, ty, tz
 from bunraku.figure.records import LINK_RECORD
@@ -120,7 +120,7 @@ def test_every_step_end_is_admissible(name: str) -> None:
     assert ((steps.states[:, :ropes] == 0).any(0)).all()
     assert impulse.min() >= 0.0
     assert gap.max() <= 1e-10
-    whole = (steps.bits & DIVIDED) == 0  # a string may pull in one part of a step and hang through in another
+    whole = (steps.bits & STEP_BITS.divided) == 0  # a string may pull in one part of a step and hang through in another
     assert np.abs(impulse * gap)[whole].max() <= 1e-11
     assert np.count_nonzero(whole) > 480
     # what was recorded is what is there
@@ -140,7 +140,7 @@ def test_impacts_never_add_energy(seed: int) -> None:
             q[k] += rng.uniform(0.0, 0.1)
     simulation = Simulation(fig, q, dt=2e-3)
     steps = simulation.run(np.repeat(q[fig.n_dynamic :][None], 150, 0))
-    assert not (steps.bits & (HELD | FROZEN)).any()
+    assert not (steps.bits & (STEP_BITS.held | STEP_BITS.frozen)).any()
     E = steps.energy.sum(1)
     caught = np.flatnonzero((np.diff(steps.states[:, : len(fig.strings)].astype(int), axis=0) > 0).any(1)) + 1
     for k in caught[caught < len(E) - 1]:
@@ -152,7 +152,7 @@ def test_slack_taut_and_slack_again_within_a_step_is_not_lost() -> None:
     """So fast that the free flight of a step would end beyond the string and come back: every end is within reach."""
     fig = bob(0.5, at=(0.0, 0.0, -0.49))
     steps = Simulation(fig, v=[30.0, 0.0, 0.0], dt=0.05).run(rows(fig, 200))
-    assert not (steps.bits & (HELD | FROZEN)).any()
+    assert not (steps.bits & (STEP_BITS.held | STEP_BITS.frozen)).any()
     assert np.linalg.norm(steps.q, axis=1).max() <= 0.5 + 1e-10
     assert steps.impulse.min() >= 0.0
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bunraku.dynamics import Simulation
-from bunraku.dynamics.rollout import FROZEN, HELD
+from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.figure import Figure, library
 from bunraku.figure.build import body, box, contact, figure, free, tx, ty, tz
 
@@ -41,7 +41,7 @@ def brick(slope: float, friction: float, *, corners: int = 4, mass: float = 1.3)
 def run(fig: Figure, steps: int, dt: float, v: Array | list[float] | None = None) -> tuple[Array, Array, NDArray[np.int8]]:
     """q, forces and states; nothing was held or frozen, all impulses are in their cones."""
     result = Simulation(fig, v=v, dt=dt).run(np.zeros((steps, 0)))
-    assert not (result.bits & (HELD | FROZEN)).any()
+    assert not (result.bits & (STEP_BITS.held | STEP_BITS.frozen)).any()
     names = fig.compiled.link_names
     for k, found in enumerate(names):
         if f"{found}.slip1" in names:
@@ -105,7 +105,7 @@ def test_a_brick_that_is_dropped_comes_to_rest(corners: int) -> None:
     q = fig.start.copy()
     q[2], q[4] = 0.12, 0.2
     result = Simulation(fig, q, dt=0.005).run(np.zeros((600, 0)))
-    assert not (result.bits & (HELD | FROZEN)).any()
+    assert not (result.bits & (STEP_BITS.held | STEP_BITS.frozen)).any()
     assert np.isfinite(result.q).all()
     if corners > 1:
         assert np.abs(result.q[-1] - result.q[-50]).max() < 1e-7
@@ -129,9 +129,9 @@ def test_thrown_bricks_never_gain_energy_or_sink(seed: int) -> None:
     q = fig.start.copy()
     q[2], q[3:] = 0.3, rng.uniform(-0.6, 0.6, 3)
     result = Simulation(fig, q, rng.normal(size=6), dt=0.005).run(np.zeros((200, 0)))
-    assert not (result.bits & FROZEN).any()
+    assert not (result.bits & STEP_BITS.frozen).any()
     normals = [k for k, name in enumerate(fig.compiled.link_names) if ".slip" not in name]
-    sound = (result.bits & HELD) == 0
+    sound = (result.bits & STEP_BITS.held) == 0
     assert result.gap[sound][:, normals].max() < 1e-10
     E = result.energy.sum(1)
     assert E.max() <= E[0] + 0.02 * abs(E[0])

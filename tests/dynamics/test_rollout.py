@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bunraku.dynamics import Simulation, Steps
-from bunraku.dynamics.rollout import DIVIDED, FROZEN, HELD, RECHARTED, RETRIED
+from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure, library
 from bunraku.figure.build import body, figure, spindle, string, tx, ty, tz
@@ -54,12 +54,12 @@ def survive(fig: Figure, K: Array) -> tuple[Simulation, Steps]:
     ropes = len(fig.strings)
     for part in (steps.q, steps.momentum, steps.impulse, steps.gap, steps.energy):
         assert np.isfinite(part).all()
-    assert not (steps.bits & FROZEN).any()
+    assert not (steps.bits & STEP_BITS.frozen).any()
     assert steps.impulse[:, :ropes].min() >= 0.0
     wide = steps.gap[:, :ropes].max(1) > 1e-8
-    assert (steps.bits[wide] & HELD).all()
+    assert (steps.bits[wide] & STEP_BITS.held).all()
     asked = np.abs(steps.q[:, fig.n_dynamic :] - K).max(1) > 1e-9
-    assert (steps.bits[asked] & HELD).all()  # the puppeteer gets what he asks for, or is told
+    assert (steps.bits[asked] & STEP_BITS.held).all()  # the puppeteer gets what he asks for, or is told
     return simulation, steps
 
 
@@ -87,9 +87,9 @@ def test_lively_motion_needs_no_crutches() -> None:
         fig = library.named(name)
         _, steps = survive(fig, puppeteer(fig, 0, 6000))
         assert (steps.states[:, : len(fig.strings)] == 0).any()
-        kinds = collections.Counter((steps.bits & ~RECHARTED).tolist())
-        assert kinds[0] + kinds[RETRIED] > 0.97 * 6000
-        assert set(kinds) <= {0, RETRIED, DIVIDED, DIVIDED | RETRIED}
+        kinds = collections.Counter((steps.bits & ~STEP_BITS.recharted).tolist())
+        assert kinds[0] + kinds[STEP_BITS.retried] > 0.97 * 6000
+        assert set(kinds) <= {0, STEP_BITS.retried, STEP_BITS.divided, STEP_BITS.divided | STEP_BITS.retried}
 
 
 def test_a_spindle_below_the_floor() -> None:
@@ -104,7 +104,7 @@ def test_a_spindle_below_the_floor() -> None:
         q[low.index(string_.variable)] = 0.0
     q[[low.index(s.variable) for s in low.strings]] = pose(low, q).gaps + 1e-3
     steps = Simulation(low, q).run(np.repeat(q[low.n_dynamic :][None], 600, 0))
-    assert not (steps.bits & (HELD | FROZEN)).any()
+    assert not (steps.bits & (STEP_BITS.held | STEP_BITS.frozen)).any()
     assert steps.q[-1, 2] < q[2] - 1.0
 
 
@@ -149,10 +149,10 @@ def test_after_it_is_held_it_goes_on() -> None:
     K[:, 2] = 0.6
     K[50:150, 2] = 0.0
     steps = simulation.run(K)
-    assert (steps.bits[60:149] & HELD).all()
-    assert not (steps.bits[151:] & (HELD | FROZEN)).any()
+    assert (steps.bits[60:149] & STEP_BITS.held).all()
+    assert not (steps.bits[151:] & (STEP_BITS.held | STEP_BITS.frozen)).any()
     np.testing.assert_allclose(steps.q[151:, 3:], K[151:], atol=0.0)
-    assert steps.gap[(steps.bits & HELD) == 0].max() < 1e-10
+    assert steps.gap[(steps.bits & STEP_BITS.held) == 0].max() < 1e-10
     assert steps.gap.max() < 1e-5
 
 
@@ -168,7 +168,7 @@ def test_strings_that_contradict_each_other() -> None:
     K[:, 4:] = np.linspace(K[0, 4], 0.2, 200)[:, None]
     steps = simulation.run(K)
     assert {name for _, name, _ in simulation.held(steps)} == {"l", "r"}
-    assert not (steps.bits & FROZEN).any()
+    assert not (steps.bits & STEP_BITS.frozen).any()
     assert abs(steps.q[-1, 0]) < 1e-3
     assert abs(steps.q[-1, 2]) < 0.02
     assert steps.gap.max() < 1e-10

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bunraku.dynamics import Simulation, Steps
-from bunraku.dynamics.simulation import SHARE
+from bunraku.dynamics.simulation import LEFT_SHARE
 from bunraku.dynamics.step_derivatives import expand, expand_along
 from bunraku.figure import Figure, library
 
@@ -38,7 +38,7 @@ def along(figure: Figure, Q: Array, steps: Steps, Z: Array) -> tuple[Array, Arra
     outputs, inputs = sizes(figure)
     U = np.zeros((len(steps.q), len(figure.forces)))
     D, H = np.empty((len(U), outputs, inputs)), np.empty((len(Z), inputs, inputs))
-    expand_along(figure.compiled.tree, steps.states, Q, steps.impulse, U, DT, SHARE, Z, D, H)
+    expand_along(figure.compiled.tree, steps.states, Q, steps.impulse, U, DT, LEFT_SHARE, Z, D, H)
     return D, H
 
 
@@ -46,7 +46,7 @@ def alone(figure: Figure, Q: Array, steps: Steps, k: int, Z: Array) -> tuple[Arr
     outputs, inputs = sizes(figure)
     D, H = np.empty((outputs, inputs)), np.empty((len(Z), inputs, inputs))
     u = np.zeros(len(figure.forces))
-    expand(figure.compiled.tree, steps.states[k], Q[k], Q[k + 1], steps.impulse[k], u, DT, SHARE, Z, D, H)
+    expand(figure.compiled.tree, steps.states[k], Q[k], Q[k + 1], steps.impulse[k], u, DT, LEFT_SHARE, Z, D, H)
     return D, H
 
 

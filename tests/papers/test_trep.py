@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bunraku.dynamics import mass_matrix
 from bunraku.dynamics.linearize import step_derivative
 from bunraku.dynamics.rollout import rollout
-from bunraku.dynamics.simulation import TOLERANCE
+from bunraku.dynamics.simulation import STEP_TOLERANCE
 from bunraku.dynamics.step_derivatives import expand
 from bunraku.figure import Figure, Wire, library
 from bunraku.kinematics import pose
@@ -57,7 +57,7 @@ def replay(figure: Figure, ref: dict[str, Array]) -> Run:
     )  # fmt: skip
     rollout(
         tree, np.repeat(ref["q"][:1], 4, 0), ref["p"][0].copy(), np.zeros(nc), np.repeat(np.eye(3)[None], nb, 0),
-        np.zeros(nc, np.bool_), ref["k"], ref["u"], float(ref["dt"]), 1.0, TOLERANCE, run.q, run.p, run.impulse, run.gap,
+        np.zeros(nc, np.bool_), ref["k"], ref["u"], float(ref["dt"]), 1.0, STEP_TOLERANCE, run.q, run.p, run.impulse, run.gap,
         np.empty((0, 2)), run.states, run.bits,
     )  # fmt: skip
     return run

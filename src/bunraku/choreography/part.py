@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bunraku.brief import brief
 from bunraku.control.control_system import System
 from bunraku.control.projection import project
-from bunraku.dynamics.simulation import TOLERANCE
+from bunraku.dynamics.simulation import STEP_TOLERANCE
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics.loci import point_along
@@ -104,7 +104,7 @@ def play(part: Part, *, figure: Figure | None = None, pushes: Sequence[Push] = (
             u_now[0, : part.u.shape[1]] -= part.gains[a] @ (now - X[0])
         X[0] = now
         done = project(
-            s.tree, taut, X, u_now, np.ascontiguousarray(K), s.hands, s.thrusts, s.dt, s.share, TOLERANCE, x[a : b + 1],
+            s.tree, taut, X, u_now, np.ascontiguousarray(K), s.hands, s.thrusts, s.dt, s.share, STEP_TOLERANCE, x[a : b + 1],
             u[a:b], impulse[a:b], states[a:b], bits[a:b],
         )  # fmt: skip
         if done < b - a:

@@ -19,8 +19,8 @@ from bunraku.choreography.compose import reference
 from bunraku.choreography.jet import Jet
 from bunraku.choreography.score import Score
 from bunraku.dynamics import Simulation
-from bunraku.dynamics.rollout import FROZEN, HELD, RECHARTED
-from bunraku.dynamics.simulation import SHARE, Steps
+from bunraku.dynamics.rollout import STEP_BITS
+from bunraku.dynamics.simulation import LEFT_SHARE, Steps
 from bunraku.dynamics.step_derivatives import expand_along
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
@@ -74,8 +74,9 @@ class Played:
     def _play(self, shifts: Array) -> tuple[Jet, Steps]:
         wanted = self._wanted(shifts)
         steps = Simulation(self.figure, wanted.value[0], dt=self.dt).run(wanted.value[1:, self.figure.n_dynamic :], energy=False)
-        if (steps.bits & (HELD | FROZEN | RECHARTED)).any():
-            k = int(np.flatnonzero(steps.bits & (HELD | FROZEN | RECHARTED))[0])
+        broken = steps.bits & (STEP_BITS.held | STEP_BITS.frozen | STEP_BITS.recharted)
+        if broken.any():
+            k = int(np.flatnonzero(broken)[0])
             raise BunrakuError(
                 f"{self.role} cannot follow its strings {self.t[k + 1]:.2f} s into the show\n"
                 "  advice: make the motion there smaller or slower"
@@ -145,7 +146,7 @@ class Played:
         H = np.empty((len(weights), 2 * nq, 2 * nq))
         Q = np.concatenate([wanted.value[:1], steps.q])
         expand_along(
-            tree, steps.states, Q, steps.impulse, np.zeros((N, len(figure.forces))), self.dt, SHARE,
+            tree, steps.states, Q, steps.impulse, np.zeros((N, len(figure.forces))), self.dt, LEFT_SHARE,
             weights if len(weights) else np.zeros((0, 2 * n + nc)), D, H,
         )  # fmt: skip
         return D, H

@@ -1,4 +1,4 @@
-"""ControlProblem: a system, where it starts, and the sheet of what is wished; rollouts and expansions of it."""
+"""ControlProblem: a system, where it starts, and what its motion costs; rollouts, and their derivatives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bunraku.control.control_system import ControlCurve, Rollout, System
 from bunraku.control.cost_arrays import Bounds, Sheet, slopes, value
 from bunraku.control.keep_out import KeepOut
-from bunraku.control.linear_steps import Slopes, Steps1
+from bunraku.control.linear_steps import LinearSteps, Slopes
 from bunraku.control.projection import project
 from bunraku.control.push_inputs import pushes
 from bunraku.control.riccati import riccati
@@ -36,13 +36,14 @@ class Broken:
     """A rollout that ended early."""
 
     step: int
+    """The first step that failed."""
     bits: int
     """What happened: see bunraku.dynamics.rollout."""
 
 
 @dataclass(frozen=True, eq=False)
 class ControlProblem:
-    """What is to be minimised, over motions from one state."""
+    """What is minimised, over motions from one state."""
 
     system: System
     sheet: Sheet
@@ -56,11 +57,12 @@ class ControlProblem:
 
     @property
     def steps(self) -> int:
+        """How many."""
         return len(self.sheet.wx) - 1
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """Inputs that no term weighs by themselves: what they do to the figure may weigh them, or nothing."""
+        """Names of chosen inputs that no term weighs directly; terms may still weigh what they do to the figure."""
         s, sheet = self.system, self.sheet
         hands = sheet.wx[:, s.n : s.n_q].any(0) | sheet.wx[:, s.n_q + s.n :].any(0)
         if len(sheet.acceleration):
@@ -70,7 +72,7 @@ class ControlProblem:
         return tuple(names[k] for k in s.chosen if not priced[k])
 
     def project(self, curve: ControlCurve, gains: Array | None = None) -> Rollout | Broken:
-        """P_d of the curve (*trep*, eq. 12); without gains, the inputs alone."""
+        """P_d of `curve` under `gains` (*trep*, eq. 12); without gains, the motion that its inputs make."""
         s, N = self.system, len(curve)
         x, u = np.empty((N + 1, s.n_x)), np.empty_like(curve.u)
         impulse, states, bits = np.empty((N, s.n_links)), np.empty((N, s.n_links), np.int8), np.zeros(N, np.int64)
@@ -96,7 +98,7 @@ class ControlProblem:
 
 
 class MotionExpansion:
-    """First and second derivatives along a motion, in arrays that are used again and again."""
+    """First and second derivatives along motions of one `problem`, in arrays that are used again and again."""
 
     def __init__(self, problem: ControlProblem) -> None:
         s, sheet, N = problem.system, problem.sheet, problem.steps
@@ -105,15 +107,15 @@ class MotionExpansion:
         blocks = len(sheet.joint) > 0 or len(sheet.wc) > 0 or problem.keepout is not None
         rows_q, rows_l = (N + 1 if blocks else 0), (N if len(sheet.wl) or bounded else 0)
         self.slopes = Slopes(
-            np.zeros((N + 1, s.n_x)), np.zeros((N + 1, s.n_x)), np.zeros((N, s.n_u)), np.zeros((N, s.n_u)),
-            np.zeros((rows_l, s.n_links)), np.zeros((rows_l, s.n_links)), np.zeros((rows_q, s.n_q, s.n_q)),
-            np.zeros((rows_q, s.n_q, s.n_q)), sheet.acceleration, sheet.end,
+            gx=np.zeros((N + 1, s.n_x)), hx=np.zeros((N + 1, s.n_x)), gu=np.zeros((N, s.n_u)), hu=np.zeros((N, s.n_u)),
+            gl=np.zeros((rows_l, s.n_links)), hl=np.zeros((rows_l, s.n_links)), Hq=np.zeros((rows_q, s.n_q, s.n_q)),
+            bend=np.zeros((rows_q, s.n_q, s.n_q)), acceleration=sheet.acceleration, end=sheet.end,
         )  # fmt: skip
         D = np.zeros((N, 2 * s.n + s.n_links, 2 * s.n_q))
         shape = (s.n, s.n_q, s.n_links)
         E = np.repeat(s.impulse_of_effort[None], N if s.pushed else 1, 0)
         turn = np.zeros((N if s.pushed else 0, len(s.thrusts), s.n_q))
-        self.steps = Steps1(D, E, turn, s.hands, shape, s.dt, s.share)
+        self.steps = LinearSteps(D, E, turn, s.hands, shape, s.dt, s.share)
         self.gains, self.feed = np.zeros((N, s.n_u, s.n_x)), np.zeros((N, s.n_u))
         self.newton_gains = np.zeros((N, s.n_u, s.n_x))
         self.weights, self.gradient = np.zeros((N, 2 * s.n + s.n_links)), np.zeros((N, s.n_u))
@@ -121,19 +123,24 @@ class MotionExpansion:
         self._H: Array | None = None
 
     def at(self, run: Rollout) -> None:
-        """First derivatives of the steps; gradient and Gauss–Newton Hessian of the cost."""
+        """First derivatives of the steps of `run`; gradient and Gauss–Newton Hessian of the cost."""
         s = self.problem.system
         Q, forces = self._slopes(run)
         expand_along(s.tree, run.states, Q, run.impulse, forces, s.dt, s.share, np.zeros((0, 0)), self.steps.D, no_gains())
 
     def safe_along(self, run: Rollout) -> float | None:
-        """First derivatives, and gains and feedforward without curvature."""
+        """First derivatives along `run`, and gains and feedforward without curvature.
+
+        Returns the expected decrease; None where an input is free.
+        """
         self.at(run)
         return self.gauss_newton()
 
     def bend_along(self, run: Rollout, *, fresh: bool = True) -> float | None:
-        """All that `safe_along` gives, and the curvature of the steps, contracted with the adjoint under the gains; under those at
-        hand, where no `fresh` ones are wanted."""
+        """All that `safe_along` gives along `run`, and the curvature of the steps, contracted with the adjoint under the gains.
+
+        Where `fresh` is False, the gains stay as they are. Returns the expected decrease; None where an input is free.
+        """
         s, N = self.problem.system, self.problem.steps
         if self._H is None:
             self._H = np.zeros((N, 2 * s.n_q, 2 * s.n_q))
@@ -158,19 +165,25 @@ class MotionExpansion:
         return Q, np.ascontiguousarray(run.u[:, s.n_kin :])
 
     def gauss_newton(self, shift: float = 0.0) -> float | None:
-        """Gains and feedforward without curvature; the expected decrease, or nothing where no shift makes it convex."""
+        """Gains and feedforward without curvature; the Hessian of the inputs grows by `shift` times its diagonal.
+
+        Returns the expected decrease; None where the model is not convex.
+        """
         failed, decrease = riccati(self.steps, self.slopes, no_gains(), 0.0, shift, self.gains, self.feed, self.first)
         return float(decrease) if failed < 0 and np.isfinite(decrease) else None
 
     def steepest(self) -> None:
-        """Feedforward and gains that know nothing of the cost's shape: one weight for all states, one for all inputs."""
+        """Feedforward and gains of the steepest descent: one weight for all states, one for all inputs."""
         flat = [np.full_like(h, max(h.mean(), 1e-12)) for h in (self.slopes.hx, self.slopes.hu)]
         none = np.zeros((0, 0))
         metric = self.slopes._replace(hx=flat[0], hu=flat[1], Hq=no_gains(), bend=no_gains(), end=none)
         riccati(self.steps, metric, no_gains(), 0.0, 0.0, self.newton_gains, self.feed, self.first)
 
     def newton(self, mu: float = 0.0) -> float | None:
-        """Feedforward with the curvature; nothing where the Hessian is not positive definite."""
+        """Feedforward with the curvature and `mu` times the Hessian of Gauss and Newton besides.
+
+        Returns the expected decrease; None where the Hessian is not positive definite.
+        """
         assert self._H is not None
         failed, decrease = riccati(self.steps, self.slopes, self._H, mu, 0.0, self.newton_gains, self.feed, self.first)
         return float(decrease) if failed < 0 and np.isfinite(decrease) else None
@@ -183,7 +196,7 @@ class MotionExpansion:
         return ControlCurve(x, u)
 
     def slope(self, change: ControlCurve) -> float:
-        """Dg·ζ."""
+        """Dg·ζ: the derivative of the cost along `change`."""
         out = float(np.vdot(self.slopes.gx, change.x) + np.vdot(self.slopes.gu, change.u))
         if len(self.slopes.gl):
             out += float(np.vdot(self.slopes.gl, self._impulses(change)))
@@ -195,8 +208,11 @@ class MotionExpansion:
         return out
 
 
-def within(system: System, steps: Steps1, change: ControlCurve) -> Array:
-    """A change of states and chosen inputs as the steps see it: (q, p, next kinematic variables), forces entering like momentum."""
+def within(system: System, steps: LinearSteps, change: ControlCurve) -> Array:
+    """A `change` of states and chosen inputs of `system` as its linear `steps` take it.
+
+    Returns rows (q, p, next kinematic variables); forces enter like momentum.
+    """
     s, N = system, len(change)
     inner = np.concatenate([change.x[:-1, : s.n_q + s.n], np.zeros((N, s.n_kin))], 1)
     inner[:, s.n_q + s.n + s.hands] = change.u[:, : len(s.hands)]
@@ -205,8 +221,10 @@ def within(system: System, steps: Steps1, change: ControlCurve) -> Array:
     return inner
 
 
-def push_along(system: System, Q: Array, weights: Array, steps: Steps1) -> None:
-    """Fills steps.E with what pushes do along Q; with weights of the outputs of every step, steps.turn with how that turns them.
+def push_along(system: System, Q: Array, weights: Array, steps: LinearSteps) -> None:
+    """Fills `steps.E` with what the pushes of `system` do along `Q`.
+
+    With `weights` of the outputs of every step, it fills `steps.turn` too: how that depends on the configuration.
 
     The derivative by momentum is the covector μ of the step's residual (bunraku.dynamics.second_derivative), in which a force has
     its left share; p₊ has the rest.

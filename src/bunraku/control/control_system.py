@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.dynamics import momentum
-from bunraku.dynamics.simulation import SHARE, require_dynamic
+from bunraku.dynamics.simulation import LEFT_SHARE, require_dynamic
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.figure import Effort, Figure, Push
 from bunraku.kinematics.forward import configuration
@@ -32,7 +32,10 @@ class System:
 
     @classmethod
     def of(cls, figure: Figure, *, dt: float, inputs: Sequence[str] | None = None) -> System:
-        """With some inputs to choose; with all kinematic variables and all forces, where none are named."""
+        """The system of `figure` with time step `dt` [s], in which `inputs` may be chosen: all by default.
+
+        Raises UnknownName for an input that the figure does not have, BunrakuError where there is nothing to choose.
+        """
         if not 0.0 < dt < np.inf:
             raise BunrakuError(f"a time step of {dt} s\n  advice: marionettes like 0.01 or less")
         require_dynamic(figure)
@@ -47,8 +50,8 @@ class System:
 
     @property
     def share(self) -> float:
-        """Of a force that enters a step on its left."""
-        return SHARE
+        """Share of a force's impulse that acts before a step."""
+        return LEFT_SHARE
 
     @property
     def tree(self) -> Any:
@@ -110,7 +113,7 @@ class System:
         return any(isinstance(self.figure.forces[k], Push) for k in self.thrusts)
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> Array:
-        """x at a configuration and rates; at rest where none are given."""
+        """x at configuration `q` (the start by default) and velocities `v` (zero by default)."""
         at = configuration(self.figure, self.figure.start if q is None else q)
         rates = np.zeros(self.n_q) if v is None else configuration(self.figure, v)
         return np.concatenate([at, momentum(self.figure, at, rates), rates[self.n :]])
@@ -123,10 +126,12 @@ class System:
 
 @dataclass(frozen=True, eq=False)
 class ControlCurve:
-    """States (N+1 × n_x) and all inputs (N × kinematic variables and forces): maybe no motion that the figure can make."""
+    """States and inputs over time; not always a motion that the figure can make."""
 
     x: Array
+    """States (N + 1, n_x)."""
     u: Array
+    """All inputs (N, kinematic variables and forces)."""
 
     def __post_init__(self) -> None:
         if len(self.x) != len(self.u) + 1:
@@ -140,7 +145,9 @@ class ControlCurve:
 
 @dataclass(frozen=True, eq=False)
 class Rollout(ControlCurve):
-    """A curve that the figure can make, with the impulse and state of every link in every step."""
+    """A curve that the figure can make."""
 
     impulse: Array
+    """Of every link in every step [N·s]."""
     states: NDArray[np.int8]
+    """Of every link in every step: 0 slack, 1 acting, 2 sliding."""

@@ -1,14 +1,14 @@
-"""Cost: what is wished of a motion, as a sum of weighted terms, and the sheet of arrays that it becomes.
+"""Cost: a sum of weighted terms, and the sheet of arrays that it becomes.
 
-J = Σ dt ½ weight |thing − reference|² over samples, and `at_end` seconds' worth of it at the last one. A reference is a wish:
-nothing says that the figure can follow it.
+Each term adds Σ dt ½ weight |thing − reference|² over all samples, and `at_end` · ½ weight |thing − reference|² [s] at the last
+one. Forces, tensions and accelerations belong to steps, and count once a step. The figure need not be able to follow a reference.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,9 +27,22 @@ Wish = Motion | Callable[[float], ArrayLike] | Mapping[str, Callable[[float], fl
 
 
 class Term(Protocol):
-    """Something that adds to a sheet."""
+    """A term of a cost."""
 
-    def add(self, draft: Draft) -> None: ...
+    def add(self, draft: Draft) -> None:
+        """Adds the term to the `draft` of a sheet."""
+
+
+class WantedPoint(NamedTuple):
+    """A point of a joint, and where it is wanted."""
+
+    joint: int
+    local: Array
+    """Where on the joint (3,) [m]."""
+    weights: Array
+    """Of each sample."""
+    targets: Array
+    """Of each sample, in the world (N + 1, 3) [m]."""
 
 
 @dataclass
@@ -48,7 +61,7 @@ class Draft:
     offset_x: Array = field(init=False)
     offset_u: Array = field(init=False)
     acceleration: Array = field(init=False)
-    points: list[tuple[int, Array, Array, Array]] = field(default_factory=list)
+    points: list[WantedPoint] = field(default_factory=list)
     centre: tuple[Array, Array] | None = None
     end: tuple[Array, Array] | None = None
 
@@ -68,7 +81,7 @@ class Draft:
         return Pose(self.system.figure, self.start[: self.system.n_q])
 
     def share(self, at_end: float) -> Array:
-        """What each sample counts for [s]."""
+        """What each sample counts for [s]: dt, and `at_end` more for the last."""
         counts = np.full(len(self.t), self.system.dt)
         counts[-1] += at_end
         return counts
@@ -80,17 +93,20 @@ class Draft:
         wc, centre = self.centre if self.centre is not None else (np.zeros(0), np.zeros((0, 3)))
         tension = bool(self.wl.any())
         return Sheet(
-            self.wx, self.rx, self.wu, self.ru, self.wl if tension else none, self.rl if tension else none,
-            self.acceleration if self.acceleration.any() else np.zeros(0), end, r_end,
-            np.array([p[0] for p in self.points], np.int64), np.array([p[1] for p in self.points]).reshape(k, 3),
-            np.array([p[2] for p in self.points]).T.reshape(N, k).copy(),
-            np.array([p[3] for p in self.points]).reshape(k, N, 3).swapaxes(0, 1).copy(), wc, centre,
-            self.offset_x, self.offset_u,
+            wx=self.wx, rx=self.rx, wu=self.wu, ru=self.ru, wl=self.wl if tension else none, rl=self.rl if tension else none,
+            acceleration=self.acceleration if self.acceleration.any() else np.zeros(0), end=end, r_end=r_end,
+            joint=np.array([p.joint for p in self.points], np.int64), local=np.array([p.local for p in self.points]).reshape(k, 3),
+            wp=np.array([p.weights for p in self.points]).T.reshape(N, k).copy(),
+            target=np.array([p.targets for p in self.points]).reshape(k, N, 3).swapaxes(0, 1).copy(), wc=wc, centre=centre,
+            offset_x=self.offset_x, offset_u=self.offset_u,
         )  # fmt: skip
 
 
 def weights(weight: Weight, names: Sequence[str], what: str) -> Array:
-    """A number for all, or numbers by name; those that are not named count nothing."""
+    """The weights of `names`, in their order, from `weight`: one number for all, or numbers by name, 0 for those not named.
+
+    Errors call a name a `what`. Raises UnknownName for other names, BunrakuError for weights that are negative or no numbers.
+    """
     out = np.zeros(len(names))
     for name in weight if isinstance(weight, Mapping) else ():
         if name not in names:
@@ -109,7 +125,10 @@ def weights(weight: Weight, names: Sequence[str], what: str) -> Array:
 
 
 def rows(wish: Wish, names: Sequence[str], t: Array, rest: Array, what: str) -> Array:
-    """The reference at the times t; where nothing is wished, `rest`."""
+    """The reference `wish` of `names` at times `t` [s], a row each; `rest` for those that it does not name.
+
+    Errors call a name a `what`. Raises UnknownName for other names, BunrakuError for another shape, NotFinite for other numbers.
+    """
     out = np.repeat(np.asarray(rest, float)[None], len(t), 0)
     if isinstance(wish, Motion):
         track = wish.resample(times=t).only if len(wish) > 1 else wish.only
@@ -148,6 +167,7 @@ class Configuration:
     at_end: float = 0.0
 
     def add(self, draft: Draft) -> None:
+        """Adds the term to `draft`."""
         s = draft.system
         w = weights(self.weight, s.figure.names, "variable")
         _track(draft, w, rows(self.reference, s.figure.names, draft.t, draft.start[: s.n_q], "variable"), 0, self.at_end)
@@ -162,6 +182,7 @@ class Momentum:
     at_end: float = 0.0
 
     def add(self, draft: Draft) -> None:
+        """Adds the term to `draft`."""
         s = draft.system
         w = weights(self.weight, s.figure.dynamic, "dynamic variable")
         _track(draft, w, rows(self.reference, s.figure.dynamic, draft.t, np.zeros(s.n), "dynamic variable"), s.n_q, self.at_end)
@@ -176,6 +197,7 @@ class Speed:
     at_end: float = 0.0
 
     def add(self, draft: Draft) -> None:
+        """Adds the term to `draft`."""
         s = draft.system
         w = weights(self.weight, s.figure.kinematic, "kinematic variable")
         wish = rows(self.reference, s.figure.kinematic, draft.t, np.zeros(s.n_kin), "kinematic variable")
@@ -189,6 +211,7 @@ class Acceleration:
     weight: Weight = 1.0
 
     def add(self, draft: Draft) -> None:
+        """Adds the term to `draft`."""
         draft.acceleration += draft.system.dt * weights(self.weight, draft.system.figure.kinematic, "kinematic variable")
 
 
@@ -200,6 +223,7 @@ class Forces:
     reference: Wish = None
 
     def add(self, draft: Draft) -> None:
+        """Adds the term to `draft`."""
         names = [force.name for force in draft.system.figure.forces]
         w = draft.system.dt * weights(self.weight, names, "force")
         wish = rows(self.reference, names, draft.t[:-1], np.zeros(len(names)), "force")
@@ -214,6 +238,7 @@ class Tension:
     reference: Wish = None
 
     def add(self, draft: Draft) -> None:
+        """Adds the term to `draft`."""
         figure, dt = draft.system.figure, draft.system.dt
         names = [rope.name for rope in (*figure.strings, *figure.wires)]
         w = weights(self.weight, names, "string") / dt  # of impulses: tension · dt
@@ -236,6 +261,7 @@ class PointAt:
     at_end: float = 0.0
 
     def add(self, draft: Draft) -> None:
+        """Adds the term to `draft`."""
         figure = draft.system.figure
         if self.frame not in figure.frame_index:
             raise UnknownName("frame", self.frame, tuple(figure.frame_index))
@@ -246,7 +272,7 @@ class PointAt:
         w = weights(self.weight, ["point"], "point") * draft.share(self.at_end)
         local = X[:3, :3] @ np.asarray(self.offset, float) + X[:3, 3]
         rest = draft.pose.point(self.frame, self.offset)
-        draft.points.append((joint, local, w, rows(self.reference, "xyz", draft.t, rest, "point")))
+        draft.points.append(WantedPoint(joint, local, w, rows(self.reference, "xyz", draft.t, rest, "point")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,6 +284,7 @@ class Centre:
     at_end: float = 0.0
 
     def add(self, draft: Draft) -> None:
+        """Adds the term to `draft`."""
         if draft.centre is not None:
             raise BunrakuError("two terms want the centre of mass\n  advice: give one")
         w = weights(self.weight, ["centre"], "centre") * draft.share(self.at_end)
@@ -274,6 +301,7 @@ class CostToGo:
     __repr__ = brief
 
     def add(self, draft: Draft) -> None:
+        """Adds the term to `draft`."""
         if draft.end is not None:
             raise BunrakuError("two terms give the cost at the end\n  advice: give one, with the sum of the matrices")
         P, n = np.asarray(self.P, float), draft.system.n_x
@@ -298,7 +326,7 @@ def _merge(w: Array, r: Array, more: Array, wish: Array) -> Array:
 
 
 def sheet_of(terms: Sequence[Term], system: System, t: Array, start: Array) -> Sheet:
-    """The arrays of a cost over the samples at times t."""
+    """The arrays of a cost, the sum of `terms`, for a motion of `system` from state `start` with samples at times `t` [s]."""
     draft = Draft(system, t, start)
     for term in terms:
         term.add(draft)

@@ -5,7 +5,7 @@ A sheet has a row a sample. State, force and impulse terms are diagonal; points 
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,13 +13,64 @@ from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import on_joint, place
 from bunraku.spatial.algebra import cross
 
-# Weights w and references r of states (N+1 × nx), forces (N × nf), impulses (N × links, or no rows); weights of kinematic
-# accelerations (or none); matrix and reference at the end (or none); points: joint, place on it, weights (N+1 × points),
-# targets; the centre of mass: weights (N+1, or none), targets; what the cost of samples (N+1) and of steps (N) has besides,
-# whatever the motion.
-Sheet = namedtuple("Sheet", "wx rx wu ru wl rl acceleration end r_end joint local wp target wc centre offset_x offset_u")
-# Bounds of states, forces and impulses: lower and upper (2 × n); multipliers of both (2 × rows × n); penalties (n, or none).
-Bounds = namedtuple("Bounds", "x x_m x_rho u u_m u_rho l l_m l_rho")
+
+class Sheet(NamedTuple):
+    """A cost over N steps: weights w, times what a sample counts for [s], and references r.
+
+    Arrays of terms that the cost does not have are empty.
+    """
+
+    wx: Any
+    """(N + 1, states)."""
+    rx: Any
+    """(N + 1, states)."""
+    wu: Any
+    """(N, forces)."""
+    ru: Any
+    """(N, forces)."""
+    wl: Any
+    """(N, links) of impulses, or empty."""
+    rl: Any
+    """(N, links) impulses, or empty."""
+    acceleration: Any
+    """(kinematic variables,) weights of their accelerations, or empty."""
+    end: Any
+    """(states, states) matrix of the cost-to-go at the end, or empty."""
+    r_end: Any
+    """(states,) its reference, or empty."""
+    joint: Any
+    """(points,) the joint that carries each point."""
+    local: Any
+    """(points, 3) where on the joint."""
+    wp: Any
+    """(N + 1, points)."""
+    target: Any
+    """(N + 1, points, 3)."""
+    wc: Any
+    """(N + 1,) of the centre of mass, or empty."""
+    centre: Any
+    """(N + 1, 3) its reference, or empty."""
+    offset_x: Any
+    """(N + 1,) what the cost of a sample has besides, whatever the motion."""
+    offset_u: Any
+    """(N,) what the cost of a step has besides, whatever the motion."""
+
+
+class Bounds(NamedTuple):
+    """Bounds of states (x), forces (u) and impulses (l), with multipliers and penalties of the augmented Lagrangian."""
+
+    x: Any
+    """(2, states) lower and upper."""
+    x_m: Any
+    """(2, N + 1, states) multipliers of both."""
+    x_rho: Any
+    """(states,) penalties; 0 where there is no bound, empty without any bounds."""
+    u: Any
+    u_m: Any
+    u_rho: Any
+    l: Any
+    l_m: Any
+    l_rho: Any
 
 
 @inline

@@ -1,4 +1,4 @@
-"""People's gestures to imitate, made from a few sines: a wave and a walk of the mannequin."""
+"""Gestures to imitate, made of a few sines: the mannequin waves, and walks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ def _smooth(t: Array, start: float, end: float) -> Array:
 
 
 def wave(duration: float = 10.0, *, rate: float = 1.0, dt: float = 0.01) -> Motion:
-    """Somebody raises the right arm, waves, and lets it sink."""
+    """The mannequin raises its right arm, waves, and lowers it.
+
+    `duration` and the time `dt` between samples are in seconds, `rate` is in waves a second.
+    """
     figure = library.named("mannequin")
     t: Array = dt * np.arange(round(duration / dt) + 1, dtype=float)
     up = _smooth(t, 0.1 * duration, 0.25 * duration) - _smooth(t, 0.75 * duration, 0.9 * duration)
@@ -32,7 +35,10 @@ def wave(duration: float = 10.0, *, rate: float = 1.0, dt: float = 0.01) -> Moti
 
 
 def walk(duration: float = 10.0, *, speed: float = 0.25, rate: float = 0.8, dt: float = 0.01) -> Motion:
-    """Somebody walks straight on, from rest to rest."""
+    """The mannequin walks straight on, from rest to rest.
+
+    `duration` and the time `dt` between samples are in seconds, `speed` is in m/s, `rate` is in strides a second.
+    """
     figure = library.named("mannequin")
     t: Array = dt * np.arange(round(duration / dt) + 1, dtype=float)
     going = _smooth(t, 0.05 * duration, 0.2 * duration) - _smooth(t, 0.8 * duration, 0.95 * duration)

@@ -1,7 +1,7 @@
-"""imitate: a human's motion as a reference for a marionette. Imitate, simplify, exaggerate; strings follow.
+"""imitate: a person's motion as a reference for a marionette: retargeted, simplified, exaggerated.
 
-The reference is a wish, not a motion that the marionette can make; but its strings reach, so that pulling them along it is a
-guess from which optimize sets out well.
+The marionette may not be able to follow the reference. But its strings reach everywhere along it, so pulling them along it is a
+good guess for `optimize`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,19 @@ def imitate(
     motion: Motion, figure: Figure, *, exaggerate: float = 1.0, simplify: float | None = None, dt: float = 0.01,
     start: ArrayLike | None = None, about: Literal["first", "mean"] = "first", lead: float = 1.0, trail: float = 1.0,
 ) -> Motion:  # fmt: skip
-    """A reference for `figure`: what the motion does away from its first (or mean) pose, done away from where the figure hangs.
+    """A reference for a marionette: how a motion departs from its own rest, added to the pose in which the marionette hangs.
 
-    A marionette's limbs need the pull of their strings, so its rest is its own, not the human's. Angles are taken times
-    `exaggerate`, without what is faster than `simplify` [Hz]. The reference leaves `start`, where the figure hangs still, within
-    `lead` seconds, and its angles are back within `trail`.
+    motion: what to imitate, of any skeleton that can be retargeted
+    figure: the marionette
+    exaggerate: factor of the angles
+    simplify: leaves out what is faster [Hz]
+    dt: time between samples [s]
+    start: the configuration in which the figure hangs still, `settle(figure)` by default
+    about: the rest of the motion: its "first" pose, or the "mean" of its angles
+    lead: time within which the reference leaves the start [s]
+    trail: time within which its angles come back [s]
+
+    Returns a Motion of `figure` that it may not be able to follow. Raises BunrakuError for factors or frequencies out of range.
     """
     if not 0.0 < exaggerate < 10.0 or (simplify is not None and not 0.0 < simplify < 0.5 / dt):
         raise BunrakuError(

@@ -1,7 +1,7 @@
 """Keep-out: the shapes of a figure stay away from the obstacles of a scene, by an augmented Lagrangian as in `limits`.
 
-A pair that is nearer than the margin violates c = margin − distance(q) ≤ 0. Its Hessian is that of Gauss and Newton, ρ ∂c ∂cᵀ:
-how a distance curves is left out, so that it is never negative.
+A pair that is nearer than the margin violates c = margin − distance(q) ≤ 0. Its Hessian is that of Gauss and Newton, ρ ∂c ∂cᵀ.
+The curvature of the distance is left out, so the Hessian is never negative.
 """
 
 from __future__ import annotations
@@ -27,13 +27,19 @@ class KeepOut:
 
     world: World
     margin: float
+    """Distance to keep [m]."""
     n_q: int
     multiplier: Array
     """(N + 1, shapes and obstacles, the same)."""
     rho: float
+    """Penalty."""
 
     @classmethod
     def of(cls, system: System, scene: Scene, margin: float, steps: int, weight: float) -> KeepOut:
+        """Keeps the figure of `system` `margin` [m] away from `scene` for so many `steps`, with penalty `weight` at first.
+
+        Raises BunrakuError for a negative margin, or where figure and scene have no shapes that collide.
+        """
         if not 0.0 <= margin < np.inf:
             raise BunrakuError(f"a margin of {margin} m to the scene\n  advice: give metres, zero or more")
         name = system.figure.name
@@ -54,12 +60,12 @@ class KeepOut:
         return near, np.maximum(self.margin - near.value + m / self.rho, 0.0), m
 
     def value(self, x: Array) -> float:
-        """What it adds to the cost of a motion."""
+        """What it adds to the cost of a motion with states `x`."""
         _, short, _ = self._acting(x)
         return float(0.5 * self.rho * (short**2).sum() - 0.5 * (self.multiplier**2).sum() / self.rho)
 
     def add(self, x: Array, slopes: Slopes) -> None:
-        """Adds its gradient and Gauss–Newton Hessian."""
+        """Adds its gradient and Gauss–Newton Hessian along a motion with states `x` to `slopes`."""
         near, short, _ = self._acting(x)
         act = short > 0.0
         sample, G = near.sample[act] + 1, near.gradient[act]
@@ -67,12 +73,12 @@ class KeepOut:
         np.add.at(slopes.Hq, sample, self.rho * G[:, :, None] * G[:, None, :])
 
     def violation(self, x: Array) -> float:
-        """How far beyond the margin the worst pair is [m]."""
+        """How far the worst pair of a motion with states `x` is inside the margin [m]."""
         near = self._near(x, self.margin)
         return float((self.margin - near.value).max(initial=0.0))
 
     def tightened(self, x: Array, *, stiffer: bool) -> KeepOut:
-        """With multipliers updated, and a penalty five times as large where `stiffer`."""
+        """The same with multipliers updated for a motion with states `x`, and a penalty five times as large where `stiffer`."""
         near, short, _ = self._acting(x)
         m = np.zeros_like(self.multiplier)
         m[near.sample + 1, near.things[:, 0], near.things[:, 1]] = self.rho * short

@@ -21,30 +21,32 @@ from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
 Range = tuple[float | None, float | None]
-"""Lowest and highest value; nothing where there is no bound."""
+"""Lowest and highest value; None where there is no bound."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Ranges by name: of variables (string lengths among them), rates of kinematic variables, forces, and tensions; and a scene."""
+    """What no sample of a motion may exceed."""
 
     variables: Mapping[str, Range] = field(default_factory=dict)
+    """Of variables by name, string lengths among them [rad or m]."""
     speeds: Mapping[str, float] = field(default_factory=dict)
-    """Largest |rate| of a kinematic variable."""
+    """Largest |rate| of kinematic variables [rad/s or m/s]."""
     forces: Mapping[str, Range] = field(default_factory=dict)
+    """Of force inputs [N or N·m]."""
     tensions: Mapping[str, Range] = field(default_factory=dict)
-    """Of strings and wires [N]. A string that is slack has no tension, and nothing to push it with."""
+    """Of strings and wires [N]. A slack string has no tension, and the search does not know how to tighten it."""
     joints: bool = False
-    """Keep the limits of the figure's own variables too."""
+    """Keep the figure's own limits of variables too."""
     scene: Scene | None = None
     """Obstacles that no shape of the figure may touch."""
     margin: float = 0.01
-    """To these [m]."""
+    """Distance to keep from these [m]."""
     soft: bool = False
-    """Limits cost what exceeds them, and are not met to the last digit: one descent, as from afar."""
+    """Exceeding a limit costs something, and that is all: one descent, in which limits are not met exactly."""
 
     def on(self, problem: ControlProblem) -> ControlProblem:
-        """The same problem within these limits."""
+        """The same `problem` within these limits."""
         keepout = None
         if self.scene is not None:
             sheet, dt = problem.sheet, problem.system.dt  # soft at first: a way round is found through what it touches
@@ -53,7 +55,10 @@ class Limits:
         return replace(problem, bounds=self.bounds(problem), keepout=keepout)
 
     def bounds(self, problem: ControlProblem) -> Bounds:
-        """Arrays, with multipliers of zero and a penalty that fits the cost."""
+        """The bounds as arrays for `problem`, with multipliers of zero and penalties that fit its cost.
+
+        Raises UnknownName for a name that the figure does not have, BunrakuError where a lower bound is not below its upper one.
+        """
         s, N = problem.system, problem.steps
         figure, dt = s.figure, s.dt
         x = _open(s.n_x)
@@ -71,8 +76,9 @@ class Limits:
         rho_x = _penalty(x, sheet.wx, dt)
         rho_l = _penalty(l, np.full((1, s.n_links), 1e-1 / dt), dt)
         return Bounds(
-            x, np.zeros((2, N + 1, s.n_x)), rho_x, u, np.zeros((2, N, len(figure.forces))), _penalty(u, sheet.wu, dt),
-            l, np.zeros((2, N, s.n_links)), rho_l,
+            x=x, x_m=np.zeros((2, N + 1, s.n_x)), x_rho=rho_x,
+            u=u, u_m=np.zeros((2, N, len(figure.forces))), u_rho=_penalty(u, sheet.wu, dt),
+            l=l, l_m=np.zeros((2, N, s.n_links)), l_rho=rho_l,
         )  # fmt: skip
 
 
@@ -97,7 +103,7 @@ def _penalty(limits: Array, weights: Array, dt: float) -> Array:
 
 
 def violation(problem: ControlProblem, run: Rollout) -> float:
-    """The most that any bound is exceeded by, in its own unit; distances, which have kinks, in hundreds of metres."""
+    """The most by which `run` exceeds any bound of `problem`, in the bound's unit; distances, which have kinks, in 100 m."""
     worst = 0.0 if problem.keepout is None else 0.01 * problem.keepout.violation(run.x)
     for values, limits in _sides(problem.bounds, problem.system, run):
         if values.size:
@@ -106,7 +112,7 @@ def violation(problem: ControlProblem, run: Rollout) -> float:
 
 
 def tightened(problem: ControlProblem, run: Rollout, *, stiffer: bool) -> ControlProblem:
-    """With multipliers updated, and penalties five times as large where `stiffer`."""
+    """The same `problem` with multipliers updated for `run`, and penalties five times as large where `stiffer`."""
     out, bounds, keepout = [], problem.bounds, problem.keepout
     multipliers, penalties = (bounds.x_m, bounds.u_m, bounds.l_m), (bounds.x_rho, bounds.u_rho, bounds.l_rho)
     for (values, limits), m, rho in zip(_sides(bounds, problem.system, run), multipliers, penalties, strict=True):

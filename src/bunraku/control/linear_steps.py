@@ -10,18 +10,53 @@ Only F (2n rows) is dense: the kinematic part of the state forgets its past, and
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import Any, NamedTuple
 
 from bunraku.kernels.compile import inline
 
-# The first derivative of every step: D as bunraku.dynamics gives it; E = dt · ∂F/∂u (n × forces chosen), one for all steps or, with
-# pushes, of each; what the adjoint makes of ∂E/∂q (forces × n_q), with pushes; which kinematic variables are inputs;
-# (n, n_q, n_links); dt; share.
-Steps1 = namedtuple("Steps1", "D E turn hands shape dt share")
-# The cost along the motion to second order: gradient and diagonal by state, input and impulse; dense blocks by q (N+1 or
-# none), of Gauss–Newton and what that leaves out; weights of the accelerations of kinematic variables; a matrix at the end
-# (or none).
-Slopes = namedtuple("Slopes", "gx hx gu hu gl hl Hq bend acceleration end")
+
+class LinearSteps(NamedTuple):
+    """The first derivative of every step of a motion."""
+
+    D: Any
+    """(N, outputs, inputs) as bunraku.dynamics.step_derivatives gives it."""
+    E: Any
+    """(1, n, chosen forces) dt · ∂F/∂u, one for all steps; with pushes one a step."""
+    turn: Any
+    """(N, chosen forces, n_q) what the adjoint makes of ∂E/∂q; empty without pushes."""
+    hands: Any
+    """Kinematic variables that are inputs, counted from the first kinematic one."""
+    shape: Any
+    """(n, n_q, n_links): dynamic variables, all variables, links."""
+    dt: Any
+    """Time step [s]."""
+    share: Any
+    """Share of a force's impulse that acts before a step."""
+
+
+class Slopes(NamedTuple):
+    """The cost along a motion to second order: gradient g, and diagonal h of the Hessian."""
+
+    gx: Any
+    """(N + 1, states)."""
+    hx: Any
+    """(N + 1, states)."""
+    gu: Any
+    """(N, inputs)."""
+    hu: Any
+    """(N, inputs)."""
+    gl: Any
+    """(N, links) by impulses, or no rows."""
+    hl: Any
+    """(N, links), or no rows."""
+    Hq: Any
+    """(N + 1, n_q, n_q) dense blocks by q, of Gauss and Newton; or no rows."""
+    bend: Any
+    """(N + 1, n_q, n_q) what Gauss and Newton leave out of these; or no rows."""
+    acceleration: Any
+    """(kinematic variables,) weights of their accelerations, or empty."""
+    end: Any
+    """(states, states) matrix at the end, or empty."""
 
 
 @inline

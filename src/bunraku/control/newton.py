@@ -1,4 +1,4 @@
-"""Descent: Newton's method through the projection operator (*trep*, eq. 7), safe from any start.
+"""Descent: Newton's method through the projection operator (*trep*, eq. 7), from any start.
 
 The exact Hessian is H_GN + C: the Hessian of Gauss and Newton, which is never negative, and the curvature of steps and cost
 contracted with the adjoint, which may be anything. Where H_GN + C is indefinite, and the sweep tells exactly, (1 + μ) H_GN + C

@@ -18,7 +18,7 @@ from bunraku.control.limits import Limits, tightened, violation
 from bunraku.control.newton import Descent, DescentOptions, Iteration, Method, descend
 from bunraku.control.optimum import Optimum
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
-from bunraku.dynamics.rollout import DIVIDED, HELD
+from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.simulation import require_admissible
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
@@ -241,9 +241,9 @@ def first_run(problem: ControlProblem, guess: Optimum | ControlCurve | Puppeteer
 
 def _why(broken: Broken, dt: float) -> str:
     at = f"at t = {dt * (broken.step + 1):.3g} s of the guess"
-    if broken.bits & HELD:
+    if broken.bits & STEP_BITS.held:
         return f"strings are pulled beyond reach {at}"
-    if broken.bits & DIVIDED:
+    if broken.bits & STEP_BITS.divided:
         return f"a joint turns too fast for one step {at}"
     return f"the motion runs away {at}"
 

@@ -82,7 +82,7 @@ class Optimum(Result):
     def report(self) -> Iterator[tuple[str, str]]:
         """Outcome, cost, the last iterations, and the ranges of inputs and tensions."""
         yield "outcome", str(self.outcome)
-        yield "cost", f"{self.cost:.6g} after {len(self.history)} iterations and {sum(self.seconds.values()):.3g} s"
+        yield "cost", f"{self.cost:.6g} after {len(self.history)} iterations"
         if self.tail:
             last = self.tail[-8:]
             expected = " ".join(f"{x:.0e}" for x in last)

@@ -9,13 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from bunraku.dynamics.lagrangian import total_mass
-from bunraku.dynamics.rollout import DIVIDED, FROZEN, HELD, advance
+from bunraku.dynamics.rollout import ROLLOUT, STEP_BITS, advance
 from bunraku.dynamics.variational import begin, workspace
 from bunraku.kernels.compile import borrow, keep, kernel
 from bunraku.kinematics.tree import place
-
-REFUSED = HELD | FROZEN | DIVIDED  # steps of which no derivative is known
-FARTHEST = 1e4  # [rad, m, or their momenta] beyond which a rollout has run away
 
 
 @kernel
@@ -40,7 +37,7 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
     origin = (0.0, 0.0, 0.0)
     done = 0
     for k in range(U.shape[0]):
-        if k % 64 == 0:
+        if k % ROLLOUT.origin_every == 0:
             place(figure.joints, 0, figure.joints.shape[0], Xo[k], (0.0, 0.0, 0.0), w.R, w.p, w.S)
             last = max(tree.n_massive - 1, 0)
             origin = (w.p[last, 0], w.p[last, 1], w.p[last, 2])
@@ -63,7 +60,7 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
         here = Xo[k, :nq]
         begin(figure, w, origin, here)
         bits[k] = advance(figure, w, origin, here, Xo[k, nq:m], u, dt, share, kappa, q1, lam, p1, tolerance)
-        if bits[k] & REFUSED:
+        if bits[k] & (STEP_BITS.held | STEP_BITS.frozen | STEP_BITS.divided):  # such a step has no derivative
             break
         largest = 0.0
         for i in range(nq):
@@ -77,7 +74,7 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
         for c in range(nc):
             L[k, c] = lam[c]
             states[k, c] = w.alive[c] + w.slides[c]
-        if not largest < FARTHEST:
+        if not largest < 1e4:  # [rad, m, or their momenta] it has run away
             break
         for i in range(n):
             q[2, i] = q[1, i]

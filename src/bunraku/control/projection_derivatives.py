@@ -14,14 +14,20 @@ Array = NDArray[np.float64]
 
 
 def first(problem: ControlProblem, run: Rollout, gains: Array, change: ControlCurve) -> ControlCurve:
-    """DP·δξ̄ at a curve that projects to `run`: δx₊ = A δx + B δu, δu = δū − K(δx − δx̄). Inputs are the chosen ones."""
+    """DP·δξ̄ at a curve of `problem` that projects to `run` under `gains` K: δx₊ = A δx + B δu, δu = δū − K(δx − δx̄).
+
+    `change` is δξ̄ = (δx̄, δū); its inputs are the chosen ones.
+    """
     work = MotionExpansion(problem)
     work.at(run)
     return _tangent(work, gains, change)
 
 
 def second(problem: ControlProblem, run: Rollout, gains: Array, change: ControlCurve) -> ControlCurve:
-    """D²P·(δξ̄, δξ̄): δ²x₊ = (A − BK) δ²x + D²f(δξ, δξ), δ²u = −K δ²x, with the whole second derivative of every step."""
+    """D²P·(δξ̄, δξ̄): δ²x₊ = (A − BK) δ²x + D²f(δξ, δξ), δ²u = −K δ²x, with the whole second derivative of every step.
+
+    `problem`, `run`, `gains` K and `change` δξ̄ are those of `first`.
+    """
     s, N = problem.system, problem.steps
     work = MotionExpansion(problem)
     work.at(run)

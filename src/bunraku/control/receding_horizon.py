@@ -1,7 +1,7 @@
-"""Receding horizon: the optimiser run online, one step of Gauss and Newton a sample, warm-started from the last.
+"""Receding horizon: optimal control online. Every sample takes one step of Gauss and Newton, from the plan of the last sample.
 
-At every sample the plan of the last is moved on by a step, rolled out from where the figure really is, improved once, and its
-first inputs are applied. The reference may be known ahead, or be written into the sheet while the figure follows it.
+The last plan is moved on by a step, rolled out from where the figure really is, and improved once; its first inputs are applied.
+The reference may be known ahead, or be written into the sheet while the figure follows it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ class Horizon:
     """A controller that looks ahead: state in, inputs out, once a sample."""
 
     def __init__(self, system: System, sheet: Sheet, start: Array, *, steps: int, plan: Array) -> None:
-        """`sheet` covers the whole time and the horizon beyond it; `plan` are inputs to begin with, a row a step."""
+        """`system` begins in state `start`; the horizon has so many `steps`.
+
+        `sheet` is the cost over the whole time and the horizon beyond it; `plan` are inputs to begin with, a row a step.
+        """
         self.system, self.sheet, self.steps = system, sheet, steps
         self.taut = np.zeros(system.n_links, np.int8)
         first = ControlProblem(system, self._window(0), start, self.taut)
@@ -46,7 +49,7 @@ class Horizon:
         return _window(self.sheet, k, self.steps)
 
     def input(self, x: Array, k: int) -> Array:
-        """What to do at sample k in state x: next kinematic variables, and forces."""
+        """The inputs at sample `k` in state `x`: next kinematic variables, and forces."""
         begun = time.perf_counter(), time.thread_time()
         problem = ControlProblem(self.system, self._window(k), x, self.taut)
         run = self._now(problem)
@@ -92,13 +95,14 @@ class Horizon:
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """What came of following a reference online."""
+    """A motion that followed a reference online."""
 
     motion: Motion
     run: Rollout
     seconds: Array
-    """That each sample took to decide: by the clock, and of the core."""
+    """What each sample took to decide, by the clock and of the processor [s]."""
     cost: float
+    """The sum of all terms over the motion."""
 
     __repr__ = brief
 
@@ -112,7 +116,20 @@ def follow(
     figure: Figure, cost: Sequence[Term], *, duration: float, horizon: float = 0.5, dt: float = 0.01, q: ArrayLike | None = None,
     inputs: Sequence[str] | None = None, guess: Puppeteer = None, disturb: Callable[[int, Array], Array] | None = None,
 ) -> Followed:  # fmt: skip
-    """Follows a reference online, over a receding horizon, on a simulated figure that `disturb` may push: (sample, x) → x."""
+    """A simulated figure that follows a reference online, over a receding horizon.
+
+    figure: what moves
+    cost: terms with the references (bunraku.control.cost)
+    duration: how long [s]
+    horizon: how far each plan looks ahead [s]
+    dt: the time step [s]
+    q: the configuration at the start, `figure.start` by default
+    inputs: names of the kinematic variables and force inputs that may be chosen, all by default
+    guess: the kinematic variables of the first plan, given like a puppeteer (see `simulate`)
+    disturb: changes the state at a sample, (sample, x) → x: a push
+
+    Raises BunrakuError where a disturbance leaves no step possible.
+    """
     system = System.of(figure, dt=dt, inputs=inputs)
     N, ahead = max(round(duration / dt), 1), max(round(horizon / dt), 1)
     start = system.state(q)
@@ -137,7 +154,10 @@ def _window(sheet: Sheet, k: int, steps: int) -> Sheet:
 def drive(
     system: System, start: Array, N: int, inputs: Callable[[Array, int], Array], disturb: Callable[[int, Array], Array] | None
 ) -> Rollout:
-    """N steps of the system under inputs(x, k), pushed by disturb(k, x)."""
+    """`N` steps of `system` from state `start` under `inputs(x, k)`, disturbed by `disturb(k, x)`.
+
+    Raises BunrakuError where a disturbance leaves no step possible.
+    """
     x, u = np.empty((N + 1, system.n_x)), np.empty((N, system.n_kin + len(system.figure.forces)))
     impulse, states = np.empty((N, system.n_links)), np.empty((N, system.n_links), np.int8)
     x[0] = start

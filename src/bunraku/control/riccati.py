@@ -7,7 +7,7 @@ The Hessian of a step and of what follows it, over z = (q, p, u), is M = Tᵀ V 
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,19 +34,47 @@ def _kinematic_blocks(V, hands, n, nq, i1, M):
             M[m + a, m + b] += V[n + ka, n + kb] + i1 * (V[n + ka, m + kb] + V[m + ka, n + kb]) + i2 * V[m + ka, m + kb]
 
 
-# Scratch of the sweep: F and what the cost-to-go makes of it; M with its gradient m; the cost-to-go V, v; the inputs' part.
-Room = namedtuple("Room", "F Y M Vdd mz Ux V v A cross product G Gw")
+class RiccatiWork(NamedTuple):
+    """Scratch of the sweep; z = (q, p, u)."""
+
+    F: Any
+    """(2n, z) ∂(q_dyn, p)₊/∂z of the step."""
+    Y: Any
+    """(2n, z) what the cost-to-go makes of F."""
+    M: Any
+    """(z, z) Hessian of the step and of what follows it."""
+    Vdd: Any
+    """(2n, 2n) half of V of the dynamic part."""
+    mz: Any
+    """(z,) gradient that belongs to M."""
+    Ux: Any
+    """(inputs, states + 1) right sides of the elimination."""
+    V: Any
+    """(states, states) cost-to-go."""
+    v: Any
+    """(states,) its gradient."""
+    A: Any
+    """(inputs, inputs) M_uu, then its factor."""
+    cross: Any
+    """(inputs, states) M_ux."""
+    product: Any
+    """(states, states) M_xu K."""
+    G: Any
+    """(links, z) ∂λ/∂z, where impulses cost something."""
+    Gw: Any
+    """(links, z) G, weighted."""
 
 
 @inline
 def room(steps, slopes):
+    """Scratch for the sweep along these steps."""
     n, nq, nc = steps.shape
     nu = steps.hands.shape[0] + steps.E.shape[2]
     nx, nz, links = 2 * nq, nq + n + nu, nc if slopes.hl.shape[0] > 0 else 0
-    return Room(
-        np.empty((2 * n, nz)), np.empty((2 * n, nz)), np.empty((nz, nz)), np.empty((2 * n, 2 * n)), np.empty(nz),
-        np.empty((nu, nx + 1)), np.zeros((nx, nx)), np.empty(nx), np.empty((nu, nu)), np.empty((nu, nx)), np.empty((nx, nx)),
-        np.empty((links, nz)), np.empty((links, nz)),
+    return RiccatiWork(
+        F=np.empty((2 * n, nz)), Y=np.empty((2 * n, nz)), M=np.empty((nz, nz)), Vdd=np.empty((2 * n, 2 * n)), mz=np.empty(nz),
+        Ux=np.empty((nu, nx + 1)), V=np.zeros((nx, nx)), v=np.empty(nx), A=np.empty((nu, nu)), cross=np.empty((nu, nx)),
+        product=np.empty((nx, nx)), G=np.empty((links, nz)), Gw=np.empty((links, nz)),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from bunraku.control.adjoint_sweep import adjoint_step
 from bunraku.control.riccati import at_end, room, sweep
 from bunraku.dynamics.first_derivative import fresh_end, fresh_middle, linearise, look
 from bunraku.dynamics.lagrangian import total_mass
-from bunraku.dynamics.second_derivative import Expansion, curvature, fresh_tangents
+from bunraku.dynamics.second_derivative import StepExpansion, curvature, fresh_tangents
 from bunraku.dynamics.variational import workspace
 from bunraku.kernels.compile import borrow, keep, kernel
 
@@ -43,7 +43,7 @@ def bend(tree, states, Q, L, U, steps, slopes, fresh, K, d, weights, gradient, H
             failed, decrease = sweep(k + 1, k, s, a, flat, 0.0, 0.0, r, K, d)
             total += decrease if failed < 0 else np.nan
         adjoint_step(k, s, a, K, chi, row, weights, gradient)
-        X = Expansion(start, end, m.N, m.p1, D[k])
+        X = StepExpansion(start, end, m.N, m.p1, D[k])
         curvature(figure, w, o, L[k], U[k], dt, share, kappa, X, t, weights[k], H[k])
     keep(tree)
     keep(owned)

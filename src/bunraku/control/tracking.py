@@ -1,4 +1,4 @@
-"""track: what the feedback of an optimum recovers when the figure is pushed, or is not quite the one that was modelled."""
+"""track: how well the feedback of an optimum holds a figure that is pushed, or that differs from the model."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ class Tracked:
 
 
 def track(optimum: Optimum, *, figure: Figure | None = None, disturb: Disturbance | None = None) -> Tracked:
-    """Simulates the optimum on another `figure` (other masses, lengths, damping) or under `disturb`: (sample, x) → x.
+    """Simulates `optimum` with its feedback and without, on another `figure` (other masses, lengths, damping) or under `disturb`.
 
-    The feedback sees configuration and rates, and takes momenta to be those of the figure that was modelled.
+    `disturb` changes the state at a sample, (sample, x) → x. The feedback sees configuration and rates, and computes momenta as if
+    the figure were the model. Raises BunrakuError where the other figure has other variables.
     """
     model = optimum.system
     there = figure or model.figure

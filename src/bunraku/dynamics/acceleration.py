@@ -5,7 +5,7 @@ All of them take complex configurations and rates, so that second derivatives ar
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,62 @@ from bunraku.spatial.algebra import (
     weight,
 )
 
-# Scratch: the tree, placed and moving; the points of links; gaps and gradients; the linear system.
-Room = namedtuple("Room", "R p S V T acc B I f x pull seg A As h Lq F v b y K L E alive rows cols")
+
+class AccelerationWork(NamedTuple):
+    """Scratch of one call; the tree is placed and moves."""
+
+    R: Any
+    """(joints, 3, 3) rotations, transposed."""
+    p: Any
+    """(joints, 3) positions."""
+    S: Any
+    """(joints, 6) screws."""
+    V: Any
+    """(joints, 6) velocities."""
+    T: Any
+    """(joints, 6) dS/dt."""
+    acc: Any
+    """(joints, 6) accelerations of what the joints above carry."""
+    B: Any
+    """(massive, 10) inertia of each body."""
+    I: Any
+    """(massive, 10) inertia of everything behind each joint."""
+    f: Any
+    """(massive, 6) force on everything behind each joint."""
+    x: Any
+    """(points, 3) points of links."""
+    pull: Any
+    """(points, 3) ∂gap/∂x."""
+    seg: Any
+    """(points + 1, 4) unit vector and 1/length of each segment."""
+    A: Any
+    """(links, variables) ∂gap/∂q."""
+    As: Any
+    """(springs, variables) ∂length/∂q of springs."""
+    h: Any
+    """(links,) gaps."""
+    Lq: Any
+    """(variables,) L_q of springs."""
+    F: Any
+    """(variables,) forces."""
+    v: Any
+    """(joints,) rates."""
+    b: Any
+    """(n + links,) right side, then accelerations and tensions."""
+    y: Any
+    """(links,) scratch of the solution."""
+    K: Any
+    """(n + links, padded) the linear system, then its factors."""
+    L: Any
+    """(n, padded) multiples of rows that elimination took."""
+    E: Any
+    """Elimination lists of the links that are taut."""
+    alive: Any
+    """(links,) whether each is taut."""
+    rows: Any
+    """(links,) order of pivots."""
+    cols: Any
+    """(links,) the same, of columns."""
 
 
 @woven
@@ -56,16 +110,17 @@ def _room(tree, flat, ints, flags):
         flat[k] = 0.0
     joint, body, point = zeros, zeros + 37 * nj, zeros + 37 * nj + 26 * nm
     rest = point + 6 * npt
-    return Room(
-        lend(flat, joint, (nj, 3, 3)), lend(flat, joint + 9 * nj, (nj, 3)), lend(flat, joint + 12 * nj, (nj, 6)),
-        lend(flat, joint + 18 * nj, (nj, 6)), lend(flat, joint + 24 * nj, (nj, 6)), lend(flat, joint + 30 * nj, (nj, 6)),
-        lend(flat, body, (nm, 10)), lend(flat, body + 10 * nm, (nm, 10)), lend(flat, body + 20 * nm, (nm, 6)),
-        lend(flat, point, (npt, 3)), lend(flat, point + 3 * npt, (npt, 3)), lend(flat, K + A + As, (npt + 1, 4)),
-        lend(flat, K, (nc, nq)), lend(flat, K + A, (ns, nq)), lend(flat, rest, (nc,)), lend(flat, rest + nc, (nq,)),
-        lend(flat, rest + nc + nq, (nq,)), lend(flat, joint + 36 * nj, (nj,)), lend(flat, rest + nc + 2 * nq, (n + nc,)),
-        lend(flat, rest + 2 * nc + 2 * nq + n, (nc,)), lend(flat, 0, (n + nc, width)),
-        lend(flat, rest + 3 * nc + 2 * nq + n, (n, width)),
-        lend(ints, 0, lists), flags, lend(ints, lists[0] * lists[1], (nc,)), lend(ints, lists[0] * lists[1] + nc, (nc,)),
+    return AccelerationWork(
+        R=lend(flat, joint, (nj, 3, 3)), p=lend(flat, joint + 9 * nj, (nj, 3)), S=lend(flat, joint + 12 * nj, (nj, 6)),
+        V=lend(flat, joint + 18 * nj, (nj, 6)), T=lend(flat, joint + 24 * nj, (nj, 6)), acc=lend(flat, joint + 30 * nj, (nj, 6)),
+        B=lend(flat, body, (nm, 10)), I=lend(flat, body + 10 * nm, (nm, 10)), f=lend(flat, body + 20 * nm, (nm, 6)),
+        x=lend(flat, point, (npt, 3)), pull=lend(flat, point + 3 * npt, (npt, 3)), seg=lend(flat, K + A + As, (npt + 1, 4)),
+        A=lend(flat, K, (nc, nq)), As=lend(flat, K + A, (ns, nq)), h=lend(flat, rest, (nc,)), Lq=lend(flat, rest + nc, (nq,)),
+        F=lend(flat, rest + nc + nq, (nq,)), v=lend(flat, joint + 36 * nj, (nj,)), b=lend(flat, rest + nc + 2 * nq, (n + nc,)),
+        y=lend(flat, rest + 2 * nc + 2 * nq + n, (nc,)), K=lend(flat, 0, (n + nc, width)),
+        L=lend(flat, rest + 3 * nc + 2 * nq + n, (n, width)),
+        E=lend(ints, 0, lists), alive=flags, rows=lend(ints, lists[0] * lists[1], (nc,)),
+        cols=lend(ints, lists[0] * lists[1] + nc, (nc,)),
     )  # fmt: skip
 
 

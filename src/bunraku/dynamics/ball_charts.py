@@ -9,14 +9,25 @@ angles there are well away from ±90°, so that a damping or an effort along an 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from bunraku.kernels.compile import bare, inline
 
-LIMIT = 1.05  # [rad] of |b|, where a chart leaves home
-AWAY = 0.2  # [rad] of |b|, where one that is away is centred again: the smaller the angles, the less a step depends on the chart
-HOME = 1.0  # [rad] of |b| at home, where it comes back: where it left, or what leaving did to a step's energy would add up
+
+class ChartAngles(NamedTuple):
+    """When a chart is re-centred, by the size of its second angle [rad]."""
+
+    leave: float = 1.05
+    """|b| beyond which a chart leaves home."""
+    centre: float = 0.2
+    """|b| beyond which a chart that is away is centred again. The smaller the angles, the less a step depends on the chart."""
+    come_home: float = 1.0
+    """|b| at home below which a chart comes back: near where it left, or what leaving did to the energy of a step would add up."""
+
+
+CHART_ANGLES = ChartAngles()
 
 
 @bare
@@ -102,14 +113,14 @@ def recentre(tree, home, C, q, p, history):
     for k in range(tree.balls.shape[0]):
         i = tree.joints[tree.balls[k]].variable
         away = not centred(C, k)
-        limit = AWAY if away else LIMIT
+        limit = CHART_ANGLES.centre if away else CHART_ANGLES.leave
         near_pole = abs(q[i + 1]) > limit and lean(q[i + 1]) > limit
         if not near_pole and not away:
             continue
         rotation(q[i], q[i + 1], q[i + 2], R)
         _times(C[k], R, M)
         a, b, c = angles(M)
-        if away and abs(b) < HOME:
+        if away and abs(b) < CHART_ANGLES.come_home:
             for r in range(3):
                 for s in range(3):
                     to[r, s] = 1.0 if r == s else 0.0

@@ -7,12 +7,25 @@ what a step bends, so flipping violators ends: all at once while that works, the
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare
 from bunraku.spatial.linalg import pivoted_solve
 
-REDUNDANT = 1e-10  # relative: strings that share a load share it evenly
-ROUNDS = 60
+
+class LinkOptions(NamedTuple):
+    """Numbers that tune which links act."""
+
+    redundant: float = 1e-10
+    """Softness of a link, relative to the softest: strings that share a load share it evenly."""
+    max_rounds: int = 60
+    """Sets of acting links that are tried."""
+    max_joint_rounds: int = 5
+    """Rounds in which all violators flip at once; later one at a time."""
+
+
+LINKS = LinkOptions()
 
 
 @bare
@@ -23,7 +36,7 @@ def complementarity(links, S, g, lam, near, alive, delta, B, order):
     for c in range(nc):
         if near[c]:
             scale = max(scale, abs(S[c, c]))
-    for turn in range(ROUNDS):
+    for turn in range(LINKS.max_rounds):
         m = 0
         for c in range(nc):
             if links[c].kind == LinkKind.SLIP:
@@ -47,7 +60,7 @@ def complementarity(links, S, g, lam, near, alive, delta, B, order):
             for b in range(m):
                 B[a, b] = S[i, order[b]]
             if links[i].kind != LinkKind.SLIP:
-                B[a, a] -= REDUNDANT * scale
+                B[a, a] -= LINKS.redundant * scale
         if not pivoted_solve(B, m):
             return False
         for a in range(m):
@@ -66,7 +79,7 @@ def complementarity(links, S, g, lam, near, alive, delta, B, order):
             if wrong:
                 alive[c] = not alive[c]
                 found = True
-                if turn > 5:
+                if turn > LINKS.max_joint_rounds:
                     break
         if not found:
             return True

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import DOP853
 from scipy.optimize import brentq, nnls
 
-from bunraku.dynamics.continuous_model import Acceleration, acceleration
+from bunraku.dynamics.continuous_model import AccelerationAndTension, acceleration
 from bunraku.dynamics.quantities import energy, gap_derivatives, mass_matrix
 from bunraku.dynamics.simulation import require_admissible, require_dynamic
 from bunraku.errors import BunrakuError
@@ -28,17 +28,40 @@ from bunraku.motion import Mark, Motion
 Array = NDArray[np.float64]
 States = NDArray[np.int8]
 Motor = Callable[[float], tuple[Array, Array, Array]]
-CLOSED = 1e-9  # [m] of a gap that counts as closed
-LOST = 1e-5  # [m] of a gap that should have been closed
-LOOKS = 9  # places within a step where gaps are looked at
-SHORTEST = 1e-11  # [s] between two events
 
 
-def impact(figure: Figure, q: ArrayLike, v: ArrayLike, closed: ArrayLike | None = None) -> tuple[Array, Array]:
-    """(v⁺, Λ) of the impact of all closed links; the kinematic variables keep their speed."""
+@dataclass(frozen=True)
+class EventOptions:
+    """Numbers that tune how events are found."""
+
+    closed: float = 1e-9
+    """Gap that counts as closed [m]."""
+    lost: float = 1e-5
+    """Gap that shows that an event was missed [m]."""
+    looks: int = 9
+    """Times within a step of the integrator at which gaps are looked at, both ends included."""
+    min_time: float = 1e-11
+    """Shortest time between two events [s]."""
+    max_step: float = 0.05
+    """Longest step of the integrator [s]."""
+
+
+def impact(
+    figure: Figure,
+    q: ArrayLike,
+    v: ArrayLike,
+    closed: ArrayLike | None = None,
+    *,
+    options: EventOptions = EventOptions(),  # noqa: B008
+) -> tuple[Array, Array]:
+    """Velocities after the impact of all closed links of `figure` at (`q`, `v`), and the impulse of each link [N·s].
+
+    `closed` says of every link whether it takes part; by default those whose gaps are closed (`options.closed`). The kinematic
+    variables keep their speed.
+    """
     q_, v_ = configuration(figure, q), configuration(figure, v)
     gaps, A = gap_derivatives(figure, q_)
-    shut = (gaps > -CLOSED) if closed is None else np.asarray(closed, bool)
+    shut = (gaps > -options.closed) if closed is None else np.asarray(closed, bool)
     n = figure.n_dynamic
     M = mass_matrix(figure, q_)[:n, :n]
     Λ = np.zeros(len(gaps))
@@ -48,11 +71,23 @@ def impact(figure: Figure, q: ArrayLike, v: ArrayLike, closed: ArrayLike | None 
     return out, Λ
 
 
-def acting(figure: Figure, q: Array, v: Array, kinematic: Array, forces: Array | None) -> States:
-    """Which closed links act: τ ≥ 0 and the gap does not open by itself."""
+def acting(
+    figure: Figure,
+    q: Array,
+    v: Array,
+    kinematic: Array,
+    forces: Array | None,
+    *,
+    options: EventOptions = EventOptions(),  # noqa: B008
+) -> States:
+    """1 for the closed links of `figure` that act at (`q`, `v`), 0 for the others.
+
+    A link acts where τ ≥ 0 and its gap does not open by itself, with accelerations `kinematic` of the kinematic variables and
+    these force inputs (`forces`, zero by default). `options.closed` says which gaps count as closed.
+    """
     gaps, A = gap_derivatives(figure, q)
     both = _both_ways(figure)
-    resting = both | ((gaps > -CLOSED) & (np.abs(A @ v) < 1e-7))
+    resting = both | ((gaps > -options.closed) & (np.abs(A @ v) < 1e-7))
     states = np.zeros(len(gaps), np.int8)
     if not resting.any():
         return states
@@ -92,6 +127,7 @@ class _Course:
     figure: Figure
     motor: Motor
     forces: Callable[[float], ArrayLike] | None
+    options: EventOptions
 
     def whole(self, t: float, x: Array) -> tuple[Array, Array, Array]:
         """q and v of all variables, and the accelerations of the kinematic ones."""
@@ -102,7 +138,7 @@ class _Course:
     def push(self, t: float) -> Array | None:
         return None if self.forces is None else np.asarray(self.forces(t), float)
 
-    def accelerate(self, t: float, x: Array, states: States) -> Acceleration:
+    def accelerate(self, t: float, x: Array, states: States) -> AccelerationAndTension:
         q, v, a = self.whole(t, x)
         return acceleration(self.figure, q, v, kinematic=a, forces=self.push(t), states=states)
 
@@ -113,14 +149,14 @@ class _Course:
         """Positive where something must change: an open gap that closes, a tension below zero."""
         gaps, _ = gap_derivatives(self.figure, self.whole(t, x)[0])
         τ = self.accelerate(t, x, states).tension
-        return np.where(_both_ways(self.figure), -1.0, np.where(states > 0, -τ, gaps - CLOSED / 2))
+        return np.where(_both_ways(self.figure), -1.0, np.where(states > 0, -τ, gaps - self.options.closed / 2))
 
     def caught(self, t: float, x: Array) -> tuple[Array, States]:
         """x after the impact of all closed links, and those that act then."""
         q, v, a = self.whole(t, x)
-        v, _ = impact(self.figure, q, v)
+        v, _ = impact(self.figure, q, v, options=self.options)
         n = self.figure.n_dynamic
-        return np.concatenate([x[:n], v[:n]]), acting(self.figure, q, v, a, self.push(t))
+        return np.concatenate([x[:n], v[:n]]), acting(self.figure, q, v, a, self.push(t), options=self.options)
 
 
 class _Samples:
@@ -138,7 +174,7 @@ class _Samples:
             t, k = float(self.times[self.row]), self.row
             x = path(t)
             self.Q[k], self.V[k], _ = self.course.whole(t, x)
-            if gap_derivatives(figure, self.Q[k])[0][: len(figure.strings)].max(initial=0.0) > LOST:
+            if gap_derivatives(figure, self.Q[k])[0][: len(figure.strings)].max(initial=0.0) > self.course.options.lost:
                 raise BunrakuError(
                     f"{figure.name}: strings catch so fast after one another, at t = {t:.6g} s, that one was lost\n"
                     "  advice: use simulate(), whose steps lose none"
@@ -156,10 +192,23 @@ class _Samples:
 def integrate(
     figure: Figure, motor: Motor | None = None, *, duration: float, q: ArrayLike | None = None, v: ArrayLike | None = None,
     forces: Callable[[float], ArrayLike] | None = None, samples: float = 100.0, rtol: float = 1e-9, atol: float = 1e-11,
+    options: EventOptions = EventOptions(),  # noqa: B008 (frozen)
 ) -> Motion:  # fmt: skip
-    """The continuous model over `duration` seconds, with `samples` a second.
+    """The motion of the continuous model, with marks where strings slacken and catch.
 
-    `motor(t)` gives the kinematic variables, their velocities and their accelerations; without one they stand still.
+    figure: what moves; without friction
+    motor: gives the kinematic variables, their velocities and their accelerations at a time [s]; without one they stand still
+    duration: how long [s]
+    q: the configuration at the start, `figure.start` by default
+    v: the velocities at the start, zero by default
+    forces: gives the force inputs at a time [s]; zero by default
+    samples: how many a second
+    rtol: relative tolerance of the integrator
+    atol: absolute tolerance of the integrator [rad, m, rad/s or m/s]
+    options: numbers that tune how events are found
+
+    Raises BunrakuError for a start that breaks a constraint, for a figure with friction, and where strings catch faster than
+    events can be told apart.
     """
     require_dynamic(figure)
     n = figure.n_dynamic
@@ -169,7 +218,7 @@ def integrate(
     if (figure.compiled.tree.links["kind"] == LinkKind.SLIP).any():
         raise BunrakuError("the continuous model has no friction\n  advice: simulate() has; or set friction: 0")
     still = np.zeros(figure.n_q - n)
-    course = _Course(figure, motor or (lambda t: (q0[n:], still, still)), forces)
+    course = _Course(figure, motor or (lambda t: (q0[n:], still, still)), forces, options)
     taken = _Samples(course, np.linspace(0.0, duration, max(round(duration * samples), 1) + 1))
     marks: list[Mark] = []
     t = 0.0
@@ -193,11 +242,11 @@ def _until_event(
     course: _Course, taken: _Samples, t: float, x: Array, states: States, duration: float, **tolerances: float
 ) -> tuple[float, int, Array] | None:
     """When the next link changes from (t, x) on, which, and x there; nothing where none does until the end."""
-    solver = DOP853(lambda t, x: course.rate(t, x, states), t, x, duration, max_step=0.05, **tolerances)
+    solver = DOP853(lambda t, x: course.rate(t, x, states), t, x, duration, max_step=course.options.max_step, **tolerances)
     while solver.status == "running":
         solver.step()
         path = solver.dense_output()
-        event = _first(path, lambda t, x: course.watched(t, x, states), solver.t_old or t, solver.t)
+        event = _first(path, lambda t, x: course.watched(t, x, states), solver.t_old or t, solver.t, course.options)
         taken.take(path, solver.t if event is None else event[0], states)
         if event is not None:
             return *event, path(event[0])
@@ -205,10 +254,10 @@ def _until_event(
 
 
 def _first(
-    path: Callable[[float], Array], watched: Callable[[float, Array], Array], a: float, b: float
+    path: Callable[[float], Array], watched: Callable[[float, Array], Array], a: float, b: float, options: EventOptions
 ) -> tuple[float, int] | None:
     """The first time in (a, b] at which something watched becomes positive, and what."""
-    looks = np.linspace(a, b, LOOKS)
+    looks = np.linspace(a, b, options.looks)
     values = np.array([watched(s, path(s)) for s in looks])
     best: tuple[float, int] | None = None
     for c in range(values.shape[1]):
@@ -220,16 +269,16 @@ def _first(
             def above(s: float, c: int = c, level: float = level) -> float:
                 return float(watched(s, path(s))[c]) - level
 
-            found = _crossing(above, float(looks[k]), float(looks[k + 1]), new=k == 0)
+            found = _crossing(above, float(looks[k]), float(looks[k + 1]), options.min_time if k == 0 else None)
             if best is None or found < best[0]:
                 best = (found, c)
     return best
 
 
-def _crossing(above: Callable[[float], float], lo: float, hi: float, *, new: bool) -> float:
-    """Where it rises through zero between lo and hi. From a `new` start it may dip for as little as a microsecond first."""
-    if new:
-        while hi - lo > SHORTEST and above(0.5 * (lo + hi)) >= 0.0:
+def _crossing(above: Callable[[float], float], lo: float, hi: float, shortest: float | None) -> float:
+    """Where it rises through zero between lo and hi. After an event it may dip first, for no less than the `shortest` time [s]."""
+    if shortest is not None:
+        while hi - lo > shortest and above(0.5 * (lo + hi)) >= 0.0:
             hi = 0.5 * (lo + hi)
         lo = 0.5 * (lo + hi)
     return float(brentq(above, lo, hi, xtol=1e-13)) if above(lo) < 0.0 else lo

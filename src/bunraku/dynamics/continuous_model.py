@@ -28,17 +28,17 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Acceleration:
-    """Of the dynamic variables, and the tensions of all links (0 where slack)."""
+class AccelerationAndTension:
+    """Accelerations of the dynamic variables and tensions of the links."""
 
     a: Array
+    """Of the dynamic variables [rad/s² or m/s²]."""
     tension: Array
+    """Of every link [N]; 0 where slack."""
     states: NDArray[np.int8]
+    """Of every link: 1 taut, 0 slack."""
 
     __repr__ = brief
-
-
-_NONE = np.zeros((0, 0))
 
 
 def _inputs(
@@ -55,21 +55,30 @@ def _inputs(
 def acceleration(
     figure: Figure, q: ArrayLike, v: ArrayLike, *, kinematic: ArrayLike | None = None, forces: ArrayLike | None = None,
     states: ArrayLike | None = None,
-) -> Acceleration:  # fmt: skip
-    """a and τ at (q, v). `states` says which links are taut (1) or slack (0); all are taut unless told."""
+) -> AccelerationAndTension:  # fmt: skip
+    """Accelerations and tensions at (`q`, `v`).
+
+    figure: what moves
+    kinematic: accelerations of the kinematic variables, zero by default
+    forces: force inputs [N or N·m], zero by default
+    states: of every link, 1 taut or 0 slack; all are taut by default
+    """
     tree = figure.compiled.tree
     q_, v_, ak, u = _inputs(figure, q, v, kinematic, forces)
     taut = np.ones(len(tree.links), np.int8) if states is None else np.ascontiguousarray(states, np.int8)
     out = np.empty(figure.n_dynamic + len(tree.links))
-    mixed(tree, taut, q_, v_, ak, u, out, _NONE)
-    return Acceleration(out[: figure.n_dynamic], out[figure.n_dynamic :], taut)
+    mixed(tree, taut, q_, v_, ak, u, out, np.zeros((0, 0)))
+    return AccelerationAndTension(out[: figure.n_dynamic], out[figure.n_dynamic :], taut)
 
 
 def acceleration_derivative(
     figure: Figure, q: ArrayLike, v: ArrayLike, *, kinematic: ArrayLike | None = None, forces: ArrayLike | None = None,
     states: ArrayLike | None = None,
 ) -> Array:  # fmt: skip
-    """∂(a, τ)/∂(q, v, a_K, u)."""
+    """∂(a, τ)/∂(q, v, a_K, u), with a_K the accelerations of the kinematic variables and u the force inputs.
+
+    `figure`, `q`, `v`, `kinematic` (a_K), `forces` (u) and `states` are those of `acceleration`.
+    """
     tree = figure.compiled.tree
     q_, v_, ak, u = _inputs(figure, q, v, kinematic, forces)
     taut = np.ones(len(tree.links), np.int8) if states is None else np.ascontiguousarray(states, np.int8)
@@ -83,7 +92,10 @@ def acceleration_second_derivative(
     figure: Figure, q: ArrayLike, v: ArrayLike, *, kinematic: ArrayLike | None = None, forces: ArrayLike | None = None,
     states: ArrayLike | None = None,
 ) -> Array:  # fmt: skip
-    """∂²(a, τ)/∂(q, v, a_K, u)², (outputs, inputs, inputs)."""
+    """∂²(a, τ)/∂(q, v, a_K, u)², (outputs, inputs, inputs); outputs and inputs as in `acceleration_derivative`.
+
+    `figure`, `q`, `v`, `kinematic` (a_K), `forces` (u) and `states` are those of `acceleration`.
+    """
     tree = figure.compiled.tree
     x = np.concatenate(_inputs(figure, q, v, kinematic, forces)).astype(complex)
     taut = np.ones(len(tree.links), np.int8) if states is None else np.ascontiguousarray(states, np.int8)

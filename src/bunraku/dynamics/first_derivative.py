@@ -6,7 +6,7 @@ With r and the gaps the equations of the step, N is the inverse of ∂(r, gap)/�
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,26 +23,66 @@ from bunraku.kernels.row_sums import fold
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 
-# The links at one end of the step: screws, points, pulls, segments, gaps, gradients.
-End = namedtuple("End", "S x f n h A")
-# On the way to D: N with scratch of its size, X (with rows of zeros, as N has columns), p1 by q0, by k1, by q1;
-# half of λ·gap_qq at q0, with scratch.
-Middle = namedtuple("Middle", "N block X p0 p1k p1 C0 V Z")
+
+class StepEnd(NamedTuple):
+    """The links at one end of a step."""
+
+    S: Any
+    """(joints, 6) screws."""
+    x: Any
+    """(points, 3) points."""
+    f: Any
+    """(points, 3) ∂gap/∂x."""
+    n: Any
+    """(points + 1, 4) unit vector and 1/length of each segment."""
+    h: Any
+    """(links,) gaps."""
+    A: Any
+    """(links, variables) ∂gap/∂q."""
+
+
+class StepMiddle(NamedTuple):
+    """Scratch on the way to D."""
+
+    N: Any
+    """Inverse of ∂(r, gap)/∂(q1, λ)."""
+    block: Any
+    """(links, padded) scratch of the inverse."""
+    X: Any
+    """−∂(r, gap)/∂x, with as many rows as N has columns; the last are zero."""
+    p0: Any
+    """∂p1/∂q0 while q1 stays."""
+    p1k: Any
+    """∂p1/∂k1."""
+    p1: Any
+    """∂p1/∂q1."""
+    C0: Any
+    """Half of λ·gap_qq at q0."""
+    V: Any
+    """Scratch of C0."""
+    Z: Any
+    """The same."""
 
 
 @inline
 def fresh_end(tree):
+    """Room for the links at one end of a step."""
     nj, npt, nc, nq = tree.joints.shape[0], tree.points.shape[0], tree.n_links, tree.n_q
-    return End(np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt + 1, 4)), np.zeros(nc), np.zeros((nc, nq)))
+    return StepEnd(
+        S=np.empty((nj, 6)), x=np.empty((npt, 3)), f=np.empty((npt, 3)), n=np.zeros((npt + 1, 4)), h=np.zeros(nc),
+        A=np.zeros((nc, nq)),
+    )  # fmt: skip
 
 
 @inline
 def fresh_middle(tree):
+    """Scratch for the first derivatives of steps of this figure."""
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     ny, width, joints = n + nc, padded(n + nc), padded(tree.joints.shape[0])
-    return Middle(
-        np.empty((ny, width)), np.empty((nc, width)), np.zeros((width, 2 * nq)), np.zeros((n, nq)), np.zeros((n, nq - n)),
-        np.zeros((n, n)), np.zeros((padded(nq), padded(nq))), np.zeros((joints // 8, 6, 8)), np.empty(joints),
+    return StepMiddle(
+        N=np.empty((ny, width)), block=np.empty((nc, width)), X=np.zeros((width, 2 * nq)), p0=np.zeros((n, nq)),
+        p1k=np.zeros((n, nq - n)), p1=np.zeros((n, n)), C0=np.zeros((padded(nq), padded(nq))), V=np.zeros((joints // 8, 6, 8)),
+        Z=np.empty(joints),
     )  # fmt: skip
 
 

@@ -13,26 +13,53 @@ The two slips of a contact are the links behind its normal.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from bunraku.dynamics.complementarity import REDUNDANT
+from bunraku.dynamics.complementarity import LINKS
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, inline
 from bunraku.spatial.linalg import pivoted_solve
 
-SWEEPS = 100  # at most twice as many, all in all four times
-NEWTON = 10
-SETTLING = 1e-8  # relative: how firmly impulses that could be shared otherwise stay as they are
+
+class FrictionOptions(NamedTuple):
+    """Numbers that tune how the impulses of rubbing contacts are found."""
+
+    first_sweeps: int = 8
+    """Sweeps of Gauss and Seidel before Newton's method is tried; twice as many where it fails, and so on."""
+    max_sweeps: int = 100
+    """More sweeps at once than this are the last."""
+    newton_steps: int = 10
+    """Iterations of Newton's method, at most."""
+    settling: float = 1e-8
+    """How firmly impulses that could be shared otherwise stay as they are, relative to the softest contact."""
+
+
+FRICTION_SOLVER = FrictionOptions()
+
+
+class Slip(NamedTuple):
+    """What a contact does along its plane."""
+
+    slides: bool
+    y1: float
+    """y = λ_t + κ s along the first direction of the plane [N·s]."""
+    y2: float
+    """The same along the second."""
+    size: float
+    """|y|."""
+    radius: float
+    """μ λ_n: the largest impulse that friction can take [N·s]."""
 
 
 @bare
 def slips(friction, kappa, normal, lam, h0, h):
-    """(whether it slides, y₁, y₂, |y|, radius μ λ_n) of the contact whose normal is link `normal`."""
+    """The Slip of the contact whose normal is link `normal`."""
     a, b = normal + 1, normal + 2
     y1, y2 = lam[a] + kappa * (h[a] - h0[a]), lam[b] + kappa * (h[b] - h0[b])
     size, radius = math.sqrt(y1 * y1 + y2 * y2), friction * max(lam[normal], 0.0)
-    return size > radius, y1, y2, size, radius
+    return Slip(size > radius, y1, y2, size, radius)
 
 
 @bare
@@ -88,13 +115,13 @@ def frictional(links, S, g, lam, near, alive, slides, delta):
         if not near[c] and lam[c] != 0.0:
             for a in range(m):
                 rest[a] -= S[own[a], c] * lam[c]
-    sweeps = 8
+    sweeps = FRICTION_SOLVER.first_sweeps
     while True:
         _sweeps(links, own, W, rest, x, sweeps, scale)
         for a in range(m):
             y[a] = x[a]
         exact = _newton(links, own, W, rest, y, active, sliding, B, scale, 1e-15 + 1e-10 * wrong)
-        if exact or sweeps > SWEEPS:
+        if exact or sweeps > FRICTION_SOLVER.max_sweeps:
             break
         sweeps *= 2
     for a in range(m):
@@ -115,7 +142,7 @@ def _sweeps(links, own, W, rest, x, count, scale):
     for _ in range(count):
         for c in range(x.shape[0]):
             link = links[own[c]]
-            if not W[c, c] < -REDUNDANT * scale:
+            if not W[c, c] < -LINKS.redundant * scale:
                 continue
             if link.kind != LinkKind.SLIP:
                 value = x[c] - rest[c] / W[c, c]
@@ -145,13 +172,13 @@ def _newton(links, own, W, before, x, active, sliding, B, scale, tolerance):
     """Semismooth Newton from x, in place; `before` are the gaps there. Returns whether it came to an end."""
     m = x.shape[0]
     rest = before.copy()
-    for iteration in range(NEWTON):
+    for iteration in range(FRICTION_SOLVER.newton_steps):
         changed, worst = iteration == 0, 0.0
         for c in range(m):
             link = links[own[c]]
             was, slid = active[c], sliding[c]
             if link.kind != LinkKind.SLIP:
-                sound = W[c, c] < -REDUNDANT * scale
+                sound = W[c, c] < -LINKS.redundant * scale
                 active[c] = sound and (link.pulls == 0 or x[c] - rest[c] / W[c, c] > 0.0)
             else:
                 active[c] = active[c - 1]
@@ -162,7 +189,7 @@ def _newton(links, own, W, before, x, active, sliding, B, scale, tolerance):
             changed |= active[c] != was or sliding[c] != slid
             for k in range(m):
                 B[c, k] = W[c, k] if active[c] else 0.0
-            B[c, c] += -SETTLING * scale if active[c] else 1.0
+            B[c, c] += -FRICTION_SOLVER.settling * scale if active[c] else 1.0
             B[c, m] = -rest[c] if active[c] else -x[c]
         for c in range(m):
             if sliding[c] and links[own[c]].normal == own[c] - 1:

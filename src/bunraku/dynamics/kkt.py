@@ -12,9 +12,6 @@ from __future__ import annotations
 from bunraku.kernels.blocks import add_row, clear, copy_row, padded, scale_row
 from bunraku.kernels.compile import bare, woven
 
-RANK = 1e-11  # of the largest pivot
-SHORT = 40  # numbers in a row of which none are worth leaving out
-
 
 @woven
 def only_alive(elimination, n, alive, out):
@@ -61,7 +58,7 @@ def reduce(elimination, K, L, n):
             i = elimination[j, s]
             f = K[i, j] * inverse
             L[j, i] = f
-            if width <= SHORT:
+            if width <= 40:  # so few numbers that leaving out zeros takes longer than it saves
                 add_row(K, i, -f, K, j, 0, width)
             else:  # without the zeros between j and the links
                 add_row(K, i, -f, K, j, 0, j)
@@ -112,7 +109,7 @@ def factor(elimination, K, L, n, rows, cols, alive):
                 if x > best:
                     a, b, best = r, c, x
         largest = max(largest, best)
-        if not best > RANK * largest:
+        if not best > 1e-11 * largest:  # the rest is rounding
             return step
         rows[step], rows[a] = rows[a], rows[step]
         cols[step], cols[b] = cols[b], cols[step]

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.brief import brief
 from bunraku.dynamics.puppeteer import Puppeteer
 from bunraku.dynamics.quantities import gap_derivatives
-from bunraku.dynamics.rollout import DIVIDED, FROZEN, HELD, rollout
-from bunraku.dynamics.simulate import asked, motion_of
-from bunraku.dynamics.simulation import SHARE, TOLERANCE, Simulation
+from bunraku.dynamics.rollout import STEP_BITS, rollout
+from bunraku.dynamics.simulate import motion_of, requested
+from bunraku.dynamics.simulation import LEFT_SHARE, STEP_TOLERANCE, Simulation
 from bunraku.dynamics.step_derivatives import expand
 from bunraku.errors import BunrakuError
 from bunraku.figure import Effort, Figure
@@ -21,7 +21,6 @@ from bunraku.kinematics.forward import configuration, pose
 from bunraku.motion import Motion
 
 Array = NDArray[np.float64]
-JUST = 1e-8  # [m of a gap, N of a tension] that count as none
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Step1:
 
 
 def force_matrix(figure: Figure, q: ArrayLike) -> Array:
-    """∂F/∂u of efforts and pushes at q, (n_dynamic, inputs)."""
+    """∂F/∂u (n_dynamic, inputs): what the force inputs of `figure` do to its dynamic variables at `q`."""
     n, here = figure.n_dynamic, pose(figure, q)
     B = np.zeros((n, len(figure.forces)))
     for k, force in enumerate(figure.forces):
@@ -86,11 +85,16 @@ class Step0:
 
 def step_once(
     figure: Figure, q0: ArrayLike, p0: ArrayLike, k1: ArrayLike, *, dt: float, forces: ArrayLike | None = None,
-    share: float = SHARE, tolerance: float = TOLERANCE,
+    share: float = LEFT_SHARE, tolerance: float = STEP_TOLERANCE,
 ) -> Step0:  # fmt: skip
-    """One step from (q0, p0) to the kinematic variables k1: the function whose derivative `step_derivative` is.
+    """One step of `figure` from (`q0`, `p0`) to the kinematic variables `k1`: the function whose derivative `step_derivative` is.
 
-    A ball joint that nears its singular angle leaves its momentum in another chart: `bits` then has RECHARTED.
+    dt: the time step [s]
+    forces: force inputs [N or N·m], zero by default
+    share: share of a force's impulse that acts before the step
+    tolerance: error that Newton's method may leave [rad or m]
+
+    A ball joint that nears its singular angle leaves its momentum in another chart: `bits` then has `STEP_BITS.recharted`.
     """
     tree = figure.compiled.tree
     n, nq, nc = figure.n_dynamic, figure.n_q, len(tree.links)
@@ -107,9 +111,18 @@ def step_once(
 
 def step_derivative(
     figure: Figure, q0: ArrayLike, q1: ArrayLike, impulse: ArrayLike, states: ArrayLike, *, dt: float,
-    forces: ArrayLike | None = None, share: float = SHARE,
+    forces: ArrayLike | None = None, share: float = LEFT_SHARE,
 ) -> Step1:  # fmt: skip
-    """Derivative of the step from q0 to q1 with these impulses and states of the links."""
+    """The first derivative of the step of `figure` from `q0` to `q1`.
+
+    impulse: of every link [N·s]
+    states: of every link: 0 slack, 1 acting, 2 sliding
+    dt: the time step [s]
+    forces: force inputs [N or N·m], zero by default
+    share: share of a force's impulse that acts before the step
+
+    Raises BunrakuError where the step has no derivative.
+    """
     tree = figure.compiled.tree
     n, nq, nc = figure.n_dynamic, figure.n_q, len(tree.links)
     u = np.zeros(len(figure.forces)) if forces is None else np.ascontiguousarray(forces, float)
@@ -131,8 +144,9 @@ def step_derivative(
 
 def _switching(figure: Figure, q: Array, tension: Array) -> tuple[str, ...]:
     """The links that pull only, are closed, and do not pull."""
+    none = 1e-8  # [m of a gap, N of a tension]
     gaps, _ = gap_derivatives(figure, q)
-    between = (figure.compiled.tree.links["pulls"] > 0) & (gaps > -JUST) & (np.abs(tension) < JUST)
+    between = (figure.compiled.tree.links["pulls"] > 0) & (gaps > -none) & (np.abs(tension) < none)
     return tuple(name for name, here in zip(figure.compiled.link_names, between, strict=True) if here)
 
 
@@ -168,14 +182,17 @@ def linearize(
     figure: Figure, puppeteer: Puppeteer = None, *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
     v: ArrayLike | None = None, forces: Puppeteer = None,
 ) -> Along:  # fmt: skip
-    """Exact A and B of every step of the motion that `simulate` makes of the same arguments."""
+    """Exact A and B of every step of the motion that `simulate` makes of the same arguments.
+
+    `figure`, `puppeteer`, `duration` [s], `dt` [s], `q`, `v` and `forces` are those of `simulate`.
+    """
     simulation = Simulation(figure, q, v, dt=dt)
     start = simulation.q
-    K, U = asked(simulation, puppeteer, forces, duration)
+    K, U = requested(simulation, puppeteer, forces, duration)
     ran = simulation.run(K, U)
     Q = np.concatenate([start[None], ran.q])
     steps = tuple(step_derivative(figure, Q[k], Q[k + 1], ran.impulse[k], ran.states[k], dt=dt, forces=U[k]) for k in range(len(K)))
-    broken = np.flatnonzero(ran.bits & (HELD | DIVIDED | FROZEN))
+    broken = np.flatnonzero(ran.bits & (STEP_BITS.held | STEP_BITS.divided | STEP_BITS.frozen))
     return Along(motion_of(simulation, start, [ran]), steps, tuple(broken.tolist()))
 
 
@@ -202,7 +219,7 @@ class Control:
         return f"not locally controllable: {out} of {self.needed} dimensions in which a disturbance persists are out of reach"
 
     def report(self, names: Sequence[str]) -> str:
-        """The same with the states, by name, that have most part in what is out of reach."""
+        """The same with the states that have most part in what is out of reach; `names` are those of the states."""
         lines = [str(self)]
         for column in self.beyond.T:
             first = [k for k in np.argsort(-np.abs(column))[:4] if abs(column[k]) > 0.1 * np.abs(column).max()]
@@ -211,7 +228,7 @@ class Control:
 
 
 def controllability(A: Array, B: Array, *, rank: float = 1e-9) -> Control:
-    """Of x₁ = A x + B u at a fixed point.
+    """Whether inputs control x₁ = `A` x + `B` u at a fixed point. Singular values below `rank` of the largest count as zero.
 
     Strings that are taut, and kinematic variables, wipe out part of a disturbance by themselves (A is singular there): what
     must be reached is the range of a high power of A.
@@ -239,7 +256,10 @@ def controllability(A: Array, B: Array, *, rank: float = 1e-9) -> Control:
 
 
 def observability(A: Array, C: Array, *, rank: float = 1e-9) -> Control:
-    """Whether the outputs C x tell every state that persists: controllability of the transposed system."""
+    """Whether the outputs `C` x of x₁ = `A` x tell every state that persists: controllability of the transposed system.
+
+    Singular values below `rank` of the largest count as zero.
+    """
     return controllability(A.T, C.T, rank=rank)
 
 
@@ -249,7 +269,10 @@ def _orthonormal(M: Array, rank: float) -> Array:
 
 
 def linearize_at_rest(figure: Figure, q: ArrayLike, *, dt: float = 0.01, forces: ArrayLike | None = None) -> Step1:
-    """The step at a pose of rest (see settle), where it goes nowhere."""
+    """The first derivative of a step of `figure` at a pose `q` of rest (see `settle`), where the step goes nowhere.
+
+    `dt` is the time step [s], `forces` are the force inputs that hold the pose, zero by default.
+    """
     simulation = Simulation(figure, q, dt=dt)
     u = None if forces is None else np.asarray(forces, float)
     before = simulation.step(forces=u)  # at rest, a step hands on half of what weight does in it: the second goes nowhere

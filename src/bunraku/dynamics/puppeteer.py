@@ -18,14 +18,14 @@ Puppeteer = Curve | Mapping[str, Callable[[float], float] | float] | Motion | Ar
 
 
 def kinematic_rows(figure: Figure, puppeteer: Puppeteer, times: Array, rest: Array) -> Array:
-    """The kinematic variables at the given times; those that nobody sets stay as they are."""
+    """The kinematic variables of `figure` at `times` [s], a row each; those that `puppeteer` does not set stay at `rest`."""
     if isinstance(puppeteer, Motion):
         puppeteer = _of_motion(figure, puppeteer, times)
     return _rows("puppeteer", figure.kinematic, puppeteer, times, rest)
 
 
 def force_rows(figure: Figure, forces: Puppeteer, times: Array) -> Array:
-    """The force inputs over each step, zero where nobody pushes."""
+    """The force inputs of `figure` at `times` [s], a row each, from `forces`; zero where it sets none."""
     names = tuple(force.name for force in figure.forces)
     return _rows("forces", names, forces, times, np.zeros(len(names)))
 

@@ -49,21 +49,21 @@ def _energy(tree, q, v):
 
 
 def momentum(figure: Figure, q: ArrayLike, v: ArrayLike) -> Array:
-    """∂L/∂v of the dynamic variables."""
+    """∂L/∂v of the dynamic variables of `figure` at configuration `q` and velocities `v`."""
     p = np.zeros(figure.n_dynamic)
     _momentum(figure.compiled.tree, configuration(figure, q), configuration(figure, v), p)
     return p
 
 
 def mass_matrix(figure: Figure, q: ArrayLike) -> Array:
-    """∂²L/∂v∂v of all variables; zero where a variable moves no mass."""
+    """∂²L/∂v∂v of all variables of `figure` at `q`; zero where a variable moves no mass."""
     M = np.zeros((figure.n_q, figure.n_q))
     _mass_matrix(figure.compiled.tree, configuration(figure, q), M)
     return M
 
 
 def energy(figure: Figure, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
-    """Kinetic and potential energy [J]; heights from z = 0."""
+    """Kinetic and potential energy [J] of `figure` at configuration `q` and velocities `v`; heights count from z = 0."""
     kinetic, potential = _energy(figure.compiled.tree, configuration(figure, q), configuration(figure, v))
     return float(kinetic), float(potential)
 
@@ -76,7 +76,7 @@ def _gaps(tree, q, h, A):
 
 
 def gap_derivatives(figure: Figure, q: ArrayLike) -> tuple[Array, Array]:
-    """Gaps of all links (see Compiled.link_names), and ∂gap/∂q."""
+    """Gaps [m] of all links of `figure` at `q` (in the order of Compiled.link_names), and ∂gap/∂q."""
     nc = len(figure.compiled.tree.links)
     h, A = np.zeros(nc), np.zeros((nc, figure.n_q))
     _gaps(figure.compiled.tree, configuration(figure, q), h, A)

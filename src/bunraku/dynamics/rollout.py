@@ -6,6 +6,8 @@ What still has no solution gives way (`yielding`), and the puppeteer is *held* a
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from bunraku.dynamics.ball_charts import apply_chart, outside, recentre, unwind
@@ -17,11 +19,39 @@ from bunraku.kernels.compile import bare, borrow, inline, keep, kernel, woven
 from bunraku.kinematics.gaps import gap_of
 from bunraku.kinematics.tree import place
 
-# What happened in a step, as bits.
-PLAIN, RETRIED, HELD, DIVIDED, FROZEN, RECHARTED = 0, 1, 2, 4, 8, 16
-PARTS = 16  # of a step, at most
-PATIENCE = 12, 40  # Newton steps from the guess, then from rest
-FURTHEST = 1.0  # [rad] that a joint may turn in a step, or a part of it
+
+class StepBits(NamedTuple):
+    """What happened in a step, as bits that add up; 0 where nothing did."""
+
+    retried: int = 1
+    """Newton's method failed from the guess, and found the step from rest."""
+    held: int = 2
+    """The puppeteer asked for what no configuration reaches, and was held back."""
+    divided: int = 4
+    """The step was taken in parts."""
+    frozen: int = 8
+    """No step was found at all: everything stood still."""
+    recharted: int = 16
+    """A ball joint changed its chart (bunraku.dynamics.ball_charts)."""
+
+
+class RolloutOptions(NamedTuple):
+    """Numbers that tune steps that never fail."""
+
+    max_parts: int = 16
+    """Parts of a step, at most."""
+    newton_steps: int = 12
+    """Iterations of Newton's method from the guess, at most."""
+    newton_steps_from_rest: int = 40
+    """The same from rest."""
+    max_turn: float = 1.0
+    """How far a joint may turn in a step, or in a part of it [rad]."""
+    origin_every: int = 64
+    """Steps after which the origin is moved near the figure, which keeps numbers small however far from home it is."""
+
+
+STEP_BITS = StepBits()
+ROLLOUT = RolloutOptions()
 
 
 @inline
@@ -46,9 +76,10 @@ def attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, furthest):
             for c in range(tree.n_links):
                 lam[c] = 0.0
                 w.alive[c] = False
-        used = step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, PATIENCE[again])
+        most = ROLLOUT.newton_steps if again == 0 else ROLLOUT.newton_steps_from_rest
+        used = step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most)
         if used >= 0 and not _further(tree, q0, q1, furthest):
-            return RETRIED if again > 0 else PLAIN
+            return STEP_BITS.retried if again > 0 else 0
     return -1
 
 
@@ -66,12 +97,12 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
     """A step that always ends somewhere, after `begin`. Returns what happened, as bits."""
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     demanded = q1[n:].copy()
-    bits = attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, FURTHEST)
+    bits = attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, ROLLOUT.max_turn)
     if bits >= 0:
         return bits
     qa, pa, pb, sums = np.empty(nq), np.empty(n), np.empty(n), np.zeros(nc)
     parts = 2
-    while parts <= PARTS:
+    while parts <= ROLLOUT.max_parts:
         for i in range(nq):
             qa[i] = q0[i]
         for i in range(n):
@@ -80,14 +111,14 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
             sums[c] = 0.0
             lam[c] = 0.0
             w.alive[c] = False
-        bits = DIVIDED
+        bits = STEP_BITS.divided
         for part in range(parts):
             for i in range(n):
                 q1[i] = qa[i]
             for k in range(n, nq):
                 q1[k] = q0[k] + (demanded[k - n] - q0[k]) * (part + 1) / parts
             begin(tree, w, o, qa)
-            furthest = FURTHEST if parts < PARTS else np.inf
+            furthest = ROLLOUT.max_turn if parts < ROLLOUT.max_parts else np.inf
             got = attempt(tree, w, o, qa, pa, u, dt / parts, share, q1, lam, pb, tolerance, furthest)
             if got < 0:
                 bits = -1
@@ -115,7 +146,7 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
     for i in range(n):
         total += p1[i]
     if abs(total) < np.inf:
-        return HELD
+        return STEP_BITS.held
     for i in range(nq):  # nothing moves; what speed there was is lost
         q1[i] = q0[i]
     for i in range(n):
@@ -123,7 +154,7 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
     for c in range(nc):
         lam[c] = 0.0
         w.alive[c] = False
-    return FROZEN
+    return STEP_BITS.frozen
 
 
 @bare
@@ -191,7 +222,7 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
     q1 = np.empty(nq)
     origin = (0.0, 0.0, 0.0)
     for k in range(K.shape[0]):
-        if k % 64 == 0 and nq > 0:  # an origin near the figure keeps numbers small however far from home it is
+        if k % ROLLOUT.origin_every == 0 and nq > 0:
             place(own.joints, 0, own.joints.shape[0], q[0], (0.0, 0.0, 0.0), w.R, w.p, w.S)
             last = max(tree.n_massive - 1, 0)
             origin = (w.p[last, 0], w.p[last, 1], w.p[last, 2])
@@ -216,13 +247,13 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
             q[0, i] = q1[i]
         for i in range(n):
             p[i] = p1[i]
-        if got & (DIVIDED | FROZEN | HELD):  # the past no longer tells the future
+        if got & (STEP_BITS.divided | STEP_BITS.frozen | STEP_BITS.held):  # the past no longer tells the future
             for row in range(1, seen_row):
                 for i in range(nq):
                     q[row, i] = q[0, i]
         if recentre(own, home, charts, q[0], p, q[1:seen_row]) > 0:
             unwind(own, charts, q[0], p, q[1:seen_row], seen)
-            got |= RECHARTED
+            got |= STEP_BITS.recharted
         outside(own, charts, q[0], seen, out)
         for i in range(nq):
             seen[i] = q[seen_row, i] = Q[k, i] = out[i]

@@ -9,7 +9,7 @@ tangent of the recursion gives all of it. With Φ the second derivatives of the 
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,32 +25,90 @@ from bunraku.kernels.compile import bare, inline, woven
 from bunraku.kernels.row_sums import fold
 from bunraku.kinematics.gap_derivatives import tangent_screws
 
-# A step that has been linearised: the links at its ends, N, ∂p1/∂q1 and D (`first`).
-Expansion = namedtuple("Expansion", "start end N p1 D")
-Tangents = namedtuple(
-    "Tangents",
-    "a b W dS dV dT dI dP columns Y "  # of the recursion and of pairs of joints (`pairs`)
-    "Lqq Lqv "  # of springs, over joints
-    "aq wq Wj dSj dx df dd de slope V Z bends "  # of links: gap_qq along μ; gap_qq at q1, where many rows want it
-    "T S11 C zeta mu",  # half of Φ_00, Φ_10, Φ_11, with the kinematic variables at the end as well
-)
-SMALL = 250_000  # multiplications in a product that BLAS leaves to one thread: others only wait for each other
+
+class StepExpansion(NamedTuple):
+    """A step that has been linearised (bunraku.dynamics.first_derivative)."""
+
+    start: Any
+    """StepEnd at q0."""
+    end: Any
+    """StepEnd at q1."""
+    N: Any
+    """Inverse of ∂(r, gap)/∂(q1, λ)."""
+    p1: Any
+    """∂p1/∂q1."""
+    D: Any
+    """The first derivative."""
+
+
+class StepTangents(NamedTuple):
+    """Scratch of the second derivative."""
+
+    a: Any
+    """(massive,) direction along which L is differentiated, by q."""
+    b: Any
+    """(massive,) the same by v."""
+    W: Any
+    """(massive, 6) velocity along the direction; dS, dV, dT, dI, dP are what that does to S, V, T, I, P."""
+    dS: Any
+    dV: Any
+    dT: Any
+    dI: Any
+    dP: Any
+    columns: Any
+    """Screws of all joints and their tangents, eight side by side (bunraku.dynamics.joint_pairs)."""
+    Y: Any
+    """What comes of all pairs with one joint."""
+    Lqq: Any
+    """(massive, massive) tangent of L_qq of springs; empty without any."""
+    Lqv: Any
+    """The same of L_qv."""
+    aq: Any
+    """(variables,) the direction by variable, for springs."""
+    wq: Any
+    """(variables,) weights of forces."""
+    Wj: Any
+    """(joints, 6) velocity along μ, of links; dSj, dx, df, dd, de are what that does to S, x, f, d, e."""
+    dSj: Any
+    dx: Any
+    df: Any
+    dd: Any
+    de: Any
+    slope: Any
+    """(links, variables) gap_qq along μ."""
+    V: Any
+    """Scratch of links."""
+    Z: Any
+    """The same."""
+    bends: Any
+    """(links, padded, padded) gap_qq at q1, kept where many rows of weights follow; empty otherwise."""
+    T: Any
+    """(3, padded, padded) half of Φ_00, Φ_10, Φ_11, with the kinematic variables at the end as well."""
+    S11: Any
+    """(n, n) half of Φ_11 of the dynamic variables."""
+    C: Any
+    """(n + links, 2 variables) the right factor of G."""
+    zeta: Any
+    """(n + links,) z_q1,λ + z_p ∂p1/∂q1."""
+    mu: Any
+    """(n + links,) μ."""
 
 
 @inline
 def fresh_tangents(tree, many=False):
+    """Scratch for the second derivatives of steps of this figure."""
     n, nq, nm, nc = tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links
     nj, npt = tree.joints.shape[0], tree.points.shape[0]
     eights, ns, kept = padded(nq) // 8, nm if tree.springs.shape[0] > 0 else 0, nc if many else 0
-    return Tangents(
-        np.zeros(nm), np.zeros(nm), np.empty((nm, 6)), np.empty((nm, 6)), np.empty((nm, 6)), np.empty((nm, 6)),
-        np.empty((nm, 10)), np.empty((nm, 6)), np.zeros((eights, 24, 8)), np.empty((eights, 4, 8)),
-        np.zeros((ns, ns)), np.zeros((ns, ns)),
-        np.zeros(nq), np.zeros(nq), np.empty((nj, 6)), np.empty((nj, 6)), np.empty((npt, 3)), np.empty((npt, 3)),
-        np.empty((nj, 3)), np.empty((nj, 3)), np.zeros((nc, nq)), np.zeros((padded(nj) // 8, 12, 8)),
-        np.empty(padded(nj)), np.zeros((kept, padded(nq), padded(nq))),
-        np.zeros((3, padded(nq), padded(nq))), np.empty((n, n)), np.zeros((n + nc, 2 * nq)), np.empty(n + nc),
-        np.empty(n + nc),
+    return StepTangents(
+        a=np.zeros(nm), b=np.zeros(nm), W=np.empty((nm, 6)), dS=np.empty((nm, 6)), dV=np.empty((nm, 6)), dT=np.empty((nm, 6)),
+        dI=np.empty((nm, 10)), dP=np.empty((nm, 6)), columns=np.zeros((eights, 24, 8)), Y=np.empty((eights, 4, 8)),
+        Lqq=np.zeros((ns, ns)), Lqv=np.zeros((ns, ns)),
+        aq=np.zeros(nq), wq=np.zeros(nq), Wj=np.empty((nj, 6)), dSj=np.empty((nj, 6)), dx=np.empty((npt, 3)), df=np.empty((npt, 3)),
+        dd=np.empty((nj, 3)), de=np.empty((nj, 3)), slope=np.zeros((nc, nq)), V=np.zeros((padded(nj) // 8, 12, 8)),
+        Z=np.empty(padded(nj)), bends=np.zeros((kept, padded(nq), padded(nq))),
+        T=np.zeros((3, padded(nq), padded(nq))), S11=np.empty((n, n)), C=np.zeros((n + nc, 2 * nq)), zeta=np.empty(n + nc),
+        mu=np.empty(n + nc),
     )  # fmt: skip
 
 
@@ -215,7 +273,8 @@ def _assemble(tree, X, t, H):
 @inline
 def square(A, C, H):
     """H = Aᵀ C, a few rows at a time."""
-    most = max(8, SMALL // max(1, A.shape[0] * C.shape[1]))
+    # BLAS leaves a product of so few multiplications to one thread; in a larger one threads only wait for each other.
+    most = max(8, 250_000 // max(1, A.shape[0] * C.shape[1]))
     total = H.shape[0]
     if total <= most:
         np.dot(A.T, C, H)

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 def servo(figure: Figure, asked: Callable[[float], ArrayLike], *, dt: float = 0.01) -> Callable[[float], Array]:
-    """Force inputs over time, as `motor_input` has them for every motor; nothing for other inputs.
+    """The force inputs of `figure` over time that `motor_input` gives for every motor, at time steps `dt` [s]; zero for others.
 
     `asked(t)` gives the values that the variables would have if they were kinematic, in the order of the motors.
     """
@@ -38,7 +38,10 @@ def servo(figure: Figure, asked: Callable[[float], ArrayLike], *, dt: float = 0.
 
 
 def motor_input(variable: Variable, asked: Callable[[float], float], *, dt: float) -> Callable[[float], float]:
-    """k·(asked − start) + c·d(asked)/dt of one motor, at the middle of each step."""
+    """The input over time of the motor of `variable`: k·(asked − start) + c·d(asked)/dt at the middle of each step of `dt` [s].
+
+    `asked(t)` is where the variable should be.
+    """
     return lambda t: _input(variable, asked(t - dt), asked(t), dt)
 
 

@@ -31,8 +31,6 @@ from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import dot3, dot6, get6
 
 Array = NDArray[np.float64]
-NUDGE = 1e-4  # [rad or m] off a balance
-NEAR = 1e-6  # [rad or m] of a step, from where on potential energy is too flat to tell up from down
 
 
 @bare
@@ -85,7 +83,7 @@ def _sink(tree, q, u, tension, tolerance, most):
         midpoint(own, w, o, q, middle, u, math.inf)
         for i in range(n):
             rise -= w.F[i] * (middle[i] - q[i])  # what the force inputs do on the way
-        rises = rise > 0.0 and size > NEAR
+        rises = rise > 0.0 and size > 1e-6  # [rad or m] in smaller steps energy is too flat to tell up from down
         if (rises or size > 0.3) and dt > 2e-3:
             dt *= 0.5
             continue
@@ -200,14 +198,17 @@ def _null_space(A: Array) -> Array:
 
 
 def settle(figure: Figure, q: ArrayLike | None = None, *, forces: ArrayLike | None = None, tolerance: float = 1e-11) -> Array:
-    """The configuration near q (or the start) in which the figure hangs at rest, its kinematic variables held.
+    """The configuration near `q` (by default near the start) in which `figure` hangs at rest, its kinematic variables held.
 
-    A minimum of potential energy: strings may end taut or slack. A start that balances is nudged off its balance.
+    It is a minimum of potential energy; strings may end taut or slack. A start that balances is nudged off its balance. `forces`
+    are force inputs that push meanwhile, zero by default; `tolerance` is the last correction [rad or m]. Raises BunrakuError where
+    strings are too short for any pose, or where the figure does not come to rest.
     """
     require_dynamic(figure)
     out = configuration(figure, figure.start if q is None else q)
     n = figure.n_dynamic
-    out[:n] += NUDGE * np.sin(1.0 + np.arange(n))
+    nudge = 1e-4  # [rad or m] off a balance
+    out[:n] += nudge * np.sin(1.0 + np.arange(n))
     u = np.zeros(len(figure.forces)) if forces is None else np.ascontiguousarray(forces, float)
     if u.shape != (len(figure.forces),):
         raise BunrakuError(f"{figure.name} has {len(figure.forces)} force inputs, got shape {u.shape}")
@@ -226,6 +227,6 @@ def settle(figure: Figure, q: ArrayLike | None = None, *, forces: ArrayLike | No
         if rest.size < tolerance:
             return rest.q
         if rest.fall is not None:
-            out[:n] += 100 * NUDGE * rest.fall
+            out[:n] += 100 * nudge * rest.fall
         nearer *= 0.03
     raise BunrakuError(f"{figure.name} has not come to rest\n  advice: is anything holding it up? a free figure falls for ever")

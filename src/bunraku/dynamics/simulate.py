@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
-from bunraku.dynamics.rollout import FROZEN
+from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.simulation import Simulation, Steps, slip_free
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
@@ -50,7 +50,7 @@ def simulate(
     parts: list[Steps] = []
     stopped = False
     try:
-        K, U = asked(simulation, puppeteer, forces, duration)
+        K, U = requested(simulation, puppeteer, forces, duration)
         for first in range(0, len(K), REPORT_EVERY):
             parts.append(simulation.run(K[first : first + REPORT_EVERY], U[first : first + REPORT_EVERY]))
             if progress is not None:
@@ -68,8 +68,11 @@ def _stopped_mark(t: float) -> Mark:
     return Mark(t, "stopped by hand", "stopped")
 
 
-def asked(simulation: Simulation, puppeteer: Puppeteer, forces: Puppeteer, duration: float) -> tuple[Array, Array]:
-    """Rows of kinematic variables and of force inputs for every step of `duration` seconds from here on."""
+def requested(simulation: Simulation, puppeteer: Puppeteer, forces: Puppeteer, duration: float) -> tuple[Array, Array]:
+    """Rows of kinematic variables and of force inputs, one for every step of `duration` [s] that `simulation` takes from here on.
+
+    `puppeteer` and `forces` are those of `simulate`. Raises BunrakuError for a duration that is not positive, or too long to keep.
+    """
     figure, dt = simulation.figure, simulation.dt
     if not 0.0 < duration < np.inf:
         raise BunrakuError(f"a duration of {duration} s\n  advice: give seconds, more than zero")
@@ -81,13 +84,13 @@ def asked(simulation: Simulation, puppeteer: Puppeteer, forces: Puppeteer, durat
 
 
 def simulate_many(jobs: Iterable[Callable[[], Motion]], *, threads: int | None = None) -> list[Motion]:
-    """Several simulations side by side on threads: rollouts run outside Python's lock."""
+    """The motions that `jobs` return, simulated side by side on `threads`: rollouts run outside Python's lock."""
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(lambda job: job(), jobs))
 
 
 def motion_of(simulation: Simulation, start: Array, parts: list[Steps]) -> Motion:
-    """The samples of a run, with the start in front."""
+    """The motion of `parts` that `simulation` took one after the other, with the configuration at the `start` in front."""
     figure, dt = simulation.figure, simulation.dt
     q = np.concatenate([start[None], *(part.q for part in parts)])
     t = dt * np.arange(len(q))
@@ -97,17 +100,17 @@ def motion_of(simulation: Simulation, start: Array, parts: list[Steps]) -> Motio
     gap[0, :ropes] = Pose(figure, start).gaps
     energy = np.concatenate([part.energy for part in parts])
     states = np.concatenate([part.states for part in parts])
-    force = forces_of(impulse, gap, dt)
+    force = _forces_of(impulse, gap, dt)
     middle = 0.5 * (energy[1:] + energy[:-1])
-    frozen_at = np.concatenate([part.bits & FROZEN for part in parts])
+    frozen_at = np.concatenate([part.bits & STEP_BITS.frozen for part in parts])
     return Motion.of(
         figure, t, q, v=np.gradient(q, t, axis=0) if len(q) > 1 else None, tension=force[:, :ropes], contact=force[:, contacts],
         gap=gap[:, :ropes], energy=np.concatenate([energy[:1], middle, energy[-1:]]),
-        marks=(*string_marks(figure, dt, states, gap[1:]), *held_marks(simulation, parts), *still_marks(dt, frozen_at)),
+        marks=(*_string_marks(figure, dt, states, gap[1:]), *_held_marks(simulation, parts), *_still_marks(dt, frozen_at)),
     )  # fmt: skip
 
 
-def forces_of(impulse: Array, gap: Array, dt: float) -> Array:
+def _forces_of(impulse: Array, gap: Array, dt: float) -> Array:
     """What links pull with at every sample, from their impulses in every step.
 
     The impulse of a step acts where the step begins, for half a step before and half a step after; at the start there is only
@@ -124,7 +127,7 @@ def forces_of(impulse: Array, gap: Array, dt: float) -> Array:
     return force
 
 
-def string_marks(figure: Figure, dt: float, states: NDArray[np.int8], gap: Array) -> list[Mark]:
+def _string_marks(figure: Figure, dt: float, states: NDArray[np.int8], gap: Array) -> list[Mark]:
     """When a string goes slack, and when one that has hung through catches."""
     out = []
     for c, string in enumerate(figure.strings):
@@ -140,7 +143,7 @@ def string_marks(figure: Figure, dt: float, states: NDArray[np.int8], gap: Array
     return out
 
 
-def held_marks(simulation: Simulation, parts: list[Steps]) -> list[Mark]:
+def _held_marks(simulation: Simulation, parts: list[Steps]) -> list[Mark]:
     """The start of every stretch in which a string was held back."""
     out, offset = [], 0
     for part in parts:
@@ -155,6 +158,6 @@ def held_marks(simulation: Simulation, parts: list[Steps]) -> list[Mark]:
     return out
 
 
-def still_marks(dt: float, frozen: NDArray[np.int64]) -> list[Mark]:
+def _still_marks(dt: float, frozen: NDArray[np.int64]) -> list[Mark]:
     """Steps that found no solution at all, and were left out."""
     return [Mark(dt * (int(k) + 1), "no step possible: everything held still", "frozen") for k in np.flatnonzero(frozen)]

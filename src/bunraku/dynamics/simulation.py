@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.dynamics.quantities import gap_derivatives, momentum
-from bunraku.dynamics.rollout import FROZEN, HELD, rollout
+from bunraku.dynamics.rollout import STEP_BITS, rollout
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure
 from bunraku.figure.records import LinkKind
 from bunraku.kinematics.forward import configuration
 
 Array = NDArray[np.float64]
-TOLERANCE = 1e-13  # [rad or m] of what Newton's method leaves behind in a step
-SHARE = 0.5  # of a force that enters a step on its left: second order
-CLOSED = 1e-6  # [m or rad] that a string may be too short, or a loop open, at the start
+STEP_TOLERANCE = 1e-13  # [rad or m] error that Newton's method may leave in a step
+MAX_START_GAP = 1e-6  # [m or rad] how much too short a string may be, or how far open a loop, at the start
+LEFT_SHARE = 0.5  # share of a force's impulse that acts before a step, the rest after it: ½ makes the step second order
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,18 @@ class Steps:
 class Simulation:
     """State of a figure between steps: `q`, momentum, which strings are taut.
 
+    figure: what moves
+    q: the configuration at the start, `figure.start` by default
+    v: the velocities at the start, zero by default
+    dt: the time step [s]
+    share: share of a force's impulse that acts before a step; ½ is second order, 1 is trep's rule
+
     A start with strings that are too short, open loops, points below their planes or joints beyond their stops is refused. Pulled
     too short later, strings hold the puppeteer back.
     """
 
     def __init__(
-        self, figure: Figure, q: ArrayLike | None = None, v: ArrayLike | None = None, *, dt: float = 0.01, share: float = SHARE
+        self, figure: Figure, q: ArrayLike | None = None, v: ArrayLike | None = None, *, dt: float = 0.01, share: float = LEFT_SHARE
     ) -> None:
         if not 0.0 < dt < np.inf:
             raise BunrakuError(f"a time step of {dt} s\n  advice: marionettes like 0.01 or less")
@@ -82,7 +88,10 @@ class Simulation:
         return self._lam[:ropes] / span
 
     def run(self, kinematic: ArrayLike, forces: ArrayLike | None = None, *, energy: bool = True) -> Steps:
-        """As many steps as there are rows of kinematic variables (and of force inputs)."""
+        """As many steps as there are rows of `kinematic` variables, with a row of `forces` each (zero by default).
+
+        Energies are left out where `energy` is False. Raises BunrakuError for rows of another width, NotFinite for other numbers.
+        """
         figure, tree = self.figure, self.figure.compiled.tree
         K = np.ascontiguousarray(np.atleast_2d(np.asarray(kinematic, float)))
         if K.ndim != 2 or K.shape[1] != figure.n_q - figure.n_dynamic:
@@ -100,7 +109,7 @@ class Simulation:
         if N == 0:
             return out
         rollout(
-            tree, self._q, self._p, self._lam, self._charts, self._alive, K, U, self.dt, self.share, TOLERANCE,
+            tree, self._q, self._p, self._lam, self._charts, self._alive, K, U, self.dt, self.share, STEP_TOLERANCE,
             out.q, out.momentum, out.impulse, out.gap, out.energy, out.states, out.bits,
         )  # fmt: skip
         self.t += N * self.dt
@@ -108,7 +117,7 @@ class Simulation:
         return out
 
     def step(self, kinematic: ArrayLike | None = None, forces: ArrayLike | None = None) -> Steps:
-        """One step, with the kinematic variables where they are or where they are told to go."""
+        """One step to these `kinematic` variables (by default where they are) under these `forces` (zero by default)."""
         n = self.figure.n_dynamic
         hands = self._seen[n:] if kinematic is None else np.asarray(kinematic, float)
         return self.run(hands[None], None if forces is None else np.asarray(forces, float)[None])
@@ -133,9 +142,9 @@ class Simulation:
         return out
 
     def held(self, steps: Steps) -> list[tuple[int, str, float]]:
-        """Where the puppeteer asked for too much: (step, string, by how much [m])."""
+        """Where in `steps` the puppeteer was held back: (step, string, by how much [m])."""
         out = []
-        for k in np.flatnonzero(steps.bits & (HELD | FROZEN)):
+        for k in np.flatnonzero(steps.bits & (STEP_BITS.held | STEP_BITS.frozen)):
             off = np.abs(steps.q[k, self.figure.n_dynamic :] - steps.asked[k])
             for rope, reach in zip((*self.figure.strings, *self.figure.wires), self._reach, strict=True):
                 if len(reach) and off[reach].max() > 1e-9:
@@ -144,7 +153,7 @@ class Simulation:
 
 
 def require_dynamic(figure: Figure) -> None:
-    """Every dynamic variable must move some mass."""
+    """Raises BunrakuError where a dynamic variable of `figure` moves no mass."""
     joints = figure.compiled.tree.joints
     behind = joints["mass"] + joints["inertia"][:, [0, 3, 5]].sum(1) + joints["armature"]
     for j in range(len(joints) - 1, -1, -1):
@@ -158,8 +167,11 @@ def require_dynamic(figure: Figure) -> None:
         )
 
 
-def require_admissible(figure: Figure, q: Array, *, within: float = CLOSED) -> None:
-    """What the first step would have to tear into place within dt, with a speed that nobody asked for, is refused."""
+def require_admissible(figure: Figure, q: Array, *, within: float = MAX_START_GAP) -> None:
+    """Raises BunrakuError where a constraint of `figure` is broken at `q` by more than `within` [m or rad].
+
+    The first step would close it within dt, at a speed that nobody asked for.
+    """
     links, names = figure.compiled.tree.links, figure.compiled.link_names
     gaps, _ = gap_derivatives(figure, q)
     off = np.where(links["pulls"] == 0, np.abs(gaps), gaps)
@@ -188,7 +200,7 @@ def require_admissible(figure: Figure, q: Array, *, within: float = CLOSED) -> N
 
 
 def slip_free(figure: Figure) -> list[int]:
-    """The links that are contacts, without their slips."""
+    """The numbers of the links of `figure` that are contacts, without their slips."""
     links = figure.compiled.tree.links
     ropes = len(figure.strings) + len(figure.wires)
     return [c for c in range(ropes, len(links)) if links["kind"][c] != LinkKind.SLIP][: len(figure.contacts)]

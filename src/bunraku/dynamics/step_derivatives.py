@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bunraku.dynamics.first_derivative import fresh_end, fresh_middle, linearise, look
 from bunraku.dynamics.lagrangian import total_mass
-from bunraku.dynamics.second_derivative import Expansion, curvature, fresh_tangents, prepare
+from bunraku.dynamics.second_derivative import StepExpansion, curvature, fresh_tangents, prepare
 from bunraku.dynamics.variational import workspace
 from bunraku.figure.records import FigureTree
 from bunraku.kernels.compile import borrow, keep, kernel, woven
@@ -44,7 +44,7 @@ def _expand(tree, states, Q, L, U, dt, share, weights, D, H):
         _read_states(states[k], w)
         linearise(figure, w, o, Q[k], Q[k + 1], L[k], U[k], dt, share, kappa, start, end, m, D[k])
         if weights.shape[0] > 0:
-            X = Expansion(start, end, m.N, m.p1, D[k])
+            X = StepExpansion(start, end, m.N, m.p1, D[k])
             prepare(figure, w, end, t)
             for r in range(weights.shape[1]):
                 curvature(figure, w, o, L[k], U[k], dt, share, kappa, X, t, weights[k, r], H[k, r])
@@ -62,9 +62,16 @@ def expand(
     tree: FigureTree, states: Array, q0: Array, q1: Array, lam: Array, u: Array, dt: float, share: float, weights: Array, D: Array,
     H: Array,
 ) -> None:  # fmt: skip
-    """D (outputs × inputs) and H[r] = Σ_o weights[r, o] D²(output o). No rows: the first derivative alone.
+    """Fills `D` (outputs × inputs) and `H[r]` = Σ_o weights[r, o] D²(output o) of one step; only D where `weights` has no rows.
 
-    `states` are those of the links at the end of the step: 0 slack, 1 acting, 2 sliding.
+    tree: the figure as kernels take it (`figure.compiled.tree`)
+    states: of every link at the end of the step: 0 slack, 1 acting, 2 sliding
+    q0: the configuration before
+    q1: the configuration after
+    lam: impulse of every link [N·s]
+    u: force inputs [N or N·m]
+    dt: the time step [s]
+    share: share of a force's impulse that acts before the step
     """
     _expand(tree, states[None], np.stack([q0, q1]), lam[None], u[None], dt, share, weights[None], D[None], H[None])
 
@@ -72,5 +79,9 @@ def expand(
 def expand_along(
     tree: FigureTree, states: Array, Q: Array, L: Array, U: Array, dt: float, share: float, weights: Array, D: Array, H: Array
 ) -> None:
-    """D and, for a row of weights a step, H of every step k of a motion, from Q[k] to Q[k + 1] with impulses L[k]."""
+    """Fills `D` and, where there is a row of `weights` a step, `H` of every step k of a motion (see `expand`).
+
+    The step goes from `Q[k]` to `Q[k + 1]` with impulses `L[k]`, force inputs `U[k]` and `states[k]` of the links; `tree`, `dt`
+    and `share` are those of `expand`.
+    """
     _expand(tree, states, Q, L, U, dt, share, weights[:, None], D, H[:, None])

@@ -14,7 +14,7 @@ happened within it. Convention: λ > 0 pulls the hook toward the spindle.
 from __future__ import annotations
 
 import math
-from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,20 +31,110 @@ from bunraku.kernels.row_sums import NUMBERS
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 
-Work = namedtuple(
-    "Work",
-    "R p S V T B I P "  # the tree, placed and moving
-    "x f n d e "  # the points of links
-    "h0 h A0 A1 As "  # gaps and their gradients at q0 and q1; gradients of springs
-    "alive slides near "  # which links act, which contacts slide, and which may act in this step
-    "qm v vq Lq F r delta block K L D22 rows cols E Lqq Fq Fv "
-    "columns pair Y",  # of pairs of joints (`pairs`)
-)
-SUNK = 1e-11  # [m] that a contact may be beyond its plane
-OPEN = 1e-10  # [m] that a link may be too long, but for what the last correction closed
-LARGEST = 0.7  # [rad or m] of one Newton correction
-CERTAIN = 0.03  # of the tolerance, since "about its square" is no more than that
-NEAR = 1e-3  # [m] within which a slack string may tighten in a step
+
+class Work(NamedTuple):
+    """Scratch for the steps of one figure. `joints`, `massive`, `points`, `links`, `n` (dynamic variables) are numbers of them."""
+
+    R: Any
+    """(joints, 3, 3) rotations, transposed: row a is axis a of the joint in the world."""
+    p: Any
+    """(joints, 3) positions."""
+    S: Any
+    """(joints, 6) screws (angular, linear)."""
+    V: Any
+    """(massive, 6) velocities."""
+    T: Any
+    """(massive, 6) dS/dt."""
+    B: Any
+    """(massive, 10) inertia of each body."""
+    I: Any
+    """(massive, 10) inertia of everything behind each joint."""
+    P: Any
+    """(massive, 6) momentum of everything behind each joint."""
+    x: Any
+    """(points, 3) points of links in the world."""
+    f: Any
+    """(points, 3) ∂gap/∂x."""
+    n: Any
+    """(points + 1, 4) unit vector and 1/length of each segment of a string."""
+    d: Any
+    """(joints, 3) scratch of second derivatives of gaps."""
+    e: Any
+    """The same."""
+    h0: Any
+    """(links,) gaps at q0."""
+    h: Any
+    """(links,) gaps at q1."""
+    A0: Any
+    """(links, variables) ∂gap/∂q at q0."""
+    A1: Any
+    """(links, variables) ∂gap/∂q at q1."""
+    As: Any
+    """(springs, variables) ∂length/∂q of springs."""
+    alive: Any
+    """(links,) whether each acts."""
+    slides: Any
+    """(links,) whether each contact slides."""
+    near: Any
+    """(links,) whether each may act in this step."""
+    qm: Any
+    """(variables,) at the midpoint."""
+    v: Any
+    """(massive,) rate of each joint."""
+    vq: Any
+    """(variables,) rates."""
+    Lq: Any
+    """(variables,) L_q of springs."""
+    F: Any
+    """(variables,) forces."""
+    r: Any
+    """(n + links,) residual, then correction."""
+    delta: Any
+    """(links,) change of the impulses."""
+    block: Any
+    """(links, links + 1) the system of the links that act, with its right side."""
+    K: Any
+    """(n + links, padded) ∂(r, gap)/∂(q1, λ), then its factors."""
+    L: Any
+    """(n, padded) multiples of rows that elimination took."""
+    D22: Any
+    """(n, padded) ∂p1/∂q1."""
+    rows: Any
+    """(links,) order of pivots."""
+    cols: Any
+    """(links,) the same, of columns."""
+    E: Any
+    """Elimination lists of the links that may act."""
+    Lqq: Any
+    """(variables, variables) of springs; empty without any."""
+    Fq: Any
+    """∂F/∂q of springs, the same."""
+    Fv: Any
+    """∂F/∂v of springs, the same."""
+    columns: Any
+    """Screws of all joints, eight side by side (bunraku.dynamics.joint_pairs)."""
+    pair: Any
+    """(massive, numbers) what a joint brings to its pairs."""
+    Y: Any
+    """What comes of all pairs with one joint."""
+
+
+class NewtonOptions(NamedTuple):
+    """Numbers that tune Newton's method in a step."""
+
+    max_contact_depth: float = 1e-11
+    """How far a rubbing contact may be below its plane [m]."""
+    max_gap: float = 1e-10
+    """How much too long a link may be [m], besides what the last correction closed."""
+    max_correction: float = 0.7
+    """Largest correction of a variable; a larger one is shortened [rad or m]."""
+    certain: float = 0.03
+    """Share of the tolerance: a correction with a new Jacobian leaves *about* its square, so it must be smaller by this."""
+    near: float = 1e-3
+    """How far a string may hang through and still be able to tighten in the step [m]."""
+
+
+NEWTON = NewtonOptions()
 
 
 @inline
@@ -54,16 +144,16 @@ def workspace(tree):
     nj, ns, npt = tree.joints.shape[0], tree.springs.shape[0], tree.points.shape[0]
     nx, width = nq if ns > 0 else 0, padded(n + nc)
     return Work(
-        np.empty((nj, 3, 3)), np.empty((nj, 3)), np.empty((nj, 6)), np.empty((nm, 6)), np.empty((nm, 6)),
-        np.empty((nm, 10)), np.empty((nm, 10)), np.empty((nm, 6)),
-        np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((npt + 1, 4)), np.empty((nj, 3)), np.empty((nj, 3)),
-        np.zeros(nc), np.zeros(nc), np.zeros((nc, nq)), np.zeros((nc, nq)), np.zeros((ns, nq)),
-        np.zeros(nc, np.bool_), np.zeros(nc, np.bool_), np.zeros(nc, np.bool_),
-        np.empty(nq), np.empty(nm), np.empty(nq), np.zeros(nq), np.zeros(nq), np.empty(n + nc), np.zeros(nc),
-        np.empty((nc, nc + 1)),
-        np.zeros((n + nc, width)), np.zeros((n, width)), np.zeros((n, padded(n))), np.empty(nc, np.int64), np.empty(nc, np.int64),
-        tree.elimination.copy(), np.zeros((nx, nx)), np.zeros((nx, nx)), np.zeros((nx, nx)),
-        np.zeros((padded(nq) // 8, 12, 8)), np.zeros((nm, NUMBERS)), np.empty((padded(nq) // 8, 4, 8)),
+        R=np.empty((nj, 3, 3)), p=np.empty((nj, 3)), S=np.empty((nj, 6)), V=np.empty((nm, 6)), T=np.empty((nm, 6)),
+        B=np.empty((nm, 10)), I=np.empty((nm, 10)), P=np.empty((nm, 6)),
+        x=np.empty((npt, 3)), f=np.empty((npt, 3)), n=np.zeros((npt + 1, 4)), d=np.empty((nj, 3)), e=np.empty((nj, 3)),
+        h0=np.zeros(nc), h=np.zeros(nc), A0=np.zeros((nc, nq)), A1=np.zeros((nc, nq)), As=np.zeros((ns, nq)),
+        alive=np.zeros(nc, np.bool_), slides=np.zeros(nc, np.bool_), near=np.zeros(nc, np.bool_),
+        qm=np.empty(nq), v=np.empty(nm), vq=np.empty(nq), Lq=np.zeros(nq), F=np.zeros(nq), r=np.empty(n + nc), delta=np.zeros(nc),
+        block=np.empty((nc, nc + 1)), K=np.zeros((n + nc, width)), L=np.zeros((n, width)), D22=np.zeros((n, padded(n))),
+        rows=np.empty(nc, np.int64), cols=np.empty(nc, np.int64), E=tree.elimination.copy(),
+        Lqq=np.zeros((nx, nx)), Fq=np.zeros((nx, nx)), Fv=np.zeros((nx, nx)),
+        columns=np.zeros((padded(nq) // 8, 12, 8)), pair=np.zeros((nm, NUMBERS)), Y=np.empty((padded(nq) // 8, 4, 8)),
     )  # fmt: skip
 
 
@@ -169,7 +259,7 @@ def choose(tree, w, lam, first):
             on = w.near[link.normal]
             rubs |= on
         else:
-            on = link.pulls == 0 or w.alive[c] or w.h[c] + abs(w.h[c] - w.h0[c]) > -NEAR or (w.near[c] and not first)
+            on = link.pulls == 0 or w.alive[c] or w.h[c] + abs(w.h[c] - w.h0[c]) > -NEWTON.near or (w.near[c] and not first)
         changed |= on != w.near[c]
         w.near[c] = on
         if not on:
@@ -239,7 +329,7 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
             total += w.r[i]  # a maximum passes over NaN, a sum does not
         if not (size < 1e6 and abs(total) < math.inf):
             return -1
-        part = 1.0 if size < LARGEST else LARGEST / size
+        part = 1.0 if size < NEWTON.max_correction else NEWTON.max_correction / size
         for i in range(n):
             q1[i] -= part * w.r[i]
         for c in range(nc):
@@ -247,8 +337,8 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
         # A correction with a new Jacobian leaves about its square, one with an old Jacobian shrinks by the same rate again.
         # Rubbing contacts are solved in sweeps that may end early: then their gaps decide.
         rate = size if fresh else size / last
-        small = size * rate < (CERTAIN * tolerance if fresh else tolerance)
-        if small and not open_links(tree, w, SUNK if rubs else OPEN + 100.0 * size):
+        small = size * rate < (NEWTON.certain * tolerance if fresh else tolerance)
+        if small and not open_links(tree, w, NEWTON.max_contact_depth if rubs else NEWTON.max_gap + 100.0 * size):
             for j in range(n):  # p1 of the corrected q1
                 x = 0.0
                 for i in range(n):

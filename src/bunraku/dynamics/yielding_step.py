@@ -12,6 +12,7 @@ here, so nothing gains energy. Then the kinematic variables move, as little as c
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,11 +24,23 @@ from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 from bunraku.spatial.linalg import cholesky, cholesky_solve
 
-STIFF = 1e3  # a link gives a thousandth of what its figure would move,
-HARD = 1e6  # and a millionth where the puppeteer cannot give back what it gave
-ROUNDS = 5
-FURTHEST = 1.0  # [rad or m] that a figure flies in such a step; what is faster is lost
-LONGEST = 0.5  # [rad or m] of one correction
+
+class YieldingOptions(NamedTuple):
+    """Numbers that tune a step that gives way."""
+
+    stiffness: float = 1e3
+    """Of a link, relative to its figure's mass over dt: it gives a thousandth of what the figure would move."""
+    hard_stiffness: float = 1e6
+    """Of a link whose gap no kinematic variable can close."""
+    max_rounds: int = 5
+    """Rounds of giving way and holding the puppeteer back."""
+    max_flight: float = 1.0
+    """How far a figure flies in such a step; what is faster is lost [rad or m]."""
+    max_correction: float = 0.5
+    """Largest correction of a variable; a larger one is shortened [rad or m]."""
+
+
+YIELDING = YieldingOptions()
 
 
 @inline
@@ -43,18 +56,18 @@ def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
         q1[i] = q0[i]
     _measure(tree, w, o, q1)
     for c in range(nc):
-        stiff[c] = HARD * kappa
+        stiff[c] = YIELDING.hard_stiffness * kappa
         for k in range(n, nq):
             if w.A1[c, k] != 0.0:
-                stiff[c] = STIFF * kappa
-    for _ in range(ROUNDS):
+                stiff[c] = YIELDING.stiffness * kappa
+    for _ in range(YIELDING.max_rounds):
         _approach(tree, w, o, aim, M, dt, stiff, q1)
         worst = 0.0
         for c in range(nc):
             lam[c] = stiff[c] * w.h[c] if w.alive[c] else 0.0
-            if w.alive[c] and stiff[c] == HARD * kappa:
+            if w.alive[c] and stiff[c] == YIELDING.hard_stiffness * kappa:
                 worst = max(worst, abs(w.h[c]))
-        hold(tree, w, o, q1, stiff, HARD * kappa)
+        hold(tree, w, o, q1, stiff, YIELDING.hard_stiffness * kappa)
         if worst < 1e-9:
             break
     for c in range(nc):
@@ -91,7 +104,7 @@ def _approach(tree, w, o, aim, M, dt, stiff, q1):
         size = 0.0
         for i in range(n):
             size = max(size, abs(b[i]))
-        part = 1.0 if size < LONGEST else LONGEST / size
+        part = 1.0 if size < YIELDING.max_correction else YIELDING.max_correction / size
         for i in range(n):
             q1[i] -= part * b[i]
         new = _merit(tree, w, o, q1, aim, M, dt, stiff)
@@ -156,7 +169,7 @@ def _fly(tree, w, o, q0, p0, u, dt, M, aim):
         cholesky(L, n)
         if half == 0:
             cholesky_solve(L, n, v)
-            _limit(v, FURTHEST / dt)
+            _limit(v, YIELDING.max_flight / dt)
             for i in range(n):
                 aim[i] = q0[i] + dt * v[i]
     for j in range(tree.n_massive):
@@ -166,7 +179,7 @@ def _fly(tree, w, o, q0, p0, u, dt, M, aim):
     cholesky_solve(L, n, push)
     for i in range(n):
         v[i] += push[i]
-    _limit(v, FURTHEST / dt)
+    _limit(v, YIELDING.max_flight / dt)
     for i in range(n):
         aim[i] = q0[i] + dt * v[i]
 

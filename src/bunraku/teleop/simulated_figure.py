@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bunraku.dynamics import Simulation, settle
 from bunraku.dynamics.quantities import gap_derivatives
-from bunraku.dynamics.rollout import FROZEN
+from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD, Figure, Frame, Point, String
 from bunraku.kinematics import pose
@@ -160,7 +160,7 @@ class Puppet:
         held |= {name for part, _, name in (key.partition(" ") for key in full) if part == "hook"}
         before = self.simulation.copy() if go.any() else None
         steps = self.simulation.step(q[n:] + go, forces)
-        if steps.bits[-1] & FROZEN and before is not None:
+        if steps.bits[-1] & STEP_BITS.frozen and before is not None:
             # Rather than nothing moving at all, the hand does not move.
             self._rate = np.zeros(len(go))
             self.simulation = before

@@ -15,7 +15,7 @@ import numpy as np
 from bunraku.collision.box_tree import DEPTH
 from bunraku.collision.near_pairs import against_static, near
 from bunraku.collision.world_arrays import COLUMNS, FIRST, HOME
-from bunraku.dynamics.rollout import FROZEN, HELD, rollout
+from bunraku.dynamics.rollout import STEP_BITS, rollout
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kernels.xorshift import uniform
 from bunraku.kinematics.tree import carry, place
@@ -65,7 +65,7 @@ def propagate(tree, course, w, state, v1, out):
         w.states, w.bits,
     )  # fmt: skip
     for j in range(N):
-        if w.bits[j] & (HELD | FROZEN):
+        if w.bits[j] & (STEP_BITS.held | STEP_BITS.frozen):
             return False
     _write(out, w, n, nq, nc, nb)
     for k in range(nk):

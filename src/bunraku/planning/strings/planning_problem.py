@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bunraku.brief import brief
 from bunraku.collision import World
-from bunraku.dynamics.simulation import CLOSED
+from bunraku.dynamics.simulation import MAX_START_GAP
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.figure.build import figure, sphere, translate
@@ -80,7 +80,7 @@ class PlanningProblem:
         """Why no search can succeed, with what exactly is wrong; None where one may."""
         pose = Pose(self.figure, self.start)
         ropes = (*self.figure.strings, *self.figure.wires)
-        short = [f"{rope.name} by {1e3 * gap:.3g} mm" for rope, gap in zip(ropes, pose.gaps, strict=True) if gap > CLOSED]
+        short = [f"{rope.name} by {1e3 * gap:.3g} mm" for rope, gap in zip(ropes, pose.gaps, strict=True) if gap > MAX_START_GAP]
         if short:
             return STRINGS_TOO_SHORT.because(f"strings do not reach at the start: {', '.join(short[:4])}")
         touching = self.world.contacts(self.start)
