@@ -14,7 +14,8 @@ from bunraku.control import gestures
 from bunraku.errors import FileError
 from bunraku.io import load, save
 from bunraku.kinematics import pose
-from bunraku.verbs.optimize.file import load_order, optimize_file, run_order
+from bunraku.verbs.execute import execute
+from bunraku.verbs.optimize.file import OptimizeOrder
 
 SWING = """\
 optimize: cart_pendulum
@@ -38,7 +39,8 @@ def written(folder: Path, text: str) -> Path:
 
 def test_a_file_is_solved_and_written(tmp_path: Path) -> None:
     path = written(tmp_path, SWING)
-    lines = dict(run_order(path, (), tmp_path / "swing.svg", console=Console(file=io.StringIO())))
+    lines: dict[str, str] = {}
+    execute(OptimizeOrder.load(path), plot=tmp_path / "swing.svg", console=Console(file=io.StringIO()), say=lines.__setitem__)
     assert lines["outcome"].startswith("converged")
     assert lines["input"].startswith("x_force")
     assert lines["input"].endswith(" N")
@@ -47,7 +49,7 @@ def test_a_file_is_solved_and_written(tmp_path: Path) -> None:
         assert words in drawn
     motion = load(tmp_path / "swing.npz")
     assert abs(motion.column("x")[-1] - 0.4) < 0.05
-    found = optimize_file(path)
+    found = OptimizeOrder.load(path).run()
     assert found.outcome.kind == "converged"
     assert np.abs(found.forces).max() <= 30.00001
 
@@ -56,9 +58,9 @@ def test_a_scene_is_kept_away_from(tmp_path: Path) -> None:
     """A block in the way of the cart's pendulum: it stops short of it."""
     block = "{scene: block, floor: -3, obstacles: [{box: [0.1, 0.4, 0.4], at: [0.35, 0, -1.0], name: block}]}"
     text = SWING.replace("limits: {forces: {x_force: [-30, 30]}}", f"limits: {{scene: {block}, margin: 2 cm}}\niterations: 200")
-    limits = load_order(written(tmp_path, text)).options["limits"]
+    limits = OptimizeOrder.load(written(tmp_path, text)).limits
     assert (limits.margin, len(limits.scene.obstacles)) == (0.02, 1)
-    free, held = (optimize_file(written(tmp_path, one)) for one in (SWING, text))
+    free, held = (OptimizeOrder.load(written(tmp_path, one)).run() for one in (SWING, text))
     near = [float(World(found.system.figure, limits.scene).check(found.motion).clearance.min()) for found in (free, held)]
     assert near[0] < 0.0
     assert near[1] > 0.02 - 2e-4
@@ -68,11 +70,11 @@ def test_a_point_and_the_centre_of_mass_are_led(tmp_path: Path) -> None:
     """A hand is asked 15 cm higher, as it is at the start otherwise; and the weight to the side."""
     cost = "- {point: tip, weight: 100, reference: {z: {by: [[0, 0], [1, 15 cm]]}}}\n  - {speed: 0.01}\n  - {acceleration: 1e-4}"
     text = f"optimize: arm3d\nduration: 1.5 s\nstart: settle\ncost:\n  {cost}\n"
-    found = optimize_file(written(tmp_path, text))
+    found = OptimizeOrder.load(written(tmp_path, text)).run()
     first, last = (pose(found.system.figure, q).point("tip") for q in (found.motion.q[0], found.motion.q[-1]))
     np.testing.assert_allclose(last - first, [0, 0, 0.15], atol=0.01)
     led = text.replace("point: tip, weight: 100", "centre: 100").replace("15 cm", "5 cm")
-    found = optimize_file(written(tmp_path, led))
+    found = OptimizeOrder.load(written(tmp_path, led)).run()
     first, last = (pose(found.system.figure, q).com for q in (found.motion.q[0], found.motion.q[-1]))
     np.testing.assert_allclose(last - first, [0, 0, 0.05], atol=0.01)
 
@@ -90,19 +92,33 @@ def test_a_point_and_the_centre_of_mass_are_led(tmp_path: Path) -> None:
 )
 def test_mistakes_of_points_are_pointed_at(tmp_path: Path, right: str, wrong: str, says: str) -> None:
     text = "optimize: arm3d\nduration: 1\ncost:\n  - {point: tip, weight: 3, reference: {z: 0.2}}\n"
-    assert load_order(written(tmp_path, text)).options["cost"]
+    assert OptimizeOrder.load(written(tmp_path, text)).cost
     with pytest.raises(FileError, match=r"order\.yaml:4:\d+") as caught:
-        load_order(written(tmp_path, text.replace(right, wrong)))
+        OptimizeOrder.load(written(tmp_path, text.replace(right, wrong)))
     assert says in str(caught.value)
+
+
+def test_speeds_have_units_and_the_search_has_options(tmp_path: Path) -> None:
+    limits = "limits: {speeds: {hand_x: 60 cm/s}, variables: {hand_x: [-20 cm, 0.9]}}"
+    cost = "cost: [{speed: 1, reference: {hand_x: 5 cm/s}}]"
+    text = f"optimize: arm2d\nduration: 1\nmethod: newton\ntolerance: 1e-6\ncoarse: 2\n{limits}\n{cost}\n"
+    order = OptimizeOrder.load(written(tmp_path, text))
+    assert order.limits is not None
+    assert order.limits.speeds == {"hand_x": pytest.approx(0.6)}
+    assert (order.method, order.tolerance, order.coarse, order.iterations) == ("newton", 1e-6, 2, 100)
+    with pytest.raises(FileError, match="speed"):
+        OptimizeOrder.load(written(tmp_path, text.replace("60 cm/s", "60 cm")))
 
 
 def test_a_motion_is_imitated(tmp_path: Path) -> None:
     save(gestures.wave(2.0), tmp_path / "wave.npz")
     cost = "cost: [{configuration: 1}, {speed: 1}]"
-    order = load_order(written(tmp_path, f"optimize: marionette22\nimitate: {{motion: wave.npz, exaggerate: 0.5}}\n{cost}\n"))
-    assert order.reference is not None
-    assert order.options["duration"] == pytest.approx(2.0)
-    assert np.array_equal(order.options["q"], order.reference.q[0])
+    order = OptimizeOrder.load(
+        written(tmp_path, f"optimize: marionette22\nimitate: {{motion: wave.npz, exaggerate: 0.5}}\n{cost}\n")
+    )
+    assert order.guess is not None
+    assert order.duration == pytest.approx(2.0)
+    assert np.array_equal(order.q, order.guess.q[0])
 
 
 @pytest.mark.parametrize(
@@ -121,12 +137,14 @@ def test_a_motion_is_imitated(tmp_path: Path) -> None:
         ("cart_pendulum", "cart_pendlum", "cart_pendulum"),
         ("output: swing.npz", "output: swing.doc", "end the name in"),
         ("output: swing.npz", "inputs: [x_forc]", "x_force"),
+        ("output: swing.npz", "method: newtn", "newton"),
+        ("output: swing.npz", "coarse: 0", "coarse"),
         ("output: swing.npz", "outputs: swing.npz", "output"),
     ],
 )
 def test_mistakes_are_pointed_at(tmp_path: Path, wrong: str, right: str, says: str) -> None:
     assert wrong in SWING
     with pytest.raises(FileError, match=r"order\.yaml:\d+:\d+") as caught:
-        load_order(written(tmp_path, SWING.replace(wrong, right)))
+        OptimizeOrder.load(written(tmp_path, SWING.replace(wrong, right)))
     assert says in str(caught.value)
     assert "advice" in str(caught.value)

@@ -50,15 +50,15 @@ def simulate(
 def optimize(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An optimisation file: figure, duration, cost, limits.")],
     output: Output = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw wish, motion, inputs and search into a PNG, SVG or PDF.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw references, motion, inputs and search into a PNG, SVG or PDF.")] = None,
+    seed: Seed = None,
+    play: Play = None,
 ) -> None:
-    """Find the best inputs for what a file asks: a reference to follow, at what price, within which limits.
+    """Find the motion of least cost, and the inputs that lead to it.
 
     Ctrl-C stops it and keeps the best so far.
     """
-    from bunraku.verbs.optimize.file import run_order
-
-    tell(run_order(file, output or (), plot, console=err))
+    carry_out(order_for("optimize", file), output, plot, seed=seed, play=play)
 
 
 @verb()

@@ -147,7 +147,7 @@ class LineSearch:
 
 
 def descend(
-    problem: ControlProblem, run: Rollout, *, method: Method = "auto", tolerance: float = 1e-12, iterations: int = 60,
+    problem: ControlProblem, run: Rollout, *, method: Method = "auto", tolerance: float = 1e-12, iterations: int = 100,
     threads: int = 1, progress: Listener | None = None, stage: str = "optimize", expansion: MotionExpansion | None = None,
     first: int = 0, options: DescentOptions = DescentOptions(),
 ) -> Descent:  # fmt: skip

@@ -74,7 +74,7 @@ def optimize(
     figure: Figure, cost: Sequence[Term], *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
     v: ArrayLike | None = None, inputs: Sequence[str] | None = None, guess: Optimum | ControlCurve | Puppeteer = None,
     forces: Puppeteer = None, limits: Limits | None = None, method: Method = "auto", tolerance: float = 1e-12,
-    iterations: int = 60, threads: int = 1, coarse: int = 1, options: OptimizeOptions = OptimizeOptions(),
+    iterations: int = 100, threads: int = 1, coarse: int = 1, options: OptimizeOptions = OptimizeOptions(),
     seed: int | None = None, progress: Listener | None = None,
 ) -> Optimum:  # fmt: skip
     """The motion of least cost, the inputs that lead to it, and the gains that hold the figure to it.

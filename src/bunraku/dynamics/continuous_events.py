@@ -52,7 +52,7 @@ def impact(
     v: ArrayLike,
     closed: ArrayLike | None = None,
     *,
-    options: EventOptions = EventOptions(),  # noqa: B008
+    options: EventOptions = EventOptions(),
 ) -> tuple[Array, Array]:
     """Velocities after the impact of all closed links of `figure` at (`q`, `v`), and the impulse of each link [N·s].
 
@@ -78,7 +78,7 @@ def acting(
     kinematic: Array,
     forces: Array | None,
     *,
-    options: EventOptions = EventOptions(),  # noqa: B008
+    options: EventOptions = EventOptions(),
 ) -> States:
     """1 for the closed links of `figure` that act at (`q`, `v`), 0 for the others.
 
@@ -192,7 +192,7 @@ class _Samples:
 def integrate(
     figure: Figure, motor: Motor | None = None, *, duration: float, q: ArrayLike | None = None, v: ArrayLike | None = None,
     forces: Callable[[float], ArrayLike] | None = None, samples: float = 100.0, rtol: float = 1e-9, atol: float = 1e-11,
-    options: EventOptions = EventOptions(),  # noqa: B008 (frozen)
+    options: EventOptions = EventOptions(),
 ) -> Motion:  # fmt: skip
     """The motion of the continuous model, with marks where strings slacken and catch.
 

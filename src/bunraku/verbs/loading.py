@@ -18,7 +18,7 @@ VERBS = ("simulate", "optimize", "perform", "plan", "carry", "guide", "climb")
 """The verbs that take an order."""
 ORDERS_BY_FIRST_WORD = {
     "simulate": "bunraku.verbs.simulate.file:SimulateOrder.load",
-    "optimize": "bunraku.verbs.optimize.file:load_order",
+    "optimize": "bunraku.verbs.optimize.file:OptimizeOrder.load",
     "show": "bunraku.verbs.perform.run:load_show",
     "plan": "bunraku.verbs.plan.file:PlanOrder.load",
     "carry": "bunraku.verbs.carry.file:load_carry",

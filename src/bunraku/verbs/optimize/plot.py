@@ -1,4 +1,4 @@
-"""An optimum at a glance: what was wished and what was found, the inputs that lead there, and how the search went."""
+"""An optimum at a glance: references and motion, the inputs that lead there, and how the search went."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_CURVES = 6  # in a panel: those that go farthest
 
 
 def draw(found: Optimum, path: Path) -> None:
-    """Draws panels over time, and the search below them, into a PNG, SVG or PDF file."""
+    """Draws the optimum `found` into the file `path` (PNG, SVG or PDF): panels over time, and the search below them."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ def draw(found: Optimum, path: Path) -> None:
             _variables(axes, found, label, columns)
         if len(found.system.thrusts):
             _forces(rows[-1], found)
-        rows[0].set_title(f"{figure.name}: wished (dashed) and found", loc="left", fontsize=10, fontweight="bold")
+        rows[0].set_title(f"{figure.name}: reference (dashed) and motion", loc="left", fontsize=10, fontweight="bold")
         rows[-1].set_xlabel("time [s]")
         _search(halves[1].subplots(), found)
         with writing(path) as temporary:
