@@ -52,7 +52,7 @@ def test_help_tells_every_verb_and_where_to_begin() -> None:
 
 def test_figures_lists_all() -> None:
     lines = run("figures").stdout.splitlines()
-    for name in library.NAMES:
+    for name in library.names():
         assert any(line.startswith(name) for line in lines)
     line = next(line for line in lines if line.startswith("marionette22"))
     assert line.split()[1:8] == ["22", "+", "18", "10", "6", "18.8", "kg"]
@@ -64,7 +64,7 @@ def test_figures_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = run("figures").stdout.splitlines()
     assert all(len(line.rstrip()) <= 78 for line in lines)
     assert not any("*" in line for line in lines)
-    for name in library.NAMES:  # each on a line of its own, and what it is, unbroken, below
+    for name in library.names():  # each on a line of its own, and what it is, unbroken, below
         here = next(k for k, line in enumerate(lines) if line.startswith(f"{name} "))
         assert lines[here + 1].strip() == library.about(name)
 

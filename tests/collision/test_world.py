@@ -161,7 +161,7 @@ def test_questions_leave_the_configuration_alone():
     assert pickle.dumps(q) == kept
 
 
-@pytest.mark.parametrize("name", library.NAMES)
+@pytest.mark.parametrize("name", library.names())
 def test_no_figure_of_the_library_collides_with_itself_at_the_start(name):
     figure = library.named(name)
     world = World(figure)

@@ -20,7 +20,7 @@ from bunraku.spatial.differences import difference_quotient
 from tests.dynamics import contraptions
 
 Array = NDArray[np.float64]
-NAMES = (*library.NAMES, "chain6")
+NAMES = (*library.names(), "chain6")
 STEPS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 
 

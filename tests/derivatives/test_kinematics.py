@@ -14,7 +14,7 @@ from bunraku.kinematics import Pose, pose
 from bunraku.spatial.differences import difference_quotient, relative_error
 
 Array = NDArray[np.float64]
-NAMES = (*library.NAMES, "chain12", "odd")
+NAMES = (*library.names(), "chain12", "odd")
 TOLERANCE = 1e-9
 
 

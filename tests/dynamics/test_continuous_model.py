@@ -158,7 +158,7 @@ def test_second_derivatives_of_the_reference(name: str) -> None:
 # -- against quotients ---------------------------------------------------------------------------------------
 
 CASES: dict[str, Callable[[], Figure]] = {
-    **{name: partial(library.named, name) for name in library.NAMES},
+    **{name: partial(library.named, name) for name in library.names()},
     **{make.__name__: make for make in (contraptions.springy, contraptions.reeved, contraptions.carried, contraptions.looped)},
 }
 

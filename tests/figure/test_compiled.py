@@ -31,7 +31,7 @@ from bunraku.figure.mass import inertia_matrix
 from bunraku.figure.records import LinkKind
 from bunraku.spatial import se3, so3
 
-ALL = pytest.mark.parametrize("name", library.NAMES)
+ALL = pytest.mark.parametrize("name", library.names())
 VECTOR = st.tuples(*[st.floats(-1, 1)] * 3)
 AXIS = st.one_of(st.sampled_from("xyz"), VECTOR.filter(lambda v: np.linalg.norm(v) > 0.1))
 

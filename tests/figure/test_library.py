@@ -19,7 +19,7 @@ from bunraku.spatial import se3, so3
 from bunraku.spatial.differences import difference_quotient
 
 REFERENCE = json.loads((Path(__file__).parent / "reference.json").read_text())["figures"]
-ALL = pytest.mark.parametrize("name", library.NAMES)
+ALL = pytest.mark.parametrize("name", library.names())
 
 # name: dynamic variables, kinematic variables, bodies, strings, force inputs
 COUNTS = {
@@ -56,7 +56,7 @@ def mass_matrix(figure: Figure, q: np.ndarray) -> np.ndarray:
 
 
 def test_every_name_is_counted() -> None:
-    assert set(library.NAMES) == set(COUNTS)
+    assert set(library.names()) == set(COUNTS)
 
 
 @ALL

@@ -125,7 +125,7 @@ def test_the_largest_figures_that_are_read():
 
 # -- fuzz ------------------------------------------------------------------------------------------------------------
 
-LIBRARY = [ARM, *(figure_yaml(library.named(name)) for name in library.NAMES)]
+LIBRARY = [ARM, *(figure_yaml(library.named(name)) for name in library.names())]
 SCENE = (HERE / "workshop.yaml").read_text()
 TOKENS = re.compile(r"\s+|[\[\]{},:]|[^\s\[\]{},:]+")
 

@@ -194,7 +194,7 @@ def test_a_string_may_be_wound_by_a_drum():
 # -- round trips -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", library.NAMES)
+@pytest.mark.parametrize("name", library.names())
 def test_figures_of_the_library_come_back_equal(name):
     thing = library.named(name)
     assert again(thing) == thing

@@ -141,7 +141,7 @@ def test_files_include_others_and_have_meshes(tmp_path: Path) -> None:
 # -- there and back ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", library.NAMES)
+@pytest.mark.parametrize("name", library.names())
 def test_what_is_written_is_read_back(tmp_path: Path, name: str) -> None:
     before = library.named(name)
     file = tmp_path / "figure.xml"

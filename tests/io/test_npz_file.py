@@ -60,7 +60,7 @@ def test_npz_round_trip(motion: Motion, tmp_path: Path) -> None:
     assert load_npz(tmp_path / "a.npz") == motion
 
 
-@pytest.mark.parametrize("name", library.NAMES)
+@pytest.mark.parametrize("name", library.names())
 def test_every_figure_travels_along(name: str, tmp_path: Path) -> None:
     figure = library.named(name)
     bunraku.save(figure, tmp_path / "a.npz")

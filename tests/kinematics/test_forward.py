@@ -12,7 +12,7 @@ from bunraku.figure import Figure, build, library, plain_kinematics
 from bunraku.kinematics import frames_along, pose
 from bunraku.spatial import se3
 
-NAMES = (*library.NAMES, "chain12")
+NAMES = (*library.names(), "chain12")
 MARIONETTE = library.named("marionette22")
 
 

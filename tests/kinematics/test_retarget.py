@@ -9,12 +9,12 @@ from bunraku.errors import BunrakuWarning, MotionError
 from bunraku.figure import Figure, library
 from bunraku.figure.build import ball, capsule, figure, fixed, free, rx, ry
 from bunraku.kinematics import frames_along
-from bunraku.kinematics.anatomy import BELOW, Part, anatomy
+from bunraku.kinematics.anatomy import BodyPart, anatomy
 from bunraku.kinematics.rest_stance import Stance
 from bunraku.kinematics.retarget import match, retarget
 from bunraku.motion import Mark, Motion
 
-LIMBS = [Part(side, name) for side in ("left", "right") for name in ("upper_arm", "forearm", "thigh", "shin")]
+LIMBS = [BodyPart(side, name) for side in ("left", "right") for name in ("upper_arm", "forearm", "thigh", "shin")]
 
 
 def dancer(size: float = 1.0) -> Figure:
@@ -55,11 +55,11 @@ def dance(of: Figure, samples: int = 40, seed: int = 0) -> Motion:
     return Motion.of(of, t, q, marks=(Mark(1.0, "turn"),))
 
 
-def directions(motion: Motion, part: Part) -> Any:
+def directions(motion: Motion, part: BodyPart) -> Any:
     parts = anatomy(motion.figure)
     X = frames_along(motion.figure, motion.q)
     index = motion.figure.frame_index
-    a, b = (X[:, index[parts.places[p]], :3, 3] for p in (part, Part(part.side, BELOW[part.name])))
+    a, b = (X[:, index[parts.places[p]], :3, 3] for p in (part, part.below))
     return (b - a) / np.linalg.norm(b - a, axis=1, keepdims=True)
 
 
@@ -78,33 +78,33 @@ def unlimited(figure: Figure) -> Figure:
 @pytest.mark.parametrize(
     ("name", "part", "carrier"),
     [
-        ("mannequin", Part("left", "upper_arm"), "left_shoulder"),
-        ("mannequin", Part("", "hips"), "pelvis"),
-        ("mannequin", Part("right", "clavicle"), "right_clavicle"),
-        ("marionette22", Part("left", "shin"), "lknee_rx"),
-        ("marionette22", Part("right", "thigh"), "rhip"),
-        ("humanoid", Part("left", "thigh"), "left_hip_pitch"),
-        ("humanoid", Part("", "hips"), "trunk"),
+        ("mannequin", BodyPart("left", "upper_arm"), "left_shoulder"),
+        ("mannequin", BodyPart("", "hips"), "pelvis"),
+        ("mannequin", BodyPart("right", "clavicle"), "right_clavicle"),
+        ("marionette22", BodyPart("left", "shin"), "lknee_rx"),
+        ("marionette22", BodyPart("right", "thigh"), "rhip"),
+        ("humanoid", BodyPart("left", "thigh"), "left_hip_pitch"),
+        ("humanoid", BodyPart("", "hips"), "trunk"),
     ],
 )
-def test_parts_of_the_library(name: str, part: Part, carrier: str) -> None:
+def test_parts_of_the_library(name: str, part: BodyPart, carrier: str) -> None:
     assert anatomy(library.named(name)).carrier(part) == carrier
 
 
 @pytest.mark.parametrize(
     ("names", "part"),
     [
-        (["mixamorig:LeftUpLeg", "mixamorig:LeftLeg"], Part("left", "shin")),
-        (["LHipJoint", "LeftUpLeg"], Part("left", "thigh")),
-        (["LeftShoulder", "LeftArm"], Part("left", "upper_arm")),
-        (["RightCollar", "RightShoulder"], Part("right", "upper_arm")),
-        (["thigh.L", "shin.L"], Part("left", "shin")),
-        (["r_upper_leg", "r_lower_leg"], Part("right", "shin")),
-        (["RightHip", "RightKnee"], Part("right", "shin")),
-        (["lUpperArm", "lForeArm"], Part("left", "forearm")),
+        (["mixamorig:LeftUpLeg", "mixamorig:LeftLeg"], BodyPart("left", "shin")),
+        (["LHipJoint", "LeftUpLeg"], BodyPart("left", "thigh")),
+        (["LeftShoulder", "LeftArm"], BodyPart("left", "upper_arm")),
+        (["RightCollar", "RightShoulder"], BodyPart("right", "upper_arm")),
+        (["thigh.L", "shin.L"], BodyPart("left", "shin")),
+        (["r_upper_leg", "r_lower_leg"], BodyPart("right", "shin")),
+        (["RightHip", "RightKnee"], BodyPart("right", "shin")),
+        (["lUpperArm", "lForeArm"], BodyPart("left", "forearm")),
     ],
 )
-def test_parts_by_many_names(names: list[str], part: Part) -> None:
+def test_parts_by_many_names(names: list[str], part: BodyPart) -> None:
     upper, lower = names
     doll = figure("doll", free("body", ball(upper, ball(lower, at=(0, 0, -0.3)), at=(0.1, 0, 0))))
     assert anatomy(doll).carrier(part) == lower

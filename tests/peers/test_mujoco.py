@@ -19,7 +19,7 @@ from tests.peers.robots import ROBOTS, figure_of, mass_matrix, path_of
 
 TOLERANCE = 1e-9
 SAMPLES = 20
-NAMES = (*library.NAMES, "chain20")
+NAMES = (*library.names(), "chain20")
 
 
 @cache

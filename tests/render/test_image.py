@@ -105,7 +105,7 @@ def test_the_same_picture_twice() -> None:
     np.testing.assert_array_equal(image(marionette, size=SIZE), image(marionette, size=SIZE))
 
 
-@pytest.mark.parametrize("name", library.NAMES)
+@pytest.mark.parametrize("name", library.names())
 def test_every_figure_of_the_library_fits_in_its_picture(name: str) -> None:
     thing = library.named(name)
     camera = Camera.around(outline(thing, pose(thing, thing.start).frames))

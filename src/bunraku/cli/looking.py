@@ -20,7 +20,7 @@ def figures() -> None:
     wide = out.width >= 116  # else what a figure is stands below its numbers
     row = "{:<18}  {:>9}  {:>6}  {:>7}  {:>8}"
     out.print(row.format("name", "variables", "bodies", "strings", "mass"), style="bold", highlight=False)
-    for name in library.NAMES:
+    for name in library.names():
         figure = library.named(name)
         kinematic = len(figure.kinematic)
         variables = f"{figure.n_dynamic} + {kinematic}" if kinematic else figure.n_dynamic

@@ -14,7 +14,7 @@ def complete(incomplete: str) -> Iterator[str]:
     from bunraku.figure import library
     from bunraku.io.shipped import shipped_orders
 
-    yield from (name for name in (*library.NAMES, *shipped_orders()) if name.startswith(incomplete))
+    yield from (name for name in (*library.names(), *shipped_orders()) if name.startswith(incomplete))
     yield from (str(path) for path in sorted(Path().glob(f"{incomplete}*")) if not path.name.startswith("."))
 
 

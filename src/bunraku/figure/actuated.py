@@ -15,7 +15,6 @@ from bunraku.figure.figure import Figure
 from bunraku.figure.force import Effort
 from bunraku.figure.frame import WORLD, Frame, Variable
 
-MOTOR_SUFFIX = "_motor"
 """What the name of a motor's input has behind the name of the variable that it drives."""
 
 
@@ -47,8 +46,8 @@ def actuated(figure: Figure, *, carriage: float = 0.5, winch: float = 0.2, bandw
         for f in figure.frames
     ]
     # A winch stands by itself and moves nothing but its string.
-    frames += [Frame(f"{v.name}{MOTOR_SUFFIX}", WORLD, variable=driven(v, winch)) for v in figure.lengths]
-    motors = tuple(Effort(f"{name}{MOTOR_SUFFIX}", name) for name in figure.kinematic)
+    frames += [Frame(_motor(v.name), WORLD, variable=driven(v, winch)) for v in figure.lengths]
+    motors = tuple(Effort(_motor(name), name) for name in figure.kinematic)
     kinematic = {f.name for f in figure.frames if f.variable is not None and f.variable.kinematic}
     return figure.replace(
         frames=tuple(frames), lengths=(), forces=(*figure.forces, *motors),
@@ -58,6 +57,10 @@ def actuated(figure: Figure, *, carriage: float = 0.5, winch: float = 0.2, bandw
 
 def motors(figure: Figure) -> dict[str, Variable]:
     """The variables of `figure` that have a motor, by the name of its input."""
-    moved = {v.name: v for v in figure.variables}
-    names = (force.name for force in figure.forces if force.name.endswith(MOTOR_SUFFIX))
-    return {name: moved[name.removesuffix(MOTOR_SUFFIX)] for name in names if name.removesuffix(MOTOR_SUFFIX) in moved}
+    driven = {_motor(v.name): v for v in figure.variables}
+    return {force.name: driven[force.name] for force in figure.forces if force.name in driven}
+
+
+def _motor(variable: str) -> str:
+    """The name of the motor that drives a variable."""
+    return f"{variable}_motor"

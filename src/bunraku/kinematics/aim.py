@@ -9,7 +9,7 @@ Array = NDArray[np.float64]
 
 
 def turned(axis: ArrayLike, angle: ArrayLike) -> Array:
-    """Rotations (T, 3, 3) by angles (T,) about one axis or many (T, 3), of unit length."""
+    """Rotations (T, 3, 3) by each `angle` (T,) [rad] about one `axis` or many (T, 3), of unit length."""
     axis, angle = np.asarray(axis, float), np.asarray(angle, float)
     x, y, z = np.moveaxis(np.broadcast_to(axis, (*angle.shape, 3)), -1, 0)
     zero = np.zeros_like(x)
@@ -19,7 +19,7 @@ def turned(axis: ArrayLike, angle: ArrayLike) -> Array:
 
 
 def shortest(a: ArrayLike, b: ArrayLike) -> Array:
-    """The shortest turn that takes the direction a to b."""
+    """The rotation (3, 3) by the smallest angle that takes the direction `a` to `b`."""
     start, end = (np.asarray(x, float) / float(np.linalg.norm(np.asarray(x, float))) for x in (a, b))
     axis = np.cross(start, end)
     size, cosine = float(np.linalg.norm(axis)), float(start @ end)
@@ -30,16 +30,17 @@ def shortest(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def twist(axis: Array, M: Array) -> Array:
-    """Angles (T,) about an axis whose rotations R make tr(Mᵀ R) largest, for M (T, 3, 3)."""
+    """Angles (T,) [rad] about an `axis` whose rotations R make tr(Mᵀ R) largest, for `M` (T, 3, 3)."""
     vee = np.stack([M[:, 2, 1] - M[:, 1, 2], M[:, 0, 2] - M[:, 2, 0], M[:, 1, 0] - M[:, 0, 1]], 1)
     along = np.einsum("i,tij,j->t", axis, M, axis)
     return np.asarray(np.arctan2(vee @ axis, np.trace(M, axis1=1, axis2=2) - along))
 
 
 def nearest_angles(axes: Array, between: Array, M: Array, q: Array, limits: tuple[Array, Array]) -> Array:
-    """Angles (T, k) within limits whose rotations R = Π C_i exp(a_i q_i) make tr(Mᵀ R) large, from q (T, k) on.
+    """Angles (T, k) [rad] within `limits` whose rotations R = Π C_i exp(a_i q_i) make tr(Mᵀ R) large.
 
-    C_i (k, 3, 3) are the constant turns before each. One angle after the other, each the best for the others.
+    axes: the a_i (k, 3); between: the constant rotations C_i before each (k, 3, 3); M: (T, 3, 3); q: where the search
+    starts, (T, k). One angle after the other is set to the best for the others, fifteen times.
     """
     q = np.clip(q, *limits)
     low, high = (np.where(np.isinf(limits).any(0), 0.0, limit) for limit in limits)

@@ -27,54 +27,71 @@ _SIDED = {
     "foot": "foot ankle",
     "toe": "toe toes toe_base",
 }
-# A word that means two parts: it is the first where a better word for the second is there, else the second.
-_EITHER = {"shoulder": ("clavicle", "upper_arm"), "leg": ("shin", "thigh")}
-_IGNORED = {"joint", "frame", "link", "bone", "yaw", "roll", "pitch", "rx", "ry", "rz", "j"}
-_FINGERS = {"thumb", "index", "middle", "ring", "pinky", "finger", "end", "spindle", "string", "eye", "jaw"}
-BELOW = {"clavicle": "upper_arm", "upper_arm": "forearm", "forearm": "hand", "thigh": "shin", "shin": "foot", "foot": "toe"}
+_LIMBS = (("clavicle", "upper_arm", "forearm", "hand"), ("thigh", "shin", "foot", "toe"))
+"""Parts of the limbs, from the trunk outward."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of the body: (side, name) with side "left", "right" or "" for the trunk."""
+class BodyPart:
+    """A part of the body."""
 
     side: str
+    """"left", "right", or "" for the trunk."""
     name: str
+    """"hips", "spine 0", "forearm" …"""
+
+    @property
+    def below(self) -> BodyPart | None:
+        """The next part of the limb, outward: the forearm of an upper arm."""
+        return self._next(1)
+
+    @property
+    def above(self) -> BodyPart | None:
+        """The next part of the limb, toward the trunk."""
+        return self._next(-1)
+
+    def _next(self, way: int) -> BodyPart | None:
+        for limb in _LIMBS:
+            if self.name in limb and 0 <= (k := limb.index(self.name) + way) < len(limb):
+                return BodyPart(self.side, limb[k])
+        return None
 
     def __str__(self) -> str:
         return f"{self.side} {self.name}".strip()
 
 
-HIPS = Part("", "hips")
+HIPS = BodyPart("", "hips")
 
 
 @dataclass(frozen=True, eq=False)
 class Anatomy:
-    """Parts of a figure. `joints`: the rotating frames of each, first to last. `places`: the frame where it begins."""
+    """Parts of a figure."""
 
     figure: Figure
-    joints: dict[Part, tuple[str, ...]]
-    places: dict[Part, str]
+    joints: dict[BodyPart, tuple[str, ...]]
+    """The rotating frames of each part, first to last."""
+    places: dict[BodyPart, str]
+    """The frame where each part begins."""
 
-    def carrier(self, part: Part) -> str:
-        """The frame that turns with the part."""
+    def carrier(self, part: BodyPart) -> str:
+        """The frame that turns with `part`."""
         return self.joints[part][-1]
 
     @cached_property
-    def spine(self) -> tuple[Part, ...]:
-        """Numbered from below."""
+    def spine(self) -> tuple[BodyPart, ...]:
+        """Parts of the spine, from below."""
         return tuple(part for part in self.joints if part.name.startswith("spine"))
 
 
 def anatomy(figure: Figure) -> Anatomy:
-    """The parts of a figure, as far as names tell."""
+    """The parts of `figure`, as far as the names of its frames tell."""
     turning = [frame.name for frame in figure.frames if frame.variable is not None and _turns(frame)]
-    joints: dict[Part, list[str]] = {}
+    joints: dict[BodyPart, list[str]] = {}
     known = {name: _read(name) for name in turning}
     for name, frames in _runs(figure, turning, known):
         part = _part(name, known.values())
         if part is not None and part.name == "spine":
-            part = Part("", f"spine {sum(p.name.startswith('spine') for p in joints)}")
+            part = BodyPart("", f"spine {sum(p.name.startswith('spine') for p in joints)}")
         if part is not None:
             joints.setdefault(part, frames)
     free = next((group for group in figure.groups if group.kind == "free"), None)
@@ -112,7 +129,8 @@ def _read(name: str) -> tuple[str, str]:
     """Side and plain words: mixamorig:LeftUpLeg is ("left", "up_leg"), and rhip_rx is ("right", "hip")."""
     plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.split(":")[-1])
     plain = re.sub(r"(?<=[A-Z])(?=[A-Z][a-z])", "_", plain).lower()
-    words = [w for w in re.split(r"[^a-z]+", plain) if w and w not in _IGNORED]
+    ignored = {"joint", "frame", "link", "bone", "yaw", "roll", "pitch", "rx", "ry", "rz", "j"}
+    words = [w for w in re.split(r"[^a-z]+", plain) if w and w not in ignored]
     side = ""
     for k, word in enumerate(words):
         long, rest = re.match(r"(left|right|l(?=$)|r(?=$))?(.*)", word).groups()  # type: ignore[union-attr]
@@ -130,16 +148,19 @@ def _words() -> set[str]:
     return {word for words in _SIDED.values() for word in words.split()}
 
 
-def _part(read: tuple[str, str], all_read: Iterable[tuple[str, str]]) -> Part | None:
+def _part(read: tuple[str, str], all_read: Iterable[tuple[str, str]]) -> BodyPart | None:
     side, words = read
-    if set(words.split("_")) & _FINGERS or not words:
+    not_limbs = {"thumb", "index", "middle", "ring", "pinky", "finger", "end", "spindle", "string", "eye", "jaw"}
+    if set(words.split("_")) & not_limbs or not words:
         return None
     table = _SIDED if side else _TRUNK
     meant = [part for part, synonyms in table.items() if words in synonyms.split()]
-    if side and words in _EITHER:
-        first, second = _EITHER[words]
+    # A word that means two parts: it is the first where a better word for the second is there, else the second.
+    either = {"shoulder": ("clavicle", "upper_arm"), "leg": ("shin", "thigh")}
+    if side and words in either:
+        first, second = either[words]
         better = {w for w in _SIDED[second].split() if w != words}
         meant = [first] if any(s == side and w in better for s, w in all_read) else [second]
     elif side and words == "hip" and any(s == side and w in {"up_leg", "upper_leg", "thigh", "femur"} for s, w in all_read):
         meant = []  # CMU's dummy between hips and thigh
-    return Part(side, meant[0]) if meant else None
+    return BodyPart(side, meant[0]) if meant else None

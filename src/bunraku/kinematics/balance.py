@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 def support_polygon(points: ArrayLike) -> Array:
-    """The convex hull of points (n, 2) or (n, 3) seen from above (Andrew's monotone chain)."""
+    """The convex hull of `points` (n, 2) or (n, 3) [m], seen from above (Andrew's monotone chain). Raises `NotFinite`."""
     P = np.asarray(points, float)
     if P.ndim != 2 or P.shape[1] not in (2, 3) or len(P) == 0:
         raise BunrakuError(f"points of support are (n, 2) or (n, 3), not {P.shape}")
@@ -50,7 +50,10 @@ def _turn(a: Array, b: Array, c: Array) -> float:
 
 
 def edges(polygon: ArrayLike) -> tuple[Array, Array]:
-    """Inward unit normals (k, 2) and offsets (k,) of the edges: n·x − offset ≥ 0 inside."""
+    """Inward unit normals (k, 2) and offsets (k,) of the edges of a `polygon`: n·x − offset ≥ 0 inside.
+
+    Raises `BunrakuError` for fewer than three corners.
+    """
     P = np.asarray(polygon, float)
     if len(P) < 3:
         raise BunrakuError(f"{len(P)} corners have no inside\n  advice: give at least three points of support, not in a line")
@@ -60,7 +63,7 @@ def edges(polygon: ArrayLike) -> tuple[Array, Array]:
 
 
 def margin(polygon: ArrayLike, points: ArrayLike) -> Array:
-    """How far inside a polygon each point (…, 2 or 3) is [m]: the distance to its boundary, negative outside."""
+    """How far inside a `polygon` each of the `points` (…, 2 or 3) is [m]: the distance to its boundary, negative outside."""
     P, x = np.atleast_2d(np.asarray(polygon, float)), np.asarray(points, float)[..., :2]
     along = np.roll(P, -1, axis=0) - P
     squares = np.maximum(np.sum(along**2, 1), 1e-300)
@@ -75,22 +78,25 @@ def margin(polygon: ArrayLike, points: ArrayLike) -> Array:
 
 
 def static_margin(figure: Figure, q: ArrayLike, polygon: ArrayLike) -> float:
-    """How far inside the polygon of support the centre of mass is at q [m]; standing still, a figure falls below 0."""
+    """How far inside the `polygon` of support the centre of mass of `figure` is at `q` [m]. Standing still, it falls below 0."""
     return float(margin(polygon, pose(figure, q).com))
 
 
 @dataclass(frozen=True, eq=False)
 class Balance(Bound):
-    """The centre of mass stays above a polygon of support, `inside` by so much [m]."""
+    """The centre of mass stays above a polygon of support."""
 
     polygon: ArrayLike
+    """Corners (k, 2), counter-clockwise [m]."""
     inside: float = 0.0
+    """How far from its edges [m]."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "count", len(edges(self.polygon)[0]))
 
     def values(self, figure: Figure, q: Array) -> tuple[Array, Array]:
+        """Distances of the centre of mass of `figure` at `q` from each edge, (k,) [m], and their derivatives (k, n)."""
         normals, offsets = edges(self.polygon)
         here = pose(figure, q)
         return normals @ here.com[:2] - offsets - self.inside, normals @ here.com_jacobian[:2]
@@ -140,7 +146,10 @@ def _momentum(joints, Q, V, mass, com, out):
 
 
 def momentum_along(figure: Figure, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-    """Momentum (T, 6), linear and angular about the world's origin, and centre of mass (T, 3) of samples q, v (T, n)."""
+    """Momentum (T, 6), linear and angular about the world's origin, and centre of mass (T, 3) [m] of samples.
+
+    q, v: configurations and velocities of `figure`, (T, n). Raises `NotFinite`, or `BunrakuError` for other shapes.
+    """
     # Copies: numba compiles anew for arrays that may not be written, such as a motion's.
     Q, V = (np.array(x, float, order="C") for x in (q, v))
     if Q.ndim != 2 or Q.shape[1] != figure.n_q or V.shape != Q.shape:
@@ -157,10 +166,12 @@ def momentum_along(figure: Figure, q: ArrayLike, v: ArrayLike) -> tuple[Array, A
 
 
 def zero_moment_point(figure: Figure, t: ArrayLike, q: ArrayLike, *, height: float = 0.0) -> Array:
-    """Where on a floor at `height` the floor's push acts, (T, 2) [m], for a motion sampled at t (T,).
+    """Where on a floor at `height` [m] the floor's push acts, (T, 2) [m].
+
+    t, q: times (T,) [s] and configurations (T, n) of a motion of `figure`.
 
     Velocities and rates of momentum are differences in time of second order. NaN where the figure does not press on
-    the floor at all.
+    the floor at all. Raises `BunrakuError` for fewer than three samples, or times that do not grow.
     """
     t, Q = np.asarray(t, float), np.asarray(q, float)
     if t.shape != (len(Q),) or len(t) < 3 or not (np.diff(t) > 0.0).all():

@@ -10,16 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.figure import WORLD, Figure
+from bunraku.figure.frame import ORIGIN
 from bunraku.kinematics import tree
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
-ORIGIN = (0.0, 0.0, 0.0)
-_NONE = np.zeros((0, 0, 0)), np.zeros((0, 0, 0, 0))
 
 
 def configuration(figure: Figure, q: ArrayLike) -> Array:
-    """q as an array that kernels may trust: the right size, finite, and ours."""
+    """`q` as an array that kernels may trust: of the size of `figure`, finite, and a copy.
+
+    Raises `BunrakuError` for another size, and `NotFinite`, with the names of the variables.
+    """
     q = np.array(q, float)
     if q.shape != (figure.n_q,):
         raise BunrakuError(f"{figure.name} has {figure.n_q} variables, but q has shape {q.shape}")
@@ -36,6 +38,7 @@ class Pose:
     """
 
     def __init__(self, figure: Figure, q: ArrayLike) -> None:
+        """Places the joints of `figure` at `q` (n,) [rad or m]; what else is asked for is computed then, and kept."""
         self.figure = figure
         self.q = np.array(q, float)
         joints = figure.compiled.tree.joints
@@ -85,15 +88,15 @@ class Pose:
             raise UnknownName("frame", frame, tuple(self.figure.frame_index)) from None
 
     def X(self, frame: str) -> Array:
-        """X_WF, (4, 4)."""
+        """X_WF of `frame`, (4, 4). Raises `UnknownName` where there is no such frame."""
         return self._carrier(frame)[1]
 
     def point(self, frame: str, position: ArrayLike = ORIGIN) -> Array:
-        """Where a point of a frame is, (3,)."""
+        """Where the point at `position` of `frame` [m] is, (3,) [m]."""
         return se3.transform(self.X(frame), position)
 
     def X_joint(self, j: int) -> Array:
-        """Where the axes of joint j of the compiled tree are, (4, 4); −1 is the world."""
+        """X_WJ of joint `j` of the compiled tree, (4, 4); −1 is the world."""
         return se3.pose(self._p[j], self._R[j].T) if j >= 0 else np.eye(4)
 
     # -- derivatives ---------------------------------------------------------------------------------------------
@@ -102,27 +105,27 @@ class Pose:
         j, X = self._carrier(frame)
         n = self.figure.n_q
         first = np.zeros((3, n))
-        second = np.zeros((3, n, n)) if order > 1 else _NONE[0]
-        third = np.zeros((3, n, n, n)) if order > 2 else _NONE[1]
+        second = np.zeros((3, n, n) if order > 1 else (0, 0, 0))
+        third = np.zeros((3, n, n, n) if order > 2 else (0, 0, 0, 0))
         x = tuple(se3.transform(X, position).tolist())
         compiled = self.figure.compiled.tree
         tree.point_derivatives(compiled.joints, compiled.chain, self._S, j, x, n, first, second, third)
         return first, second, third
 
     def point_jacobian(self, frame: str, position: ArrayLike = ORIGIN) -> Array:
-        """∂x/∂q of a point, (3, n)."""
+        """∂x/∂q of the point at `position` of `frame` [m], (3, n)."""
         return self._derivatives(frame, position, 1)[0]
 
     def point_dqdq(self, frame: str, position: ArrayLike = ORIGIN) -> Array:
-        """∂²x/∂q∂q of a point, (3, n, n)."""
+        """∂²x/∂q∂q of the point at `position` of `frame` [m], (3, n, n)."""
         return self._derivatives(frame, position, 2)[1]
 
     def point_dqdqdq(self, frame: str, position: ArrayLike = ORIGIN) -> Array:
-        """∂³x/∂q∂q∂q of a point, (3, n, n, n)."""
+        """∂³x/∂q∂q∂q of the point at `position` of `frame` [m], (3, n, n, n)."""
         return self._derivatives(frame, position, 3)[2]
 
     def jacobian(self, frame: str) -> Array:
-        """Twist of a frame at its origin for each variable, rows (linear, angular), (6, n)."""
+        """Twist of `frame` at its origin for each variable, rows (linear, angular), (6, n)."""
         j, _ = self._carrier(frame)
         J = np.zeros((6, self.figure.n_q))
         J[:3] = self.point_jacobian(frame)
@@ -154,7 +157,7 @@ class Pose:
     # -- strings -------------------------------------------------------------------------------------------------
 
     def path(self, name: str) -> Array:
-        """The points that a string or wire runs through, hook first, (n, 3)."""
+        """The points that the string or wire called `name` runs through, hook first, (n, 3) [m]. Raises `UnknownName`."""
         for string in (*self.figure.strings, *self.figure.wires):
             if string.name == name:
                 return np.array([self.point(at.frame, at.position) for at in string.path])
@@ -176,12 +179,12 @@ class Pose:
 
 
 def pose(figure: Figure, q: ArrayLike | None = None) -> Pose:
-    """The pose of a figure at q, or at its start."""
+    """The pose of `figure` at `q` (n,) [rad or m], or at its start. Raises `NotFinite` where q is not finite."""
     return Pose(figure, figure.start if q is None else q)
 
 
 def frames_along(figure: Figure, Q: ArrayLike) -> Array:
-    """X_WF of every frame at every sample of Q (T, n): (T, n_frames, 4, 4)."""
+    """X_WF of every frame of `figure` at every sample of `Q` (T, n): (T, n_frames, 4, 4). Raises `NotFinite`."""
     Q = np.ascontiguousarray(Q, float)
     if Q.ndim != 2 or Q.shape[1] != figure.n_q:
         raise BunrakuError(f"{figure.name} has {figure.n_q} variables, but Q has shape {Q.shape}")

@@ -5,7 +5,7 @@ gap = n·(x_a − x_b) with the direction n carried by a joint like a point whos
 
     gap_i = Σ_k f_k · x_k,i                          f_k = ∂gap/∂x_k, and x_k,i = ω_i × x_k + w_k v_i
 
-Second and third derivatives are in `bends`.
+Second and third derivatives are in `gap_derivatives`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,6 @@ from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, woven
 from bunraku.kinematics.tree import carry
 from bunraku.spatial.algebra import add3, cross, dot3, get3, get6, put3, scale3, sub3
-
-TINY = 1e-12  # [m] a segment of no length has no direction; its tension then pulls nowhere
-HUGE = 1e300
 
 
 @woven
@@ -62,7 +59,8 @@ def pulls(link, x, f, n):
         d = sub3(get3(x, k), get3(x, k + 1))
         l = np.sqrt(dot3(d, d))
         total += l
-        inverse = 1.0 / (l if abs(l) > TINY else l + HUGE)
+        # A segment of no length (below 1e-12 m) has no direction: its tension then pulls nowhere.
+        inverse = 1.0 / (l if abs(l) > 1e-12 else l + 1e300)
         u = scale3(inverse, d)
         n[k, 0], n[k, 1], n[k, 2], n[k, 3] = u[0], u[1], u[2], inverse
         put3(f, k, add3(get3(f, k), u))

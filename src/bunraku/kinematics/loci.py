@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 def frame_along(motion: Motion | Track, frame: str) -> Array:
-    """X_WF at every sample, (T, 4, 4); of a motion with several tracks, pass one of them."""
+    """X_WF of `frame` at every sample of `motion`, (T, 4, 4); of a motion with several tracks, pass one of them."""
     track = motion.only if isinstance(motion, Motion) else motion
     if frame == WORLD:
         return np.tile(np.eye(4), (len(track), 1, 1))
@@ -23,6 +23,6 @@ def frame_along(motion: Motion | Track, frame: str) -> Array:
 
 
 def point_along(motion: Motion | Track, frame: str, position: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-    """Where a point of a frame is at every sample, (T, 3)."""
+    """Where the point at `position` of `frame` is at every sample of `motion`, (T, 3) [m]."""
     X = frame_along(motion, frame)
     return np.asarray(X[:, :3, :3] @ np.asarray(position, float) + X[:, :3, 3])

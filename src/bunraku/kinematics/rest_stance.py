@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from bunraku.figure.figure import Figure
 from bunraku.figure.frame import WORLD
 from bunraku.figure.shape import Box, Capsule, Cylinder, Mesh, Shape, Sphere
-from bunraku.kinematics.anatomy import BELOW, Anatomy, Part
+from bunraku.kinematics.anatomy import Anatomy, BodyPart
 from bunraku.kinematics.forward import frames_along
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-UP = np.array([0.0, 0.0, 1.0])
-SIDES = ("left", "right")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +26,7 @@ class Stance:
 
     @property
     def figure(self) -> Figure:
+        """Whose stance it is."""
         return self.anatomy.figure
 
     @cached_property
@@ -37,31 +36,34 @@ class Stance:
         return np.asarray(frames_along(self.figure, np.where(turning, 0.0, self.figure.start)[None])[0])
 
     def X(self, frame: str) -> Array:
+        """X_WF of a `frame` at rest, (4, 4)."""
         return np.eye(4) if frame == WORLD else self.frames[self.figure.frame_index[frame]]
 
-    def where(self, part: Part) -> Array | None:
+    def where(self, part: BodyPart) -> Array | None:
+        """Where a `part` begins, (3,) [m]; None where the figure has none."""
         place = self.anatomy.places.get(part)
         return None if place is None else self.X(place)[:3, 3]
 
-    def bone(self, part: Part) -> Array | None:
-        """From where a part begins to where the next does."""
-        start, end = self.where(part), self.where(Part(part.side, BELOW.get(part.name, "")))
+    def bone(self, part: BodyPart) -> Array | None:
+        """From where a `part` begins to where the next does, (3,) [m]; None where one of them is missing."""
+        start, end = self.where(part), None if part.below is None else self.where(part.below)
         return None if start is None or end is None or np.allclose(start, end) else end - start
 
     @cached_property
     def axes(self) -> Array:
         """Right, front and up as columns; the world's, where nothing tells left from right."""
         for name in ("thigh", "upper_arm", "shin", "forearm", "foot", "hand"):
-            left, right = (self.where(Part(side, name)) for side in SIDES)
+            left, right = (self.where(BodyPart(side, name)) for side in ("left", "right"))
             if left is not None and right is not None and np.linalg.norm((right - left)[:2]) > 1e-9:
                 across = (right - left) * (1, 1, 0)
                 across /= np.linalg.norm(across)
-                return np.stack([across, np.cross(UP, across), UP], 1)
+                up = np.array([0.0, 0.0, 1.0])
+                return np.stack([across, np.cross(up, across), up], 1)
         return np.eye(3)
 
     def hips(self, X: Array) -> Array | None:
-        """The middle between the thighs' joints, for frames X (…, n, 4, 4)."""
-        places = [self.anatomy.places.get(Part(side, "thigh")) for side in SIDES]
+        """The middle between the thighs' joints, for frames `X` (…, n, 4, 4); None where there are not two."""
+        places = [self.anatomy.places.get(BodyPart(side, "thigh")) for side in ("left", "right")]
         found = [X[..., self.figure.frame_index[place], :3, 3] for place in places if place is not None]
         return np.mean(found, axis=0) if len(found) == 2 else None
 
@@ -69,22 +71,23 @@ class Stance:
     def leg(self) -> float | None:
         """From the hip's joint to the sole, with the knee straight [m]."""
         lengths = []
-        for side in SIDES:
-            bones = [self.bone(Part(side, name)) for name in ("thigh", "shin")]
-            ankle = self.where(Part(side, "foot"))
+        for side in ("left", "right"):
+            bones = [self.bone(BodyPart(side, name)) for name in ("thigh", "shin")]
+            ankle = self.where(BodyPart(side, "foot"))
             if ankle is not None and bones[0] is not None and bones[1] is not None:
                 lengths.append(sum(float(np.linalg.norm(b)) for b in bones if b is not None) + ankle[2] - self.lowest)
         return float(np.mean(lengths)) if lengths else None
 
     @cached_property
     def lowest(self) -> float:
-        """Height of the lowest point of what hangs on the figure's root."""
+        """Height of the lowest point of what hangs on the figure's root [m]."""
         root = self._hanging
         heights = [self.X(frame)[2, 3] for frame in root]
         return float(min([*heights, *(self._bottom(s) for s in self.figure.shapes if s.frame in root)], default=0.0))
 
     @cached_property
     def height(self) -> float:
+        """From the lowest point to the highest frame [m]."""
         heights = [self.X(frame)[2, 3] for frame in self._hanging]
         return float(max(heights, default=0.0) - self.lowest)
 

@@ -18,7 +18,7 @@ from bunraku.errors import BunrakuWarning, MotionError
 from bunraku.figure.figure import Figure
 from bunraku.figure.frame import WORLD
 from bunraku.kinematics.aim import nearest_angles, shortest, turned
-from bunraku.kinematics.anatomy import BELOW, HIPS, Anatomy, Part, anatomy
+from bunraku.kinematics.anatomy import HIPS, Anatomy, BodyPart, anatomy
 from bunraku.kinematics.forward import frames_along
 from bunraku.kinematics.rest_stance import Stance
 from bunraku.motion import Motion
@@ -26,7 +26,6 @@ from bunraku.motion.orientation import turns
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-HEAD, NECK = Part("", "head"), Part("", "neck")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +40,10 @@ class Match:
 
 
 def match(source: Figure, target: Figure, names: Mapping[str, str] | None = None) -> Match:
-    """Pairs by names. `names` adds or overrules some: {source frame: target frame}."""
+    """Which frames of `source` move which of `target`, by their names.
+
+    names: adds or overrules some pairs, {source frame: target frame}. Raises `UnknownName` for frames that are not there.
+    """
     a, b = anatomy(source), anatomy(target)
     found = {b.carrier(part): a.carrier(twin) for part in b.joints if (twin := _twin(a, b, part)) is not None}
     found |= {target.frame(y).name: source.frame(x).name for x, y in (names or {}).items()}
@@ -52,10 +54,13 @@ def match(source: Figure, target: Figure, names: Mapping[str, str] | None = None
 
 
 def retarget(motion: Motion, onto: Figure, names: Mapping[str, str] | None = None) -> Motion:
-    """The motion of one figure as another can follow it within its joint limits.
+    """A `motion` of one figure as another can follow it within its joint limits.
 
-    Warns of joints of the target that nothing moves; `match` shows all pairs. Spindles walk along above their
-    hooks, and strings stay taut.
+    onto: the figure that shall follow.
+    names: pairs of frames that their names do not tell, {source frame: target frame}; `match` shows all pairs.
+
+    Returns a motion of `onto` at the same times. Spindles move along above their hooks, and strings stay taut. Warns of joints
+    that nothing moves; raises `MotionError` where the two share no names.
     """
     source = motion.figure
     found = match(source, onto, names)
@@ -71,14 +76,14 @@ def retarget(motion: Motion, onto: Figure, names: Mapping[str, str] | None = Non
 # -- names -----------------------------------------------------------------------------------------------------
 
 
-def _twin(a: Anatomy, b: Anatomy, part: Part) -> Part | None:
+def _twin(a: Anatomy, b: Anatomy, part: BodyPart) -> BodyPart | None:
     """The part of the source that moves a part of the target."""
-    twin = part
+    twin, head, neck = part, BodyPart("", "head"), BodyPart("", "neck")
     if part in b.spine and a.spine:
         k, n, m = b.spine.index(part), len(b.spine), len(a.spine)
         twin = a.spine[max(round((k + 1) / n * m), 1) - 1]  # the top moves the top
-    elif part == NECK and HEAD not in b.joints and HEAD in a.joints:
-        twin = HEAD  # a neck that carries the head looks where the head looks
+    elif part == neck and head not in b.joints and head in a.joints:
+        twin = head  # a neck that carries the head looks where the head looks
     return twin if twin in a.joints else None
 
 
@@ -167,15 +172,14 @@ class _Following:
         ours, theirs = self.b.bone(part), self.a.bone(part)
         if ours is not None and theirs is not None:
             return shortest(ours, self.front @ theirs)
-        above = next((Part(part.side, p) for p, below in BELOW.items() if below == part.name), None)
-        if part.name == "foot" or above not in self.b.anatomy.joints:
+        if part.name == "foot" or part.above not in self.b.anatomy.joints:
             return np.eye(3)
-        return self._laid(self.b.anatomy.carrier(above))
+        return self._laid(self.b.anatomy.carrier(part.above))
 
     def _with_bend(self, name: str, desired: Array) -> Array:
         """Twisted about its bone so that the hinge below (elbow, knee) bends in the plane that the source's does."""
         part = self.part.get(name)
-        below = None if part is None else Part(part.side, BELOW.get(part.name, ""))
+        below = None if part is None else part.below
         hinge = self.b.anatomy.joints.get(below) if below is not None else None
         if part is None or below is None or hinge is None or len(hinge) != 1 or hinge[0] not in self.pairs:
             return desired
@@ -231,7 +235,10 @@ def _slides(figure: Figure, name: str) -> list[str]:
 
 
 def with_strings(figure: Figure, q: Array) -> Array:
-    """Spindles that the puppeteer moves go with their hooks; lengths of strings are what reaches from end to end."""
+    """Samples `q` (T, n) of `figure`, in place, with spindles above their hooks and strings just taut.
+
+    Spindles that the puppeteer moves go with their hooks; the length of a string is what reaches from end to end.
+    """
     place = figure.frame_index | {WORLD: len(figure.frames)}
 
     def ends(q: Array) -> dict[str, Array]:

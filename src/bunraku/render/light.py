@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.kernels.compile import inline, kernel
-from bunraku.spatial.algebra import ZERO3, add3, axpy3, dot3, scale3, sub3
+from bunraku.spatial.algebra import add3, axpy3, dot3, scale3, sub3
 from bunraku.spatial.algebra import get3 as row3
 
 Array = NDArray[np.float64]
@@ -118,7 +118,7 @@ def lit(
                     if m == kinds:
                         ids[m], counts[m], kinds = t, 0, kinds + 1
                     counts[m] += 1
-            color = ZERO3
+            color = (0.0, 0.0, 0.0)
             for m in range(kinds):
                 t = ids[m]
                 if t >= 0:

@@ -14,7 +14,7 @@ IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
 
 
 def matrix(quaternion: ArrayLike) -> Array:
-    """Rotation matrix of quaternions (…, 4), which need not be of unit length."""
+    """Rotation matrix of each `quaternion` (…, 4), which need not be of unit length."""
     q = np.asarray(quaternion, float)
     w, x, y, z = np.moveaxis(q / np.linalg.norm(q, axis=-1, keepdims=True), -1, 0)
     rows = [
@@ -26,7 +26,7 @@ def matrix(quaternion: ArrayLike) -> Array:
 
 
 def quaternion(R: ArrayLike) -> Array:
-    """Unit quaternions (…, 4) of rotation matrices (…, 3, 3), with w ≥ 0 (Shepperd's method)."""
+    """Unit quaternions (…, 4) of rotation matrices `R` (…, 3, 3), with w ≥ 0 (Shepperd's method)."""
     R = np.asarray(R, float)
     flat = R.reshape(-1, 3, 3)
     trace = np.trace(flat, axis1=1, axis2=2)

@@ -37,7 +37,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Any:
     """
     file = found(Path(path))
     if not file.suffix and not file.exists():
-        if str(path) in library.NAMES or not shipped_orders():
+        if str(path) in library.names() or not shipped_orders():
             return library.named(str(path))
         return _named(str(path))
     if file.suffix.lower() in (".yaml", ".yml"):
@@ -50,7 +50,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Any:
 
 def load_order(verb: str, path: str | os.PathLike[str]) -> Any:
     """The order for a `verb` in a file, or the shipped order called `path`; raises FileError where it orders something else."""
-    if str(path) in library.NAMES and not Path(path).exists():
+    if str(path) in library.names() and not Path(path).exists():
         advice = f"write `{verb}: {path}` as the first line of a file, say what you want below, and give that file"
         raise FileError(f"is a figure, not a file for bunraku {verb}", path=str(path), advice=advice)
     file = found(Path(path))
@@ -70,7 +70,7 @@ def _named(name: str) -> Any:
     try:
         return library.named(name)
     except UnknownName:
-        raise UnknownName("file, order or figure", name, (*shipped_orders(), *library.NAMES)) from None
+        raise UnknownName("file, order or figure", name, (*shipped_orders(), *library.names())) from None
 
 
 def _function(dotted: str) -> Any:

@@ -23,9 +23,12 @@ _MAKERS: dict[str, Callable[[], Figure]] = {
         mobile_manipulator, humanoid, gecko,
     )
 }  # fmt: skip
-NAMES = tuple(_MAKERS)
-"""All figures of the library."""
-__all__ = ["NAMES", "about", "named", *NAMES]  # noqa: PLE0604 - the names of the makers
+__all__ = ["about", "named", "names", *_MAKERS]  # noqa: PLE0604 - the names of the makers
+
+
+def names() -> tuple[str, ...]:
+    """The names of all figures of the library."""
+    return tuple(_MAKERS)
 
 
 def about(name: str) -> str:
@@ -39,5 +42,5 @@ def named(name: str) -> Figure:
     if links and int(links[1]) > 0:
         return chain(int(links[1]))
     if name not in _MAKERS:
-        raise UnknownName("figure", name, NAMES)
+        raise UnknownName("figure", name, names())
     return _MAKERS[name]()

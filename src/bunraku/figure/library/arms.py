@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from bunraku.figure.build import (
     Attached,
     ball,
@@ -12,7 +10,6 @@ from bunraku.figure.build import (
     cylinder,
     figure,
     fixed,
-    rotate,
     rx,
     sphere,
     spindle,
@@ -21,11 +18,11 @@ from bunraku.figure.build import (
 from bunraku.figure.figure import Figure
 from bunraku.figure.frame import Vector
 from bunraku.figure.library.costume import spool
-from bunraku.figure.library.pendulums import TOWARD_X
+from bunraku.figure.library.pendulums import swing
 from bunraku.figure.shape import WOOD, Color
 
 
-class _Paint(NamedTuple):
+class _Paint:
     """Colours of a puppet's arm."""
 
     sleeve: Color = (0.66, 0.16, 0.18)
@@ -34,14 +31,11 @@ class _Paint(NamedTuple):
     dark: Color = (0.24, 0.21, 0.2)
 
 
-PAINT = _Paint()
-
-
 def _upper(length: float, mass: float) -> list[Attached]:
     """Shapes of the upper arm."""
     return [
         sphere(0.034, color=WOOD, name="shoulder"),
-        capsule(0.027, to=(0, 0, -length), mass=mass, color=PAINT.sleeve, name="upper_arm"),
+        capsule(0.027, to=(0, 0, -length), mass=mass, color=_Paint.sleeve, name="upper_arm"),
     ]
 
 
@@ -49,19 +43,19 @@ def _lower(length: float, mass: float) -> list[Attached]:
     """Shapes of forearm and hand."""
     return [
         sphere(0.029, color=WOOD, name="elbow"),
-        capsule(0.022, to=(0, 0, -length), mass=mass, color=PAINT.sleeve, name="forearm"),
-        cylinder(0.027, start=(0, 0, -0.86 * length), to=(0, 0, -0.97 * length), color=PAINT.cuff, name="cuff"),
-        sphere(0.03, at=(0, 0, -length - 0.01), color=PAINT.skin, name="palm"),
-        capsule(0.018, start=(0, 0, -length), to=(0.012, 0, -length - 0.055), color=PAINT.skin, name="fingers"),
-        capsule(0.01, start=(0, 0.02, -length), to=(0.012, 0.035, -length - 0.03), color=PAINT.skin, name="thumb"),
+        capsule(0.022, to=(0, 0, -length), mass=mass, color=_Paint.sleeve, name="forearm"),
+        cylinder(0.027, start=(0, 0, -0.86 * length), to=(0, 0, -0.97 * length), color=_Paint.cuff, name="cuff"),
+        sphere(0.03, at=(0, 0, -length - 0.01), color=_Paint.skin, name="palm"),
+        capsule(0.018, start=(0, 0, -length), to=(0.012, 0, -length - 0.055), color=_Paint.skin, name="fingers"),
+        capsule(0.01, start=(0, 0.02, -length), to=(0.012, 0.035, -length - 0.03), color=_Paint.skin, name="thumb"),
     ]
 
 
 def _post(height: float) -> list[Attached]:
     """What the arm hangs on."""
     return [
-        box((0.05, 0.05, height), at=(0, -0.07, 0.02 - height / 2), color=PAINT.dark, name="post"),
-        box((0.26, 0.2, 0.02), at=(0, -0.07, 0.03 - height), color=PAINT.dark, name="foot"),
+        box((0.05, 0.05, height), at=(0, -0.07, 0.02 - height / 2), color=_Paint.dark, name="post"),
+        box((0.26, 0.2, 0.02), at=(0, -0.07, 0.03 - height), color=_Paint.dark, name="foot"),
         cylinder(0.018, start=(0, -0.07, 0), to=(0, 0.0, 0), color=WOOD, name="peg"),
     ]
 
@@ -85,10 +79,10 @@ def arm2d(
     return figure(
         "arm2d",
         fixed("post", *_post(0.75)),
-        rotate(
-            TOWARD_X, "shoulder", *_upper(upper, masses[0]),
-            rotate(
-                TOWARD_X, "elbow", *_lower(lower, masses[1]), fixed("tip", at=(0, 0, -lower)),
+        swing(
+            "shoulder", *_upper(upper, masses[0]),
+            swing(
+                "elbow", *_lower(lower, masses[1]), fixed("tip", at=(0, 0, -lower)),
                 at=(0, 0, -upper), start=start[1],
             ),
             start=start[0],

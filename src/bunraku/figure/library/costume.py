@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
 
 from bunraku.figure.build import Attached, body, box, capsule, cylinder, sphere
 from bunraku.figure.figure import Figure
@@ -12,7 +11,7 @@ from bunraku.figure.frame import Vector
 from bunraku.figure.shape import WOOD, Box, Capsule, Color, Cylinder, Shape, Sphere
 
 
-class _Paint(NamedTuple):
+class _Paint:
     """Colours of a marionette as it comes."""
 
     jacket: Color = (0.62, 0.1, 0.13)
@@ -25,9 +24,6 @@ class _Paint(NamedTuple):
     white: Color = (0.95, 0.93, 0.88)
     black: Color = (0.06, 0.05, 0.05)
     dark: Color = (0.24, 0.21, 0.2)
-
-
-PAINT = _Paint()
 
 
 def scaled(parts: list[Attached], s: float) -> list[Attached]:
@@ -61,16 +57,16 @@ def trunk(height: float, half: float, hip: float) -> list[Attached]:
     """Pelvis at the origin, shoulders at `height` and `half` to each side, hips `hip` to each side [m]."""
     z = height - 0.035
     return [
-        capsule(0.108, start=(0, 0, 0.17), to=(0, 0, height - 0.13), color=PAINT.jacket, name="chest"),
-        capsule(0.066, start=(0.03 - half, 0, z), to=(half - 0.03, 0, z), color=PAINT.jacket, name="shoulders"),
-        cylinder(0.135, start=(0, 0, 0.015), to=(0, 0, 0.12), color=PAINT.jacket, name="skirt"),
-        cylinder(0.138, start=(0, 0, 0.005), to=(0, 0, 0.025), color=PAINT.trim, name="hem"),
-        cylinder(0.118, start=(0, 0, 0.12), to=(0, 0, 0.155), color=PAINT.trim, name="belt"),
+        capsule(0.108, start=(0, 0, 0.17), to=(0, 0, height - 0.13), color=_Paint.jacket, name="chest"),
+        capsule(0.066, start=(0.03 - half, 0, z), to=(half - 0.03, 0, z), color=_Paint.jacket, name="shoulders"),
+        cylinder(0.135, start=(0, 0, 0.015), to=(0, 0, 0.12), color=_Paint.jacket, name="skirt"),
+        cylinder(0.138, start=(0, 0, 0.005), to=(0, 0, 0.025), color=_Paint.trim, name="hem"),
+        cylinder(0.118, start=(0, 0, 0.12), to=(0, 0, 0.155), color=_Paint.trim, name="belt"),
         box((0.05, 0.02, 0.045), at=(0, 0.115, 0.1375), color=WOOD, name="buckle"),
-        capsule(0.09, start=(-0.6 * hip, 0, 0), to=(0.6 * hip, 0, 0), color=PAINT.trousers, name="seat"),
-        *(sphere(0.015, at=(0, 0.107, k), color=PAINT.trim, name="button") for k in (0.2, 0.27, 0.34)),
-        cylinder(0.045, start=(0, 0, height - 0.02), to=(0, 0, height + 0.1), color=PAINT.skin, name="neck"),
-        cylinder(0.085, start=(0, 0, height + 0.015), to=(0, 0, height + 0.035), color=PAINT.white, name="ruff"),
+        capsule(0.09, start=(-0.6 * hip, 0, 0), to=(0.6 * hip, 0, 0), color=_Paint.trousers, name="seat"),
+        *(sphere(0.015, at=(0, 0.107, k), color=_Paint.trim, name="button") for k in (0.2, 0.27, 0.34)),
+        cylinder(0.045, start=(0, 0, height - 0.02), to=(0, 0, height + 0.1), color=_Paint.skin, name="neck"),
+        cylinder(0.085, start=(0, 0, height + 0.015), to=(0, 0, height + 0.035), color=_Paint.white, name="ruff"),
     ]
 
 
@@ -78,26 +74,26 @@ def face(z: float = 0.09) -> list[Attached]:
     """A head of radius 0.1 m with its centre at height `z` [m]."""
     both = (-1, 1)
     return [
-        sphere(0.1, at=(0, 0, z), color=PAINT.skin, name="head"),
-        sphere(0.055, at=(0, 0.035, z - 0.06), color=PAINT.skin, name="chin"),
-        capsule(0.018, start=(0, 0.095, z), to=(0, 0.15, z - 0.012), color=PAINT.rouge, name="nose"),
-        *(sphere(0.021, at=(0.038 * k, 0.083, z + 0.03), color=PAINT.white, name="eye") for k in both),
-        *(sphere(0.012, at=(0.038 * k, 0.0985, z + 0.032), color=PAINT.black, name="pupil") for k in both),
-        *(sphere(0.026, at=(0.052 * k, 0.074, z - 0.022), color=PAINT.rouge, name="cheek") for k in both),
-        capsule(0.009, 0.052, at=(0, 0.086, z - 0.056), rpy=(0, math.pi / 2, 0), color=PAINT.rouge, name="mouth"),
-        *(sphere(0.024, at=(0.1 * k, 0, z), color=PAINT.skin, name="ear") for k in both),
-        sphere(0.101, at=(0, -0.02, z + 0.022), color=PAINT.hair, name="hair"),
-        cylinder(0.15, start=(0, 0, z + 0.062), to=(0, 0, z + 0.074), color=PAINT.trousers, name="brim"),
-        cylinder(0.092, start=(0, 0, z + 0.074), to=(0, 0, z + 0.16), color=PAINT.trousers, name="hat"),
-        cylinder(0.096, start=(0, 0, z + 0.074), to=(0, 0, z + 0.097), color=PAINT.trim, name="band"),
+        sphere(0.1, at=(0, 0, z), color=_Paint.skin, name="head"),
+        sphere(0.055, at=(0, 0.035, z - 0.06), color=_Paint.skin, name="chin"),
+        capsule(0.018, start=(0, 0.095, z), to=(0, 0.15, z - 0.012), color=_Paint.rouge, name="nose"),
+        *(sphere(0.021, at=(0.038 * k, 0.083, z + 0.03), color=_Paint.white, name="eye") for k in both),
+        *(sphere(0.012, at=(0.038 * k, 0.0985, z + 0.032), color=_Paint.black, name="pupil") for k in both),
+        *(sphere(0.026, at=(0.052 * k, 0.074, z - 0.022), color=_Paint.rouge, name="cheek") for k in both),
+        capsule(0.009, 0.052, at=(0, 0.086, z - 0.056), rpy=(0, math.pi / 2, 0), color=_Paint.rouge, name="mouth"),
+        *(sphere(0.024, at=(0.1 * k, 0, z), color=_Paint.skin, name="ear") for k in both),
+        sphere(0.101, at=(0, -0.02, z + 0.022), color=_Paint.hair, name="hair"),
+        cylinder(0.15, start=(0, 0, z + 0.062), to=(0, 0, z + 0.074), color=_Paint.trousers, name="brim"),
+        cylinder(0.092, start=(0, 0, z + 0.074), to=(0, 0, z + 0.16), color=_Paint.trousers, name="hat"),
+        cylinder(0.096, start=(0, 0, z + 0.074), to=(0, 0, z + 0.097), color=_Paint.trim, name="band"),
     ]
 
 
 def sleeve(length: float) -> list[Attached]:
     """Shoulder and upper arm of this `length` [m]."""
     return [
-        sphere(0.063, color=PAINT.jacket, name="shoulder"),
-        capsule(0.043, start=(0, 0, -0.03), to=(0, 0, 0.045 - length), color=PAINT.jacket, name="upper_arm"),
+        sphere(0.063, color=_Paint.jacket, name="shoulder"),
+        capsule(0.043, start=(0, 0, -0.03), to=(0, 0, 0.045 - length), color=_Paint.jacket, name="upper_arm"),
     ]
 
 
@@ -106,17 +102,17 @@ def forearm(length: float) -> list[Attached]:
     tip = -length
     return [
         sphere(0.037, color=WOOD, name="elbow"),
-        capsule(0.034, start=(0, 0, -0.03), to=(0, 0, tip), color=PAINT.jacket, name="forearm"),
-        cylinder(0.044, start=(0, 0, tip + 0.045), to=(0, 0, tip), color=PAINT.trim, name="cuff"),
-        sphere(0.04, at=(0, 0, tip - 0.03), color=PAINT.skin, name="hand"),
-        capsule(0.025, start=(0, 0, tip - 0.04), to=(0, 0.012, tip - 0.09), color=PAINT.skin, name="fingers"),
-        capsule(0.013, start=(0, 0.03, tip - 0.025), to=(0, 0.055, tip - 0.06), color=PAINT.skin, name="thumb"),
+        capsule(0.034, start=(0, 0, -0.03), to=(0, 0, tip), color=_Paint.jacket, name="forearm"),
+        cylinder(0.044, start=(0, 0, tip + 0.045), to=(0, 0, tip), color=_Paint.trim, name="cuff"),
+        sphere(0.04, at=(0, 0, tip - 0.03), color=_Paint.skin, name="hand"),
+        capsule(0.025, start=(0, 0, tip - 0.04), to=(0, 0.012, tip - 0.09), color=_Paint.skin, name="fingers"),
+        capsule(0.013, start=(0, 0.03, tip - 0.025), to=(0, 0.055, tip - 0.06), color=_Paint.skin, name="thumb"),
     ]
 
 
 def thigh(length: float) -> list[Attached]:
     """A thigh of this `length` [m]."""
-    return [capsule(0.066, start=(0, 0, -0.03), to=(0, 0, 0.05 - length), color=PAINT.trousers, name="thigh")]
+    return [capsule(0.066, start=(0, 0, -0.03), to=(0, 0, 0.05 - length), color=_Paint.trousers, name="thigh")]
 
 
 def shin(length: float) -> list[Attached]:
@@ -124,10 +120,10 @@ def shin(length: float) -> list[Attached]:
     tip = -length
     return [
         sphere(0.055, color=WOOD, name="knee"),
-        capsule(0.046, start=(0, 0, -0.05), to=(0, 0, tip + 0.04), color=PAINT.white, name="stocking"),
-        cylinder(0.054, start=(0, 0, tip + 0.1), to=(0, 0, tip), color=PAINT.shoe, name="boot"),
-        capsule(0.047, start=(0, -0.01, tip - 0.01), to=(0, 0.15, tip - 0.02), color=PAINT.shoe, name="shoe"),
-        sphere(0.022, at=(0, 0.19, tip + 0.015), color=PAINT.trim, name="pompom"),
+        capsule(0.046, start=(0, 0, -0.05), to=(0, 0, tip + 0.04), color=_Paint.white, name="stocking"),
+        cylinder(0.054, start=(0, 0, tip + 0.1), to=(0, 0, tip), color=_Paint.shoe, name="boot"),
+        capsule(0.047, start=(0, -0.01, tip - 0.01), to=(0, 0.15, tip - 0.02), color=_Paint.shoe, name="shoe"),
+        sphere(0.022, at=(0, 0.19, tip + 0.015), color=_Paint.trim, name="pompom"),
     ]
 
 
@@ -137,10 +133,10 @@ def spool(s: float = 1.0) -> list[Attached]:
     return [
         cylinder(r, start=(-r, 0, r), to=(r, 0, r), color=WOOD, name="drum", collides=False),
         *(
-            cylinder(1.5 * r, start=(a, 0, r), to=(b, 0, r), color=PAINT.dark, name="flange", collides=False)
+            cylinder(1.5 * r, start=(a, 0, r), to=(b, 0, r), color=_Paint.dark, name="flange", collides=False)
             for a, b in ((-1.25 * r, -r), (r, 1.25 * r))
         ),
-        box((3.2 * r, 2.6 * r, 0.8 * r), at=(0, 0, 2.9 * r), color=PAINT.dark, name="carriage", collides=False),
+        box((3.2 * r, 2.6 * r, 0.8 * r), at=(0, 0, 2.9 * r), color=_Paint.dark, name="carriage", collides=False),
     ]
 
 
@@ -150,10 +146,10 @@ def spool(s: float = 1.0) -> list[Attached]:
 def dressed(figure: Figure, number: int) -> Figure:
     """The `figure` in other colours, so that it differs from its like; `number` 0 keeps its own."""
     wardrobe = (
-        {PAINT.jacket: PAINT.jacket, PAINT.trousers: PAINT.trousers},
-        {PAINT.jacket: (0.1, 0.36, 0.34), PAINT.trousers: (0.38, 0.19, 0.12), PAINT.hair: (0.72, 0.5, 0.2)},
-        {PAINT.jacket: (0.36, 0.2, 0.46), PAINT.trousers: (0.2, 0.2, 0.22), PAINT.hair: (0.1, 0.08, 0.07)},
-        {PAINT.jacket: (0.78, 0.42, 0.1), PAINT.trousers: (0.16, 0.3, 0.2), PAINT.hair: (0.5, 0.2, 0.08)},
+        {_Paint.jacket: _Paint.jacket, _Paint.trousers: _Paint.trousers},
+        {_Paint.jacket: (0.1, 0.36, 0.34), _Paint.trousers: (0.38, 0.19, 0.12), _Paint.hair: (0.72, 0.5, 0.2)},
+        {_Paint.jacket: (0.36, 0.2, 0.46), _Paint.trousers: (0.2, 0.2, 0.22), _Paint.hair: (0.1, 0.08, 0.07)},
+        {_Paint.jacket: (0.78, 0.42, 0.1), _Paint.trousers: (0.16, 0.3, 0.2), _Paint.hair: (0.5, 0.2, 0.08)},
     )
     colors = wardrobe[number % len(wardrobe)]
     return replace(figure, shapes=tuple(replace(s, color=colors.get(s.color, s.color)) for s in figure.shapes))

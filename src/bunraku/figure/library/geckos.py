@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from bunraku.figure.shape import Color
 from bunraku.spatial import so3
 
 
-class _Paint(NamedTuple):
+class _Paint:
     """Colours of a gecko."""
 
     green: Color = (0.35, 0.58, 0.2)
@@ -25,19 +25,13 @@ class _Paint(NamedTuple):
     black: Color = (0.05, 0.05, 0.04)
 
 
-PAINT = _Paint()
-
-
-class _Size(NamedTuple):
+class _Size:
     """Lengths of a leg [m]."""
 
     upper: float = 0.06
     lower: float = 0.06
     foot: float = 0.006
     """From the foot's joint down to its pad."""
-
-
-SIZE = _Size()
 
 
 def _driven(make: Callable[..., FrameNode], *what: Any, **words: Any) -> FrameNode:
@@ -50,9 +44,9 @@ def _foot(s: int) -> list[Attached]:
     toes = [math.pi / 2 * s + 0.62 * k for k in range(-2, 3)]
     tips = [(0.02 * math.cos(a), 0.02 * math.sin(a), 0.002) for a in toes]
     return [
-        sphere(0.009, at=(0, 0, 0.004), color=PAINT.green, mass=0.004, name="foot"),
-        *(capsule(0.0032, to=tip, color=PAINT.green, name="toe") for tip in tips),
-        *(sphere(0.0048, at=tip, color=PAINT.belly, name="pad") for tip in tips),
+        sphere(0.009, at=(0, 0, 0.004), color=_Paint.green, mass=0.004, name="foot"),
+        *(capsule(0.0032, to=tip, color=_Paint.green, name="toe") for tip in tips),
+        *(sphere(0.0048, at=tip, color=_Paint.belly, name="pad") for tip in tips),
     ]
 
 
@@ -63,18 +57,18 @@ def _leg(name: str, x: float, stance: float, lift: float, bend: float) -> FrameN
     # The foot starts flat on the floor: its angles undo those of the leg.
     R = so3.rpy(lift * s, 0.0, turn) @ so3.exp((-bend * s, 0.0, 0.0))
     foot = ball(
-        f"{name}_foot", *_foot(s), fixed(f"{name}_pad", at=(0, 0, -SIZE.foot)), at=(0, SIZE.lower * s, 0),
+        f"{name}_foot", *_foot(s), fixed(f"{name}_pad", at=(0, 0, -_Size.foot)), at=(0, _Size.lower * s, 0),
         start=so3.angles_zyx(R.T).tolist(), limits=(-math.pi, math.pi),
     )  # fmt: skip
     elbow = _driven(
         rotate, (-s, 0, 0), f"{name}_elbow",
-        capsule(0.0085, to=(0, SIZE.lower * s, 0), mass=0.012, color=PAINT.green, name="lower_leg"),
-        sphere(0.0105, color=PAINT.spot, name="elbow"),
-        foot, at=(0, SIZE.upper * s, 0), start=bend, limits=(-0.2, 2.4),
+        capsule(0.0085, to=(0, _Size.lower * s, 0), mass=0.012, color=_Paint.green, name="lower_leg"),
+        sphere(0.0105, color=_Paint.spot, name="elbow"),
+        foot, at=(0, _Size.upper * s, 0), start=bend, limits=(-0.2, 2.4),
     )  # fmt: skip
     return _driven(
         ball, f"{name}_shoulder",
-        capsule(0.0125, to=(0, SIZE.upper * s, 0), mass=0.018, color=PAINT.green, name="upper_leg"),
+        capsule(0.0125, to=(0, _Size.upper * s, 0), mass=0.018, color=_Paint.green, name="upper_leg"),
         elbow, at=(x, 0.024 * s, 0), start=(turn, 0, lift * s), limits=((-1.3, 1.3), (-1.0, 1.0), (-1.0, 1.0)),
     )  # fmt: skip
 
@@ -82,23 +76,23 @@ def _leg(name: str, x: float, stance: float, lift: float, bend: float) -> FrameN
 def _back(start: float, end: float) -> list[Attached]:
     """Spots along the back."""
     places = np.linspace(start, end, 4)
-    return [sphere(0.01, at=(x, 0.012 * (-1) ** k, 0.0155), color=PAINT.spot, name="spot") for k, x in enumerate(places)]
+    return [sphere(0.01, at=(x, 0.012 * (-1) ** k, 0.0155), color=_Paint.spot, name="spot") for k, x in enumerate(places)]
 
 
 def _flanks(start: float, end: float) -> list[Attached]:
     """Geckos are wider than tall."""
     sides = (-0.012, 0.012)
-    return [capsule(0.021, start=(start, y, -0.001), to=(end, y, -0.001), color=PAINT.green, name="flank") for y in sides]
+    return [capsule(0.021, start=(start, y, -0.001), to=(end, y, -0.001), color=_Paint.green, name="flank") for y in sides]
 
 
 def _head() -> list[Attached]:
     return [
-        capsule(0.024, start=(0.045, -0.008, 0.004), to=(0.045, 0.008, 0.004), color=PAINT.green, name="skull"),
-        capsule(0.0165, start=(0.06, -0.005, 0), to=(0.083, 0, -0.002), color=PAINT.green, name="snout"),
-        capsule(0.012, start=(0.045, 0, -0.011), to=(0.082, 0, -0.007), color=PAINT.belly, name="jaw"),
-        *(sphere(0.0095, at=(0.057, y, 0.013), color=PAINT.amber, name="eye") for y in (-0.019, 0.019)),
-        *(capsule(0.0022, 0.009, at=(0.0605, 1.38 * y, 0.0155), color=PAINT.black, name="pupil") for y in (-0.019, 0.019)),
-        *(sphere(0.002, at=(0.097, y, 0.004), color=PAINT.black, name="nostril") for y in (-0.005, 0.005)),
+        capsule(0.024, start=(0.045, -0.008, 0.004), to=(0.045, 0.008, 0.004), color=_Paint.green, name="skull"),
+        capsule(0.0165, start=(0.06, -0.005, 0), to=(0.083, 0, -0.002), color=_Paint.green, name="snout"),
+        capsule(0.012, start=(0.045, 0, -0.011), to=(0.082, 0, -0.007), color=_Paint.belly, name="jaw"),
+        *(sphere(0.0095, at=(0.057, y, 0.013), color=_Paint.amber, name="eye") for y in (-0.019, 0.019)),
+        *(capsule(0.0022, 0.009, at=(0.0605, 1.38 * y, 0.0155), color=_Paint.black, name="pupil") for y in (-0.019, 0.019)),
+        *(sphere(0.002, at=(0.097, y, 0.004), color=_Paint.black, name="nostril") for y in (-0.005, 0.005)),
     ]
 
 
@@ -106,7 +100,7 @@ def _tail() -> list[Attached]:
     """A chain of capsules that thins out and curls."""
     places = [(-0.05 - 0.021 * k, 0.018 * math.sin(0.75 * k), -0.004 - 0.0012 * k) for k in range(9)]
     return [
-        capsule(0.0165 - 0.0017 * k, start=a, to=b, color=PAINT.green if k % 2 else PAINT.spot, name="tail")
+        capsule(0.0165 - 0.0017 * k, start=a, to=b, color=_Paint.green if k % 2 else _Paint.spot, name="tail")
         for k, (a, b) in enumerate(itertools.pairwise(places))
     ]
 
@@ -117,12 +111,12 @@ def gecko() -> Figure:
     The waist has 3 variables and each leg 7, of which the foot's 3 are passive.
     """
     stance, lift, bend = 0.45, 0.2, 1.2
-    height = SIZE.foot - SIZE.upper * math.sin(lift) - SIZE.lower * math.sin(lift - bend)
+    height = _Size.foot - _Size.upper * math.sin(lift) - _Size.lower * math.sin(lift - bend)
     hind = _driven(
         ry, "waist_pitch",
-        capsule(0.025, start=(-0.01, 0, 0), to=(-0.06, 0, 0), mass=0.09, color=PAINT.green, name="rear"),
+        capsule(0.025, start=(-0.01, 0, 0), to=(-0.06, 0, 0), mass=0.09, color=_Paint.green, name="rear"),
         *_flanks(-0.01, -0.055),
-        capsule(0.021, start=(-0.01, 0, -0.008), to=(-0.06, 0, -0.008), color=PAINT.belly, name="rear_belly"),
+        capsule(0.021, start=(-0.01, 0, -0.008), to=(-0.06, 0, -0.008), color=_Paint.belly, name="rear_belly"),
         *_back(-0.005, -0.06), *_tail(),
         fixed("bottom", at=(-0.06, 0, 0)),
         _leg("rear_left", -0.055, stance, lift, bend), _leg("rear_right", -0.055, stance, lift, bend),
@@ -130,9 +124,9 @@ def gecko() -> Figure:
     )  # fmt: skip
     middle = _driven(
         rx, "waist_roll",
-        capsule(0.025, to=(-0.04, 0, 0), mass=0.05, color=PAINT.green, name="middle"),
+        capsule(0.025, to=(-0.04, 0, 0), mass=0.05, color=_Paint.green, name="middle"),
         *_flanks(0.0, -0.04),
-        capsule(0.021, start=(0, 0, -0.008), to=(-0.04, 0, -0.008), color=PAINT.belly, name="middle_belly"),
+        capsule(0.021, start=(0, 0, -0.008), to=(-0.04, 0, -0.008), color=_Paint.belly, name="middle_belly"),
         fixed("waist", at=(-0.02, 0, 0)),
         _driven(rz, "waist_yaw", hind, at=(-0.04, 0, 0), limits=(-0.9, 0.9)),
         at=(-0.05, 0, 0), limits=(-0.8, 0.8),
@@ -146,9 +140,9 @@ def gecko() -> Figure:
         "gecko",
         free(
             "chest",
-            capsule(0.025, start=(-0.04, 0, 0), to=(0.02, 0, 0), mass=0.1, color=PAINT.green, name="chest"),
+            capsule(0.025, start=(-0.04, 0, 0), to=(0.02, 0, 0), mass=0.1, color=_Paint.green, name="chest"),
             *_flanks(-0.03, 0.02),
-            capsule(0.0225, start=(-0.04, 0, -0.008), to=(0.02, 0, -0.008), color=PAINT.belly, name="chest_belly"),
+            capsule(0.0225, start=(-0.04, 0, -0.008), to=(0.02, 0, -0.008), color=_Paint.belly, name="chest_belly"),
             *_back(0.01, -0.05), *_head(),
             fixed("neck", at=(0.03, 0, 0)),
             _leg("front_left", 0.0, stance, lift, bend), _leg("front_right", 0.0, stance, lift, bend), middle,

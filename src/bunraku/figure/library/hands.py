@@ -35,7 +35,7 @@ from bunraku.figure.shape import Color
 from bunraku.spatial import se3
 
 
-class _Paint(NamedTuple):
+class _Paint:
     """Colours of the hand and of its ball."""
 
     shell: Color = (0.88, 0.87, 0.84)
@@ -46,7 +46,7 @@ class _Paint(NamedTuple):
     white: Color = (0.95, 0.94, 0.92)
 
 
-class _Size(NamedTuple):
+class _Size:
     """Lengths [m]."""
 
     ball: float = 0.031
@@ -72,15 +72,14 @@ class _Finger(NamedTuple):
     """Where its tendon's motor stands, across the palm [m]."""
 
 
-PAINT = _Paint()
-SIZE = _Size()
-FINGERS = {
-    "index": _Finger(0.0315, -0.0267, (1.3903, 0.7557, 0.8473), (0.045, 0.028, 0.02), 0.015),
-    "middle": _Finger(0.0105, 0.0298, (1.1455, 1.0842, 0.4716), (0.049, 0.031, 0.021), 0.0),
-    "ring": _Finger(-0.0105, 0.0399, (1.0567, 1.0996, 0.4971), (0.046, 0.029, 0.02), -0.015),
-    "little": _Finger(-0.0315, -0.0219, (1.2563, 0.8755, 0.8142), (0.037, 0.023, 0.018), -0.03),
-    "thumb": _Finger(0.04, 0.1143, (1.0436, 1.3, 0.9346), (0.045, 0.034, 0.024), 0.03),
-}
+def _measures(name: str) -> _Finger:
+    return {
+        "index": _Finger(0.0315, -0.0267, (1.3903, 0.7557, 0.8473), (0.045, 0.028, 0.02), 0.015),
+        "middle": _Finger(0.0105, 0.0298, (1.1455, 1.0842, 0.4716), (0.049, 0.031, 0.021), 0.0),
+        "ring": _Finger(-0.0105, 0.0399, (1.0567, 1.0996, 0.4971), (0.046, 0.029, 0.02), -0.015),
+        "little": _Finger(-0.0315, -0.0219, (1.2563, 0.8755, 0.8142), (0.037, 0.023, 0.018), -0.03),
+        "thumb": _Finger(0.04, 0.1143, (1.0436, 1.3, 0.9346), (0.045, 0.034, 0.024), 0.03),
+    }[name]
 
 
 def _sprung(make: Callable[..., FrameNode], name: str, *children: Item, **words: Any) -> FrameNode:
@@ -92,17 +91,17 @@ def _phalanx(length: float, radius: float, mass: float, tip: bool = False) -> li
     """Along +z, with a brass knuckle; the last one ends in a pad."""
     end = length if tip else length - radius
     parts = [
-        cylinder(1.12 * radius, start=(0, -1.15 * radius, 0), to=(0, 1.15 * radius, 0), color=PAINT.brass, name="knuckle"),
-        capsule(radius, start=(0, 0, 0.4 * radius), to=(0, 0, end), mass=mass, color=PAINT.shell, name="phalanx"),
+        cylinder(1.12 * radius, start=(0, -1.15 * radius, 0), to=(0, 1.15 * radius, 0), color=_Paint.brass, name="knuckle"),
+        capsule(radius, start=(0, 0, 0.4 * radius), to=(0, 0, end), mass=mass, color=_Paint.shell, name="phalanx"),
     ]
-    return [*parts, sphere(SIZE.tip * 1.08, at=(0.0012, 0, length), color=PAINT.pad, name="pad")] if tip else parts
+    return [*parts, sphere(_Size.tip * 1.08, at=(0.0012, 0, length), color=_Paint.pad, name="pad")] if tip else parts
 
 
 def _finger(name: str) -> FrameNode:
     """Splay about x, then three bends about y, toward +x."""
-    y, splay, (a, b, c), (first, second, third), _ = FINGERS[name]
+    y, splay, (a, b, c), (first, second, third), _ = _measures(name)
     last = _sprung(
-        ry, f"{name}_tip", *_phalanx(third, SIZE.tip, 0.008, tip=True), fixed(f"{name}_pad", at=(0, 0, third)),
+        ry, f"{name}_tip", *_phalanx(third, _Size.tip, 0.008, tip=True), fixed(f"{name}_pad", at=(0, 0, third)),
         at=(0, 0, second), start=c, limits=(0.0, 1.5),
     )  # fmt: skip
     middle = _sprung(ry, f"{name}_middle", *_phalanx(second, 0.0082, 0.012), last, at=(0, 0, first), start=b, limits=(0.0, 1.9))
@@ -112,9 +111,9 @@ def _finger(name: str) -> FrameNode:
 
 def _thumb() -> FrameNode:
     """Raised about x, then three bends that bring it round in front of the palm."""
-    y, raised, (a, b, c), (first, second, third), _ = FINGERS["thumb"]
+    y, raised, (a, b, c), (first, second, third), _ = _measures("thumb")
     last = _sprung(
-        ry, "thumb_tip", *_phalanx(third, SIZE.tip, 0.01, tip=True), fixed("thumb_pad", at=(0, 0, third)),
+        ry, "thumb_tip", *_phalanx(third, _Size.tip, 0.01, tip=True), fixed("thumb_pad", at=(0, 0, third)),
         at=(0, 0, second), start=c, limits=(0.0, 1.4),
     )  # fmt: skip
     middle = _sprung(ry, "thumb_middle", *_phalanx(second, 0.0092, 0.018), last, at=(0, 0, first), start=b, limits=(0.0, 1.3))
@@ -126,7 +125,7 @@ def _thumb() -> FrameNode:
 
 def _tendon(name: str, route: Vector) -> StringSpec:
     """From the last phalanx along the palm side of the finger, over the palm, down to the motor."""
-    (first, second, third), drum = FINGERS[name].lengths, FINGERS[name].drum
+    (first, second, third), drum = _measures(name).lengths, _measures(name).drum
     through: list[PointLike] = [
         (f"{name}_middle", (0.0095, 0, 0.5 * second)), (f"{name}_base", (0.0105, 0, 0.5 * first)),
         ("palm", route), ("palm", (0.026, 0.5 * drum, -0.012)),
@@ -137,17 +136,17 @@ def _tendon(name: str, route: Vector) -> StringSpec:
 
 def _palm() -> list[Attached]:
     return [
-        box((0.02, 0.086, 0.078), at=(-0.004, 0, 0.044), color=PAINT.shell, name="palm"),
-        *(capsule(0.0095, start=(-0.004, y, 0.012), to=(-0.003, y, 0.078), color=PAINT.shell, name="metacarpal")
+        box((0.02, 0.086, 0.078), at=(-0.004, 0, 0.044), color=_Paint.shell, name="palm"),
+        *(capsule(0.0095, start=(-0.004, y, 0.012), to=(-0.003, y, 0.078), color=_Paint.shell, name="metacarpal")
           for y in (-0.0315, -0.0105, 0.0105, 0.0315)),
-        box((0.005, 0.07, 0.05), at=(0.008, 0, 0.045), color=PAINT.pad, name="palm_pad"),
-        cylinder(0.024, start=(0, 0, -0.02), to=(0, 0, 0.01), color=PAINT.brass, name="wrist"),
-        cylinder(0.026, start=(0, 0, -0.105), to=(0, 0, -0.02), color=PAINT.dark, name="forearm"),
-        box((0.03, 0.076, 0.022), at=(0.02, 0, -0.087), color=PAINT.shell, name="motors"),
-        *(cylinder(0.006, start=(0.03, y, -0.087), to=(0.042, y, -0.087), color=PAINT.brass, name="drum")
+        box((0.005, 0.07, 0.05), at=(0.008, 0, 0.045), color=_Paint.pad, name="palm_pad"),
+        cylinder(0.024, start=(0, 0, -0.02), to=(0, 0, 0.01), color=_Paint.brass, name="wrist"),
+        cylinder(0.026, start=(0, 0, -0.105), to=(0, 0, -0.02), color=_Paint.dark, name="forearm"),
+        box((0.03, 0.076, 0.022), at=(0.02, 0, -0.087), color=_Paint.shell, name="motors"),
+        *(cylinder(0.006, start=(0.03, y, -0.087), to=(0.042, y, -0.087), color=_Paint.brass, name="drum")
           for y in (0.03, 0.015, 0.0, -0.015, -0.03)),
-        cylinder(0.07, start=(0, 0, -SIZE.stand), to=(0, 0, -SIZE.stand + 0.02), color=PAINT.dark, name="foot"),
-        cylinder(0.034, start=(0, 0, -SIZE.stand), to=(0, 0, -0.098), color=PAINT.dark, name="stem"),
+        cylinder(0.07, start=(0, 0, -_Size.stand), to=(0, 0, -_Size.stand + 0.02), color=_Paint.dark, name="foot"),
+        cylinder(0.034, start=(0, 0, -_Size.stand), to=(0, 0, -0.098), color=_Paint.dark, name="stem"),
     ]  # fmt: skip
 
 
@@ -156,16 +155,16 @@ def hand(*, grip: Literal["closure", "contact"] = "closure") -> Figure:
 
     With grip "closure" the five pads stick to the ball at a point; with "contact" they press on it with friction.
     """
-    fingers = [name for name in FINGERS if name != "thumb"]
-    routes: dict[str, Vector] = {name: (0.0115, 0.85 * FINGERS[name].across, 0.075) for name in fingers}
+    fingers = ["index", "middle", "ring", "little"]
+    routes: dict[str, Vector] = {name: (0.0115, 0.85 * _measures(name).across, 0.075) for name in fingers}
     routes["thumb"] = (0.0135, 0.018, 0.04)
     ball = free(
-        "ball", sphere(SIZE.ball, mass=0.06, color=PAINT.red, name="ball"),
-        *(sphere(0.3 * SIZE.ball, at=tuple(0.735 * SIZE.ball * np.array(d)), color=PAINT.white, name="dot")
+        "ball", sphere(_Size.ball, mass=0.06, color=_Paint.red, name="ball"),
+        *(sphere(0.3 * _Size.ball, at=tuple(0.735 * _Size.ball * np.array(d)), color=_Paint.white, name="dot")
           for d in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))),
         start=(0.0494, 0.001, 0.1786, -0.0124, -0.007, -0.1144),  # where it is held: place, then turns z, y, x
     )  # fmt: skip
-    nodes = (fixed("palm", *_palm(), *(_finger(name) for name in fingers), _thumb(), at=(0, 0, SIZE.stand)), ball)
+    nodes = (fixed("palm", *_palm(), *(_finger(name) for name in fingers), _thumb(), at=(0, 0, _Size.stand)), ball)
     X_W = plain_kinematics.poses(figure("hand", *nodes).frames)
     contacts: list[Contact] = []
     closures: list[Closure] = []

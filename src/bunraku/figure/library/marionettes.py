@@ -5,9 +5,10 @@ Both face +y with their left side at −x, and hang from spindles that the puppe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
-from bunraku.figure.build import FrameNode, PointLike, ball, body, effort, figure, fixed, free, rx, spindle, string
+from bunraku.figure.build import Attached, FrameNode, PointLike, ball, body, effort, figure, fixed, free, rx, spindle, string
 from bunraku.figure.figure import Figure
 from bunraku.figure.library.costume import face, forearm, rod, scaled, shin, sleeve, spool, thigh, trunk
 
@@ -22,7 +23,7 @@ class _Limb(NamedTuple):
     lower: float
 
 
-class _Person(NamedTuple):
+class _Person:
     """As measured from a person [m]."""
 
     left_leg: _Limb = _Limb(-0.10000000633343277, 0.4000000143639284, 0.4000000081268073)
@@ -34,11 +35,8 @@ class _Person(NamedTuple):
     neck: float = 0.04500002226970809 + 0.04499999114416735
 
 
-PERSON = _Person()
-
-
 def _leg22(side: str) -> FrameNode:
-    x, upper, lower = PERSON.left_leg if side == "l" else PERSON.right_leg
+    x, upper, lower = _Person.left_leg if side == "l" else _Person.right_leg
     inertia, bend = (0.3, 0.3, 0.1), 0.9707963267948966
     return ball(
         f"{side}hip", *thigh(upper), body(1.5, (0, 0, -upper / 2), inertia, f"{side}femur"),
@@ -51,7 +49,7 @@ def _leg22(side: str) -> FrameNode:
 
 
 def _arm22(side: str) -> FrameNode:
-    x, upper, lower = PERSON.left_arm if side == "l" else PERSON.right_arm
+    x, upper, lower = _Person.left_arm if side == "l" else _Person.right_arm
     inertia = (0.05, 0.05, 0.01)
     return ball(
         f"{side}shoulder", *sleeve(upper), body(0.5, (0, 0, -upper / 2), inertia, f"{side}humerus"),
@@ -59,7 +57,7 @@ def _arm22(side: str) -> FrameNode:
             f"{side}elbow_rx", *forearm(lower), body(0.5, (0, 0, -lower / 2), inertia, f"{side}radius"),
             fixed(f"{side}hand", at=(0, 0, -lower)), at=(0, 0, -upper), start=1.57,
         ),
-        at=(x, 0, PERSON.shoulders),
+        at=(x, 0, _Person.shoulders),
     )  # fmt: skip
 
 
@@ -69,20 +67,20 @@ def marionette22(*, damping: float = 0.2) -> Figure:
     Besides its strings it has 12 torques. `damping` is that of all dynamic variables [N·m·s/rad or N·s/m].
     """
     hooks = {
-        "upper_torso": ("torso", (-0.1, 0, PERSON.shoulders)),
-        "lower_torso": ("torso", (0.1, 0, PERSON.shoulders)),
+        "upper_torso": ("torso", (-0.1, 0, _Person.shoulders)),
+        "lower_torso": ("torso", (0.1, 0, _Person.shoulders)),
         "left_arm": ("lhand", (0, 0.1, 0)),
         "right_arm": ("rhand", (0, 0.1, 0)),
-        "left_leg": ("lhip", (0, 0.1, -PERSON.left_leg.upper)),
-        "right_leg": ("rhip", (0, 0.1, -PERSON.right_leg.upper)),
+        "left_leg": ("lhip", (0, 0.1, -_Person.left_leg.upper)),
+        "right_leg": ("rhip", (0, 0.1, -_Person.right_leg.upper)),
     }
     spindles = {  # x, y in the plane z = 2
         "upper_torso": (-0.1, 0.024556931006735706),
         "lower_torso": (0.1, 0.024556931006735706),
-        "left_arm": (PERSON.left_arm.x, 0.2744662534103201),
-        "right_arm": (PERSON.right_arm.x, 0.27446624929312535),
-        "left_leg": (PERSON.left_leg.x, 0.37895217142811705),
-        "right_leg": (PERSON.right_leg.x, 0.37895217188561864),
+        "left_arm": (_Person.left_arm.x, 0.2744662534103201),
+        "right_arm": (_Person.right_arm.x, 0.27446624929312535),
+        "left_leg": (_Person.left_leg.x, 0.37895217142811705),
+        "right_leg": (_Person.right_leg.x, 0.37895217188561864),
     }
     driven = (
         *(s + joint for s in "lr" for joint in ("shoulder_rz", "shoulder_ry", "shoulder_rx", "elbow_rx")),
@@ -92,10 +90,10 @@ def marionette22(*, damping: float = 0.2) -> Figure:
     return figure(
         "marionette22",
         free(
-            "torso", *trunk(PERSON.shoulders, 0.158, 0.1), body(10.0, inertia=(1, 1, 1), name="pelvis"),
+            "torso", *trunk(_Person.shoulders, 0.158, 0.1), body(10.0, inertia=(1, 1, 1), name="pelvis"),
             _leg22("l"), _leg22("r"),
-            fixed("spine_top", at=(0, 0, PERSON.shoulders)),
-            fixed("head", *face(), head, at=(0, 0, PERSON.shoulders + PERSON.neck)),
+            fixed("spine_top", at=(0, 0, _Person.shoulders)),
+            fixed("head", *face(), head, at=(0, 0, _Person.shoulders + _Person.neck)),
             _arm22("l"), _arm22("r"),
             start=(0, 0, 0, 0, 0, -0.05),
         ),
@@ -108,17 +106,20 @@ def marionette22(*, damping: float = 0.2) -> Figure:
 
 # -- 25 dynamic + 21 kinematic variables ----------------------------------------------------------------
 
-SCALE25 = 0.36
-"""Size of the wooden marionette, as a share of a person's."""
 # The angles that it starts with are those at which it hangs still.
+
+
+def _wooden(clothes: Callable[..., list[Attached]], *sizes: float) -> list[Attached]:
+    """A person's clothes for these sizes [m], made for 0.36 of a person."""
+    return scaled(clothes(*(size / 0.36 for size in sizes)), 0.36)
 
 
 def _leg25(side: str, x: float) -> FrameNode:
     upper, lower, s = 0.14, 0.145, 1 if side == "l" else -1
     return ball(
-        f"{side}hip", *scaled(thigh(upper / SCALE25), SCALE25), rod(0.11, upper, 0.022),
+        f"{side}hip", *_wooden(thigh, upper), rod(0.11, upper, 0.022),
         rx(
-            f"{side}knee_rx", *scaled(shin(lower / SCALE25), SCALE25), rod(0.13, lower, 0.02),
+            f"{side}knee_rx", *_wooden(shin, lower), rod(0.13, lower, 0.02),
             fixed(f"{side}foot", at=(0, 0, -lower)), at=(0, 0, -upper), start=-0.2962, limits=(-2.4, 0.0),
         ),
         at=(x, 0, 0), start=(0.1251 * s, 0.0024 * s, 0.2774), limits=((-0.6, 0.6), (-0.8, 0.8), (-0.7, 2.2)),
@@ -128,9 +129,9 @@ def _leg25(side: str, x: float) -> FrameNode:
 def _arm25(side: str, x: float) -> FrameNode:
     upper, lower, s = 0.09, 0.095, 1 if side == "l" else -1
     return ball(
-        f"{side}shoulder", *scaled(sleeve(upper / SCALE25), SCALE25), rod(0.055, upper, 0.015),
+        f"{side}shoulder", *_wooden(sleeve, upper), rod(0.055, upper, 0.015),
         rx(
-            f"{side}elbow_rx", *scaled(forearm(lower / SCALE25), SCALE25), rod(0.06, lower, 0.013),
+            f"{side}elbow_rx", *_wooden(forearm, lower), rod(0.06, lower, 0.013),
             fixed(f"{side}hand", at=(0, 0, -lower)), at=(0, 0, -upper), start=1.2664, limits=(0.0, 2.5),
         ),
         at=(x, 0, 0.178), start=(0.5351 * s, 0.0096 * s, 0.0039), limits=((-1.6, 1.6), (-1.5, 1.5), (-1.2, 3.0)),
@@ -154,7 +155,7 @@ def marionette25(*, damping: float = 2e-3) -> Figure:
     return figure(
         "marionette25",
         free(
-            "torso", *scaled(trunk(0.178 / SCALE25, 0.062 / SCALE25, 0.036 / SCALE25), SCALE25),
+            "torso", *_wooden(trunk, 0.178, 0.062, 0.036),
             rod(0.5, 0.16, 0.05, top=(0, 0, 0.16)),
             _leg25("l", -0.036), _leg25("r", 0.036), _arm25("l", -0.062), _arm25("r", 0.062),
             ball(

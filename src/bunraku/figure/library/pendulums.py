@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 from bunraku.figure.build import (
     Attached,
+    FrameNode,
+    Item,
     body,
     box,
     capsule,
@@ -24,7 +26,7 @@ from bunraku.figure.figure import Figure
 from bunraku.figure.shape import Color
 
 
-class _Paint(NamedTuple):
+class _Paint:
     """Colours of these figures."""
 
     steel: Color = (0.62, 0.65, 0.7)
@@ -34,13 +36,13 @@ class _Paint(NamedTuple):
     blue: Color = (0.2, 0.38, 0.62)
 
 
-PAINT = _Paint()
-# A positive angle swings what hangs toward +x, as one draws it.
-TOWARD_X = (0.0, -1.0, 0.0)
+def swing(name: str, *children: Item, **words: Any) -> FrameNode:
+    """A hinge called `name` whose positive angle swings what hangs from it, its `children`, toward +x; `words` as for `rotate`."""
+    return rotate((0.0, -1.0, 0.0), name, *children, **words)
 
 
 def _bracket(size: float = 1.0) -> Attached:
-    return box((0.16 * size, 0.12 * size, 0.05 * size), at=(0, 0, 0.045 * size), color=PAINT.dark, name="bracket")
+    return box((0.16 * size, 0.12 * size, 0.05 * size), at=(0, 0, 0.045 * size), color=_Paint.dark, name="bracket")
 
 
 def pendulum(*, length: float = 1.0, mass: float = 1.0, damping: float = 0.0, start: float = 0.7, gravity: float = 9.81) -> Figure:
@@ -55,11 +57,11 @@ def pendulum(*, length: float = 1.0, mass: float = 1.0, damping: float = 0.0, st
     return figure(
         "pendulum",
         fixed("bracket", _bracket()),
-        rotate(
-            TOWARD_X, "angle",
-            cylinder(0.035, start=(0, -0.045, 0), to=(0, 0.045, 0), color=PAINT.steel, name="axle"),
-            capsule(0.012, to=(0, 0, -length), color=PAINT.steel, name="rod"),
-            sphere(0.09, at=(0, 0, -length), color=PAINT.brass, name="bob"),
+        swing(
+            "angle",
+            cylinder(0.035, start=(0, -0.045, 0), to=(0, 0.045, 0), color=_Paint.steel, name="axle"),
+            capsule(0.012, to=(0, 0, -length), color=_Paint.steel, name="rod"),
+            sphere(0.09, at=(0, 0, -length), color=_Paint.brass, name="bob"),
             body(mass, (0, 0, -length), name="bob"),
             fixed("tip", at=(0, 0, -length)), start=start, damping=damping,
         ),
@@ -85,16 +87,16 @@ def double_pendulum(
     return figure(
         "double_pendulum",
         fixed("bracket", _bracket()),
-        rotate(
-            TOWARD_X, "upper",
-            cylinder(0.035, start=(0, -0.045, 0), to=(0, 0.045, 0), color=PAINT.steel, name="axle"),
-            capsule(0.014, to=(0, 0, -upper), color=PAINT.steel, name="upper_rod"),
-            sphere(0.085, at=(0, 0, -upper), color=PAINT.red, name="upper_bob"),
+        swing(
+            "upper",
+            cylinder(0.035, start=(0, -0.045, 0), to=(0, 0.045, 0), color=_Paint.steel, name="axle"),
+            capsule(0.014, to=(0, 0, -upper), color=_Paint.steel, name="upper_rod"),
+            sphere(0.085, at=(0, 0, -upper), color=_Paint.red, name="upper_bob"),
             body(masses[0], (0, 0, -upper), name="upper_bob"),
-            rotate(
-                TOWARD_X, "lower",
-                capsule(0.014, to=(0, 0, -lower), color=PAINT.steel, name="lower_rod"),
-                sphere(0.085, at=(0, 0, -lower), color=PAINT.brass, name="lower_bob"),
+            swing(
+                "lower",
+                capsule(0.014, to=(0, 0, -lower), color=_Paint.steel, name="lower_rod"),
+                sphere(0.085, at=(0, 0, -lower), color=_Paint.brass, name="lower_bob"),
                 body(masses[1], (0, 0, -lower), name="lower_bob"),
                 fixed("tip", at=(0, 0, -lower)), at=(0, 0, -upper), start=start[1],
             ),
@@ -125,11 +127,11 @@ def chain(
     r = 0.035 * length
     link = fixed("tip", at=(0, 0, -length))
     for k in reversed(range(n)):
-        color = PAINT.brass if k % 2 else PAINT.blue
+        color = _Paint.brass if k % 2 else _Paint.blue
         link = rx(
             f"q{k}",
             capsule(r, start=(0, 0, -r), to=(0, 0, r - length), color=color, name=f"link{k}"),
-            cylinder(1.5 * r, start=(-1.3 * r, 0, 0), to=(1.3 * r, 0, 0), color=PAINT.steel, name=f"pin{k}"),
+            cylinder(1.5 * r, start=(-1.3 * r, 0, 0), to=(1.3 * r, 0, 0), color=_Paint.steel, name=f"pin{k}"),
             body(mass, (0, 0, -length / 2), moments, name=f"link{k}"),
             link, at=(0, 0, -length if k else 0), start=float(bend[k]), damping=damping,
         )  # fmt: skip
@@ -153,23 +155,23 @@ def cart_pendulum(
     return figure(
         "cart_pendulum",
         fixed(
-            "rail", capsule(0.02, start=(-2.2, 0, -0.15), to=(2.2, 0, -0.15), color=PAINT.steel, name="rail"),
-            *(capsule(0.03, start=(x, 0, -0.15), to=(x, 0, -length - 0.3), color=PAINT.dark, name="post") for x in (-2.2, 2.2)),
-            *(box((0.3, 0.5, 0.04), at=(x, 0, -length - 0.31), color=PAINT.dark, name="foot") for x in (-2.2, 2.2)),
+            "rail", capsule(0.02, start=(-2.2, 0, -0.15), to=(2.2, 0, -0.15), color=_Paint.steel, name="rail"),
+            *(capsule(0.03, start=(x, 0, -0.15), to=(x, 0, -length - 0.3), color=_Paint.dark, name="post") for x in (-2.2, 2.2)),
+            *(box((0.3, 0.5, 0.04), at=(x, 0, -length - 0.31), color=_Paint.dark, name="foot") for x in (-2.2, 2.2)),
         ),
         tx(
             "x",
-            box((0.44, 0.2, 0.14), color=PAINT.blue, name="cart"),
+            box((0.44, 0.2, 0.14), color=_Paint.blue, name="cart"),
             *(
-                cylinder(0.055, start=(a, b, -0.075), to=(a, 1.35 * b, -0.075), color=PAINT.dark, name="wheel")
+                cylinder(0.055, start=(a, b, -0.075), to=(a, 1.35 * b, -0.075), color=_Paint.dark, name="wheel")
                 for a in (-0.14, 0.14) for b in (-0.1, 0.1)
             ),
             body(cart, name="cart"),
-            rotate(
-                TOWARD_X, "theta",
-                cylinder(0.03, start=(0, -0.15, 0), to=(0, 0.15, 0), color=PAINT.steel, name="axle"),
-                capsule(0.014, start=(0, -0.15, 0), to=(0, -0.15, -length), color=PAINT.steel, name="rod"),
-                sphere(0.08, at=(0, -0.15, -length), color=PAINT.red, name="bob"),
+            swing(
+                "theta",
+                cylinder(0.03, start=(0, -0.15, 0), to=(0, 0.15, 0), color=_Paint.steel, name="axle"),
+                capsule(0.014, start=(0, -0.15, 0), to=(0, -0.15, -length), color=_Paint.steel, name="rod"),
+                sphere(0.08, at=(0, -0.15, -length), color=_Paint.red, name="bob"),
                 body(mass, (0, 0, -length), name="bob"),
                 fixed("tip", at=(0, 0, -length)), start=start[1],
             ),

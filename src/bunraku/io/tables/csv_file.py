@@ -119,7 +119,7 @@ class _Table:
     def guessed(self) -> Figure:
         """The figure of the library that has these variables."""
         names = {name for name, _ in self.header[1:] if ":" not in name}
-        for known in library.NAMES:
+        for known in library.names():
             figure = library.named(known)
             if set(figure.names) == names:
                 return figure

@@ -25,4 +25,4 @@ def figure_named(node: Node, folder: Path) -> Figure:
     try:
         return library.named(name)
     except UnknownName:
-        raise node.error(f"no figure is called {name[:40]!r}", advice=did_you_mean(name, library.NAMES)) from None
+        raise node.error(f"no figure is called {name[:40]!r}", advice=did_you_mean(name, library.names())) from None

@@ -46,6 +46,7 @@ class ClosedArm:
 
     @property
     def variables(self) -> tuple[str, ...]:
+        """Names of the arm's variables, from the shoulder on."""
         return tuple(self.figure.names[k] for k in self.indices)
 
     @property
@@ -55,6 +56,7 @@ class ClosedArm:
 
     @cached_property
     def limits(self) -> tuple[Array, Array]:
+        """Lower and upper joint limits of the arm's variables [rad]."""
         lower, upper = self.figure.limits
         return lower[self.indices], upper[self.indices]
 
@@ -77,7 +79,11 @@ class ClosedArm:
     # -- solutions ---------------------------------------------------------------------------------------------------
 
     def solutions(self, X: ArrayLike, q: ArrayLike | None = None, *, swivel: float = 0.0, within_limits: bool = False) -> Array:
-        """Every solution (k, n), up to eight, angles within ±π; none where the target is out of reach."""
+        """Every solution (k, n), up to eight, angles within ±π; none where the target is out of reach.
+
+        X: the pose X_WT of the tool, (4, 4). q: where the rest of the figure is; its start without it.
+        swivel: of the elbow [rad]. within_limits: leaves out what is beyond joint limits.
+        """
         _, seen = self._seen(finite(X, (4, 4), f"{self.tool}: target"), q)
         out = np.empty((8, len(self.indices)))
         count = arm_kernels.all_solutions(self._arms, seen[0, :3, :3].copy(), seen[0, :3, 3].copy(), float(swivel), out)
@@ -91,11 +97,11 @@ class ClosedArm:
         return out
 
     def reaches(self, X: ArrayLike, q: ArrayLike | None = None) -> bool:
-        """Whether the lengths of the arm allow it, limits apart."""
+        """Whether the tool reaches the pose `X` (4, 4), joint limits apart, with the rest of the figure at `q`."""
         return len(self.solutions(X, q)) > 0
 
     def swivel(self, q: ArrayLike | None = None) -> float:
-        """How far the elbow is turned about the line from shoulder to wrist, from pointing down [rad]."""
+        """How far the elbow is turned at `q` about the line from shoulder to wrist, from pointing down [rad]."""
         out = np.empty(1)
         q = configuration(self.figure, self.figure.start if q is None else q)
         arm_kernels.swivels(self._swivelling()._arms, q[self.indices][None], out)
@@ -107,9 +113,9 @@ class ClosedArm:
         return self
 
     def nearest(self, X: ArrayLike, q: ArrayLike | None = None, *, swivel: float | None = None) -> Array | None:
-        """The whole q with the arm solved, within limits and nearest to q; None where there is no solution.
+        """The whole configuration with the tool at `X` (4, 4), within limits and nearest to `q`; None where there is none.
 
-        Without a `swivel`, the elbow keeps the one that it has in q, or takes the nearest to it that limits allow.
+        Without a `swivel` [rad], the elbow keeps the one that it has in q, or takes the nearest to it that limits allow.
         """
         q, _ = self._start(q)
         tries = np.array([0.0 if swivel is None else swivel])
@@ -127,9 +133,10 @@ class ClosedArm:
     def nearest_many(
         self, X: ArrayLike, q: ArrayLike | None = None, *, swivel: ArrayLike = 0.0, near: ArrayLike | None = None
     ) -> tuple[Array, Bools]:
-        """Angles (T, n) for poses (T, 4, 4), and which of them have a solution within limits.
+        """Angles (T, n) for poses `X` (T, 4, 4) of the tool, and which of them have a solution within limits.
 
-        Each is the branch nearest to its row of `near` (T, n), or to the arm in q.
+        q: where the rest of the figure is. swivel: of the elbow, one or (T,) [rad].
+        near: each solution is the branch nearest to its row (T, n), or to the arm in q without it.
         """
         q, seen = self._seen(X, q)
         T, n = len(seen), len(self.indices)
@@ -142,7 +149,7 @@ class ClosedArm:
         return out, found
 
     def swivels_of(self, Q: ArrayLike) -> Array:
-        """Swivel of every row of the arm's angles (T, 7)."""
+        """Swivel of every row of the arm's angles `Q` (T, 7) [rad]."""
         Q = np.ascontiguousarray(Q, float)
         out = np.empty(len(Q))
         arm_kernels.swivels(self._swivelling()._arms, Q, out)
@@ -150,9 +157,13 @@ class ClosedArm:
 
 
 def closed_form(figure: Figure, tool: str, *, down: ArrayLike = (0.0, 0.0, -1.0)) -> ClosedArm:
-    """The arm that ends in a tool frame: its last seven variables if they are ball – hinge – ball, or its last six if
-    they are turret – two parallel hinges – ball. `down` is where the elbow points at swivel 0, in the axes in which the
-    arm begins."""
+    """The arm of `figure` that ends in the frame `tool`.
+
+    Its last seven variables, if they are ball – hinge – ball, or its last six, if they are turret – two parallel hinges – ball.
+    down: where the elbow points at swivel 0, in the axes in which the arm begins.
+
+    Raises `FigureError` where the arm is of another kind.
+    """
     joint, X = carrier(figure, tool)
     joints, chain = figure.compiled.tree.joints, figure.compiled.tree.chain
     above = list(chain[joint, 1 : 1 + chain[joint, 0]])[::-1] if joint >= 0 else []
@@ -190,7 +201,7 @@ def _is_turret_arm(joints: NDArray[np.void], own: list[int]) -> bool:
 
 def _arm(figure: Figure, tool: str, own: list[int], X: Array, down: Array) -> ClosedArm:
     joints = figure.compiled.tree.joints
-    arms = np.zeros(1, arm_kernels.ARM)
+    arms = np.zeros(1, arm_kernels.ARM_RECORD)
     arm = arms[0]
     arm["kinds"][: len(own)] = joints["kind"][own]
     # Seven: shoulder, elbow, wrist. Six: turret, its two hinges, wrist.

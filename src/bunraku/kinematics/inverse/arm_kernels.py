@@ -14,16 +14,17 @@ from bunraku.kernels.compile import inline, kernel
 from bunraku.spatial.algebra import add3, cross, dot3, scale3, sub3
 from bunraku.spatial.euler import near, times, transposed
 
-LINK = [("R", "f8", (3, 3)), ("p", "f8", 3)]
-ARM = np.dtype(
+ARM_RECORD = np.dtype(
     [
         ("kinds", "i8", 7),  # the own axis that each variable turns about
-        ("start", LINK), ("second", LINK), ("third", LINK), ("wrist", LINK), ("tool", LINK),  # constant ways between joints
+        # Constant poses: of the first joint in the base, of each next one in the one before, of the tool in the last.
+        *((name, [("R", "f8", (3, 3)), ("p", "f8", 3)]) for name in ("start", "second", "third", "wrist", "tool")),
         ("down", "f8", 3),  # the way that the elbow points at swivel 0, in the base's axes
     ],
     align=True,
 )  # fmt: skip
-STRETCHED = 1e-9  # beyond full stretch by no more than this part: rounding
+STRETCH_ROUNDING = 1e-9
+"""A target beyond full stretch by no more than this part of the arm is reached: rounding."""
 
 
 @inline
@@ -115,7 +116,7 @@ def bend(u, f, kind, square):
     size = math.hypot(b, c)
     wanted = 0.5 * (square - dot3(u, u) - dot3(f, f)) - along
     scale = dot3(u, u) + dot3(f, f)
-    if not abs(wanted) <= size + STRETCHED * scale or size <= 1e-12 * scale:
+    if not abs(wanted) <= size + STRETCH_ROUNDING * scale or size <= 1e-12 * scale:
         return 0, 0.0, 0.0
     spread = math.acos(min(1.0, max(-1.0, wanted / size)))
     middle = math.atan2(c, b)
@@ -205,7 +206,7 @@ def turret_solutions(arm, R, x, out):
     offset = dot3(hinge, o) + dot3(hinge, u) + dot3(third, f3) * dot3(hinge, apply(times(C2, C3), third))
     px, py = dot3(p, ahead), dot3(p, hinge)
     flat = math.hypot(px, py)
-    if abs(offset) > flat * (1.0 + STRETCHED):
+    if abs(offset) > flat * (1.0 + STRETCH_ROUNDING):
         return 0
     toward, lean = math.atan2(py, px), math.asin(min(1.0, max(-1.0, offset / flat))) if flat > 0.0 else 0.0
     count = 0

@@ -226,7 +226,7 @@ class Inverse:
         return best
 
     def tries(self, q: Array, aims: Array, options: InverseOptions, seed: int) -> Iterator[Solution]:
-        """The best so far after each of the starts of `solve`, whose parameters these are, until one converges."""
+        """The best so far after each start, until one converges; `q`, `aims`, `options` and `seed` as for `solve`, and complete."""
         best = self._solve_once(np.array(q), aims, options)
         yield best
         if best.converged or options.tries < 2:

@@ -36,12 +36,12 @@ class CompiledTasks:
     n_given: int
 
     def sizes(self, e: Array) -> list[float]:
-        """Σ (weight · error)² of the levels, highest first."""
+        """Σ (weight · error)² of the levels, highest first, for the errors `e` of all rows."""
         squares = (self.plan.weights * e) ** 2
         return [float(squares[a:b].sum()) for a, b in itertools.pairwise(self.plan.levels)]
 
     def anywhere(self, q: Array, random: np.random.Generator) -> Array:
-        """Moving variables anywhere within their limits, or within π of q where there are none."""
+        """`q` with the moving variables anywhere within their limits, or within π of q without, drawn from `random`."""
         columns = self.plan.columns
         lower = np.where(np.isfinite(columns[Column.LOWER]), columns[Column.LOWER], q - np.pi)
         upper = np.where(np.isfinite(columns[Column.UPPER]), columns[Column.UPPER], q + np.pi)
@@ -49,7 +49,7 @@ class CompiledTasks:
 
 
 def levels_of(tasks: Sequence[Task]) -> dict[int, int]:
-    """The level of each priority, highest first."""
+    """The level of each priority of the `tasks`, highest first."""
     return {priority: level for level, priority in enumerate(sorted({task.priority for task in tasks}))}
 
 
@@ -57,6 +57,13 @@ def compile_tasks(
     figure: Figure, tasks: Sequence[Task], q: Array, moves: Iterable[str] | None, reluctance: Mapping[str, float],
     joint_limits: bool, *, rotate: bool = True,
 ) -> CompiledTasks:  # fmt: skip
+    """The `tasks` for a `figure`.
+
+    q: where tasks without a target hold things. moves, reluctance, joint_limits: as for `Inverse`.
+    rotate: whether ball joints without limits may be turned as rotations.
+
+    Raises `BunrakuError` for tasks that speak of what the figure does not have.
+    """
     level = levels_of(tasks)
     last = max(level, default=0)
     soft = [task for task in tasks if isinstance(task, Posture) and task.priority == last]

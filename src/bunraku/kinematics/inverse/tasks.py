@@ -29,8 +29,11 @@ class Task(abc.ABC):
     """Something wanted of a figure."""
 
     weight: float = 1.0
+    """How much its squared error counts beside tasks of the same priority."""
     priority: int = 0
+    """Smaller comes first: a task never disturbs one with a smaller number."""
     name: str = ""
+    """What it is called by in `aim` and `errors`; its frame's name without one."""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.weight < np.inf:
@@ -41,12 +44,15 @@ class Task(abc.ABC):
         """What the task is called by, where it has no name of its own."""
         return self.name or str(getattr(self, "frame", type(self).__name__.lower()))
 
-    @abc.abstractmethod
     def parts(self, figure: Figure) -> Iterator[TaskPart]:
-        """The records that kernels use."""
+        """The records that kernels use, for a `figure`. Raises `BunrakuError` where the task speaks of what it does not have."""
+        yield from self._parts(figure)
+
+    @abc.abstractmethod
+    def _parts(self, figure: Figure) -> Iterator[TaskPart]: ...
 
     def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
-        """What each part is aimed at, for a target."""
+        """What each part is aimed at, for a `target`. Raises `BunrakuError` for one that does not fit the task."""
         raise BunrakuError(f"{self.title}: a {type(self).__name__} has no target")
 
 
@@ -55,9 +61,12 @@ class _OfFrame(Task):
     """A task whose target is some numbers, for one part."""
 
     seen_from: str = WORLD
+    """The frame in whose axes the target is given."""
     shape: ClassVar[tuple[int, ...]] = (3,)
+    """Of a target."""
 
     def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
+        """What its part is aimed at, for a `target` of its shape."""
         return (tuple(finite(target, self.shape, f"{self.title}: target").ravel().tolist()),)
 
     def _aim(self, target: Any) -> tuple[float, ...] | None:
@@ -66,14 +75,17 @@ class _OfFrame(Task):
 
 @dataclass(frozen=True, eq=False)
 class PointPosition(_OfFrame):
-    """A point of a frame is at a place [m], or at some of its coordinates."""
+    """A point of a frame is at a place, or at some of its coordinates."""
 
     frame: str
     target: ArrayLike | None = None
+    """(3,) [m]."""
     position: ArrayLike = ORIGIN
+    """The point, in the frame's axes [m]."""
     axes: str = "xyz"
+    """The coordinates that count."""
 
-    def parts(self, figure: Figure) -> Iterator[TaskPart]:
+    def _parts(self, figure: Figure) -> Iterator[TaskPart]:
         fields = between(figure, self.frame, self.seen_from, finite(self.position, (3,), self.title))
         fields["axes"] = bits(self.axes, self.title)
         yield TaskPart(TaskKind.POINT, fields, self.weight**0.5, self._aim(self.target))
@@ -85,26 +97,30 @@ class FrameRotation(_OfFrame):
 
     frame: str
     target: ArrayLike | None = None
+    """A rotation matrix (3, 3)."""
     shape: ClassVar[tuple[int, ...]] = (3, 3)
 
     def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
+        """The nine numbers of the rotation matrix `target`, by rows."""
         R = finite(target, (3, 3), f"{self.title}: target")
         if not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0.0:
             raise BunrakuError(f"{self.title}: target: not a rotation")
         return (tuple(R.ravel().tolist()),)
 
-    def parts(self, figure: Figure) -> Iterator[TaskPart]:
+    def _parts(self, figure: Figure) -> Iterator[TaskPart]:
         fields = between(figure, self.frame, self.seen_from)
         yield TaskPart(TaskKind.TURN, {**fields, "axes": 7}, self.weight**0.5, self._aim(self.target))
 
 
 @dataclass(frozen=True, eq=False)
 class FramePose(_OfFrame):
-    """A frame is at X (4, 4). An angle counts like the distance at the end of the `lever` [m]."""
+    """A frame is at a pose: at a place, and turned like a rotation."""
 
     frame: str
     target: ArrayLike | None = None
+    """X (4, 4)."""
     lever: float = 1.0
+    """An angle counts like the distance that it moves the end of a lever this long [m]."""
 
     def _both(self) -> tuple[PointPosition, FrameRotation]:
         turn = self.weight * self.lever**2
@@ -114,10 +130,11 @@ class FramePose(_OfFrame):
         )
 
     def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
+        """Position and rotation of the pose `target` (4, 4)."""
         X = finite(target, (4, 4), f"{self.title}: target")
         return tuple(X[:3, 3].tolist()), *self._both()[1].aims(X[:3, :3])
 
-    def parts(self, figure: Figure) -> Iterator[TaskPart]:
+    def _parts(self, figure: Figure) -> Iterator[TaskPart]:
         aims = (None, None) if self.target is None else self.aims(self.target)
         for task, aim in zip(self._both(), aims, strict=True):
             for part in task.parts(figure):
@@ -130,12 +147,15 @@ class Direction(_OfFrame):
 
     frame: str
     target: ArrayLike | None = None
+    """A direction (3,) of any length."""
     axis: ArrayLike = (1.0, 0.0, 0.0)
+    """In the frame's axes."""
 
     def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
+        """The unit vector along the direction `target` (3,)."""
         return (tuple(unit(target, f"{self.title}: target").tolist()),)
 
-    def parts(self, figure: Figure) -> Iterator[TaskPart]:
+    def _parts(self, figure: Figure) -> Iterator[TaskPart]:
         fields = between(figure, self.frame, self.seen_from)
         fields |= {"axes": 7, "a": fields["R"] @ unit(self.axis, f"{self.title}: axis")}
         yield TaskPart(TaskKind.AXIS, fields, self.weight**0.5, self._aim(self.target))
@@ -143,14 +163,17 @@ class Direction(_OfFrame):
 
 @dataclass(frozen=True, eq=False)
 class LookAt(_OfFrame):
-    """An axis of a frame, through a point of it, points at a place; the error is an angle about some axis [rad]."""
+    """An axis of a frame, through a point of it, points at a place; the error is a rotation vector [rad]."""
 
     frame: str
     target: ArrayLike
+    """The place (3,) [m]."""
     axis: ArrayLike = (1.0, 0.0, 0.0)
+    """In the frame's axes."""
     position: ArrayLike = ORIGIN
+    """The point that looks: of an eye, in the frame's axes [m]."""
 
-    def parts(self, figure: Figure) -> Iterator[TaskPart]:
+    def _parts(self, figure: Figure) -> Iterator[TaskPart]:
         fields = between(figure, self.frame, self.seen_from, finite(self.position, (3,), self.title))
         fields |= {"axes": 7, "a": fields["R"] @ unit(self.axis, f"{self.title}: axis")}
         yield TaskPart(TaskKind.LOOK, fields, self.weight**0.5, self._aim(self.target))
@@ -158,12 +181,14 @@ class LookAt(_OfFrame):
 
 @dataclass(frozen=True, eq=False)
 class CentreOfMass(_OfFrame):
-    """The centre of everything that moves is at a place [m], or at some of its coordinates."""
+    """The centre of mass of everything that moves is at a place, or at some of its coordinates."""
 
     target: ArrayLike | None = None
+    """(3,) [m]."""
     axes: str = "xyz"
+    """The coordinates that count: "xy" for balance."""
 
-    def parts(self, figure: Figure) -> Iterator[TaskPart]:
+    def _parts(self, figure: Figure) -> Iterator[TaskPart]:
         if not figure.compiled.tree.joints["mass"].sum() > 0.0:
             raise BunrakuError(f"{figure.name} has no moving mass, and so no centre of mass")
         fields = between(figure, WORLD, self.seen_from) | {"axes": bits(self.axes, self.title)}
@@ -172,14 +197,16 @@ class CentreOfMass(_OfFrame):
 
 @dataclass(frozen=True, eq=False)
 class Posture(Task):
-    """Variables are at some values: a whole q, or a few by name. Of low priority unless said otherwise."""
+    """Variables are at some values. Of low priority unless said otherwise."""
 
     target: ArrayLike | Mapping[str, float] | None = None
+    """A whole q, or a few values by name [rad or m]."""
     variables: Sequence[str] | None = None
+    """Names of the variables that count, where the target is a whole q; all without it."""
     priority: int = field(default=100, kw_only=True)
 
     def wanted(self, figure: Figure, target: Any = None) -> dict[int, float | None]:
-        """Values by place in q."""
+        """The wanted values by place in q of `figure`, for its own `target` or another; None: as it is."""
         target = self.target if target is None else target
         if isinstance(target, Mapping):
             return {figure.index(name): float(value) for name, value in target.items()}
@@ -189,18 +216,19 @@ class Posture(Task):
         q = finite(target, (figure.n_q,), f"{self.title}: target")
         return {k: float(q[k]) for k in chosen}
 
-    def parts(self, figure: Figure) -> Iterator[TaskPart]:
+    def _parts(self, figure: Figure) -> Iterator[TaskPart]:
         for k, value in self.wanted(figure).items():
             yield TaskPart(TaskKind.VALUE, {"index": k}, self.weight**0.5, None if value is None else (value,))
 
 
 @dataclass(frozen=True, eq=False)
 class Closing(Task):
-    """Loops are closed: closures (all of them, unless named), wires; or strings are just taut. Errors are gaps."""
+    """Loops are closed, wires have their length, strings are just taut. Errors are gaps [m]."""
 
     links: Sequence[str] | None = None
+    """Names of closures, wires or strings; all closures without it."""
 
-    def parts(self, figure: Figure) -> Iterator[TaskPart]:
+    def _parts(self, figure: Figure) -> Iterator[TaskPart]:
         names = figure.compiled.link_names
         wanted = tuple(c.name for c in figure.closures) if self.links is None else self.links
         for link in wanted:
@@ -214,20 +242,20 @@ class Closing(Task):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bound(Task):
-    """Values that may not fall below zero. Among the tasks it pushes where they do; among the limits it holds them."""
+    """Values that may not fall below zero. Among the tasks it pushes where they do; among the limits it holds them there."""
 
     count: int = 8
-    """At most so many values count at once."""
+    """At most this many values count at once: the smallest."""
 
     @abc.abstractmethod
     def values(self, figure: Figure, q: Array) -> tuple[Array, Array]:
-        """The values (k,) and their derivatives (k, n)."""
+        """The values (k,) at `q` of `figure`, and their derivatives (k, n)."""
 
-    def parts(self, figure: Figure) -> Iterator[TaskPart]:
+    def _parts(self, figure: Figure) -> Iterator[TaskPart]:
         yield TaskPart(TaskKind.GIVEN, {"axes": self.count}, self.weight**0.5, ())
 
     def smallest(self, figure: Figure, q: Array) -> tuple[Array, Array]:
-        """The `count` smallest values; where there are fewer, rows that are always fulfilled."""
+        """The `count` smallest values at `q` of `figure`, and their derivatives; where there are fewer, rows that always hold."""
         value, value_dq = (np.asarray(x, float) for x in self.values(figure, q))
         if value_dq.shape != (len(value), figure.n_q):
             raise BunrakuError(f"{self.title}: derivatives have shape {value_dq.shape}, not {(len(value), figure.n_q)}")
@@ -240,11 +268,14 @@ class Bound(Task):
 
 @dataclass(frozen=True, eq=False)
 class Clearance(Bound):
-    """Distances [m] stay above a margin. `distances` maps q to them (k,) and their derivatives (k, n)."""
+    """Distances stay above a margin."""
 
     distances: Callable[[Array], tuple[ArrayLike, ArrayLike]]
+    """Maps q to distances (k,) [m] and their derivatives (k, n): see `bunraku.collision.World.clearances`."""
     margin: float = 0.0
+    """[m]."""
 
     def values(self, figure: Figure, q: Array) -> tuple[Array, Array]:
+        """Distances at `q` beyond the margin (k,) [m], whatever the `figure`, and their derivatives (k, n)."""
         distance, distance_dq = self.distances(q)
         return np.asarray(distance, float) - self.margin, np.asarray(distance_dq, float)

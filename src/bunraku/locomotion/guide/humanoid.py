@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bunraku.brief import brief
 from bunraku.errors import FigureError
 from bunraku.figure import Figure
-from bunraku.figure.library.humanoids import SIZE, humanoid
+from bunraku.figure.library.humanoids import HumanoidSize, humanoid
 from bunraku.kinematics import Pose, pose
 from bunraku.locomotion.guide.com_zmp import GRAVITY
 
@@ -190,7 +190,7 @@ def small_humanoid() -> Humanoid:
     figure = humanoid()
     home = np.array(figure.start)
     hands, shoulders = (tuple(f"{side}_{part}" for side in ("left", "right")) for part in ("hand", "shoulder_pitch"))
-    sole = rectangle(*SIZE.sole)
+    sole = rectangle(*HumanoidSize.sole)
     return Humanoid(
         figure, home, ("left_sole", "right_sole"), hands, "trunk", shoulders, sole,  # type: ignore[arg-type]
         limits_of(0.278, sole, 0.077, 0.176),

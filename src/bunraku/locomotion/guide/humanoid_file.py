@@ -87,7 +87,7 @@ def _humanoid(node: Node, folder: Path) -> Humanoid:
 
 def _figure(node: Node, folder: Path) -> Figure:
     name = node.scalar("a figure file, or a name of the library")
-    if name in library.NAMES:
+    if name in library.names():
         return library.named(name)
     path = folder / name
     if not path.exists():

@@ -11,7 +11,7 @@ TITLE = "Library"
 
 
 def entries() -> list[Entry]:
-    return [_entry(name) for name in library.NAMES]
+    return [_entry(name) for name in library.names()]
 
 
 def _entry(name: str) -> Entry:
