@@ -26,6 +26,7 @@ _HOME = {
     "settle": "dynamics",
     "simulate": "dynamics",
     "optimize": "control",
+    "plan": "verbs.plan.run",
     "perform": "choreography",
     "plan": "verbs.plan.run",
     "carry": "ensemble.carry",
