@@ -26,7 +26,6 @@ _HOME = {
     "settle": "dynamics",
     "simulate": "dynamics",
     "optimize": "control",
-    "plan": "verbs.plan.run",
     "perform": "choreography",
     "plan": "verbs.plan.run",
     "carry": "ensemble.carry",

@@ -7,8 +7,8 @@ import pytest
 import trimesh
 
 from bunraku.collision import World
-from bunraku.collision.curve_proofs import Curve, samples_of
-from bunraku.collision.free_curves import UNBENT, ReachLink, Ways, straight
+from bunraku.collision.curve_proofs import WayCurve, samples_of
+from bunraku.collision.free_curves import ReachLink, Ways
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Point
 from bunraku.figure.build import box, capsule, cylinder, figure, free, mesh, rz, sphere, tx, ty
@@ -16,7 +16,7 @@ from bunraku.scene import Heightfield, Obstacle, Plane
 from tests.collision.worlds import clutter, flying, geometries, room, saved
 
 
-def samples(curve: Curve, s: np.ndarray) -> np.ndarray:
+def samples(curve: WayCurve, s: np.ndarray) -> np.ndarray:
     out = np.empty((len(s), curve.Q.shape[1]))
     samples_of(curve, s, out)
     return out
@@ -66,7 +66,7 @@ def test_lines_agree_with_the_slow_proof(tmp_path):
     answers = []
     for q in Q:
         end = q + 0.4 * rng.normal(size=12)
-        answers.append((ways.free_along(straight(q, end)), world.free_between(q, end)))
+        answers.append((ways.free_along(WayCurve(np.stack([q, end]))), world.free_between(q, end)))
     ours, slow = np.array(answers).T
     assert 4 < ours.sum() < 26
     assert (ours == slow).mean() >= 0.95
@@ -82,8 +82,8 @@ def test_what_is_called_free_has_no_hit_in_a_dense_check(tmp_path):
     for q in Q[ways.free(Q)][:14]:
         end = q + 0.3 * rng.normal(size=12)
         control = np.stack([q[3:5], q[3:5] + rng.normal(size=2) * 0.2, end[3:5] + rng.normal(size=2) * 0.2, end[3:5]])
-        bent = Curve(np.array([0.0, 0.4, 1.0]), np.stack([q, q + 0.5 * (end - q), end]), np.array([[3, 4, 5, 0]]), control[None])
-        for curve in (straight(q, end), bent):
+        bent = WayCurve(np.stack([q, q + 0.5 * (end - q), end]), np.array([0.0, 0.4, 1.0]), np.array([[3, 4, 5, 0]]), control[None])
+        for curve in (WayCurve(np.stack([q, end])), bent):
             if ways.free_along(curve):
                 checked += 1
                 dense = samples(curve, np.linspace(0.0, 1.0, 80))
@@ -93,7 +93,7 @@ def test_what_is_called_free_has_no_hit_in_a_dense_check(tmp_path):
 
 def test_a_thin_wall_between_two_samples_is_seen():
     world = World(figure("ball", tx("x", sphere(0.02))), room(Obstacle("wall", Box((1e-4, 1.0, 1.0)), (0.5, 0.0, 0.0))))
-    passage = Ways(world).along(straight(np.array([0.0]), np.array([1.0])))
+    passage = Ways(world).along(WayCurve(np.array([[0.0], [1.0]])))
     assert not passage.free
     assert passage.b == "wall"
     assert abs(passage.s - 0.5) < 0.03
@@ -111,8 +111,8 @@ def test_pieces_of_a_mesh_that_moves(tmp_path):
     world = World(figure("ring", tx("x", ty("y", mesh(ring.file)))), room(pole))
     ways = Ways(world)
     assert ways.free([[1.0, 0.0]])[0], "the pole stands in the hole"
-    assert ways.free_along(straight(np.array([0.95, 0.0]), np.array([1.05, 0.02])))
-    assert not ways.free_along(straight(np.array([0.0, 0.0]), np.array([1.0, 0.0])))
+    assert ways.free_along(WayCurve(np.array([[0.95, 0.0], [1.05, 0.02]])))
+    assert not ways.free_along(WayCurve(np.array([[0.0, 0.0], [1.0, 0.0]])))
 
 
 def test_links():
@@ -120,9 +120,9 @@ def test_links():
     link = ReachLink(Point("ay"), Point("by"), 0.5, 1.0, "rope")
     ways = Ways(World(pair), links=[link])
     assert ways.free([[0, 0, 0.7, 0], [0, 0, 0.4, 0], [0, 0, 1.1, 0]]).tolist() == [True, False, False]
-    together = straight(np.array([0.0, 0.0, 0.7, 0.0]), np.array([5.0, 0.0, 5.7, 0.0]))
+    together = WayCurve(np.array([[0.0, 0.0, 0.7, 0.0], [5.0, 0.0, 5.7, 0.0]]))
     assert ways.free_along(together)
-    past = ways.along(straight(np.array([0.0, 0.0, 0.7, 0.0]), np.array([0.0, 0.0, -0.7, 0.0])))
+    past = ways.along(WayCurve(np.array([[0.0, 0.0, 0.7, 0.0], [0.0, 0.0, -0.7, 0.0]])))
     assert not past.free
     assert past.a == "rope"
 
@@ -130,7 +130,7 @@ def test_links():
 def test_links_of_what_is_carried_along_do_not_feel_the_way():
     chain = figure("chain", tx("x", rz("turn", sphere(0.05), tx("arm", sphere(0.05), at=(0.3, 0, 0)))))
     ways = Ways(World(chain), links=[ReachLink(Point("turn"), Point("arm"), 0.25, 0.5)])
-    far = Curve(np.array([0.0, 1.0]), np.array([[0.0, 0.0, 0.0], [100.0, 50.0, 0.1]]), *UNBENT)
+    far = WayCurve(np.array([[0.0, 0.0, 0.0], [100.0, 50.0, 0.1]]))
     assert ways.free_along(far)
 
 

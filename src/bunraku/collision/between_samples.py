@@ -1,7 +1,7 @@
 """Between samples: free means free.
 
 Along the straight line from q_a to q_b every variable stays within half its step of the middle. No point of a shape can
-then get farther than the bound of `moves.travels`, so a pair that is farther apart than both bounds together is free on
+then get farther than the bound of `shape_motion.travels`, so a pair that is farther apart than both bounds together is free on
 the whole line. The others are asked again on either half, until they are free, or touch, or are too near to tell.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bunraku.collision.coal_pairs import Narrow
 from bunraku.collision.pair_rows import rows, settled
 from bunraku.collision.shape_motion import travel
-from bunraku.collision.world_arrays import ALL, Flat
+from bunraku.collision.world_arrays import MODE, Flat
 
 Array = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def passage(narrow: Narrow, names: tuple[str, ...], q_a: Array, q_b: Array, *, m
         start, end = pending.pop()
         middle, width = 0.5 * (start + end), 0.5 * (end - start)
         Q, half = (q_a + middle * step)[None], width * np.abs(step)[None]
-        found = settled(narrow, Q, rows(flat, Q, within=margin, mode=ALL, half=half))
+        found = settled(narrow, Q, rows(flat, Q, within=margin, mode=MODE.all, half=half))
         if not len(found):
             continue
         row = int(np.argmin(found.value))

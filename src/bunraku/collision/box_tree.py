@@ -12,10 +12,8 @@ from bunraku.collision.closest_points import crosses, inverse_way, meets_box, to
 from bunraku.kernels.compile import inline, kernel
 from bunraku.spatial.algebra import dot3, get3, sub3
 
-LEAF = 4  # things in a leaf, at most
-DEPTH = 512
-# A direction that no modelled edge or face is parallel to.
-RAY = (0.5377216219, 0.3141864957, 0.7823913746)
+STACK_DEPTH = 512  # nodes that wait in a walk, at most
+RAY = (0.5377216219, 0.3141864957, 0.7823913746)  # a direction that no modelled edge or face is parallel to
 
 
 @kernel
@@ -27,7 +25,7 @@ def build(lo, hi, ints, boxes, order):
     n = lo.shape[0]
     for i in range(n):
         order[i] = i
-    stack = np.empty((DEPTH, 3), np.int64)  # first, last, and the parent whose right child it is
+    stack = np.empty((STACK_DEPTH, 3), np.int64)  # first, last, and the parent whose right child it is
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, -1
     top, nodes = 1, 0
     while top > 0:
@@ -46,7 +44,7 @@ def build(lo, hi, ints, boxes, order):
             if high - low > side:
                 longest, side = k, high - low
         ints[node, 0], ints[node, 1], ints[node, 2] = -1, first, last - first
-        if last - first <= LEAF:
+        if last - first <= 4:  # few enough for a leaf
             continue
         ints[node, 2] = 0
         middle = _parted(lo, hi, order, first, last, longest)

@@ -10,10 +10,6 @@ from __future__ import annotations
 from bunraku.kernels.compile import inline
 from bunraku.spatial.algebra import axpy3, cross, dot3, sub3
 
-TINY = 1e-24  # [m²] below this a segment is a point
-NEVER = 1e30
-FLAT = 1e-24  # [m⁴] below this twice a triangle's area, squared, it is an edge
-
 
 @inline
 def clamp(x):
@@ -26,10 +22,11 @@ def between_segments(a, b, c, d):
     u, v, w = sub3(b, a), sub3(d, c), sub3(a, c)
     uu, uv, vv, uw, vw = dot3(u, u), dot3(u, v), dot3(v, v), dot3(u, w), dot3(v, w)
     s = t = 0.0
-    if uu <= TINY:
-        if vv > TINY:
+    point = 1e-24  # [m²] below this squared length a segment is a point
+    if uu <= point:
+        if vv > point:
             t = clamp(vw / vv)
-    elif vv <= TINY:
+    elif vv <= point:
         s = clamp(-uw / uu)
     else:
         area = uu * vv - uv * uv
@@ -62,7 +59,7 @@ def to_triangle(a, b, p0, p1, p2, bound):
     best, x, y = bound, a, p0
     n = cross(sub3(p1, p0), sub3(p2, p0))
     nn = dot3(n, n)
-    if nn > FLAT:
+    if nn > 1e-24:  # [m⁴] the square of twice its area; below this a triangle is an edge
         ha, hb = dot3(n, sub3(a, p0)), dot3(n, sub3(b, p0))
         if ha * hb > 0.0:
             low = min(abs(ha), abs(hb))
@@ -100,10 +97,11 @@ def above_plane(a, b, n, offset):
 def inverse_way(a, b):
     """1 over each part of b − a; where the segment does not move along an axis, a number that stands for never."""
     u, v, w = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    never = 1e30
     return (
-        1.0 / u if abs(u) > 1e-12 else NEVER,
-        1.0 / v if abs(v) > 1e-12 else NEVER,
-        1.0 / w if abs(w) > 1e-12 else NEVER,
+        1.0 / u if abs(u) > 1e-12 else never,
+        1.0 / v if abs(v) > 1e-12 else never,
+        1.0 / w if abs(w) > 1e-12 else never,
     )
 
 

@@ -17,8 +17,6 @@ from bunraku.collision.things import Thing
 from bunraku.collision.world_arrays import Flat
 
 Array = NDArray[np.float64]
-FAR = 1e200
-MANY = 4096  # contacts of a mesh, of which the deepest counts
 
 
 class Witness(NamedTuple):
@@ -119,23 +117,24 @@ class Query:
 
 
 def _distance(pair: tuple[Any, Any, Any, Any], result: Any, bound: float) -> float:
-    request = coal.DistanceRequest()
+    request, far = coal.DistanceRequest(), 1e200
     # Normals are good to its root, and gradients need them; but of thousands of triangles, below 1e-10 one lies now and then.
     request.gjk_tolerance = 1e-9 if any(shape.getObjectType() == coal.OT_BVH for shape in pair[::2]) else 1e-12
-    result.min_distance = min(max(bound, 1e-9), FAR)  # coal does not look at triangles farther away
+    result.min_distance = min(max(bound, 1e-9), far)  # coal does not look at triangles farther away
     value = coal.distance(*pair, request, result)
     # It did not converge, and left that behind as the nearest so far; or gave up, and calls it contact.
-    if abs(value) >= FAR or value <= 0.0:
+    if abs(value) >= far or value <= 0.0:
         request.gjk_tolerance = coal.DistanceRequest().gjk_tolerance
         result.clear()
-        result.min_distance = min(max(bound, 1e-9), FAR)
+        result.min_distance = min(max(bound, 1e-9), far)
         value = coal.distance(*pair, request, result)
     return float(value)
 
 
 def _deepest(pair: tuple[Any, Any, Any, Any]) -> Witness:
     """coal's distance stops at the first triangle that overlaps; what counts is the deepest."""
-    request, result = coal.CollisionRequest(coal.CollisionRequestFlag.CONTACT, MANY), coal.CollisionResult()
+    many = 4096  # contacts of a mesh, of which the deepest counts
+    request, result = coal.CollisionRequest(coal.CollisionRequestFlag.CONTACT, many), coal.CollisionResult()
     coal.collide(*pair, request, result)
     contacts = list(result.getContacts())
     if not contacts:  # touching to within rounding

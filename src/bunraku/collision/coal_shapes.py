@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.collision import triangle_meshes
-from bunraku.collision.triangle_meshes import Surface
+from bunraku.collision.triangle_meshes import TriangleSurface
 from bunraku.figure.shape import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Solid:
+class CollisionSolid:
     """A geometry in its own axes."""
 
     coal: Any
@@ -29,41 +29,43 @@ class Solid:
     half: Array
     """Every point is within the box ± half around the middle of the segment: tighter where it is flat."""
     round: bool = False
-    """It *is* the segment with the radius."""
-    surface: Surface | None = None
+    """Whether it *is* the segment with the radius."""
+    surface: TriangleSurface | None = None
     """Its triangles, where they are exact."""
     point: Array | None = None
     """A point of it, where that is not the middle of the segment."""
 
 
 @functools.lru_cache(maxsize=1024)
-def solid(geometry: Geometry) -> Solid:
+def solid(geometry: Geometry) -> CollisionSolid:
+    """A `geometry` of a shape or an obstacle, for collision; raises TypeError for planes and heightfields, which have no hull."""
     match geometry:
         case Sphere(radius):
-            return Solid(coal.Sphere(radius), np.zeros(3), np.zeros(3), radius, np.full(3, radius), round=True)
+            return CollisionSolid(coal.Sphere(radius), np.zeros(3), np.zeros(3), radius, np.full(3, radius), round=True)
         case Capsule(radius, length):
             end = np.array([0.0, 0.0, length / 2])
-            return Solid(coal.Capsule(radius, length), -end, end, radius, end + radius, round=True)
+            return CollisionSolid(coal.Capsule(radius, length), -end, end, radius, end + radius, round=True)
         case Cylinder(radius, length):
             tip, reach = _tip(np.array([[radius, length / 2]]))
             half = np.array([radius, radius, length / 2])
-            return Solid(coal.Cylinder(radius, length), np.array([0, 0, -tip]), np.array([0, 0, tip]), reach, half)
+            return CollisionSolid(coal.Cylinder(radius, length), np.array([0, 0, -tip]), np.array([0, 0, tip]), reach, half)
         case Box(size):
             surface = triangle_meshes.of_box(size)
-            return Solid(coal.Box(*size), *_hull(surface.vertices), surface=surface)
+            return CollisionSolid(coal.Box(*size), *_hull(surface.vertices), surface=surface)
         case Mesh():
             return of_surface(triangle_meshes.load(geometry))
         case _:
             raise TypeError(f"{geometry!r} has no inside to collide with")
 
 
-def of_surface(surface: Surface) -> Solid:
+def of_surface(surface: TriangleSurface) -> CollisionSolid:
+    """Triangles of a `surface`, for collision."""
     hull = _hull(surface.vertices)
     point = np.asarray(surface.vertices[0])
-    return Solid(_convex(surface) if surface.convex else _triangles(surface), *hull, surface=surface, point=point)
+    return CollisionSolid(_convex(surface) if surface.convex else _triangles(surface), *hull, surface=surface, point=point)
 
 
-def _triangles(surface: Surface) -> Any:
+def _triangles(surface: TriangleSurface) -> Any:
     model = coal.BVHModelOBBRSS()
     model.beginModel(len(surface.faces), len(surface.vertices))
     model.addVertices(np.asfortranarray(surface.vertices))
@@ -73,7 +75,7 @@ def _triangles(surface: Surface) -> Any:
     return model
 
 
-def _convex(surface: Surface) -> Any:
+def _convex(surface: TriangleSurface) -> Any:
     points, faces = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
     points.extend(list(surface.vertices))
     faces.extend([coal.Triangle(*map(int, face)) for face in surface.faces])

@@ -10,34 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
-from bunraku.collision.coal_shapes import Solid
-from bunraku.collision.gjk import BLOCK, DRUM, HULL, ROD
+from bunraku.collision.coal_shapes import CollisionSolid
+from bunraku.collision.gjk import CORE
 from bunraku.collision.things import Thing
-from bunraku.collision.triangle_meshes import Surface
+from bunraku.collision.triangle_meshes import TriangleSurface
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
-PIECES = 16  # that cover a mesh which is not convex, at most
-NOWHERE = np.zeros((0, 3))
 
 Bodies = namedtuple("Bodies", "own kind half radius points first count pose")
 """Thing k has the pieces own[k] … own[k + 1]. A piece has a kind, half sizes of its core, a radius, points of its own, and
 its axes and centre (12) in the joint that carries it."""
 
 
-class Piece(NamedTuple):
+class ConvexPiece(NamedTuple):
     """A convex core with a radius, about X in the thing's own axes."""
 
     kind: int
     half: Array
     radius: float = 0.0
-    points: Array = NOWHERE
+    points: Array = np.zeros((0, 3))
     X: Array = np.eye(4)
 
 
 def bodies(things: list[Thing]) -> Bodies:
-    """Pieces of all things; planes, and static things that are known by their triangles, have none."""
-    rows: list[tuple[Piece, Array]] = []
+    """Pieces of all `things`; planes, and static things that are known by their triangles, have none."""
+    rows: list[tuple[ConvexPiece, Array]] = []
     own = [0]
     for thing in things:
         if thing.solid is not None and (thing.figure >= 0 or thing.solid.surface is None):
@@ -50,38 +48,39 @@ def bodies(things: list[Thing]) -> Bodies:
         kind=np.array([piece.kind for piece, _ in rows], np.int64),
         half=np.array([piece.half for piece, _ in rows], float).reshape(-1, 3),
         radius=np.array([piece.radius for piece, _ in rows], float),
-        points=np.concatenate([NOWHERE, *(piece.points for piece, _ in rows)]),
+        points=np.concatenate([np.zeros((0, 3)), *(piece.points for piece, _ in rows)]),
         first=np.cumsum(counts) - counts,
         count=counts,
         pose=np.array(poses).reshape(-1, 12),
     )
 
 
-def pieces(solid: Solid) -> list[Piece]:
-    """Convex pieces that cover a solid; one that is the solid itself, where it is convex."""
+def pieces(solid: CollisionSolid, *, most: int = 16) -> list[ConvexPiece]:
+    """Convex pieces that cover a `solid`: the solid itself where it is convex, else at most `most` of them."""
     if solid.round:
-        return [Piece(ROD, np.array([0.0, 0.0, np.linalg.norm(solid.end - solid.start) / 2]), solid.radius)]
+        return [ConvexPiece(CORE.segment, np.array([0.0, 0.0, np.linalg.norm(solid.end - solid.start) / 2]), solid.radius)]
     if isinstance(solid.coal, coal.Box):
-        return [Piece(BLOCK, np.array(solid.coal.halfSide))]
+        return [ConvexPiece(CORE.box, np.array(solid.coal.halfSide))]
     if isinstance(solid.coal, coal.Cylinder):
-        return [Piece(DRUM, np.array([solid.coal.radius, solid.coal.radius, solid.coal.halfLength]))]
+        return [ConvexPiece(CORE.cylinder, np.array([solid.coal.radius, solid.coal.radius, solid.coal.halfLength]))]
     assert solid.surface is not None
-    return [_hull(points) for points in _clusters(solid.surface)]
+    return [_hull(points) for points in _clusters(solid.surface, most)]
 
 
-def _hull(points: Array) -> Piece:
+def _hull(points: Array) -> ConvexPiece:
+    """The convex hull of points."""
     middle = (points.min(0) + points.max(0)) / 2
     try:
         corners = points[ConvexHull(points).vertices]
     except QhullError:  # flat
         corners = np.unique(points, axis=0)
-    return Piece(HULL, np.abs(corners - middle).max(0), 0.0, corners - middle, se3.pose(middle))
+    return ConvexPiece(CORE.hull, np.abs(corners - middle).max(0), 0.0, corners - middle, se3.pose(middle))
 
 
-def _clusters(surface: Surface) -> list[Array]:
+def _clusters(surface: TriangleSurface, most: int) -> list[Array]:
     """Corners of a convex surface; of any other, those of parts whose hulls together cover every triangle."""
     parts = [surface.corners()]
-    while not surface.convex and len(parts) < PIECES:  # the longest part is halved
+    while not surface.convex and len(parts) < most:  # the longest part is halved
         spans = [float(np.ptp(part.reshape(-1, 3), axis=0).max()) if len(part) > 1 else 0.0 for part in parts]
         k = int(np.argmax(spans))
         if spans[k] == 0.0:

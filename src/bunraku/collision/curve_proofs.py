@@ -10,26 +10,60 @@ fine.
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bunraku.collision.box_tree import DEPTH, inside
+from bunraku.collision.box_tree import STACK_DEPTH, inside
 from bunraku.collision.lower_bounds import put_piece, to_shape, to_static
-from bunraku.collision.world_arrays import HOME, OPEN, SURFACE, end_of, start_of
+from bunraku.collision.world_arrays import ORIGIN, STATIC, SURFACE, end_of, start_of
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import carry, place
 from bunraku.spatial.algebra import axpy3, cross, dot3
 
-Curve = namedtuple("Curve", "knots Q bends control")
-"""knots (K,) from 0 to 1, Q (K, n_q); bends (B, 4): places of x, y and heading that follow control points (B, 4, 2), and
-1 where the heading is against the way."""
+
+class WayCurve(NamedTuple):
+    """A curve through configurations: straight pieces, parts of which follow Bézier curves. With one argument, a straight line."""
+
+    Q: NDArray[np.float64]
+    """Configurations at the knots (K, n_q)."""
+    knots: NDArray[np.float64] = np.array([0.0, 1.0])
+    """Parameters from 0 to 1, (K,)."""
+    bends: NDArray[np.int64] = np.zeros((0, 4), np.int64)
+    """Variables x, y and heading that follow control points, and 1 where the heading is against the way, (B, 4)."""
+    control: NDArray[np.float64] = np.zeros((0, 4, 2))
+    """Control points of x and y [m], (B, 4, 2)."""
+
+
 Links = namedtuple("Links", "joint_a point_a joint_b point_b least most below")
 """Points of two joints whose distance stays between `least` and `most`; `below`: how many joints each has below their fork."""
 
-ROOM = 2048  # intervals that wait, at most
-PATIENCE = 20_000  # intervals looked at, at most
-FREE, HIT, LINK, UNSURE = 0, 1, 2, 3
-STRAIGHT, CROOKED, VAGUE = 0, 1, 2
+
+class ProofStatus(NamedTuple):
+    """What a proof came to."""
+
+    free: int = 0
+    hit: int = 1
+    """Something comes nearer than the margin."""
+    link: int = 2
+    """A link is too short or too long."""
+    unsure: int = 3
+    """Too near to tell, or too many intervals."""
+
+
+class IntervalKind(NamedTuple):
+    """What `half` of an interval means."""
+
+    straight: int = 0
+    """Signed: the way is half · t for t from −1 to 1."""
+    bounded: int = 1
+    """How far each variable gets from the middle at most."""
+    unknown: int = 2
+    """Nothing: a heading cannot be bounded."""
+
+
+PROOF, INTERVAL = ProofStatus(), IntervalKind()
 
 
 @inline
@@ -79,14 +113,13 @@ def samples_of(curve, s, out):
 def curve_half(curve, start, end, half):
     """How far each variable may get from the middle of an interval.
 
-    STRAIGHT: `half` is signed, and the way is half · t for t from −1 to 1. CROOKED: it is a bound. VAGUE: there is none, as
-    a heading cannot be told.
+    Writes `half` and returns what it means: one of INTERVAL.
     """
     n, width, pieces = curve.Q.shape[1], 0.5 * (end - start), 0
     for i in range(n):
         half[i] = 0.0
     if width == 0.0:
-        return STRAIGHT
+        return INTERVAL.straight
     for k in range(curve.knots.shape[0] - 1):
         span = curve.knots[k + 1] - curve.knots[k]
         if span <= 0.0 or curve.knots[k] >= end or curve.knots[k + 1] <= start:
@@ -97,7 +130,7 @@ def curve_half(curve, start, end, half):
             if abs(step) > abs(half[i]):
                 half[i] = step
     if pieces <= 1 and curve.bends.shape[0] == 0:
-        return STRAIGHT
+        return INTERVAL.straight
     for i in range(n):
         half[i] = abs(half[i])
     middle = 0.5 * (start + end)
@@ -110,19 +143,19 @@ def curve_half(curve, start, end, half):
         second = np.sqrt(max(a0 * a0 + b0 * b0, a1 * a1 + b1 * b1))
         slowest = np.sqrt(u * u + v * v) - second * width
         if slowest <= 0.0:
-            return VAGUE
+            return INTERVAL.unknown
         turn = abs(u * b - v * a) + width * abs(u * d - v * c) + 0.5 * width * width * abs(a * d - b * c)
         half[curve.bends[k, 0]] = width * (abs(u) + max(abs(a0), abs(a1)) * width)
         half[curve.bends[k, 1]] = width * (abs(v) + max(abs(b0), abs(b1)) * width)
         half[curve.bends[k, 2]] = width * turn / (slowest * slowest)
-    return CROOKED
+    return INTERVAL.bounded
 
 
 @inline
 def _travels(joints, chain, S, j, a, b, r, half, kind, D):
     """D[m]: how far any point within a segment with a radius can get, relative to what carries its m-th joint upward.
 
-    Each joint adds its own way times its lever, which what is below it may make longer (as in `moves.travels`). Along a
+    Each joint adds its own way times its lever, which what is below it may make longer (as in `shape_motion.travels`). Along a
     straight way that is too much: ways of several joints add up as vectors. There, the velocity x' = Σ q'_k x_k holds at
     the middle, and x'' = Σ q'_k (q'_k ω_k + 2 Σ q'_i ω_i) × x_k over the joints i above k, with every lever at its longest,
     bounds how it changes.
@@ -145,7 +178,7 @@ def _travels(joints, chain, S, j, a, b, r, half, kind, D):
         turns += size * lever
         inner += size * lever
         D[m] = inner
-        if kind == STRAIGHT:
+        if kind == INTERVAL.straight:
             u, v, w = axpy3(step, at_a, u), axpy3(step, at_b, v), axpy3(step, e, w)
             fastest = np.sqrt(max(dot3(u, u), dot3(v, v))) + r * np.sqrt(dot3(w, w))
             D[m] = min(inner, fastest + 0.5 * bend)
@@ -161,7 +194,7 @@ def _put_shape(world, bodies, i, R, p, P, reach, E):
     j = world.joint[i]
     for b in range(bodies.own[i], bodies.own[i + 1]):
         put_piece(bodies.pose, b, j, R, p, P, bodies.half, bodies.radius, reach)
-    a, b = carry(R, p, HOME, j, start_of(world.ends, i), 1.0), carry(R, p, HOME, j, end_of(world.ends, i), 1.0)
+    a, b = carry(R, p, ORIGIN, j, start_of(world.ends, i), 1.0), carry(R, p, ORIGIN, j, end_of(world.ends, i), 1.0)
     for k in range(3):
         E[i, k], E[i, 3 + k] = a[k], b[k]
 
@@ -169,8 +202,8 @@ def _put_shape(world, bodies, i, R, p, P, reach, E):
 @inline
 def _link(world, links, k, R, p, S, half, kind, moving, D):
     """(distance, how far it may change)."""
-    x = carry(R, p, HOME, links.joint_a[k], (links.point_a[k, 0], links.point_a[k, 1], links.point_a[k, 2]), 1.0)
-    y = carry(R, p, HOME, links.joint_b[k], (links.point_b[k, 0], links.point_b[k, 1], links.point_b[k, 2]), 1.0)
+    x = carry(R, p, ORIGIN, links.joint_a[k], (links.point_a[k, 0], links.point_a[k, 1], links.point_a[k, 2]), 1.0)
+    y = carry(R, p, ORIGIN, links.joint_b[k], (links.point_b[k, 0], links.point_b[k, 1], links.point_b[k, 2]), 1.0)
     spare = 0.0
     if moving:
         _travels(world.joints, world.chain, S, links.joint_a[k], x, x, 0.0, half, kind, D)
@@ -187,7 +220,7 @@ def _swallowed(world, bodies, i, P, stack):
     b = bodies.own[i]
     x = (P[b, 9], P[b, 10], P[b, 11])
     for s in range(world.kind.shape[0]):
-        if world.kind[s] != SURFACE or world.surface[s] == OPEN or not world.tested[i, s]:
+        if world.kind[s] != STATIC.surface or world.surface[s] == SURFACE.open or not world.tested[i, s]:
             continue
         out = False
         for k in range(3):
@@ -204,16 +237,16 @@ def free_samples(world, bodies, links, Q, margin, deep, out):
     R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
     n_pieces = bodies.kind.shape[0]
     P, reach, E = np.empty((n_pieces, 12)), np.empty((n_pieces, 3)), np.empty((n, 6))
-    stack, W, D = np.empty(DEPTH, np.int64), np.empty((4, 3)), np.empty(world.chain.shape[1])
-    gaps = np.empty(DEPTH)
+    stack, W, D = np.empty(STACK_DEPTH, np.int64), np.empty((4, 3)), np.empty(world.chain.shape[1])
+    gaps = np.empty(STACK_DEPTH)
     last = np.full((bodies.own[n], world.kind.shape[0]), -1)  # the triangle found last is likely the nearest again
     for b in range(bodies.own[n], n_pieces):
         put_piece(bodies.pose, b, -1, R, p, P, bodies.half, bodies.radius, reach)
     for t in range(Q.shape[0]):
-        place(world.joints, 0, n_joints, Q[t], HOME, R, p, S)
+        place(world.joints, 0, n_joints, Q[t], ORIGIN, R, p, S)
         ok = True
         for k in range(links.least.shape[0]):
-            d, _ = _link(world, links, k, R, p, S, Q[t], CROOKED, False, D)
+            d, _ = _link(world, links, k, R, p, S, Q[t], INTERVAL.bounded, False, D)
             if d < links.least[k] or d > links.most[k]:
                 ok = False
                 break
@@ -235,7 +268,7 @@ def free_samples(world, bodies, links, Q, margin, deep, out):
 
 @kernel
 def free_along(world, bodies, links, curve, margin, resolution, out):
-    """Whether the whole curve keeps the margin and its links: FREE, or what is in the way.
+    """Whether the whole curve keeps the margin and its links: one of PROOF.
 
     out: s, value, the two things or the link. Its start is taken to be free; its end, where most trouble is, comes first.
     """
@@ -244,13 +277,14 @@ def free_along(world, bodies, links, curve, margin, resolution, out):
     R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
     n_pieces = bodies.kind.shape[0]
     P, reach, E = np.empty((n_pieces, 12)), np.empty((n_pieces, 3)), np.empty((n, 6))
-    stack, W, D = np.empty(DEPTH, np.int64), np.empty((4, 3)), np.empty(world.chain.shape[1])
-    gaps = np.empty(DEPTH)
+    stack, W, D = np.empty(STACK_DEPTH, np.int64), np.empty((4, 3)), np.empty(world.chain.shape[1])
+    gaps = np.empty(STACK_DEPTH)
     last = np.full((bodies.own[n], world.kind.shape[0]), -1)  # the triangle found last is likely the nearest again
     q, half = np.empty(n_q), np.empty(n_q)
     for b in range(bodies.own[n], n_pieces):
         put_piece(bodies.pose, b, -1, R, p, P, bodies.half, bodies.radius, reach)
-    task, span = np.empty(ROOM, np.int64), np.empty((ROOM, 2))
+    room, patience = 2048, 20_000  # the most intervals that wait, and that are looked at
+    task, span = np.empty(room, np.int64), np.empty((room, 2))
     head, tail = 0, 0
     for start in (1.0, 0.0):
         for k in range(n_links + n_pairs + n):
@@ -258,15 +292,15 @@ def free_along(world, bodies, links, curve, margin, resolution, out):
             tail += 1
     placed = -1.0
     while head < tail:
-        k, start, end = task[head % ROOM], span[head % ROOM, 0], span[head % ROOM, 1]
+        k, start, end = task[head % room], span[head % room, 0], span[head % room, 1]
         head += 1
         middle = 0.5 * (start + end)
         if middle != placed:
             curve_at(curve, middle, q)
-            place(world.joints, 0, n_joints, q, HOME, R, p, S)
+            place(world.joints, 0, n_joints, q, ORIGIN, R, p, S)
             placed = middle
         kind = curve_half(curve, start, end, half)
-        told = kind != VAGUE
+        told = kind != INTERVAL.unknown
         value, spare, a, b = np.inf, 0.0, -1, -1
         if k < n_links:
             d, spare = _link(world, links, k, R, p, S, half, kind, True, D)
@@ -291,14 +325,14 @@ def free_along(world, bodies, links, curve, margin, resolution, out):
             continue
         out[0], out[1], out[2], out[3] = middle, value, a, b
         if not value >= floor + resolution:  # also where it is not a number
-            return LINK if k < n_links else HIT
+            return PROOF.link if k < n_links else PROOF.hit
         share = (value - floor) / spare if told and spare > 0.0 else 0.0
         done = 0.5 * (end - start) * min(share, 1.0)
-        if tail + 2 - head > ROOM or tail > PATIENCE or end - start < 1e-6:
-            return UNSURE
+        if tail + 2 - head > room or tail > patience or end - start < 1e-6:
+            return PROOF.unsure
         for side in range(2):
-            task[tail % ROOM] = k
-            span[tail % ROOM, 0] = start if side == 0 else middle + done
-            span[tail % ROOM, 1] = middle - done if side == 0 else end
+            task[tail % room] = k
+            span[tail % room, 0] = start if side == 0 else middle + done
+            span[tail % room, 1] = middle - done if side == 0 else end
             tail += 1
-    return FREE
+    return PROOF.free

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.collision.between_samples import Passage
 from bunraku.collision.convex_bodies import bodies
-from bunraku.collision.curve_proofs import FREE, LINK, Curve, Links, free_along, free_samples
+from bunraku.collision.curve_proofs import PROOF, Links, WayCurve, free_along, free_samples
 from bunraku.collision.world import World
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.figure import WORLD, Point
@@ -19,7 +19,6 @@ from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-UNBENT = np.zeros((0, 4), np.int64), np.zeros((0, 4, 2))
 
 
 @dataclass(frozen=True)
@@ -61,33 +60,28 @@ class Ways:
         free_samples(self.world.flat, self.bodies, self.flat_links, samples, self.margin, True, out)
         return out
 
-    def free_along(self, curve: Curve) -> bool:
+    def free_along(self, curve: WayCurve) -> bool:
         """Whether the whole curve does, for certain."""
-        return bool(self._along(curve, np.empty(4)) == FREE)
+        return bool(self._along(curve, np.empty(4)) == PROOF.free)
 
-    def along(self, curve: Curve) -> Passage:
+    def along(self, curve: WayCurve) -> Passage:
         """The same, and if not, where and why; `value` is the distance left, or how far a link is from its limit."""
         out = np.empty(4)
         status = self._along(curve, out)
-        if status == FREE:
+        if status == PROOF.free:
             return Passage(True)
         a, b = int(out[2]), int(out[3])
-        if status == LINK:
+        if status == PROOF.link:
             link = self.links[a]
             return Passage(False, float(out[0]), link.name, "reach", float(out[1]))
         other = self.world.names[b] if b >= 0 else ""
         return Passage(False, float(out[0]), self.world.names[a], other, float(out[1]))
 
-    def _along(self, curve: Curve, out: Array) -> int:
+    def _along(self, curve: WayCurve, out: Array) -> int:
         if not (np.isfinite(curve.Q).all() and np.isfinite(curve.control).all()):
             raise NotFinite("a curve is not finite")
         flat = self.world.flat
         return int(free_along(flat, self.bodies, self.flat_links, curve, self.margin, self.resolution, out))
-
-
-def straight(q_a: Array, q_b: Array) -> Curve:
-    """The straight line, as a curve."""
-    return Curve(np.array([0.0, 1.0]), np.stack([q_a, q_b]), *UNBENT)
 
 
 def _laid_out(world: World, links: tuple[ReachLink, ...]) -> Links:

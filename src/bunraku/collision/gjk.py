@@ -9,20 +9,42 @@ and its centre in the world. A triangle is a row of nine numbers.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from bunraku.kernels.compile import inline
 from bunraku.spatial.algebra import axpy3, cross, dot3, sub3
 
-BLOCK, DRUM, ROD, HULL, TRIANGLE = 0, 1, 2, 3, 4  # box, cylinder, segment along z, points, triangle
-STEPS = 48
-CLOSE = 1e-6  # of the distance: good enough
+
+class CoreKind(NamedTuple):
+    """What the core of a body is."""
+
+    box: int = 0
+    cylinder: int = 1
+    segment: int = 2
+    """Along the z axis."""
+    hull: int = 3
+    """The convex hull of points."""
+    triangle: int = 4
+
+
+class GjkOptions(NamedTuple):
+    """When the search for a distance ends."""
+
+    steps: int = 48
+    """The most that are taken."""
+    close: float = 1e-6
+    """Relative error of the distance that is good enough."""
+
+
+CORE, GJK = CoreKind(), GjkOptions()
 
 
 @inline
 def support(kind, half, points, first, count, P, row, d):
     """The point of a core farthest along d."""
-    if kind == TRIANGLE:
+    if kind == CORE.triangle:
         best, at = -np.inf, 0
         for k in range(3):
             along = points[first, 3 * k] * d[0] + points[first, 3 * k + 1] * d[1] + points[first, 3 * k + 2] * d[2]
@@ -32,7 +54,7 @@ def support(kind, half, points, first, count, P, row, d):
     x = P[row, 0] * d[0] + P[row, 1] * d[1] + P[row, 2] * d[2]
     y = P[row, 3] * d[0] + P[row, 4] * d[1] + P[row, 5] * d[2]
     z = P[row, 6] * d[0] + P[row, 7] * d[1] + P[row, 8] * d[2]
-    if kind == HULL:
+    if kind == CORE.hull:
         best, at = -np.inf, first
         for k in range(first, first + count):
             along = points[k, 0] * x + points[k, 1] * y + points[k, 2] * z
@@ -41,10 +63,10 @@ def support(kind, half, points, first, count, P, row, d):
         u, v, w = points[at, 0], points[at, 1], points[at, 2]
     else:
         w = half[row, 2] if z >= 0.0 else -half[row, 2]
-        if kind == BLOCK:
+        if kind == CORE.box:
             u = half[row, 0] if x >= 0.0 else -half[row, 0]
             v = half[row, 1] if y >= 0.0 else -half[row, 1]
-        elif kind == DRUM:
+        elif kind == CORE.cylinder:
             size = np.sqrt(x * x + y * y)
             scale = half[row, 0] / size if size > 1e-12 else 0.0
             u, v = scale * x, scale * y
@@ -144,7 +166,7 @@ def apart(kind, half, points, first, count, P, row, kind2, half2, points2, first
     if dot3(v, v) == 0.0:
         v = (1.0, 0.0, 0.0)
     n, bound, before, joined = 0, 0.0, np.inf, False
-    for _ in range(STEPS):
+    for _ in range(GJK.steps):
         vv = dot3(v, v)
         if joined and vv <= 1e-18:
             return 0.0
@@ -156,7 +178,7 @@ def apart(kind, half, points, first, count, P, row, kind2, half2, points2, first
             bound = max(bound, vw / np.sqrt(vv))
             if bound >= cap:
                 return bound
-        if joined and (vv - vw <= CLOSE * vv or vv >= before):
+        if joined and (vv - vw <= GJK.close * vv or vv >= before):
             return bound
         W[n, 0], W[n, 1], W[n, 2] = w
         if joined:

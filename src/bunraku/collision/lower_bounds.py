@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.collision import world_arrays
-from bunraku.collision.gjk import TRIANGLE, apart, support
-from bunraku.collision.world_arrays import HOME
+from bunraku.collision.gjk import CORE, apart, support
+from bunraku.collision.world_arrays import ORIGIN, STATIC
 from bunraku.kernels.compile import inline
 from bunraku.kinematics.tree import carry
-
-PLANE, SURFACE = world_arrays.PLANE, world_arrays.SURFACE
-NONE = np.zeros((1, 3))
 
 
 @inline
 def put_piece(pose, b, j, R, p, P, half, radius, reach):
     """Axes and centre of a piece in the world, and half the size of the world-axes box around it."""
     for c in range(4):
-        x = carry(R, p, HOME, j, (pose[b, 3 * c], pose[b, 3 * c + 1], pose[b, 3 * c + 2]), 1.0 if c == 3 else 0.0)
+        x = carry(R, p, ORIGIN, j, (pose[b, 3 * c], pose[b, 3 * c + 1], pose[b, 3 * c + 2]), 1.0 if c == 3 else 0.0)
         P[b, 3 * c], P[b, 3 * c + 1], P[b, 3 * c + 2] = x
     for r in range(3):
         size = abs(P[b, r]) * half[b, 0] + abs(P[b, 3 + r]) * half[b, 1] + abs(P[b, 6 + r]) * half[b, 2]
@@ -58,7 +54,7 @@ def _to_triangle(bodies, b, P, triangles, i, cap, W):
     return (
         apart(
             bodies.kind[b], bodies.half, bodies.points, bodies.first[b], bodies.count[b], P, b,
-            TRIANGLE, bodies.half, triangles, i, 0, P, b, start, cap + r, W,
+            CORE.triangle, bodies.half, triangles, i, 0, P, b, start, cap + r, W,
         )
         - r
     )  # fmt: skip
@@ -142,14 +138,14 @@ def to_static(world, bodies, i, P, reach, cap, last, stack, gaps, W):
         for s in range(world.kind.shape[0]):
             if not world.tested[i, s]:
                 continue
-            if world.kind[s] == PLANE:
+            if world.kind[s] == STATIC.plane:
                 c = (world.static_ends[s, 0], world.static_ends[s, 1], world.static_ends[s, 2])
                 down = (-c[0], -c[1], -c[2])
                 x = support(bodies.kind[b], bodies.half, bodies.points, bodies.first[b], bodies.count[b], P, b, down)
                 gap = c[0] * x[0] + c[1] * x[1] + c[2] * x[2] - world.static_radius[s] - bodies.radius[b]
             elif box_gap(P, b, bodies.half, bodies.radius, reach, world.static_box, s) >= best:
                 continue
-            elif world.kind[s] == SURFACE:
+            elif world.kind[s] == STATIC.surface:
                 gap, triangle = to_surface(
                     bodies, b, P, reach, world.ints, world.boxes, world.triangles, world.root[s], best, last[b, s], stack,
                     gaps, W,

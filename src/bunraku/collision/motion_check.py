@@ -12,13 +12,13 @@ from bunraku.collision.coal_pairs import Narrow
 from bunraku.collision.collision_report import CollisionReport, Hit
 from bunraku.collision.distance import distances
 from bunraku.collision.pair_rows import Rows, nearest, rows, settled
-from bunraku.collision.world_arrays import ALL, NEAREST
+from bunraku.collision.world_arrays import MODE
 
 Array = NDArray[np.float64]
 
 
 def check(narrow: Narrow, names: tuple[str, ...], Q: Array, *, between: bool) -> CollisionReport:
-    near = nearest(narrow, Q, rows(narrow.flat, Q, within=math.inf, mode=NEAREST))
+    near = nearest(narrow, Q, rows(narrow.flat, Q, within=math.inf, mode=MODE.nearest))
     clearance = np.full(len(Q), math.inf)
     clearance[near.sample] = near.value
     least, sample = None, 0
@@ -27,7 +27,7 @@ def check(narrow: Narrow, names: tuple[str, ...], Q: Array, *, between: bool) ->
         least, sample = distances(names, near.where(np.array([row])))[0], int(near.sample[row])
     overlaps = np.flatnonzero(clearance < 0.0)
     some = np.ascontiguousarray(Q[overlaps])
-    deep = settled(narrow, some, rows(narrow.flat, some, within=0.0, mode=ALL))
+    deep = settled(narrow, some, rows(narrow.flat, some, within=0.0, mode=MODE.all))
     hits = _hits(names, Rows(np.column_stack([overlaps[deep.sample], deep.ints[:, 1:]]), deep.floats))
     return CollisionReport(clearance, least, sample, hits, _passages(narrow, names, Q) if between else None)
 
@@ -51,7 +51,7 @@ def _passages(narrow: Narrow, names: tuple[str, ...], Q: Array) -> tuple[tuple[i
     middle, half = 0.5 * (Q[1:] + Q[:-1]), 0.5 * np.abs(np.diff(Q, axis=0))
     if not len(middle):
         return ()
-    found = settled(narrow, middle, rows(narrow.flat, middle, within=0.0, mode=ALL, half=half))
+    found = settled(narrow, middle, rows(narrow.flat, middle, within=0.0, mode=MODE.all, half=half))
     out = []
     for k in np.unique(found.sample).tolist():
         way = passage(narrow, names, Q[k], Q[k + 1], margin=0.0, resolution=1e-4)

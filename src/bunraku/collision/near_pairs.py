@@ -10,24 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.collision.box_tree import DEPTH, away, corners, inside, nearest, vertices
+from bunraku.collision.box_tree import STACK_DEPTH, away, corners, inside, nearest, vertices
 from bunraku.collision.closest_points import above_plane, between_segments, inverse_way, meets_box
 from bunraku.collision.shape_motion import travels
-from bunraku.collision.world_arrays import (
-    BOUND,
-    CONVEX,
-    DEEP,
-    EXACT,
-    FIRST,
-    HOME,
-    NEAREST,
-    OPEN,
-    PLANE,
-    ROUND,
-    SURFACE,
-    end_of,
-    start_of,
-)
+from bunraku.collision.world_arrays import MODE, ORIGIN, STATIC, STATUS, SURFACE, end_of, start_of
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import carry, place
 from bunraku.spatial.algebra import axpy3, cross, dot3, scale3, sub3
@@ -110,28 +96,28 @@ def _to_surface(ints, boxes, triangles, root, surface, a, b, r, exact, margin, m
     if d > 0.0:  # does not pass through; may still be wholly inside
         middle = (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
         within = (
-            surface != OPEN
+            surface != SURFACE.open
             and away(boxes, root, middle) == 0.0
             and inside(ints, boxes, triangles, root, middle, stack)
         )  # fmt: skip
         if not within:
             if triangle < 0 or d - r >= margin:
-                return -1, np.inf, x, y, HOME
+                return -1, np.inf, x, y, ORIGIN
             n = scale3(1.0 / d, sub3(y, x))
-            return EXACT if exact else BOUND, d - r, axpy3(r, n, x), y, n
+            return STATUS.exact if exact else STATUS.bound, d - r, axpy3(r, n, x), y, n
     elif not exact:
-        return BOUND, -r, x, y, HOME
-    if mode == FIRST or surface == CONVEX:  # that it overlaps is enough; how deep in a convex thing, coal knows
-        return DEEP, -r, x, y, HOME
-    value, x, y, n = _poked(ints, boxes, triangles, root, surface != OPEN, a, b, r, triangle, stack)
-    return EXACT if value < margin else -1, value, x, y, n
+        return STATUS.bound, -r, x, y, ORIGIN
+    if mode == MODE.first or surface == SURFACE.convex:  # that it overlaps is enough; how deep in a convex thing, coal knows
+        return STATUS.deep, -r, x, y, ORIGIN
+    value, x, y, n = _poked(ints, boxes, triangles, root, surface != SURFACE.open, a, b, r, triangle, stack)
+    return STATUS.exact if value < margin else -1, value, x, y, n
 
 
 @inline
 def _misses(pose, half, R, p, j, i, M, a, b, reach):
     """Whether a segment stays farther than `reach` from the box around shape i of joint j, in the axes of that box."""
-    x = carry(R, p, HOME, j, (pose[i, 0, 0], pose[i, 1, 0], pose[i, 2, 0]), 0.0)
-    y = carry(R, p, HOME, j, (pose[i, 0, 1], pose[i, 1, 1], pose[i, 2, 1]), 0.0)
+    x = carry(R, p, ORIGIN, j, (pose[i, 0, 0], pose[i, 1, 0], pose[i, 2, 0]), 0.0)
+    y = carry(R, p, ORIGIN, j, (pose[i, 0, 1], pose[i, 1, 1], pose[i, 2, 1]), 0.0)
     z = cross(x, y)
     middle, box = (M[i, 0], M[i, 1], M[i, 2]), (half[i, 0], half[i, 1], half[i, 2])
     a, b = sub3(a, middle), sub3(b, middle)
@@ -162,10 +148,10 @@ def _between_shapes(world, t, cutoff, mode, R, p, E, M, D, out, count):
                     continue
                 if not world.round[j] and _misses(world.pose, world.half, R, p, world.joint[j], j, M, a, b, r):
                     continue
-            count = _emit(out, count, (t, i, j), EXACT if sure else BOUND, value, x, y, n, margin)
-            if sure and mode == NEAREST:
+            count = _emit(out, count, (t, i, j), STATUS.exact if sure else STATUS.bound, value, x, y, n, margin)
+            if sure and mode == MODE.nearest:
                 cutoff = value
-            elif sure and mode == FIRST:
+            elif sure and mode == MODE.first:
                 return count, cutoff, True
     return count, cutoff, False
 
@@ -211,7 +197,7 @@ def against_static(world, t, cutoff, mode, E, D, stack, near, out, count):
             if not world.tested[i, s]:
                 continue
             kind, c, radius = world.kind[s], start_of(world.static_ends, s), world.static_radius[s]
-            if kind == SURFACE:
+            if kind == STATIC.surface:
                 status, value, x, y, normal = _to_surface(
                     world.ints, world.boxes, world.triangles, world.root[s], world.surface[s], a, b, r, exact, margin,
                     mode, stack,
@@ -219,20 +205,20 @@ def against_static(world, t, cutoff, mode, E, D, stack, near, out, count):
                 if status < 0:
                     continue
             else:
-                if kind == PLANE:
+                if kind == STATIC.plane:
                     height, x = above_plane(a, b, c, radius)
                     value, normal = height - r, scale3(-1.0, c)
                     x, y = axpy3(r, normal, x), axpy3(height, normal, x)
                 else:
                     value, x, y, normal = _round(a, b, r, c, end_of(world.static_ends, s), radius)
-                    exact = exact and kind == ROUND
+                    exact = exact and kind == STATIC.round
                 if value >= margin:
                     continue
-                status = EXACT if exact else BOUND
+                status = STATUS.exact if exact else STATUS.bound
             count = _emit(out, count, (t, i, n + s), status, value, x, y, normal, margin)
-            if status != BOUND and mode == NEAREST:
+            if status != STATUS.bound and mode == MODE.nearest:
                 cutoff = min(cutoff, value)
-            elif status != BOUND and mode == FIRST:
+            elif status != STATUS.bound and mode == MODE.first:
                 return count, cutoff, True
     return count, cutoff, False
 
@@ -245,14 +231,14 @@ def near(world, Q, half, within, mode, ints, floats):
     """
     n, n_joints, n_static = world.joint.shape[0], world.joints.shape[0], world.kind.shape[0]
     R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
-    E, M, stack, candidates = np.empty((n, 6)), np.empty((n, 3)), np.empty(DEPTH, np.int64), np.empty(n_static, np.int64)
+    E, M, stack, candidates = np.empty((n, 6)), np.empty((n, 3)), np.empty(STACK_DEPTH, np.int64), np.empty(n_static, np.int64)
     D = np.empty((n if half.shape[0] else 0, world.chain.shape[1]))
     count = 0
     for t in range(Q.shape[0]):
-        place(world.joints, 0, n_joints, Q[t], HOME, R, p, S)
+        place(world.joints, 0, n_joints, Q[t], ORIGIN, R, p, S)
         for i in range(n):
-            a = carry(R, p, HOME, world.joint[i], start_of(world.ends, i), 1.0)
-            b = carry(R, p, HOME, world.joint[i], end_of(world.ends, i), 1.0)
+            a = carry(R, p, ORIGIN, world.joint[i], start_of(world.ends, i), 1.0)
+            b = carry(R, p, ORIGIN, world.joint[i], end_of(world.ends, i), 1.0)
             for k in range(3):
                 E[i, k], E[i, 3 + k], M[i, k] = a[k], b[k], 0.5 * (a[k] + b[k])
             if half.shape[0]:
@@ -266,4 +252,4 @@ def near(world, Q, half, within, mode, ints, floats):
 @kernel
 def contains(ints, boxes, triangles, root, x):
     """Whether a point is inside of a solid."""
-    return inside(ints, boxes, triangles, root, (x[0], x[1], x[2]), np.empty(DEPTH, np.int64))
+    return inside(ints, boxes, triangles, root, (x[0], x[1], x[2]), np.empty(STACK_DEPTH, np.int64))

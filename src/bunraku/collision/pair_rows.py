@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from bunraku.collision.coal_pairs import Narrow, Query, Witness
 from bunraku.collision.near_pairs import near
-from bunraku.collision.world_arrays import COLUMNS, DEEP, EXACT, Flat
+from bunraku.collision.world_arrays import ROW_NUMBERS, STATUS, Flat
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-STILL = np.zeros((0, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +38,12 @@ class Rows:
         return Rows(self.ints[mask], self.floats[mask])
 
 
-def rows(flat: Flat, Q: Array, *, within: float, mode: int, half: Array = STILL) -> Rows:
-    """What the kernel finds; BOUND and DEEP rows still want coal's answer."""
-    room = 64 + 64 * len(Q)
+def rows(flat: Flat, Q: Array, *, within: float, mode: int, half: Array | None = None) -> Rows:
+    """What the kernel finds; STATUS.bound and STATUS.deep rows still want coal's answer."""
+    room, box = 64 + 64 * len(Q), np.zeros((0, 0)) if half is None else half
     while True:
-        ints, floats = np.empty((room, 4), np.int64), np.empty((room, COLUMNS))
-        count = near(flat, Q, half, float(within), mode, ints, floats)
+        ints, floats = np.empty((room, 4), np.int64), np.empty((room, ROW_NUMBERS))
+        count = near(flat, Q, box, float(within), mode, ints, floats)
         if count <= room:
             return Rows(ints[:count], floats[:count])
         room = count
@@ -54,7 +53,7 @@ def settled(narrow: Narrow, Q: Array, found: Rows) -> Rows:
     """Every row with its distance; those that coal finds beyond their margin are gone."""
     keep = np.ones(len(found), bool)
     query, at = None, -1
-    for row in np.flatnonzero(found.ints[:, 3] != EXACT).tolist():
+    for row in np.flatnonzero(found.ints[:, 3] != STATUS.exact).tolist():
         t, i, j, _ = found.ints[row].tolist()
         if query is None or t != at:
             query, at = narrow.at(Q[t]), t
@@ -71,8 +70,8 @@ def nearest(narrow: Narrow, Q: Array, found: Rows) -> Rows:
         best, value = -1, math.inf
         unsure = []
         for row in own:
-            if found.ints[row, 3] != EXACT:
-                unsure.append((-math.inf if found.ints[row, 3] == DEEP else found.value[row], row))
+            if found.ints[row, 3] != STATUS.exact:
+                unsure.append((-math.inf if found.ints[row, 3] == STATUS.deep else found.value[row], row))
             elif found.value[row] < value:
                 best, value = row, found.value[row]
         query: Query | None = None
@@ -91,6 +90,6 @@ def _put(found: Rows, row: int, witness: Witness | None) -> bool:
     """Writes coal's answer over the bound."""
     if witness is None:
         return False
-    found.ints[row, 3] = EXACT
+    found.ints[row, 3] = STATUS.exact
     found.floats[row, :10] = witness.value, *witness.p_A, *witness.p_B, *witness.normal
     return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.collision.world_arrays import HOME, end_of, start_of
+from bunraku.collision.world_arrays import ORIGIN, end_of, start_of
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import carry, place
 from bunraku.spatial.algebra import axpy3, cross, dot3
@@ -33,11 +33,11 @@ def shape_poses(joints, joint, pose, q, out):
     """X_WS of every moving shape: the columns of its rotation, and then its place."""
     n_joints = joints.shape[0]
     R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
-    place(joints, 0, n_joints, q, HOME, R, p, S)
+    place(joints, 0, n_joints, q, ORIGIN, R, p, S)
     for i in range(joint.shape[0]):
         for c in range(4):
             x = (pose[i, 0, c], pose[i, 1, c], pose[i, 2, c])
-            x = carry(R, p, HOME, joint[i], x, 1.0 if c == 3 else 0.0)
+            x = carry(R, p, ORIGIN, joint[i], x, 1.0 if c == 3 else 0.0)
             for r in range(3):
                 out[i, c, r] = x[r]
 
@@ -51,7 +51,7 @@ def gradients(world, Q, ints, floats, out):
     for row in range(ints.shape[0]):
         t = ints[row, 0]
         if t != placed:
-            place(world.joints, 0, n_joints, Q[t], HOME, R, p, S)
+            place(world.joints, 0, n_joints, Q[t], ORIGIN, R, p, S)
             placed = t
         normal = (floats[row, 7], floats[row, 8], floats[row, 9])
         for side in range(2):
@@ -74,10 +74,10 @@ def travel(world, Q, half, out):
     R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
     D = np.empty(world.chain.shape[1])
     for t in range(Q.shape[0]):
-        place(world.joints, 0, n_joints, Q[t], HOME, R, p, S)
+        place(world.joints, 0, n_joints, Q[t], ORIGIN, R, p, S)
         for i in range(n):
             j = world.joint[i]
-            a = carry(R, p, HOME, j, start_of(world.ends, i), 1.0)
-            b = carry(R, p, HOME, j, end_of(world.ends, i), 1.0)
+            a = carry(R, p, ORIGIN, j, start_of(world.ends, i), 1.0)
+            b = carry(R, p, ORIGIN, j, end_of(world.ends, i), 1.0)
             travels(world.joints, world.chain, S, j, a, b, world.radius[i], half[t], D)
             out[t, i] = D[world.chain[j, 0]]

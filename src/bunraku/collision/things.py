@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.collision.coal_shapes import Solid, of_surface, solid
+from bunraku.collision.coal_shapes import CollisionSolid, of_surface, solid
 from bunraku.collision.triangle_meshes import of_heights
 from bunraku.errors import UnknownName
 from bunraku.figure import WORLD, Figure
@@ -18,7 +18,6 @@ from bunraku.scene import Heightfield, Plane, Scene
 from bunraku.spatial import se3, so3
 
 Array = NDArray[np.float64]
-NAMES = frozenset[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +25,9 @@ class Thing:
     """A shape of a figure or an obstacle; `solid` is None for a half-space below z = 0 of its own axes."""
 
     name: str
-    names: NAMES
+    names: frozenset[str]
     """Whatever it can be called when pairs are allowed: its name, frame, figure, group."""
-    solid: Solid | None
+    solid: CollisionSolid | None
     X: Array
     """Its pose in the joint that carries it, or in the world."""
     figure: int = -1
@@ -40,7 +39,7 @@ class Thing:
 
 
 def things_of(figures: tuple[Figure, ...], scene: Scene) -> tuple[list[Thing], list[Thing]]:
-    """What moves, in the order of the figures, and what does not."""
+    """What moves, in the order of the `figures`, and what does not: fixed shapes, then obstacles of the `scene`."""
     labels = unique(figure.name for figure in figures)
     shapes = [thing for k, figure in enumerate(figures) for thing in _shapes(figure, k, labels[k], len(figures) > 1)]
     moving = [thing for thing in shapes if thing.joint >= 0]
@@ -48,7 +47,7 @@ def things_of(figures: tuple[Figure, ...], scene: Scene) -> tuple[list[Thing], l
 
 
 def unique(names: Iterable[str]) -> list[str]:
-    """The names, with numbers behind those that come again."""
+    """The `names`, with numbers behind those that come again."""
     out: list[str] = []
     for name in names:
         same = sum(other == name or other.startswith(f"{name}_") for other in out)
@@ -93,8 +92,12 @@ def _obstacles(scene: Scene) -> Iterator[Thing]:
         yield Thing("floor", frozenset({"floor"}), None, se3.pose((0.0, 0.0, scene.floor)), part="floor")
 
 
-class Rules:
-    """Which pairs of things are tested."""
+class PairRules:
+    """Which pairs of things are tested.
+
+    figures: in the order of the world. things: of all of them and the scene. allowed: pairs of names that may touch.
+    Raises UnknownName for a name that nothing has.
+    """
 
     def __init__(self, figures: tuple[Figure, ...], things: Sequence[Thing], allowed: tuple[tuple[str, str], ...]) -> None:
         carriers = [{thing.joint for thing in things if thing.figure == k} for k in range(len(figures))]
@@ -110,6 +113,7 @@ class Rules:
         self.allowed = allowed
 
     def tested(self, a: Thing, b: Thing) -> bool:
+        """Whether things `a` and `b` must not touch."""
         if a.figure == b.figure and a.figure >= 0:
             joints = frozenset((a.joint, b.joint))
             if len(joints) == 1 or joints in self.neighbours[a.figure]:

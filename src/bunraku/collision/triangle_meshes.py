@@ -14,11 +14,10 @@ from bunraku.figure.shape import Mesh
 from bunraku.scene import Heightfield
 
 Array = NDArray[np.float64]
-GROUND = 10.0  # [m]
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class TriangleSurface:
     """Triangles: vertices (n, 3) [m] and faces (m, 3), counterclockwise from outside.
 
     A solid is closed and knows its inside; a convex one is its own hull as well.
@@ -35,38 +34,39 @@ class Surface:
 
 
 @functools.lru_cache(maxsize=256)
-def load(geometry: Mesh) -> Surface:
-    """The triangles of a file, scaled; corners that coincide are joined."""
+def load(geometry: Mesh) -> TriangleSurface:
+    """The triangles of the file of a mesh `geometry`, scaled, corners that coincide joined; raises FileError for a bad file."""
     _, vertices, faces = read_mesh(geometry, joined=True)
     return of_triangles(vertices, faces)
 
 
-def of_triangles(vertices: ArrayLike, faces: ArrayLike) -> Surface:
-    """A surface that finds out by itself whether it is closed and whether it is convex."""
+def of_triangles(vertices: ArrayLike, faces: ArrayLike) -> TriangleSurface:
+    """A surface of `vertices` (n, 3) [m] and `faces` (m, 3), which finds out whether it is closed and whether it is convex."""
     import trimesh
 
     mesh: Any = trimesh.Trimesh(vertices, faces, process=False)
     solid = bool(mesh.is_watertight and mesh.is_winding_consistent)
     # Only a closed surface of one piece can be its own hull.
     convex = solid and mesh.body_count == 1 and bool(mesh.is_convex)
-    return Surface(np.array(mesh.vertices, float), np.array(mesh.faces, np.int64), solid, convex)
+    return TriangleSurface(np.array(mesh.vertices, float), np.array(mesh.faces, np.int64), solid, convex)
 
 
-def of_box(size: tuple[float, float, float]) -> Surface:
+def of_box(size: tuple[float, float, float]) -> TriangleSurface:
+    """The twelve triangles of a box of a `size` (x, y, z) [m], about its middle."""
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     faces = [(a, b, c) for a, b, c, _ in quads] + [(a, c, d) for a, _, c, d in quads]
-    return Surface(signs * np.array(size) / 2, np.array(faces, np.int64), solid=True, convex=True)
+    return TriangleSurface(signs * np.array(size) / 2, np.array(faces, np.int64), solid=True, convex=True)
 
 
-def of_heights(field: Heightfield) -> Surface:
-    """The ground under a heightfield: a closed block that reaches `GROUND` below the lowest point."""
+def of_heights(field: Heightfield, *, depth: float = 10.0) -> TriangleSurface:
+    """The ground under a heightfield `field`: a closed block that reaches `depth` [m] below its lowest point."""
     top, up = field.vertices, field.faces
     bottom = top.copy()
-    bottom[:, 2] = top[:, 2].min() - GROUND
+    bottom[:, 2] = top[:, 2].min() - depth
     index = np.arange(len(top)).reshape(len(field.heights), -1)
     # The rim, counterclockwise seen from above.
     rim = np.concatenate([index[0], index[1:, -1], index[-1, -2::-1], index[-2:0:-1, 0]])
     along, low = np.roll(rim, -1), len(top)
     sides = np.concatenate([np.stack([rim, rim + low, along + low], 1), np.stack([rim, along + low, along], 1)])
-    return Surface(np.vstack([top, bottom]), np.concatenate([up, up[:, ::-1] + low, sides]), solid=True)
+    return TriangleSurface(np.vstack([top, bottom]), np.concatenate([up, up[:, ::-1] + low, sides]), solid=True)

@@ -14,8 +14,8 @@ from bunraku.collision.collision_report import CollisionReport
 from bunraku.collision.distance import Clearances, Distance, clearances, distances
 from bunraku.collision.motion_check import check
 from bunraku.collision.pair_rows import Rows, nearest, rows, settled
-from bunraku.collision.things import Rules, things_of, unique
-from bunraku.collision.world_arrays import ALL, BOUND, FIRST, NEAREST
+from bunraku.collision.things import PairRules, things_of, unique
+from bunraku.collision.world_arrays import MODE, STATUS
 from bunraku.collision.world_layout import flat
 from bunraku.errors import BunrakuError, MotionError, NotFinite
 from bunraku.figure import Figure
@@ -23,7 +23,6 @@ from bunraku.motion import Motion
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
-EMPTY = Scene("nothing", floor=None)
 
 
 class World:
@@ -38,17 +37,17 @@ class World:
     """
 
     def __init__(
-        self, figures: Figure | Sequence[Figure], scene: Scene = EMPTY, *, allowed: Iterable[tuple[str, str]] = ()
+        self, figures: Figure | Sequence[Figure], scene: Scene | None = None, *, allowed: Iterable[tuple[str, str]] = ()
     ) -> None:
         self.figures = (figures,) if isinstance(figures, Figure) else tuple(figures)
         if not self.figures:
             raise BunrakuError("a world without figures\n  advice: World(figure, scene)")
-        self.scene = scene
+        self.scene = scene = scene or Scene("nothing", floor=None)
         self.allowed = tuple((a, b) for a, b in allowed)
         moving, static = things_of(self.figures, scene)
         self.things = (*moving, *static)
         """What can touch: the shapes that move, then what does not."""
-        self.flat = flat(self.figures, moving, static, Rules(self.figures, self.things, self.allowed))
+        self.flat = flat(self.figures, moving, static, PairRules(self.figures, self.things, self.allowed))
         """The same as flat arrays, for kernels."""
         self.narrow = Narrow.of(self.flat, moving, static)
         """The same as coal has it, for pairs that kernels cannot decide."""
@@ -77,10 +76,10 @@ class World:
     def collides(self, q: ArrayLike, *, margin: float = 0.0) -> bool:
         """Whether any pair is nearer than `margin` [m]."""
         Q = self._one(q)
-        found = rows(self.flat, Q, within=_positive(margin, "margin"), mode=FIRST)
+        found = rows(self.flat, Q, within=_positive(margin, "margin"), mode=MODE.first)
         if not len(found):
             return False
-        if (found.ints[:, 3] != BOUND).any():
+        if (found.ints[:, 3] != STATUS.bound).any():
             return True
         return self.narrow.at(Q[0]).any_nearer(found.ints[:, 1:3].tolist(), margin)
 
@@ -97,7 +96,7 @@ class World:
     def distance(self, q: ArrayLike) -> Distance:
         """The nearest pair; infinitely far where nothing can touch."""
         Q = self._one(q)
-        found = nearest(self.narrow, Q, rows(self.flat, Q, within=math.inf, mode=NEAREST))
+        found = nearest(self.narrow, Q, rows(self.flat, Q, within=math.inf, mode=MODE.nearest))
         if not len(found):
             return Distance(math.inf, "", "", np.zeros(3), np.zeros(3), np.zeros(3))
         return distances(self.names, found)[0]
@@ -141,7 +140,7 @@ class World:
     def _near(self, Q: Array, within: float) -> Rows:
         if math.isnan(within):
             raise NotFinite("within is not a number")
-        return settled(self.narrow, Q, rows(self.flat, Q, within=within, mode=ALL))
+        return settled(self.narrow, Q, rows(self.flat, Q, within=within, mode=MODE.all))
 
     def samples(self, motion: Motion | ArrayLike) -> Array:
         """The configurations (T, n_q) of a motion of our figures, or Q itself; refused if they are of others, or not finite."""

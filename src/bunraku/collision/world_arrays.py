@@ -6,15 +6,60 @@ Things are numbered: the shapes that move, in the order of the figures, then the
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import NamedTuple
 
 from bunraku.kernels.compile import inline
 
-BOUND, EXACT, DEEP = 0, 1, 2  # status: value is a lower bound; is the distance; they overlap, ask coal how deep
-ROUND, HULL, SURFACE, PLANE = 0, 1, 2, 3  # kinds of static things
-OPEN, SOLID, CONVEX = 0, 1, 2  # kinds of surfaces
-ALL, NEAREST, FIRST = 0, 1, 2  # modes: every near pair; those that may be the nearest; stop at the first overlap
-COLUMNS = 11  # of a row: value, p_A, p_B, normal, margin
-HOME = (0.0, 0.0, 0.0)
+
+class RowStatus(NamedTuple):
+    """What the value of a row of answers is."""
+
+    bound: int = 0
+    """A lower bound of the distance; coal must be asked."""
+    exact: int = 1
+    """The distance."""
+    deep: int = 2
+    """The two overlap; coal must be asked how deep."""
+
+
+class StaticKind(NamedTuple):
+    """How a static thing is known to the kernels."""
+
+    round: int = 0
+    """A segment with a radius."""
+    hull: int = 1
+    """A segment with a radius around it; coal knows the thing itself."""
+    surface: int = 2
+    """Triangles."""
+    plane: int = 3
+    """A half-space."""
+
+
+class SurfaceKind(NamedTuple):
+    """What the triangles of a static thing enclose."""
+
+    open: int = 0
+    """Nothing: it has no inside."""
+    solid: int = 1
+    """A closed, consistently oriented surface."""
+    convex: int = 2
+    """The same, and convex."""
+
+
+class QueryMode(NamedTuple):
+    """Which pairs a query wants."""
+
+    all: int = 0
+    """Every pair that is near."""
+    nearest: int = 1
+    """Pairs that may be the nearest."""
+    first: int = 2
+    """The first pair that is near for certain; the query stops there."""
+
+
+STATUS, STATIC, SURFACE, MODE = RowStatus(), StaticKind(), SurfaceKind(), QueryMode()
+ROW_NUMBERS = 11  # floats of a row of answers: value, p_A (3), p_B (3), normal (3), margin
+ORIGIN = (0.0, 0.0, 0.0)
 
 Flat = namedtuple(
     "Flat",
@@ -26,9 +71,11 @@ Flat = namedtuple(
 
 @inline
 def start_of(ends, k):
+    """The first end of segment k."""
     return ends[k, 0], ends[k, 1], ends[k, 2]
 
 
 @inline
 def end_of(ends, k):
+    """The second end of segment k."""
     return ends[k, 3], ends[k, 4], ends[k, 5]

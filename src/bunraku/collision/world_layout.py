@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.collision import box_tree
-from bunraku.collision.things import Rules, Thing
-from bunraku.collision.world_arrays import CONVEX, HULL, OPEN, PLANE, ROUND, SOLID, SURFACE, Flat
+from bunraku.collision.things import PairRules, Thing
+from bunraku.collision.world_arrays import STATIC, SURFACE, Flat
 from bunraku.figure import Figure
 from bunraku.spatial import se3
 
@@ -17,12 +17,13 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def flat(figures: tuple[Figure, ...], moving: list[Thing], static: list[Thing], rules: Rules) -> Flat:
+def flat(figures: tuple[Figure, ...], moving: list[Thing], static: list[Thing], rules: PairRules) -> Flat:
+    """The arrays of a world: `figures`, their shapes that are `moving`, `static` things, and `rules` of which pairs are tested."""
     joints, chain, first = _forest(figures)
     joint = np.array([first[thing.figure] + thing.joint for thing in moving], np.int64)
     ends, radius = _capsules(moving)
     still = _still(static)
-    boxed = np.flatnonzero(still["kind"] != PLANE)
+    boxed = np.flatnonzero(still["kind"] != STATIC.plane)
     top_ints, top_boxes, top_order = _tree(still["static_box"][boxed].reshape(-1, 2, 3))
     return Flat(
         joints=joints, chain=chain, joint=joint, ends=ends, radius=radius,
@@ -32,7 +33,7 @@ def flat(figures: tuple[Figure, ...], moving: list[Thing], static: list[Thing], 
         round=np.array([_solid(thing).round for thing in moving], np.bool_),
         pairs=_pairs(moving, joint, chain, rules),
         tested=np.array([[rules.tested(a, b) for b in static] for a in moving], np.bool_).reshape(len(moving), len(static)),
-        planes=np.flatnonzero(still["kind"] == PLANE),
+        planes=np.flatnonzero(still["kind"] == STATIC.plane),
         top_ints=top_ints, top_boxes=top_boxes, top_order=boxed[top_order], **still,
     )  # fmt: skip
 
@@ -65,7 +66,7 @@ def _capsules(things: list[Thing]) -> tuple[Array, Array]:
     return np.array(ends).reshape(-1, 6), np.array([_solid(t).radius for t in things])
 
 
-def _pairs(moving: list[Thing], joint: Ints, chain: Ints, rules: Rules) -> Ints:
+def _pairs(moving: list[Thing], joint: Ints, chain: Ints, rules: PairRules) -> Ints:
     """(A, B, joints of A below the fork, joints of B below the fork) of every tested pair."""
     above = [[int(k) for k in row[1 : 1 + row[0]]] for row in chain]
     out = []
@@ -88,13 +89,13 @@ def _still(static: list[Thing]) -> dict[str, Any]:
     for s, thing in enumerate(static):
         X, solid = thing.X, thing.solid
         if solid is None:
-            kind[s] = PLANE
+            kind[s] = STATIC.plane
             ends[s, :3] = X[:3, 2]
             radius[s] = X[:3, 2] @ X[:3, 3]
         elif solid.surface is not None:
-            kind[s], root[s] = SURFACE, nodes
+            kind[s], root[s] = STATIC.surface, nodes
             # The depth inside of a convex thing is coal's affair.
-            surface[s] = CONVEX if solid.surface.convex else SOLID if solid.surface.solid else OPEN
+            surface[s] = SURFACE.convex if solid.surface.convex else SURFACE.solid if solid.surface.solid else SURFACE.open
             tree = _triangles(se3.transform(X, solid.surface.corners().reshape(-1, 3)).reshape(-1, 3, 3))
             box[s] = tree[1][0]
             tree[0][:, 0] += nodes
@@ -102,7 +103,7 @@ def _still(static: list[Thing]) -> dict[str, Any]:
             trees.append(tree)
             nodes, corners = nodes + len(tree[0]), corners + len(tree[2])
         else:
-            kind[s] = ROUND if solid.round else HULL
+            kind[s] = STATIC.round if solid.round else STATIC.hull
             (ends[s],), (radius[s],) = _capsules([thing])
             pair = ends[s].reshape(2, 3)
             box[s] = np.concatenate([pair.min(0) - radius[s], pair.max(0) + radius[s]])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.collision.curve_proofs import Curve
+from bunraku.collision.curve_proofs import WayCurve
 from bunraku.planning.ways.free_space import FreeSpace
 from bunraku.planning.ways.steer import length, samples
 
@@ -28,7 +28,7 @@ class Barred(FreeSpace):
         if radius > 1e-3:
             self._barred.append((away, radius))
 
-    def aside(self, curve: Curve) -> bool:
+    def aside(self, curve: WayCurve) -> bool:
         """Whether a curve keeps away from what is barred, at samples much nearer to each other than that."""
         if not self._barred:
             return True
@@ -37,5 +37,5 @@ class Barred(FreeSpace):
         Q = samples(curve, np.linspace(0.0, 1.0, count))
         return all(float(away(Q).min()) >= radius for away, radius in self._barred)
 
-    def free_along(self, curve: Curve) -> bool:
+    def free_along(self, curve: WayCurve) -> bool:
         return self.aside(curve) and super().free_along(curve)

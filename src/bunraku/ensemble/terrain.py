@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.brief import brief
-from bunraku.collision.curve_proofs import Curve
+from bunraku.collision.curve_proofs import WayCurve
 from bunraku.collision.triangle_meshes import load
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
@@ -113,12 +113,12 @@ class Tied(Steering):
     def tied(self, Q: Array) -> Array:
         return self._tie(Q)
 
-    def curve(self, q_a: Array, q_b: Array) -> Curve:
+    def curve(self, q_a: Array, q_b: Array) -> WayCurve:
         free = super().curve(q_a, q_b)
         count = max(int(np.ceil(length(free, self._weights) / SPACING)), 1) + 1
         knots = np.union1d(free.knots, np.linspace(0.0, 1.0, count))
         if len(knots) == 2:
-            return Curve(free.knots, self._ends(free), free.bends, free.control)
+            return WayCurve(self._ends(free), free.knots, free.bends, free.control)
         along = samples(free, knots)
         Q = self._tie(along)
         for k, control in zip(free.bends, free.control, strict=True):  # what bends is told by its control points
@@ -128,9 +128,9 @@ class Tied(Steering):
             even = Q[0] + knots[:, None] * (Q[-1] - Q[0])
             if np.abs(Q - even).max() < 0.1 * TIED:  # level ground, or one slope: two knots are enough
                 knots, Q = free.knots, Q[[0, -1]]
-        return Curve(knots, np.ascontiguousarray(Q), free.bends, free.control)
+        return WayCurve(np.ascontiguousarray(Q), knots, free.bends, free.control)
 
-    def _ends(self, curve: Curve) -> Array:
+    def _ends(self, curve: WayCurve) -> Array:
         """Both ends, tied."""
         return np.ascontiguousarray(self._tie(curve.Q))
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bunraku.brief import brief
 from bunraku.collision import World
 from bunraku.collision.pair_rows import Rows, rows, settled
-from bunraku.collision.world_arrays import ALL
+from bunraku.collision.world_arrays import MODE
 from bunraku.ensemble.team import OBJECT, Agent, Team
 from bunraku.errors import MotionError
 from bunraku.figure import Figure
@@ -113,7 +113,7 @@ class Whole:
         """Pairs nearer than `within` [m] at each sample; of those that need no margin, the ones nearer than `own`."""
         world = self.world
         Q = np.ascontiguousarray(Q)
-        found = rows(world.flat, Q, within=max(within, own), mode=ALL)
+        found = rows(world.flat, Q, within=max(within, own), mode=MODE.all)
         found = found.where(self._apart(found) | (found.value < own))  # coal is slow: it is asked about few
         found = settled(world.narrow, Q, found)
         return Near(found.sample, found.ints[:, 1:3], found.value, self._apart(found))

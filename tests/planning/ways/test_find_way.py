@@ -8,7 +8,7 @@ from bunraku.planning.planning_outcomes import BUDGET_SPENT, FOUND, GOAL_BLOCKED
 from bunraku.planning.ways.find_way import find
 from bunraku.planning.ways.free_space import FreeSpace
 from bunraku.planning.ways.path import rounded, shortcut
-from bunraku.planning.ways.rrt_connect import connect
+from bunraku.planning.ways.rrt_connect import ConnectOptions, connect
 from bunraku.planning.ways.steer import Bezier, Differential
 from tests.planning.rooms import space, wall
 
@@ -43,7 +43,7 @@ def test_the_same_seed_finds_the_same_path():
 
 def test_shortcuts_are_shorter_and_corners_round():
     room = space()
-    raw = connect(room, START, GOAL, seed=3, stride=0.7).path
+    raw = connect(room, START, GOAL, seed=3, options=ConnectOptions(stride=0.7)).path
     short = shortcut(raw, seed=0)
     assert short.length < raw.length
     soft = rounded(short)

@@ -12,9 +12,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from bunraku.collision.box_tree import DEPTH
+from bunraku.collision.box_tree import STACK_DEPTH
 from bunraku.collision.near_pairs import against_static, near
-from bunraku.collision.world_arrays import COLUMNS, FIRST, HOME
+from bunraku.collision.world_arrays import MODE, ORIGIN, ROW_NUMBERS
 from bunraku.dynamics.rollout import STEP_BITS, rollout
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kernels.xorshift import uniform
@@ -41,9 +41,9 @@ def scratch(tree, world, course):
         np.zeros((4, nq)), np.zeros(n), np.zeros(nc), np.zeros((nb, 3, 3)), np.zeros(nc, np.bool_),
         np.zeros((N, nk)), np.zeros((N, tree.forces.shape[0])), np.zeros((N + 1, nq)), np.zeros((N, n)), np.zeros((N, nc)),
         np.zeros((0, nc)), np.zeros((0, 2)), np.zeros((N, nc), np.int8), np.zeros(N, np.int64),
-        np.zeros((N, nq)), np.zeros((N, nq)), np.zeros((rows, 4), np.int64), np.zeros((rows, COLUMNS)),
+        np.zeros((N, nq)), np.zeros((N, nq)), np.zeros((rows, 4), np.int64), np.zeros((rows, ROW_NUMBERS)),
         np.zeros((nj, 3, 3)), np.zeros((nj, 3)), np.zeros((nj, 6)), np.zeros((course.ends.shape[0], 6)),
-        np.zeros(DEPTH, np.int64), np.zeros(world.kind.shape[0] + 1, np.int64), np.zeros(nk),
+        np.zeros(STACK_DEPTH, np.int64), np.zeros(world.kind.shape[0] + 1, np.int64), np.zeros(nk),
     )  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def clear(tree, world, threads, course, w):
         for i in range(w.Q.shape[1]):
             w.middle[j, i] = 0.5 * (w.Q[j, i] + w.Q[j + 1, i])
             w.half[j, i] = 0.5 * abs(w.Q[j + 1, i] - w.Q[j, i])
-    if near(world, w.middle, w.half, course.margin, FIRST, w.ints, w.floats) > 0:
+    if near(world, w.middle, w.half, course.margin, MODE.first, w.ints, w.floats) > 0:
         return False
     return course.ends.shape[0] == 0 or _threads_clear(tree, threads, course, w)
 
@@ -129,19 +129,19 @@ def _threads_clear(tree, threads, course, w):
     """Strings are straight lines here. Between samples none gets farther than its faster end."""
     D = np.empty((0, 0))
     for j in range(course.steps + 1):
-        place(tree.joints, 0, tree.joints.shape[0], w.Q[j], HOME, w.R, w.x, w.S)
+        place(tree.joints, 0, tree.joints.shape[0], w.Q[j], ORIGIN, w.R, w.x, w.S)
         far = 0.0
         for e in range(course.ends.shape[0]):
             for side in range(2):
                 point = tree.points[course.ends[e, side]]
-                x = carry(w.R, w.x, HOME, point.joint, point.position, 1.0)
+                x = carry(w.R, w.x, ORIGIN, point.joint, point.position, 1.0)
                 moved = 0.0
                 for k in range(3):
                     moved += (x[k] - w.E[e, 3 * side + k]) ** 2
                     w.E[e, 3 * side + k] = x[k]
                 far = max(far, moved)
         spare = 0.5 * math.sqrt(far) if j > 0 else 0.0
-        count, _, _ = against_static(threads, 0, course.margin + spare, FIRST, w.E, D, w.stack, w.near, (w.ints, w.floats), 0)
+        count, _, _ = against_static(threads, 0, course.margin + spare, MODE.first, w.E, D, w.stack, w.near, (w.ints, w.floats), 0)
         if count > 0:
             return False
     return True
@@ -150,10 +150,10 @@ def _threads_clear(tree, threads, course, w):
 @inline
 def whereabouts(tree, course, w, row, X):
     """Where every point of the course is at sample `row` of w.Q, into X (points, 3)."""
-    place(tree.joints, 0, tree.joints.shape[0], w.Q[row], HOME, w.R, w.x, w.S)
+    place(tree.joints, 0, tree.joints.shape[0], w.Q[row], ORIGIN, w.R, w.x, w.S)
     for k in range(course.points.shape[0]):
         c = course.places[k]
-        x = carry(w.R, w.x, HOME, course.points[k], (c[0], c[1], c[2]), 1.0)
+        x = carry(w.R, w.x, ORIGIN, course.points[k], (c[0], c[1], c[2]), 1.0)
         X[k, 0], X[k, 1], X[k, 2] = x
 
 

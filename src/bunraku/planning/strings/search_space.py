@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.collision import World
 from bunraku.collision.pair_rows import rows
-from bunraku.collision.world_arrays import FIRST, PLANE, Flat
+from bunraku.collision.world_arrays import MODE, STATIC, Flat
 from bunraku.dynamics import Simulation, simulate
 from bunraku.figure import Figure
 from bunraku.figure.frame import Point
@@ -53,7 +53,7 @@ class SearchSpace:
         """Of the world. Pairs of which only hulls overlap at the start are left to the exact check of a found plan."""
         world, start = self.problem.world, self.problem.start[None]
         for _ in range(4):
-            found = rows(world.flat, start, within=self.problem.margin, mode=FIRST)
+            found = rows(world.flat, start, within=self.problem.margin, mode=MODE.first)
             if not len(found):
                 break
             world = world.allowing([(world.names[i], world.names[j]) for i, j in found.ints[:, 1:3].tolist()])
@@ -67,7 +67,7 @@ class SearchSpace:
         obstacles = len(self.problem.scene.obstacles)
         tested = np.zeros((n, len(flat.kind)), np.bool_)
         last = len(flat.kind) - (self.problem.scene.floor is not None)
-        tested[:, last - obstacles : last] = flat.kind[last - obstacles : last] != PLANE
+        tested[:, last - obstacles : last] = flat.kind[last - obstacles : last] != STATIC.plane
         return flat._replace(  # type: ignore[no-any-return]
             joint=np.zeros(n, np.int64), radius=np.full(n, self.options.string_radius), round=np.ones(n, np.bool_), tested=tested
         )

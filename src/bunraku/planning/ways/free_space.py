@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
@@ -10,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.collision import World
 from bunraku.collision.between_samples import Passage
-from bunraku.collision.curve_proofs import Curve
+from bunraku.collision.curve_proofs import WayCurve
 from bunraku.collision.free_curves import ReachLink, Ways
 from bunraku.collision.shape_motion import travel
 from bunraku.errors import BunrakuError, NotFinite
-from bunraku.planning.ways.steer import TURN, Planar, Steering
+from bunraku.planning.ways.steer import Planar, Steering
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -112,7 +113,7 @@ class FreeSpace:
             raise BunrakuError(f"{what}: {self.figure.name} has {self.n} variables, but q has shape {out.shape}")
         if not np.isfinite(out).all():
             raise NotFinite(f"{what}: {self.figure.names[int(np.argmin(np.isfinite(out)))]} is not finite")
-        out[self._around] = np.remainder(out[self._around] + np.pi, TURN) - np.pi
+        out[self._around] = np.remainder(out[self._around] + np.pi, math.tau) - np.pi
         return out
 
     def objection(self, q: Array) -> str:
@@ -122,7 +123,7 @@ class FreeSpace:
             return f"{self.figure.names[k]} = {q[k]:.4g} is outside of {self.lower[k]:.4g} to {self.upper[k]:.4g}"
         if self.ways.free(q[None])[0]:
             return ""
-        passage = self.ways.along(Curve(np.array([0.0, 1.0]), np.stack([q, q]), np.zeros((0, 4), np.int64), np.zeros((0, 4, 2))))
+        passage = self.ways.along(WayCurve(np.stack([q, q])))
         if not passage.free and passage.b == "reach":
             return f"{passage.a} is {_said(-passage.value)} out of reach"
         nearest = self.world.distance(q)
@@ -143,17 +144,17 @@ class FreeSpace:
         difference = self.steering.difference(q, Q) * self.weights
         return np.asarray(np.sqrt(np.einsum("ij,ij->i", difference, difference)))
 
-    def curve(self, q_a: Array, q_b: Array) -> Curve:
+    def curve(self, q_a: Array, q_b: Array) -> WayCurve:
         return self.steering.curve(q_a, q_b)
 
-    def free_along(self, curve: Curve) -> bool:
+    def free_along(self, curve: WayCurve) -> bool:
         """Whether the whole curve stays free, for certain."""
         return bool(self.within(curve.Q[-1])) and self._stays_within(curve) and self.ways.free_along(curve)
 
-    def along(self, curve: Curve) -> Passage:
+    def along(self, curve: WayCurve) -> Passage:
         return self.ways.along(curve)
 
-    def _stays_within(self, curve: Curve) -> bool:
+    def _stays_within(self, curve: WayCurve) -> bool:
         """Straight pieces stay between their ends; a Bézier curve stays in the hull of its points."""
         for bend, control in zip(curve.bends, curve.control, strict=True):
             for c in range(2):

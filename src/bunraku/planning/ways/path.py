@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,16 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import PchipInterpolator, make_interp_spline
 
-from bunraku.collision.curve_proofs import Curve
-from bunraku.collision.free_curves import UNBENT
+from bunraku.collision.curve_proofs import WayCurve
 from bunraku.errors import BunrakuError
 from bunraku.kernels.clock import worked
 from bunraku.planning.ways.free_space import FreeSpace
-from bunraku.planning.ways.steer import TURN, Differential, length, part_of, samples
+from bunraku.planning.ways.steer import Differential, length, part_of, samples
 
 Array = NDArray[np.float64]
-SMALLEST = 0.02  # [weighted m] to either side of a corner that is still worth rounding
-ROUND = 96  # straight pieces in a rounded corner: each turns so little that nobody who follows them feels it
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +26,7 @@ class Path:
     """Curves one after another, each beginning where the last one ended. Places run from 0 to the weighted length."""
 
     space: FreeSpace
-    curves: tuple[Curve, ...]
+    curves: tuple[WayCurve, ...]
 
     def __post_init__(self) -> None:
         if not self.curves:
@@ -41,6 +39,7 @@ class Path:
 
     @property
     def length(self) -> float:
+        """Weighted length [m]."""
         return float(self.knots[-1])
 
     @cached_property
@@ -55,7 +54,7 @@ class Path:
                 out[k] = make_interp_spline(self._shares(curve, curve.knots), curve.knots, k=1)
         return out
 
-    def _shares(self, curve: Curve, s: Array) -> Array:
+    def _shares(self, curve: WayCurve, s: Array) -> Array:
         """Of the length at parameters."""
         steps = np.linalg.norm(np.diff(samples(curve, s), axis=0) * self.space.weights, axis=1)
         along = np.concatenate([[0.0], np.cumsum(np.maximum(steps, 1e-12))])
@@ -75,7 +74,7 @@ class Path:
         return self._unwrapped(ends)
 
     def sample(self, places: ArrayLike) -> Array:
-        """Configurations at places along the path (T, n_q), which increase; angles without jumps."""
+        """Configurations (T, n_q) at increasing `places` along the path [weighted m]; angles do not jump."""
         s = np.clip(np.asarray(places, float), 0.0, self.length)
         which = np.clip(np.searchsorted(self.knots, s, side="right") - 1, 0, len(self.curves) - 1)
         out = np.empty((len(s), self.space.n))
@@ -89,7 +88,7 @@ class Path:
     def _unwrapped(self, Q: Array) -> Array:
         wraps = self.space.steering.wraps
         out = Q.copy()
-        out[:, wraps] = np.unwrap(Q[:, wraps], axis=0, period=TURN)
+        out[:, wraps] = np.unwrap(Q[:, wraps], axis=0, period=math.tau)
         return out
 
     def dense(self, step: float = 0.005) -> Array:
@@ -107,11 +106,11 @@ class Path:
 
 
 def through(space: FreeSpace, waypoints: Sequence[Array] | Array) -> Path:
-    """The path that steers from waypoint to waypoint."""
+    """The path in a `space` that steers from each of the `waypoints` (n, n_q) to the next; raises BunrakuError for one alone."""
     return Path(space, tuple(space.curve(a, b) for a, b in pairwise(waypoints)))
 
 
-def _between(path: Path, start: float, end: float) -> tuple[Curve, ...]:
+def _between(path: Path, start: float, end: float) -> tuple[WayCurve, ...]:
     """The curves of a part of the path."""
     knots, out = path.knots, []
     for k, curve in enumerate(path.curves):
@@ -126,7 +125,10 @@ def _between(path: Path, start: float, end: float) -> tuple[Curve, ...]:
 
 
 def shortcut(path: Path, *, seed: int = 0, tries: int = 100, seconds: float = np.inf) -> Path:
-    """A shorter path: pairs of places are joined directly where that is free. The ends stay."""
+    """A shorter path between the same ends: pairs of places are joined directly where that is free.
+
+    path: to shorten. seed: of the random places. tries: how many pairs are tried. seconds: the most processor time [s].
+    """
     rng, begun = np.random.default_rng(seed), worked()
     for _ in range(tries):
         if len(path.curves) < 2 or worked() - begun > seconds:
@@ -142,45 +144,49 @@ def shortcut(path: Path, *, seed: int = 0, tries: int = 100, seconds: float = np
     return path
 
 
-def rounded(path: Path, *, radius: float = 0.4) -> Path:
-    """Corners between curves made round, as wide as is free and at most `radius` (weighted metres) to either side.
+def rounded(path: Path, *, radius: float = 0.4, smallest: float = 0.02, pieces: int = 96) -> Path:
+    """A `path` with its corners made round, as wide as is free.
 
-    A rounded corner is a chain of short straight pieces of a curve of third degree that leaves along the one side and
-    arrives along the other. Where nothing wider is free the corner stays, and whoever follows it must stop there. Wheels that
+    A round corner is a chain of short straight pieces along a cubic curve that leaves along one side and arrives along the
+    other. Where no round corner is free the corner stays, and whoever follows the path must stop there. Paths of wheels that
     cannot roll sideways keep their corners.
+
+    radius: the most that a round corner takes of either side [weighted m].
+    smallest: below this a corner is left as it is [weighted m].
+    pieces: straight pieces in a round corner; with 96, each turns so little that nobody who follows them feels it.
     """
     if any(isinstance(part, Differential) for part in path.space.steering.parts):
         return path
     curves = list(path.curves)
-    out: list[Curve] = []
+    out: list[WayCurve] = []
     for k, curve in enumerate(curves):
         if k == 0:
             out.append(curve)
             continue
         before = out.pop()
-        corner = _corner(path.space, before, curve, radius)
+        corner = _corner(path.space, before, curve, radius, smallest, pieces)
         out += [before, curve] if corner is None else [part for part in corner if part is not None]
     return Path(path.space, tuple(out))
 
 
 def _corner(
-    space: FreeSpace, before: Curve, after: Curve, radius: float
-) -> tuple[Curve | None, Curve, Curve] | None:  # fmt: skip
+    space: FreeSpace, before: WayCurve, after: WayCurve, radius: float, smallest: float, pieces: int
+) -> tuple[WayCurve | None, WayCurve, WayCurve] | None:  # fmt: skip
     l_a, l_b = length(before, space.weights), length(after, space.weights)
     if min(l_a, l_b) < 1e-6:
         return None
     # Half of what lies ahead is left for the next corner; all of what is left behind may be used.
     size = min(radius, 0.9 * l_a, 0.5 * l_b)
-    while size > SMALLEST:
+    while size > smallest:
         a, b = 1.0 - size / l_a, size / l_b
-        bend = _bend(space, before, after, a, b)
+        bend = _bend(space, before, after, a, b, pieces)
         if space.free_along(bend) and space.within(bend.Q).all():
             return part_of(before, 0.0, a), bend, part_of(after, b, 1.0)
         size *= 0.5
     return None
 
 
-def _bend(space: FreeSpace, before: Curve, after: Curve, a: float, b: float) -> Curve:
+def _bend(space: FreeSpace, before: WayCurve, after: WayCurve, a: float, b: float, pieces: int) -> WayCurve:
     """From `before` at a to `after` at b, tangent to both: cubic Hermite in q, as a chain."""
     h = 1e-4
     start, near = samples(before, [a, a + h * (1.0 - a)])
@@ -189,9 +195,9 @@ def _bend(space: FreeSpace, before: Curve, after: Curve, a: float, b: float) -> 
     v_b = space.steering.difference(far, end) / h
     # Quadratic where both sides are straight: each handle reaches the corner itself for two thirds.
     finish = start + space.steering.difference(start, end)
-    s = np.linspace(0.0, 1.0, ROUND + 1)[:, None]
+    s = np.linspace(0.0, 1.0, pieces + 1)[:, None]
     p1, p2 = start + 2.0 / 3.0 * v_a, finish - 2.0 / 3.0 * v_b
     Q = space.steering.tied((1 - s) ** 3 * start + 3 * (1 - s) ** 2 * s * p1 + 3 * (1 - s) * s**2 * p2 + s**3 * finish)
     # Places go with the length, so that nobody who passes from a straight curve into the corner feels a jolt.
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(Q, axis=0) * space.weights, axis=1))])
-    return Curve(along / along[-1], np.ascontiguousarray(Q), *UNBENT)
+    return WayCurve(np.ascontiguousarray(Q), along / along[-1])

@@ -23,11 +23,24 @@ from bunraku.planning.ways.path import Path
 
 Array = NDArray[np.float64]
 Limit = ArrayLike | Mapping[str, float]
-SPACING = 0.02  # [weighted m] between places where limits are asked for
-FEWEST, MOST = 64, 20_000
-CLOSE_LOOK = 120  # [1/s] samples that are asked whether they keep the limits
-BLUNT = 0.3  # [rad]
-SHARP = 0.02  # [rad] of a turn of the path's direction within a thousandth of it: a corner
+
+
+@dataclass(frozen=True)
+class PathTimingOptions:
+    """How finely a path is looked at, and what counts as a corner."""
+
+    spacing: float = 0.02
+    """Between places where limits are asked for [weighted m]."""
+    fewest: int = 64
+    """The least number of places on a smooth part of the path."""
+    most: int = 20_000
+    """The largest number of places on a smooth part of the path."""
+    rate: float = 120.0
+    """Samples that are checked against the limits [1/s]."""
+    corner: float = 0.02
+    """A turn of the path's direction, within a thousandth of it, at which the path is passed at rest [rad]."""
+    inner_corner: float = 0.3
+    """The same between the straight pieces of one curve [rad]; pieces of a round corner turn less."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,50 +56,56 @@ class PathTiming:
 
     @property
     def duration(self) -> float:
+        """Of the whole path [s]."""
         return float(self.t[-1])
 
     def motion(self, dt: float = 1 / 60) -> Motion:
-        """Samples every `dt` seconds, or a little less, from start to end, each of them on the path."""
+        """A motion with samples every `dt` [s], or a little less, all on the path; raises BunrakuError for a bad `dt`."""
         if not 0.0 < dt < math.inf:
             raise BunrakuError(f"dt = {dt} s\n  advice: give a positive number of seconds")
         return self.samples(max(math.ceil(self.duration / dt - 1e-9), 1) + 1)
 
     def at(self, t: Array) -> Array:
-        """Configurations at times, which increase."""
+        """Configurations (T, n_q) at increasing times `t` (T,) [s]."""
         k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2)
         since, step = t - self.t[k], self.t[k + 1] - self.t[k]
         place = self.place[k] + since * (self.rate[k] + 0.5 * since / step * (self.rate[k + 1] - self.rate[k]))
         return self.path.sample(place)
 
     def samples(self, count: int) -> Motion:
-        """So many samples, evenly spaced in time."""
+        """A motion of `count` samples, evenly spaced in time."""
         t = np.linspace(0.0, self.duration, max(count, 2))
         return Motion.of(self.path.space.figure, t, self.at(t))
 
 
-def timed(path: Path, *, speed: Limit = 1.0, acceleration: Limit = 1.0) -> PathTiming:
-    """The fastest timing at rest at both ends. Limits are one number, one for each variable, or by the names of variables.
+def timed(
+    path: Path, *, speed: Limit = 1.0, acceleration: Limit = 1.0, options: PathTimingOptions = PathTimingOptions()
+) -> PathTiming:
+    """The fastest timing of a `path` within limits, at rest at both ends and at corners.
 
-    Variables that a mapping does not name have the limit 1; [m/s or rad/s] and [m/s² or rad/s²].
+    speed: of every variable [m/s or rad/s]: one number, one for each, or a mapping by name; who is not named has the limit 1.
+    acceleration: the same [m/s² or rad/s²].
+    options: how finely the path is looked at.
+    Raises BunrakuError for a path of length zero, limits that are not positive, or a path on which no speed keeps them.
     """
     v, a = (_limit(path, limit, what) for limit, what in ((speed, "speed"), (acceleration, "acceleration")))
     if path.length < 1e-9:
         raise BunrakuError("start and goal are the same: there is no way to time\n  advice: give a goal that is elsewhere")
     parts = [np.zeros((1, 3))]
-    for start, end in _smooth_parts(path):
-        own = _fastest(path, start, end, v, a)[1:]
+    for start, end in _smooth_parts(path, options):
+        own = _fastest(path, start, end, v, a, options)[1:]
         own[:, 0] += parts[-1][-1, 0]
         parts.append(own)
     timing = PathTiming(path, *np.concatenate(parts).T)
     # Between places limits may be passed by a little: what samples show decides, and time is stretched.
-    excess = _excess(timing, v, a)
+    excess = _excess(timing, v, a, options.rate)
     slower = math.sqrt(max(excess, 1.0))
     return PathTiming(path, slower * timing.t, timing.place, timing.rate / slower)
 
 
-def _excess(timing: PathTiming, v: Array, a: Array) -> float:
+def _excess(timing: PathTiming, v: Array, a: Array, rate: float) -> float:
     """How far limits are passed, as the factor by which accelerations are too large."""
-    t = np.linspace(0.0, timing.duration, max(int(CLOSE_LOOK * timing.duration), 8))
+    t = np.linspace(0.0, timing.duration, max(int(rate * timing.duration), 8))
     Q = timing.at(t)
     speed = np.diff(Q, axis=0) / t[1]
     change = np.diff(np.concatenate([np.zeros((1, Q.shape[1])), speed, np.zeros((1, Q.shape[1]))]), axis=0) / t[1]
@@ -106,12 +125,12 @@ def _limit(path: Path, limit: Limit, what: str) -> Array:
     return out
 
 
-def _smooth_parts(path: Path) -> list[tuple[float, float]]:
+def _smooth_parts(path: Path, options: PathTimingOptions) -> list[tuple[float, float]]:
     """The parts of the path between corners."""
     w = path.space.weights
     h = 1e-3 * path.length / max(len(path.curves), 1)
-    # Pieces of a rounded corner turn less than what is blunt.
-    inner = [*((s, SHARP + 20.0 * h) for s in path.knots[1:-1]), *((s, BLUNT) for s in path.inner_knots)]
+    outer = ((s, options.corner + 20.0 * h) for s in path.knots[1:-1])
+    inner = [*outer, *((s, options.inner_corner) for s in path.inner_knots)]
     if not inner:
         return [(0.0, path.length)]
     at, sharp = np.array(sorted(inner)).T
@@ -125,11 +144,11 @@ def _smooth_parts(path: Path) -> list[tuple[float, float]]:
     return [(a, b) for a, b in pairwise(places) if b - a > 1e-9]
 
 
-def _fastest(path: Path, start: float, end: float, v: Array, a: Array) -> Array:
+def _fastest(path: Path, start: float, end: float, v: Array, a: Array, options: PathTimingOptions) -> Array:
     """Times, places and rates of one smooth part, at rest at both ends."""
     sizes = [b - a for a, b, curve in zip(path.knots[:-1], path.knots[1:], path.curves, strict=True) if len(curve.knots) > 2]
-    spacing = min([SPACING, *(size / 20 for size in sizes)])
-    n = min(max(FEWEST, math.ceil((end - start) / spacing)), MOST) + 1
+    spacing = min([options.spacing, *(size / 20 for size in sizes)])
+    n = min(max(options.fewest, math.ceil((end - start) / spacing)), options.most) + 1
     s = np.linspace(start, end, n)
     Q = path.sample(s)
     h = s[1] - s[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 import zipfile
 from dataclasses import dataclass
 from os import PathLike
@@ -15,17 +16,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from bunraku.collision.curve_proofs import Curve
+from bunraku.collision.curve_proofs import WayCurve
 from bunraku.errors import BunrakuError, FileError
 from bunraku.planning.ways.free_space import FreeSpace
 from bunraku.planning.ways.path import Path
-from bunraku.planning.ways.steer import TURN, length, reversed_curve
+from bunraku.planning.ways.steer import length, reversed_curve
 from bunraku.writing import writing
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-VERSION = 1
-_ADVICE = "roadmaps are written by roadmap.save('name.npz')"
+ROADMAP_VERSION = 1  # of the file
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Roadmap:
             out.append(node)
         return out
 
-    def _keep(self, i: int, j: int, known: Curve) -> None:
+    def _keep(self, i: int, j: int, known: WayCurve) -> None:
         """An edge between two nodes, one of whose curves is known to be free, and may be what is steered here or may not."""
         if self.space.steering.straight:  # straight is straight either way
             self.add_edge(i, j)
@@ -187,7 +187,7 @@ class Roadmap:
         curves.append(reversed_curve(self.space.curve(goal, self.nodes[inner[-1]])))
         return Path(self.space, tuple(curves))
 
-    def edge_curve(self, i: int, j: int) -> Curve:
+    def edge_curve(self, i: int, j: int) -> WayCurve:
         """The curve of an edge, from i to j whichever way it was steered."""
         if (i, j) in self._edges:
             return self.space.curve(self.nodes[i], self.nodes[j])
@@ -201,7 +201,7 @@ class Roadmap:
         """To an .npz file that appears whole or not at all."""
         edges = np.array(list(self._edges), np.int64).reshape(-1, 2)
         barred = np.array(sorted(self._barred), np.int64).reshape(-1, 2)
-        about = json.dumps({"version": VERSION, "space": self.space.text, "scene": scene_hash(self.space)})
+        about = json.dumps({"version": ROADMAP_VERSION, "space": self.space.text, "scene": scene_hash(self.space)})
         with writing(path) as temporary:
             np.savez(
                 temporary, about=np.array(about), nodes=self.nodes, guard=np.array(self._guard, np.bool_), edges=edges,
@@ -214,29 +214,29 @@ class Roadmap:
         return f"<Roadmap: {len(self.guards)} guards, {others} others, {len(self._edges)} edges, {parts} components>"
 
 
-def same_curve(a: Curve, b: Curve) -> bool:
+def same_curve(a: WayCurve, b: WayCurve) -> bool:
     """Whether two curves are one but for rounding and whole turns."""
     if a.Q.shape != b.Q.shape or not np.array_equal(a.bends, b.bends) or np.abs(a.knots - b.knots).max() > 1e-12:
         return False
     off = a.Q - b.Q
-    whole = TURN * np.round(off[0] / TURN)
+    whole = math.tau * np.round(off[0] / math.tau)
     return bool(np.abs(off - whole).max() < 1e-12 and np.abs(a.control - b.control).max(initial=0.0) < 1e-12)
 
 
 def load(path: str | PathLike[str], space: FreeSpace) -> Roadmap:
     """The roadmap in a file. Where the scene or the shapes are others than they were, edges are proven again or dropped."""
     about, arrays = _read(path)
-    if about.get("version") != VERSION:
-        raise FileError(f"version {about.get('version')}, not {VERSION}", path=str(path), advice="learn it again")
+    if about.get("version") != ROADMAP_VERSION:
+        raise FileError(f"version {about.get('version')}, expected {ROADMAP_VERSION}", path=str(path), advice="learn it again")
     if about.get("space") != space.text:
         advice = f"it is of {about.get('space')}"
         raise FileError(f"a roadmap of another figure or steering than {space.figure.name}'s", path=str(path), advice=advice)
     roadmap = Roadmap(space)
     nodes, guard, edges, lengths, barred = (arrays[key] for key in ("nodes", "guard", "edges", "lengths", "barred"))
     if nodes.shape != (len(guard), space.n) or edges.shape != (len(lengths), 2) or not np.isfinite(nodes).all():
-        raise FileError("its arrays do not fit each other", path=str(path), advice=_ADVICE)
+        raise _bad_file(path, "its arrays do not fit each other")
     if len(edges) and not (edges.min() >= 0 and edges.max() < len(nodes)):
-        raise FileError("an edge leads to no node", path=str(path), advice=_ADVICE)
+        raise _bad_file(path, "an edge leads to no node")
     for q, own in zip(nodes, guard, strict=True):
         roadmap.add_node(q, guard=bool(own))
     same = about.get("scene") == scene_hash(space)
@@ -248,6 +248,10 @@ def load(path: str | PathLike[str], space: FreeSpace) -> Roadmap:
     return roadmap
 
 
+def _bad_file(path: str | PathLike[str], message: str) -> FileError:
+    return FileError(message, path=str(path), advice="write roadmaps with roadmap.save('name.npz')")
+
+
 def _read(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -256,9 +260,9 @@ def _read(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror or error}", path=str(path), advice="check the name") from None
     except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise FileError(f"not a roadmap: {error}", path=str(path), advice=_ADVICE) from None
+        raise _bad_file(path, f"not a roadmap: {error}") from None
     if not isinstance(about, dict):
-        raise FileError("not a roadmap", path=str(path), advice=_ADVICE)
+        raise _bad_file(path, "not a roadmap")
     return about, arrays
 
 

@@ -9,20 +9,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.brief import brief
-from bunraku.collision.curve_proofs import Curve
+from bunraku.collision.curve_proofs import WayCurve
 from bunraku.kernels.clock import worked
 from bunraku.outcome import STOPPED, Outcome
 from bunraku.planning.planning_outcomes import BUDGET_SPENT, FOUND
 from bunraku.planning.ways.free_space import FreeSpace
 from bunraku.planning.ways.path import Path
 from bunraku.planning.ways.steer import length, reversed_curve
-from bunraku.planning.ways.straight_trees import FULL, MET, grow
+from bunraku.planning.ways.straight_trees import GROWTH, grow
 from bunraku.progress import Listener, Progress
 
 Array = NDArray[np.float64]
-BATCH = 32  # targets between two looks at the clock
-LOOK, FINEST = 0.4, 0.02  # [weighted m] between samples of a branch, at first and at the least
-FAR = 1e30  # where the dead are: nearest to nothing
+
+
+@dataclass(frozen=True)
+class ConnectOptions:
+    """How two trees grow toward each other."""
+
+    stride: float = 1.5
+    """The most that a branch grows at a time [weighted m]."""
+    batch: int = 32
+    """Targets between two looks at the clock."""
+    look: float = 0.4
+    """Distance of the samples at which a straight branch is looked at before it is proven, at first [weighted m]."""
+    finest: float = 0.02
+    """The least such distance; it is halved whenever a proof fails [weighted m]."""
 
 
 @dataclass
@@ -33,7 +44,7 @@ class WayTree:
     Q: Array
     parent: NDArray[np.int64]
     count: int = 1
-    curves: dict[int, Curve] = field(default_factory=dict)
+    curves: dict[int, WayCurve] = field(default_factory=dict)
     """From the parent, where it is not what would be steered again."""
 
     @property
@@ -47,7 +58,7 @@ class WayTree:
         self.Q = np.concatenate([self.Q, np.empty_like(self.Q)])
         self.parent = np.concatenate([self.parent, np.empty_like(self.parent)])
 
-    def add(self, parent: int, curve: Curve) -> int:
+    def add(self, parent: int, curve: WayCurve) -> int:
         n = self.count
         if n == len(self.Q):
             self.make_room()
@@ -55,9 +66,9 @@ class WayTree:
         self.count += 1
         return n
 
-    def branch(self, k: int) -> list[Curve]:
+    def branch(self, k: int) -> list[WayCurve]:
         """Curves from the root to a node."""
-        out: list[Curve] = []
+        out: list[WayCurve] = []
         while k > 0:
             parent = int(self.parent[k])
             out.append(self.curves[k] if k in self.curves else self.space.curve(self.Q[parent], self.Q[k]))
@@ -88,16 +99,24 @@ class Growth:
 
 
 def connect(
-    space: FreeSpace, start: Array, goal: Array, *, seed: int = 0, seconds: float = 10.0, nodes: int = 100_000, stride: float = 1.5,
-    progress: Listener | None = None,
+    space: FreeSpace, start: Array, goal: Array, *, seed: int = 0, seconds: float = 10.0, nodes: int = 100_000,
+    options: ConnectOptions = ConnectOptions(), progress: Listener | None = None,
 ) -> Growth:  # fmt: skip
-    """A path between two free configurations, or how far the trees got; Ctrl-C ends it.
+    """A path between two free configurations, or how far the trees got.
 
-    A branch grows by at most `stride` (weighted metres) at a time. `progress` hears of the trees after every few targets.
+    space: with curves, distances and proofs.
+    start, goal: free configurations (n_q,).
+    seed: of the random targets.
+    seconds: processor time that the search may take [s].
+    nodes: the most of both trees together.
+    options: how the trees grow.
+    progress: hears of the trees after every few targets.
+    Returns the path, every curve of which is proven free, or None and why. Ctrl-C ends the search and keeps the trees.
     """
     rng = np.random.default_rng(seed)
     trees = (tree_at(space, start), tree_at(space, goal))
-    turns = Looks(space).turns if space.steering.straight else _steered
+    turns = StraightGrowth(space, options).turns if space.steering.straight else _steered
+    stride = options.stride
     turns(space, trees, np.empty((0, space.n)), stride, 0)  # what must be compiled is compiled before the clock starts
     begun, spent = time.perf_counter(), worked()  # what others do at the same time does not shorten the search
 
@@ -107,7 +126,7 @@ def connect(
     here = 0
     try:
         while len(trees[0]) + len(trees[1]) < nodes and worked() - spent < seconds:
-            met, here = turns(space, trees, space.sample(rng, BATCH), stride, here)
+            met, here = turns(space, trees, space.sample(rng, options.batch), stride, here)
             if met is not None:
                 return ended(FOUND, _joined(space, trees, *met))
             if progress is not None:
@@ -117,11 +136,11 @@ def connect(
     return ended(BUDGET_SPENT)
 
 
-class Looks:
+class StraightGrowth:
     """Straight curves: one kernel call for all targets; curves are looked at first, and proven when they make a path."""
 
-    def __init__(self, space: FreeSpace) -> None:
-        self.space, self.look = space, LOOK
+    def __init__(self, space: FreeSpace, options: ConnectOptions) -> None:
+        self.space, self.look, self.finest = space, options.look, options.finest
         self.proven: tuple[set[int], set[int]] = (set(), set())
 
     def turns(
@@ -136,16 +155,16 @@ class Looks:
             )  # fmt: skip
             for tree, count in zip(trees, counts.tolist(), strict=True):
                 tree.count = count
-            if status == FULL:
+            if status == GROWTH.full:
                 for tree in trees:
                     if tree.count == len(tree.Q):
                         tree.make_room()
                 continue
-            if status != MET:
+            if status != GROWTH.met:
                 return None, here
             if all(self._prove(tree, int(k), known) for tree, k, known in zip(trees, ends, self.proven, strict=True)):
                 return (int(ends[0]), int(ends[1])), here
-            self.look = max(0.5 * self.look, FINEST)
+            self.look = max(0.5 * self.look, self.finest)
             return None, here
 
     def _prove(self, tree: WayTree, k: int, known: set[int]) -> bool:
@@ -162,7 +181,7 @@ class Looks:
                 dead[node] = True
                 for child in range(node + 1, len(tree)):
                     dead[child] = dead[tree.parent[child]]
-                tree.nodes[dead] = FAR
+                tree.nodes[dead] = 1e30  # far from everything, and so nearest to nothing
                 return False
             known.add(node)
         return True

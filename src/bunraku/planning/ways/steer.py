@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.collision.curve_proofs import Curve, samples_of
-from bunraku.collision.free_curves import UNBENT
+from bunraku.collision.curve_proofs import WayCurve, samples_of
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 
 Array = NDArray[np.float64]
-TURN = 2.0 * math.pi
-WHOLE = np.array([0.0, 1.0])
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class Steering:
         lower, upper = figure.limits
         turns = np.array([variable.motion == "rotate" for variable in figure.variables])
         self.wraps: NDArray[np.bool_] = turns & ~(np.isfinite(lower) & np.isfinite(upper))
-        self.per_turn: Array = np.where(self.wraps, 1.0 / TURN, 0.0)
+        self.per_turn: Array = np.where(self.wraps, 1.0 / math.tau, 0.0)
         self._places = [figure.indices((part.x, part.y, part.heading)) for part in parts]
         named = [int(k) for own in self._places for k in own]
         if len(set(named)) < len(named):
@@ -88,15 +86,15 @@ class Steering:
     def difference(self, a: ArrayLike, b: ArrayLike) -> Array:
         """b − a, the short way round; both broadcast."""
         out = np.asarray(b, float) - np.asarray(a, float)
-        return np.asarray(out - TURN * np.rint(out * self.per_turn))
+        return np.asarray(out - math.tau * np.rint(out * self.per_turn))
 
-    def curve(self, q_a: Array, q_b: Array) -> Curve:
+    def curve(self, q_a: Array, q_b: Array) -> WayCurve:
         """From q_a on; it ends in q_b up to whole turns."""
         ends = np.empty((2, len(q_a)))
         ends[0] = q_a
         np.add(q_a, self.difference(q_a, q_b), out=ends[1])
         if not self.parts:
-            return Curve(WHOLE, ends, *UNBENT)
+            return WayCurve(ends)
         bends: list[tuple[int, ...]] = []
         control: list[Array] = []
         turned: list[tuple[NDArray[np.int64], Array, Array]] = []
@@ -108,24 +106,24 @@ class Steering:
                     control.append(found[0])
             elif isinstance(part, Differential):
                 turned.append((own, *_turn_drive_turn(part, ends[:, own])))
-        bent = (np.array(bends, np.int64), np.array(control)) if bends else UNBENT
+        bent: dict[str, Any] = {"bends": np.array(bends, np.int64), "control": np.array(control)} if bends else {}
         if not turned:
-            return Curve(WHOLE, ends, *bent)
+            return WayCurve(ends, **bent)
         knots = np.unique(np.concatenate([[0.0, 1.0], *(own_knots for _, own_knots, _ in turned)]))
         Q = ends[0] + knots[:, None] * (ends[1] - ends[0])
         for own, own_knots, own_Q in turned:
             for k, i in enumerate(own):
                 Q[:, i] = np.interp(knots, own_knots, own_Q[:, k])
-        return Curve(knots, Q, *bent)
+        return WayCurve(Q, knots, **bent)
 
-    def cut(self, curve: Curve, s: float) -> Curve:
+    def cut(self, curve: WayCurve, s: float) -> WayCurve:
         """The curve that is steered to the place s of a curve."""
         if len(curve.Q) == 2 and not len(curve.bends):
-            return Curve(WHOLE, np.stack([curve.Q[0], curve.Q[0] + s * (curve.Q[1] - curve.Q[0])]), *UNBENT)
+            return WayCurve(np.stack([curve.Q[0], curve.Q[0] + s * (curve.Q[1] - curve.Q[0])]))
         return self.curve(curve.Q[0], samples(curve, s))
 
 
-def samples(curve: Curve, s: ArrayLike) -> Array:
+def samples(curve: WayCurve, s: ArrayLike) -> Array:
     """Configurations (…, n_q) at places s from 0 to 1."""
     places = np.atleast_1d(np.asarray(s, float))
     out = np.empty((len(places), curve.Q.shape[1]))
@@ -133,24 +131,24 @@ def samples(curve: Curve, s: ArrayLike) -> Array:
     return out if np.ndim(s) else out[0]
 
 
-def reversed_curve(curve: Curve) -> Curve:
+def reversed_curve(curve: WayCurve) -> WayCurve:
     """The same way from its end to its start, facing as before."""
     bends = curve.bends.copy()
     bends[:, 3] = 1 - bends[:, 3]
-    flipped = (1.0 - curve.knots[::-1], curve.Q[::-1], bends, curve.control[:, ::-1])
-    return Curve(*(np.ascontiguousarray(x) for x in flipped))
+    Q, knots, control = (np.ascontiguousarray(x) for x in (curve.Q[::-1], 1.0 - curve.knots[::-1], curve.control[:, ::-1]))
+    return WayCurve(Q, knots, bends, control)
 
 
-def part_of(curve: Curve, start: float, end: float) -> Curve:
+def part_of(curve: WayCurve, start: float, end: float) -> WayCurve:
     """The same curve between two places."""
     inner = curve.knots[(curve.knots > start) & (curve.knots < end)]
     knots = np.concatenate([[start], inner, [end]])
     Q = np.stack([np.interp(knots, curve.knots, column) for column in curve.Q.T], 1)
     control = np.array([_cut(points, start, end) for points in curve.control]).reshape(-1, 4, 2)
-    return Curve((knots - start) / (end - start), np.ascontiguousarray(Q), curve.bends, control)
+    return WayCurve(np.ascontiguousarray(Q), (knots - start) / (end - start), curve.bends, control)
 
 
-def length(curve: Curve, weights: ArrayLike, *, count: int = 17) -> float:
+def length(curve: WayCurve, weights: ArrayLike, *, count: int = 17) -> float:
     """Weighted length: straight pieces exactly, bends by samples."""
     w = np.asarray(weights, float)
     if len(curve.Q) == 2 and not len(curve.bends):
@@ -181,7 +179,7 @@ def _turn_drive_turn(part: Differential, ends: Array) -> tuple[Array, Array]:
     way = math.atan2(y1 - y0, x1 - x0)
     options = []
     for ahead in (way, way + math.pi):
-        first, last = math.remainder(ahead - h0, TURN), math.remainder(h1 - ahead, TURN)
+        first, last = math.remainder(ahead - h0, math.tau), math.remainder(h1 - ahead, math.tau)
         options.append((abs(first) + abs(last), first, last))
     _, first, last = min(options)
     shares = np.cumsum([0.0, part.lever * abs(first), size, part.lever * abs(last)])

@@ -5,13 +5,27 @@ Most branches lead nowhere, so they are only looked at here and there; the few t
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
 from bunraku.collision.curve_proofs import free_samples
 from bunraku.kernels.compile import inline, kernel
-from bunraku.planning.ways.steer import TURN
 
-NOTHING, MET, FULL = 0, 1, 2
+
+class GrowthStatus(NamedTuple):
+    """Why `grow` returned."""
+
+    all_tried: int = 0
+    """Every target was tried."""
+    met: int = 1
+    """The trees met."""
+    full: int = 2
+    """A tree has no room for more nodes."""
+
+
+GROWTH = GrowthStatus()
 
 
 @inline
@@ -22,7 +36,7 @@ def _nearest(Q, n, target, per_turn, weights):
         total = 0.0
         for i in range(target.shape[0]):
             d = target[i] - Q[k, i]
-            d = (d - TURN * np.rint(d * per_turn[i])) * weights[i]
+            d = (d - math.tau * np.rint(d * per_turn[i])) * weights[i]
             total += d * d
             if total >= best:
                 break
@@ -37,7 +51,7 @@ def _aim(q, target, per_turn, weights, stride, end):
     total = 0.0
     for i in range(target.shape[0]):
         d = target[i] - q[i]
-        d -= TURN * np.rint(d * per_turn[i])
+        d -= math.tau * np.rint(d * per_turn[i])
         end[i] = q[i] + d
         total += (d * weights[i]) ** 2
     size = np.sqrt(total)
@@ -99,7 +113,7 @@ def grow(world, bodies, links, margin, metric, trees, counts, targets, stride, l
                     arrived = False
                     break
                 if counts[side] == Q.shape[0]:
-                    return FULL, here
+                    return GROWTH.full, here
                 k = counts[side]
                 counts[side] += 1
                 Q[k], parent[k] = end, near
@@ -114,6 +128,6 @@ def grow(world, bodies, links, margin, metric, trees, counts, targets, stride, l
                     goal[i] = Q[reached, i]
             elif arrived and reached >= 0:
                 ends[side] = reached
-                return MET, here
+                return GROWTH.met, here
         here = 1 - here
-    return NOTHING, here
+    return GROWTH.all_tried, here
