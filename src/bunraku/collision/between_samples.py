@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Passage:
-    """Whether the way between two configurations is free for certain; if not, where and what comes too near."""
+    """Whether a curve or line between two configurations is free for certain; if not, where, and what comes too near."""
 
     free: bool
     s: float = 0.0
@@ -40,7 +40,11 @@ class Passage:
 
 
 def passage(narrow: Narrow, names: tuple[str, ...], q_a: Array, q_b: Array, *, margin: float, resolution: float) -> Passage:
-    """The first trouble found on the straight line; coarse to fine, the earlier half first."""
+    """The first trouble on the straight line between two configurations, looked for coarse to fine, the earlier half first.
+
+    narrow: the world. names: of its things. q_a, q_b: the ends [rad or m].
+    margin: the least distance that must be kept [m]. resolution: what is nearer to it than this is not called free [m].
+    """
     flat, step = narrow.flat, q_b - q_a
     pending = [(0.0, 1.0)]
     while pending:
@@ -62,7 +66,8 @@ def passage(narrow: Narrow, names: tuple[str, ...], q_a: Array, q_b: Array, *, m
 def denser(flat: Flat, Q: Array, *, step: float, shapes: NDArray[np.bool_] | None = None) -> tuple[Array, Array]:
     """Samples between those of Q such that no point of a shape gets farther than `step` [m] from one to the next.
 
-    With `shapes`, some shapes only. Returns the places of the samples, as fractions of the way through Q's rows, and the samples.
+    flat: the world. Q: configurations (T, n_q). step: [m]. shapes: which shapes count (a mask); None counts all.
+    Returns the places of the samples, in rows of Q (0 to T − 1), and the samples.
     """
     if len(Q) < 2:
         return np.arange(len(Q), dtype=float), Q

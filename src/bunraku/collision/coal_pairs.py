@@ -39,6 +39,7 @@ class Narrow:
 
     @classmethod
     def of(cls, flat: Flat, moving: list[Thing], static: list[Thing]) -> Narrow:
+        """The things of a world, `moving` and `static`, whose arrays are `flat`."""
         things = (*moving, *static)
         half_space = coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
         geometries = tuple(half_space if thing.solid is None else thing.solid.coal for thing in things)
@@ -46,11 +47,12 @@ class Narrow:
         return cls(flat, things, geometries, places)
 
     def at(self, q: Array) -> Query:
+        """Questions about the configuration `q`."""
         return Query(self, q)
 
 
 class Query:
-    """All questions about one configuration."""
+    """Questions about one configuration `q` of the things in `narrow`."""
 
     def __init__(self, narrow: Narrow, q: Array) -> None:
         self._narrow = narrow
@@ -73,7 +75,7 @@ class Query:
         return geometries[i], self._place(i), geometries[j], self._place(j)
 
     def any_nearer(self, pairs: Iterable[tuple[int, int]], margin: float) -> bool:
-        """Whether two things of any pair are nearer than a margin."""
+        """Whether the things of any of the `pairs`, by number, are nearer than `margin` [m]."""
         request, result = coal.CollisionRequest(), coal.CollisionResult()
         request.enable_contact = False
         request.security_margin = margin
@@ -84,7 +86,7 @@ class Query:
         return False
 
     def distance(self, i: int, j: int, *, bound: float = math.inf) -> Witness | None:
-        """The signed distance; None where it is not below the bound."""
+        """The signed distance of things number `i` and `j`; None where it is not below `bound` [m]."""
         pair, result = self._pair(i, j), coal.DistanceResult()
         swallowed = self._swallowed(i, j)
         value = _distance(pair, result, math.inf if swallowed else bound)

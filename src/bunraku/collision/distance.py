@@ -68,7 +68,7 @@ class Clearances:
 
 
 def distances(names: tuple[str, ...], found: Rows) -> tuple[Distance, ...]:
-    """As objects, nearest first."""
+    """The rows `found` as objects, nearest first; `names` are those of all things."""
     out = []
     for row in np.argsort(found.value, kind="stable"):
         _, i, j, _ = found.ints[row].tolist()
@@ -78,7 +78,7 @@ def distances(names: tuple[str, ...], found: Rows) -> tuple[Distance, ...]:
 
 
 def clearances(names: tuple[str, ...], flat: Flat, Q: Array, found: Rows) -> Clearances:
-    """As arrays, with gradients."""
+    """The rows `found` at configurations `Q` (T, n_q) of a world `flat`, with gradients; `names` are those of all things."""
     G = np.zeros((len(found), Q.shape[1]))
     gradients(flat, Q, found.ints, found.floats, G)
     value, p_A, p_B, normal, _ = np.split(found.floats, (1, 4, 7, 10), axis=1)

@@ -1,4 +1,4 @@
-"""Ways: whether whole curves are free, for certain, many times over."""
+"""Ways: whether whole curves are free, for certain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ReachLink:
-    """Two points whose distance stays between `least` and `most` [m]: what an arm can do between shoulder and grasp."""
+    """Two points whose distance must stay between `least` and `most` [m]: how far an arm reaches from shoulder to grasp."""
 
     a: Point
     b: Point
@@ -39,10 +39,13 @@ class ReachLink:
 
 
 class Ways:
-    """Questions about samples and curves in a world, with a margin [m] and with links.
+    """Whether samples and curves in a world are free. What is called free is free: answers rest on lower bounds of distances.
 
-    What is called free is free: answers rest on lower bounds of distances. What comes nearer to the margin than
-    `resolution` [m] is not called free.
+    world: figures and what is around.
+    links: pairs of points whose distance has limits.
+    margin: the least distance that must be kept [m].
+    resolution: what comes nearer to the margin than this is not called free [m].
+    Raises BunrakuError for numbers below zero, UnknownName for a link to a frame that does not exist.
     """
 
     def __init__(self, world: World, *, links: Iterable[ReachLink] = (), margin: float = 0.0, resolution: float = 5e-4) -> None:
@@ -54,18 +57,18 @@ class Ways:
         self.flat_links = _laid_out(world, self.links)
 
     def free(self, Q: ArrayLike) -> Bools:
-        """Whether each sample (T, n_q) keeps the margin and the links."""
+        """Whether each of the configurations `Q` (T, n_q) keeps the margin and the links."""
         samples = self.world.samples(Q)
         out = np.zeros(len(samples), np.bool_)
         free_samples(self.world.flat, self.bodies, self.flat_links, samples, self.margin, True, out)
         return out
 
     def free_along(self, curve: WayCurve) -> bool:
-        """Whether the whole curve does, for certain."""
+        """Whether the whole `curve` does, for certain."""
         return bool(self._along(curve, np.empty(4)) == PROOF.free)
 
     def along(self, curve: WayCurve) -> Passage:
-        """The same, and if not, where and why; `value` is the distance left, or how far a link is from its limit."""
+        """Whether the whole `curve` does; if not, where and why. `value`: the distance left, or how far a link is from its limit."""
         out = np.empty(4)
         status = self._along(curve, out)
         if status == PROOF.free:

@@ -18,6 +18,10 @@ Array = NDArray[np.float64]
 
 
 def check(narrow: Narrow, names: tuple[str, ...], Q: Array, *, between: bool) -> CollisionReport:
+    """Clearance and overlaps at configurations `Q` (T, n_q), with `between` also on the lines from one to the next.
+
+    narrow: the world. names: of its things.
+    """
     near = nearest(narrow, Q, rows(narrow.flat, Q, within=math.inf, mode=MODE.nearest))
     clearance = np.full(len(Q), math.inf)
     clearance[near.sample] = near.value
@@ -47,7 +51,7 @@ def _hits(names: tuple[str, ...], deep: Rows) -> tuple[Hit, ...]:
 
 
 def _passages(narrow: Narrow, names: tuple[str, ...], Q: Array) -> tuple[tuple[int, Passage], ...]:
-    """The ways from sample to sample that are not free. Most are told free at their middle, all at once."""
+    """The lines from sample to sample that are not free. Most are found free by one look at their middle."""
     middle, half = 0.5 * (Q[1:] + Q[:-1]), 0.5 * np.abs(np.diff(Q, axis=0))
     if not len(middle):
         return ()

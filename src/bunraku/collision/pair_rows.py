@@ -28,18 +28,25 @@ class Rows:
 
     @property
     def sample(self) -> Ints:
+        """Which configuration each row belongs to, (m,)."""
         return self.ints[:, 0]
 
     @property
     def value(self) -> Array:
+        """Distances, or bounds of them [m], (m,)."""
         return self.floats[:, 0]
 
     def where(self, mask: NDArray[np.bool_] | Ints) -> Rows:
+        """The rows that a `mask` or indices choose."""
         return Rows(self.ints[mask], self.floats[mask])
 
 
 def rows(flat: Flat, Q: Array, *, within: float, mode: int, half: Array | None = None) -> Rows:
-    """What the kernel finds; STATUS.bound and STATUS.deep rows still want coal's answer."""
+    """Pairs that are near, as the kernel finds them; rows that are not STATUS.exact still want coal's answer.
+
+    flat: the world. Q: configurations (T, n_q). within: how near [m]. mode: one of MODE.
+    half: half sizes (T, n_q) of boxes about the configurations; a pair is then near if it may be anywhere in its box.
+    """
     room, box = 64 + 64 * len(Q), np.zeros((0, 0)) if half is None else half
     while True:
         ints, floats = np.empty((room, 4), np.int64), np.empty((room, ROW_NUMBERS))
@@ -50,7 +57,7 @@ def rows(flat: Flat, Q: Array, *, within: float, mode: int, half: Array | None =
 
 
 def settled(narrow: Narrow, Q: Array, found: Rows) -> Rows:
-    """Every row with its distance; those that coal finds beyond their margin are gone."""
+    """The rows `found` at configurations `Q`, each with its distance by coal (`narrow`); rows beyond their margin are dropped."""
     keep = np.ones(len(found), bool)
     query, at = None, -1
     for row in np.flatnonzero(found.ints[:, 3] != STATUS.exact).tolist():
@@ -62,7 +69,7 @@ def settled(narrow: Narrow, Q: Array, found: Rows) -> Rows:
 
 
 def nearest(narrow: Narrow, Q: Array, found: Rows) -> Rows:
-    """The nearest row of each sample that has one; coal is asked only about what may be nearer than the best so far."""
+    """The nearest of the rows `found` at each of the configurations `Q`; coal (`narrow`) is asked only where it may matter."""
     chosen = []
     first = np.searchsorted(found.sample, np.arange(len(Q) + 1))
     for t in range(len(Q)):

@@ -34,6 +34,9 @@ class World:
 
     Distances are exact between spheres and capsules, and from those to planes, boxes and meshes; coal's, to 1e-6 m,
     between all others. A closed mesh is solid: what is wholly inside of it overlaps it.
+
+    figures: one or several. scene: what is around; None is nothing. allowed: pairs of names that may touch.
+    Raises UnknownName for a name that nothing has, BunrakuError where there is no figure.
     """
 
     def __init__(
@@ -55,7 +58,7 @@ class World:
         self.n_q = sum(figure.n_q for figure in self.figures)
 
     def allowing(self, pairs: Iterable[tuple[str, str]]) -> World:
-        """The same world in which these pairs may touch as well."""
+        """The same world in which these `pairs` of names may touch as well."""
         return World(self.figures, self.scene, allowed=(*self.allowed, *pairs))
 
     @property
@@ -74,7 +77,7 @@ class World:
     # -- one configuration -------------------------------------------------------------------------------------------
 
     def collides(self, q: ArrayLike, *, margin: float = 0.0) -> bool:
-        """Whether any pair is nearer than `margin` [m]."""
+        """Whether any pair is nearer than `margin` [m] at the configuration `q`."""
         Q = self._one(q)
         found = rows(self.flat, Q, within=_positive(margin, "margin"), mode=MODE.first)
         if not len(found):
@@ -84,17 +87,17 @@ class World:
         return self.narrow.at(Q[0]).any_nearer(found.ints[:, 1:3].tolist(), margin)
 
     def contacts(self, q: ArrayLike) -> tuple[Distance, ...]:
-        """The pairs that overlap, deepest first."""
+        """The pairs that overlap at the configuration `q`, deepest first."""
         return distances(self.names, self._near(self._one(q), 0.0))
 
     def touching_at(self, q: ArrayLike | None = None) -> tuple[tuple[str, str], ...]:
-        """The frames and obstacles that overlap at q, or at the start, in pairs as `allowing` takes them."""
+        """The frames and obstacles that overlap at `q`, or at the start, in pairs as `allowing` takes them."""
         found = self._near(self._one(self.start if q is None else q), 0.0)
         parts = [thing.part for thing in self.things]
         return tuple(dict.fromkeys((parts[i], parts[j]) for i, j in found.ints[:, 1:3].tolist()))
 
     def distance(self, q: ArrayLike) -> Distance:
-        """The nearest pair; infinitely far where nothing can touch."""
+        """The nearest pair at the configuration `q`; infinitely far where nothing can touch."""
         Q = self._one(q)
         found = nearest(self.narrow, Q, rows(self.flat, Q, within=math.inf, mode=MODE.nearest))
         if not len(found):
@@ -102,32 +105,32 @@ class World:
         return distances(self.names, found)[0]
 
     def clearances(self, q: ArrayLike, *, within: float) -> Clearances:
-        """Every pair nearer than `within` [m], with gradients."""
+        """Every pair nearer than `within` [m] at the configuration `q`, with gradients."""
         return self.clearances_along(self._one(q), within=within)
 
     # -- many configurations -----------------------------------------------------------------------------------------
 
     def clearances_along(self, motion: Motion | ArrayLike, *, within: float) -> Clearances:
-        """The same at every sample of a motion, or of Q (T, n_q)."""
+        """Every pair nearer than `within` [m] at each sample of a `motion`, or of configurations (T, n_q), with gradients."""
         Q = self.samples(motion)
         return clearances(self.names, self.flat, Q, self._near(Q, within))
 
     def check(self, motion: Motion | ArrayLike, *, between: bool = False) -> CollisionReport:
-        """Clearance and overlaps of a motion, or of Q (T, n_q); with `between`, also the ways from sample to sample."""
+        """Clearance and overlaps of a `motion`, or of configurations (T, n_q); with `between`, on the lines between them too."""
         return check(self.narrow, self.names, self.samples(motion), between=between)
 
     def denser(self, motion: Motion | ArrayLike, *, step: float = 0.005) -> Array:
-        """Q with samples put between, so that no point of a shape gets farther than `step` [m] from one to the next."""
+        """Configurations of a `motion`, or (T, n_q), and more between: no point of a shape moves more than `step` [m] at once."""
         return denser(self.flat, self.samples(motion), step=_positive(step, "step", zero=False))[1]
 
     # -- between two configurations ----------------------------------------------------------------------------------
 
     def free_between(self, q_a: ArrayLike, q_b: ArrayLike, *, margin: float = 0.0, resolution: float = 1e-4) -> bool:
-        """Whether every configuration on the straight line keeps `margin` [m], for certain; see `between`."""
+        """Whether the line from `q_a` to `q_b` keeps `margin` [m], for certain; `resolution` [m] as in `between`."""
         return self.between(q_a, q_b, margin=margin, resolution=resolution).free
 
     def between(self, q_a: ArrayLike, q_b: ArrayLike, *, margin: float = 0.0, resolution: float = 1e-4) -> Passage:
-        """The straight line from q_a to q_b: free for certain, or where something comes nearer than `margin` [m].
+        """The straight line from `q_a` to `q_b`: free for certain, or where something comes nearer than `margin` [m].
 
         Things that come nearer to the margin than about `resolution` [m] are not told apart from those that touch.
         """
@@ -143,7 +146,7 @@ class World:
         return settled(self.narrow, Q, rows(self.flat, Q, within=within, mode=MODE.all))
 
     def samples(self, motion: Motion | ArrayLike) -> Array:
-        """The configurations (T, n_q) of a motion of our figures, or Q itself; refused if they are of others, or not finite."""
+        """The configurations (T, n_q) of a `motion` of our figures; raises MotionError if it is of others, NotFinite for NaN."""
         return self._checked(self._of_motion(motion) if isinstance(motion, Motion) else motion, 2)
 
     def _one(self, q: ArrayLike) -> Array:
@@ -180,7 +183,7 @@ class World:
 
 
 def _positive(length: float, what: str, *, zero: bool = True) -> float:
-    """A length that may be relied on."""
+    """A checked length."""
     if not (0.0 < length < math.inf or (zero and length == 0.0)):
         advice = "give metres, zero or more" if zero else "give a positive length in metres"
         raise BunrakuError(f"a {what} of {length} m\n  advice: {advice}")

@@ -66,7 +66,7 @@ def test_impossible_problems_say_why():
     assert "300 mm deep in wall" in blocked.outcome.why
     near = find(space(margin=0.5), [-0.7, 0.0, 0.0], GOAL)
     assert near.outcome.kind == START_BLOCKED.kind
-    assert "apart, 500 mm are to be kept" in near.outcome.why
+    assert "apart, the margin is 500 mm" in near.outcome.why
     outside = find(room, START, [3.0, 0.0, 0.0])
     assert outside.outcome.kind == GOAL_BLOCKED.kind
     assert "x = 3" in outside.outcome.why

@@ -1,4 +1,4 @@
-"""find: a way from a start to a goal, through what a roadmap knows or by growing trees, and what was found is kept.
+"""find: a path from a start to a goal, through a roadmap or by growing trees; the roadmap keeps what was found.
 
 space = FreeSpace(World(figure, scene), bounds={"x": (-5, 5), "y": (-5, 5)})
 found = find(space, start, goal, seconds=10)
@@ -25,7 +25,7 @@ from bunraku.planning.ways.visibility import learn
 
 @dataclass(frozen=True, eq=False)
 class FoundWay:
-    """How the search ended, the path if there is one, and the roadmap, which now knows it."""
+    """How the search ended, the path if there is one, and the roadmap, to which the path was added."""
 
     outcome: Outcome
     path: Path | None
@@ -41,10 +41,18 @@ def find(
     space: FreeSpace, start: ArrayLike, goal: ArrayLike, *, roadmap: Roadmap | None = None, seed: int = 0, seconds: float = 10.0,
     smooth: bool = True,
 ) -> FoundWay:  # fmt: skip
-    """A path from start to goal, every curve of which is proven free. With `smooth`, it is made shorter and its corners round.
+    """A path from start to goal, every curve of which is proven free.
 
-    What the roadmap knows is tried first. Where it does not connect the two, trees grow from both, and the path they
-    find becomes part of the roadmap.
+    The roadmap is searched first. Where it does not connect the two, trees grow from both, and the path that they find is
+    added to the roadmap.
+
+    space: configurations that are allowed.
+    start, goal: configurations (n_q,) [rad or m].
+    roadmap: what is known already; None begins with an empty one.
+    seed: of the random numbers.
+    seconds: processor time that the trees may take [s].
+    smooth: whether the path is made shorter and its corners round.
+    Returns the path, or None and the outcome that says why. Raises BunrakuError for configurations of another figure.
     """
     begun, seed = time.perf_counter(), whole(seed)
     roadmap = Roadmap(space) if roadmap is None else roadmap
@@ -71,5 +79,5 @@ def find(
 
 
 def extend(roadmap: Roadmap, *, seed: int = 0, guards: int = 50, seconds: float = np.inf) -> None:
-    """Learns `guards` guards more."""
+    """Adds up to `guards` guards to a `roadmap` within `seconds` of processor time; `seed` is that of the random samples."""
     learn(roadmap, seed=seed, guards=len(roadmap.guards) + guards, seconds=seconds)

@@ -26,8 +26,15 @@ Sampler = Callable[[np.random.Generator, int], Array]
 class FreeSpace:
     """What planners of ways need: samples, whether they are free, distances, curves, whether those are free.
 
-    `bounds` (2, n_q) may be given for variables whose own limits are infinite; angles without limits go round. A `sampler`
-    that knows the task finds more free samples than the uniform one.
+    world: one figure and what is around it.
+    bounds: lower and upper bound by name, for variables without limits of their own [m or rad]; angles without limits go round.
+    parts: variables that move over the floor together, and how they are steered; the others go straight.
+    links: pairs of points whose distance has limits.
+    margin: the least distance of anything from anything [m].
+    weights: of the variables in distances, (n_q,); None takes how far the farthest point gets for one unit of each.
+    sampler: draws configurations; one that knows the task finds more free samples than the uniform one.
+    resolution: what comes nearer to the margin than this is not called free [m].
+    Raises BunrakuError for several figures, for variables without bounds, or for weights that are not positive.
     """
 
     def __init__(
@@ -74,16 +81,17 @@ class FreeSpace:
 
     @property
     def n(self) -> int:
+        """Number of variables."""
         return self.figure.n_q
 
     def sample(self, rng: np.random.Generator, count: int) -> Array:
-        """Configurations within the bounds, free or not."""
+        """`count` configurations (count, n_q) within the bounds, free or not, drawn with `rng`."""
         if self._sampler is not None:
             return self._sampler(rng, count)
         return rng.uniform(self.lower, self.upper, (count, self.n))
 
     def free_sample(self, rng: np.random.Generator, *, tries: int = 100_000) -> Array | None:
-        """One that is free; None where none was met."""
+        """A free configuration drawn with `rng`; None where none of `tries` samples was free."""
         met, batch = 0, 16
         while met < tries:
             Q = self.sample(rng, batch)
@@ -94,7 +102,7 @@ class FreeSpace:
         return None
 
     def free(self, Q: ArrayLike) -> Bools:
-        """Whether each sample (T, n_q) is within its bounds, keeps the margin and the links."""
+        """Whether each of the configurations `Q` (T, n_q) is within bounds and keeps the margin and the links."""
         samples = np.atleast_2d(np.asarray(Q, float))
         out = self.within(samples)
         if out.any():
@@ -102,12 +110,12 @@ class FreeSpace:
         return out
 
     def within(self, Q: Array) -> Bools:
-        """Whether each sample is within its bounds."""
+        """Whether each of the configurations `Q` (…, n_q) is within bounds."""
         inside = (self.lower - 1e-9 <= Q) & (self.upper + 1e-9 >= Q)
         return np.asarray((inside | self._around).all(-1))
 
     def configuration(self, q: ArrayLike, what: str) -> Array:
-        """One that can be relied on, angles that go round within ±π."""
+        """A checked copy of `q`, angles that go round within ±π; `what` names it in errors."""
         out = np.array(q, float)
         if out.shape != (self.n,):
             raise BunrakuError(f"{what}: {self.figure.name} has {self.n} variables, but q has shape {out.shape}")
@@ -117,7 +125,7 @@ class FreeSpace:
         return out
 
     def objection(self, q: Array) -> str:
-        """Why a configuration is not free; nothing where it is."""
+        """Why the configuration `q` is not free, in words; empty where it is."""
         if not self.within(q[None])[0]:
             k = int(np.argmax(((q < self.lower - 1e-9) | (q > self.upper + 1e-9)) & ~self._around))
             return f"{self.figure.names[k]} = {q[k]:.4g} is outside of {self.lower[k]:.4g} to {self.upper[k]:.4g}"
@@ -129,29 +137,31 @@ class FreeSpace:
         nearest = self.world.distance(q)
         if nearest.value < 0.0:
             return f"{nearest.a} is {_said(-nearest.value)} deep in {nearest.b}"
-        return f"{nearest.a} and {nearest.b} are {_said(nearest.value)} apart, {_said(self.ways.margin)} are to be kept"
+        return f"{nearest.a} and {nearest.b} are {_said(nearest.value)} apart, the margin is {_said(self.ways.margin)}"
 
     @cached_property
     def metric(self) -> tuple[Array, Array, Array, Array]:
-        """For kernels: turns a radian where angles go round, weights, and bounds, which those that go round do not have."""
+        """For kernels: 1/2π where angles go round and else 0, weights, lower and upper bounds (infinite where angles go round)."""
         lower, upper = np.where(self._around, -np.inf, self.lower), np.where(self._around, np.inf, self.upper)
         return self.steering.per_turn, self.weights, lower, upper
 
     # -- curves ------------------------------------------------------------------------------------------------------
 
     def distances(self, q: Array, Q: Array) -> Array:
-        """Weighted distances of q to each of Q."""
+        """Weighted distances of `q` from each of `Q` (n, n_q) [weighted m]."""
         difference = self.steering.difference(q, Q) * self.weights
         return np.asarray(np.sqrt(np.einsum("ij,ij->i", difference, difference)))
 
     def curve(self, q_a: Array, q_b: Array) -> WayCurve:
+        """The curve that is steered from `q_a` to `q_b`."""
         return self.steering.curve(q_a, q_b)
 
     def free_along(self, curve: WayCurve) -> bool:
-        """Whether the whole curve stays free, for certain."""
+        """Whether the whole `curve` is free, for certain."""
         return bool(self.within(curve.Q[-1])) and self._stays_within(curve) and self.ways.free_along(curve)
 
     def along(self, curve: WayCurve) -> Passage:
+        """Whether a `curve` keeps the margin and the links; if not, where and what is in the way."""
         return self.ways.along(curve)
 
     def _stays_within(self, curve: WayCurve) -> bool:
@@ -164,16 +174,16 @@ class FreeSpace:
         return True
 
     def sees(self, q_a: Array, q_b: Array) -> bool:
-        """Whether the curve from one to the other is free."""
+        """Whether the curve from `q_a` to `q_b` is free, for certain."""
         return self.free_along(self.curve(q_a, q_b))
 
     @cached_property
     def text(self) -> str:
-        """What a roadmap must agree with to be used here."""
+        """Figure and steering in words; a roadmap from a file must agree with it."""
         parts = [repr(part) for part in self.steering.parts]
         return f"{self.figure.name}: {', '.join(self.figure.names)}; {'; '.join(parts) or 'straight'}"
 
 
 def _said(metres: float) -> str:
-    """A length in the unit that suits it."""
+    """A length in m or mm."""
     return f"{metres:.3g} m" if metres >= 1.0 else f"{1000.0 * metres:.3g} mm"

@@ -1,4 +1,4 @@
-"""Path: a chain of curves, geometry without time; made shorter, and its corners round."""
+"""Path: a chain of curves, geometry without time. `shortcut` shortens it, `rounded` rounds its corners."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Path:
         return out
 
     def dense(self, step: float = 0.005) -> Array:
-        """Samples so near that no point of a shape gets farther than `step` [m] from one to the next."""
+        """Configurations so close that no point of a shape gets farther than `step` [m] from one to the next."""
         coarse = self.sample(np.linspace(0.0, self.length, max(int(np.ceil(self.length / (4.0 * step))), 2)))
         return self.space.world.denser(coarse, step=step)
 

@@ -1,4 +1,4 @@
-"""Roadmap: configurations and the curves between them that are known to be free; searched, mended, kept in a file."""
+"""Roadmap: configurations, and curves between them that are known to be free; searched, changed, saved and loaded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import math
 import zipfile
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ from bunraku.writing import writing
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-ROADMAP_VERSION = 1  # of the file
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,10 @@ class Attachment:
 
 
 class Roadmap:
-    """A graph of configurations in a free space. Edges are curves steered from their first node to their second."""
+    """A graph of configurations in a free `space`. Edges are curves steered from their first node to their second."""
+
+    version: ClassVar[int] = 1
+    """Of the file format."""
 
     def __init__(self, space: FreeSpace) -> None:
         self.space = space
@@ -59,11 +61,12 @@ class Roadmap:
 
     @property
     def guards(self) -> Ints:
-        """Nodes that no guard saw when they came; the others connect."""
+        """Indices of the guards: nodes that no guard saw when they were added. The others connect guards."""
         return np.flatnonzero(self._guard)
 
     @property
     def edges(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of nodes, in the direction in which their curve is steered."""
         return tuple(self._edges)
 
     @property
@@ -82,6 +85,7 @@ class Roadmap:
     # -- changing ----------------------------------------------------------------------------------------------------
 
     def add_node(self, q: Array, *, guard: bool) -> int:
+        """Adds the free configuration `q`, as a `guard` or not, and returns its index."""
         n = len(self)
         if n == len(self._Q):
             self._Q = np.concatenate([self._Q, np.empty_like(self._Q)])
@@ -92,13 +96,13 @@ class Roadmap:
         return n
 
     def add_edge(self, i: int, j: int) -> None:
-        """An edge whose curve is known to be free."""
+        """Adds the edge from node `i` to node `j`, whose curve is known to be free."""
         self._edges[i, j] = length(self.space.curve(self.nodes[i], self.nodes[j]), self.space.weights)
         if self._label is not None and self._label[i] != self._label[j]:
             self._label[self._label == self._label[j]] = self._label[i]
 
     def remove_edge(self, i: int, j: int) -> None:
-        """Takes an edge out for good: it is not learnt again."""
+        """Removes the edge between nodes `i` and `j` for good: it is not learnt again. Raises BunrakuError where there is none."""
         if (i, j) not in self._edges:
             i, j = j, i
         if (i, j) not in self._edges:
@@ -108,11 +112,11 @@ class Roadmap:
         self._label = None
 
     def barred(self, i: int, j: int) -> bool:
-        """Whether an edge was taken out."""
+        """Whether the edge between nodes `i` and `j` was removed."""
         return (i, j) in self._barred or (j, i) in self._barred
 
     def add_path(self, path: Path) -> list[int]:
-        """Keeps the waypoints of a free path, whose curves become edges; nodes that are there already are used."""
+        """Adds a free `path`: its waypoints as nodes, unless they are there, its curves as edges. Returns its nodes."""
         out: list[int] = []
         for k, q in enumerate(path.waypoints):
             node = self._same(self.space.configuration(q, "waypoint"))
@@ -124,7 +128,7 @@ class Roadmap:
         return out
 
     def _keep(self, i: int, j: int, known: WayCurve) -> None:
-        """An edge between two nodes, one of whose curves is known to be free, and may be what is steered here or may not."""
+        """Adds an edge between two nodes that a free curve joins, if what is steered between them is that curve or free itself."""
         if self.space.steering.straight:  # straight is straight either way
             self.add_edge(i, j)
             return
@@ -146,7 +150,7 @@ class Roadmap:
     # -- searching ---------------------------------------------------------------------------------------------------
 
     def seen_from(self, q: Array, *, tries: int = 40, enough: int = 2) -> list[Attachment]:
-        """Nodes that q sees, near ones first: `enough` of them in each component, after at most `tries` looks."""
+        """Nodes that `q` sees, near ones first: `enough` of them in each component, after at most `tries` looks."""
         if not len(self):
             return []
         away = self.space.distances(q, self.nodes)
@@ -166,7 +170,10 @@ class Roadmap:
         return out
 
     def search(self, start: Array, goal: Array, *, tries: int = 40) -> Path | None:
-        """The shortest path through the roadmap between two free configurations; None where it does not connect them."""
+        """The shortest path through the roadmap from `start` to `goal`, both free; None where it does not connect them.
+
+        tries: the most nodes that each of the two looks at.
+        """
         direct = self.space.curve(start, goal)
         if self.space.free_along(direct):
             return Path(self.space, (direct,))
@@ -188,7 +195,7 @@ class Roadmap:
         return Path(self.space, tuple(curves))
 
     def edge_curve(self, i: int, j: int) -> WayCurve:
-        """The curve of an edge, from i to j whichever way it was steered."""
+        """The curve of the edge from node `i` to `j`, whichever way it was steered; raises BunrakuError where there is none."""
         if (i, j) in self._edges:
             return self.space.curve(self.nodes[i], self.nodes[j])
         if (j, i) in self._edges:
@@ -198,10 +205,10 @@ class Roadmap:
     # -- files -------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """To an .npz file that appears whole or not at all."""
+        """Writes an NPZ file to `path`, whole or not at all."""
         edges = np.array(list(self._edges), np.int64).reshape(-1, 2)
         barred = np.array(sorted(self._barred), np.int64).reshape(-1, 2)
-        about = json.dumps({"version": ROADMAP_VERSION, "space": self.space.text, "scene": scene_hash(self.space)})
+        about = json.dumps({"version": self.version, "space": self.space.text, "scene": scene_hash(self.space)})
         with writing(path) as temporary:
             np.savez(
                 temporary, about=np.array(about), nodes=self.nodes, guard=np.array(self._guard, np.bool_), edges=edges,
@@ -215,7 +222,7 @@ class Roadmap:
 
 
 def same_curve(a: WayCurve, b: WayCurve) -> bool:
-    """Whether two curves are one but for rounding and whole turns."""
+    """Whether curves `a` and `b` are the same but for rounding and whole turns."""
     if a.Q.shape != b.Q.shape or not np.array_equal(a.bends, b.bends) or np.abs(a.knots - b.knots).max() > 1e-12:
         return False
     off = a.Q - b.Q
@@ -224,10 +231,14 @@ def same_curve(a: WayCurve, b: WayCurve) -> bool:
 
 
 def load(path: str | PathLike[str], space: FreeSpace) -> Roadmap:
-    """The roadmap in a file. Where the scene or the shapes are others than they were, edges are proven again or dropped."""
+    """The roadmap in the file `path`, for a `space`.
+
+    Where the scene or the shapes have changed since it was saved, edges are proven again or dropped. Raises FileError for a broken
+    file, or one of another figure or steering.
+    """
     about, arrays = _read(path)
-    if about.get("version") != ROADMAP_VERSION:
-        raise FileError(f"version {about.get('version')}, expected {ROADMAP_VERSION}", path=str(path), advice="learn it again")
+    if about.get("version") != Roadmap.version:
+        raise FileError(f"version {about.get('version')}, expected {Roadmap.version}", path=str(path), advice="learn it again")
     if about.get("space") != space.text:
         advice = f"it is of {about.get('space')}"
         raise FileError(f"a roadmap of another figure or steering than {space.figure.name}'s", path=str(path), advice=advice)
@@ -267,7 +278,7 @@ def _read(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[
 
 
 def scene_hash(space: FreeSpace) -> str:
-    """Changes when a shape, an obstacle, a link or the margin does."""
+    """A hash that changes when a shape, an obstacle, a link or the margin of a `space` does."""
     digest = hashlib.sha256(repr((space.ways.margin, space.ways.links, space.world.allowed)).encode())
     for name, array in space.world.flat._asdict().items():
         digest.update(name.encode() + np.ascontiguousarray(array).tobytes())

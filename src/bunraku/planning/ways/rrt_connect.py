@@ -45,20 +45,23 @@ class WayTree:
     parent: NDArray[np.int64]
     count: int = 1
     curves: dict[int, WayCurve] = field(default_factory=dict)
-    """From the parent, where it is not what would be steered again."""
+    """Curves from the parent by node, where they are not what would be steered again."""
 
     @property
     def nodes(self) -> Array:
+        """Configurations (n, n_q), the root first."""
         return self.Q[: self.count]
 
     def __len__(self) -> int:
         return self.count
 
     def make_room(self) -> None:
+        """Doubles the room for nodes."""
         self.Q = np.concatenate([self.Q, np.empty_like(self.Q)])
         self.parent = np.concatenate([self.parent, np.empty_like(self.parent)])
 
     def add(self, parent: int, curve: WayCurve) -> int:
+        """Adds the end of a free `curve` from node `parent`, and returns its index."""
         n = self.count
         if n == len(self.Q):
             self.make_room()
@@ -67,7 +70,7 @@ class WayTree:
         return n
 
     def branch(self, k: int) -> list[WayCurve]:
-        """Curves from the root to a node."""
+        """Curves from the root to node `k`."""
         out: list[WayCurve] = []
         while k > 0:
             parent = int(self.parent[k])
@@ -76,7 +79,7 @@ class WayTree:
         return out[::-1]
 
 
-def tree_at(space: FreeSpace, q: Array) -> WayTree:
+def _tree_at(space: FreeSpace, q: Array) -> WayTree:
     Q, parent = np.empty((512, len(q))), np.full(512, -1, np.int64)
     Q[0] = q
     return WayTree(space, Q, parent)
@@ -84,7 +87,7 @@ def tree_at(space: FreeSpace, q: Array) -> WayTree:
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """What two trees came to."""
+    """Two trees, and the path between their roots if they met."""
 
     outcome: Outcome
     path: Path | None
@@ -95,6 +98,7 @@ class Growth:
 
     @property
     def nodes(self) -> int:
+        """Of both trees."""
         return len(self.trees[0]) + len(self.trees[1])
 
 
@@ -114,8 +118,8 @@ def connect(
     Returns the path, every curve of which is proven free, or None and why. Ctrl-C ends the search and keeps the trees.
     """
     rng = np.random.default_rng(seed)
-    trees = (tree_at(space, start), tree_at(space, goal))
-    turns = StraightGrowth(space, options).turns if space.steering.straight else _steered
+    trees = (_tree_at(space, start), _tree_at(space, goal))
+    turns = _StraightGrowth(space, options).turns if space.steering.straight else _steered
     stride = options.stride
     turns(space, trees, np.empty((0, space.n)), stride, 0)  # what must be compiled is compiled before the clock starts
     begun, spent = time.perf_counter(), worked()  # what others do at the same time does not shorten the search
@@ -136,8 +140,8 @@ def connect(
     return ended(BUDGET_SPENT)
 
 
-class StraightGrowth:
-    """Straight curves: one kernel call for all targets; curves are looked at first, and proven when they make a path."""
+class _StraightGrowth:
+    """Grows straight branches: one kernel call for all targets. Branches are sampled first, and proven once they make a path."""
 
     def __init__(self, space: FreeSpace, options: ConnectOptions) -> None:
         self.space, self.look, self.finest = space, options.look, options.finest
@@ -168,7 +172,7 @@ class StraightGrowth:
             return None, here
 
     def _prove(self, tree: WayTree, k: int, known: set[int]) -> bool:
-        """Whether every curve from the root to a node is free; where one is not, all that grew from it dies."""
+        """Whether every curve from the root to a node is free; where one is not, all that grew from it is given up."""
         chain = []
         while k > 0:
             chain.append(k)
@@ -190,7 +194,7 @@ class StraightGrowth:
 def _steered(
     space: FreeSpace, trees: tuple[WayTree, WayTree], targets: Array, stride: float, here: int
 ) -> tuple[tuple[int, int] | None, int]:
-    """Any curves: target by target."""
+    """Grows branches of any curves, target by target."""
     for target in targets:
         reached = _extend(space, trees[here], target, stride)
         if reached is not None:
@@ -227,5 +231,6 @@ def _reach(space: FreeSpace, tree: WayTree, target: Array, stride: float) -> int
 
 
 def _joined(space: FreeSpace, trees: tuple[WayTree, WayTree], a: int, b: int) -> Path:
+    """The path from root to root through nodes a and b, which met."""
     back = [reversed_curve(curve) for curve in trees[1].branch(b)[::-1]]
     return Path(space, tuple(trees[0].branch(a) + back))

@@ -58,7 +58,7 @@ class Differential(Planar):
 
 
 class Steering:
-    """Curves between configurations of a figure."""
+    """Curves between configurations of a `figure`; `parts` are what does not go straight. Raises BunrakuError where parts clash."""
 
     def __init__(self, figure: Figure, *parts: Planar) -> None:
         self.figure, self.parts = figure, parts
@@ -80,16 +80,16 @@ class Steering:
         return not self.parts
 
     def tied(self, Q: Array) -> Array:
-        """Configurations with the variables that follow from others, where there are such, as these have them."""
+        """Configurations `Q` (…, n_q), with variables that depend on others set accordingly; here there are none."""
         return Q
 
     def difference(self, a: ArrayLike, b: ArrayLike) -> Array:
-        """b − a, the short way round; both broadcast."""
+        """`b` − `a`, angles the short way round; both broadcast."""
         out = np.asarray(b, float) - np.asarray(a, float)
         return np.asarray(out - math.tau * np.rint(out * self.per_turn))
 
     def curve(self, q_a: Array, q_b: Array) -> WayCurve:
-        """From q_a on; it ends in q_b up to whole turns."""
+        """The curve from `q_a`; it ends in `q_b` up to whole turns."""
         ends = np.empty((2, len(q_a)))
         ends[0] = q_a
         np.add(q_a, self.difference(q_a, q_b), out=ends[1])
@@ -117,14 +117,14 @@ class Steering:
         return WayCurve(Q, knots, **bent)
 
     def cut(self, curve: WayCurve, s: float) -> WayCurve:
-        """The curve that is steered to the place s of a curve."""
+        """The curve that is steered from the start of a `curve` to its place `s`, from 0 to 1."""
         if len(curve.Q) == 2 and not len(curve.bends):
             return WayCurve(np.stack([curve.Q[0], curve.Q[0] + s * (curve.Q[1] - curve.Q[0])]))
         return self.curve(curve.Q[0], samples(curve, s))
 
 
 def samples(curve: WayCurve, s: ArrayLike) -> Array:
-    """Configurations (…, n_q) at places s from 0 to 1."""
+    """Configurations (…, n_q) of a `curve` at places `s` from 0 to 1."""
     places = np.atleast_1d(np.asarray(s, float))
     out = np.empty((len(places), curve.Q.shape[1]))
     samples_of(curve, places, out)
@@ -132,7 +132,7 @@ def samples(curve: WayCurve, s: ArrayLike) -> Array:
 
 
 def reversed_curve(curve: WayCurve) -> WayCurve:
-    """The same way from its end to its start, facing as before."""
+    """A `curve` from its end to its start, facing as before."""
     bends = curve.bends.copy()
     bends[:, 3] = 1 - bends[:, 3]
     Q, knots, control = (np.ascontiguousarray(x) for x in (curve.Q[::-1], 1.0 - curve.knots[::-1], curve.control[:, ::-1]))
@@ -140,7 +140,7 @@ def reversed_curve(curve: WayCurve) -> WayCurve:
 
 
 def part_of(curve: WayCurve, start: float, end: float) -> WayCurve:
-    """The same curve between two places."""
+    """The part of a `curve` between the places `start` and `end`, from 0 to 1."""
     inner = curve.knots[(curve.knots > start) & (curve.knots < end)]
     knots = np.concatenate([[start], inner, [end]])
     Q = np.stack([np.interp(knots, curve.knots, column) for column in curve.Q.T], 1)
@@ -149,7 +149,7 @@ def part_of(curve: WayCurve, start: float, end: float) -> WayCurve:
 
 
 def length(curve: WayCurve, weights: ArrayLike, *, count: int = 17) -> float:
-    """Weighted length: straight pieces exactly, bends by samples."""
+    """Length of a `curve` with `weights` of the variables (n_q,): straight pieces exactly, bends by `count` samples."""
     w = np.asarray(weights, float)
     if len(curve.Q) == 2 and not len(curve.bends):
         return math.sqrt(float((((curve.Q[1] - curve.Q[0]) * w) ** 2).sum()))
@@ -158,7 +158,7 @@ def length(curve: WayCurve, weights: ArrayLike, *, count: int = 17) -> float:
 
 
 def _bezier(part: Bezier, ends: Array) -> tuple[Array, int] | None:
-    """Control points, and whether the way is walked backward; None where a few steps will do."""
+    """Control points, and whether the curve is walked backward; None where a few steps will do."""
     p_a, p_b = ends[0, :2], ends[1, :2]
     size = float(np.linalg.norm(p_b - p_a))
     if size <= part.step:

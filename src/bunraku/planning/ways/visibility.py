@@ -23,15 +23,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Learning:
-    """How far learning has come."""
+    """What was learnt, and how it ended."""
 
     samples: int
-    """Free ones."""
+    """Free samples that were drawn."""
     guards: int
     connectors: int
     components: int
     failures: int
-    """Free samples in a row that brought no guard."""
+    """Free samples in a row that some guard saw."""
     outcome: Outcome = BUDGET_SPENT
 
     @property
@@ -44,10 +44,16 @@ def learn(
     roadmap: Roadmap, *, seed: int = 0, failures: int = 150, guards: int = 400, seconds: float = np.inf, looks: int = 16,
     progress: Listener | None = None,
 ) -> Learning:  # fmt: skip
-    """Makes the roadmap larger, in place, until `failures` free samples in a row were seen by guards, or it has `guards`.
+    """Adds guards and connectors to a `roadmap`, in place.
 
-    Each sample looks at the `looks` nearest guards of each component, and `looks` times that in all. The same seed makes the
-    same roadmap of the same roadmap; less time makes a part of it. Ctrl-C ends it, and what was learnt is kept.
+    roadmap: to add to.
+    seed: of the random samples; the same seed makes the same roadmap of the same roadmap, and less time makes a part of it.
+    failures: learning ends after so many free samples in a row that some guard saw.
+    guards: learning ends when the roadmap has so many.
+    seconds: processor time that it may take [s].
+    looks: each sample looks at so many of the nearest guards of each component, and at looks² in all.
+    progress: hears how far it is.
+    Returns what was learnt and how it ended. Ctrl-C ends it and keeps what was learnt.
     """
     space, begun = roadmap.space, worked()
     rng = np.random.default_rng([seed, len(roadmap)])
