@@ -68,7 +68,7 @@ class Ways:
         return bool(self._along(curve, np.empty(4)) == PROOF.free)
 
     def along(self, curve: WayCurve) -> Passage:
-        """Whether the whole `curve` does; if not, where and why. `value`: the distance left, or how far a link is from its limit."""
+        """Whether the whole `curve` does; if not, where and why. `value` is the distance left, or that of a link from its limit."""
         out = np.empty(4)
         status = self._along(curve, out)
         if status == PROOF.free:
