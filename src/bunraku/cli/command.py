@@ -121,7 +121,7 @@ def open_stage(entries: Sequence[Entry], **options: Any) -> None:
     from bunraku.stage.serving import play
     from bunraku.teleop.dropped_files import exporters
 
-    play(entries, opener=file_entries, exporters=exporters(), console=out, **options)
+    play(entries, opener="bunraku.verbs.entries:entries_of", exporters=exporters(), console=out, **options)
 
 
 @app.callback(invoke_without_command=True)

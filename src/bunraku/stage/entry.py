@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from bunraku.brief import brief
 from bunraku.errors import MotionError
 from bunraku.figure import Figure
 from bunraku.motion import Motion
+from bunraku.progress import Listener
 from bunraku.scene import Scene
 from bunraku.stage.live import Live
 
@@ -64,13 +66,19 @@ class Entry:
     """A line of the list: a motion, recorded or live, or a function that makes one when somebody first looks."""
 
     title: str
-    shows: Shown | Callable[[], Shown]
+    shows: Shown | Callable[..., Shown]
+    """What is shown, or a function that makes it; where that takes long, it may take `progress`."""
     about: str = ""
     group: str = ""
     front: tuple[float, float] | None = None
     """Where the audience sits, seen from the figure, in the plane of the floor; else where it sees most."""
 
-    def open(self) -> Recorded | Live:
-        """What it shows, made anew if it is a function that makes it."""
-        thing = self.shows() if callable(self.shows) else self.shows
+    def open(self, *, progress: Listener | None = None) -> Recorded | Live:
+        """What it shows, made anew if it is a function that makes it; `progress` hears how far that is, if the function tells."""
+        if not callable(self.shows):
+            thing = self.shows
+        elif progress is not None and "progress" in inspect.signature(self.shows).parameters:
+            thing = self.shows(progress=progress)
+        else:
+            thing = self.shows()
         return Recorded(thing) if isinstance(thing, Motion) else thing

@@ -8,6 +8,7 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
@@ -41,6 +42,9 @@ def application(stage: Stage, guard: Guard) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(64))  # visitors who wait for an order keep nobody from anything else
+        stage.attach(loop)
         yield
         await stage.close()
 
@@ -52,6 +56,7 @@ def application(stage: Stage, guard: Guard) -> ASGIApp:
         Route("/api/entries/{key}/inputs", api.inputs),
         Route("/api/entries/{key}/inputs", api.replay, methods=["POST"]),
         Route("/api/entries/{key}/export/{suffix}", api.export, methods=["POST"]),
+        Route("/api/entries/{key}/cancel", api.cancel, methods=["POST"]),
         Route("/api/takes/{key}", api.edit, methods=["POST"]),
         Route("/api/meshes/{key}", api.mesh),
         Route("/api/open", api.open, methods=["POST"]),
@@ -108,7 +113,7 @@ class Api:
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        self._busy = asyncio.Semaphore(2)  # exports and uploads
+        self._exporting = asyncio.Semaphore(2)
 
     @_told
     async def entries(self, request: Request) -> Response:
@@ -146,10 +151,14 @@ class Api:
 
     @_told
     async def open(self, request: Request) -> Response:
-        async with self._busy:
-            files = unpack(await _body(request, LARGEST_UPLOAD))
-            entries = await asyncio.to_thread(self._stage.uploads.open, files)
+        files = unpack(await _body(request, LARGEST_UPLOAD))
+        entries = await asyncio.to_thread(self._stage.uploads.open, files)
         return JSONResponse({"opened": self._stage.add(entries)})
+
+    @_told
+    async def cancel(self, request: Request) -> Response:
+        self._stage.cancel(request.path_params["key"])
+        return JSONResponse({})
 
     @_told
     async def edit(self, request: Request) -> Response:
@@ -158,21 +167,27 @@ class Api:
 
     @_told
     async def export(self, request: Request) -> Response:
-        async with self._busy:
+        async with self._exporting:
             key, suffix = request.path_params["key"], request.path_params["suffix"]
             name, data = await asyncio.to_thread(export, self._stage, key, suffix)
         disposition = f'attachment; filename="{name}"'
         return Response(data, media_type="application/octet-stream", headers={"Content-Disposition": disposition})
 
 
-async def _body(request: Request, largest: int) -> bytes:
-    """The body, if it is small enough: read no further than that."""
+async def _body(request: Request, largest: int, patience: float = 15.0) -> bytes:
+    """The body of a `request`, if it has at most `largest` bytes and the next of them come within `patience` [s]."""
     data = bytearray()
-    async for chunk in request.stream():
+    chunks = aiter(request.stream())
+    while True:
+        try:
+            chunk = await asyncio.wait_for(anext(chunks, None), patience)
+        except TimeoutError:
+            raise Refusal(4408, f"nothing came for {patience:g} s") from None
+        if chunk is None:
+            return bytes(data)
         data += chunk
         if len(data) > largest:
             raise Refusal(4413, f"larger than {largest / 2**20:g} MB")
-    return bytes(data)
 
 
 # -- the websocket -----------------------------------------------------------------------------------------------

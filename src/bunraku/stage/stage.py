@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.errors import BunrakuError, UnknownName
+from bunraku.progress import Progress
 from bunraku.stage import describe, takes
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.hand_commands import BadCommand, from_plain
@@ -48,6 +49,7 @@ class Stage:
         self._opening = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
         self._numbers = itertools.count(1)
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     # -- entries -------------------------------------------------------------------------------------------------
 
@@ -70,8 +72,27 @@ class Stage:
             own = self._locks.setdefault(key, threading.Lock())
         with own:  # one that takes long keeps nobody from another
             if key not in self._things:
-                self._things[key] = self.entries[key].open()
+                self._things[key] = self.entries[key].open(progress=lambda word: self._tell_progress(key, word))
             return self._things[key]
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Says which `loop` serves the visitors, and gets ready for their files."""
+        self._loop = loop
+        threading.Thread(target=self.uploads.prepare, daemon=True).start()
+
+    def _tell_progress(self, key: str, word: Progress) -> None:
+        """Called by the thread that opens an entry."""
+        told = {"type": "progress", "entry": key, "stage": word.stage, "done": word.done, "text": word.text}
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.tell_all, told)
+
+    def cancel(self, key: str) -> None:
+        """Ends the work on an entry that is being made; nothing happens if there is none. Raises UnknownName."""
+        if key not in self.entries:
+            raise UnknownName("entry", key, tuple(self.entries))
+        cancel = getattr(self.entries[key].shows, "cancel", None)
+        if cancel is not None:
+            cancel()
 
     def described(self, key: str) -> tuple[Plain, bytes]:
         """An entry for the page: its description and its samples. Not for the event loop."""

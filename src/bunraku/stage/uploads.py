@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pickle
 import struct
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from bunraku.errors import BunrakuError, FileError
 from bunraku.figure import Mesh
+from bunraku.progress import Listener, Progress
+from bunraku.stage.confined import Cancelled, Confined
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.live import Live
 from bunraku.stage.page_export import safe_name
 from bunraku.stage.wire import MALFORMED, Refusal
 
-Opener = Callable[[Path], Sequence[Entry]]
+Opener = Callable[[Path], Sequence[Entry]] | str
+"""Turns a file into entries: a function of a module, or its name, "module:function", so that another process finds it."""
 ATTACHED = (".stl", ".obj", ".mtl", ".dae", ".ply", ".png", ".jpg", ".jpeg")
 """Files that belong to another that is dropped with them."""
-MOST_BYTES = 256 * 2**20
-"""Of everything that has been dropped on one stage."""
 
 
 def unpack(body: bytes) -> list[tuple[str, bytes]]:
@@ -41,51 +45,170 @@ def unpack(body: bytes) -> list[tuple[str, bytes]]:
     return out
 
 
-class Uploads:
-    """A temporary folder, with a subfolder for each drop."""
+@dataclass(frozen=True)
+class UploadLimits:
+    """What visitors may ask for with the files that they drop."""
 
-    def __init__(self, opener: Opener | None) -> None:
-        self.opener = opener
+    bytes: int = 256 * 2**20
+    """Of everything that is dropped on one stage."""
+    reading: float = 20.0
+    """How long reading the files of one drop may take [s]."""
+    working: float = 300.0
+    """How long an order in a dropped file may run [s]."""
+    megabytes: int = 3000
+    """Memory of a process that reads or runs dropped files [MB]."""
+    readers: int = 4
+    """Drops that are read at the same time; others wait."""
+    orders: int = 2
+    """Dropped orders that run at the same time; others wait."""
+
+
+class Uploads:
+    """A temporary folder, with a subfolder for each drop. Dropped files are read, and run, by confined processes only.
+
+    opener: turns a file into entries; None: no files are opened.
+    limits: what visitors may ask for.
+    """
+
+    def __init__(self, opener: Opener | None, limits: UploadLimits = UploadLimits()) -> None:
+        self.opener = opener if opener is None or isinstance(opener, str) else f"{opener.__module__}:{opener.__qualname__}"
+        self.limits = limits
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._bytes = 0
+        self._confined = Confined() if self.opener is None else Confined(self.opener.partition(":")[0])
+        self._readers = threading.Semaphore(limits.readers)
+        self._orders = threading.Semaphore(limits.orders)
+
+    def prepare(self) -> None:
+        """Gets ready to read files, so that the first visitor who drops one does not wait."""
+        if self.opener is not None:
+            self._confined.prepare()
 
     def open(self, files: Sequence[tuple[str, bytes]]) -> list[Entry]:
-        """Entries of files that were dropped together, read by the strict loaders."""
+        """Entries of `files` (name, content) that were dropped together; raises BunrakuError where one cannot be read."""
         if self.opener is None:
             raise BunrakuError("this stage opens no files")
         self._bytes += sum(len(data) for _, data in files)
-        if self._bytes > MOST_BYTES:
-            raise BunrakuError(f"more than {MOST_BYTES // 2**20} MB were dropped here\n  advice: start the stage again")
+        if self._bytes > self.limits.bytes:
+            raise BunrakuError(f"more than {self.limits.bytes // 2**20} MB were dropped here\n  advice: start the stage again")
         folder = self._new_folder()
         names = [safe_name(name) for name, _ in files]
         for name, (_, data) in zip(names, files, strict=True):
             (folder / name).write_bytes(data)
         wanted = [name for name in names if not name.lower().endswith(ATTACHED)] or names
-        return [self._loaded(entry, folder) for name in wanted for entry in self._entries(folder / name)]
+        with self._readers:
+            read = self._run(_read, self.opener, [folder / name for name in wanted], folder=folder, seconds=self.limits.reading)
+        return [self._entry(one, folder) for one in read]
 
-    def _entries(self, path: Path) -> Sequence[Entry]:
-        assert self.opener is not None
+    def _run(self, function: Callable[..., Any], *args: Any, folder: Path, seconds: float, **options: Any) -> Any:
         try:
-            return self.opener(path)
-        except FileError as problem:
+            return self._confined.run(function, *args, folder=folder, seconds=seconds, megabytes=self.limits.megabytes, **options)
+        except BunrakuError as problem:
             # The visitor knows the file by its name, and has no business knowing where we keep it.
-            raise BunrakuError(str(problem).replace(f"{path.parent}/", "")) from None
+            raise type(problem)(str(problem).replace(f"{folder}/", "").replace(str(folder), "")) from None
 
-    def _loaded(self, entry: Entry, folder: Path) -> Entry:
-        thing = entry.open()
+    def _entry(self, read: _Read, folder: Path) -> Entry:
+        entry = replace(read.entry, group=read.entry.group or "Opened")
+        if read.ordered:
+            return replace(entry, shows=_Ordered(self, read.path, read.number, folder))
+        return replace(entry, shows=self._own_meshes(entry.open(), folder))
+
+    def ordered(self, path: Path, number: int, folder: Path, progress: Listener | None, cancel: threading.Event) -> Recorded:
+        """What comes of an order in a dropped file.
+
+        path: the file.
+        number: of the entry among those of the file.
+        folder: of the drop.
+        progress: hears how far it is.
+        cancel: an event that ends it.
+        """
+        while not self._orders.acquire(timeout=0.2):
+            if cancel.is_set():
+                raise Cancelled("cancelled")
+            if progress is not None:
+                progress(Progress("waiting", 0.0, "other orders are running"))
+        try:
+            made = self._run(
+                _made, self.opener, path, number, folder=folder, seconds=self.limits.working, progress=progress, cancel=cancel
+            )
+        finally:
+            self._orders.release()
+        return cast(Recorded, self._own_meshes(made, folder))
+
+    def _own_meshes(self, thing: Recorded | Live, folder: Path) -> Recorded | Live:
         for file in mesh_files(thing):
             if not Path(file).resolve().is_relative_to(folder.resolve()):
                 raise FileError("the mesh was not dropped with the figure", path=Path(file).name, advice="drop both at once")
-        return replace(entry, shows=thing, group=entry.group or "Opened")
+        return thing
 
     def _new_folder(self) -> Path:
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="bunraku-")
-        return Path(tempfile.mkdtemp(dir=self._folder.name))
+        return Path(tempfile.mkdtemp(dir=self._folder.name)).resolve()
 
     def close(self) -> None:
+        """Ends what waits, and removes the files."""
+        self._confined.close()
         if self._folder is not None:
             self._folder.cleanup()
+
+
+class _Ordered:
+    """Runs an order of a dropped file when somebody first looks, and can be cancelled."""
+
+    def __init__(self, uploads: Uploads, path: Path, number: int, folder: Path) -> None:
+        self._uploads, self._path, self._number, self._folder = uploads, path, number, folder
+        self._cancel = threading.Event()
+
+    def __call__(self, progress: Listener | None = None) -> Recorded:
+        self._cancel.clear()
+        return self._uploads.ordered(self._path, self._number, self._folder, progress, self._cancel)
+
+    def cancel(self) -> None:
+        self._cancel.set()
+
+
+# -- in a confined process -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Read:
+    """An entry of a dropped file."""
+
+    entry: Entry
+    path: Path
+    number: int
+    ordered: bool
+    """Whether what it shows must be made by work, which cannot be sent; it is then made in a confined process too."""
+
+
+def _nothing() -> Recorded:
+    """Stands for what an order will show."""
+    raise BunrakuError("the order has not run")
+
+
+def _function(opener: str) -> Callable[[Path], Sequence[Entry]]:
+    module, _, name = opener.partition(":")
+    found: Callable[[Path], Sequence[Entry]] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def _read(opener: str, paths: Sequence[Path]) -> list[_Read]:
+    """The entries of all files."""
+    out = []
+    for path in paths:
+        for number, entry in enumerate(_function(opener)(path)):
+            try:
+                pickle.dumps(entry)
+                out.append(_Read(entry, path, number, ordered=False))
+            except (pickle.PicklingError, AttributeError, TypeError):
+                out.append(_Read(replace(entry, shows=_nothing), path, number, ordered=True))
+    return out
+
+
+def _made(opener: str, path: Path, number: int, progress: Listener | None = None) -> Recorded | Live:
+    """What the entry shows."""
+    return _function(opener)(path)[number].open(progress=progress)
 
 
 def mesh_files(thing: Recorded | Live) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,11 +45,11 @@ def shown(thing: Any, title: str) -> list[Entry]:
             return [Entry(title, thing, "motion")]
         case Scene():
             nobody = Figure("nobody", ())
-            return [Entry(title, lambda: still(nobody, scene=thing), "scene")]
+            return [Entry(title, partial(still, nobody, scene=thing), "scene")]
         case Figure():
             about = "pull its strings" if thing.strings else "drag its limbs"
             return [
-                Entry(title, lambda: standing(thing), "figure"), Entry(f"{title}, live", lambda: at_hand(thing), about),
+                Entry(title, partial(standing, thing), "figure"), Entry(f"{title}, live", partial(at_hand, thing), about),
             ]  # fmt: skip
     raise FileError(f"a {type(thing).__name__} cannot be shown", path=title, advice="drop a figure, a scene or a motion")
 

@@ -1,0 +1,200 @@
+"""Work on a stranger's files, in a process of its own that sees their folder only, for a limited time and in limited memory.
+
+    with Confined("bunraku.verbs.entries") as confined:
+        entries = confined.run(read, path, folder=path.parent, seconds=20.0)
+
+A spare process waits, with everything imported, so that work begins at once. It does one piece of work and ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from bunraku.errors import BunrakuError
+from bunraku.progress import Listener, Progress
+from bunraku.stage import confinement
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What a process is asked to do."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    folder: Path
+    seconds: float
+    megabytes: int
+
+
+class Cancelled(BunrakuError):
+    """Somebody cancelled the work."""
+
+
+class Confined:
+    """Runs functions in confined processes.
+
+    modules: what such a process imports before it is given work, by dotted names.
+    """
+
+    def __init__(self, *modules: str) -> None:
+        self._modules = modules
+        self._lock = threading.Lock()
+        self._spare: subprocess.Popen[bytes] | None = None
+
+    def prepare(self) -> None:
+        """Starts the spare process, so that the first piece of work does not wait for imports."""
+        with self._lock:
+            if self._spare is None or self._spare.poll() is not None:
+                self._spare = self._started()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-P", "-c", "from bunraku.stage.confined import main; main()", *self._modules]
+        paths = os.pathsep.join(path for path in sys.path if path)
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": paths},
+            start_new_session=os.name == "posix",  # Ctrl-C in the terminal is for the stage, which ends this process
+        )  # fmt: skip
+
+    def _taken(self) -> subprocess.Popen[bytes]:
+        with self._lock:
+            spare, self._spare = self._spare, None
+        return spare if spare is not None and spare.poll() is None else self._started()
+
+    def run(
+        self, function: Callable[..., Any], *args: Any, folder: Path, seconds: float, megabytes: int = 3000,
+        progress: Listener | None = None, cancel: threading.Event | None = None,
+    ) -> Any:  # fmt: skip
+        """What `function(*args)` returns in a confined process.
+
+        function: a function of a module, so that it can be sent by its name; what it returns must be one that pickle takes.
+        args: its arguments.
+        folder: the only one whose files it may open, besides bunraku's own.
+        seconds: how long it may take [s].
+        megabytes: how much memory it may have [MB].
+        progress: hears what the function tells, if it takes a `progress` of its own.
+        cancel: an event that ends the work when somebody sets it.
+        Raises BunrakuError with the words of any error there, and if the work takes too long, needs too much, or is cancelled.
+        """
+        process = self._taken()
+        answer = _Answer(process, progress)
+        try:
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                pickle.dump(_Work(function, args, folder, seconds, megabytes), process.stdin)
+                process.stdin.close()
+            return answer.awaited(seconds, megabytes, cancel)
+        finally:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                with contextlib.suppress(OSError, ValueError):
+                    pipe.close()  # type: ignore[union-attr]
+            threading.Thread(target=self.prepare, daemon=True).start()
+
+    def close(self) -> None:
+        """Ends the spare process."""
+        with self._lock:
+            spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.kill()
+            spare.communicate()
+
+    def __enter__(self) -> Confined:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Answer:
+    """What comes back from a process, read by a thread, so that whoever waits can also hear the clock and the cancel button."""
+
+    def __init__(self, process: subprocess.Popen[bytes], progress: Listener | None) -> None:
+        self._process, self._progress = process, progress
+        self._done = threading.Event()
+        self._last: tuple[str, Any] = ("gone", None)
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                kind, value = pickle.load(self._process.stdout)  # type: ignore[arg-type]
+                if kind == "progress":
+                    if self._progress is not None:
+                        self._progress(value)
+                    continue
+                self._last = (kind, value)
+                return
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            return
+        finally:
+            self._done.set()
+
+    def awaited(self, seconds: float, megabytes: int, cancel: threading.Event | None) -> Any:
+        """The result, or an error with the words of what went wrong."""
+        left = seconds
+        while not self._done.wait(min(left, 0.1)):
+            left -= 0.1
+            if cancel is not None and cancel.is_set():
+                raise Cancelled("cancelled")
+            if left <= 0.0:
+                raise BunrakuError(f"this takes longer than {seconds:g} s\n  advice: ask for less, or run it with the command line")
+        kind, value = self._last
+        if kind == "result":
+            return value
+        if kind == "error":
+            raise BunrakuError(value)
+        raise BunrakuError(f"this needs more than {megabytes} MB\n  advice: ask for less, or run it with the command line")
+
+
+# -- in the process --------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Does one piece of work that comes by standard input, and answers by standard output."""
+    answers: IO[bytes] = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what libraries print is no answer
+    for name in sys.argv[1:]:
+        importlib.import_module(name)
+    try:
+        work: _Work = pickle.load(sys.stdin.buffer)
+    except EOFError:  # the stage has closed
+        return
+    kind, value = "result", None
+    try:
+        confinement.confine(work.folder, seconds=work.seconds, megabytes=work.megabytes)
+        value = work.function(*work.args, **_listener(work.function, answers))
+        data = pickle.dumps((kind, value))
+    except BunrakuError as error:
+        data = pickle.dumps(("error", str(error)))
+    except MemoryError:
+        os._exit(1)  # told by the other side
+    except Exception as error:  # noqa: BLE001 - whatever it is, the visitor is told and the stage goes on
+        data = pickle.dumps(("error", f"the stage failed at this file: {type(error).__name__}: {error}"))
+    answers.write(data)
+    answers.close()
+    os._exit(0)
+
+
+def _listener(function: Callable[..., Any], answers: IO[bytes]) -> dict[str, Listener]:
+    """`progress` for functions that take one."""
+    import inspect
+
+    if "progress" not in inspect.signature(function).parameters:
+        return {}
+
+    def tell(word: Progress) -> None:
+        answers.write(pickle.dumps(("progress", word)))
+        answers.flush()
+
+    return {"progress": tell}

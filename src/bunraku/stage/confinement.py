@@ -1,0 +1,154 @@
+"""Shuts a process in: it can open files of one folder and of bunraku itself, and nothing else.
+
+Two walls. An audit hook refuses, in words, whatever Python code opens. On Linux, Landlock makes the kernel refuse what libraries
+open behind Python's back (MuJoCo reads the includes of a model by itself). Limits on memory and processor time come on top.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import enum
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bunraku.errors import FileError
+from bunraku.kernels.cache import user_cache
+
+PACKAGE = Path(__file__).parents[1]
+DATA_SUFFIXES = (
+    ".yaml", ".yml", ".urdf", ".xml", ".mjcf", ".bvh", ".csv", ".npz", ".npy", ".json", ".stl", ".obj", ".mtl", ".dae", ".ply", ".glb",
+    ".gltf", ".msh", ".png", ".jpg", ".jpeg",
+)  # fmt: skip
+"""Files with these endings are read for what is in them: outside of the folder only bunraku's own are."""
+FORBIDDEN_EVENTS = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.system", "socket.connect", "socket.bind", "os.kill")
+
+
+def confine(folder: Path, *, seconds: float, megabytes: int) -> None:
+    """Shuts this process in, for good.
+
+    folder: the only one whose files it may open, besides its own libraries.
+    seconds: of processor time that it may use.
+    megabytes: of memory that it may have, more than it has now.
+    """
+    here = folder.resolve()
+    if hasattr(os, "nice"):
+        os.nice(5)  # live figures and other visitors come first
+    os.chdir(here)
+    _limit(seconds, megabytes)
+    _landlock([*_libraries()], [here, user_cache()])
+    sys.addaudithook(_hook(here))
+
+
+def _libraries() -> Iterator[Path]:
+    """Where code lies that this process may still have to import."""
+    roots = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values(), *sys.path, str(PACKAGE)}
+    roots |= {"/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/proc/cpuinfo", "/proc/meminfo"}
+    roots |= {"/etc/ld.so.cache", "/dev/null", "/dev/urandom", "/sys/devices/system/cpu"}
+    yield from (path.resolve() for root in roots if root and (path := Path(root)).exists())
+
+
+# -- what Python opens -----------------------------------------------------------------------------------------------
+
+
+def _hook(folder: Path) -> Any:
+    roots = tuple(_libraries())
+    writable = (folder, user_cache().resolve())
+    package = PACKAGE.resolve()
+
+    def hook(event: str, args: tuple[Any, ...]) -> None:
+        if event in FORBIDDEN_EVENTS:
+            raise FileError("files that were dropped start no programs and reach no network", path=str(args[0])[:100])
+        if event not in ("open", "os.listdir", "os.scandir") or not args or not isinstance(args[0], str | bytes | os.PathLike):
+            return
+        name = os.fsdecode(args[0])
+        path = Path(os.path.realpath(name))
+        if any(path.is_relative_to(root) for root in writable):
+            return
+        if event != "open" and any(path.is_relative_to(root) for root in (*roots, Path("/usr"))):
+            return  # imports look for their files
+        reading = event != "open" or (isinstance(args[1], str | None) and not set(args[1] or "r") & set("wax+"))
+        if reading and path.is_relative_to(package):
+            return
+        if reading and path.suffix.lower() not in DATA_SUFFIXES and any(path.is_relative_to(root) for root in roots):
+            return
+        raise FileError("is not among the files that were dropped", path=name[:200], advice="drop it together with the others")
+
+    return hook
+
+
+# -- what anybody opens ----------------------------------------------------------------------------------------------
+
+
+class _Call(enum.IntEnum):
+    """System calls of Landlock; their numbers are the same on every processor."""
+
+    CREATE_RULESET = 444
+    ADD_RULE = 445
+    RESTRICT_SELF = 446
+
+
+class _Right(enum.IntFlag):
+    """What a process may do with files below a path."""
+
+    EXECUTE = 1
+    WRITE_FILE = 2
+    READ_FILE = 4
+    READ_DIR = 8
+    ALL = (1 << 13) - 1  # of Landlock's first version
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = (("handled_access_fs", ctypes.c_uint64),)
+
+
+class _PathBeneath(ctypes.Structure):
+    _pack_ = 1
+    _layout_ = "ms"
+    _fields_ = (("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32))
+
+
+def _landlock(read: list[Path], write: list[Path]) -> None:
+    """Where the kernel has Landlock: files can be read below `read`, and read and written below `write`, and nowhere else."""
+    if not sys.platform.startswith("linux"):
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    rules = _Ruleset(_Right.ALL)
+    ruleset = libc.syscall(_Call.CREATE_RULESET, ctypes.byref(rules), ctypes.sizeof(rules), 0)
+    if ruleset < 0:  # an older kernel: the hook stands alone
+        return
+    for rights, paths in (
+        (_Right.EXECUTE | _Right.READ_FILE | _Right.READ_DIR, read),
+        (_Right.ALL & ~_Right.EXECUTE, write),
+    ):
+        for path in paths:
+            with contextlib.suppress(OSError):
+                handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+                own = rights if path.is_dir() else rights & (_Right.EXECUTE | _Right.READ_FILE | _Right.WRITE_FILE)
+                rule = _PathBeneath(own, handle)
+                libc.syscall(_Call.ADD_RULE, ruleset, 1, ctypes.byref(rule), 0)
+                os.close(handle)
+    libc.prctl(38, 1, 0, 0, 0)  # no new privileges, without which nobody but root may restrict himself
+    libc.syscall(_Call.RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
+
+
+# -- time and memory -------------------------------------------------------------------------------------------------
+
+
+def _limit(seconds: float, megabytes: int) -> None:
+    try:
+        import resource
+    except ImportError:  # Windows: the stage kills what takes too long
+        return
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if Path("/proc/self/statm").exists() else 0
+    most = used + megabytes * 2**20
+    spent = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    cpu = int(spent + 2.0 * os.cpu_count() * seconds) + 5 if os.cpu_count() else int(spent + seconds) + 5  # type: ignore[operator]
+    for kind, value in ((resource.RLIMIT_AS, most), (resource.RLIMIT_CPU, cpu), (resource.RLIMIT_CORE, 0)):
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(kind, (value, value))
