@@ -38,7 +38,7 @@ def entries() -> list[Entry]:
 
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Serving]:
-    with serve(entries(), opener=opener, exporters={"npz": npz}) as served:
+    with serve(entries(), opener="tests.stage.conftest:opener", exporters={"npz": npz}) as served:
         yield served
 
 

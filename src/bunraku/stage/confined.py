@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -23,6 +24,8 @@ from typing import IO, Any
 from bunraku.errors import BunrakuError
 from bunraku.progress import Listener, Progress
 from bunraku.stage import confinement
+
+OUT_OF_MEMORY = 77  # exit status of a process that could not have what it needs
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,10 @@ class _Answer:
             return value
         if kind == "error":
             raise BunrakuError(value)
-        raise BunrakuError(f"this needs more than {megabytes} MB\n  advice: ask for less, or run it with the command line")
+        status = self._process.wait()
+        if status in (OUT_OF_MEMORY, -signal.SIGSEGV, -signal.SIGABRT):
+            raise BunrakuError(f"this needs more than {megabytes} MB\n  advice: ask for less, or run it with the command line")
+        raise BunrakuError(f"the process that worked on this ended with status {status}\n  advice: try it with the command line")
 
 
 # -- in the process --------------------------------------------------------------------------------------------------
@@ -166,19 +172,18 @@ def main() -> None:
     os.dup2(2, 1)  # what libraries print is no answer
     for name in sys.argv[1:]:
         importlib.import_module(name)
-    try:
-        work: _Work = pickle.load(sys.stdin.buffer)
-    except EOFError:  # the stage has closed
-        return
     kind, value = "result", None
     try:
+        work: _Work = pickle.load(sys.stdin.buffer)
         confinement.confine(work.folder, seconds=work.seconds, megabytes=work.megabytes)
         value = work.function(*work.args, **_listener(work.function, answers))
         data = pickle.dumps((kind, value))
+    except EOFError:  # the stage has closed
+        return
     except BunrakuError as error:
         data = pickle.dumps(("error", str(error)))
     except MemoryError:
-        os._exit(1)  # told by the other side
+        os._exit(OUT_OF_MEMORY)
     except Exception as error:  # noqa: BLE001 - whatever it is, the visitor is told and the stage goes on
         data = pickle.dumps(("error", f"the stage failed at this file: {type(error).__name__}: {error}"))
     answers.write(data)

@@ -21,8 +21,8 @@ from bunraku.kernels.cache import user_cache
 
 PACKAGE = Path(__file__).parents[1]
 DATA_SUFFIXES = (
-    ".yaml", ".yml", ".urdf", ".xml", ".mjcf", ".bvh", ".csv", ".npz", ".npy", ".json", ".stl", ".obj", ".mtl", ".dae", ".ply", ".glb",
-    ".gltf", ".msh", ".png", ".jpg", ".jpeg",
+    ".yaml", ".yml", ".urdf", ".xml", ".mjcf", ".bvh", ".csv", ".npz", ".npy", ".json", ".stl", ".obj", ".mtl", ".dae", ".ply",
+    ".glb", ".gltf", ".msh", ".png", ".jpg", ".jpeg",
 )  # fmt: skip
 """Files with these endings are read for what is in them: outside of the folder only bunraku's own are."""
 FORBIDDEN_EVENTS = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.system", "socket.connect", "socket.bind", "os.kill")

@@ -17,6 +17,7 @@ from bunraku.errors import BunrakuError, FileError
 from bunraku.figure import Mesh
 from bunraku.progress import Listener, Progress
 from bunraku.stage.confined import Cancelled, Confined
+from bunraku.stage.confinement import PACKAGE
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.live import Live
 from bunraku.stage.page_export import safe_name
@@ -111,7 +112,7 @@ class Uploads:
         entry = replace(read.entry, group=read.entry.group or "Opened")
         if read.ordered:
             return replace(entry, shows=_Ordered(self, read.path, read.number, folder))
-        return replace(entry, shows=self._own_meshes(entry.open(), folder))
+        return replace(entry, shows=own_meshes(entry.open(), folder))
 
     def ordered(self, path: Path, number: int, folder: Path, progress: Listener | None, cancel: threading.Event) -> Recorded:
         """What comes of an order in a dropped file.
@@ -133,13 +134,7 @@ class Uploads:
             )
         finally:
             self._orders.release()
-        return cast(Recorded, self._own_meshes(made, folder))
-
-    def _own_meshes(self, thing: Recorded | Live, folder: Path) -> Recorded | Live:
-        for file in mesh_files(thing):
-            if not Path(file).resolve().is_relative_to(folder.resolve()):
-                raise FileError("the mesh was not dropped with the figure", path=Path(file).name, advice="drop both at once")
-        return thing
+        return cast(Recorded, own_meshes(made, folder))
 
     def _new_folder(self) -> Path:
         if self._folder is None:
@@ -209,6 +204,15 @@ def _read(opener: str, paths: Sequence[Path]) -> list[_Read]:
 def _made(opener: str, path: Path, number: int, progress: Listener | None = None) -> Recorded | Live:
     """What the entry shows."""
     return _function(opener)(path)[number].open(progress=progress)
+
+
+def own_meshes(thing: Recorded | Live, folder: Path) -> Recorded | Live:
+    """The `thing`, if all its meshes lie in the `folder` or come with bunraku; raises FileError otherwise."""
+    for file in mesh_files(thing):
+        path = Path(file).resolve()
+        if not path.is_relative_to(folder.resolve()) and not path.is_relative_to(PACKAGE):
+            raise FileError("the mesh was not dropped with the figure", path=path.name, advice="drop both at once")
+    return thing
 
 
 def mesh_files(thing: Recorded | Live) -> Iterator[str]:

@@ -1,0 +1,143 @@
+"""Files that were dropped on the page cannot lead to other files of the machine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bunraku import io, library
+from bunraku.errors import BunrakuError
+from bunraku.motion import Motion
+from bunraku.progress import Progress
+from bunraku.stage.confined import Cancelled, Confined
+from tests.patience import PATIENCE
+from tests.stage.confined_work import attempts, die, fill, shout, wait
+
+STL = b"solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid s\n"
+URDF = '<robot name="{name}"><link name="a"><visual><geometry>{mesh}</geometry></visual></link></robot>'
+MJCF = '<mujoco model="SECRET"><worldbody><body name="b"><joint/><geom size="1"/></body></worldbody></mujoco>'
+
+
+@pytest.fixture(scope="module")
+def confined() -> Iterator[Confined]:
+    with Confined("bunraku.verbs.entries") as started:
+        yield started
+
+
+def secrets(folder: Path) -> None:
+    """Files that would be read if anything led to them."""
+    io.save(library.arm2d().replace(name="SECRET"), folder / "figure.yaml")
+    (folder / "figure.urdf").write_text(URDF.format(name="SECRET", mesh='<sphere radius="1"/>'))
+    (folder / "figure.xml").write_text(MJCF)
+    (folder / "scene.yaml").write_text("scene: SECRET\n")
+    (folder / "mesh.stl").write_bytes(STL)
+    (folder / "mesh.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    (folder / "secret.txt").write_text("SECRET")
+    (folder / "secret.png").write_bytes(b"\x89PNG SECRET")
+    (folder / "log.json").write_text('{"SECRET": 1}')
+    arm = library.arm2d()
+    io.save(Motion.of(arm, [0.0, 1.0], np.repeat(arm.start[None], 2, 0)), folder / "motion.npz")
+    io.save(Motion.of(arm, [0.0, 1.0], np.repeat(arm.start[None], 2, 0)), folder / "motion.csv")
+
+
+def escapes(out: str) -> dict[str, str]:
+    """Files by name, each of which names a file in the folder `out`."""
+    shape = f"{{mesh: {out}/mesh.stl, name: s}}"
+    carry = "area: [[-3, 3], [-2, 2]]\nobject: {shapes: [{box: [0.7, 0.5, 0.04]}]}\n"
+    carry += "agents: {robot: {kind: rover, holds: {tool: {at: [0, 0, 0.02]}}}}\n"
+    carry += "start: {object: [0, 0, 1], robot: [-1, 0, 0]}\ngoal: {object: [1, 0, 1], robot: [0, 0, 0]}\n"
+    show = "perform: Hello\ntempo: 60\nfigures: {anna: %s}\nscript:\n  - anna: wave\n"
+    body = "<mujoco>{}<worldbody><body name='b'><joint/><geom {}/></body></worldbody></mujoco>"
+    asset = "<asset>{}</asset>"
+    return {
+        "simulate.yaml": f"simulate: {out}/figure.yaml\nduration: 1\n",
+        "simulate_urdf.yaml": f"simulate: {out}/figure.urdf\nduration: 1\n",
+        "simulate_mjcf.yaml": f"simulate: {out}/figure.xml\nduration: 1\n",
+        "optimize.yaml": f"optimize: {out}/figure.yaml\nduration: 1\ncost: [{{configuration: 1}}]\n",
+        "imitate_npz.yaml": f"optimize: arm2d\nimitate: {{motion: {out}/motion.npz}}\ncost: [{{configuration: 1}}]\n",
+        "imitate_csv.yaml": f"optimize: arm2d\nimitate: {{motion: {out}/motion.csv}}\ncost: [{{configuration: 1}}]\n",
+        "avoid.yaml": f"optimize: arm2d\nduration: 1\ncost: [{{configuration: 1}}]\nlimits: {{scene: {out}/scene.yaml}}\n",
+        "plan.yaml": f"plan: {out}/figure.yaml\ngoal: {{configuration: {{hand_x: 0.1}}}}\n",
+        "plan_scene.yaml": f"plan: arm3d\ngoal: {{configuration: {{hand_x: 0.1}}}}\nscene: {out}/scene.yaml\n",
+        "climb.yaml": f"climb: {out}/figure.yaml\npath: [straight: 10 cm]\n",
+        "carry.yaml": f"carry: tray\nscene: {out}/scene.yaml\n{carry}",
+        "carry_mesh.yaml": "carry: tray\n" + carry.replace("{box: [0.7, 0.5, 0.04]}", shape),
+        "show.yaml": show % f"{out}/figure.yaml",
+        "show_motions.yaml": show % "marionette22" + f"motions: {{secret: {{file: {out}/motion.npz}}}}\n",
+        "humanoid.yaml": f"humanoid: ours\nfigure: {out}/figure.yaml\nfeet: [a, b]\nsole: {{size: [0.1, 0.1]}}\ntrunk: a\n",
+        "guide.yaml": f"guide: {out}/figure.yaml\n",
+        "guide_log.yaml": f"guide: humanoid\ninputs: {out}/log.json\n",
+        "guide_scene.yaml": f"guide: humanoid\nscene: {out}/scene.yaml\n",
+        "mesh.yaml": f"figure: f\nframes:\n  - fixed: a\n    shapes: [{shape}]\n",
+        "scene_mesh.yaml": f"scene: s\nobstacles: [{shape}]\n",
+        "mesh.urdf": URDF.format(name="r", mesh=f'<mesh filename="{out}/mesh.stl"/>'),
+        "mesh_uri.urdf": URDF.format(name="r", mesh=f'<mesh filename="file://{out}/mesh.stl"/>'),
+        "mesh_package.urdf": URDF.format(name="r", mesh=f'<mesh filename="package://{out}/mesh.stl"/>'),
+        "include.xml": f'<mujoco><include file="{out}/figure.xml"/></mujoco>',
+        "include_any.xml": f'<mujoco><include file="{out}/secret.txt"/></mujoco>',
+        "include_next.xml": '<mujoco><include file="include.xml"/></mujoco>',
+        "mesh.xml": body.format(asset.format(f'<mesh name="m" file="{out}/mesh.stl"/>'), "type='mesh' mesh='m'"),
+        "meshdir.xml": body.format(
+            f'<compiler meshdir="{out}"/>' + asset.format('<mesh name="m" file="mesh.stl"/>'), "type='mesh' mesh='m'"
+        ),
+        "texture.xml": body.format(asset.format(f'<texture name="t" type="2d" file="{out}/secret.png"/>'), "size='1'"),
+        "hfield.xml": body.format(asset.format(f'<hfield name="h" size="1 1 1 1" file="{out}/secret.png"/>'), "size='1'"),
+        "skin.xml": body.format(asset.format(f'<skin name="s" file="{out}/secret.txt"/>'), "size='1'"),
+        "attach.xml": body.format(asset.format(f'<model name="m" file="{out}/figure.xml"/>'), "size='1'"),
+        "mtllib.obj": f"mtllib {out}/secret.txt\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
+    }
+
+
+@pytest.mark.parametrize("way", ["absolute", "relative"])
+def test_nothing_outside_is_opened(way: str, confined: Confined, tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    secrets(outside)
+    files = escapes(str(outside) if way == "absolute" else "../outside")
+    for name, text in files.items():
+        (inside / name).write_text(text)
+    if way == "relative":
+        (inside / "link.yaml").symlink_to(outside / "figure.yaml")
+        files["link.yaml"] = ""
+    wanted = [inside / name for name in files]
+    told, opened = confined.run(attempts, wanted, inside, folder=inside, seconds=PATIENCE)
+    assert [name for name in opened if ".cache" not in name] == []
+    assert set(told) == set(files)
+    assert not [name for name, text in told.items() if "SECRET" in text]
+    read = {name for name, text in told.items() if not text.startswith("refused")}
+    assert read <= {"mtllib.obj", "texture.xml", "hfield.xml", "skin.xml", "mesh_package.urdf"}, read  # which do without
+
+
+# -- time, memory, cancelling ----------------------------------------------------------------------------------------
+
+
+def test_work_that_needs_too_much(confined: Confined, tmp_path: Path) -> None:
+    with pytest.raises(BunrakuError, match="needs more than 500 MB"):
+        confined.run(fill, folder=tmp_path, seconds=PATIENCE, megabytes=500)
+    with pytest.raises(BunrakuError, match="ended with status 3"):
+        confined.run(die, folder=tmp_path, seconds=PATIENCE)
+
+
+def test_work_that_takes_too_long(confined: Confined, tmp_path: Path) -> None:
+    with pytest.raises(BunrakuError, match=r"takes longer than 0\.3 s"):
+        confined.run(wait, folder=tmp_path, seconds=0.3)
+
+
+def test_work_that_is_cancelled_or_fails(confined: Confined, tmp_path: Path) -> None:
+    cancel = threading.Event()
+    heard: list[Progress] = []
+
+    def hear(word: Progress) -> None:
+        heard.append(word)
+        cancel.set()
+
+    with pytest.raises(Cancelled):
+        confined.run(wait, folder=tmp_path, seconds=PATIENCE, progress=hear, cancel=cancel)
+    assert heard == [Progress("waiting", 0.5)]
+    with pytest.raises(BunrakuError, match="failed at this file: ZeroDivisionError"):
+        confined.run(shout, folder=tmp_path, seconds=PATIENCE)
