@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.bench_roadmap import ompl_times
 from benchmarks.table import Ratio
-from bunraku.ensemble.carry import STAGES, carry
+from bunraku.ensemble.carry import CARRY_STAGES, carry
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.errand_file import load_errand
 from bunraku.planning.ways.rrt_connect import connect
@@ -87,14 +87,14 @@ def _ready(name: str) -> Errand:
 
 
 def run(row: Row, seed: int) -> Result:
-    errand = replace(_ready(row.errand), seconds=row.seconds)
+    errand = replace(_ready(row.errand), budget=row.seconds)
     errand.__dict__["space"] = _ready(row.errand).space
     begun = time.process_time()
     done = carry(errand, seed=seed, samples=row.samples)
     spent, verdict = time.process_time() - begun, done.verdict
     clear = 0.0 if verdict is None else verdict.clearance
-    fine = done.outcome.carried and spent <= row.seconds and clear >= row.clearance - 1e-6
-    return Result(seed, fine, done.seconds, clear, f"{done.outcome.name} {done.why}")
+    fine = done.outcome.ok and spent <= row.seconds and clear >= row.clearance - 1e-6
+    return Result(seed, fine, dict(done.seconds), clear, str(done.outcome))
 
 
 def results(row: Row, seeds: int, *, cluster: str | None = None) -> list[Result]:
@@ -109,7 +109,7 @@ def bench_table() -> dict[str, float]:
         done = results(row, SEEDS)
         count += len(done)
         failed += sum(not one.fine for one in done)
-        planning = float(np.median([sum(one.seconds[stage] for stage in STAGES[:3]) for one in done]))
+        planning = float(np.median([sum(one.seconds[stage] for stage in CARRY_STAGES[:3]) for one in done]))
         if row.errand == "factory":
             out[f"carrying.planning_{row.samples}_us"] = 1e6 * planning
         if row is ROWS[0]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from benchmarks.table import Ratio
 from bunraku.ensemble.carry import carry
 from bunraku.ensemble.errand_file import load_errand
-from bunraku.ensemble.tune import Tuned, tune
+from bunraku.ensemble.tune import TunedMotion, tune
 from bunraku.motion import Motion
 from bunraku.workers import executor
 
@@ -36,10 +36,10 @@ NOTES = {
 
 def rerouted(seed: int) -> tuple[bool, float, str]:
     """Whether another way was found, the processor time that it took [s], and what went wrong."""
-    errand = replace(load_errand("factory"), seconds=SECONDS)
+    errand = replace(load_errand("factory"), budget=SECONDS)
     where: list[Array] = []  # where the first way was made to fail
 
-    def failing(*args: Any, **words: Any) -> Tuned:
+    def failing(*args: Any, **words: Any) -> TunedMotion:
         done = tune(*args, **words)
         places = _places(done.motion)
         where.append(places[int(SHARE * len(places))])
@@ -50,8 +50,8 @@ def rerouted(seed: int) -> tuple[bool, float, str]:
         begun = time.process_time()
         done = carry(errand, seed=seed)
         seconds = time.process_time() - begun
-    if not done.outcome.carried or done.motion is None or done.verdict is None or seconds > SECONDS:
-        return False, seconds, f"{done.outcome.name}: {done.why}"
+    if not done.outcome.ok or done.motion is None or done.verdict is None or seconds > SECONDS:
+        return False, seconds, f"{done.outcome.kind}: {done.outcome.why}"
     aside = bool(np.linalg.norm(_places(done.motion) - where[0], axis=1).min() >= NEAR)
     return done.verdict.accepted and aside and done.rounds > 1, seconds, str(done.verdict)
 

@@ -11,10 +11,10 @@ import numpy as np
 from PIL import Image
 
 from bunraku.ensemble.carry import carry
-from bunraku.ensemble.carry_pictures import still
 from bunraku.ensemble.errand_file import load_errand
 from bunraku.render.camera import Camera
 from bunraku.render.video import sheet
+from bunraku.verbs.carry.plot import still
 
 HERE = Path(__file__).parent
 

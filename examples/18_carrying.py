@@ -11,18 +11,18 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bunraku.ensemble.carry import carry
-from bunraku.ensemble.carry_pictures import still
 from bunraku.ensemble.errand_file import load_errand
-from bunraku.ensemble.scenes.living_room import DESK, LEGS
+from bunraku.ensemble.scenes.living_room import DESK_HEIGHT, PIANO_LEGS
 from bunraku.kinematics import pose
 from bunraku.render.image import Camera
+from bunraku.verbs.carry.plot import still
 
 # %%
 # Who carries what, from where to where, stands in a file that comes with bunraku: 15 variables for the team, 78 samples.
 
 errand = load_errand("living_room")
 done = carry(errand, seed=0)
-assert done.outcome.carried, done.why
+assert done.outcome.ok, done.outcome.why
 print(errand.team.n, "variables;", {stage: round(seconds, 2) for stage, seconds in done.seconds.items()})
 print(done.verdict)
 
@@ -42,14 +42,14 @@ piano = done.motion.track("object")
 heights = []
 for q in piano.q:
     X = pose(piano.figure, q).X("object")
-    feet = np.array([X[:3, :3] @ (x, y, -0.36) + X[:3, 3] for x, y in LEGS])
+    feet = np.array([X[:3, :3] @ (x, y, -0.36) + X[:3, 3] for x, y in PIANO_LEGS])
     over = (np.abs(feet[:, 0]) < 0.65) & (np.abs(feet[:, 1] - 0.17) < 0.43)
     heights.append(feet[over, 2].min() if over.any() else np.nan)
 heights = np.array(heights)
 assert np.isfinite(heights).any(), "a leg passes over the desk"
-assert np.nanmin(heights) > DESK + 0.01
+assert np.nanmin(heights) > DESK_HEIGHT + 0.01
 raised = piano.q[np.isfinite(heights), 2].max() - piano.q[[0, -1], 2].max()
-print(f"raised by {100 * raised:.0f} cm, {100 * (np.nanmin(heights) - DESK):.1f} cm over the desk")
+print(f"raised by {100 * raised:.0f} cm, {100 * (np.nanmin(heights) - DESK_HEIGHT):.1f} cm over the desk")
 assert raised > 0.15
 
 # %%

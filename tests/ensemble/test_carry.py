@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 
 from bunraku.ensemble.agents import hold, porter, rover
-from bunraku.ensemble.barred_space import Barred
+from bunraku.ensemble.barriers import Barriers
 from bunraku.ensemble.carry import carry
-from bunraku.ensemble.carry_pictures import save_plan_view, save_stills, scene_with_roadmap, with_shells
-from bunraku.ensemble.carry_result import STAGES, CarryOutcome
+from bunraku.ensemble.carry_on_stage import scene_with_roadmap, with_shells
+from bunraku.ensemble.carry_result import CARRY_STAGES, NO_WAY
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.team import Carried, Team
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Shape
+from bunraku.planning.planning_outcomes import GOAL_BLOCKED, START_BLOCKED
 from bunraku.planning.ways.path import through
 from bunraku.scene import Obstacle, Scene
+from bunraku.verbs.carry.plot import save_plan_view, save_stills
 
 AREA = ((-4.0, 4.0), (-3.0, 3.0))
 PILLAR = Obstacle("pillar", Box((0.4, 0.4, 2.0)), (0.0, 0.4, 1.0))
@@ -38,16 +40,16 @@ def standing(x, y):
 
 def errand(*obstacles, goal=(2.0, 0.0), start=(-2.0, 0.0), **words):
     scene = Scene("hall", obstacles or (PILLAR,))
-    words = {"samples": 60, "seconds": 8.0, "margin": 0.02} | words
+    words = {"samples": 60, "budget": 8.0, "margin": 0.02} | words
     return Errand(pair(), scene, AREA, standing(*start), standing(*goal), **words)
 
 
 def test_from_start_to_goal():
     heard = []
-    done = carry(errand(), seed=1, watch=lambda word: heard.append(word.stage))
-    assert done.outcome.carried
+    done = carry(errand(), seed=1, progress=lambda word: heard.append(word.stage))
+    assert done.outcome.ok
     assert done.share == 1.0
-    assert set(done.seconds) == set(STAGES)
+    assert set(done.seconds) == set(CARRY_STAGES)
     assert {"roadmap", "query", "timing", "manipulation"} <= set(heard)
     assert done.closure < 1e-6
     assert done.jump < 0.2
@@ -69,7 +71,7 @@ def test_the_same_seed_gives_the_same_result():
 def test_a_roadmap_serves_again():
     first = carry(errand(), seed=1)
     again = carry(errand(goal=(1.5, -0.5)), seed=1, roadmap=first.roadmap)
-    assert again.outcome.carried
+    assert again.outcome.ok
     assert again.roadmap is first.roadmap
 
 
@@ -81,15 +83,15 @@ GAP = (Obstacle("west", Box((0.2, 4.0, 3.0)), (0.0, -2.35, 1.5)), Obstacle("east
 @pytest.mark.parametrize(
     ("words", "outcome", "why"),
     [
-        ({"start": (0.0, 0.4)}, CarryOutcome.START_BLOCKED, "pillar"),
-        ({"goal": (0.0, 0.4)}, CarryOutcome.GOAL_BLOCKED, "pillar"),
-        ({"goal": (3.9, 8.0)}, CarryOutcome.GOAL_BLOCKED, "outside"),
+        ({"start": (0.0, 0.4)}, START_BLOCKED.kind, "pillar"),
+        ({"goal": (0.0, 0.4)}, GOAL_BLOCKED.kind, "pillar"),
+        ({"goal": (3.9, 8.0)}, GOAL_BLOCKED.kind, "outside"),
     ],
 )
 def test_ends_that_cannot_be(words, outcome, why):
     done = carry(errand(**words))
-    assert done.outcome is outcome
-    assert why in done.why
+    assert done.outcome.kind == outcome
+    assert why in done.outcome.why
     assert done.motion is None
     assert done.stage == "roadmap"
 
@@ -98,11 +100,11 @@ def test_a_goal_that_arms_do_not_reach():
     bases, held = pair().in_world(standing(2.0, 0.0))
     far = pair().configuration(bases | {"right": bases["right"] + [0.0, 0.25, 0.0]}, held)
     done = carry(dataclasses.replace(errand(), goal=far))
-    assert done.outcome is CarryOutcome.GOAL_BLOCKED
-    assert "right's tool is" in done.why
-    assert "out of reach" in done.why
-    place = re.search(r"right would reach it from \((.+), (.+)\)", done.why)
-    assert place, done.why
+    assert done.outcome.kind == GOAL_BLOCKED.kind
+    assert "right's tool is" in done.outcome.why
+    assert "out of reach" in done.outcome.why
+    place = re.search(r"right would reach it from \((.+), (.+)\)", done.outcome.why)
+    assert place, done.outcome.why
     there = pair().configuration(bases | {"right": [float(place[1]), float(place[2]), bases["right"][2]]}, held)
     assert pair().reaches(there).all(), "whoever follows the advice reaches it"
     assert np.linalg.norm(there - far) < 0.3
@@ -113,8 +115,8 @@ def test_an_object_that_arms_reach_from_nowhere():
     alone = Team((porter("ann", *palms),), Carried((Shape("world", Box((0.8, 0.6, 0.05)), name="tray"),), heights=(0.5, 1.5)))
     low, high = (alone.configuration({"ann": (-0.8, 0.0, 0.0)}, (0.0, 0.0, z, 0.0, 0.0, 0.0)) for z in (0.85, 1.1))
     done = carry(Errand(alone, Scene("hall"), AREA, low, high))
-    assert done.outcome is CarryOutcome.START_BLOCKED
-    assert "ann, turned this way, reaches it from nowhere" in done.why
+    assert done.outcome.kind == START_BLOCKED.kind
+    assert "with this heading, ann reaches it from nowhere" in done.outcome.why
 
 
 @pytest.mark.parametrize(
@@ -123,22 +125,23 @@ def test_an_object_that_arms_reach_from_nowhere():
     ids=["islands", "too wide", "a way only outside of the area"],
 )
 def test_no_way_says_who_and_how_far(obstacles, why):
-    done = carry(errand(*obstacles, seconds=1.5), seed=0)
-    assert done.outcome is CarryOutcome.NO_WAY
+    done = carry(errand(*obstacles, budget=1.5), seed=0)
+    assert done.outcome.kind == NO_WAY.kind
     assert done.stage == "roadmap"
-    assert re.search(why, done.why), done.why
-    assert "got as far as" in done.why
+    assert re.search(why, done.outcome.why), done.outcome.why
+    assert "got as far as" in done.outcome.why
     assert done.motion is not None
     assert 0.0 < done.share < 1.0
 
 
 def test_what_is_barred_is_passed_by():
-    space = Barred(errand().space)
+    barriers = Barriers(errand().space.weights)
+    space = errand().space.restricted(barriers.passed_by)
     way = through(space, [standing(-2.0, -2.0), standing(2.0, -2.0)]).curves[0]
     assert space.free_along(way) == errand().space.free_along(way)
-    space.bar(lambda Q: space.distances(standing(0.0, -2.0), Q), 0.3)
+    barriers.add(lambda Q: space.distances(standing(0.0, -2.0), Q), 0.3)
     assert not space.free_along(way)
-    assert not space.aside(way)
+    assert not barriers.passed_by(way)
 
 
 def test_pictures(tmp_path):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from bunraku.ensemble.agents import hold, porter
 from bunraku.ensemble.closed_loops import Loops, mobility
-from bunraku.ensemble.postures import FARTHEST, LEVELS, Postures
+from bunraku.ensemble.postures import PostureOptions, Postures
 from bunraku.ensemble.team import OBJECT
-from bunraku.ensemble.whole_team import Whole
+from bunraku.ensemble.whole_team import WholeTeam
 from bunraku.kinematics import pose
 from bunraku.kinematics.inverse.arm import closed_form
 from bunraku.scene import Scene
@@ -18,7 +18,7 @@ from tests.ensemble.waiters import lifting, waiters
 
 @pytest.fixture(scope="module")
 def whole():
-    return Whole(waiters(), Scene("hall"))
+    return WholeTeam(waiters(), Scene("hall"))
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_who_holds_with_one_hand_may_move_the_other():
 
 
 @settings(max_examples=25)
-@given(st.integers(0, 39), st.sampled_from(LEVELS), st.integers(0, 10_000))
+@given(st.integers(0, 39), st.sampled_from(PostureOptions().levels), st.integers(0, 10_000))
 def test_random_loops_close(loops, whole, Q, k, level, seed):
     postures = Postures(loops, ("person", OBJECT), held=True, seed=(seed,))
     Z = postures.sample(Q[k], level)
@@ -77,7 +77,7 @@ def test_random_loops_close(loops, whole, Q, k, level, seed):
 
 def test_enough_of_them_close(loops, Q):
     postures = Postures(loops, ("person",), held=True, seed=(0,))
-    for level in LEVELS[:3]:
+    for level in PostureOptions().levels[:3]:
         Z = postures.sample(Q[0], level)
         assert loops.changed(np.repeat(Q[:1], len(Z), 0), Z)[1].mean() > 0.3
 
@@ -112,7 +112,7 @@ def test_spans_end_where_reach_does(loops, whole, Q):
 def test_the_object_is_moved_a_little_only(loops, Q):
     postures = Postures(loops, (OBJECT,), held=True, seed=(3,))
     Z = postures.sample(Q[0], 1.0)
-    assert np.linalg.norm(Z[:, postures.held[:3]], axis=1).max() <= FARTHEST + 1e-12
+    assert np.linalg.norm(Z[:, postures.held[:3]], axis=1).max() <= PostureOptions().farthest + 1e-12
     still = Postures(loops, (OBJECT,), held=False, seed=(3,)).sample(Q[0], 1.0)
     assert not still[:, postures.held].any()
 

@@ -10,6 +10,7 @@ from bunraku.ensemble.errand_file import load_errand
 from bunraku.errors import BunrakuError, FileError
 from bunraku.io.shipped import shipped_orders
 from bunraku.planning.ways.steer import Differential
+from bunraku.verbs.carry.file import CarryOrder
 
 TEXT = """carry: tray
 object:
@@ -34,20 +35,21 @@ def read(tmp_path):
     def reader(text):
         file = tmp_path / "tray.yaml"
         file.write_text(text, encoding="utf-8")
-        return load_errand(file)
+        return CarryOrder.load(file)
 
     return reader
 
 
 def test_what_a_file_says(read, tmp_path):
-    errand = read(TEXT)
-    assert (errand.name, errand.margin, errand.samples, errand.seconds) == ("tray", 0.02, 120, 5.0)
+    order = read(TEXT)
+    errand = order.errand
+    assert (errand.name, errand.margin, errand.samples, errand.budget) == ("tray", 0.02, 120, 5.0)
     assert errand.team.n == 12
     assert errand.team.agents[0].moves is Differential
     bases, held = errand.team.in_world(errand.goal)
     assert np.allclose(bases["left"], [2, -1.2, np.pi / 2])
     assert np.allclose(held, [2, 0, 0.8, np.pi / 2, 0, 0])
-    assert errand.output == (tmp_path / "tray.npz",)
+    assert order.output == (tmp_path / "tray.npz",)
 
 
 def test_those_that_are_shipped_are_whole():
@@ -69,6 +71,7 @@ def test_those_that_are_shipped_are_whole():
         ("area: [[-4, 4]", "area: [[4, -4]", "lower", (9, 8)),
         ("margin: 2 cm", "margin: 2 kg", "kg", (12, 9)),
         ("samples: 120", "samples: 1.5", "whole", (13, 10)),
+        ("samples: 120", "speed: 2 kg", "m/s", (13, 8)),
         ("output: [tray.npz]", "output: [tray.doc]", "cannot hold a motion", (15, 10)),
         ("right: [2, 1.2, -90 deg]", "wrong: [2, 1.2, -90 deg]", "wrong", (11, 67)),
         ("carry: tray", "carry: tray\nscene: factori", "factory", (2, 8)),

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bunraku.ensemble.recheck_team import recheck
+from bunraku.ensemble.recheck_team import TeamRecheckOptions, recheck
 from bunraku.errors import BunrakuError, MotionError, UnknownName
 from bunraku.figure import Box
 from bunraku.motion import Motion
@@ -14,7 +14,7 @@ HALL = Scene("hall")
 
 
 def objections(motion, scene=HALL, **words):
-    return [objection.text for objection in recheck(waiters(), motion, scene, **words).objections]
+    return [f"{objection.what}: {objection.where}" for objection in recheck(waiters(), motion, scene, **words).objections]
 
 
 def test_what_is_right_is_accepted():
@@ -32,9 +32,11 @@ def test_a_hit_between_two_samples():
     motion = moved(np.zeros(10), z)
     plate = Obstacle("plate", Box((0.1, 0.1, 0.004)), (0.1, 0.0, HIGH + 0.005))
     scene = Scene("plate", (plate,))
-    assert not any("plate" in text for text in objections(motion, scene, spacing=10.0)), "samples alone do not see it"
+    assert not any("plate" in text for text in objections(motion, scene, options=TeamRecheckOptions(spacing=10.0))), (
+        "samples alone do not see it"
+    )
     verdict = recheck(waiters(), motion, scene)
-    assert any("object.tray" in o.text and "plate" in o.text and o.sample == 4 for o in verdict.objections)
+    assert any("object.tray" in o.where and "plate" in o.where and o.sample == 4 for o in verdict.objections)
     assert verdict.clearance < 0.0
     assert "object.tray – plate" in verdict.parts
 
@@ -82,7 +84,7 @@ def test_nobody_sinks_or_floats():
 def test_a_joint_that_jumps():
     motion = altered(lifting(), "person", "neck_rz", lambda q: q + 0.25, samples=slice(20, None))
     verdict = recheck(waiters(), motion, HALL)
-    assert [o.sample for o in verdict.objections if o.text.startswith("jump: person's neck_rz")] == [19]
+    assert [o.sample for o in verdict.objections if o.what == "jump" and o.where.startswith("person's neck_rz")] == [19]
     assert abs(verdict.jump - 0.25) < 1e-9
 
 
@@ -104,7 +106,7 @@ def test_limits_of_joints_and_of_the_object():
 
 def test_bad_questions():
     with pytest.raises(BunrakuError, match="spacing"):
-        recheck(waiters(), lifting(), HALL, spacing=0.0)
+        recheck(waiters(), lifting(), HALL, options=TeamRecheckOptions(spacing=0.0))
     motion = lifting()
     with pytest.raises(UnknownName, match="robot"):
         recheck(waiters(), Motion(motion.t, motion.tracks[:1]), HALL)

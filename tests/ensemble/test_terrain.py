@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bunraku.ensemble.agents import hold, porter, rover
 from bunraku.ensemble.team import Carried, Team
-from bunraku.ensemble.terrain import TIED, Terrain
+from bunraku.ensemble.terrain import Terrain, TiedOptions
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Shape, Sphere
 from bunraku.kinematics import pose
@@ -47,7 +47,7 @@ def test_heights_are_those_of_boxes_and_fields():
     assert np.allclose(ground.heights([[1.0, 0.0], [1.9, -0.9], [-1.0, 0.0], [3.0, 0.0]]), [0.5, 0.5, 0.0, 0.0])
     points = np.random.default_rng(0).uniform((-3, -2), (5, 2), (50, 2))
     assert np.allclose(Terrain.of(hill(), ("hill",), AREA).heights(points), SLOPE * np.clip(points[:, 0], 0, 4), atol=1e-3)
-    with pytest.raises(BunrakuError, match="nobody can walk"):
+    with pytest.raises(BunrakuError, match="cannot be ground"):
         Terrain.of(Scene("ball", (Obstacle("ball", Sphere(1.0)),)), ("ball",), AREA)
 
 
@@ -103,7 +103,7 @@ def test_curves_are_tied_to_the_ground(team):
     a, b = standing(team, -1.5, 0.0, 1.0), standing(team, 5.0, 0.5, 1.48)
     curve = space.curve(a, b)
     Q = samples(curve, np.linspace(0.0, 1.0, 501))
-    assert np.abs(Q - team.on_ground(Q)).max() < TIED
+    assert np.abs(Q - team.on_ground(Q)).max() < TiedOptions().tolerance
     assert np.allclose(Q[0], a)
     level = space.curve(standing(team, -3.0, 0.0, 1.0), standing(team, -1.5, 0.0, 1.0))
     assert len(level.knots) == 2
@@ -114,6 +114,6 @@ def test_a_team_goes_up(team):
     found = find(space, standing(team, -2.0, 0.0, 1.0), standing(team, 5.0, 0.0, 1.48), seed=0)
     assert found.outcome.ok
     Q = found.path.dense(0.005)
-    assert np.abs(Q - team.on_ground(Q)).max() < TIED, "round corners too"
+    assert np.abs(Q - team.on_ground(Q)).max() < TiedOptions().tolerance, "round corners too"
     assert space.world.check(Q).clearance.min() > 0.01 - 2e-4
     assert team.reaches(Q).all()

@@ -9,7 +9,7 @@ from bunraku.ensemble.animate import Animation
 from bunraku.ensemble.closed_loops import Loops
 from bunraku.ensemble.recheck_team import recheck
 from bunraku.ensemble.tune import tune
-from bunraku.ensemble.whole_team import Whole
+from bunraku.ensemble.whole_team import WholeTeam
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Sphere
 from bunraku.kinematics import pose
@@ -31,12 +31,12 @@ def tuned(*obstacles, motion=None, **words):
 
 def faults(motion, scene, **words):
     """But for feet, which glide here."""
-    return [o.text for o in recheck(waiters(), motion, scene, **words).objections if not o.text.startswith("feet")]
+    return [str(o) for o in recheck(waiters(), motion, scene, **words).objections if o.what != "feet"]
 
 
 def clearance(motion, scene):
     """The least at the samples themselves [m], of what must keep a margin."""
-    whole = Whole(waiters(), scene)
+    whole = WholeTeam(waiters(), scene)
     near = whole.near(whole.rows(motion), 0.02)
     return near.value[near.apart].min(initial=0.02)
 
@@ -72,7 +72,7 @@ def test_no_more_than_is_needed():
     _, high = tuned(beam(z=1.80))
     assert high.free
     assert high.changes[0].deformation < 0.7 * low.changes[0].deformation
-    whole = Whole(waiters(), scene)
+    whole = WholeTeam(waiters(), scene)
     Q = whole.rows(gliding())
     for share, free in ((1.0, True), (0.6, False)):
         changed, ok = Loops(whole).changed(Q, low.changes[0].warp.scaled(share).at(np.arange(len(Q))))
@@ -142,8 +142,8 @@ def test_what_no_posture_avoids_is_said():
     assert not done.free
     assert "wall" in done.trouble
     assert 1.0 < done.motion.track("robot").q[done.sample, 0] < 2.0, "the sample is where the trouble is"
-    hits = {o.text for o in recheck(waiters(), done.motion, scene).objections}
-    before = {o.text for o in recheck(waiters(), gliding(), scene).objections}
+    hits = {o.where for o in recheck(waiters(), done.motion, scene).objections}
+    before = {o.where for o in recheck(waiters(), gliding(), scene).objections}
     assert not any("beam" in text for text in hits), "the rest is mended all the same"
     assert len(hits) < len(before)
 
@@ -164,7 +164,7 @@ def test_time_is_kept():
 
 
 def test_what_could_not_be_held_cannot_be_tuned():
-    with pytest.raises(BunrakuError, match="nothing to tune: lost"):
+    with pytest.raises(BunrakuError, match="no motion to tune: lost"):
         tune(waiters(), Animation(None, trouble="lost"), Scene("hall"))
 
 

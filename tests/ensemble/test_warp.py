@@ -56,7 +56,7 @@ def test_scaled():
 
 
 def test_bad_warps_are_refused():
-    with pytest.raises(BunrakuError, match="increase"):
+    with pytest.raises(BunrakuError, match="in order"):
         Warp(np.array([1.0, 1.0]), np.zeros((2, 1)))
     with pytest.raises(BunrakuError, match="first change"):
         Warp(np.array([0.0, 1.0]), np.ones((2, 1)))

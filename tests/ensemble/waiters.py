@@ -9,7 +9,7 @@ import numpy as np
 from bunraku.ensemble.agents import hold, porter, rover
 from bunraku.ensemble.closed_loops import Loops
 from bunraku.ensemble.team import OBJECT, Carried, Team
-from bunraku.ensemble.whole_team import Whole
+from bunraku.ensemble.whole_team import WholeTeam
 from bunraku.figure import Box, Shape
 from bunraku.kinematics import pose
 from bunraku.scene import Scene
@@ -29,7 +29,7 @@ def waiters() -> Team:
 @functools.cache
 def _ready():
     """The whole team with the tray at the origin, hands on it."""
-    whole = Whole(waiters(), Scene("nowhere"))
+    whole = WholeTeam(waiters(), Scene("nowhere"))
     q = np.concatenate([figure.start for figure in whole.figures])
     for agent, base in zip(whole.team.agents, ((-0.66, 0.0, 0.0), (1.15, 0.0, np.pi)), strict=True):
         q[whole.columns[agent.name].start + agent.figure.indices(agent.base)] = base

@@ -7,10 +7,10 @@ import functools
 import numpy as np
 import pytest
 
-from bunraku.ensemble.carry import STAGES, carry
+from bunraku.ensemble.carry import CARRY_STAGES, carry
 from bunraku.ensemble.errand_file import load_errand
 from bunraku.ensemble.recheck_team import recheck
-from bunraku.ensemble.scenes.living_room import DESK, LEGS
+from bunraku.ensemble.scenes.living_room import DESK_HEIGHT, PIANO_LEGS
 from bunraku.kinematics import pose
 from bunraku.kinematics.forward import frames_along
 
@@ -32,12 +32,12 @@ def done(name, seed=0):
 )
 def test_errands_are_done(name, variables, samples):
     made = done(name)
-    assert made.outcome.carried, made.why
+    assert made.outcome.ok, made.outcome.why
     errand = made.errand
     assert errand.team.n == variables
     assert len(made.motion) == samples
-    assert set(made.seconds) == set(STAGES)
-    verdict = recheck(errand.team, made.motion, errand.scene, margin=errand.margin, heights=errand.heights, **errand.ground)
+    assert set(made.seconds) == set(CARRY_STAGES)
+    verdict = recheck(errand.team, made.motion, errand.scene, margin=errand.margin, heights=errand.heights, ground=errand.ground)
     assert verdict.accepted, str(verdict)
     assert verdict.clearance >= errand.margin - 1e-6
     assert verdict.closure < 1e-6
@@ -56,7 +56,7 @@ def test_twice_the_samples_follow_the_same_path():
     """Planning does not depend on how many samples are animated."""
     errand = load_errand("factory")
     fine = carry(errand, seed=0, samples=530)
-    assert fine.outcome.carried, fine.why
+    assert fine.outcome.ok, fine.outcome.why
     assert len(fine.motion) == 530
     assert fine.path.length == pytest.approx(done("factory").path.length, rel=0.2)
 
@@ -67,12 +67,12 @@ def test_the_piano_is_raised_over_the_desk():
     over = []
     for q in piano.q:
         X = pose(piano.figure, q).X("object")
-        feet = np.array([X[:3, :3] @ (x, y, -0.36) + X[:3, 3] for x, y in LEGS])
+        feet = np.array([X[:3, :3] @ (x, y, -0.36) + X[:3, 3] for x, y in PIANO_LEGS])
         here = (np.abs(feet[:, 0]) < 0.65) & (np.abs(feet[:, 1] - 0.17) < 0.43)
         over.append(feet[here, 2].min() if here.any() else np.nan)
     passing = np.isfinite(over)
     assert passing.any(), "a leg passes over the desk"
-    assert np.nanmin(over) >= DESK + 0.01
+    assert np.nanmin(over) >= DESK_HEIGHT + 0.01
     assert not passing[[0, -1]].any()
     assert piano.q[passing, 2].min() > piano.q[[0, -1], 2].max() + 0.15
 

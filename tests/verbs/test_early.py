@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 
 from bunraku.cli import app
 from bunraku.verbs.carry import file as carry
+from bunraku.verbs.carry import many_seeds
 from bunraku.verbs.climb import file as climb
 from bunraku.verbs.guide import run as guide
 from bunraku.verbs.optimize import file as optimize
@@ -30,7 +31,7 @@ FILES = {
 }
 WORK: tuple[tuple[Any, str], ...] = (
     (simulating, "simulate"), (optimize, "optimize"), (perform, "perform"), (climb.ClimbRecipe, "run"),
-    (plan_file, "plan"), (carry, "carry"), (carry, "run_many"), (guide, "live"),
+    (plan_file, "plan"), (carry, "carry"), (many_seeds, "run_many"), (guide, "live"),
 )  # fmt: skip
 
 
@@ -82,7 +83,7 @@ def test_a_motion_that_the_file_has_written_nowhere(verb: str) -> None:
 
 @pytest.mark.parametrize(("verb", "option", "suffix"), [
     ("simulate", "--plot", ".svg"), ("optimize", "--plot", ".png"), ("perform", "--plot", ".pdf"), ("climb", "--plot", ".png"),
-    ("plan", "--tree", ".npz"), ("plan", "--picture", ".png"), ("carry", "--stills", ".png"), ("carry", "--view", ".png"),
+    ("plan", "--tree", ".npz"), ("plan", "--picture", ".png"), ("carry", "--stills", ".png"), ("carry", "--plot", ".png"),
 ])  # fmt: skip
 def test_pictures_and_trees(verb: str, option: str, suffix: str) -> None:
     refused(run(verb, FILES[verb], option, "it.doc"), "cannot hold a")

@@ -134,35 +134,36 @@ def plan(
 
 @verb()
 def carry(
-    file: Annotated[Path, typer.Argument(metavar="TASK", help="A carrying file, or one of ours: factory, living_room, ramp.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A carrying file, or one of ours: factory, living_room, ramp.")],
     output: Output = None,
-    stills: Annotated[Path | None, typer.Option(help="A sheet of moments along the way, as a PNG.")] = None,
-    view: Annotated[Path | None, typer.Option(help="From above, with roadmap and path, as a PNG.")] = None,
-    samples: Annotated[int | None, typer.Option(min=2, max=100_000, help="Goes before the file's own.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Goes before the file's own.")] = None,
-    runs: Annotated[int, typer.Option(min=1, max=10_000, help="So many seeds side by side; says how many arrive.")] = 1,
-    workers: Annotated[int | None, typer.Option(min=1, help="With --runs: processes, as many as cores.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw scene, roadmap and path from above into a PNG, SVG or PDF.")] = None,
+    stills: Annotated[Path | None, typer.Option(help="Draw a sheet of moments along the path into a PNG.")] = None,
+    samples: Annotated[int | None, typer.Option(min=2, max=100_000, help="Of the motion. Overrides the value in the file.")] = None,
+    runs: Annotated[int, typer.Option(min=1, max=10_000, help="Run N seeds and report the success rate.")] = 1,
+    workers: Annotated[int | None, typer.Option(min=1, help="With --runs: processes. Default: as many as cores.")] = None,
     cluster: Annotated[str | None, typer.Option(help="With --runs: a Dask scheduler, or [cyan]local[/cyan].")] = None,
-    stage: Play = None,
+    seed: Seed = None,
+    play: Play = None,
 ) -> None:
     """Let people and robots carry something bulky through clutter.
 
-    A roadmap is learnt for the reduced team, a path found, timed, walked and held; what touches is tuned away. Ctrl-C ends it.
+    It learns a roadmap for the reduced team, finds and times a path, lets people walk and robots roll along it while arms hold, and
+    tunes away what touches. Ctrl-C stops it and keeps the last motion.
     """
-    from bunraku.ensemble.carry_pictures import on_stage
-    from bunraku.ensemble.errand_file import load_errand
-    from bunraku.verbs.carry import file as carrying
+    from bunraku.verbs.bars import bars
+    from bunraku.verbs.carry.many_seeds import run_many, summary
+    from bunraku.verbs.carry.plot import save_stills
+    from bunraku.verbs.execute import Extra
 
+    order = order_for("carry", file)
+    if samples is not None:
+        order = replace(order, errand=replace(order.errand, samples=samples))
     if runs > 1:
-        refuse_idle("--runs counts who arrives; carry once to have files", output=output, stills=stills, view=view, play=stage)
-        errand = load_errand(file)
-        many = carrying.run_many(errand, runs, first=seed or 0, samples=samples, workers=workers, cluster=cluster, console=err)
-        tell(carrying.summary(errand, many), width=14)
+        refuse_idle("--runs counts successes; carry once to get files", output=output, plot=plot, stills=stills, play=play)
+        with bars(err) as progress:
+            many = run_many(order.errand, runs, first=seed or 0, workers=workers, cluster=cluster, progress=progress)
+        tell(summary(order.errand, many))
         return
     refuse_idle("they are for --runs", workers=workers, cluster=cluster)
-    done, lines = carrying.carry_file(file, output or (), stills=stills, view=view, seed=seed, samples=samples, console=err)
-    tell(lines, width=14)
-    if stage if stage is not None else not (output or done.errand.output or stills or view):
-        from bunraku.stage import Entry
-
-        open_stage([Entry(done.errand.name, lambda: on_stage(done), "carried together")])
+    extras = [Extra(stills, (".png",), "a picture", save_stills)]
+    carry_out(order, output, plot, extras=extras, seed=seed, play=play)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.ensemble.team import Agent, Hold
+from bunraku.ensemble.team import Agent, Grasp
 from bunraku.figure import Figure, library
 from bunraku.figure.library.manipulators import mobile_manipulator
 from bunraku.figure.shape import Box, Cylinder
@@ -27,15 +27,18 @@ def _rider() -> Figure:
     return mobile_manipulator(rides=True)
 
 
-def porter(name: str, *holds: Hold, moves: type[Planar] = Bezier) -> Agent:
-    """A person: a cylinder from the knees to the shoulders."""
+def porter(name: str, *holds: Grasp, moves: type[Planar] = Bezier) -> Agent:
+    """A person called `name` who `holds` with palms and `moves` by this steering; in planning, a cylinder."""
     figure = _figure("mannequin")
     base = ("pelvis_tx", "pelvis_ty", "pelvis_rz")
     return Agent(name, figure, holds, base, Cylinder(0.26, 1.36), (0.0, 0.0, 0.72), moves, color=(0.2, 0.43, 0.46))
 
 
-def rover(name: str, *holds: Hold, moves: type[Planar] = Holonomic, rides: bool = False) -> Agent:
-    """A mobile manipulator: the box around its base and turret. One that rides follows the ground."""
+def rover(name: str, *holds: Grasp, moves: type[Planar] = Holonomic, rides: bool = False) -> Agent:
+    """A mobile manipulator called `name` that `holds` with its tool and `moves` by this steering; in planning, a box.
+
+    One that `rides` follows uneven ground with its height, pitch and roll.
+    """
     figure = _rider() if rides else _figure("mobile_manipulator")
     base: tuple[str, ...] = ("base_x", "base_y", "base_turn")
     base += ("base_lift", "base_pitch", "base_roll") if rides else ()
@@ -43,21 +46,21 @@ def rover(name: str, *holds: Hold, moves: type[Planar] = Holonomic, rides: bool 
     return Agent(name, figure, holds, base, box, at, moves, facing=np.pi / 2, color=orange)
 
 
-def hold(tool: str, at: ArrayLike, *, z: ArrayLike = (0.0, 0.0, -1.0), x: ArrayLike = (1.0, 0.0, 0.0)) -> Hold:
-    """A tool at a point of the object, its z and (nearly) its x axis along these directions, all in the object's axes."""
+def hold(tool: str, at: ArrayLike, *, z: ArrayLike = (0.0, 0.0, -1.0), x: ArrayLike = (1.0, 0.0, 0.0)) -> Grasp:
+    """A `tool` frame at the point `at` [m] of the object, its z axis along `z` and its x axis nearly along `x`; all in its axes."""
     e_z = np.asarray(z, float) / np.linalg.norm(z)
     e_y = np.cross(e_z, np.asarray(x, float))
     e_y /= np.linalg.norm(e_y)
     R = np.stack([np.cross(e_y, e_z), e_y, e_z], 1)
-    return Hold(tool, se3.pose(at, so3.quaternion(R)))
+    return Grasp(tool, se3.pose(at, so3.quaternion(R)))
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What a file may call an agent, and the tools that it can hold with."""
+class AgentKind:
+    """How an agent of one kind is made, and the tools that it can hold with."""
 
     make: Callable[..., Agent]
     tools: tuple[str, ...]
 
 
-KINDS = {"porter": Kind(porter, ("left_palm", "right_palm")), "rover": Kind(rover, ("tool",))}
+AGENT_KINDS = {"porter": AgentKind(porter, ("left_palm", "right_palm")), "rover": AgentKind(rover, ("tool",))}

@@ -1,7 +1,7 @@
-"""Reach: what an arm can hold, as a spherical shell about its shoulder in which its wrist must stay (*carrying*, Section III-C).
+"""The reach of an arm: a spherical shell about its shoulder in which its wrist must stay (*carrying*, Section III-C).
 
-The object is the end of the arm: a grasp fixes the wrist in the object's axes, so that the shell, widened by the object, says
-where the object may be; over all arms of all agents that is the reachable cooperative space.
+A grasp fixes the wrist in the object's axes, so the shell says where the object may be. Over all arms of all agents this is the
+reachable cooperative space.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ class Shell:
     shoulder: Array
     """In the axes of the base [m]."""
     least: float
+    """The least distance from shoulder to wrist [m]."""
     most: float
+    """The largest distance from shoulder to wrist [m]."""
     wrist: Array
     """In the axes of the tool [m]."""
 
     def ahead(self, facing: float) -> tuple[Array, float, float]:
-        """(centre, least, most) of a ball that cuts the part of the shell within `facing` of straight ahead out of it.
+        """(centre, least, most) of a ball that cuts out the part of the shell within `facing` [rad] of straight ahead.
 
         It passes through the rim of that part, and its middle lies straight ahead of the shoulder.
         """
@@ -40,13 +42,16 @@ class Shell:
         return self.shoulder + np.array([away, 0.0, 0.0]), 0.0, radius
 
     def within(self, angle: float) -> tuple[float, float]:
-        """How far the middle of such a ball is from the middle of the shell, and its radius [m]."""
+        """Of the ball that cuts out the part within an `angle` [rad]: distance of its middle from the shell's, and radius [m]."""
         away = self.most / max(2.0 * math.cos(angle), 0.5)
         return away, math.sqrt(self.most**2 + away**2 - 2.0 * self.most * away * math.cos(angle))
 
 
 def shell(figure: Figure, tool: str, *, base: tuple[str, ...], spare: float = 0.04) -> Shell:
-    """The shell of the arm that ends in `tool`, the figure standing as it starts. `spare` [m] is kept off both ends."""
+    """The shell of the arm of a `figure` that ends in the frame `tool`, the figure in its start.
+
+    `base` names the variables of its base. `spare` [m] is kept from both ends. Raises FigureError where no reach is left.
+    """
     arm = closed_form(figure, tool)
     q = figure.configuration(**dict.fromkeys(base, 0.0))
     here = pose(figure, q)
@@ -57,7 +62,7 @@ def shell(figure: Figure, tool: str, *, base: tuple[str, ...], spare: float = 0.
     X_WT = here.X(tool)
     least, most = min(ends) + spare, max(ends) - spare
     if least >= most:
-        raise FigureError("the arm has no reach to spare", kind="frame", name=tool, advice=f"spare is {spare} m")
+        raise FigureError("the arm has no reach left", kind="frame", name=tool, advice=f"spare is {spare} m: make it smaller")
     return Shell(shoulder, least, most, X_WT[:3, :3].T @ (wrist - X_WT[:3, 3]))
 
 

@@ -3,90 +3,131 @@
     done = carry(load_errand("factory"), seed=1)
     done.outcome, done.motion, done.seconds
 
-A roadmap is learnt for the reduced team, a path is found in it, made short, and given times; agents walk, roll and hold; what
-still touches is tuned away; the rechecker judges. Where one of these fails, the way past that place is barred, and another is
-looked for (Section IV-D).
+A roadmap is learnt for the reduced team. A path is found in it, shortened, and given times. People walk along it, robots roll, and
+arms hold. What still touches is tuned away, and the rechecker judges. Where one of these fails, that place is barred, and another
+path is looked for (Section IV-D).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.ensemble.animate import Animation, animate
-from bunraku.ensemble.barred_space import Barred
-from bunraku.ensemble.carry_result import STAGES, Carry, CarryOutcome, Progress
+from bunraku.ensemble.animate import AnimateOptions, Animation, animate
+from bunraku.ensemble.barriers import Barriers
+from bunraku.ensemble.carry_result import CARRIED, CARRY_STAGES, NO_WAY, NOT_HELD, REFUSED, TOUCHES, Carry
 from bunraku.ensemble.errand import Errand
-from bunraku.ensemble.manipulate import SMOOTH
-from bunraku.ensemble.no_way import in_reach, why_not
+from bunraku.ensemble.no_way import WhyNotOptions, in_reach, why_not
 from bunraku.ensemble.pace import jumps, paced
-from bunraku.ensemble.recheck_team import Verdict, recheck
-from bunraku.ensemble.tune import Tuned, tune
+from bunraku.ensemble.recheck_team import TeamRecheckOptions, TeamVerdict, recheck
+from bunraku.ensemble.tune import TunedMotion, TuneOptions, tune
 from bunraku.kernels.clock import worked
 from bunraku.motion import Motion
-from bunraku.outcome import STOPPED
+from bunraku.outcome import STOPPED, Outcome
+from bunraku.planning.planning_outcomes import GOAL_BLOCKED, START_BLOCKED
 from bunraku.planning.ways.path import Path, rounded, shortcut
 from bunraku.planning.ways.path_timing import PathTiming
 from bunraku.planning.ways.roadmap import Roadmap
 from bunraku.planning.ways.rrt_connect import Growth, connect
 from bunraku.planning.ways.visibility import learn
+from bunraku.progress import Listener, Progress
 
-__all__ = ["STAGES", "Carry", "CarryOutcome", "Progress", "carry"]
+__all__ = ["CARRY_STAGES", "Carry", "CarryOptions", "carry"]
 Array = NDArray[np.float64]
-GUARDS, FAILURES = 24, 40  # of the roadmap that is learnt before anybody asks
-NODES, TRIES = 600, 60  # of trees that look for a way; where they do not meet, others are sown, as some seeds never get anywhere
-SHORTCUTS = 200  # tries
-PACES = 4  # times that a motion whose joints jump is given other times
-ROUNDS = 12  # of looking for another way
-ASIDE = 0.3  # [weighted m] that the next way keeps from where one failed; more each time
+
+
+@dataclass(frozen=True)
+class CarryOptions:
+    """The numbers that tune carrying, those of its stages included."""
+
+    guards: int = 24
+    """Of the roadmap that is learnt before a path is asked for."""
+    failures: int = 40
+    """Free samples in a row that bring no guard, after which learning ends."""
+    nodes: int = 600
+    """Of the first pairs of trees; later ones get more."""
+    trees: int = 60
+    """Pairs of trees that look for a path, one after the other; where a pair does not meet, a new one starts at random."""
+    shortcuts: int = 200
+    """Tries of shortening a path."""
+    slower: int = 4
+    """How often a motion whose joints jump is slowed down."""
+    calm: float = 0.17
+    """How far a joint may turn from one sample to the next in a motion that is slowed down [rad]."""
+    rounds: int = 12
+    """Paths that are tried."""
+    barrier: float = 0.3
+    """The next path keeps this far from where one failed, and more each time [weighted m]."""
+    tuning_share: float = 0.25
+    """The share of the budget that tuning one motion may take: another path is often quicker."""
+    animate: AnimateOptions = AnimateOptions()
+    tune: TuneOptions = TuneOptions()
+    recheck: TeamRecheckOptions = TeamRecheckOptions()
+    why_not: WhyNotOptions = WhyNotOptions()
 
 
 def carry(
-    errand: Errand, *, seed: int | None = None, samples: int | None = None, roadmap: Roadmap | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    errand: Errand, *, samples: int | None = None, roadmap: Roadmap | None = None, options: CarryOptions = CarryOptions(),
+    seed: int | None = None, progress: Listener | None = None,
 ) -> Carry:  # fmt: skip
-    """The motion of an errand, or at which stage it failed, why, and how far it got. The same seed gives the same result.
+    """Plans and animates an errand. The same seed gives the same result.
 
-    A roadmap that is given is used and made larger. `watch` hears how far each stage is. Ctrl-C ends it with what there is.
+    errand: who carries what, from where to where, in which scene
+    samples: of the motion; the errand's where none are given
+    roadmap: one that an earlier call returned; it is used and made larger, in place
+    options: the numbers that tune it
+    seed: of the random numbers; the errand's where none is given
+    progress: hears how far each of CARRY_STAGES is
+
+    Returns how it ended, and the motion; where it failed, why, and the motion as far as it got. Ctrl-C returns the last motion that
+    was made, with an outcome of the kind "stopped".
     """
-    run = _Run(errand, errand.seed if seed is None else seed, samples or errand.samples, watch, roadmap)
-    for q, outcome in ((errand.start, CarryOutcome.START_BLOCKED), (errand.goal, CarryOutcome.GOAL_BLOCKED)):
-        if why := run.space.objection(run.space.configuration(q, "an end of the errand")):
-            return run.ended(outcome, why=why + in_reach(errand, q))
+    run = _Run(errand, errand.seed if seed is None else seed, samples or errand.samples, roadmap, options, progress)
     try:
-        run.learn()
-        return run.rounds()
+        return run.run()
     except KeyboardInterrupt:
-        return run.ended(CarryOutcome.STOPPED)
+        return run.ended(STOPPED, motion=run.last_motion)
 
 
 class _Run:
     """One errand under way."""
 
     def __init__(
-        self, errand: Errand, seed: int, samples: int, watch: Callable[[Progress], None] | None, roadmap: Roadmap | None
+        self, errand: Errand, seed: int, samples: int, roadmap: Roadmap | None, options: CarryOptions, progress: Listener | None
     ) -> None:
-        self.errand, self.seed, self.samples, self.watch = errand, seed, samples, watch
-        self.space = Barred(errand.space if roadmap is None else roadmap.space)
-        self.roadmap = Roadmap(self.space) if roadmap is None else roadmap
-        self.seconds = dict.fromkeys(STAGES, 0.0)
-        self.stage, self.round = STAGES[0], 0
+        self.errand, self.seed, self.samples, self.options, self.progress = errand, seed, samples, options, progress
+        self.known: Roadmap | None = roadmap
+        self.seconds = dict.fromkeys(CARRY_STAGES, 0.0)
+        self.stage, self.round = CARRY_STAGES[0], 0
         self.path: Path | None = None
         self.timing: PathTiming | None = None
         self.animation: Animation | None = None
-        self.tuned: Tuned | None = None
-        self.verdict: Verdict | None = None
+        self.tuned: TunedMotion | None = None
+        self.verdict: TeamVerdict | None = None
         self.failures: list[str] = []
         self.begun = worked()
+
+    def run(self) -> Carry:
+        errand = self.errand
+        space = errand.space if self.known is None else self.known.space
+        self.barriers = Barriers(space.weights)
+        self.space = space.restricted(self.barriers.passed_by)
+        self.known = self.roadmap = Roadmap(self.space) if self.known is None else self.known
+        for q, outcome, end in ((errand.start, START_BLOCKED, "start"), (errand.goal, GOAL_BLOCKED, "goal")):
+            if why := self.space.objection(self.space.configuration(q, f"the {end} of the errand")):
+                advice = f"move the {end}: it must touch nothing, and be within limits and reach"
+                return self.ended(outcome.because(why + in_reach(errand, q), advice=advice))
+        self.learn()
+        return self.rounds()
 
     @property
     def left(self) -> float:
         """Processor time that is left [s]."""
-        return self.errand.seconds - (worked() - self.begun)
+        return self.errand.budget - (worked() - self.begun)
 
     @contextmanager
     def working(self, stage: str) -> Iterator[None]:
@@ -100,35 +141,38 @@ class _Run:
         self.tell(1.0)
 
     def tell(self, done: float, text: str = "") -> None:
-        if self.watch is not None:
-            self.watch(Progress(self.stage, done, text, self.round))
+        if self.progress is not None:
+            self.progress(Progress(self.stage, done, text or (f"way {self.round + 1}" if self.round else "")))
 
-    def ended(self, outcome: CarryOutcome, *, why: str = "", motion: Motion | None = None) -> Carry:
+    def ended(self, outcome: Outcome, *, motion: Motion | None = None, stage: str = "") -> Carry:
         own = self.animation
         return Carry(
-            self.errand, outcome, self.stage, motion, why, self.seconds, self.roadmap, self.path, self.timing, self.round + 1,
-            closure=0.0 if own is None else own.closure, jump=0.0 if own is None else own.jump, tuned=self.tuned,
+            self.errand, outcome, stage or self.stage, motion, self.seconds, self.seed, self.known, self.path, self.timing,
+            self.round + 1, closure=0.0 if own is None else own.closure, jump=0.0 if own is None else own.jump, tuned=self.tuned,
             verdict=self.verdict, failures=tuple(self.failures),
         )  # fmt: skip
+
+    @property
+    def last_motion(self) -> Motion | None:
+        """The last that was made, judged or not."""
+        if self.tuned is not None:
+            return self.tuned.motion
+        return None if self.animation is None else self.animation.motion
 
     # -- planning ----------------------------------------------------------------------------------------------------
 
     def learn(self) -> None:
-        """Guards and connectors, before anybody asks for a way."""
-
+        """Guards and connectors, before a path is asked for."""
+        options = self.options
         with self.working("roadmap"):
-            wanted = GUARDS if len(self.roadmap.guards) < GUARDS else 0
-            learn(
-                self.roadmap,
-                seed=self.seed,
-                guards=wanted,
-                failures=FAILURES,
-                seconds=0.5 * self.errand.seconds,
-                progress=lambda word: self.tell(word.done, word.text),
-            )
+            learnt = learn(
+                self.roadmap, seed=self.seed, guards=options.guards if len(self.roadmap.guards) < options.guards else 0,
+                failures=options.failures, seconds=0.5 * self.errand.budget, progress=lambda word: self.tell(word.done, word.text),
+            )  # fmt: skip
+        _stop_if(learnt.outcome)
 
     def way(self) -> Growth | None:
-        """A path that the roadmap knows, or comes to know; how far trees got where there is none."""
+        """Sets the path, from the roadmap or from trees; returns how far trees got where there is none."""
         space = self.space
         start, goal = (space.configuration(q, "an end of the errand") for q in (self.errand.start, self.errand.goal))
         with self.working("roadmap"):
@@ -140,135 +184,148 @@ class _Run:
         with self.working("query"):
             known = self.roadmap.search(start, goal)
             raw = growth.path if known is None or known.length > growth.path.length else known
-            self.path = rounded(shortcut(raw, seed=self.seed + self.round, tries=SHORTCUTS))
+            self.path = rounded(shortcut(raw, seed=self.seed + self.round, tries=self.options.shortcuts))
         return None
 
     def _grown(self, start: Array, goal: Array) -> Growth:
-        """Trees that meet, or of those that were sown the one that came nearest."""
+        """A pair of trees that meet; where none does, the pair that came nearest."""
         best, near = None, np.inf
-        for k in range(TRIES):
-            nodes = NODES * (1 + k // 8)
+        for k in range(self.options.trees):
+            nodes = self.options.nodes * (1 + k // 8)
             seed = int(np.random.SeedSequence((self.seed, self.round, k)).generate_state(1)[0])
             growth = connect(self.space, start, goal, seed=seed, seconds=max(self.left, 0.0), nodes=nodes)
             if growth.path is not None:
                 return growth
+            _stop_if(growth.outcome)
             away = float(self.space.distances(goal, growth.trees[0].nodes).min())
             if away < near:
                 best, near = growth, away
-            self.tell(1.0 - max(self.left, 0.0) / self.errand.seconds, f"{k + 1} pairs of trees, {near:.2g} m from the goal")
-            if self.left <= 0.0 or growth.outcome.kind == STOPPED.kind:
+            self.tell(1.0 - max(self.left, 0.0) / self.errand.budget, f"{k + 1} pairs of trees, {near:.2g} m from the goal")
+            if self.left <= 0.0:
                 break
         assert best is not None
         return best
 
-    # -- the whole ---------------------------------------------------------------------------------------------------
+    # -- round by round ----------------------------------------------------------------------------------------------
 
     def rounds(self) -> Carry:
-        """Ways, until one can be held and touches nothing (Section IV-D)."""
-        outcome, why = CarryOutcome.NO_WAY, ""
-        while self.round < ROUNDS and (self.left > 0.0 or self.round == 0):
+        """Tries paths until one can be held and touches nothing (Section IV-D)."""
+        outcome = NO_WAY
+        while self.round < self.options.rounds and (self.left > 0.0 or self.round == 0):
             stuck = self.way()
             if stuck is not None:
-                if self.round:  # the reason why the first way failed is the better one
+                if self.round:  # why the first path failed says more than that there is no other
                     break
                 return self._no_way(stuck)
-            assert self.path is not None
+            failed = self._tried()
+            if failed is None:
+                assert self.tuned is not None
+                return self.ended(CARRIED, motion=self.tuned.motion)
+            outcome = failed
+        return self.ended(outcome, motion=self._as_far())
+
+    def _tried(self) -> Outcome | None:
+        """Follows the path. Where that fails, bars the place and returns the outcome."""
+        assert self.path is not None
+        with self.working("timing"):
+            self.timing = self.errand.timed(self.path)
+        animation = self._animated(self.timing)
+        most = self.options.animate.arms.max_change
+        for _ in range(self.options.slower):
+            if animation.motion is None or jumps(animation.motion).max() < most:
+                break
             with self.working("timing"):
-                self.timing = self.errand.timed(self.path)
-            self.animation = self._animated(self.timing)
-            for _ in range(PACES):
-                if self.animation.motion is None or jumps(self.animation.motion).max() < SMOOTH:
-                    break
-                with self.working("timing"):
-                    self.timing = paced(self.timing, self.animation.motion)
-                self.animation = self._animated(self.timing)
-            if not self.animation.held:
-                outcome, why = CarryOutcome.NOT_HELD, self.animation.trouble
-                self._bar(self.animation.sample, why)
-                continue
-            assert self.animation.motion is not None
-            jump = jumps(self.animation.motion)
-            if jump.max() > SMOOTH:
-                outcome, why = CarryOutcome.REFUSED, f"jump: a joint moves {jump.max():.3g} rad from one sample to the next"
-                self._bar(int(jump.argmax()), why)
-                continue
-            self.tuned = self._tuned(self.animation)
-            if not self.tuned.free:
-                outcome, why = CarryOutcome.TOUCHES, self.tuned.trouble
-                self._bar(self.tuned.sample, why, self.tuned.fixed)
-                continue
-            self.verdict = self._judged(self.tuned.motion)
-            if not self.verdict.accepted:
-                first = self.verdict.objections[0]
-                outcome, why = CarryOutcome.REFUSED, f"{first.text}, {first.t:.3g} s after the start"
-                self._bar(first.sample, why)
-                continue
-            return self.ended(CarryOutcome.CARRIED, motion=self.tuned.motion)
-        return self.ended(outcome, why=why, motion=self._as_far())
+                self.timing = paced(self.timing, animation.motion, calm=self.options.calm)
+            animation = self._animated(self.timing)
+        if animation.motion is None:
+            return self._barred(NOT_HELD, animation.trouble, animation.sample)
+        jump = jumps(animation.motion)
+        if jump.max() > most:
+            why = f"jump: a joint moves {jump.max():.3g} rad from one sample to the next"
+            return self._barred(REFUSED, why, int(jump.argmax()))
+        self.tuned = self._tuned(animation)
+        if not self.tuned.free:
+            return self._barred(TOUCHES, self.tuned.trouble, self.tuned.sample, self.tuned.fixed)
+        self.verdict = self._judged(self.tuned.motion)
+        if not self.verdict.accepted:
+            first = self.verdict.objections[0]
+            return self._barred(REFUSED, f"{first.what}: {first.where}, {first.t:.3g} s after the start", first.sample)
+        return None
 
     def _animated(self, timing: PathTiming) -> Animation:
-        """Both at once, person by person; the time of each is told apart afterwards."""
+        """Locomotion and manipulation together, agent by agent; their times are told apart afterwards."""
         self.stage = "locomotion"
         self.tell(0.0)
-        out = animate(self.errand.team, timing, samples=self.samples, heights=self.errand.heights)
+        out = animate(
+            self.errand.team, timing, samples=self.samples, heights=self.errand.heights, options=self.options.animate
+        )  # fmt: skip
         for stage in ("locomotion", "manipulation"):
             self.stage = stage
             self.seconds[stage] += out.seconds.get(stage, 0.0)
             self.tell(1.0)
+        self.animation = out
         return out
 
-    def _tuned(self, animation: Animation) -> Tuned:
+    def _tuned(self, animation: Animation) -> TunedMotion:
         errand = self.errand
-        seconds = min(max(self.left, 0.1), 0.25 * errand.seconds)  # another way is often the quicker one
+        seconds = min(max(self.left, 0.1), self.options.tuning_share * errand.budget)
         with self.working("tuning"):
-            options = {"margin": errand.margin, "seed": self.seed, "seconds": seconds, **errand.ground}
-            return tune(errand.team, animation, errand.scene, **options)
+            return tune(
+                errand.team, animation, errand.scene, margin=errand.margin, seed=self.seed, seconds=seconds, ground=errand.ground,
+                options=self.options.tune,
+            )  # fmt: skip
 
-    def _judged(self, motion: Motion) -> Verdict:
+    def _judged(self, motion: Motion) -> TeamVerdict:
         errand = self.errand
         with self.working("recheck"):
-            return recheck(errand.team, motion, errand.scene, margin=errand.margin, heights=errand.heights, **errand.ground)
+            return recheck(
+                errand.team, motion, errand.scene, margin=errand.margin, heights=errand.heights, ground=errand.ground,
+                options=self.options.recheck,
+            )  # fmt: skip
 
-    def _bar(self, sample: int, why: str, fixed: str = "") -> None:
-        """The next way keeps aside of where this one failed; edges of the roadmap that pass there are taken out.
+    def _barred(self, outcome: Outcome, why: str, sample: int, fixed: str = "") -> Outcome:
+        """Bars the place at which the path failed, and removes the edges of the roadmap that pass there.
 
-        Where an agent is that cannot pass in any posture, nobody looks at what the others do.
+        Where `fixed` is an agent that cannot pass in any posture, its own place is barred, whatever the others do.
         """
         assert self.timing is not None
         self.failures.append(why)
         t = np.array([self.timing.duration * sample / (self.samples - 1)])
         q = self.timing.at(t)[0]
 
-        def away(Q: Array) -> Array:
+        def distance(Q: Array) -> Array:
             if not fixed:
                 return self.space.distances(q, Q)
             own, there = (self.errand.team.in_world(at)[0][fixed][..., :2] for at in (Q, q))
             return np.asarray(np.linalg.norm(own - there, axis=-1))
 
-        ends = away(np.stack([self.errand.start, self.errand.goal]))
-        self.space.bar(away, min(ASIDE * 1.4**self.round, 0.5 * float(ends.min())))  # the ends must stay free
+        ends = distance(np.stack([self.errand.start, self.errand.goal]))
+        self.barriers.add(distance, min(self.options.barrier * 1.4**self.round, 0.5 * float(ends.min())))  # the ends stay free
         for i, j in self.roadmap.edges:
-            if not self.space.aside(self.roadmap.edge_curve(i, j)):
+            if not self.barriers.passed_by(self.roadmap.edge_curve(i, j)):
                 self.roadmap.remove_edge(i, j)
         self.round += 1
+        return outcome.because(why)
+
+    # -- where there is no way ---------------------------------------------------------------------------------------
 
     def _no_way(self, growth: Growth) -> Carry:
         """How far the tree from the start came, and what is in the way."""
         start, goal = growth.trees[0].nodes[0], growth.trees[1].nodes[0]
         nearest = int(np.argmin(self.space.distances(goal, growth.trees[0].nodes)))
-        why = why_not(self.errand, start, goal, seed=self.seed)
+        why = why_not(self.errand, start, goal, seed=self.seed, options=self.options.why_not)
         if nearest:
             self.path = Path(self.space, tuple(growth.trees[0].branch(nearest)))
             self.timing = self.errand.timed(rounded(shortcut(self.path, seed=self.seed)))
         got = self.errand.at(growth.trees[0].nodes[nearest])
-        done = self.ended(CarryOutcome.NO_WAY, why=f"{why}; it got as far as the {got}", motion=self._as_far())
-        return replace(done, stage="roadmap")
+        return self.ended(NO_WAY.because(f"{why}; it got as far as the {got}"), motion=self._as_far(), stage="roadmap")
 
     def _as_far(self) -> Motion | None:
         """The part of the timed path that can be held."""
         if self.timing is None:
             return None
-        animation = animate(self.errand.team, self.timing, samples=self.samples, heights=self.errand.heights)
+        heights, options = self.errand.heights, self.options.animate
+        animation = animate(self.errand.team, self.timing, samples=self.samples, heights=heights, options=options)
         if animation.held or animation.sample < 2:
             return animation.motion
         until = self.timing.duration * (animation.sample - 1) / (self.samples - 1)
@@ -276,4 +333,10 @@ class _Run:
         if kept.sum() < 2:
             return None
         part = PathTiming(self.timing.path, self.timing.t[kept], self.timing.place[kept], self.timing.rate[kept])
-        return animate(self.errand.team, part, samples=animation.sample, heights=self.errand.heights).motion
+        return animate(self.errand.team, part, samples=animation.sample, heights=heights, options=options).motion
+
+
+def _stop_if(outcome: Outcome) -> None:
+    """Goes on with Ctrl-C where a search has caught it."""
+    if outcome.kind == STOPPED.kind:
+        raise KeyboardInterrupt

@@ -1,90 +1,102 @@
-"""What became of an errand: how it ended, at which stage, why, and everything that was made on the way."""
+"""Carry: what became of an errand, and the ways in which it can end."""
 
 from __future__ import annotations
 
-import enum
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from bunraku.ensemble.errand import Errand
-from bunraku.ensemble.recheck_team import Verdict
-from bunraku.ensemble.tune import Tuned
+from bunraku.ensemble.recheck_team import TeamVerdict
+from bunraku.ensemble.tune import TunedMotion
 from bunraku.motion import Motion
+from bunraku.outcome import Outcome
 from bunraku.planning.ways.path import Path
 from bunraku.planning.ways.path_timing import PathTiming
 from bunraku.planning.ways.roadmap import Roadmap
+from bunraku.result import Result
+from bunraku.scene import Scene
 
-STAGES = ("roadmap", "query", "timing", "locomotion", "manipulation", "tuning", "recheck")
+CARRY_STAGES = ("roadmap", "query", "timing", "locomotion", "manipulation", "tuning", "recheck")
 
-
-class CarryOutcome(enum.Enum):
-    """How it ended; the text is the advice."""
-
-    CARRIED = "carried"
-    START_BLOCKED = "the start touches something, or is beyond a limit or a reach: move the start"
-    GOAL_BLOCKED = "the goal touches something, or is beyond a limit or a reach: move the goal"
-    NO_WAY = "no way was found: widen the way, tilt the object more, or give more time"
-    NOT_HELD = "an arm cannot hold on along any way that was found: move the holds, or let the object tilt more"
-    TOUCHES = "something touches along every way that was found: make the margin of planning larger, or the way wider"
-    REFUSED = "the rechecker refuses every motion that was made: more samples, or slower"
-    STOPPED = "stopped: what was learnt is kept"
-
-    @property
-    def carried(self) -> bool:
-        return self is CarryOutcome.CARRIED
+CARRIED = Outcome(True, "carried")
+NO_WAY = Outcome(False, "no way", "no way was found", advice="widen the way, let the object tilt more, or give a larger budget")
+NOT_HELD = Outcome(
+    False, "not held", "an arm cannot hold on along any way that was found", advice="move the holds, or let the object tilt more"
+)
+TOUCHES = Outcome(
+    False, "touches", "something touches along every way that was found", advice="give a larger margin, or widen the way"
+)
+REFUSED = Outcome(
+    False, "refused", "the rechecker refuses every motion that was made", advice="give more samples, or a lower speed"
+)
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Which stage works, in which round, and how far it is, from 0 to 1."""
-
-    stage: str
-    done: float
-    text: str = ""
-    round: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Carry:
-    """What became of an errand."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Carry(Result):
+    """What became of an errand: how it ended, and everything that was made on the way."""
 
     errand: Errand
-    outcome: CarryOutcome
+    outcome: Outcome
     stage: str
-    """The last that worked."""
+    """The last stage that worked: one of CARRY_STAGES."""
     motion: Motion | None
     """Of all agents and the object; where the errand failed, as far as it got."""
-    why: str = ""
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: Mapping[str, float]
     """Processor time of each stage [s]."""
+    seed: int
     roadmap: Roadmap | None = None
     path: Path | None = None
+    """Of the reduced team: the last that was tried."""
     timing: PathTiming | None = None
+    """Of that path."""
     rounds: int = 1
-    """How many ways were tried."""
+    """How many paths were tried."""
     closure: float = 0.0
+    """The farthest that a tool is from where it should hold, before tuning [m or rad]."""
     jump: float = 0.0
-    tuned: Tuned | None = None
-    verdict: Verdict | None = None
-    """Of the independent rechecker, on the last motion that there was."""
+    """The largest change of a joint from one sample to the next, before tuning [rad]."""
+    tuned: TunedMotion | None = None
+    verdict: TeamVerdict | None = None
+    """Of the independent rechecker, on the last motion that it saw."""
     failures: tuple[str, ...] = ()
-    """Why each of the ways that were given up could not be taken."""
+    """Why each of the paths that were given up could not be taken."""
+
+    @property
+    def scene(self) -> Scene:
+        """What the errand leads through."""
+        return self.errand.scene
 
     @property
     def planning(self) -> float:
-        """Processor time of what does not depend on the number of samples [s]."""
-        return sum(self.seconds.get(stage, 0.0) for stage in STAGES[:3])
+        """Processor time of the stages that do not depend on the number of samples [s]."""
+        return sum(self.seconds.get(stage, 0.0) for stage in CARRY_STAGES[:3])
 
     @property
     def share(self) -> float:
-        """How much of the way to the goal the motion covers."""
-        if self.outcome.carried or self.motion is None:
-            return float(self.outcome.carried)
+        """How much of the distance to the goal the motion covers, from 0 to 1."""
+        if self.outcome.ok or self.motion is None:
+            return float(self.outcome.ok)
         first, last = (self.errand.team.in_world(q)[1][:2] for q in (self.errand.start, self.errand.goal))
         got = self.motion.tracks[-1].q[-1, :2]
         left, whole = float(np.linalg.norm(last - got)), float(np.linalg.norm(last - first))
         return min(max(1.0 - left / max(whole, 1e-9), 0.0), 1.0)
 
-    def __repr__(self) -> str:
-        return f"<Carry: {self.outcome.value}{': ' + self.why if self.why else ''}>"
+    def report(self) -> Iterator[tuple[str, str]]:
+        """Pairs of a title and a text: outcome, errand, stages, motion, verdict, and the paths that were given up."""
+        yield from super().report()
+        if not self.outcome.ok:
+            yield "ended in", self.stage
+        team = self.errand.team
+        yield "errand", f"{self.errand.name}: {len(team.agents)} agents, {team.n} variables"
+        yield "seconds", ", ".join(f"{stage} {self.seconds.get(stage, 0.0):.3f}" for stage in CARRY_STAGES)
+        if self.motion is not None:
+            got = "" if self.outcome.ok else f", {100 * self.share:.0f} % of the way"
+            names = ", ".join(self.motion.names)
+            yield "motion", f"{self.motion.duration:.1f} s of {names} in {len(self.motion)} samples{got}"
+        if self.verdict is not None:
+            yield "recheck", str(self.verdict)
+        yield from ((f"path {k}", f"given up: {why}") for k, why in enumerate(self.failures, 1))
+        if self.failures and self.outcome.ok:
+            yield "recovered", f"along path {self.rounds}"

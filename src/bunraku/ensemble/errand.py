@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,71 +20,78 @@ from bunraku.planning.ways.path_timing import PathTiming, timed
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
-PLANNED = 2.0  # of the margin
-TURNING = 0.6  # [rad/m] how fast is turned for a speed: turns of the object and of agents about it add up
-QUICK = 50.0  # [rad/s and rad/s²] what is tied to other variables has limits that are never met
 
 
 @dataclass(frozen=True, eq=False)
 class Errand:
-    """A team, a scene, and the two configurations of the team."""
+    """A team, a scene, where the team starts and where it goes. Raises BunrakuError where a number is out of its range."""
 
     team: Team
     scene: Scene
     area: Area
+    """((x_low, x_high), (y_low, y_high)) in which the leader, or the object where nobody leads, stays [m]."""
     start: Array
+    """A configuration of the team, from `Team.configuration`."""
     goal: Array
+    """A configuration of the team."""
     margin: float = 0.01
     """The least distance of anything from anything [m]."""
     samples: int = 268
+    """Of the motion."""
     speed: float = 0.8
-    """Of bases and object [m/s]; of turns, a part of it [rad/s]."""
+    """The limit of bases and object [m/s]; of turns, see `turning`."""
     acceleration: float = 0.8
-    seconds: float = 10.0
-    """Processor time that it may take."""
+    """The limit of bases and object [m/s²], and of turns [rad/s²]."""
+    budget: float = 10.0
+    """Processor time that it may take [s]."""
     seed: int = 0
     name: str = "errand"
-    output: tuple[Path, ...] = field(default=())
+    turning: float = 0.6
+    """The limit of turns for a limit of speed [rad/m]: turns of the object and of agents about it add up."""
+    planning_margin: float = 2.0
+    """Paths keep this many margins, since motions are straight between samples."""
 
     __repr__ = brief
 
     def __post_init__(self) -> None:
-        for word in ("speed", "acceleration", "seconds"):
+        for word in ("speed", "acceleration", "budget", "turning", "planning_margin"):
             if not 0.0 < getattr(self, word) < math.inf:
                 raise BunrakuError(f"{self.name}: {word} is {getattr(self, word)}\n  advice: give a positive number")
-        if not 0.0 <= self.margin < 1.0 or self.samples < 2:
-            raise BunrakuError(f"{self.name}: a margin of {self.margin} m, {self.samples} samples\n  advice: metres; 2 or more")
+        if not 0.0 <= self.margin < 1.0:
+            raise BunrakuError(f"{self.name}: the margin is {self.margin} m\n  advice: give 0 or more, and less than 1 m")
+        if self.samples < 2:
+            raise BunrakuError(f"{self.name}: {self.samples} samples\n  advice: give 2 samples or more")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the space, which a worker builds for itself."""
+        """Without the space: each worker builds its own."""
         return {key: value for key, value in self.__dict__.items() if key != "space"}
 
     @cached_property
     def space(self) -> FreeSpace:
-        """Of the reduced team; built once. Ways keep more than the margin, as motions are straight between samples."""
-        return self.team.space(self.scene, self.area, margin=PLANNED * self.margin)
+        """The free space of the reduced team; built once."""
+        return self.team.space(self.scene, self.area, margin=self.planning_margin * self.margin)
 
     def timed(self, path: Way) -> PathTiming:
-        """The path as fast as the limits allow."""
+        """The `path` of the reduced team, as fast as the limits allow."""
         tied = self.team.tied
         v, a = (np.full(self.team.figure.n_q, limit) for limit in (self.speed, self.acceleration))
         turns = [k for k, variable in enumerate(self.team.figure.variables) if variable.motion == "rotate"]
-        v[turns] *= TURNING
-        v[tied], a[tied] = QUICK, QUICK
+        v[turns] *= self.turning
+        v[tied], a[tied] = 50.0, 50.0  # these follow from the other variables: their limits are never met
         return timed(path, speed=v, acceleration=a)
 
     @property
     def heights(self) -> Callable[[Array], Array] | None:
-        """Of the ground, where it is not level."""
+        """The height of the ground [m] at points (n, 2); None where it is flat."""
         return None if self.team.terrain is None else self.team.terrain.heights
 
     @property
-    def ground(self) -> dict[str, Any]:
-        """What tuning and the rechecker need to know of it."""
+    def ground(self) -> tuple[str, ...]:
+        """The names of what agents stand on."""
         terrain = self.team.terrain
-        return {} if terrain is None else {"ground": ("floor", *terrain.ground)}
+        return ("floor",) if terrain is None else ("floor", *terrain.ground)
 
     def at(self, q: Array) -> str:
-        """Where the object is, in words."""
+        """Where the object is in a configuration `q` of the team, in words."""
         _, held = self.team.in_world(q)
         return f"{OBJECT} at ({held[0]:.2f}, {held[1]:.2f}, {held[2]:.2f}) m"

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.ensemble.agents import KINDS, hold
+from bunraku.ensemble.agents import AGENT_KINDS, hold
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.scenes import OBJECTS, SCENES, named, object_named
-from bunraku.ensemble.team import OBJECT, Agent, Area, Carried, Hold, Team
+from bunraku.ensemble.team import OBJECT, Agent, Area, Carried, Grasp, Team
 from bunraku.ensemble.terrain import Terrain
 from bunraku.errors import UnknownName
 from bunraku.figure.shape import Shape
-from bunraku.io.outputs import outputs_of
 from bunraku.io.shipped import found, shipped_orders
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.node import Node
@@ -27,16 +26,16 @@ from bunraku.planning.ways.steer import Bezier, Differential, Holonomic
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
-WORDS = ("carry", "scene", "ground", "object", "agents", "area", "start", "goal", "margin", "samples", "speed", "acceleration",
-         "budget", "seed", "output")  # fmt: skip
-OPTIONAL = {"door": Quantity.LENGTH}
-MOVES = {"walk": Bezier, "holonomic": Holonomic, "differential": Differential}
-MOST_SAMPLES = 100_000
-ROUND = 3.0  # [m] of ground that is known around the area
+CARRY_WORDS = ("carry", "scene", "ground", "object", "agents", "area", "start", "goal", "margin", "samples", "speed",
+               "acceleration", "budget", "seed", "output")  # fmt: skip
+"""All words that a carrying file may have at the top."""
 
 
 def load_errand(path: str | os.PathLike[str]) -> Errand:
-    """What a carrying file orders, checked; the name of one that is shipped will do."""
+    """The errand in the file at `path`, checked; the name of one that comes with bunraku will do.
+
+    Raises FileError where the file is wrong, UnknownName where there is neither a file nor an order of that name.
+    """
     file = found(Path(path))
     if not file.suffix and not file.exists():
         raise UnknownName("file or order", str(path), shipped_orders())
@@ -44,19 +43,17 @@ def load_errand(path: str | os.PathLike[str]) -> Errand:
 
 
 def errand_of(root: Node, folder: Path) -> Errand:
-    """The errand in a document; files are named from `folder`."""
-    root.words(WORDS, "an errand")
+    """The errand in a document with this `root`; files in it are relative to `folder`. Raises FileError where it is wrong."""
+    root.words(CARRY_WORDS, "an errand")
     name = root.need("carry", "the file").name("the errand")
     scene = _scene(root.get("scene"), folder)
     area = _area(root.need("area", "the errand"))
     team = _team(root, folder, _terrain(root.get("ground"), scene, area))
     start, goal = (_configuration(root.need(word, "the errand"), team) for word in ("start", "goal"))
     options = root.given(
-        margin=_margin, speed=Node.positive, acceleration=Node.positive, budget=lambda n: n.positive(Quantity.TIME),
-        samples=lambda n: n.whole(2, MOST_SAMPLES), seed=lambda n: n.whole(0, 2**32 - 1), output=lambda n: outputs_of(n, folder),
+        margin=_margin, speed=lambda n: n.positive(Quantity.SPEED), acceleration=lambda n: n.positive(Quantity.ACCELERATION),
+        budget=lambda n: n.positive(Quantity.TIME), samples=lambda n: n.whole(2, 100_000), seed=lambda n: n.whole(0, 2**32 - 1),
     )  # fmt: skip
-    if "budget" in options:
-        options["seconds"] = options.pop("budget")
     return Errand(team, scene, area, start, goal, name=name, **options)
 
 
@@ -76,20 +73,20 @@ def _scene(node: Node | None, folder: Path) -> Scene:
         return scene_in(node, folder)
     name, words = node.head(SCENES, "the scene")
     node.words((name,), "the scene")
-    own = {} if words.is_nothing else words.words(OPTIONAL, f"the {name}")
+    own = {} if words.is_nothing else words.words(("door",), f"the {name}")
     try:
-        return named(name, **{word: value.number(OPTIONAL[word]) for word, value in own.items()})
+        return named(name, **{word: value.number(Quantity.LENGTH) for word, value in own.items()})
     except TypeError:
         raise words.error(f"the {name} does not take {', '.join(own)}", advice="remove it") from None
 
 
 def _terrain(node: Node | None, scene: Scene, area: Area) -> Terrain | None:
-    """What agents can stand on besides the floor."""
+    """The ground besides the floor, known up to 3 m around the area."""
     if node is None:
         return None
     names = [own.choice([o.name for o in scene.obstacles], "the obstacle") for own in node.items("names of obstacles")]
     (a, b), (c, d) = area
-    return Terrain.of(scene, names, ((a - ROUND, b + ROUND), (c - ROUND, d + ROUND)))
+    return Terrain.of(scene, names, ((a - 3.0, b + 3.0), (c - 3.0, d + 3.0)))
 
 
 def _team(root: Node, folder: Path, terrain: Terrain | None) -> Team:
@@ -122,19 +119,20 @@ def _carried(node: Node, folder: Path) -> Carried:
 
 def _agent(name: str, node: Node, terrain: Terrain | None) -> Agent:
     node.words(("kind", "moves", "holds"), "an agent")
-    kind = node.need("kind", name).choice(KINDS, "the kind of agent")
+    kind = node.need("kind", name).choice(AGENT_KINDS, "the kind of agent")
     holds = node.need("holds", name)
     if not isinstance(holds.value, dict) or not holds.value:
         raise holds.unwanted("tools and where they hold", advice="write holds: {tool: {at: [0.6, 0, 0.05]}}")
-    tools = KINDS[kind].tools
+    tools = AGENT_KINDS[kind].tools
     holds.words(tools, f"the holds of a {kind}")
     made = [_hold(tool, own) for tool, own in holds.value.items()]
-    moves = node.given(moves=lambda n: MOVES[n.choice(MOVES, "the way it moves")])
+    steering = {"walk": Bezier, "holonomic": Holonomic, "differential": Differential}
+    moves = node.given(moves=lambda n: steering[n.choice(steering, "the way it moves")])
     rides = {"rides": True} if terrain is not None and kind == "rover" else {}
-    return KINDS[kind].make(name, *made, **moves, **rides)
+    return AGENT_KINDS[kind].make(name, *made, **moves, **rides)
 
 
-def _hold(tool: str, node: Node) -> Hold:
+def _hold(tool: str, node: Node) -> Grasp:
     node.words(("at", "z", "x"), "a hold")
     axes = node.given(z=Node.vector, x=Node.vector)
     z, x = np.array(axes.get("z", (0, 0, -1)), float), np.array(axes.get("x", (1, 0, 0)), float)

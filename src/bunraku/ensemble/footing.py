@@ -1,12 +1,14 @@
-"""Footing: what the rechecker asks of those who stand on the ground.
+"""Footing: what the rechecker asks of agents that stand on the ground.
 
-Corners of soles that are down stay where they came down; nothing sinks; of who walks, one foot is always down, and wheels roll on
-the ground.
+Corners of soles that are down stay where they came down. Nothing sinks into the ground. One foot of a person is always down, and
+wheels stay on the ground.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +23,31 @@ from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
 Heights = Callable[[Array], Array]
-"""Points (n, 2) ↦ the height of the ground (n,) [m]."""
-DOWN = 1e-3  # [m] above the ground at most is what stands on it
-SUNK, AFLOAT = 0.01, 0.02  # [m] below and above the ground that the lowest point of who stands may be
-CORNERS = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
+"""Points (n, 2) [m] ↦ the height of the ground (n,) [m]."""
+
+
+@dataclass(frozen=True)
+class FootingOptions:
+    """What counts as standing on the ground."""
+
+    standing: float = 1e-3
+    """A corner that is no higher than this over the ground stands [m]."""
+    sunk: float = 0.01
+    """The lowest point of an agent may be this far below the ground [m]."""
+    afloat: float = 0.02
+    """The lowest point of an agent may be this far above the ground [m]."""
 
 
 def floor(scene: Scene) -> Heights:
-    """The height of a flat ground."""
+    """The heights of a flat ground: the floor of the `scene`, or 0."""
     return lambda points: np.full(len(points), 0.0 if scene.floor is None else scene.floor)
 
 
-def slides(team: Team, motion: Motion, heights: Heights) -> Array:
-    """How far corners of soles are from where they came to stand, at each sample; zero where none stands."""
+def slides(team: Team, motion: Motion, heights: Heights, *, options: FootingOptions = FootingOptions()) -> Array:
+    """How far corners of the `team`'s soles are from where they came to stand, at each sample of the `motion` (T,) [m].
+
+    `heights` are those of the ground, `options` say what stands. Zero where no corner stands.
+    """
     out = np.zeros(len(motion))
     for agent in team.agents:
         points = [row for _, own in _under(agent, motion, walking=True) for row in own]
@@ -41,8 +55,8 @@ def slides(team: Team, motion: Motion, heights: Heights) -> Array:
             continue
         P = np.stack(points, 1)
         T, n, _ = P.shape
-        stands = _up(P, heights) <= DOWN
-        # Where it came to stand, carried on from sample to sample.
+        stands = _up(P, heights) <= options.standing
+        # The sample at which each corner came to stand, carried on from sample to sample.
         begins = stands & ~np.vstack([np.zeros((1, n), bool), stands[:-1]])
         since = np.maximum.accumulate(np.where(begins, np.arange(T)[:, None], 0), 0)
         away = np.linalg.norm(P - np.take_along_axis(P, since[..., None], 0), axis=2)
@@ -50,16 +64,22 @@ def slides(team: Team, motion: Motion, heights: Heights) -> Array:
     return out
 
 
-def footing(team: Team, motion: Motion, heights: Heights) -> Iterator[tuple[int, str]]:
-    """The first sample at which an agent sinks into the ground, or floats over it, and which."""
+def footing(
+    team: Team, motion: Motion, heights: Heights, *, options: FootingOptions = FootingOptions()
+) -> Iterator[tuple[int, str, float]]:  # fmt: skip
+    """Where agents of a `team` sink into the ground or float over it in a `motion`: first sample, what happens, by how much [m].
+
+    `heights` are those of the ground, `options` say what is allowed.
+    """
     for agent in team.agents:
         points = [row for _, own in _under(agent, motion, walking=False) for row in own]
         if not points:
             continue
         up = _up(np.stack(points, 1), heights).min(1)
-        for wrong, text in ((up < -SUNK, "sinks {:.3g} m into"), (up > AFLOAT, "floats {:.3g} m over")):
+        for wrong, text in ((up < -options.sunk, "sinks {:.3g} m into"), (up > options.afloat, "floats {:.3g} m over")):
             if wrong.any():
-                yield int(np.argmax(wrong)), f"footing: {agent.name} {text.format(np.abs(up[wrong]).max())} the ground"
+                worst = float(np.abs(up[wrong]).max())
+                yield int(np.argmax(wrong)), f"{agent.name} {text.format(worst)} the ground", worst
 
 
 def _up(P: Array, heights: Heights) -> Array:
@@ -70,7 +90,7 @@ def _up(P: Array, heights: Heights) -> Array:
 def _under(agent: Agent, motion: Motion, *, walking: bool) -> Iterator[tuple[Shape, list[Array]]]:
     """The shapes that an agent stands on, and places (T, 3) of points that may be their lowest.
 
-    Of who walks: those that move apart from the base, by their corners.
+    With `walking`, only those of feet, which move apart from the base, by their corners.
     """
     figure, q = agent.figure, motion.track(agent.name).q
     X = frames_along(figure, q)
@@ -89,7 +109,8 @@ def _under(agent: Agent, motion: Motion, *, walking: bool) -> Iterator[tuple[Sha
 def _corners(shape: Shape, X: Array) -> list[Array]:
     if not isinstance(shape.geometry, Box):
         return []
-    return [X[:, :3, :3] @ corner + X[:, :3, 3] for corner in CORNERS * np.asarray(shape.geometry.size)]
+    corners = np.array(list(itertools.product((-0.5, 0.5), repeat=3))) * np.asarray(shape.geometry.size)
+    return [X[:, :3, :3] @ corner + X[:, :3, 3] for corner in corners]
 
 
 def _lowest(shape: Shape, X: Array) -> list[Array]:

@@ -1,7 +1,7 @@
 """Manipulation: arms that hold on, solved in closed form for a whole motion at once (*carrying*, Section IV-B).
 
-An elbow of seven variables may swivel: how far is chosen over the whole motion by dynamic programming, so that arms stay off
-their limits and nothing jumps. Six variables leave a choice among eight solutions, of which one is followed throughout.
+The elbow of an arm with seven variables may swivel. Its swivel is chosen over the whole motion by dynamic programming, so that arms
+stay off their limits and nothing jumps. An arm with six variables has up to eight solutions, one of which is followed throughout.
 """
 
 from __future__ import annotations
@@ -20,39 +20,60 @@ from bunraku.kinematics.inverse.arm import ClosedArm
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
-SMOOTH = 0.2  # [rad] from one sample to the next
-SWIVELS = np.linspace(-np.pi, np.pi, 30, endpoint=False)
-STRIDE = 4  # samples from one choice of swivel to the next
-JUMPY = 0.35  # [rad] from one sample to the next, which a slower clock makes good
-AWAY = 0.35  # [rad] elbows are off the body, at best
+
+
+@dataclass(frozen=True)
+class ManipulateOptions:
+    """How arms that hold are chosen among all that reach."""
+
+    max_change: float = 0.2
+    """What a joint may change from one sample to the next [rad]."""
+    slowed_change: float = 0.35
+    """What it may change where the motion can still be slowed down [rad]."""
+    swivels: int = 30
+    """How many swivels of the elbow are compared, evenly over a full turn."""
+    stride: int = 4
+    """Samples from one choice of swivel to the next."""
+    best_swivel: float = 0.35
+    """The swivel at which an elbow is comfortably off the body [rad]."""
+
+    @property
+    def angles(self) -> Array:
+        """The swivels that are compared [rad]."""
+        return np.linspace(-np.pi, np.pi, self.swivels, endpoint=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """An arm's angles at every sample, or where the first is that has none."""
+    """An arm's angles at every sample, or the first sample that has none."""
 
     angles: Array
+    """(T, n) [rad]."""
     lost: int | None = None
+    """The first sample that cannot be held."""
 
 
 def jump_of(angles: Array) -> float:
-    """The largest change from one sample to the next."""
+    """The largest change of `angles` (T, n) from one sample to the next [rad]."""
     return float(np.abs(np.diff(angles, axis=0)).max(initial=0.0))
 
 
 def hold(
-    arm: ClosedArm, X_WT: Array, Q: Array, frames: Array | None = None, *, clear: Callable[[Array], float] | None = None
+    arm: ClosedArm, X_WT: Array, Q: Array, frames: Array | None = None, *, clear: Callable[[Array], float] | None = None,
+    options: ManipulateOptions = ManipulateOptions(),
 ) -> Held:  # fmt: skip
-    """The arm that brings its tool to X_WT (T, 4, 4) on bodies that are as Q (T, n) has them.
+    """The angles of an `arm` that brings its tool to `X_WT` (T, 4, 4), its body in the configurations `Q` (T, n).
 
-    Of an arm with a choice of solutions, the one for which `clear` of all variables (T, n) is largest is taken first.
+    frames: of those configurations, if known already
+    clear: how deep configurations (T, n) touch [m], 0 where they do not; of an arm with several solutions, the clearest is taken
+    options: how the arm is chosen among all that reach
     """
     X = _seen(arm, X_WT, frames_along(arm.figure, Q) if frames is None else frames)
-    return _swivelled(arm, X, Q[0]) if arm.swivels else _followed(arm, X, Q, clear)
+    return _swivelled(arm, X, Q[0], options) if arm.swivels else _followed(arm, X, Q, clear, options)
 
 
 def _seen(arm: ClosedArm, X_WT: Array, frames: Array) -> Array:
-    """Targets in the world in which the first sample's base stands: `nearest_many` takes one q for all."""
+    """All targets as the arm sees them from its base at the first sample, since `nearest_many` takes one q for all."""
     if arm.base == WORLD:
         return X_WT
     X_WB = frames[:, arm.figure.frame_index[arm.base]]
@@ -62,11 +83,11 @@ def _seen(arm: ClosedArm, X_WT: Array, frames: Array) -> Array:
 # -- seven variables -------------------------------------------------------------------------------------------------
 
 
-def _swivelled(arm: ClosedArm, X: Array, q: Array) -> Held:
-    """Swivels at every few samples first, a smooth curve through them, and every sample on its own where that fails."""
-    for stride, smooth in ((STRIDE, 2.0), (STRIDE, 0.0), (1, 1.5), (1, 0.0)):
+def _swivelled(arm: ClosedArm, X: Array, q: Array, options: ManipulateOptions) -> Held:
+    """Chooses swivels at every few samples and puts a smooth curve through them; where that fails, chooses at every sample."""
+    for stride, smooth in ((options.stride, 2.0), (options.stride, 0.0), (1, 1.5), (1, 0.0)):
         knots = np.unique(np.append(np.arange(0, len(X), stride), len(X) - 1))
-        swivel, near, lost = _chosen(arm, X[knots], q)
+        swivel, near, lost = _chosen(arm, X[knots], q, options)
         if lost is not None:
             if stride == 1:
                 return Held(np.empty((0, 7)), lost)
@@ -76,20 +97,22 @@ def _swivelled(arm: ClosedArm, X: Array, q: Array) -> Held:
         every = np.arange(len(X))
         along = PchipInterpolator(knots, swivel)(every) if len(knots) > 1 else np.repeat(swivel, len(X))
         angles, found = arm.nearest_many(X, q, swivel=along, near=near[np.searchsorted(knots, every)])
-        if found.all() and jump_of(angles) < SMOOTH:
+        if found.all() and jump_of(angles) < options.max_change:
             return Held(angles)
     return Held(angles, None if found.all() else int(found.argmin()))
 
 
-def _chosen(arm: ClosedArm, X: Array, q: Array) -> tuple[Array, Array, int | None]:
-    """The swivels (T,) and angles (T, 7) of least cost along the way; or the first sample that cannot be reached."""
-    T, K = len(X), len(SWIVELS)
+def _chosen(arm: ClosedArm, X: Array, q: Array, options: ManipulateOptions) -> tuple[Array, Array, int | None]:
+    """The swivels (T,) and angles (T, 7) of least cost along the motion; or the first sample that cannot be reached."""
+    swivels = options.angles
+    T, K = len(X), len(swivels)
     lower, upper = arm.limits
     middle, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
-    flat, found = arm.nearest_many(np.repeat(X, K, 0), q, swivel=np.tile(SWIVELS, T), near=np.tile(middle, (T * K, 1)))
+    flat, found = arm.nearest_many(np.repeat(X, K, 0), q, swivel=np.tile(swivels, T), near=np.tile(middle, (T * K, 1)))
     angles, ok = flat.reshape(T, K, -1), found.reshape(T, K)
-    best = AWAY if arm.figure.compiled.tree.joints["position"][_first(arm)][1] > 0.0 else -AWAY
-    off = (SWIVELS - best + np.pi) % (2.0 * np.pi) - np.pi
+    left = arm.figure.compiled.tree.joints["position"][_first(arm)][1] > 0.0
+    best = options.best_swivel if left else -options.best_swivel
+    off = (swivels - best + np.pi) % (2.0 * np.pi) - np.pi
     with np.errstate(invalid="ignore"):
         cost = np.where(ok, 0.05 * off**2 + (np.abs((angles - middle) / half) ** 8).sum(-1) * 0.1, np.inf)
         total, came = cost[0], np.zeros((T, K), np.int64)
@@ -107,7 +130,7 @@ def _chosen(arm: ClosedArm, X: Array, q: Array) -> tuple[Array, Array, int | Non
     pick[-1] = total.argmin()
     for k in range(T - 1, 0, -1):
         pick[k - 1] = came[k, pick[k]]
-    return np.unwrap(SWIVELS[pick]), angles[np.arange(T), pick], None
+    return np.unwrap(swivels[pick]), angles[np.arange(T), pick], None
 
 
 def _first(arm: ClosedArm) -> int:
@@ -118,20 +141,22 @@ def _first(arm: ClosedArm) -> int:
 # -- six variables ---------------------------------------------------------------------------------------------------
 
 
-def _followed(arm: ClosedArm, X: Array, Q: Array, clear: Callable[[Array], float] | None) -> Held:
-    """Each of the solutions at the first sample is followed; of those that are clear, the one farthest from jumps and limits."""
+def _followed(
+    arm: ClosedArm, X: Array, Q: Array, clear: Callable[[Array], float] | None, options: ManipulateOptions
+) -> Held:  # fmt: skip
+    """Follows each solution at the first sample; of those that are clear, takes the one farthest from jumps and limits."""
     q = Q[0]
     starts = arm.solutions(X[0], q, within_limits=True)
-    tried = [_at_once(arm, X, first, q) for first in starts]
+    tried = [_at_once(arm, X, first, q, options.max_change) for first in starts]
     best = _best(arm, tried)
     if best is not None and (clear is None or clear(_with(arm, Q, best)) >= 0.0):
         return best
-    # Slower ways to follow, some of which a slower clock will have to smooth.
+    # Solutions that take longer to follow; where these jump, the motion can be slowed down.
     tried = [own if own.lost is None else _one_by_one(arm, X, first, q) for own, first in zip(tried, starts, strict=True)]
     whole = [own for own in tried if own.lost is None]
     if not whole:
         return Held(np.empty((0, 6)), max((own.lost or 0 for own in tried), default=0))
-    smooth = [own for own in whole if jump_of(own.angles) < JUMPY]
+    smooth = [own for own in whole if jump_of(own.angles) < options.slowed_change]
     if clear is None or not smooth:
         return max(whole, key=lambda own: _ease(arm, own))
     return max(smooth, key=lambda own: (round(clear(_with(arm, Q, own)), 3), _ease(arm, own)))
@@ -153,10 +178,10 @@ def _with(arm: ClosedArm, Q: Array, own: Held) -> Array:
     return out
 
 
-def _at_once(arm: ClosedArm, X: Array, first: Array, q: Array) -> Held:
-    """Angles nearest to the first sample's, in one call; those that jump were not found."""
+def _at_once(arm: ClosedArm, X: Array, first: Array, q: Array, max_change: float) -> Held:
+    """Angles nearest to the first sample's, in one call; lost where they jump."""
     out, found = arm.nearest_many(X, q, near=first)
-    return Held(out, None if found.all() and jump_of(out) < SMOOTH else 0)
+    return Held(out, None if found.all() and jump_of(out) < max_change else 0)
 
 
 def _one_by_one(arm: ClosedArm, X: Array, first: Array, q: Array) -> Held:

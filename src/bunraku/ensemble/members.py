@@ -22,58 +22,64 @@ Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Hold:
-    """A tool frame of the agent, and where it holds the object: the pose of the tool in the object's axes."""
+class Grasp:
+    """Where a tool of an agent holds the object."""
 
     tool: str
+    """The tool's frame in the agent's figure."""
     X_OT: Array
+    """The pose of the tool in the object's axes (4, 4)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Agent:
-    """Someone who carries: a figure, how its base moves, where it holds, and the shape it is reduced to."""
+    """Someone who carries: a figure, how its base moves, where it holds, and the shape it is reduced to in planning."""
 
     name: str
     figure: Figure
-    holds: tuple[Hold, ...]
+    holds: tuple[Grasp, ...]
     base: tuple[str, ...]
     """Variables of the figure: x, y, heading; of one that follows the ground, also its height, pitch and roll."""
     shape: Geometry
+    """That the agent is reduced to."""
     at: Vector
-    """The middle of the shape, seen from the base."""
+    """The middle of the shape in the axes of the base [m]."""
     moves: type[Planar] = Holonomic
     facing: float = math.pi / 3
     """How far from straight ahead the held points may be [rad]."""
     approach: float = 1.15
-    """How far from straight behind a tool that points sideways the agent may stand [rad], so that its arm is not across."""
+    """How far from straight behind a tool that points sideways the agent may stand, so that its arm is not crossed [rad]."""
     spare: float = 0.04
+    """In planning, arms keep this far from being stretched or folded as far as they go [m]."""
     color: Color = (0.55, 0.6, 0.7)
+    """Of the shape in plan views."""
 
     __repr__ = brief
 
     @cached_property
     def shells(self) -> tuple[Shell, ...]:
+        """The reach of each arm that holds."""
         return tuple(shell(self.figure, hold.tool, base=self.base, spare=self.spare) for hold in self.holds)
 
     @cached_property
     def spheres(self) -> Array:
-        """(centre, least, most) about which each wrist must be, two for each arm: its shell, and what is ahead."""
+        """(centre, least, most) of the shells in which each wrist must be: two rows for each arm, its reach and what is ahead."""
         rows = [((own.shoulder, own.least, own.most), own.ahead(self.facing)) for own in self.shells]
         return np.array([[*centre, least, most] for pair in rows for centre, least, most in pair])
 
     @cached_property
     def variables(self) -> tuple[str, str, str]:
-        """In the team's figure."""
+        """The names of x, y and heading in the team's figure."""
         return f"{self.name}_x", f"{self.name}_y", f"{self.name}_turn"
 
     @cached_property
     def tied(self) -> tuple[str, ...]:
-        """Variables of the team's figure that follow from the terrain, where there is one."""
+        """The names of height, pitch and roll in the team's figure, which follow from the terrain where there is one."""
         return f"{self.name}_lift", f"{self.name}_pitch", f"{self.name}_roll"
 
     @cached_property
     def outward(self) -> float | None:
-        """From where one hand reaches the object, in its axes, about its z [rad]; nothing where it comes from above or below."""
+        """The direction from which a single hand reaches the object, about the object's z [rad]; None from above or below."""
         if len(self.holds) != 1:
             return None
         x, y = -self.holds[0].X_OT[:2, 2]
@@ -81,7 +87,7 @@ class Agent:
 
     @cached_property
     def behind(self) -> Array:
-        """(centre, radius) of a ball in the object's axes: with the shoulder of one hand in there, its arm is not across."""
+        """(centre, radius) of a ball in the object's axes: where the shoulder of a single hand is in it, the arm is not crossed."""
         if self.outward is None:
             return np.array([0.0, 0.0, 0.0, 1e6])
         away, radius = self.shells[0].within(self.approach)
@@ -94,15 +100,17 @@ class Agent:
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """The object: shapes in its own axes, and how it may be held.
-
-    `tilt` [rad] bounds pitch and roll: 0 keeps a tray level, π/2 keeps this side up. `heights` [m] bound its origin.
-    """
+    """The object and how it may be held. Raises BunrakuError where tilt or heights are out of range."""
 
     shapes: tuple[Shape, ...]
+    """In the object's own axes."""
     tilt: float = 0.35
+    """Bounds pitch and roll [rad]: 0 keeps a tray level, π/2 keeps this side up."""
     heights: tuple[float, float] = (0.5, 1.4)
+    """The lowest and the highest place of its origin [m]."""
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.tilt <= math.pi / 2 or not self.heights[0] <= self.heights[1]:
-            raise BunrakuError(f"tilt {self.tilt}, heights {self.heights}\n  advice: a tilt from 0 to π/2, the lower height first")
+            raise BunrakuError(
+                f"tilt {self.tilt}, heights {self.heights}\n  advice: give a tilt from 0 to π/2, and the lower height first"
+            )

@@ -1,4 +1,4 @@
-"""Mend: one stretch of a motion that is too near to something gets another posture, warped in and as mild as can be."""
+"""Mender: gives each stretch of a motion that is too near to something another posture, warped in, and as small as possible."""
 
 from __future__ import annotations
 
@@ -10,47 +10,84 @@ from numpy.typing import NDArray
 
 from bunraku.brief import brief
 from bunraku.ensemble.closed_loops import Loops
-from bunraku.ensemble.postures import Postures
-from bunraku.ensemble.residual import COARSE, STEP, Residual, Spots
+from bunraku.ensemble.postures import PostureOptions, Postures
+from bunraku.ensemble.residual import Residual, ResidualOptions, Spots
 from bunraku.ensemble.stretches import Stretches
-from bunraku.ensemble.warp import LEAST, Warp, window
-from bunraku.ensemble.whole_team import Whole
+from bunraku.ensemble.warp import Warp, window
+from bunraku.ensemble.whole_team import WholeTeam
 from bunraku.kernels.clock import worked
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-EASE = 1.0  # [s] that a change of posture takes
-JUMP = 0.19  # [rad] that a joint may move from one sample to the next
-PROBES = 8  # places of a stretch at which postures are tried
-ROUNDS = 6  # of mending one window
-MILDER = (0.5, 0.5, 0.3, 0.3, 0.15, 0.1)  # how different postures are among which one that deforms less is looked for
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    """The numbers that tune the removal of collisions."""
+
+    ease: float = 1.0
+    """The time that a change of posture takes [s]."""
+    least_ease: float = 0.4
+    """The share of that time that must be left at an end of the motion for a change to come or go there."""
+    max_change: float = 0.19
+    """What a joint may change from one sample to the next [rad]."""
+    probes: int = 8
+    """Places of a stretch at which postures are tried."""
+    rounds: int = 6
+    """How often the window of a change is made longer or gets another key."""
+    milder: tuple[float, ...] = (0.5, 0.5, 0.3, 0.3, 0.15, 0.1)
+    """By which shares postures differ, round by round, among which a smaller change is looked for."""
+    postures: PostureOptions = PostureOptions()
+    residual: ResidualOptions = ResidualOptions()
 
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What was changed from sample `first` to sample `last`, and why."""
+    """What was changed, and why."""
 
     first: int
+    """The first sample that is changed."""
     last: int
+    """The last sample that is changed."""
     why: str
     keys: int
+    """How many postures the change passes through."""
     deformation: float
-    """The largest, over the window: see `Postures.deformation`."""
+    """Its largest size over the window: see `Postures.deformation`."""
     warp: Warp
 
     __repr__ = brief
 
 
 class Mender:
-    """One motion on its way to be free."""
+    """A motion whose collisions are removed, one stretch after the other.
 
-    def __init__(self, whole: Whole, Q: Array, t: Array, margin: float, seed: int, until: float) -> None:
-        self.whole, self.Q, self.until = whole, Q.copy(), until
-        self.residual = Residual(whole, margin)
+    whole: the team in its scene
+    Q: its whole configurations (T, n)
+    t: times (T,) [s]
+    margin: to keep [m]
+    seed: of the random numbers
+    until: when to stop, by the clock of the processor [s]
+    options: the numbers that tune it
+    """
+
+    def __init__(
+        self,
+        whole: WholeTeam,
+        Q: Array,
+        t: Array,
+        margin: float,
+        seed: int,
+        until: float,
+        *,
+        options: TuneOptions = TuneOptions(),
+    ) -> None:
+        self.whole, self.Q, self.until, self.options = whole, Q.copy(), until, options
+        self.residual = Residual(whole, margin, options.residual)
         self.loops = Loops(whole)
         self.seed = seed
-        self.ease = max(EASE / float(np.diff(t).mean()) if len(t) > 1 else 1.0, 2.0)
+        self.ease = max(options.ease / float(np.diff(t).mean()) if len(t) > 1 else 1.0, 2.0)
         self.stretches = Stretches(self.residual, Q, self.ease)
         self.changes: list[Change] = []
         self.number = 0
@@ -59,15 +96,17 @@ class Mender:
 
     @property
     def last(self) -> int:
+        """The last sample."""
         return len(self.Q) - 1
 
     def late(self) -> bool:
+        """Whether the time is up."""
         return worked() > self.until
 
     def mend(self) -> None:
-        """Mends every stretch that can be. What cannot be mended is left no deeper than it was.
+        """Mends every stretch that can be mended, and leaves the others no deeper than they were.
 
-        Where a change has driven something deeper that then turns out to be beyond mending, all begins anew, with that known.
+        Where a change has driven something deeper that then cannot be mended, all starts again with that knowledge.
         """
         stretches, self.number = self.stretches, 0
         while self.number < len(stretches):
@@ -96,8 +135,11 @@ class Mender:
             why, who = f"{a} meets {b}, and no change of posture moves either", self.residual.owners(spots.things[[fixed]])
             self.stretches.fail(self.number, why, float(spots.place[fixed]), who[0])
             return
-        fits = begin >= LEAST * self.ease and self.last - end >= LEAST * self.ease
-        postures = Postures(self.loops, self.residual.owners(spots.things), held=fits, seed=(self.seed, self.number))
+        room = self.options.least_ease * self.ease
+        fits = begin >= room and self.last - end >= room
+        postures = Postures(
+            self.loops, self.residual.owners(spots.things), held=fits, seed=(self.seed, self.number), options=self.options.postures
+        )  # fmt: skip
         warp = self._search(postures, spots)
         if warp is None:
             why = "the time was up before a free posture was found" if self.late() else "no free posture was found"
@@ -111,7 +153,7 @@ class Mender:
 
     @cached_property
     def _movable(self) -> Bools:
-        """Whether each thing moves with what tuning may change."""
+        """Whether each thing moves with a variable that tuning may change."""
         active = self.loops.active
         moved = set(active.columns.tolist()) | {int(k) for loop in self.loops.loops for k in loop.columns}
         flat = self.whole.world.flat
@@ -123,10 +165,10 @@ class Mender:
 
     def _search(self, postures: Postures, spots: Spots) -> Warp | None:
         begin, end, worst = float(spots.place.min()), float(spots.place.max()), float(spots.place[spots.worst])
-        probes = np.unique(np.append(np.linspace(begin, end, PROBES), worst))
+        probes = np.unique(np.append(np.linspace(begin, end, self.options.probes), worst))
         at = self._between(probes)
         key = int(np.argmin(np.abs(probes - worst)))
-        for level in postures.levels:
+        for level in self.options.postures.levels:
             if self.late():
                 return None
             Z = postures.sample(at[key], level)
@@ -141,7 +183,7 @@ class Mender:
         return self._several(postures, probes, at, key, begin, end)
 
     def _good(self, q: Array, Z: Array) -> Bools:
-        """Which changes of one configuration close and are free."""
+        """Which changes Z of one configuration keep its loops closed and are free."""
         if not len(Z):
             return np.zeros(0, np.bool_)
         Q, ok = self.loops.changed(np.repeat(q[None], len(Z), 0), Z)
@@ -153,8 +195,8 @@ class Mender:
         return bool(ok.all() and self.residual.free(changed, self.ignored).all())
 
     def _milder(self, postures: Postures, at: Array, key: int, change: Array) -> Array:
-        """A change that deforms less and is free at all probes as well."""
-        for step in MILDER:
+        """A smaller change that is free at all probes as well."""
+        for step in self.options.milder:
             Z = postures.milder(change, step)
             Z = Z[postures.deformation(Z) < 0.98 * postures.deformation(change)]
             Z = Z[self._good(at[key], Z)]
@@ -165,7 +207,7 @@ class Mender:
     def _several(
         self, postures: Postures, probes: Array, at: Array, key: int, begin: float, end: float
     ) -> Warp | None:  # fmt: skip
-        """A key at every probe, each as near as can be to its neighbour's, from the worst one outward."""
+        """A warp with a key at every probe, from the worst one outward, each as near to its neighbour's as possible."""
         keys: dict[float, Array] = {}
         for order in (range(key, len(probes)), range(key, -1, -1)):
             near = keys.get(float(probes[key]))
@@ -177,8 +219,8 @@ class Mender:
         return self._fitted(postures, keys, begin, end)
 
     def _nearest(self, postures: Postures, q: Array, near: Array | None) -> Array | None:
-        """A free change of q, near another one, if there is one."""
-        for level in postures.levels:
+        """A free change of q near another one; None where there is none."""
+        for level in self.options.postures.levels:
             Z = postures.sample(q, level) if near is None else np.vstack([near, postures.about(q, near, level)])
             Z = Z[self._good(q, Z)]
             if len(Z):
@@ -205,17 +247,17 @@ class Mender:
     def _fitted(self, postures: Postures, keys: dict[float, Array], begin: float, end: float) -> Warp | None:
         """A warp through keys that is free; where it is not, the window is made longer, or gets another key."""
         ease, keys = self.ease, dict(keys)
-        for _ in range(ROUNDS):
+        for _ in range(self.options.rounds):
             if self.late():
                 return None
-            warp = window(keys, begin, end, ease=ease, last=self.last)
+            warp = window(keys, begin, end, ease=ease, last=self.last, least=self.options.least_ease)
             if any(warp.opens) and any(np.any(z[postures.held]) for z in keys.values()):
-                return None  # where the object begins and ends is not ours to say
+                return None  # the object must start and end where the errand says
             first, last = self._range(warp)
             Q, ok = self._warped(warp, first, last)
             if not ok.all():
                 bad = first + np.flatnonzero(~ok).astype(float)
-            elif self._jump(Q) > max(JUMP, self._jump(self.Q[first : last + 1])):
+            elif self._jump(Q) > max(self.options.max_change, self._jump(self.Q[first : last + 1])):
                 ease *= 1.5
                 continue
             else:
@@ -235,11 +277,11 @@ class Mender:
                 begin, end = min(begin, float(bad.min()) - 1.0), max(end, float(bad.max()) + 1.0)
         return None
 
-    def _left(self, Q: Array, first: int, last: int, step: float = STEP) -> Array:
-        """Places of a window at which something is too near, but for what belongs to other stretches."""
+    def _left(self, Q: Array, first: int, last: int, step: float | None = None) -> Array:
+        """Places of a window at which something is too near that does not belong to another stretch."""
         changed = self.Q.copy()
         changed[first : last + 1] = Q
-        # Legs, which are fast, go where they went before.
+        # Legs are fast, but they move as before.
         moved = self._movable[: len(self.whole.world.flat.joint)]
         spots = self.residual.short(changed, max(first - 1, 0), min(last + 1, self.last), step=step, shapes=moved)
         return np.unique(self.stretches.left(self.number, spots).place)
@@ -248,21 +290,21 @@ class Mender:
         return float(np.abs(np.diff(Q, axis=0)).max(initial=0.0))
 
     def _smaller(self, warp: Warp) -> Warp:
-        """The same warp as small as is free; sought coarsely, and then looked at closely."""
+        """The same warp, as small as is free: found with coarse steps, and then checked with fine ones."""
         low, high, known = 0.0, 1.0, [1.0]
         for _ in range(5):
             middle = 0.5 * (low + high)
             if self.late():
                 break
-            if self._holds(warp.scaled(middle), COARSE):
+            if self._holds(warp.scaled(middle), self.options.residual.coarse_step):
                 high = middle
                 known.append(middle)
             else:
                 low = middle
-        return next((w for w in map(warp.scaled, known[:0:-1]) if self._holds(w, STEP)), warp)
+        return next((w for w in map(warp.scaled, known[:0:-1]) if self._holds(w, self.options.residual.step)), warp)
 
     def _holds(self, warp: Warp, step: float) -> bool:
         first, last = self._range(warp)
         Q, ok = self._warped(warp, first, last)
-        smooth = self._jump(Q) <= max(JUMP, self._jump(self.Q[first : last + 1]))
+        smooth = self._jump(Q) <= max(self.options.max_change, self._jump(self.Q[first : last + 1]))
         return bool(ok.all()) and smooth and not len(self._left(Q, first, last, step))

@@ -1,6 +1,8 @@
-"""Why no way was found: parts of the team look for one by themselves."""
+"""Why no way was found: each part of the team looks for one alone."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,33 +17,47 @@ from bunraku.planning.ways.free_space import FreeSpace
 from bunraku.planning.ways.rrt_connect import connect
 
 Array = NDArray[np.float64]
-SECONDS, NODES = 1.5, 4000  # for each part
-GRID = 0.02  # [m] between places where an agent could stand
-FLOOR = ("x", "y", "turn")
 
 
-def why_not(errand: Errand, start: Array, goal: Array, *, seed: int = 0) -> str:
-    """What cannot get from the start to the goal even alone; where each can, together they cannot."""
+@dataclass(frozen=True)
+class WhyNotOptions:
+    """How long each part of a team looks for a way alone."""
+
+    seconds: float = 1.5
+    """Processor time [s]."""
+    nodes: int = 4000
+    """Of its trees."""
+
+
+def why_not(
+    errand: Errand, start: Array, goal: Array, *, seed: int = 0, options: WhyNotOptions = WhyNotOptions()
+) -> str:  # fmt: skip
+    """Which part of the team of an `errand` cannot get from `start` to `goal` (configurations) even alone, in words.
+
+    `seed` is that of the random numbers; `options` say how long each part looks.
+    """
     (bases_a, held_a), (bases_b, held_b) = (errand.team.in_world(q) for q in (start, goal))
     for agent in errand.team.agents:
         shape = Attached(shapes=(Shape("world", agent.shape, agent.at, name=agent.name),))
         body = figure(agent.name, tx("x", ty("y", rz("turn", shape))))
         ends, leads = (bases_a[agent.name][:3], bases_b[agent.name][:3]), agent is errand.team.leader
-        if not _alone(errand, body, *ends, seed, leads=leads):
+        if not _alone(errand, body, *ends, seed, options, leads=leads):
             where = " in the area" if leads else ""
-            islands = "its start and its goal are on different islands, or every way is too narrow"
-            return f"{agent.name} alone finds no way{where}: {islands}"
+            return f"{agent.name} alone finds no way{where}: nothing connects its start and its goal, or every way is too narrow"
     shapes = Attached(shapes=errand.team.carried.shapes)
     body = figure(OBJECT, tx("x", ty("y", tz("z", rz("turn", ry("pitch", rx("roll", shapes)))))))
     leads = errand.team.leader is None
-    if not _alone(errand, body, held_a, held_b, seed, leads=leads):
+    if not _alone(errand, body, held_a, held_b, seed, options, leads=leads):
         where = " in the area" if leads else ""
         return f"the {OBJECT} alone finds no way{where}: it is wider than every way at the heights and tilts that are allowed"
     return "each alone finds a way, but not together: every way is too narrow for the team, or needs more time"
 
 
-def in_reach(errand: Errand, q: Array) -> str:
-    """Where those whose arms do not reach would have to stand, headings kept; nothing where that is not the trouble."""
+def in_reach(errand: Errand, q: Array, *, grid: float = 0.02) -> str:
+    """Where agents of an `errand` whose arms do not reach at a configuration `q` would have to stand, with the same heading.
+
+    Places on a `grid` of this spacing [m], or a wider one for long arms, are tried. Empty where all reach.
+    """
     team = errand.team
     bases, held = team.in_world(q)
     out = ""
@@ -49,20 +65,22 @@ def in_reach(errand: Errand, q: Array) -> str:
         if team.reaches(q, who=agent.name)[0]:
             continue
         here, span = bases[agent.name][:3], team.arm_span(agent)
-        steps = np.arange(-span, span, max(GRID, span / 60.0))
+        steps = np.arange(-span, span, max(grid, span / 60.0))
         x, y = (own.ravel() for own in np.meshgrid(held[0] + steps, held[1] + steps))
         places = np.stack([x, y, np.full(len(x), here[2])], 1)
         ok = team.reaches(team.configuration(bases | {agent.name: places}, held), who=agent.name)
         if not ok.any():
-            out += f"; {agent.name}, turned this way, reaches it from nowhere: lift it, lower it, or turn {agent.name}"
+            out += f"; with this heading, {agent.name} reaches it from nowhere: lift it, lower it, or turn {agent.name}"
             continue
         near = places[ok][np.argmin(np.linalg.norm((places[ok] - here)[:, :2], axis=1))]
         out += f"; {agent.name} would reach it from ({near[0]:.2f}, {near[1]:.2f})"
     return out
 
 
-def _alone(errand: Errand, body: Figure, start: Array, goal: Array, seed: int, *, leads: bool) -> bool:
-    """Who leads, or the object where nobody does, stays in the area; the others may leave it as far as arms reach."""
+def _alone(
+    errand: Errand, body: Figure, start: Array, goal: Array, seed: int, options: WhyNotOptions, *, leads: bool
+) -> bool:  # fmt: skip
+    """Whether one body finds a way. The leader, or the object where nobody leads, stays in the area; others leave it by a reach."""
     team, scene = errand.team, errand.scene
     span = 0.0 if leads else max(team.arm_span(agent) for agent in team.agents)
     x, y = ((low - 2 * span, high + 2 * span) for low, high in errand.area)
@@ -75,5 +93,5 @@ def _alone(errand: Errand, body: Figure, start: Array, goal: Array, seed: int, *
     space = FreeSpace(World(body, scene, allowed=allowed), bounds=bounds, margin=errand.margin)
     ends = [space.configuration(q, "an end") for q in (start, goal)]
     if not space.free(np.array(ends)).all():
-        return True  # it is something else that is wrong
-    return connect(space, *ends, seed=seed, seconds=SECONDS, nodes=NODES).path is not None
+        return True  # something else is wrong
+    return connect(space, *ends, seed=seed, seconds=options.seconds, nodes=options.nodes).path is not None

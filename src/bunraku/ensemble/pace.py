@@ -1,7 +1,7 @@
-"""Pace: a timing that lingers where joints move fast, so that no joint jumps from one sample to the next.
+"""Pace: a timing that is slower where joints move fast, so that no joint jumps from one sample to the next.
 
-People who take few samples on their way swing their legs by a large part of a step in each. Times are stretched where that
-is, and shortened nowhere: limits of speed are kept.
+With few samples, legs swing by a large part of a step from one sample to the next. Times are stretched there, and shortened
+nowhere: limits of speed are kept.
 """
 
 from __future__ import annotations
@@ -16,29 +16,31 @@ from bunraku.motion import Motion
 from bunraku.planning.ways.path_timing import PathTiming
 
 Array = NDArray[np.float64]
-CALM = 0.17  # [rad] that a joint should move at most from one sample to the next
 
 
 @dataclass(frozen=True, eq=False)
 class Paced(PathTiming):
-    """A timing whose clock runs unevenly: `clock` (n, 2) are its own times and those of the timing it was made of."""
+    """A timing whose clock runs unevenly."""
 
     clock: Array
+    """(n, 2): its own times, and those of the timing that it was made of [s]."""
 
     @property
     def duration(self) -> float:
+        """[s]."""
         return float(self.clock[-1, 0])
 
     def at(self, t: Array) -> Array:
+        """Configurations (T, n) at times `t` (T,) [s]."""
         return super().at(np.interp(t, *self.clock.T))
 
 
-def paced(timing: PathTiming, motion: Motion) -> Paced:
-    """Slower where joints of the motion, made of this timing, jump; times are evenly spaced all the same."""
+def paced(timing: PathTiming, motion: Motion, *, calm: float = 0.17) -> Paced:
+    """A slower `timing` where joints of the `motion` that was made of it change by more than `calm` [rad] between samples."""
     old = timing.clock[:, 1] if isinstance(timing, Paced) else np.linspace(0.0, timing.duration, len(motion))
     now = timing.clock[:, 0] if isinstance(timing, Paced) else old
     wide = max(len(motion) // 20, 1)
-    need = maximum_filter1d(np.maximum(jumps(motion) / CALM, 1e-3), 2 * wide + 1)
+    need = maximum_filter1d(np.maximum(jumps(motion) / calm, 1e-3), 2 * wide + 1)
     need = gaussian_filter1d(need, wide, mode="nearest")
     # Each interval gets its share of the samples; those that need little keep what even times give them, if there is room.
     share = np.maximum(need, min(1.0, _floor(need)))
@@ -59,7 +61,7 @@ def _floor(need: Array) -> float:
 
 
 def jumps(motion: Motion) -> Array:
-    """The largest change of an angle from each sample to the next (T − 1,)."""
+    """The largest change of an angle of the `motion` from each sample to the next (T − 1,) [rad]."""
     out = np.zeros(len(motion) - 1)
     for track in motion.tracks:
         angles = [k for k, variable in enumerate(track.figure.variables) if variable.motion == "rotate"]

@@ -1,8 +1,8 @@
-"""recheck: is the motion of a whole team what it says it is?
+"""recheck: is the motion of a whole team what it claims to be?
 
 By other means than those of planning and tuning: every full figure against the scene, the others and itself, at samples so
 dense that no point moves farther than `spacing` from one to the next; tools where they should hold the object; joints within
-their limits and without jumps; feet that do not slide; the object held as it must be.
+their limits and without jumps; feet that do not slide; the object at the heights and tilts that are allowed.
 """
 
 from __future__ import annotations
@@ -13,41 +13,55 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.brief import brief
 from bunraku.collision.between_samples import denser
-from bunraku.ensemble.footing import Heights, floor, footing, slides
+from bunraku.ensemble.footing import FootingOptions, Heights, floor, footing, slides
 from bunraku.ensemble.team import OBJECT, Team
-from bunraku.ensemble.whole_team import Whole
+from bunraku.ensemble.whole_team import WholeTeam
 from bunraku.errors import BunrakuError
 from bunraku.kinematics.forward import frames_along
 from bunraku.motion import Motion
+from bunraku.planning.objection import Objection, Verdict
 from bunraku.scene import Scene
 from bunraku.spatial import se3, so3
 
 Array = NDArray[np.float64]
-CLOSED, JUMP, SLIDE = 1e-6, 0.2, 0.01  # [m or rad], [rad], [m]
-ROUNDING = 1e-6
-LOOK = 0.02  # [m], or twice the margin: what is farther apart is far enough
 
 
 @dataclass(frozen=True)
-class Objection:
-    """What is wrong, and when it begins [s]."""
+class TeamRecheckOptions:
+    """What the rechecker allows."""
 
-    t: float
-    text: str
+    spacing: float = 0.005
+    """No point moves farther than this between two samples at which distances are measured [m]."""
+    closure: float = 1e-6
+    """A tool may be this far off its hold [m or rad]."""
+    jump: float = 0.2
+    """A joint may change by this much from one sample to the next [rad]."""
+    slide: float = 0.01
+    """A sole that stands may slide this far [m]."""
+    rounding: float = 1e-6
+    """By which limits and margins may be missed [m or rad]."""
+    look: float = 0.02
+    """Clearances are measured up to this, or up to twice the margin [m]."""
+    footing: FootingOptions = FootingOptions()
+
+
+@dataclass(frozen=True)
+class TeamObjection(Objection):
+    """One thing that is wrong with the motion of a team, and the sample at which it begins."""
+
     sample: int
 
 
-@dataclass(frozen=True, eq=False)
-class Verdict:
+@dataclass(frozen=True, eq=False, repr=False)
+class TeamVerdict(Verdict):
     """What the rechecker measured, and what it objects to, the earliest first."""
 
-    objections: tuple[Objection, ...]
+    objections: tuple[TeamObjection, ...]
     samples: int
-    """That were looked at."""
+    """At which distances were measured."""
     clearance: float
-    """Of agents and object from the scene, and of one agent from another [m]; 0.02, or twice the margin, is any more."""
+    """Of agents and object from the scene, and of one agent from another [m]; at most 0.02, or twice the margin."""
     closure: float
     """The farthest that a tool is from where it should hold [m or rad]."""
     jump: float
@@ -55,66 +69,70 @@ class Verdict:
     slide: float
     """The farthest that a point of a foot that stands gets [m]."""
     parts: dict[str, float] = field(default_factory=dict)
-    """The clearance of each thing that came near, by the names of both."""
+    """The clearance [m] of each pair of things that came near, by the names of both."""
 
-    __repr__ = brief
-
-    @property
-    def accepted(self) -> bool:
-        return not self.objections
-
-    def __str__(self) -> str:
-        numbers = (
+    def numbers(self) -> str:
+        """What was measured, in one line."""
+        return (
             f"{self.samples} samples, {1e3 * self.clearance:.3g} mm clear, held to {self.closure:.2g}, "
             f"joints jump {self.jump:.3g} rad, feet slide {1e3 * self.slide:.3g} mm"
         )
-        told = [f"{objection.t:.3g} s: {objection.text}" for objection in self.objections]
-        return "\n".join([f"{'accepted' if self.accepted else 'refused'}: {numbers}", *told])
 
 
 def recheck(
-    team: Team, motion: Motion, scene: Scene, *, spacing: float = 0.005, margin: float = 0.0, heights: Heights | None = None,
-    ground: tuple[str, ...] = ("floor",),
-) -> Verdict:  # fmt: skip
-    """Checks the motion of all agents and the object. Feet stand on the `ground`, which has these `heights`, or the floor's.
+    team: Team, motion: Motion, scene: Scene, *, margin: float = 0.0, heights: Heights | None = None,
+    ground: tuple[str, ...] = ("floor",), options: TeamRecheckOptions = TeamRecheckOptions(),
+) -> TeamVerdict:  # fmt: skip
+    """Checks the `motion` of all agents of a `team` and of the object in a `scene`.
 
-    `margin` [m] is what the team must keep from the scene and agents from each other, up to the rounding of distances.
+    margin: what the team must keep from the scene, and agents from each other, up to rounding [m]
+    heights: of the ground at points (n, 2) [m]; the floor's where None
+    ground: the names of what agents may stand on
+    options: what is allowed
+
+    Raises BunrakuError where the margin is negative or the spacing is not positive.
     """
-    if not 0.0 < spacing < np.inf or not 0.0 <= margin < np.inf:
-        raise BunrakuError(f"spacing {spacing} m, margin {margin} m\n  advice: a positive spacing, a margin of zero or more")
-    whole = Whole(team, scene, ground)
+    if not 0.0 < options.spacing < np.inf or not 0.0 <= margin < np.inf:
+        raise BunrakuError(
+            f"spacing {options.spacing} m, margin {margin} m\n  advice: give a positive spacing, and a margin of zero or more"
+        )
+    whole, heights = WholeTeam(team, scene, ground), heights or floor(scene)
     Q = whole.rows(motion)
-    found = [*_limits(whole, motion), *_carried(team, motion)]
-    found += [Objection(float(motion.t[k]), text, k) for k, text in footing(team, motion, heights or floor(scene))]
-    place, dense = denser(whole.world.flat, Q, step=spacing)
-    hits, clearance, parts = _touches(whole, motion.t, place, dense, margin)
+    found = [*_limits(whole, motion, options.rounding), *_carried(team, motion, options.rounding)]
+    found += [
+        TeamObjection("footing", text, float(motion.t[k]), amount, k)
+        for k, text, amount in footing(team, motion, heights, options=options.footing)
+    ]
+    place, dense = denser(whole.world.flat, Q, step=options.spacing)
+    hits, clearance, parts = _touches(whole, motion.t, place, dense, margin, options)
     closure, (jump, which) = _closure(team, motion), _jumps(whole, Q)
-    slide = slides(team, motion, heights or floor(scene))
+    slide = slides(team, motion, heights, options=options.footing)
     found += hits
-    found += _over(motion.t, closure, CLOSED, "closure: a tool is {:.3g} m or rad off its hold")
-    found += _over(motion.t, jump, JUMP, f"jump: {which} moves {{:.3g}} rad from one sample to the next")
-    found += _over(motion.t, slide, SLIDE, "feet: one that stands slides {:.3g} m")
-    found.sort(key=lambda objection: objection.t)
+    found += _over(motion.t, closure, options.closure, "closure", "a tool is {:.3g} m or rad off its hold")
+    found += _over(motion.t, jump, options.jump, "jump", f"{which} moves {{:.3g}} rad from one sample to the next")
+    found += _over(motion.t, slide, options.slide, "feet", "one that stands slides {:.3g} m")
     held, jumped, slid = (float(values.max(initial=0.0)) for values in (closure, jump, slide))
-    return Verdict(tuple(found), len(dense), clearance, held, jumped, slid, parts)
+    found.sort(key=lambda objection: objection.t)
+    return TeamVerdict(tuple(found), len(dense), clearance, held, jumped, slid, parts)
 
 
-def _over(t: Array, values: Array, most: float, text: str) -> list[Objection]:
-    """One objection, when values first pass what is allowed; NaN does."""
+def _over(t: Array, values: Array, most: float, what: str, text: str) -> list[TeamObjection]:
+    """One objection, at the sample where values first exceed what is allowed; NaN counts as more."""
     over = np.flatnonzero(~(values <= most))
-    return [Objection(float(t[over[0]]), text.format(values.max()), int(over[0]))] if len(over) else []
+    worst = float(values.max())
+    return [TeamObjection(what, text.format(worst), float(t[over[0]]), worst, int(over[0]))] if len(over) else []
 
 
 # -- what touches ----------------------------------------------------------------------------------------------------
 
 
 def _touches(
-    whole: Whole, t: Array, place: Array, dense: Array, margin: float
-) -> tuple[list[Objection], float, dict[str, float]]:  # fmt: skip
-    look = max(LOOK, 2.0 * margin)
+    whole: WholeTeam, t: Array, place: Array, dense: Array, margin: float, options: TeamRecheckOptions
+) -> tuple[list[TeamObjection], float, dict[str, float]]:  # fmt: skip
+    look = max(options.look, 2.0 * margin)
     near = whole.near(dense, look)
     clearance = float(near.value[near.apart].min(initial=look))
-    short = near.short_of(margin - ROUNDING)
+    short = near.short_of(margin - options.rounding)
     first: dict[tuple[str, str], tuple[int, float]] = {}
     parts: dict[str, float] = {}
     for k in np.flatnonzero(near.apart | short).tolist():
@@ -129,7 +147,7 @@ def _touches(
     for (a, b), (k, value) in first.items():
         at = float(np.interp(place[k], np.arange(len(t)), t))
         deep = f"is {-1e3 * value:.3g} mm deep in" if value < 0.0 else f"comes as near as {1e3 * value:.3g} mm to"
-        out.append(Objection(at, f"collision: {a} {deep} {b}", int(place[k])))
+        out.append(TeamObjection("collision", f"{a} {deep} {b}", at, value, int(place[k])))
     return out, clearance, parts
 
 
@@ -151,18 +169,18 @@ def _closure(team: Team, motion: Motion) -> Array:
     return out
 
 
-def _carried(team: Team, motion: Motion) -> Iterator[Objection]:
+def _carried(team: Team, motion: Motion, rounding: float) -> Iterator[TeamObjection]:
     x = motion.track(OBJECT).q
     tilt = np.abs(x[:, 4:]).max(1)
     (low, high), z = team.carried.heights, x[:, 2]
-    yield from _over(motion.t, tilt, team.carried.tilt + ROUNDING, "object: tilted by {:.4g} rad")
-    yield from _over(motion.t, np.maximum(low - z, z - high), ROUNDING, "object: {:.3g} m beyond the heights that it may have")
+    yield from _over(motion.t, tilt, team.carried.tilt + rounding, "object", "tilted by {:.4g} rad")
+    yield from _over(motion.t, np.maximum(low - z, z - high), rounding, "object", "{:.3g} m beyond the heights that are allowed")
 
 
 # -- joints ----------------------------------------------------------------------------------------------------------
 
 
-def _jumps(whole: Whole, Q: Array) -> tuple[Array, str]:
+def _jumps(whole: WholeTeam, Q: Array) -> tuple[Array, str]:
     """The largest change of an angle from each sample to the next, and which angle changes most."""
     every = [(figure.name, variable) for figure in whole.figures for variable in figure.variables]
     turns = np.array([variable.motion == "rotate" for _, variable in every])
@@ -171,12 +189,12 @@ def _jumps(whole: Whole, Q: Array) -> tuple[Array, str]:
     return np.append(steps.max(1, initial=0.0), 0.0), f"{name}'s {variable.name}"
 
 
-def _limits(whole: Whole, motion: Motion) -> Iterator[Objection]:
+def _limits(whole: WholeTeam, motion: Motion, rounding: float) -> Iterator[TeamObjection]:
     for figure in whole.figures:
         q = motion.track(figure.name).q
         lower, upper = figure.limits
         beyond = np.maximum(lower - q, q - upper)
-        for k in np.flatnonzero((beyond > ROUNDING).any(0)).tolist():
-            since = int(np.argmax(beyond[:, k] > ROUNDING))
-            text = f"limits: {figure.name}'s {figure.names[k]} is {beyond[:, k].max():.3g} beyond its limit"
-            yield Objection(float(motion.t[since]), text, since)
+        for k in np.flatnonzero((beyond > rounding).any(0)).tolist():
+            since, most = int(np.argmax(beyond[:, k] > rounding)), float(beyond[:, k].max())
+            text = f"{figure.name}'s {figure.names[k]} is {most:.3g} beyond its limit"
+            yield TeamObjection("limits", text, float(motion.t[since]), most, since)

@@ -1,4 +1,4 @@
-"""Residual: where a motion of full figures is too near to something, closely and everywhere between samples."""
+"""Residual: where full figures in motion are too near to something, at samples and between them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,37 @@ from numpy.typing import NDArray
 
 from bunraku.brief import brief
 from bunraku.collision.between_samples import denser
-from bunraku.ensemble.whole_team import Whole
+from bunraku.ensemble.whole_team import WholeTeam
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-OWN = 1e-3  # [m] that an agent keeps from itself and from what it holds
-STEP, COARSE = 0.005, 0.03  # [m] that points move between two looks: at last, and at first
+
+
+@dataclass(frozen=True)
+class ResidualOptions:
+    """How closely collisions are looked for."""
+
+    own_margin: float = 1e-3
+    """What an agent keeps from itself and from what it holds [m]."""
+    step: float = 0.005
+    """Points move no farther than this between two checks [m]."""
+    coarse_step: float = 0.03
+    """The same in a first, quick check [m]."""
+    rounding: float = 1e-7
+    """Of distances: what is deeper by less is as deep [m]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Spots:
-    """Where things are too near: places in samples, which things, and how near."""
+    """Where things are too near to each other."""
 
     place: Array
+    """(m,): the sample, with a fraction between two."""
     things: Ints
+    """(m, 2): the pair, by numbers in the world."""
     value: Array
+    """(m,): signed distance [m]."""
 
     __repr__ = brief
 
@@ -32,14 +47,16 @@ class Spots:
         return len(self.place)
 
     def where(self, mask: Bools) -> Spots:
+        """Those for which `mask` (m,) is true."""
         return Spots(self.place[mask], self.things[mask], self.value[mask])
 
     @property
     def worst(self) -> int:
+        """The number of the nearest, or deepest, one."""
         return int(np.argmin(self.value))
 
     def among(self, others: Spots) -> Bools:
-        """Which of them are of a pair of the others, within their time."""
+        """Which of them (m,) are of a pair of the `others`, at most one sample before or after these."""
         pairs = {(a, b) for a, b in others.things.tolist()}
         same = np.array([(a, b) in pairs for a, b in self.things.tolist()], np.bool_)
         return np.asarray(same & (self.place > others.place.min() - 1.0) & (self.place < others.place.max() + 1.0))
@@ -47,43 +64,51 @@ class Spots:
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """What is too near for a margin [m]."""
+    """What comes nearer than a margin [m]."""
 
-    whole: Whole
+    whole: WholeTeam
     margin: float
+    options: ResidualOptions = ResidualOptions()
 
     def free(self, Q: Array, ignored: frozenset[tuple[int, int]] = frozenset()) -> Bools:
-        """Whether each sample keeps the margins, but for some pairs of things."""
-        near = self.whole.near(Q, self.margin, OWN)
+        """Whether each configuration of `Q` (T, n) keeps the margins; pairs of things in `ignored` need not."""
+        own = self.options.own_margin
+        near = self.whole.near(Q, self.margin, own)
         out = np.ones(len(Q), np.bool_)
-        short = near.short_of(self.margin, OWN)
+        short = near.short_of(self.margin, own)
         if ignored:
             short[short] = [(a, b) not in ignored for a, b in near.things[short].tolist()]
         out[near.sample[short]] = False
         return out
 
     def short(
-        self, Q: Array, first: int, last: int, *, step: float = STEP, more: float = 0.0, shapes: Bools | None = None
+        self, Q: Array, first: int, last: int, *, step: float | None = None, more: float = 0.0, shapes: Bools | None = None
     ) -> Spots:  # fmt: skip
-        """Where things are too near from one sample to another, and everywhere between, as closely as `shapes` want it."""
+        """Where things are too near in a motion `Q` (T, n), from sample `first` to sample `last` and everywhere between.
+
+        step: points move no farther than this between two checks [m]; the options' where None
+        more: is added to the margins [m]
+        shapes: those whose points count for `step`; all where None
+        """
+        step, own = self.options.step if step is None else step, self.options.own_margin
         place, dense = denser(self.whole.world.flat, np.ascontiguousarray(Q[first : last + 1]), step=step, shapes=shapes)
-        near = self.whole.near(dense, self.margin + more, OWN + more)
-        short = near.short_of(self.margin + more, OWN + more)
+        near = self.whole.near(dense, self.margin + more, own + more)
+        short = near.short_of(self.margin + more, own + more)
         return Spots(first + place[near.sample[short]], near.things[short], near.value[short])
 
     def everywhere(self, Q: Array) -> Spots:
-        """The same of a whole motion: coarsely, and then closely where that is near."""
-        last = len(Q) - 1
-        coarse = self.short(Q, 0, last, step=COARSE, more=0.5 * COARSE)
+        """The same of a whole motion `Q` (T, n): first with coarse steps, and then with fine ones where something is near."""
+        last, step = len(Q) - 1, self.options.coarse_step
+        coarse = self.short(Q, 0, last, step=step, more=0.5 * step)
         parts = [self.short(Q, a, b) for a, b in runs(coarse.place, 1.0, last)]
         columns = ((np.zeros(0), np.zeros((0, 2), np.int64), np.zeros(0)), *((s.place, s.things, s.value) for s in parts))
         return Spots(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
     def depths(self, Q: Array, spots: Spots) -> dict[tuple[int, int], float]:
-        """How near each pair of things of a stretch comes at its samples [m]; infinity where that is far enough."""
+        """How near each pair of things of the `spots` comes at their samples in `Q` (T, n) [m]; infinity beyond the margin."""
         first = max(int(np.floor(spots.place.min() - 1.0)) + 1, 0)
         last = min(int(np.ceil(spots.place.max() + 1.0)) - 1, len(Q) - 1)
-        near = self.whole.near(Q[first : last + 1], self.margin, OWN)
+        near = self.whole.near(Q[first : last + 1], self.margin, self.options.own_margin)
         out = dict.fromkeys(map(tuple, spots.things.tolist()), np.inf)
         for (a, b), value in zip(near.things.tolist(), near.value.tolist(), strict=True):
             if (a, b) in out:
@@ -91,7 +116,10 @@ class Residual:
         return out
 
     def stretches(self, spots: Spots, gap: float, last: int) -> list[Spots]:
-        """Spots of the same agents that are so close in time that one change is for all of them; the earliest first."""
+        """The `spots` by stretch, the earliest first: of the same agents, and no farther than `gap` samples from one to the next.
+
+        `last` is the last sample of the motion.
+        """
         owner = [frozenset(self.owners(pair)) for pair in spots.things]
         out = []
         for who in dict.fromkeys(owner):
@@ -100,13 +128,13 @@ class Residual:
         return sorted(out, key=lambda stretch: float(stretch.place.min()))
 
     def owners(self, things: Ints) -> tuple[str, ...]:
-        """The agents, and the object, that things belong to."""
+        """The names of the agents, and the object, that `things` (by numbers in the world) belong to."""
         own = [self.whole.world.things[k].figure for k in np.unique(things).tolist()]
         return tuple(dict.fromkeys(self.whole.figures[k].name for k in own if k >= 0))
 
 
 def runs(places: Array, gap: float, last: int) -> list[tuple[int, int]]:
-    """(first, last) samples about places that are no farther than `gap` from each other."""
+    """(first, last) samples of runs of `places`, which are no farther than `gap` from one to the next; none is after `last`."""
     if not len(places):
         return []
     at = np.unique(places)

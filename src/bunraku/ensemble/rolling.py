@@ -1,4 +1,4 @@
-"""Rolling: a robot's base on its way, and its wheels, if it has any, turned as far as they roll."""
+"""Rolling: a robot whose base moves along a path, and whose wheels, if it has any, turn as far as they roll."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from bunraku.figure import Capsule, Cylinder, Figure, Sphere
 from bunraku.kinematics import pose
 
 Array = NDArray[np.float64]
-UP = np.array([0.0, 0.0, 1.0])
 
 
 def rolled(agent: Agent, base: Array) -> Array:
-    """The figure as it starts, with its base at (T, 3). Variables with “wheel” in their names turn without slip along the wheel."""
+    """Configurations (T, n) of an `agent` whose base is at `base` (T, 3 or 6); the rest of it is as in the figure's start.
+
+    Variables with "wheel" in their names turn without slip along the wheel.
+    """
     figure = agent.figure
     Q = np.repeat(figure.start[None], len(base), 0)
     Q[:, figure.indices(agent.base)] = base
@@ -27,7 +29,7 @@ def rolled(agent: Agent, base: Array) -> Array:
         if frame.variable is None or "wheel" not in frame.variable.name:
             continue
         X = here.X(frame.name)
-        along = np.cross(X[:3, :3] @ np.asarray(frame.variable.axis), UP)  # where it rolls, in the base's axes
+        along = np.cross(X[:3, :3] @ np.asarray(frame.variable.axis), [0.0, 0.0, 1.0])  # where it rolls, in the base's axes
         hub = X[:3, 3]
         way = along[0] * (ahead - turn * hub[1]) + along[1] * (aside + turn * hub[0])
         Q[1:, figure.index(frame.variable.name)] += np.cumsum(way) / _radius(figure, frame.name, hub)

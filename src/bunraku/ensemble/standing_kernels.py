@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from bunraku.kernels.compile import inline, kernel
 
-SQUARE = 0.45  # [rad] off squarely that two hands may be held
+
+class Standing(NamedTuple):
+    """How an agent stands before what it holds; compiled into the kernel."""
+
+    square: float = 0.45
+    """How far from square two hands may face what they hold [rad]."""
+
+
+STANDING = Standing()
 
 
 @inline
@@ -25,11 +35,13 @@ def _reaches(x, y, heading, spheres, wrists):
 
 @kernel
 def stand(spheres, facing, outward, spread, behind, within, wrists, dice, out):
-    """(x, y, heading) from which an agent reaches its wrists (T, n, 3); the last try where none of the dice (T, tries, 3) does.
+    """Writes into `out` (T, 3) where an agent reaches its `wrists` (T, n, 3) from: (x, y, heading).
 
-    Tries take all arms as one: the middle of the shoulders, the middle of the wrists. The height between them is known, so
-    the shell says how far away to stand; two hands are faced squarely, one from `outward` (T,) up to `spread` to either side,
-    with its shoulder `within` so far of `behind` (T, 3).
+    Each row of `dice` (T, tries, 3), random numbers from 0 to 1, is a try; the last try stays where none reaches. A try takes all
+    arms as one: the middle of the shoulders, the middle of the wrists. The height between them is known, so the shells `spheres`
+    (2 n, 5) say how far away to stand. Two hands are faced squarely, up to STANDING.square. One hand is faced up to `facing` [rad],
+    from the direction `outward` (T,) [rad] up to `spread` [rad] to either side, its shoulder no farther than `within` [m] from
+    `behind` (T, 3).
     """
     arms = wrists.shape[1]
     middle = np.zeros(3)
@@ -49,8 +61,8 @@ def stand(spheres, facing, outward, spread, behind, within, wrists, dice, out):
             if arms > 1:
                 line = np.arctan2(wrists[t, 0, 1] - wrists[t, 1, 1], wrists[t, 0, 0] - wrists[t, 1, 0])
                 own = np.arctan2(spheres[0, 1] - spheres[2, 1], spheres[0, 0] - spheres[2, 0])
-                bearing = line - own + np.pi + SQUARE * (2.0 * dice[t, m, 1] - 1.0)
-                turn = SQUARE * (2.0 * dice[t, m, 2] - 1.0)
+                bearing = line - own + np.pi + STANDING.square * (2.0 * dice[t, m, 1] - 1.0)
+                turn = STANDING.square * (2.0 * dice[t, m, 2] - 1.0)
             else:
                 bearing = outward[t] + spread * (2.0 * dice[t, m, 1] - 1.0)
                 turn = facing * (2.0 * dice[t, m, 2] - 1.0)

@@ -1,10 +1,10 @@
 """Team: agents and the object they carry, reduced to what planning needs (*carrying*, Section IV-A).
 
-Each agent is a box or cylinder with three variables (x, y, heading), the object has six; each further agent adds three. Arms
-are links: the distance from shoulder to wrist stays within a shell.
+Each agent is a box or cylinder with three variables (x, y, heading), the object has six; each further agent adds three. Arms are
+links: the distance from shoulder to wrist stays within a shell.
 
-The variables are relative: who walks or drives leads, the object is seen from there, and the others from the object. What
-goes straight in these variables keeps its reach, and nobody who cannot roll sideways has to.
+The variables are relative: an agent that walks or drives leads, the object's are in the leader's axes, and those of the others in
+the object's. A straight line in these variables keeps arms in reach, and no agent has to roll sideways that cannot.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.brief import brief
 from bunraku.collision import World
 from bunraku.collision.free_curves import ReachLink
-from bunraku.ensemble.members import Agent, Carried, Hold, Vector
-from bunraku.ensemble.team_sampling import TeamSampler
+from bunraku.ensemble.members import Agent, Carried, Grasp, Vector
+from bunraku.ensemble.team_sampling import TeamSampler, TeamSamplerOptions
 from bunraku.ensemble.terrain import Terrain, Tied
 from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD, Figure, Point
@@ -35,21 +35,24 @@ from bunraku.scene import Scene
 Array = NDArray[np.float64]
 Area = tuple[tuple[float, float], tuple[float, float]]
 OBJECT = "object"
-__all__ = ["OBJECT", "Agent", "Area", "Carried", "Hold", "Team"]
+"""The name of what is carried, as a figure and as a track of a motion."""
+__all__ = ["OBJECT", "Agent", "Area", "Carried", "Grasp", "Team"]
 
 
 @dataclass(frozen=True, eq=False)
 class Team:
     """Agents and what they carry, as one figure of 3 N + 6 variables.
 
-    Agents that walk (`Bezier`) or drive (`Differential`) follow their curves exactly only while they lead, which one can; the
-    others step or roll as holding the object wants it.
+    One agent that walks (`Bezier`) or drives (`Differential`) leads and follows its curves exactly; the others step or roll as
+    holding the object demands. Raises BunrakuError where two agents have one name, or one holds nothing.
     """
 
     agents: tuple[Agent, ...]
     carried: Carried
     terrain: Terrain | None = None
+    """The ground; flat where None."""
     figure: Figure = field(init=False)
+    """The reduced team."""
 
     __repr__ = brief
 
@@ -58,12 +61,12 @@ class Team:
             raise BunrakuError(f"agents need names of their own, other than {OBJECT!r}\n  advice: Team((walker, rover), carried)")
         for agent in self.agents:
             if not agent.holds:
-                raise BunrakuError(f"{agent.name} holds nothing\n  advice: give it a Hold(tool, X_OT)")
+                raise BunrakuError(f"{agent.name} holds nothing\n  advice: give it a Grasp(tool, X_OT)")
         object.__setattr__(self, "figure", self._reduced())
 
     @cached_property
     def leader(self) -> Agent | None:
-        """The first who cannot move sideways; nobody where all can."""
+        """The first agent that cannot move sideways; None where all can."""
         return next((agent for agent in self.agents if not issubclass(agent.moves, Holonomic)), None)
 
     def _reduced(self) -> Figure:
@@ -82,7 +85,7 @@ class Team:
         return tx(x, ty(y, rz(turn, tz(lift, ry(pitch, rx(roll, body))), *children)))
 
     def body(self, agent: Agent) -> str:
-        """The frame of the team's figure that carries the shape of an agent."""
+        """The frame of the team's figure that carries the shape of an `agent`."""
         return agent.variables[2] if self.terrain is None else agent.tied[2]
 
     @cached_property
@@ -92,23 +95,23 @@ class Team:
 
     @cached_property
     def object_figure(self) -> Figure:
-        """What is carried, as a figure of its own."""
+        """The object as a figure of its own."""
         return figure(OBJECT, free(OBJECT, Attached(shapes=self.carried.shapes)))
 
     @property
     def n(self) -> int:
-        """How many variables are free."""
+        """How many variables are free: those that follow from the terrain are not."""
         return self.figure.n_q - len(self.tied)
 
     def on_ground(self, Q: Array) -> Array:
-        """Configurations (…, n_q) whose agents stand on the terrain."""
+        """Configurations `Q` (…, n_q) with agents set down on the terrain."""
         if self.terrain is None:
             return Q
         bases, _ = self._floor_places(Q)
         out = Q.copy()
         for agent in self.agents:
             own = self.terrain.stand(bases[agent.name])
-            if len(agent.base) < 6:  # walks upright
+            if len(agent.base) < 6:  # it walks upright
                 own = np.stack([self.terrain.heights(bases[agent.name][..., :2]), 0.0 * own[..., 1], 0.0 * own[..., 2]], -1)
             out[..., self.figure.indices(agent.tied)] = own
         return out
@@ -116,7 +119,10 @@ class Team:
     # -- world and team ----------------------------------------------------------------------------------------------
 
     def configuration(self, bases: Mapping[str, ArrayLike], object: ArrayLike) -> Array:  # noqa: A002
-        """q of agents at (x, y, heading) and the object at (x, y, z, yaw, pitch, roll), all in the world; rows broadcast."""
+        """The configuration (…, n_q) of agents at `bases` (by name: x, y [m], heading [rad]) that hold an `object` there.
+
+        The object's place is (x, y, z [m], yaw, pitch, roll [rad]). All are in the world; rows broadcast.
+        """
         held = np.asarray(object, float)
         floor = held[..., [0, 1, 3]]
         shapes = [np.shape(bases[agent.name])[:-1] for agent in self.agents]
@@ -131,7 +137,7 @@ class Team:
         return self.on_ground(out)
 
     def in_world(self, Q: ArrayLike) -> tuple[dict[str, Array], Array]:
-        """Agents' bases by name, as their figures have them, and the object's (x, y, z, yaw, pitch, roll)."""
+        """The bases of agents by name, as in their figures, and the object's (x, y, z, yaw, pitch, roll), in configurations `Q`."""
         Q = np.asarray(Q, float)
         bases, floor = self._floor_places(Q)
         if self.terrain is not None:
@@ -164,7 +170,7 @@ class Team:
 
     @cached_property
     def links(self) -> tuple[ReachLink, ...]:
-        """One for each arm; and one that keeps what it holds in front of the agent."""
+        """One for each arm, and one that keeps what it holds in front of the agent."""
         out = []
         for agent in self.agents:
             base = self.body(agent)
@@ -180,7 +186,10 @@ class Team:
 
     @cached_property
     def heights(self) -> tuple[float, float]:
-        """Of the object's origin [m]: as allowed, and such that each wrist can be level with its shell."""
+        """The lowest and the highest place of the object's origin [m] that are allowed and in reach of all arms.
+
+        Raises BunrakuError where there is none.
+        """
         low, high = self.carried.heights
         ground = (0.0, 0.0) if self.terrain is None else self.terrain.span
         for agent in self.agents:
@@ -194,7 +203,7 @@ class Team:
         return low, high
 
     def reaches(self, Q: ArrayLike, *, who: str = "") -> NDArray[np.bool_]:
-        """Whether every wrist, or every one of `who`, is within its shell, and ahead, at each sample (T, n)."""
+        """Whether every wrist, or every one of the agent `who`, is in reach and ahead in each configuration of `Q` (T, n_q)."""
         Q = np.atleast_2d(np.asarray(Q, float))
         X, index = frames_along(self.figure, Q), self.figure.frame_index
         ok = np.ones(len(Q), np.bool_)
@@ -207,18 +216,18 @@ class Team:
     # -- space -------------------------------------------------------------------------------------------------------
 
     def world(self, scene: Scene, *, allowed: Iterable[tuple[str, str]] = ()) -> World:
-        """The team in a scene; agents stand on the floor."""
+        """The reduced team in a `scene`; agents stand on the floor, and `allowed` pairs of names may touch as well."""
         ground = [*(() if scene.floor is None else ("floor",)), *(() if self.terrain is None else self.terrain.ground)]
         floor = [(self.body(agent), name) for agent in self.agents for name in ground]
         return World(self.figure, scene, allowed=(*floor, *allowed))
 
     def arm_span(self, agent: Agent) -> float:
-        """The farthest that the object's origin can be from the agent's base, on the floor."""
+        """The farthest that the object's origin can be from the base of an `agent`, over the floor [m]."""
         reach = [own.most + math.hypot(own.shoulder[0], own.shoulder[1]) for own in agent.shells]
         return max(r + float(np.linalg.norm(w)) for r, w in zip(reach, agent.wrists(), strict=True))
 
     def bounds(self, area: Area) -> dict[str, tuple[float, float]]:
-        """Limits of all variables, where who leads, or the object, stays in an area ((x_low, x_high), (y_low, y_high))."""
+        """Limits by variable, where the leader, or the object, stays in an `area` ((x_low, x_high), (y_low, y_high)) [m]."""
         tilt = (-self.carried.tilt, self.carried.tilt)
         out = {f"{OBJECT}_z": self.heights, f"{OBJECT}_pitch": tilt, f"{OBJECT}_roll": tilt}
         for agent in self.agents:
@@ -232,14 +241,24 @@ class Team:
                 out |= dict(zip(agent.tied, ((low - 0.01, high + 0.01), (-1.0, 1.0), (-1.0, 1.0)), strict=True))
         return out | dict(zip(first, area, strict=True))
 
-    def space(self, scene: Scene, area: Area, *, margin: float = 0.01, allowed: Iterable[tuple[str, str]] = ()) -> FreeSpace:
-        """What planners need: samples in which reach holds, links, and the steering of who leads."""
+    def space(
+        self, scene: Scene, area: Area, *, margin: float = 0.01, allowed: Iterable[tuple[str, str]] = (),
+        sampling: TeamSamplerOptions = TeamSamplerOptions(),
+    ) -> FreeSpace:  # fmt: skip
+        """The free space of the reduced team in a `scene`: samples in which arms reach, links, and the steering of the leader.
+
+        area: in which the leader, or the object, stays, ((x_low, x_high), (y_low, y_high)) [m]
+        margin: to keep from everything [m]
+        allowed: pairs of names that may touch
+        sampling: how agents are placed about the object
+        """
         space = FreeSpace(
             self.world(scene, allowed=allowed), bounds=self.bounds(area), links=self.links, margin=margin,
-            parts=[] if self.leader is None else [self.leader.moves(*self.leader.variables)], sampler=TeamSampler(self, area),
+            parts=[] if self.leader is None else [self.leader.moves(*self.leader.variables)],
+            sampler=TeamSampler(self, area, options=sampling),
         )  # fmt: skip
         if self.terrain is not None:
-            space.weights[self.tied] = 1e-3  # they follow, and do not count
+            space.weights[self.tied] = 1e-3  # they follow from the others, and do not count
             space.steering = Tied(self.figure, *space.steering.parts, tie=self.on_ground, weights=space.weights)
         return space
 

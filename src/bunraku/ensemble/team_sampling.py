@@ -1,12 +1,13 @@
-"""Samples of a team in coordinates relative to the object: reach holds by construction, or nearly.
+"""Samples of a team in which arms reach by construction, or nearly.
 
 The object is placed first, at a height that all arms share. The height of each shoulder over its wrist is then known, so its
-shell says how far away the agent may stand; from there, it turns to where it holds. An agent that a second shell refuses is
-placed again.
+shell says how far away the agent may stand; from there, the agent faces the point that it holds. An agent whose second arm does
+not reach is placed again.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,15 +21,32 @@ if TYPE_CHECKING:
     from bunraku.ensemble.terrain import Terrain
 
 Array = NDArray[np.float64]
-TRIES = 24  # of placing an agent
-PLACINGS = 3  # times: where it stands says how high, and that where
+
+
+@dataclass(frozen=True)
+class TeamSamplerOptions:
+    """How agents are placed about the object."""
+
+    tries: int = 24
+    """Random places for an agent."""
+    placings: int = 3
+    """On uneven ground, how often an agent is placed: its place changes its height, and its height its place."""
 
 
 class TeamSampler:
-    """rng, count ↦ configurations of the team."""
+    """Random number generator, count ↦ configurations (count, n_q) of a `team` whose object is in an `area` [m], free or not.
 
-    def __init__(self, team: Team, area: tuple[tuple[float, float], tuple[float, float]]) -> None:
-        self.team = team
+    `options` say how agents are placed about the object.
+    """
+
+    def __init__(
+        self,
+        team: Team,
+        area: tuple[tuple[float, float], tuple[float, float]],
+        *,
+        options: TeamSamplerOptions = TeamSamplerOptions(),
+    ) -> None:
+        self.team, self.options = team, options
         low, high = team.heights
         high -= 0.0 if team.terrain is None else team.terrain.span[1] - team.terrain.span[0]
         tilt = team.carried.tilt
@@ -50,12 +68,12 @@ class TeamSampler:
         return self.team.configuration(bases, held)
 
     def _placed(self, agent: Agent, wrists: Array, held: Array, rng: np.random.Generator) -> Array:
-        """(x, y, heading) from which an agent reaches its holds; on uneven ground, from the height that it stands at there."""
-        terrain, dice = self.team.terrain, rng.random((len(wrists), TRIES, 3))
+        """(x, y, heading) from which an agent reaches its holds; on uneven ground, from the height of the ground there."""
+        terrain, dice = self.team.terrain, rng.random((len(wrists), self.options.tries, 3))
         if terrain is None:
             return _stand(agent, wrists, held[:, 3], dice)
         ground = terrain.heights(held[:, :2])
-        for _ in range(PLACINGS):
+        for _ in range(self.options.placings):
             seen = wrists.copy()
             seen[..., 2] -= ground[:, None]
             out = _stand(agent, seen, held[:, 3], dice)
@@ -63,7 +81,7 @@ class TeamSampler:
         return out
 
     def _lifted(self, terrain: Terrain, held: Array, points: list[Array]) -> tuple[Array, list[Array]]:
-        """What was placed over level ground, moved to where the ground is, and tilted with it; and where the points are then."""
+        """The object, placed over level ground, moved up to the real ground and tilted with it; and where the points are then."""
         out, tilt = held.copy(), self.team.carried.tilt
         c, s = np.cos(held[:, 3]), np.sin(held[:, 3])
         for k, way, sign in ((4, np.stack([c, s], 1), -1.0), (5, np.stack([-s, c], 1), 1.0)):
@@ -79,7 +97,7 @@ def _turned(held: Array) -> Array:
 
 
 def _shared_height(team: Team, wrists: list[Array], z: Array, rng: np.random.Generator) -> Array:
-    """How much to raise each object so that every wrist is at a height that its shoulder reaches, where there is one."""
+    """How much to raise each object so that every wrist is at a height that its shoulder reaches, if there is one."""
     ground = 0.0 if team.terrain is None else team.terrain.span[1] - team.terrain.span[0]
     low, high = team.heights[0] - z, team.heights[1] - ground - z
     for agent, own in zip(team.agents, wrists, strict=True):
@@ -92,7 +110,7 @@ def _shared_height(team: Team, wrists: list[Array], z: Array, rng: np.random.Gen
 
 
 def _stand(agent: Agent, wrists: Array, yaw: Array, dice: Array) -> Array:
-    """(x, y, heading) from which the agent reaches its holds, after which comes what it stands behind; or the last try."""
+    """(x, y, heading) from which the agent reaches its holds, or the last try; the last of `wrists` is what it stands behind."""
     out = np.empty((len(wrists), 3))
     bearing, spread = (yaw, np.pi) if agent.outward is None else (yaw + agent.outward, agent.approach)
     behind, own = np.ascontiguousarray(wrists[:, -1]), np.ascontiguousarray(wrists[:, :-1])

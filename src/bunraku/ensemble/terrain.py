@@ -1,11 +1,11 @@
-"""Terrain: the height of the ground over the floor, as a grid; and how a team that rolls and walks on it is tied to it.
+"""Terrain: the height of the ground, as a grid; and how agents that roll and walk on it are tied to it.
 
     terrain = Terrain.of(scene, ("ramp", "platform"), area)
     team = Team(agents, carried, terrain=terrain)
 
-Height, pitch and roll of an agent follow from where it stands. They are variables of the reduced team all the same, which a
-curve passes through at its knots and changes evenly between them: what is proven free is then exactly what is driven, and
-heights and slopes are off those of the ground by no more than `TIED`.
+Height, pitch and roll of an agent follow from where it stands. They are variables of the reduced team nevertheless: a curve has
+their true values at its knots and changes them evenly between. So what is proven free is exactly what is driven, and heights and
+slopes are off those of the ground by no more than `TiedOptions.tolerance`.
 """
 
 from __future__ import annotations
@@ -30,31 +30,39 @@ from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
 Area = tuple[tuple[float, float], tuple[float, float]]
-CELL = 0.05  # [m]
-TIED = 5e-3  # [m and rad] that heights and slopes along a curve may be off those of the ground, between knots
-SPACING = 0.08  # [weighted m] between knots
-AXLE, TRACK = 0.48, 0.55  # [m] between wheels: what stands on four feet feels the ground there
 
 
 @dataclass(frozen=True, eq=False)
 class Terrain:
-    """Heights (ny, nx) [m] at points `cell` apart from `corner` on; level with its rim beyond it."""
+    """The height of the ground on a grid; beyond the grid it is as high as at its rim."""
 
     corner: tuple[float, float]
+    """The place of the first height [m]."""
     cell: float
+    """From one height to the next [m]."""
     grid: Array
+    """Heights (ny, nx) [m]."""
     ground: tuple[str, ...] = ()
     """The obstacles that it is made of."""
+    axle: float = 0.48
+    """From the front to the rear wheels of what rolls on it [m]."""
+    track: float = 0.55
+    """From the left to the right wheels [m]."""
 
     __repr__ = brief
 
     def __post_init__(self) -> None:
         if self.grid.ndim != 2 or min(self.grid.shape) < 2 or not np.isfinite(self.grid).all() or not self.cell > 0.0:
-            raise BunrakuError(f"a terrain of {self.grid.shape} heights\n  advice: a table of finite numbers, two or more each way")
+            raise BunrakuError(
+                f"a terrain of {self.grid.shape} heights\n  advice: give a table of finite numbers, two or more each way"
+            )
 
     @classmethod
-    def of(cls, scene: Scene, ground: Iterable[str], area: Area, *, cell: float = CELL) -> Terrain:
-        """The upper side of some obstacles of a scene, over the floor, in an area."""
+    def of(cls, scene: Scene, ground: Iterable[str], area: Area, *, cell: float = 0.05) -> Terrain:
+        """The upper side of the obstacles of a `scene` that `ground` names, over the floor, in an `area` [m], every `cell` [m].
+
+        Raises BunrakuError where one is neither a box, a mesh nor a heightfield.
+        """
         names = tuple(ground)
         x, y = (np.arange(low, high + cell, cell) for low, high in area)
         grid = np.full((len(y), len(x)), 0.0 if scene.floor is None else scene.floor)
@@ -65,17 +73,17 @@ class Terrain:
 
     @cached_property
     def span(self) -> tuple[float, float]:
-        """The lowest and the highest height."""
+        """The lowest and the highest height [m]."""
         return float(self.grid.min()), float(self.grid.max())
 
     @cached_property
     def steepest(self) -> float:
-        """How much the height changes with the way at most: no two points differ by more than this times their distance."""
+        """The largest slope: the heights of two points differ by no more than this times their distance."""
         x, y = (np.abs(np.diff(self.grid, axis=axis)).max() / self.cell for axis in (1, 0))
         return float(np.hypot(x, y))
 
     def heights(self, points: ArrayLike) -> Array:
-        """Of points (…, 2): bilinear between those of the grid."""
+        """The heights (…) [m] of `points` (…, 2) [m], bilinear between those of the grid."""
         P = np.asarray(points, float)
         u, v = ((P[..., k] - self.corner[k]) / self.cell for k in range(2))
         ny, nx = self.grid.shape
@@ -87,35 +95,59 @@ class Terrain:
         return np.asarray((1.0 - b) * low + b * high)
 
     def stand(self, base: ArrayLike) -> Array:
-        """(height, pitch, roll) of what stands on four feet at (x, y, heading), each (…)."""
+        """(height [m], pitch, roll [rad]) (…, 3) of what stands on four wheels at `base` (…, 3) (x, y [m], heading [rad])."""
         B = np.asarray(base, float)
         c, s = np.cos(B[..., 2]), np.sin(B[..., 2])
-        ahead, left = 0.5 * AXLE * np.stack([c, s], -1), 0.5 * TRACK * np.stack([-s, c], -1)
+        ahead, left = 0.5 * self.axle * np.stack([c, s], -1), 0.5 * self.track * np.stack([-s, c], -1)
         feet = [self.heights(B[..., :2] + a * ahead + b * left) for a in (1, -1) for b in (1, -1)]
-        rise = (feet[0] + feet[1] - feet[2] - feet[3]) / (2.0 * AXLE)
-        lean = (feet[0] - feet[1] + feet[2] - feet[3]) / (2.0 * TRACK)
+        rise = (feet[0] + feet[1] - feet[2] - feet[3]) / (2.0 * self.axle)
+        lean = (feet[0] - feet[1] + feet[2] - feet[3]) / (2.0 * self.track)
         pitch = -np.arctan(rise)
         twist = np.abs(feet[0] - feet[1] - feet[2] + feet[3]) / 4.0  # where slopes meet, two stand and two are in the air
         return np.stack([sum(feet) / 4.0 + twist, pitch, np.arctan(lean * np.cos(pitch))], -1)
 
 
-class Tied(Steering):
-    """Curves whose tied variables follow the others."""
+@dataclass(frozen=True)
+class TiedOptions:
+    """How closely curves follow the ground."""
 
-    def __init__(self, figure: Figure, *parts: Planar, tie: Callable[[Array], Array], weights: Array) -> None:
+    tolerance: float = 5e-3
+    """Heights and slopes along a curve may be this far off those of the ground, between knots [m and rad]."""
+    spacing: float = 0.08
+    """From one knot to the next [weighted m]."""
+
+
+class Tied(Steering):
+    """Curves of a `figure` whose tied variables follow the others.
+
+    `parts` steer the others. `tie` maps configurations (T, n) to the same with tied variables set. `weights` (n,) measure lengths.
+    `options` say how closely curves follow.
+    """
+
+    def __init__(
+        self,
+        figure: Figure,
+        *parts: Planar,
+        tie: Callable[[Array], Array],
+        weights: Array,
+        options: TiedOptions = TiedOptions(),
+    ) -> None:
         super().__init__(figure, *parts)
-        self._tie, self._weights = tie, weights
+        self._tie, self._weights, self.options = tie, weights, options
 
     @property
     def straight(self) -> bool:
+        """Curves bend with the ground."""
         return False
 
     def tied(self, Q: Array) -> Array:
+        """Configurations `Q` (T, n) with their tied variables set."""
         return self._tie(Q)
 
     def curve(self, q_a: Array, q_b: Array) -> WayCurve:
+        """From `q_a` to `q_b`."""
         free = super().curve(q_a, q_b)
-        count = max(int(np.ceil(length(free, self._weights) / SPACING)), 1) + 1
+        count = max(int(np.ceil(length(free, self._weights) / self.options.spacing)), 1) + 1
         knots = np.union1d(free.knots, np.linspace(0.0, 1.0, count))
         if len(knots) == 2:
             return WayCurve(self._ends(free), free.knots, free.bends, free.control)
@@ -126,7 +158,7 @@ class Tied(Steering):
             Q[:, k[:3]] = np.stack([np.interp(knots, free.knots, free.Q[:, i]) for i in k[:3]], 1)
         if len(free.knots) == 2:
             even = Q[0] + knots[:, None] * (Q[-1] - Q[0])
-            if np.abs(Q - even).max() < 0.1 * TIED:  # level ground, or one slope: two knots are enough
+            if np.abs(Q - even).max() < 0.1 * self.options.tolerance:  # level ground, or one slope: two knots are enough
                 knots, Q = free.knots, Q[[0, -1]]
         return WayCurve(np.ascontiguousarray(Q), knots, free.bends, free.control)
 
@@ -149,7 +181,7 @@ def _triangles(obstacle: Obstacle) -> Array:
     elif isinstance(geometry, Heightfield):
         vertices, faces = geometry.vertices, geometry.faces
     else:
-        raise BunrakuError(f"nobody can walk on {obstacle.name}\n  advice: ground is made of boxes, meshes and heightfields")
+        raise BunrakuError(f"{obstacle.name} cannot be ground\n  advice: make ground of boxes, meshes and heightfields")
     X = se3.pose(obstacle.position, obstacle.rotation)
     corners = (vertices @ X[:3, :3].T + X[:3, 3])[faces]
     up = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2]

@@ -1,9 +1,9 @@
-"""tune: residual collisions of heads, spines, arms and the object are removed (*carrying*, Section IV-C).
+"""tune: removes residual collisions of heads, spines, arms and the object (*carrying*, Section IV-C).
 
-Planning has placed boxes and the object; the full figures may still touch something. Where they do, a random posture is looked
-for that is free: the active part of the closed chains is sampled, nearest to what it was and inside the reach of the arms,
-which close in closed form (RLG, ref. 7). Of those that are free on the whole stretch, the one that deforms least is warped
-into the motion, made as small as it can be, and everything between samples is checked on the full meshes.
+Planning has placed boxes and the object; the full figures may still touch something. Where they do, a random posture that is free
+is looked for: the active part of the closed chains is sampled, from small changes to large ones and inside the reach of the arms,
+which follow in closed form (RLG, ref. 7). Of the postures that are free on the whole stretch, the one that changes least is warped
+into the motion and made as small as possible; everything between samples is checked on the full meshes.
 """
 
 from __future__ import annotations
@@ -11,54 +11,65 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bunraku.ensemble.animate import Animation
-from bunraku.ensemble.mend import Change, Mender
+from bunraku.ensemble.mend import Change, Mender, TuneOptions
 from bunraku.ensemble.team import Team
-from bunraku.ensemble.whole_team import Whole
+from bunraku.ensemble.whole_team import WholeTeam
 from bunraku.errors import BunrakuError
 from bunraku.kernels.clock import worked
 from bunraku.motion import Mark, Motion
 from bunraku.scene import Scene
 
+__all__ = ["TuneOptions", "TunedMotion", "tune"]
+
 
 @dataclass(frozen=True, eq=False)
-class Tuned:
-    """The motion with its residual collisions removed; where some are left, what and where."""
+class TunedMotion:
+    """A motion with its residual collisions removed; where some are left, what and where."""
 
     motion: Motion
     changes: tuple[Change, ...]
     trouble: str
+    """The first collision that could not be removed; empty where there is none."""
     sample: int
-    """The sample of what could not be removed, for its edge to be taken out of the roadmap; −1 where all is well."""
+    """At which that is, so that its edge can be removed from the roadmap; −1 where there is none."""
     seconds: float
-    """Of the processor."""
+    """Processor time [s]."""
     fixed: str = ""
-    """The agent that cannot pass there in any posture, as it is a leg or the base that touches; empty where others might help."""
+    """The agent that cannot pass there in any posture, since a leg or the base touches; empty where a posture might help."""
 
     @property
     def free(self) -> bool:
+        """Whether no collision is left."""
         return not self.trouble
 
     def __repr__(self) -> str:
-        return f"<Tuned: {self.trouble or 'free'}, {len(self.changes)} changes>"
+        return f"<TunedMotion: {self.trouble or 'free'}, {len(self.changes)} changes>"
 
 
 def tune(
     team: Team, animation: Animation, scene: Scene, *, margin: float = 0.01, seed: int = 0, seconds: float = 5.0,
-    ground: tuple[str, ...] = ("floor",),
-) -> Tuned:  # fmt: skip
-    """Removes what residual collisions it can within so many seconds of the processor.
+    ground: tuple[str, ...] = ("floor",), options: TuneOptions = TuneOptions(),
+) -> TunedMotion:  # fmt: skip
+    """Removes as many collisions of an `animation` of a `team` in a `scene` as it can.
 
-    `margin` [m] is kept from the scene and between agents. What is left is nowhere deeper, at samples, than in what was given.
+    margin: to keep from the scene and between agents [m]
+    seed: of the random numbers
+    seconds: of processor time that it may take
+    ground: the names of what agents may stand on
+    options: the numbers that tune it
+
+    Collisions that are left are nowhere deeper, at samples, than before. Raises BunrakuError where the animation has no motion.
     """
     if animation.motion is None:
-        raise BunrakuError(f"nothing to tune: {animation.trouble}\n  advice: tune what animate could hold")
+        raise BunrakuError(f"there is no motion to tune: {animation.trouble}\n  advice: tune an animation whose `held` is true")
     begun = worked()
-    whole = Whole(team, scene, ground)
-    mender = Mender(whole, whole.rows(animation.motion), animation.motion.t, margin, seed, begun + seconds)
+    whole = WholeTeam(team, scene, ground)
+    given = animation.motion
+    mender = Mender(whole, whole.rows(given), given.t, margin, seed, begun + seconds, options=options)
     mender.mend()
     left = mender.stretches.first
     why, sample, fixed = ("", -1, "") if left is None else (left.why, left.sample, left.fixed)
-    motion = whole.motion(mender.Q, animation.motion) if mender.changes else animation.motion
+    motion = whole.motion(mender.Q, given) if mender.changes else given
     marks = [Mark(float(motion.t[c.first]), f"tuned: {c.why}", "tuning") for c in mender.changes]
     motion = motion.replace(marks=(*motion.marks, *marks)) if marks else motion
-    return Tuned(motion, tuple(mender.changes), why, sample, worked() - begun, fixed)
+    return TunedMotion(motion, tuple(mender.changes), why, sample, worked() - begun, fixed)

@@ -1,8 +1,8 @@
-"""Whole: a team in a scene with its full figures, as animating, tuning and checking see it.
+"""WholeTeam: a team in a scene with its full figures, for animating, tuning and checking.
 
-The configuration is that of all agents, in the team's order, and then of the object. Hands may touch the object, feet and
-wheels the ground. What must keep a margin is an agent or the object from the scene, and one agent from another; an agent from
-itself and from what it holds has only to be free.
+The configuration is that of all agents, in the team's order, and then of the object. Hands may touch the object, feet and wheels
+the ground. Agents and object keep a margin from the scene, and agents from each other; an agent need not keep one from itself or
+from what it holds, but must not touch them.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-LOW = 0.05  # [m] above the ground at most are the feet of a figure that stands as it starts
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
-    """Pairs of things that are nearer than a length."""
+class NearPairs:
+    """Pairs of things that are nearer to each other than a length."""
 
     sample: Ints
+    """At which (m,)."""
     things: Ints
     """(m, 2), in the world's count."""
     value: Array
     """Signed distance [m]."""
     apart: NDArray[np.bool_]
-    """Whether the two must keep a margin; the others are one agent, or an agent and what it holds."""
+    """Whether the two must keep a margin; the others belong to one agent, or to an agent and what it holds."""
 
     __repr__ = brief
 
@@ -47,12 +47,12 @@ class Near:
         return len(self.value)
 
     def short_of(self, margin: float, own: float = 0.0) -> NDArray[np.bool_]:
-        """Which of them are too near."""
+        """Which pairs are nearer than `margin` [m], or than `own` [m] where they need not keep a margin."""
         return self.value < np.where(self.apart, margin, own)
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
+class WholeTeam:
     """The full figures of a team in a scene; `ground` names what agents stand on."""
 
     team: Team
@@ -61,18 +61,19 @@ class Whole:
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """Of the agents and the object, by the names that they have in the team."""
+        """Of the agents and then of the object, called by their names in the team."""
         own = (replace(agent.figure, name=agent.name) for agent in self.team.agents)
         return (*own, self.team.object_figure)
 
     @cached_property
     def columns(self) -> dict[str, slice]:
-        """Where the variables of each are in the whole configuration."""
+        """Where the variables of each figure are in the whole configuration, by its name."""
         ends = np.cumsum([0, *(figure.n_q for figure in self.figures)]).tolist()
         return {f.name: slice(a, b) for f, a, b in zip(self.figures, ends[:-1], ends[1:], strict=True)}
 
     @cached_property
     def world(self) -> World:
+        """All figures in the scene, with what may touch what."""
         return World(self.figures, self.scene, allowed=(*self._held(), *self._standing()))
 
     def _held(self) -> Iterable[tuple[str, str]]:
@@ -90,7 +91,7 @@ class Whole:
     # -- motions -----------------------------------------------------------------------------------------------------
 
     def rows(self, motion: Motion) -> Array:
-        """The whole configuration at every sample (T, n)."""
+        """The whole configuration at every sample of a `motion` (T, n); raises MotionError where it is of other figures."""
         tracks = [motion.track(figure.name) for figure in self.figures]
         for figure, track in zip(self.figures, tracks, strict=True):
             if track.figure.names != figure.names:
@@ -98,7 +99,7 @@ class Whole:
         return np.hstack([track.q for track in tracks])
 
     def motion(self, Q: Array, like: Motion) -> Motion:
-        """Whole configurations as a motion, with the times and marks of another."""
+        """Whole configurations `Q` (T, n) as a motion with the times, figures and marks of another, `like`."""
         tracks = [Track(like.track(name).figure, Q[:, own], name=name) for name, own in self.columns.items()]
         return Motion(like.t, tuple(tracks), like.marks)
 
@@ -106,17 +107,17 @@ class Whole:
 
     @cached_property
     def _figure_of(self) -> Ints:
-        """Which figure each thing belongs to; −1: the scene."""
+        """The figure that each thing belongs to; −1 for the scene."""
         return np.array([thing.figure for thing in self.world.things], np.int64)
 
-    def near(self, Q: Array, within: float, own: float = 0.0) -> Near:
-        """Pairs nearer than `within` [m] at each sample; of those that need no margin, the ones nearer than `own`."""
+    def near(self, Q: Array, within: float, own: float = 0.0) -> NearPairs:
+        """Pairs nearer than `within` [m] in configurations `Q` (T, n); those that need no margin, nearer than `own` [m]."""
         world = self.world
         Q = np.ascontiguousarray(Q)
         found = rows(world.flat, Q, within=max(within, own), mode=MODE.all)
         found = found.where(self._apart(found) | (found.value < own))  # coal is slow: it is asked about few
         found = settled(world.narrow, Q, found)
-        return Near(found.sample, found.ints[:, 1:3], found.value, self._apart(found))
+        return NearPairs(found.sample, found.ints[:, 1:3], found.value, self._apart(found))
 
     def _apart(self, found: Rows) -> NDArray[np.bool_]:
         a, b = self._figure_of[found.ints[:, 1]], self._figure_of[found.ints[:, 2]]
@@ -124,17 +125,18 @@ class Whole:
         return np.asarray((a != b) & ((a < 0) | (b < 0) | ((a != held) & (b != held))))
 
     def names(self, pair: Ints) -> tuple[str, str]:
+        """The names of a `pair` of things, each given by its number in the world."""
         return self.world.names[int(pair[0])], self.world.names[int(pair[1])]
 
 
 def together(figure: Figure, frame: str) -> tuple[str, ...]:
-    """The frames with shapes that move as one with a frame."""
+    """The frames of a `figure` with shapes that move as one with a `frame`."""
     joint, index = figure.compiled.frame_joint, figure.frame_index
     shaped = dict.fromkeys(shape.frame for shape in figure.shapes if shape.collides and shape.frame in index)
     return tuple(name for name in shaped if joint[index[name]] == joint[index[frame]])
 
 
-def feet(agent: Agent) -> tuple[str, ...]:
-    """The frames with which an agent stands: those that are down at the ground as its figure starts."""
-    below = World(agent.figure, Scene("ground", floor=LOW)).touching_at()
+def feet(agent: Agent, *, low: float = 0.05) -> tuple[str, ...]:
+    """The frames that an `agent` stands on: those with a shape below the height `low` [m] in the figure's start."""
+    below = World(agent.figure, Scene("ground", floor=low)).touching_at()
     return tuple(dict.fromkeys(frame for pair in below for frame in pair if "floor" in pair and frame != "floor"))

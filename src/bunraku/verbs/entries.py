@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bunraku.ensemble.carry_pictures import on_stage as with_roadmap
 from bunraku.io.shipped import found
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.stage import Entry, Recorded
 from bunraku.teleop import dropped_files
-from bunraku.verbs.carry.file import CarryRecipe
 from bunraku.verbs.climb.file import ClimbRecipe
 from bunraku.verbs.guide import run
 from bunraku.verbs.loading import load
@@ -28,8 +26,6 @@ def entries_of(path: Path) -> list[Entry]:
             return [run.entry(str(path), None)]
         case ClimbRecipe():
             return [Entry(path.stem, lambda: _climbed(order), "a climb")]
-        case CarryRecipe():
-            return [Entry(order.errand.name, lambda: with_roadmap(order.run()), "carried together; blue is the roadmap")]
         case _ if hasattr(order, "run"):
             return [Entry(path.stem, lambda: order.run().motion, str(order))]
     return dropped_files.shown(order, path.stem)

@@ -21,7 +21,7 @@ ORDERS_BY_FIRST_WORD = {
     "optimize": "bunraku.verbs.optimize.file:OptimizeOrder.load",
     "show": "bunraku.verbs.perform.run:load_show",
     "plan": "bunraku.verbs.plan.file:PlanOrder.load",
-    "carry": "bunraku.verbs.carry.file:load_carry",
+    "carry": "bunraku.verbs.carry.file:CarryOrder.load",
     "climb": "bunraku.verbs.climb.file:load_climb",
     "humanoid": "bunraku.locomotion.guide.humanoid_file:load_humanoid",
 }

@@ -1,7 +1,7 @@
 """Scenes to carry things through, made of meshes that are written to a folder.
 
 scene = factory(folder, door=0.95)
-scene = named("factory", door=0.95)     # made once, and kept in the user's cache folder
+scene = named("factory", door=0.95)     # made once, and kept in the cache folder of the user
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ __all__ = ["OBJECTS", "SCENES", "factory", "living_room", "named", "object_named
 
 
 def named(name: str, **words: Any) -> Scene:
-    """One of these scenes by its name. Its meshes are made once; where they are there already, they are read."""
+    """The scene called `name`, with these `words` as its keyword arguments. Its meshes are made once, and read from then on.
+
+    Raises UnknownName where there is no such scene, TypeError where it does not take a word.
+    """
     if name not in SCENES:
         raise UnknownName("scene", name, tuple(SCENES))
     folder = _folder(name, words)
@@ -38,7 +41,7 @@ def named(name: str, **words: Any) -> Scene:
 
 
 def object_named(name: str) -> tuple[Shape, ...]:
-    """The shapes of something to carry."""
+    """The shapes of the object called `name`; raises UnknownName where there is none."""
     if name not in OBJECTS:
         raise UnknownName("object", name, tuple(OBJECTS))
     return OBJECTS[name](_folder(name, {}))

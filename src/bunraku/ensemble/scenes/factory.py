@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bunraku.ensemble.scenes.meshed_solids import box, tube, turned, written
+from bunraku.ensemble.scenes.palette import Palette
 from bunraku.figure.shape import Color
 from bunraku.scene import Scene
 
-STEEL, RUST, YELLOW = (0.62, 0.65, 0.69), (0.62, 0.33, 0.2), (0.88, 0.68, 0.14)
 DRUMS = [
     (-3.2, 1.4), (-2.6, 1.6), (-2.9, 2.1), (0.6, -2.6), (1.2, -2.4), (0.9, -1.9), (3.6, 2.2), (4.1, 1.8), (2.2, 3.2), (2.8, 3.4),
     (-5.0, -3.2), (-4.4, -3.3), (-3.8, -3.2), (5.2, 3.2), (5.2, 2.6), (-1.2, 3.3), (-0.6, 3.4),
 ]  # fmt: skip
-BLUE, GREEN, WALL = (0.2, 0.38, 0.62), (0.3, 0.46, 0.34), (0.78, 0.76, 0.72)
+"""Where drums stand: (x, y) [m]."""
 
 
 def _pipe(points: ArrayLike, radius: float, *, flange: float = 1.5) -> list[Any]:
@@ -77,24 +77,27 @@ def _wall(x: float, y: float, door: float) -> list[Any]:
 def factory(folder: str | PathLike[str], *, door: float | None = None) -> Scene:
     """A hall of 12 m by 8 m: pipes, drums, beams, a balcony at head height, ventilation; over 90,000 triangles.
 
-    With a `door` [m], a wall with an opening of that width crosses the hall.
+    Its meshes are written to `folder`. With a `door` [m], a wall with an opening of that width crosses the hall.
     """
     groups: dict[str, tuple[list[Any], Color]] = {}
-    groups["drums"] = ([part for x, y in DRUMS for part in _drum(x, y)], BLUE)
+    groups["drums"] = ([part for x, y in DRUMS for part in _drum(x, y)], Palette.blue)
     high: list[Any] = [[(-6, y, 2.7), (6, y, 2.7)] for y in (-3.5, -3.2, 3.3, 3.6)]
     high += [[(x, -4, 3.0), (x, 4, 3.0)] for x in (-4.5, -1.5, 1.5, 4.5)]
-    groups["high_pipes"] = ([part for way in high for part in _pipe(way, 0.09)], STEEL)
-    # These come down to where the object passes.
+    groups["high_pipes"] = ([part for way in high for part in _pipe(way, 0.09)], Palette.steel)
+    # These pipes come down to the height at which the object passes.
     low = [
         [(1.4, 4, 2.2), (1.4, 1.6, 2.2), (1.4, 1.6, 1.45), (1.4, -0.4, 1.45), (1.4, -0.4, 3.0)],
         [(1.7, 4, 2.4), (1.7, 1.9, 2.4), (1.7, 1.9, 1.6), (1.7, -0.7, 1.6), (1.7, -0.7, 3.0)],
         [(-2.0, -4, 0.12), (-2.0, -2.3, 0.12), (-2.0, -2.3, 2.7), (3.0, -2.9, 2.7)],
         [(3.4, -4, 0.5), (3.4, -2.6, 0.5), (3.4, -2.6, 2.9)],
     ]
-    groups["low_pipes"] = ([part for way in low for part in _pipe(way, 0.07, flange=0.8)], RUST)
-    groups["beams"] = ([p for x in (-4.0, 0.0, 4.0) for y in (-3.7, 3.9) for p in _beam(x, y, 3.4)] + _beam(-0.6, 1.0, 3.4), GREEN)
-    groups["balcony"] = (_balcony(-2.6, -1.75, -2.1, 1.15, 1.62), YELLOW)
-    groups["ventilation"] = (_ventilation(2.6, -3.2, 0.0) + _ventilation(-5.2, 3.0, 0.0), STEEL)
+    groups["low_pipes"] = ([part for way in low for part in _pipe(way, 0.07, flange=0.8)], Palette.rust)
+    groups["beams"] = (
+        [p for x in (-4.0, 0.0, 4.0) for y in (-3.7, 3.9) for p in _beam(x, y, 3.4)] + _beam(-0.6, 1.0, 3.4),
+        Palette.green,
+    )
+    groups["balcony"] = (_balcony(-2.6, -1.75, -2.1, 1.15, 1.62), Palette.yellow)
+    groups["ventilation"] = (_ventilation(2.6, -3.2, 0.0) + _ventilation(-5.2, 3.0, 0.0), Palette.steel)
     if door is not None:
-        groups["wall"] = (_wall(-1.4, -0.9, door), WALL)
+        groups["wall"] = (_wall(-1.4, -0.9, door), Palette.plaster)
     return Scene("factory", tuple(written(name, parts, color, Path(folder)) for name, (parts, color) in groups.items()))

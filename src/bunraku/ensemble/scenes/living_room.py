@@ -13,35 +13,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.ensemble.scenes.meshed_solids import bent_plate, box, pillow, tube, turned, written
+from bunraku.ensemble.scenes.palette import Palette
 from bunraku.figure.shape import Box, Color, Cylinder, Mesh, Shape
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
-OAK, WALNUT, CREAM, TEAL, BRASS = (0.72, 0.52, 0.32), (0.4, 0.26, 0.16), (0.93, 0.9, 0.84), (0.22, 0.42, 0.46), (0.78, 0.62, 0.3)
-WINE, LEAF, SHADE, BLACK, IVORY = (0.5, 0.16, 0.18), (0.3, 0.48, 0.27), (0.97, 0.92, 0.78), (0.05, 0.05, 0.06), (0.96, 0.95, 0.9)
-DESK = 0.68  # [m] height of its top
+DESK_HEIGHT = 0.68
+"""Of its top [m]."""
+PIANO_BLOCKS = (
+    ((0.62, 1.43, 0.3), (-0.45, 0.0)), ((0.45, 1.25, 0.3), (0.085, 0.09)), ((0.25, 0.98, 0.3), (0.43, 0.225)),
+    ((0.22, 0.62, 0.3), (0.66, 0.3)),
+)  # fmt: skip
+"""Boxes around its body: (size, middle (x, y)) [m]."""
+PIANO_LEGS = ((-0.55, 0.58), (-0.55, -0.58), (0.52, 0.25))
+"""The middle of each leg: (x, y) [m]."""
 
 
 def living_room(folder: str | PathLike[str]) -> Scene:
-    """A room of 8.4 m by 6.4 m, two of whose walls are drawn; over 19,000 triangles."""
+    """A room of 8.4 m by 6.4 m with two of its walls; over 19,000 triangles, in meshes that are written to `folder`."""
     groups: dict[str, tuple[list[Any], Color]] = {
-        "rug": ([pillow((3.6, 1.3, 0.008), (0.8, -2.4, 0.004), 0.003)], WINE),
-        "walls": ([box((0.1, 6.38, 2.4), (-4.25, 0, 1.2)), box((8.6, 0.1, 2.4), (0, 3.25, 1.2)), *_skirting()], CREAM),
-        "windows": (_window(-2.2) + _window(2.4), OAK),
-        "desk": (_desk(0.0, 0.17), WALNUT),
-        "chair": (_chair(0.1, -0.42), OAK),
-        "sofa": (_sofa(0.3, -2.55), TEAL),
-        "coffee_table": (_table(2.0, -2.2, 0.42, 0.45), OAK),
-        "side_table": (_table(-3.6, 2.3, 0.3, 0.55), OAK),
-        "bookshelf": (_bookshelf(2.2, 3.15), WALNUT),
-        "lamp": (_lamp(-1.6, -2.6), BRASS),
-        "floor_shade": ([turned([1.5, 1.8], [0.24, 0.15], (-1.6, -2.6, 0))], SHADE),
-        "table_shade": ([turned([0.85, 1.05], [0.17, 0.1], (-3.6, 2.3, 0))], SHADE),
-        "table_lamp": ([turned([0.55, 0.57, 0.6, 0.7, 0.85], [0.08, 0.08, 0.02, 0.05, 0.02], (-3.6, 2.3, 0))], BRASS),
-        "plant": (_plant(3.7, 2.6), LEAF),
-        "pot": ([turned([0.0, 0.02, 0.38, 0.4], [0.16, 0.17, 0.22, 0.2], (3.7, 2.6, 0))], WINE),
+        "rug": ([pillow((3.6, 1.3, 0.008), (0.8, -2.4, 0.004), 0.003)], Palette.wine),
+        "walls": ([box((0.1, 6.38, 2.4), (-4.25, 0, 1.2)), box((8.6, 0.1, 2.4), (0, 3.25, 1.2)), *_skirting()], Palette.cream),
+        "windows": (_window(-2.2) + _window(2.4), Palette.oak),
+        "desk": (_desk(0.0, 0.17), Palette.walnut),
+        "chair": (_chair(0.1, -0.42), Palette.oak),
+        "sofa": (_sofa(0.3, -2.55), Palette.teal),
+        "coffee_table": (_table(2.0, -2.2, 0.42, 0.45), Palette.oak),
+        "side_table": (_table(-3.6, 2.3, 0.3, 0.55), Palette.oak),
+        "bookshelf": (_bookshelf(2.2, 3.15), Palette.walnut),
+        "lamp": (_lamp(-1.6, -2.6), Palette.brass),
+        "floor_shade": ([turned([1.5, 1.8], [0.24, 0.15], (-1.6, -2.6, 0))], Palette.shade),
+        "table_shade": ([turned([0.85, 1.05], [0.17, 0.1], (-3.6, 2.3, 0))], Palette.shade),
+        "table_lamp": ([turned([0.55, 0.57, 0.6, 0.7, 0.85], [0.08, 0.08, 0.02, 0.05, 0.02], (-3.6, 2.3, 0))], Palette.brass),
+        "plant": (_plant(3.7, 2.6), Palette.leaf),
+        "pot": ([turned([0.0, 0.02, 0.38, 0.4], [0.16, 0.17, 0.22, 0.2], (3.7, 2.6, 0))], Palette.wine),
     }
-    for k, color in enumerate((WINE, TEAL, BRASS, LEAF)):
+    for k, color in enumerate((Palette.wine, Palette.teal, Palette.brass, Palette.leaf)):
         groups[f"books_{k}"] = (_books(2.2, 3.15, k), color)
     return Scene("living_room", tuple(written(name, parts, color, Path(folder)) for name, (parts, color) in groups.items()))
 
@@ -59,10 +66,10 @@ def _window(x: float) -> list[Any]:
 
 def _desk(x: float, y: float) -> list[Any]:
     """A top, a row of drawers on either side, and legs that taper."""
-    top = pillow((1.3, 0.86, 0.04), (x, y, DESK - 0.02), 0.012)
-    legs = [turned([0, DESK - 0.04], [0.02, 0.035], (x + a * 0.59, y + b * 0.37, 0), 24) for a in (-1, 1) for b in (-1, 1)]
-    drawers = [pillow((0.34, 0.7, 0.12), (x + a * 0.42, y, DESK - 0.1), 0.01) for a in (-1, 1)]
-    knobs = [turned([0.0, 0.02], [0.015, 0.02], (x + a * 0.42, y - 0.36, DESK - 0.11), 16) for a in (-1, 1)]
+    top = pillow((1.3, 0.86, 0.04), (x, y, DESK_HEIGHT - 0.02), 0.012)
+    legs = [turned([0, DESK_HEIGHT - 0.04], [0.02, 0.035], (x + a * 0.59, y + b * 0.37, 0), 24) for a in (-1, 1) for b in (-1, 1)]
+    drawers = [pillow((0.34, 0.7, 0.12), (x + a * 0.42, y, DESK_HEIGHT - 0.1), 0.01) for a in (-1, 1)]
+    knobs = [turned([0.0, 0.02], [0.015, 0.02], (x + a * 0.42, y - 0.36, DESK_HEIGHT - 0.11), 16) for a in (-1, 1)]
     return [top, *legs, *drawers, *knobs]
 
 
@@ -135,29 +142,24 @@ def _plant(x: float, y: float) -> list[Any]:
 def piano(folder: str | PathLike[str]) -> tuple[Shape, ...]:
     """A grand piano with the lid closed: what it looks like, and the boxes and cylinders around it that collide.
 
-    Its keyboard is at −x, its tail at +x, the underside of its body at z = 0, its legs below.
+    Its keyboard is at −x, its tail at +x, the underside of its body at z = 0, its legs below. Meshes are written to `folder`.
     """
     folder = Path(folder)
     looks = {
-        "piano_body": ([_slab(_outline(0.0), 0.0, 0.27), _slab(_outline(0.012), 0.271, 0.295), *_trim(), *_legs()], BLACK),
-        "piano_keys": ([box((0.14, 0.021, 0.018), (-0.67, y, 0.19)) for y in np.linspace(-0.58, 0.58, 52)], IVORY),
+        "piano_body": ([_slab(_outline(0.0), 0.0, 0.27), _slab(_outline(0.012), 0.271, 0.295), *_trim(), *_legs()], Palette.black),
+        "piano_keys": ([box((0.14, 0.021, 0.018), (-0.67, y, 0.19)) for y in np.linspace(-0.58, 0.58, 52)], Palette.ivory),
         "piano_sharps": ([pillow((0.09, 0.011, 0.014), (-0.64, y + 0.0114, 0.204), 0.003, fine=2) for k, y in
-                          enumerate(np.linspace(-0.58, 0.58, 52)[:-1]) if k % 7 not in (1, 4)], (0.12, 0.12, 0.13)),
-        "piano_brass": ([turned([-0.36, -0.34, -0.32], [0.02, 0.03, 0.02], (x, y, 0), 24) for x, y in LEGS], BRASS),
+                          enumerate(np.linspace(-0.58, 0.58, 52)[:-1]) if k % 7 not in (1, 4)], Palette.ebony),
+        "piano_brass": ([turned([-0.36, -0.34, -0.32], [0.02, 0.03, 0.02], (x, y, 0), 24) for x, y in PIANO_LEGS], Palette.brass),
     }  # fmt: skip
     seen = [written(name, parts, color, folder) for name, (parts, color) in looks.items()]
     out = [Shape("world", o.geometry, color=o.color, name=o.name, collides=False) for o in seen if isinstance(o.geometry, Mesh)]
-    out += [Shape("world", Box(size), (x, y, 0.15), name=f"piano_{k}", visible=False) for k, (size, (x, y)) in enumerate(BLOCKS)]
+    out += [
+        Shape("world", Box(size), (x, y, 0.15), name=f"piano_{k}", visible=False) for k, (size, (x, y)) in enumerate(PIANO_BLOCKS)
+    ]
     around = Cylinder(0.07, 0.36)
-    legs = [Shape("world", around, (x, y, -0.18), name=f"piano_leg_{k}", visible=False) for k, (x, y) in enumerate(LEGS)]
+    legs = [Shape("world", around, (x, y, -0.18), name=f"piano_leg_{k}", visible=False) for k, (x, y) in enumerate(PIANO_LEGS)]
     return (*out, *legs)
-
-
-BLOCKS = (
-    ((0.62, 1.43, 0.3), (-0.45, 0.0)), ((0.45, 1.25, 0.3), (0.085, 0.09)), ((0.25, 0.98, 0.3), (0.43, 0.225)),
-    ((0.22, 0.62, 0.3), (0.66, 0.3)),
-)  # fmt: skip
-LEGS = ((-0.55, 0.58), (-0.55, -0.58), (0.52, 0.25))
 
 
 def _outline(out: float) -> Array:
@@ -194,4 +196,4 @@ def _trim() -> list[Any]:
 
 def _legs() -> list[Any]:
     heights, radii = [-0.34, -0.3, -0.2, -0.08, -0.04, 0.01], [0.028, 0.035, 0.04, 0.055, 0.065, 0.065]
-    return [turned(heights, radii, (x, y, 0), 32) for x, y in LEGS]
+    return [turned(heights, radii, (x, y, 0), 32) for x, y in PIANO_LEGS]

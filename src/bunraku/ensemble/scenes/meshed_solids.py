@@ -1,4 +1,4 @@
-"""Solids that scenes are made of, as meshes: boxes, tubes, what is turned on a lathe; and how they are written."""
+"""The solids of scenes, as meshes: boxes, tubes, solids of revolution; and how they are written to files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ Array = NDArray[np.float64]
 
 
 def tube(points: ArrayLike, radius: float, *, bend: float = 0.25, sections: int = 32, spacing: float = 0.15) -> Any:
-    """A pipe along a polyline whose corners are arcs, closed at both ends."""
+    """A pipe of this `radius` [m] along a polyline `points` (n, 3) [m], closed at both ends.
+
+    Corners become arcs that begin `bend` [m] before them. `sections` points are on each ring, and rings are `spacing` [m] apart.
+    """
     import trimesh
 
     way = _rounded(np.asarray(points, float), bend, spacing)
@@ -59,6 +62,7 @@ def _rounded(points: Array, bend: float, spacing: float) -> Array:
 
 
 def box(size: ArrayLike, at: ArrayLike) -> Any:
+    """A box of this `size` (3,) [m] with its middle `at` (3,) [m]."""
     import trimesh
 
     out: Any = trimesh.creation.box(size)
@@ -67,7 +71,7 @@ def box(size: ArrayLike, at: ArrayLike) -> Any:
 
 
 def turned(heights: list[float], radii: list[float], at: tuple[float, float, float], sections: int = 40) -> Any:
-    """A solid of revolution about z."""
+    """A solid of revolution about z with `radii` [m] at `heights` [m], its origin `at` (3,) [m], by `sections` a turn."""
     import trimesh
 
     profile = [(0.0, heights[0]), *zip(radii, heights, strict=True), (0.0, heights[-1])]
@@ -77,6 +81,7 @@ def turned(heights: list[float], radii: list[float], at: tuple[float, float, flo
 
 
 def written(name: str, parts: list[Any], color: Color, folder: Path) -> Obstacle:
+    """An obstacle called `name` of meshes `parts` in one `color`, written to a file in `folder`."""
     import trimesh
 
     from bunraku.writing import writing
@@ -89,7 +94,7 @@ def written(name: str, parts: list[Any], color: Color, folder: Path) -> Obstacle
 
 
 def pillow(size: ArrayLike, at: ArrayLike, radius: float, *, fine: int = 4) -> Any:
-    """A box whose edges are round, by `fine` steps a quarter of a turn."""
+    """A box of this `size` (3,) [m], its middle `at` (3,) [m], edges rounded with a `radius` [m] by `fine` steps a quarter turn."""
     import trimesh
 
     half = np.asarray(size, float) / 2
@@ -106,7 +111,7 @@ def pillow(size: ArrayLike, at: ArrayLike, radius: float, *, fine: int = 4) -> A
 
 
 def bent_plate(points: Array, widths: Array, thick: float) -> Any:
-    """A leaf: a thin plate along a curve, as wide as is said on either side."""
+    """A leaf: a plate along a curve `points` (n, 3) [m], `widths` (n,) [m] to either side, `thick` [m] in the middle."""
     import trimesh
 
     along = np.gradient(points, axis=0)

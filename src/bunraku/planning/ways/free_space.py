@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -53,6 +54,13 @@ class FreeSpace:
         if self.weights.shape != (self.figure.n_q,) or not (self.weights > 0.0).all():
             raise BunrakuError(f"weights {self.weights}\n  advice: one positive number for each of {self.figure.n_q} variables")
         self._sampler = sampler
+        self._allows: Callable[[WayCurve], bool] | None = None
+
+    def restricted(self, allows: Callable[[WayCurve], bool]) -> FreeSpace:
+        """The same space, in which a curve is free only where `allows` agrees as well; samples stay as they are."""
+        out, before = copy.copy(self), self._allows
+        out._allows = allows if before is None else lambda curve: before(curve) and allows(curve)
+        return out
 
     def _bounds(self, bounds: dict[str, tuple[float, float]]) -> tuple[Array, Array]:
         lower, upper = (limit.copy() for limit in self.figure.limits)
@@ -158,6 +166,8 @@ class FreeSpace:
 
     def free_along(self, curve: WayCurve) -> bool:
         """Whether the whole `curve` is free, for certain."""
+        if self._allows is not None and not self._allows(curve):
+            return False
         return bool(self.within(curve.Q[-1])) and self._stays_within(curve) and self.ways.free_along(curve)
 
     def along(self, curve: WayCurve) -> Passage:

@@ -21,7 +21,7 @@ def entries() -> list[Entry]:
 @functools.cache
 def _carried(name: str, samples: int) -> Recorded:
     from bunraku.ensemble.carry import carry
-    from bunraku.ensemble.carry_pictures import on_stage
+    from bunraku.ensemble.carry_on_stage import on_stage
     from bunraku.ensemble.errand_file import load_errand
 
     return on_stage(carry(load_errand(name), seed=0, samples=samples))

@@ -1,0 +1,115 @@
+"""What the stage shows of carrying: the motion with the roadmap, the path of the object and the reach of every arm."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.ensemble.carry_result import Carry
+from bunraku.ensemble.scenes.meshed_solids import tube
+from bunraku.ensemble.team import OBJECT
+from bunraku.errors import BunrakuError
+from bunraku.figure import Figure, Mesh, Shape
+from bunraku.figure.build import Attached, figure, rz, spindle
+from bunraku.motion import Motion, Track
+from bunraku.planning.ways.roadmap import Roadmap
+from bunraku.planning.ways.steer import samples
+from bunraku.scene import Obstacle, Scene
+from bunraku.stage import Recorded
+from bunraku.writing import writing
+
+Array = NDArray[np.float64]
+
+
+def on_stage(done: Carry) -> Recorded:
+    """The motion of a result `done`, with the roadmap, the path of the object and the reach of every arm.
+
+    Raises BunrakuError where there is no motion.
+    """
+    moved(done)
+    folder = tempfile.TemporaryDirectory(prefix="bunraku-")
+    atexit.register(folder.cleanup)  # the page asks for meshes as long as the stage is open
+    return Recorded(with_shells(done, folder.name), scene_with_roadmap(done, folder.name))
+
+
+def scene_with_roadmap(done: Carry, folder: str | os.PathLike[str]) -> Scene:
+    """The scene of `done` with its roadmap (blue) and the path of the object (red), as thin tubes in files of `folder`."""
+    ways: dict[str, tuple[list[Array], tuple[float, float, float]]] = {}
+    if done.roadmap is not None and done.roadmap.edges:
+        ways["roadmap"] = (roadmap_lines(done, done.roadmap), (0.18, 0.44, 0.62))
+    if done.motion is not None:
+        ways["way"] = ([done.motion.track(OBJECT).q[:, :3]], (0.82, 0.28, 0.12))
+    drawn = []
+    for name, (lines, color) in ways.items():
+        file = _tubes(lines, Path(folder) / f"{name}.stl", 0.006 if name == "roadmap" else 0.012)
+        drawn.append(Obstacle(name, Mesh(str(file)), color=color, group="search"))
+    return done.errand.scene.replace(obstacles=(*done.errand.scene.obstacles, *drawn))
+
+
+def _tubes(lines: list[Array], file: Path, radius: float) -> Path:
+    import trimesh
+
+    parts = []
+    for line in lines:
+        far = np.concatenate([[True], np.linalg.norm(np.diff(line, axis=0), axis=1) > 1e-4])
+        if far.sum() > 1:
+            parts.append(tube(line[far], radius, bend=0.0, sections=6, spacing=1.0))
+    mesh = trimesh.util.concatenate(parts) if parts else trimesh.creation.icosphere(radius=radius)
+    with writing(file) as temporary:
+        mesh.export(temporary)
+    return file
+
+
+def with_shells(done: Carry, folder: str | os.PathLike[str]) -> Motion:
+    """The motion of `done`, and a figure of rings for each arm: wrists stay between the outer and the inner ones.
+
+    Meshes are written to `folder`. Raises BunrakuError where there is no motion.
+    """
+    motion, tracks = moved(done), []
+    for agent in done.errand.team.agents:
+        for hold, shell in zip(agent.holds, agent.shells, strict=True):
+            name = f"reach of {agent.name}'s {hold.tool}"
+            rings = [_ring(radius, axis, Path(folder)) for radius in (shell.least, shell.most) for axis in range(3)]
+            place = spindle("shoulder", rz("heading", Attached(shapes=tuple(rings)), kinematic=True), moves="xyz")
+            own = figure(name.replace(" ", "_").replace("'", ""), place)
+            tracks.append(Track(own, _shoulders(motion, agent.name, agent.base, shell.shoulder, own), name=name))
+    return Motion(motion.t, (*motion.tracks, *tracks), motion.marks)
+
+
+def _ring(radius: float, axis: int, folder: Path) -> Shape:
+    angle = np.linspace(0.0, 2.0 * np.pi, 49)
+    line = np.insert(radius * np.stack([np.cos(angle), np.sin(angle)], 1), axis, 0.0, axis=1)
+    file = _tubes([line], folder / f"ring_{axis}_{1000 * radius:.0f}.stl", 0.003)
+    return Shape("world", Mesh(str(file)), color=(0.3, 0.6, 0.35), name="reach", collides=False)
+
+
+def _shoulders(motion: Motion, name: str, base: Sequence[str], shoulder: Array, own: Figure) -> Array:
+    """Where a shoulder is over time, as the configuration of its rings."""
+    track = motion.track(name)
+    x, y, turn = track.q[:, track.figure.indices(base[:3])].T
+    c, s = np.cos(turn), np.sin(turn)
+    Q = np.zeros((len(motion), own.n_q))
+    place = {"x": x + c * shoulder[0] - s * shoulder[1], "y": y + s * shoulder[0] + c * shoulder[1], "z": 0.0 * x + shoulder[2]}
+    for axis, values in place.items():
+        Q[:, own.index(f"shoulder_{axis}")] = values
+    Q[:, own.index("heading")] = turn
+    return Q
+
+
+def moved(done: Carry) -> Motion:
+    """The motion of `done`; raises BunrakuError where there is none."""
+    if done.motion is None:
+        raise BunrakuError(f"there is no motion to draw: {done.outcome}")
+    return done.motion
+
+
+def roadmap_lines(done: Carry, roadmap: Roadmap, *, count: int = 9) -> list[Array]:
+    """Where the object of `done` is along each edge of a `roadmap`: `count` points (count, 3) [m]."""
+    s = np.linspace(0.0, 1.0, count)
+    return [done.errand.team.in_world(samples(roadmap.edge_curve(i, j), s))[1][:, :3] for i, j in roadmap.edges]
