@@ -1,7 +1,7 @@
 # Every target sets up .venv by itself when it has to; `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help env test-env play test test-all lint format bench docs lock clean distclean
+.PHONY: help env test-env play test test-all lint format bench docs lock sbom audit clean distclean
 
 PY := .venv/bin/python
 ARGS ?=
@@ -56,6 +56,13 @@ lock: env  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade take
 	@.venv/bin/uv pip compile --quiet --universal --all-extras --only-binary :all: --no-annotate --generate-hashes \
 		--custom-compile-command "make lock" --output-file requirements.lock $(ARGS) pyproject.toml
 	@$(MAKE) --no-print-directory env
+
+sbom: env  ## list everything that bunraku is made of, as CycloneDX, in build/sbom.json
+	@$(PY) tools/sbom.py
+
+audit: sbom  ## look the locked packages up in the databases of known vulnerabilities (needs the network)
+	@.venv/bin/uv tool run pip-audit --requirement requirements.lock --require-hashes --disable-pip
+	@cd stage-web && npm audit --omit=dev
 
 clean:  ## remove caches and products
 	rm -rf build dist out docs/_build docs/gallery docs/reference benchmarks/results.json
