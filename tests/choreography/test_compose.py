@@ -10,7 +10,7 @@ from bunraku.choreography.score import Score, score
 from bunraku.choreography.script_file import script_of
 from bunraku.io.yaml import yaml_reader
 from bunraku.kinematics import pose
-from bunraku.spatial.differences import difference_quotient, relative_error
+from tests.differences import difference_quotient, relative_error
 
 from .test_script_file import GOOD
 

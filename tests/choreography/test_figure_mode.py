@@ -14,7 +14,7 @@ from bunraku.dynamics.continuous_events import integrate
 from bunraku.errors import UnknownName
 from bunraku.figure import Figure, library
 from bunraku.kinematics import pose
-from bunraku.spatial.differences import difference_quotient, relative_error
+from tests.differences import difference_quotient, relative_error
 
 CART = library.cart_pendulum(start=(0.0, 0.0))
 GOAL = np.array([0.5, 0.0, 0.0, 0.0])

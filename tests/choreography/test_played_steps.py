@@ -12,7 +12,7 @@ from bunraku.choreography.switching_derivatives import expand
 from bunraku.choreography.switching_times import Outcome, optimize_times
 from bunraku.errors import BunrakuError
 from bunraku.io.yaml import yaml_reader
-from bunraku.spatial.differences import difference_quotient, relative_error
+from tests.differences import difference_quotient, relative_error
 
 SHOW = """\
 show: Two gestures

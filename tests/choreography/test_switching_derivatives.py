@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bunraku.choreography.mode_flow import Flow
 from bunraku.choreography.switching_derivatives import expand
-from bunraku.spatial.differences import difference_quotient, relative_error
+from tests.differences import difference_quotient, relative_error
 
 from .switched import cart, pushed_pendulum
 

@@ -17,8 +17,8 @@ from bunraku.figure import Box, Capsule, Cylinder, Sphere, library
 from bunraku.kinematics import pose
 from bunraku.scene import Heightfield, Obstacle, Plane
 from bunraku.spatial import so3
-from bunraku.spatial.differences import difference_quotient, relative_error
 from tests.collision.worlds import clutter, flown, flying, geometries, room, saved, stood, with_coal
+from tests.differences import difference_quotient, relative_error
 
 KINDS = ("sphere", "capsule", "cylinder", "box", "pebble", "ring")
 ROUND = ("sphere", "capsule")

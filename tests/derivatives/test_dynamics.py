@@ -16,7 +16,7 @@ from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.step_derivatives import expand
 from bunraku.figure import Figure, library
 from bunraku.kinematics import pose
-from bunraku.spatial.differences import difference_quotient
+from tests.differences import difference_quotient
 from tests.dynamics import contraptions
 
 Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bunraku.figure import Figure, build, library
 from bunraku.kinematics import Pose, pose
-from bunraku.spatial.differences import difference_quotient, relative_error
+from tests.differences import difference_quotient, relative_error
 
 Array = NDArray[np.float64]
 NAMES = (*library.names(), "chain12", "odd")

@@ -16,7 +16,7 @@ from bunraku.dynamics.continuous_model import acceleration, acceleration_derivat
 from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.figure import Figure, library
 from bunraku.kinematics import pose
-from bunraku.spatial.differences import difference_quotient
+from tests.differences import difference_quotient
 from tests.dynamics import contraptions
 from tests.papers.test_trep import FIGURES, assert_close, reference, span, wired
 

@@ -16,7 +16,7 @@ from bunraku.figure.mass import inertia_matrix
 from bunraku.kinematics import pose
 from bunraku.render.image import outline
 from bunraku.spatial import se3, so3
-from bunraku.spatial.differences import difference_quotient
+from tests.differences import difference_quotient
 
 REFERENCE = json.loads((Path(__file__).parent / "reference.json").read_text())["figures"]
 ALL = pytest.mark.parametrize("name", library.names())

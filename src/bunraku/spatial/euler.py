@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from bunraku.kernels.compile import inline
+from bunraku.spatial.algebra import cross, dot3, scale3
 
 
 @inline
@@ -18,6 +19,7 @@ def ball_rotation(z, y, x):
 
 @inline
 def times(A, B):
+    """A B."""
     return (
         A[0] * B[0] + A[1] * B[3] + A[2] * B[6],
         A[0] * B[1] + A[1] * B[4] + A[2] * B[7],
@@ -33,11 +35,13 @@ def times(A, B):
 
 @inline
 def transposed(A):
+    """Aᵀ, the inverse."""
     return A[0], A[3], A[6], A[1], A[4], A[7], A[2], A[5], A[8]
 
 
 @inline
 def exp_rotation(w):
+    """The rotation by |w| about w."""
     square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
     angle = math.sqrt(square)
     if angle < 1e-4:
@@ -50,6 +54,48 @@ def exp_rotation(w):
         c * x * y + s * z, 1.0 - c * (x * x + z * z), c * y * z - s * x,
         c * x * z - s * y, c * y * z + s * x, 1.0 - c * (x * x + y * y),
     )  # fmt: skip
+
+
+@inline
+def log_rotation(C):
+    """The rotation vector of C (nine numbers by rows), |e| ≤ π, exact near 0 and near π."""
+    v = (0.5 * (C[7] - C[5]), 0.5 * (C[2] - C[6]), 0.5 * (C[3] - C[1]))  # sin θ · u
+    sine = math.sqrt(dot3(v, v))
+    cosine = 0.5 * (C[0] + C[4] + C[8] - 1.0)
+    angle = math.atan2(sine, cosine)
+    if cosine > -0.99:
+        return scale3(angle / sine if sine > 1e-9 else 1.0, v)
+    # Near π, sin θ says nothing of u: u uᵀ = (C + Cᵀ − 2 cos θ) / (2 − 2 cos θ), by its largest column.
+    k = 1.0 / (1.0 - cosine)
+    xx, yy, zz = (C[0] - cosine) * k, (C[4] - cosine) * k, (C[8] - cosine) * k
+    xy, xz, yz = 0.5 * (C[1] + C[3]) * k, 0.5 * (C[2] + C[6]) * k, 0.5 * (C[5] + C[7]) * k
+    if xx >= yy and xx >= zz:
+        u = (xx, xy, xz)
+    elif yy >= zz:
+        u = (xy, yy, yz)
+    else:
+        u = (xz, yz, zz)
+    size = math.sqrt(dot3(u, u))
+    sign = -1.0 if dot3(u, v) < 0.0 else 1.0
+    return scale3(sign * angle / size, u)
+
+
+@inline
+def left_inverse(e, w):
+    """J⁻¹(e) w = w − ½ e × w + c e × (e × w): how log(exp(w) exp(e)) changes."""
+    square = dot3(e, e)
+    if square < 1e-8:
+        c = 1.0 / 12.0 + square / 720.0
+    else:
+        half = 0.5 * math.sqrt(square)
+        c = (1.0 - half / math.tan(half)) / square
+    first = cross(e, w)
+    second = cross(e, first)
+    return (
+        w[0] - 0.5 * first[0] + c * second[0],
+        w[1] - 0.5 * first[1] + c * second[1],
+        w[2] - 0.5 * first[2] + c * second[2],
+    )
 
 
 @inline

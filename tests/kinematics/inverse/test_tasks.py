@@ -28,7 +28,7 @@ from bunraku.kinematics.inverse.tasks import (
     Task,
 )
 from bunraku.spatial import so3
-from bunraku.spatial.differences import difference_quotient, relative_error
+from tests.differences import difference_quotient, relative_error
 
 P = (0.02, -0.03, 0.05)
 TURNED = so3.rpy(0.4, -0.7, 1.9)

@@ -9,10 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import daqp
 import numpy as np
 from numpy.typing import NDArray
+
+from bunraku.errors import NotFinite
+from bunraku.figure import Figure
+from bunraku.kernels.entry_point import entry
+from bunraku.kinematics.inverse import damped_step
+from bunraku.kinematics.inverse.options import InverseOptions
+from bunraku.kinematics.inverse.task_plan import Column, TaskPlan
+from bunraku.kinematics.inverse.tasks import Bound
 
 Array = NDArray[np.float64]
 
@@ -64,13 +73,54 @@ class Programs:
         return dq
 
 
-def halved(dq: Array, moved: Callable[[Array], Array], fine: Callable[[Array], bool], halvings: int) -> Array:
-    """Where a step leads, halved until that is fine: a program knows limits only to first order, and they bend.
+@dataclass(frozen=True, eq=False)
+class BoundedStep:
+    """Steps of a figure's tasks that keep joint, speed and step limits, and bounds of one's own."""
 
-    `moved` gives q after a step `dq`, `fine` says whether the limits hold there. Stays where it is after so many `halvings`.
-    """
-    for _ in range(halvings):
-        if fine(new := moved(dq)):
-            return new
-        dq = 0.5 * dq
-    return moved(0.0 * dq)
+    figure: Figure
+    plan: TaskPlan
+    limits: tuple[Bound, ...]
+
+    @cached_property
+    def _moves(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self.plan.columns[Column.RELUCTANCE] > 0.0)
+
+    @cached_property
+    def _programs(self) -> Callable[..., bool]:
+        row, matrix, ints = np.empty(0), np.empty((0, 0)), np.empty(0, np.int64)
+        return entry(
+            damped_step.programs, self.plan, row, matrix, row, 0.0, 0.0, 0.0, 0.0, ints, np.empty((0, 0, 0)), matrix, row,
+            row, matrix, ints,
+        )  # fmt: skip
+
+    def step(self, q: Array, aims: Array, given: Array, dt: float, gain: float, largest: float, options: InverseOptions) -> Array:
+        """The configuration one step on from `q` toward `aims`; `dt`, `gain`, `largest` and `options` as for `Inverse`.
+
+        given: rows of bounds among the tasks. Raises `NotFinite` where q or a target is not finite.
+        """
+        plan = self.plan
+        cascade = Programs.empty(len(plan.levels) - 1, int(plan.levels[-2]), len(self._moves))
+        known = self._programs(
+            plan, aims, given, q, options.damping, gain, dt, largest, self._moves, cascade.H, cascade.f,
+            cascade.low, cascade.high, cascade.basis, cascade.ranks,
+        )  # fmt: skip
+        if not known:
+            raise NotFinite(f"{self.figure.name}: q or a target is not finite")
+        value, value_dq = np.zeros(0), np.zeros((0, len(q)))
+        if self.limits:
+            found = [limit.smallest(self.figure, q) for limit in self.limits]
+            value, value_dq = np.concatenate([v for v, _ in found]), np.concatenate([d for _, d in found])
+            value, value_dq = value[np.isfinite(value)], value_dq[np.isfinite(value)]
+        dq = np.zeros(len(q))
+        dq[self._moves] = cascade.solve(value, value_dq[:, self._moves])
+        return self._halved(q, dq, min(-options.limit_slack, float(value.min(initial=0.0))), options.halvings)
+
+    def _halved(self, q: Array, dq: Array, least: float, halvings: int) -> Array:
+        """Where a step leads, halved until limits are at `least` this: a program knows them only to first order, and they bend."""
+        out = np.empty(len(q))
+        for _ in range(halvings):
+            damped_step.moved(self.plan, q, dq, out)
+            if all(limit.smallest(self.figure, out)[0].min() >= least for limit in self.limits):
+                return out
+            dq = 0.5 * dq
+        return q

@@ -6,9 +6,7 @@ axes, R ← R exp(ω), and its angles are found again afterwards, so that no ord
 
 from __future__ import annotations
 
-import enum
 import math
-from collections import namedtuple
 
 import numpy as np
 
@@ -16,62 +14,11 @@ from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.inverse.levels import hierarchy, strict_level
 from bunraku.kinematics.inverse.options import DESCENT
 from bunraku.kinematics.inverse.solution import SolveStatus
-from bunraku.kinematics.inverse.task_rows import AIM_SIZE, TaskKind, log_rotation, rows
+from bunraku.kinematics.inverse.task_plan import Column, Freedom, TaskState, new_scratch, new_state
+from bunraku.kinematics.inverse.task_rows import AIM_SIZE, TaskKind, rows
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import cross, put6
-from bunraku.spatial.euler import ball_angles, ball_rotation, exp_rotation, times, transposed
-
-
-class Column(enum.IntEnum):
-    """Rows of `Plan.columns`, which has a column for each variable."""
-
-    RELUCTANCE = 0
-    """Squared; 0: the variable does not move."""
-    POSTURE = 1
-    """Weight of its wanted value."""
-    LOWER = 2
-    """Joint limits [rad or m]."""
-    UPPER = 3
-    SPEED = 4
-    """Speed limit [rad/s or m/s]."""
-
-
-class Freedom(enum.IntEnum):
-    """What a variable at a limit may do in a step."""
-
-    FREE = 0
-    RELEASED = 1
-    """It was held, and wants away from the limit again."""
-    HELD = 2
-    FIXED = 3
-    """Held for the second time, and so for good."""
-
-
-Plan = namedtuple("Plan", "joints chain points links records balls weights levels columns")
-State = namedtuple("State", "R p S m h e J away")
-Scratch = namedtuple("Scratch", "K r scale prior y Q L A z size least damping frozen")
-
-
-@inline
-def new_state(plan):
-    n, m, nq = plan.joints.shape[0], plan.weights.shape[0], plan.columns.shape[1]
-    return State(
-        np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6)), np.empty(n), np.empty((n, 3)), np.empty(m),
-        np.empty((m, nq)), np.empty(nq),
-    )  # fmt: skip
-
-
-@inline
-def new_scratch(plan):
-    m, n = plan.weights.shape[0], plan.columns.shape[1]
-    strict = plan.levels[plan.levels.shape[0] - 2]
-    small, large = max(min(m, n), 1), max(m, n)
-    return Scratch(
-        np.empty((m, n)), np.empty(m), np.empty(n), np.empty(n), np.empty(n), np.empty((min(strict, n), n)),
-        np.empty((strict, min(strict, n))), np.empty((small, small)), np.empty(large), np.empty(large),
-        np.empty(m), np.empty(plan.levels.shape[0] - 1), np.zeros(n, np.int64),
-    )  # fmt: skip
-
+from bunraku.spatial.euler import ball_angles, ball_rotation, exp_rotation, log_rotation, times, transposed
 
 # -- one linearisation -------------------------------------------------------------------------------------------
 
@@ -210,7 +157,7 @@ def step(plan, aims, given, q, damping, gain, dt, largest, out):
 def linearise(plan, aims, given, q, e, J, away):
     """Errors, Jacobian and posture error at q. Returns the damping by error."""
     own = new_state(plan)
-    evaluate(plan, aims, given, q, State(own.R, own.p, own.S, own.m, own.h, e, J, away))
+    evaluate(plan, aims, given, q, TaskState(own.R, own.p, own.S, own.m, own.h, e, J, away))
     return by_error(plan, e)
 
 

@@ -12,19 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bunraku.kernels.compile import inline, kernel
-from bunraku.kinematics.inverse.damped_step import (
-    Column,
-    Freedom,
-    by_error,
-    direction,
-    evaluate,
-    new_scratch,
-    new_state,
-    retract,
-)
+from bunraku.kinematics.inverse.damped_step import by_error, direction, evaluate, retract
 from bunraku.kinematics.inverse.levels import dot
 from bunraku.kinematics.inverse.options import DESCENT, InverseOptions
 from bunraku.kinematics.inverse.solution import SolveStatus
+from bunraku.kinematics.inverse.task_plan import Column, Freedom, new_scratch, new_state
 
 
 class Ends(NamedTuple):

@@ -21,7 +21,7 @@ from bunraku.kernels.entry_point import entry
 from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.inverse import damped_step, levenberg
 from bunraku.kinematics.inverse import task_rows as rows
-from bunraku.kinematics.inverse.bounded_step import Programs, halved
+from bunraku.kinematics.inverse.bounded_step import BoundedStep
 from bunraku.kinematics.inverse.options import InverseOptions
 from bunraku.kinematics.inverse.solution import Solution, SolveStatus
 from bunraku.kinematics.inverse.task_arrays import compile_tasks
@@ -130,39 +130,30 @@ class Inverse:
 
         Joint limits are kept, and bounds to first order. Raises `NotFinite` where q or a target is not finite.
         """
-        q = self.trusted(q)
-        aims = self._trusted_aims(aims)
+        return self._step_on(self.trusted(q), self._trusted_aims(aims), dt, gain, largest, self.options)
+
+    def _step_on(self, q: Array, aims: Array, dt: float, gain: float, largest: float, options: InverseOptions) -> Array:
         if not self._compiled.bounds:
-            return self._stepped(q, aims, self._given, dt, gain, largest)
+            return self._stepped(q, aims, self._given, dt, gain, largest, options)
         values = self._values(q)
         given = np.where(values[:, -1:] < 0.0, values, 0.0)
         while True:  # a bound that the step would break counts too: the worst one first
-            out = self._stepped(q, aims, given, dt, gain, largest)
+            out = self._stepped(q, aims, given, dt, gain, largest, options)
             after = np.where(given.any(axis=1), 0.0, values[:, -1] + values[:, :-1] @ (out - q))
             if after.min() > -1e-9:
                 return out
             given[after.argmin()] = values[after.argmin()]
 
-    @functools.cached_property
-    def _moves(self) -> NDArray[np.int64]:
-        return np.flatnonzero(self._compiled.plan.columns[damped_step.Column.RELUCTANCE] > 0.0)
-
-    @functools.cached_property
-    def _programs(self) -> Callable[..., bool]:
-        row, matrix, ints = np.empty(0), np.empty((0, 0)), np.empty(0, np.int64)
-        return entry(
-            damped_step.programs, self._compiled.plan, row, matrix, row, 0.0, 0.0, 0.0, 0.0, ints, np.empty((0, 0, 0)), matrix, row,
-            row, matrix, ints,
-        )  # fmt: skip
-
-    def _stepped(self, q: Array, aims: Array, given: Array, dt: float, gain: float, largest: float) -> Array:
+    def _stepped(
+        self, q: Array, aims: Array, given: Array, dt: float, gain: float, largest: float, options: InverseOptions
+    ) -> Array:
         out = np.empty(len(q))
         status: int = SolveStatus.BEYOND_LIMITS
         if not self.limits:
-            status = self._step(self._compiled.plan, aims, given, q, self.options.damping, gain, dt, largest, out)
+            status = self._step(self._compiled.plan, aims, given, q, options.damping, gain, dt, largest, out)
         if status == SolveStatus.NOT_FINITE:
             raise NotFinite(f"{self.figure.name}: q or a target is not finite")
-        return self._bounded(q, aims, given, dt, gain, largest) if status == SolveStatus.BEYOND_LIMITS else out
+        return self._bounded.step(q, aims, given, dt, gain, largest, options) if status == SolveStatus.BEYOND_LIMITS else out
 
     def _values(self, q: Array) -> Array:
         """Rows of bounds among the tasks: derivatives (k, n), then the values."""
@@ -173,33 +164,9 @@ class Inverse:
         rows[:, -1] = np.minimum(rows[:, -1], 1e9)
         return rows
 
-    def _bounded(self, q: Array, aims: Array, given: Array, dt: float, gain: float, largest: float) -> Array:
-        plan = self._compiled.plan
-        cascade = Programs.empty(len(plan.levels) - 1, int(plan.levels[-2]), len(self._moves))
-        known = self._programs(
-            plan, aims, given, q, self.options.damping, gain, dt, largest, self._moves, cascade.H, cascade.f,
-            cascade.low, cascade.high, cascade.basis, cascade.ranks,
-        )  # fmt: skip
-        if not known:
-            raise NotFinite(f"{self.figure.name}: q or a target is not finite")
-        value, value_dq = np.zeros(0), np.zeros((0, len(q)))
-        if self.limits:
-            found = [limit.smallest(self.figure, q) for limit in self.limits]
-            value, value_dq = np.concatenate([v for v, _ in found]), np.concatenate([d for _, d in found])
-            value, value_dq = value[np.isfinite(value)], value_dq[np.isfinite(value)]
-        dq = np.zeros(len(q))
-        dq[self._moves] = cascade.solve(value, value_dq[:, self._moves])
-        least = min(-self.options.limit_slack, float(value.min(initial=0.0)))
-
-        def moved(dq: Array) -> Array:
-            out = np.empty(len(q))
-            damped_step.moved(plan, q, dq, out)
-            return out
-
-        def fine(new: Array) -> bool:
-            return all(limit.smallest(self.figure, new)[0].min() >= least for limit in self.limits)
-
-        return halved(dq, moved, fine, self.options.halvings)
+    @functools.cached_property
+    def _bounded(self) -> BoundedStep:
+        return BoundedStep(self.figure, self._compiled.plan, self.limits)
 
     # -- until it is there ---------------------------------------------------------------------------------------
 
@@ -252,7 +219,7 @@ class Inverse:
         """Step by step, because bounds are known only to Python."""
         for k in range(options.iterations + 1):
             worst = float(np.abs(self.linear(q, aims)[0]).max(initial=0.0))
-            new = self.step(q, aims, largest=options.largest_step)
+            new = self._step_on(q, aims, np.inf, 1.0, options.largest_step, options)
             moved = float(np.abs(new - q).max(initial=0.0))
             if worst <= options.tolerance and moved <= options.still:
                 return Solution(q, k, SolveStatus.CONVERGED, self, aims)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics import tree
-from bunraku.kinematics.inverse.damped_step import Column, Plan
 from bunraku.kinematics.inverse.task_parts import TaskPart
+from bunraku.kinematics.inverse.task_plan import Column, TaskPlan
 from bunraku.kinematics.inverse.task_rows import AIM_SIZE, TASK_RECORD, TaskKind
 from bunraku.kinematics.inverse.tasks import Bound, Posture, Task
 
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 class CompiledTasks:
     """The arrays, and where the tasks ended up in them."""
 
-    plan: Plan
+    plan: TaskPlan
     aims: Array
     """What every record is aimed at, then the wanted posture."""
     slots: tuple[tuple[int, ...], ...]
@@ -34,6 +34,7 @@ class CompiledTasks:
     bounds: tuple[tuple[Bound, int], ...]
     """Tasks whose rows are given from outside, each with its first row among those."""
     n_given: int
+    """How many rows are given from outside."""
 
     def sizes(self, e: Array) -> list[float]:
         """Σ (weight · error)² of the levels, highest first, for the errors `e` of all rows."""
@@ -97,7 +98,7 @@ def compile_tasks(
         first_rows.append(len(weights))
     record_array = np.array(records, TASK_RECORD) if records else np.zeros(0, TASK_RECORD)
     compiled = figure.compiled.tree
-    plan = Plan(
+    plan = TaskPlan(
         joints=compiled.joints, chain=compiled.chain, points=compiled.points, links=compiled.links,
         records=record_array.view(type(compiled.joints)),
         balls=_balls(figure, record_array, columns, rotate=rotate and not bounds),

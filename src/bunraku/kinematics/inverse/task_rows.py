@@ -23,6 +23,7 @@ from bunraku.kernels.compile import inline
 from bunraku.kinematics.gaps import gap_of, gradient
 from bunraku.kinematics.tree import carry
 from bunraku.spatial.algebra import add3, cross, dot3, get3, get6, move, put3, scale3, sub3
+from bunraku.spatial.euler import left_inverse, log_rotation, times, transposed
 
 
 class TaskKind(enum.IntEnum):
@@ -44,9 +45,14 @@ AIM_SIZE = 9
 
 TASK_RECORD = np.dtype(
     [
-        ("kind", "i8"), ("joint", "i8"), ("viewer", "i8"), ("moved", "i8"),  # moved: B is not the world itself
-        ("row", "i8"), ("axes", "i8"), ("index", "i8"),  # axes: a bit each for x, y, z; index: of a link or a variable
-        ("x", "f8", 3), ("a", "f8", 3), ("R", "f8", (3, 3)), ("b", "f8", 3), ("B", "f8", (3, 3)),
+        ("kind", "i8"),  # a TaskKind
+        ("joint", "i8"), ("viewer", "i8"),  # that carry F and B; −1: the world
+        ("moved", "i8"),  # whether B is not the world itself
+        ("row", "i8"),  # its first row
+        ("axes", "i8"),  # a bit each for x, y, z; of a GIVEN, how many rows
+        ("index", "i8"),  # of a link, of a variable, of the first given row
+        ("x", "f8", 3), ("a", "f8", 3), ("R", "f8", (3, 3)),  # point, axis and rotation of F in the axes of `joint`
+        ("b", "f8", 3), ("B", "f8", (3, 3)),  # place and rotation of B in the axes of `viewer`
     ],
     align=True,
 )  # fmt: skip
@@ -69,48 +75,6 @@ def seen(moved, B, x):
     if moved:
         return dot3(B[0], x), dot3(B[1], x), dot3(B[2], x)
     return x
-
-
-@inline
-def log_rotation(C):
-    """The rotation vector of C (nine numbers by rows), |e| ≤ π, exact near 0 and near π."""
-    v = (0.5 * (C[7] - C[5]), 0.5 * (C[2] - C[6]), 0.5 * (C[3] - C[1]))  # sin θ · u
-    sine = math.sqrt(dot3(v, v))
-    cosine = 0.5 * (C[0] + C[4] + C[8] - 1.0)
-    angle = math.atan2(sine, cosine)
-    if cosine > -0.99:
-        return scale3(angle / sine if sine > 1e-9 else 1.0, v)
-    # Near π, sin θ says nothing of u: u uᵀ = (C + Cᵀ − 2 cos θ) / (2 − 2 cos θ), by its largest column.
-    k = 1.0 / (1.0 - cosine)
-    xx, yy, zz = (C[0] - cosine) * k, (C[4] - cosine) * k, (C[8] - cosine) * k
-    xy, xz, yz = 0.5 * (C[1] + C[3]) * k, 0.5 * (C[2] + C[6]) * k, 0.5 * (C[5] + C[7]) * k
-    if xx >= yy and xx >= zz:
-        u = (xx, xy, xz)
-    elif yy >= zz:
-        u = (xy, yy, yz)
-    else:
-        u = (xz, yz, zz)
-    size = math.sqrt(dot3(u, u))
-    sign = -1.0 if dot3(u, v) < 0.0 else 1.0
-    return scale3(sign * angle / size, u)
-
-
-@inline
-def left_inverse(e, w):
-    """J⁻¹(e) w = w − ½ e × w + c e × (e × w): how log(exp(w) exp(e)) changes."""
-    square = dot3(e, e)
-    if square < 1e-8:
-        c = 1.0 / 12.0 + square / 720.0
-    else:
-        half = 0.5 * math.sqrt(square)
-        c = (1.0 - half / math.tan(half)) / square
-    first = cross(e, w)
-    second = cross(e, first)
-    return (
-        w[0] - 0.5 * first[0] + c * second[0],
-        w[1] - 0.5 * first[1] + c * second[1],
-        w[2] - 0.5 * first[2] + c * second[2],
-    )
 
 
 @inline
@@ -159,19 +123,9 @@ def point_rows(record, aim, joints, chain, R, p, S, B, b, e, J):
 def turn_rows(record, aim, joints, chain, R, p, S, B, e, J):
     F = carried_axes(R, p, record.joint, record.R)
     f0, f1, f2 = seen(record.moved, B, F[0]), seen(record.moved, B, F[1]), seen(record.moved, B, F[2])
-    # C = R_BF R_targetᵀ; column k of R_BF is f_k.
-    C = (
-        f0[0] * aim[0] + f1[0] * aim[1] + f2[0] * aim[2],
-        f0[0] * aim[3] + f1[0] * aim[4] + f2[0] * aim[5],
-        f0[0] * aim[6] + f1[0] * aim[7] + f2[0] * aim[8],
-        f0[1] * aim[0] + f1[1] * aim[1] + f2[1] * aim[2],
-        f0[1] * aim[3] + f1[1] * aim[4] + f2[1] * aim[5],
-        f0[1] * aim[6] + f1[1] * aim[7] + f2[1] * aim[8],
-        f0[2] * aim[0] + f1[2] * aim[1] + f2[2] * aim[2],
-        f0[2] * aim[3] + f1[2] * aim[4] + f2[2] * aim[5],
-        f0[2] * aim[6] + f1[2] * aim[7] + f2[2] * aim[8],
-    )
-    error = log_rotation(C)
+    R_BF = (f0[0], f1[0], f2[0], f0[1], f1[1], f2[1], f0[2], f1[2], f2[2])
+    R_target = (aim[0], aim[1], aim[2], aim[3], aim[4], aim[5], aim[6], aim[7], aim[8])
+    error = log_rotation(times(R_BF, transposed(R_target)))
     put_errors(e, record.row, record.axes, error)
     for side in range(2):
         j = record.joint if side == 0 else record.viewer
