@@ -1,8 +1,8 @@
-"""Compose: all cues of a puppet laid over each other into one reference, as a function of time and of the shifts.
+"""Compose: all cues of a puppet added up to one reference, as a function of time and of the shifts.
 
-Each cue adds its piece's deviation from rest on the parts that it moves, or on all where nothing else goes on. Where cues
-take the puppet to another place, everything is carried along and turned with it. Shifts are carried as jets, so that timing
-has exact derivatives.
+Each cue adds its piece's deviation from rest on the parts that it moves, or on all parts where no other cue overlaps it. Where
+cues take the puppet to another place, the whole puppet is carried along and turned. Values are jets: they carry their
+derivatives by the shifts, so that timing has exact derivatives.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ Array = NDArray[np.float64]
 
 
 def reference(score: Score, role: str, t: Array, shifts: Array) -> Jet:
-    """The configurations of a puppet at the times t [s], (T, n_q), by the shifts [counts]."""
+    """The configurations of the puppet that plays `role` in a `score`, (T, n_q), with derivatives by the shifts.
+
+    t: times [s], (T,).
+    shifts: of the cues that may give [counts].
+    """
     puppet, cues = score.script.role(role).repertoire.puppet, score.of(role)
     m = len(shifts)
     local = Jet.constant(np.repeat(puppet.rest[None], len(t), 0), m)
@@ -38,7 +42,12 @@ def _origin(score: Score, role: str) -> tuple[float, float, float]:
 
 
 def phase(timed: Timed, t: Array, shifts: Array, count: float) -> Jet:
-    """How far a cue has come, 0 … 1: u = (t − s)/d with s and d linear in the shifts."""
+    """How far a `timed` cue has come, 0 … 1: u = (t − s)/d with s and d linear in the shifts.
+
+    t: times [s], (T,).
+    shifts: of the cues that may give [counts].
+    count: length of one count [s].
+    """
     begin, length = timed.begin * count, (timed.end - timed.begin) * count
     s, d = begin[0] + begin[1:] @ shifts, length[0] + length[1:] @ shifts
     u = (t - s) / d
@@ -54,9 +63,7 @@ def _overlap(a: Timed, b: Timed) -> bool:
 
 
 def _layer(local: Jet, timed: Timed, u: Jet, *, alone: bool) -> None:
-    """Adds a piece while it lasts; before and after it deviates from rest by nothing. Alone, it is played as it was made,
-    with what the rest of the puppet does to help.
-    """
+    """Adds a piece to `local` while it lasts. Alone, all variables of the piece are added, also those of parts that only help."""
     known = timed.role.repertoire
     piece = known.mirrored[timed.piece.name] if timed.cue.mirrored else timed.piece
     on = np.flatnonzero((u.value > 0.0) & (u.value < 1.0))
@@ -72,7 +79,7 @@ def _layer(local: Jet, timed: Timed, u: Jet, *, alone: bool) -> None:
 
 
 def _moved(base: Jet, u: Jet, by: float) -> Jet:
-    """Along a straight way, from rest to rest, with the least jerk: 10u³ − 15u⁴ + 6u⁵."""
+    """Along a straight line, from rest to rest, with minimal jerk: 10u³ − 15u⁴ + 6u⁵."""
     if by == 0.0:
         return base
     v = u.value
@@ -82,7 +89,7 @@ def _moved(base: Jet, u: Jet, by: float) -> Jet:
 
 
 def placed(puppet: Puppet, local: Jet, x: Jet, y: Jet, turn: Jet) -> Jet:
-    """As Puppet.placed, with derivatives."""
+    """As `Puppet.placed`, with derivatives: `puppet` with configurations `local`, carried to (`x`, `y`) [m] and turned by `turn` [rad]."""
     out = Jet(local.value.copy(), local.first.copy(), local.second.copy())
     c, s = turn.cos(), turn.sin()
     pairs: Sequence[Sequence[int]] = (puppet.root[:2], *puppet.spindles.tolist())

@@ -1,8 +1,8 @@
-"""Modes of a figure: its own continuous dynamics under inputs that stay as they are as long as the mode lasts.
+"""Modes of a figure: its continuous dynamics under inputs that are constant while the mode lasts.
 
-The state is (q, v) of all variables. Inputs are the accelerations of kinematic variables, so that hands never jump and taut strings
-stay taut over a switch, and forces; besides, a mode may have strings that hang slack, or be of another figure with the same
-variables: a mass that was dropped, a string that was cut.
+The state is (q, v) of all variables. Inputs are forces and the accelerations of kinematic variables: hands then never jump, and
+taut strings stay taut over a switch. A mode may have strings that hang slack. It may also belong to another figure with the same
+variables: a mass was dropped, a string was cut.
 """
 
 from __future__ import annotations
@@ -25,10 +25,13 @@ def mode_of(
     figure: Figure, *, forces: Mapping[str, float] | None = None, kinematic: Mapping[str, float] | None = None,
     slack: Collection[str] = (),
 ) -> Field:  # fmt: skip
-    """d(q, v)/dt of the figure under `forces` and with kinematic variables that accelerate so, by name; none, where none is named.
+    """d(q, v)/dt of a `figure` as a vector field.
 
-    All strings are wires in it but for those that are `slack`, and joints have no stops, nor bodies floors: a mode does not switch
-    by itself.
+    forces: force inputs by name [N or N·m]; zero where they are not named.
+    kinematic: accelerations of kinematic variables by name [m/s² or rad/s²]; zero where they are not named.
+    slack: names of strings that hang slack. All others are wires in this mode.
+
+    Joints have no stops and bodies no floors: a mode does not switch by itself. Raises UnknownName.
     """
     u = _row("force", forces or {}, tuple(force.name for force in figure.forces))
     hands = _row("kinematic variable", kinematic or {}, figure.kinematic)
@@ -58,7 +61,7 @@ def mode_of(
 
 
 def at_rest(figure: Figure, q: ArrayLike | None = None) -> Array:
-    """The state (q, 0)."""
+    """The state (q, 0) of a `figure`; its start where no `q` is given."""
     return np.concatenate([configuration(figure, figure.start if q is None else q), np.zeros(figure.n_q)])
 
 

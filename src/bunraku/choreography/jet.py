@@ -20,6 +20,7 @@ class Jet:
 
     @staticmethod
     def constant(value: Array, m: int) -> Jet:
+        """A `value` that depends on none of the `m` parameters."""
         return Jet(value, np.zeros((*value.shape, m)), np.zeros((*value.shape, m, m)))
 
     def __add__(self, other: Jet) -> Jet:
@@ -40,7 +41,10 @@ class Jet:
         )
 
     def through(self, f: Array, f1: Array, f2: Array) -> Jet:
-        """g(self), where g and its derivatives have these values; they may have more axes, one set of curves for one argument."""
+        """g(self) by the chain rule, where `f`, `f1`, `f2` are g and its first and second derivative at self.value.
+
+        They may have more axes than the value: several functions of one argument.
+        """
         extra = f.ndim - self.value.ndim
         first = self.first.reshape(*self.value.shape, *(1,) * extra, -1)
         second = self.second.reshape(*self.value.shape, *(1,) * extra, *self.second.shape[-2:])
@@ -48,17 +52,19 @@ class Jet:
         return Jet(f, f1[..., None] * first, f1[..., None, None] * second + f2[..., None, None] * outer)
 
     def cos(self) -> Jet:
+        """The cosine, with derivatives."""
         c, s = np.cos(self.value), np.sin(self.value)
         return self.through(c, -s, -c)
 
     def sin(self) -> Jet:
+        """The sine, with derivatives."""
         c, s = np.cos(self.value), np.sin(self.value)
         return self.through(s, c, -s)
 
     def column(self, k: int) -> Jet:
-        """Of values (T, n)."""
+        """Column `k` of values (T, n)."""
         return Jet(self.value[:, k], self.first[:, k], self.second[:, k])
 
     def put(self, k: int, other: Jet) -> None:
-        """Replaces column k of values (T, n)."""
+        """Replaces column `k` of values (T, n) by `other`, in place."""
         self.value[:, k], self.first[:, k], self.second[:, k] = other.value, other.first, other.second

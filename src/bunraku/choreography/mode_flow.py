@@ -1,6 +1,6 @@
 """Modes with dynamics of their own: ẋ = f_i(x) between the switching times τ_i and τ_{i+1}.
 
-Every mode has its number of steps, however long it lasts, so that the cost is a smooth function of the switching times. A
+Every mode has a fixed number of steps, however long it lasts, so that the cost is a smooth function of the switching times. A
 step of length h is the midpoint rule x₊ = x + h f(x + h/2 f(x)); the running cost is a sum with the same h.
 """
 
@@ -27,7 +27,7 @@ class Field:
 
     @staticmethod
     def linear(A: ArrayLike, b: ArrayLike | None = None) -> Field:
-        """ẋ = A x + b."""
+        """ẋ = A x + b, with `A` (n, n) and `b` (n,), zero where it is not given."""
         M = np.array(A, float)
         shift = np.zeros(len(M)) if b is None else np.array(b, float)
         zero = np.zeros_like(M)
@@ -48,14 +48,14 @@ class Flow:
     running: Array
     final: Array
     steps: int = 50
-    """Of each mode."""
+    """Steps of each mode."""
 
     def __post_init__(self) -> None:
         if len(self.fields) < 2:
-            raise BunrakuError("one mode is never switched\n  advice: give two or more vector fields")
+            raise BunrakuError("a flow with one mode has no switching time\n  advice: give two or more vector fields")
 
     def lengths(self, times: Array) -> Array:
-        """Of every step [s]."""
+        """Length of every step [s] at switching `times` [s]."""
         return np.repeat(np.diff([0.0, *times, self.end]) / self.steps, self.steps)
 
     def _shares(self) -> Array:
@@ -70,17 +70,20 @@ class Flow:
         return [field for field in self.fields for _ in range(self.steps)]
 
     def run(self, times: Array, /) -> Array:
+        """The states x, (N + 1, n), at switching `times` [s]."""
         x = [np.array(self.start, float)]
         for field, h in zip(self._fields(), self.lengths(times), strict=True):
             x.append(x[-1] + h * field.f(x[-1] + 0.5 * h * field.f(x[-1])))
         return np.array(x)
 
     def cost(self, times: Array, x: Array, /) -> float:
+        """J of the states `x` at switching `times` [s]."""
         off = x - self.goal
         along = 0.5 * np.einsum("ki,ij,kj->k", off[:-1], self.running, off[:-1])
         return float(self.lengths(times) @ along + 0.5 * off[-1] @ self.final @ off[-1])
 
     def first(self, times: Array, x: Array, /) -> tuple[Array, Array]:
+        """First derivatives at `times` and `x`, as `Switched.first`."""
         h, dh, off = self.lengths(times), self._shares(), x - self.goal
         N, n, m = len(h), x.shape[1], dh.shape[1]
         F, slope = np.empty((N, n, n + m)), np.zeros((N + 1, n + m))
@@ -94,6 +97,7 @@ class Flow:
         return F, slope
 
     def second(self, times: Array, x: Array, adjoint: Array, tangent: Array, /) -> Array:
+        """Second derivatives at `times` and `x`, contracted with `adjoint` and `tangent`, as `Switched.second`."""
         h, dh, off = self.lengths(times), self._shares(), x - self.goal
         N, (n, m) = len(h), (x.shape[1], dh.shape[1])
         H = tangent[N, :n].T @ self.final @ tangent[N, :n]

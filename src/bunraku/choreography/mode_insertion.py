@@ -1,7 +1,7 @@
-"""Insertion of a mode: would a short stretch of another mode lower the cost, and where most?
+"""Insertion of a mode: where would a short stretch of another mode lower the cost most?
 
 A stretch of length δ of the field g inside a mode with the field f changes the cost by δ ρ·(g − f) to first order, with the
-adjoint ρ of eq. 8. Where this is most negative the mode goes in, with no length; the switching times then grow it.
+adjoint ρ of eq. 8. The mode is inserted with length zero where this is most negative; optimal timing then gives it a length.
 """
 
 from __future__ import annotations
@@ -19,20 +19,23 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Insertion:
-    """The best place of a mode, and what a second of it there would do to the cost."""
+    """The best place of a mode."""
 
     mode: int
-    """The one that it divides."""
+    """Number of the mode that it divides."""
     time: float
+    """When it is inserted [s]."""
     rate: float
+    """Change of the cost for each second of the mode, to first order."""
 
     @property
     def helps(self) -> bool:
+        """Whether it lowers the cost."""
         return self.rate < 0.0
 
 
 def best_insertion(flow: Flow, times: Array, field: Field) -> Insertion:
-    """Where a short stretch of `field` would lower the cost most."""
+    """Where a short stretch of `field` would lower the cost of a `flow` with switching `times` [s] most."""
     x = flow.run(times)
     rho = first_sweep(*flow.first(times, x))[:, : x.shape[1]]
     t = np.concatenate([[0.0], np.cumsum(flow.lengths(times))])
@@ -43,7 +46,7 @@ def best_insertion(flow: Flow, times: Array, field: Field) -> Insertion:
 
 
 def inserted(flow: Flow, times: Array, field: Field, place: Insertion) -> tuple[Flow, Array]:
-    """The flow with the mode in it, of no length yet, and its switching times."""
+    """The `flow` with the mode `field` inserted at `place`, of length zero, and its switching times; `times` are the old ones [s]."""
     i = place.mode
     fields = (*flow.fields[: i + 1], field, *flow.fields[i:])
     return replace(flow, fields=fields), np.concatenate([times[:i], [place.time, place.time], times[i:]])

@@ -1,6 +1,6 @@
 """The motions that ship with bunraku, by the figure that knows them; tools/motions.py makes them.
 
-A file holds, for each piece, samples of all variables from rest to rest at 25 a second, and its words in JSON.
+A file holds, for each piece, samples of all variables from rest to rest, 25 each second, and its words in JSON.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.choreography.puppet import Puppet
-from bunraku.choreography.repertoire import Piece, Repertoire
+from bunraku.choreography.repertoire import MotionPiece, Repertoire
 from bunraku.figure import Figure
 from bunraku.motion import Motion
 from bunraku.writing import writing
 
 Array = NDArray[np.float64]
-FOLDER = Path(__file__).parent / "motions"
-RATE = 25.0  # samples a second
+MOTION_FOLDER = Path(__file__).parent / "motions"
+SAMPLE_RATE = 25.0  # samples each second of a piece of the library
 
 
-def save_pieces(path: str | os.PathLike[str], pieces: Mapping[str, Piece]) -> None:
+def save_pieces(path: str | os.PathLike[str], pieces: Mapping[str, MotionPiece]) -> None:
+    """Writes `pieces` of one figure, by name, to the file `path`."""
     words = {
         name: {"parts": piece.parts, "loop": piece.loop, "travels": piece.travels, "text": piece.text}
         for name, piece in pieces.items()
@@ -40,7 +41,7 @@ def save_pieces(path: str | os.PathLike[str], pieces: Mapping[str, Piece]) -> No
 
 @functools.cache
 def _file(name: str) -> tuple[Array, dict[str, Any], dict[str, Array]] | None:
-    path = FOLDER / f"{name}.npz"
+    path = MOTION_FOLDER / f"{name}.npz"
     if not path.is_file():
         return None
     with np.load(path) as found:
@@ -49,7 +50,10 @@ def _file(name: str) -> tuple[Array, dict[str, Any], dict[str, Array]] | None:
 
 
 def repertoire_of(figure: Figure) -> Repertoire:
-    """What the library knows for this figure; nothing, for one that it has never met, which hangs as it starts."""
+    """The motions of the library for this `figure`; none for a figure without any, which hangs at rest from its start.
+
+    Raises BunrakuError where the figure is not a marionette.
+    """
     found = _file(figure.name)
     if found is None or len(found[0]) != figure.n_q:
         return Repertoire(Puppet.hanging(figure), {})
@@ -57,7 +61,7 @@ def repertoire_of(figure: Figure) -> Repertoire:
     pieces = {}
     for name, q in samples.items():
         own = words[name]
-        motion = Motion.of(figure, np.arange(len(q)) / RATE, q)
+        motion = Motion.of(figure, np.arange(len(q)) / SAMPLE_RATE, q)
         loop = tuple(own["loop"]) if own["loop"] else None
-        pieces[name] = Piece(name, motion, tuple(own["parts"]), loop, own["travels"], own["text"])
+        pieces[name] = MotionPiece(name, motion, tuple(own["parts"]), loop, own["travels"], own["text"])
     return Repertoire(Puppet(figure, rest), pieces)

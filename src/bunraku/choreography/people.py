@@ -1,28 +1,31 @@
-"""What a person does, as a piece that a puppet can play: imitated, simplified, exaggerated, on the spot, from rest to rest."""
+"""A person's motion as a motion that a puppet can play: imitated, simplified, exaggerated, on the spot, from rest to rest."""
 
 from __future__ import annotations
 
+from bunraku.choreography.motion_library import SAMPLE_RATE
 from bunraku.choreography.puppet import Puppet
 from bunraku.control.imitate import imitate
 from bunraku.motion import Motion
 from bunraku.spatial.rest_to_rest import eased
 
-RATE = 25.0  # samples a second, as the library's
-EASE = 0.8  # [s] from rest, and back to it
 
+def played_by(puppet: Puppet, motion: Motion, *, exaggerate: float = 0.6, simplify: float = 1.5, ease: float = 0.8) -> Motion:
+    """A person's `motion` for a `puppet`. In its first sample the person should stand about as the puppet hangs.
 
-def played_by(puppet: Puppet, motion: Motion, *, exaggerate: float = 0.6, simplify: float = 1.5) -> Motion:
-    """A person's motion for a puppet: what it does away from its first sample, in which the person should stand as the puppet
-    hangs, times `exaggerate`, without what is faster than `simplify` [Hz]. Where the person went is left to the script.
+    exaggerate: factor on the deviation from the first sample.
+    simplify: frequencies above this are filtered out [Hz].
+    ease: how long it takes from the puppet's rest into the motion, and back [s].
+
+    The puppet stays on the spot: where it goes is up to the script. Raises BunrakuError where the person cannot be imitated.
     """
     wanted = imitate(
-        motion, puppet.figure, exaggerate=exaggerate, simplify=simplify, dt=1.0 / RATE, start=puppet.rest, lead=EASE,
-        trail=EASE,
+        motion, puppet.figure, exaggerate=exaggerate, simplify=simplify, dt=1.0 / SAMPLE_RATE, start=puppet.rest, lead=ease,
+        trail=ease,
     )  # fmt: skip
     q = wanted.q.copy()
     i, j = puppet.root[:2]
     away = q[:, [i, j]] - q[0, [i, j]]
     for pair in ((i, j), *puppet.spindles.tolist()):
         q[:, pair] -= away
-    q += eased((wanted.t - wanted.t[-1] + EASE) / EASE)[:, None] * (q[0] - q[-1])
+    q += eased((wanted.t - wanted.t[-1] + ease) / ease)[:, None] * (q[0] - q[-1])
     return Motion.of(puppet.figure, wanted.t, q)

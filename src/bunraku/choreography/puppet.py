@@ -1,8 +1,8 @@
-"""Puppet: how a marionette hangs and what each of its strings is for, so that motions can be placed, mixed and turned.
+"""Puppet: how a marionette hangs and what each of its strings moves, so that motions can be placed, mixed and turned.
 
-A puppet's strings belong to its *parts*: those that hook to the root body carry the torso, every other one moves the limb
-that it hooks to. Motions that use different parts can run at the same time. Every spindle has two kinematic variables
-that carry it along x and y, so the whole puppet can be taken across the stage and turned about the vertical.
+A puppet's strings belong to its *parts*. Strings that hook to the root body carry the torso; every other string moves the limb
+that it hooks to. Motions that use different parts can run at the same time. Two kinematic variables move every spindle along x
+and y, so that the whole puppet can be carried across the stage and turned about the vertical.
 """
 
 from __future__ import annotations
@@ -22,30 +22,29 @@ from bunraku.kinematics import pose
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-TORSO = "torso"
-AXES = np.eye(3)[:2]
-LEVEL = 0.05  # [m] by which feet differ at most
+TORSO = "torso"  # name of the part that hangs on the strings of the root body
 
 
 @dataclass(frozen=True, eq=False)
 class Puppet:
-    """A figure with its pose of rest at the middle of the stage, facing +y."""
+    """A figure that hangs at the middle of the stage, facing +y."""
 
     figure: Figure
     rest: Array
+    """The configuration in which it hangs at rest, (n_q,)."""
 
     __repr__ = brief
 
     @classmethod
     def hanging(cls, figure: Figure) -> Puppet:
-        """All strings as the figure starts."""
+        """The `figure` at rest, its strings as long as at its start."""
         return cls(figure, settle(figure))
 
     def __post_init__(self) -> None:
         for name, found in (("string", self.figure.strings), ("free body to hang on them", self.root)):
             if len(found) == 0:
                 raise BunrakuError(
-                    f"{self.figure.name} is no marionette: it has no {name}\n  advice: try marionette22 or marionette25"
+                    f"{self.figure.name} is not a marionette: it has no {name}\n  advice: try marionette22 or marionette25"
                 )
         _ = self.spindles
 
@@ -61,12 +60,12 @@ class Puppet:
 
     @cached_property
     def spindles(self) -> Index:
-        """Of every string the variables that carry its spindle along x and y, (strings, 2)."""
+        """The kinematic variables that move the spindle of each string along x and y, (strings, 2)."""
         figure, n = self.figure, self.figure.n_dynamic
         P, out = pose(figure, figure.start), []
         for string in figure.strings:
             J = P.point_jacobian(string.spindle.frame, string.spindle.position)
-            across = [np.flatnonzero(np.all(np.abs(J - axis[:, None]) < 1e-12, axis=0)) for axis in AXES]
+            across = [np.flatnonzero(np.all(np.abs(J - axis[:, None]) < 1e-12, axis=0)) for axis in np.eye(3)[:2]]
             if any(len(a) != 1 or a[0] < n for a in across):
                 raise BunrakuError(
                     f"{figure.name}: the spindle of {string.name} does not move along x and y by kinematic variables of its own\n"
@@ -93,13 +92,13 @@ class Puppet:
 
     @cached_property
     def legs(self) -> tuple[str, ...]:
-        """Lengths of the strings of those limbs that reach lowest at rest: the puppet stands on these."""
+        """Length variables of the strings of those limbs that reach lowest at rest: the puppet stands on these."""
         figure, P, low = self.figure, pose(self.figure, self.rest), dict[str, float]()
         for name, own in self.parts.items():
             limb = set(own[own < figure.n_dynamic].tolist())
             if name != TORSO:
                 low[name] = min(float(P.X(f.name)[2, 3]) for f in figure.frames if limb.intersection(self._chain(f.name)))
-        ground = min(low.values(), default=0.0) + LEVEL
+        ground = min(low.values(), default=0.0) + 0.05  # [m] by which feet may differ in height
         return tuple(s.variable for s in figure.strings if s.variable and s.ratio > 0.0 and low.get(s.name, ground) < ground)
 
     def _chain(self, frame: str) -> list[int]:
@@ -113,10 +112,11 @@ class Puppet:
         return found[::-1]
 
     def variables(self, parts: Iterable[str]) -> Index:
+        """Indices into q of the variables of these `parts`, sorted."""
         return np.unique(np.concatenate([self.parts[part] for part in parts]))
 
     def placed(self, q: Array, x: Array, y: Array, turn: Array) -> Array:
-        """Configurations (T, n_q) at the middle of the stage, carried to (x, y) and turned there about the vertical [rad]."""
+        """Configurations `q` (T, n_q) at the middle of the stage, carried to (`x`, `y`) [m] and turned by `turn` [rad], (T,) each."""
         out = np.array(q)
         c, s = np.cos(turn), np.sin(turn)
         for i, j in (self.root[:2], *self.spindles.tolist()):

@@ -1,7 +1,7 @@
 """Repertoire: the motions that a puppet knows by name.
 
-A `Piece` begins and ends at the puppet's rest, at the middle of the stage, facing +y, and says which parts of the puppet
-it moves. Its loop may be repeated, so that a wave is as long as it is wanted.
+A `MotionPiece` begins and ends at the puppet's rest, at the middle of the stage, facing +y. It says which parts of the puppet
+it moves. Its loop may be repeated, so that a wave lasts as long as you like.
 """
 
 from __future__ import annotations
@@ -22,62 +22,72 @@ from bunraku.motion.symmetry import partner
 from bunraku.spatial.rest_to_rest import eased
 
 Array = NDArray[np.float64]
-FASTEST, SLOWEST = 0.7, 2.0  # of a piece's own duration
-FADE = 0.4  # [s] before and after a join of two rounds
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class MotionPiece:
     """A motion that a puppet knows."""
 
     name: str
     motion: Motion
     parts: tuple[str, ...]
+    """Parts of the puppet that it moves."""
     loop: tuple[float, float] | None = None
+    """Begin and end of the round that may be repeated [s]; None where nothing may."""
     travels: bool = False
-    """It may take the puppet to another place."""
+    """Whether it may take the puppet to another place."""
     text: str = ""
+    """One line for readers."""
+    fastest: float = 0.7
+    """Shortest duration in which it may be played, as a share of its own."""
+    slowest: float = 2.0
+    """Longest duration in which it may be played, as a share of its own."""
+    fade: float = 0.4
+    """Over how long rounds of the loop fade into each other, before and after their join [s]."""
 
     @property
     def duration(self) -> float:
-        """With its loop played once [s]."""
+        """How long it lasts with one round of its loop [s]."""
         return self.motion.duration
 
     @property
     def period(self) -> float:
+        """How long one round of the loop lasts [s]; 0 where there is no loop."""
         return self.loop[1] - self.loop[0] if self.loop else 0.0
 
     def loops(self, duration: float) -> int:
-        """How many rounds of the loop come closest to this duration."""
+        """How many rounds of the loop come closest to this `duration` [s]."""
         if self.loop is None:
             return 1
         return max(1, 1 + round((duration - self.duration) / self.period))
 
     def natural(self, loops: int) -> float:
-        """How long it likes to last with this number of rounds [s]."""
+        """How long it lasts with this number of `loops` at its own speed [s]."""
         return self.duration + (loops - 1) * self.period
 
     def fits(self, duration: float) -> bool:
+        """Whether it may be played in this `duration` [s]."""
         own = self.natural(self.loops(duration))
-        return FASTEST * own <= duration + 1e-9 and (duration <= SLOWEST * own + 1e-9)
+        return self.fastest * own <= duration + 1e-9 and (duration <= self.slowest * own + 1e-9)
 
     @property
     def shortest(self) -> float:
-        return FASTEST * self.duration
+        """Shortest duration in which it may be played [s]."""
+        return self.fastest * self.duration
 
     @property
     def longest(self) -> float:
-        """[s]"""
-        return math.inf if self.loop else SLOWEST * self.duration
+        """Longest duration in which it may be played [s]; infinite where it has a loop."""
+        return math.inf if self.loop else self.slowest * self.duration
 
     def unrolled(self, loops: int) -> tuple[Array, Array]:
-        """Times from 0 and the deviation from rest, with the loop played `loops` times."""
+        """Times from 0 [s] and the deviation from rest (T, n_q), with the loop played `loops` times."""
         t, off = self.motion.t - self.motion.t[0], self.motion.q - self.motion.q[0]
         if self.loop is None or loops == 1:
             return t, off
         a, b = np.searchsorted(t, self.loop[0]), np.searchsorted(t, self.loop[1])
         # Rounds fade into each other where they join, so that neither speed nor acceleration jumps there.
-        period, fade = b - a, min(round(FADE / t[1]), a, len(t) - 1 - b, (b - a) // 2)
+        period, fade = b - a, min(round(self.fade / t[1]), a, len(t) - 1 - b, (b - a) // 2)
         k = np.arange(len(t) + (loops - 1) * period)
         out = off[np.minimum(k, len(t) - 1)]
         for j in range(1, loops):
@@ -86,7 +96,7 @@ class Piece:
         return k * t[1], out
 
     def curve(self, loops: int) -> BSpline:
-        """The deviation from rest over 0 … 1; it sets out and arrives without speed and without acceleration."""
+        """The deviation from rest over 0 … 1 with `loops` rounds, as a spline that begins and ends with no speed or acceleration."""
         t, off = self.unrolled(loops)
         still = [(1, np.zeros(off.shape[1])), (2, np.zeros(off.shape[1]))]
         return make_interp_spline(t / t[-1], off, k=5, bc_type=(still, still))
@@ -97,16 +107,16 @@ class Repertoire:
     """A puppet's pieces."""
 
     puppet: Puppet
-    pieces: Mapping[str, Piece]
+    pieces: Mapping[str, MotionPiece]
 
-    def __getitem__(self, name: str) -> Piece:
+    def __getitem__(self, name: str) -> MotionPiece:
         if name not in self.pieces:
             raise UnknownName("motion", name, tuple(self.pieces))
         return self.pieces[name]
 
     @cached_property
-    def mirrored(self) -> Mapping[str, Piece]:
-        """The same with left and right exchanged."""
+    def mirrored(self) -> Mapping[str, MotionPiece]:
+        """The same pieces with left and right exchanged."""
         names = self.puppet.parts
         return {
             name: replace(piece, motion=piece.motion.mirror(), parts=tuple(partner(part, names) for part in piece.parts))

@@ -1,7 +1,7 @@
-"""Score: when every cue of a script begins and ends, as far as that is settled, and whether it can be played.
+"""Score: when every cue of a script begins and ends, and whether it can be played.
 
-Times are in counts and depend linearly on the *shifts* of those cues that may come earlier or later (`give`). What hangs
-on such a cue shifts with it. All mistakes that can be seen without moving a puppet are told here, each at its line.
+Times are in counts. They depend linearly on the *shifts* of those cues that may come earlier or later (`give`); cues that follow
+such a cue shift with it. All mistakes that can be found without moving a puppet are reported here, each with its line.
 """
 
 from __future__ import annotations
@@ -14,34 +14,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.brief import brief
-from bunraku.choreography.repertoire import FASTEST, SLOWEST, Piece
+from bunraku.choreography.puppet import TORSO
+from bunraku.choreography.repertoire import MotionPiece
 from bunraku.choreography.script import Cue, Role, Script
-from bunraku.choreography.switching_times import Limits
+from bunraku.choreography.switching_times import TimeLimits
 from bunraku.errors import FileError
 
 Array = NDArray[np.float64]
-SPEED = 0.7  # [m/s] that a puppet walks at most, on the average over a cue
-TURN = 1.8  # [rad/s] that it turns
-CLOSE = 1e-9  # counts
+COUNT_TOLERANCE = 1e-9  # counts that differ by less are equal
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """How fast a puppet may be carried."""
+
+    walking_speed: float = 0.7
+    """Highest mean speed over a cue [m/s]."""
+    turning_speed: float = 1.8
+    """Highest mean turning speed over a cue [rad/s]: faster turns tangle the strings."""
 
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """A cue with its times: `begin` and `end` are (1 + m) numbers, the count and how it depends on the m shifts."""
+    """A cue with its times."""
 
     cue: Cue
     role: Role
-    piece: Piece
+    piece: MotionPiece
     begin: Array
+    """When it begins, (1 + m,): the count without shifts, then its derivatives by the m shifts."""
     end: Array
+    """When it ends, likewise."""
     origin: tuple[float, float, float]
-    """Where it stands and faces before: x, y [m], turn [rad]."""
+    """Where the puppet stands and faces before it: x, y [m], turn [rad]."""
     goal: tuple[float, float, float]
-    """… and after."""
+    """Where the puppet stands and faces after it: x, y [m], turn [rad]."""
     loops: int = 1
+    """Rounds of the piece's loop."""
 
     @property
     def counts(self) -> float:
+        """How long it lasts without shifts [counts]."""
         return float(self.end[0] - self.begin[0])
 
 
@@ -52,7 +65,7 @@ class Score:
     script: Script
     cues: tuple[Timed, ...]
     give: Array
-    """By how many counts each shift may go either way."""
+    """Largest size of each shift [counts]."""
 
     __repr__ = brief
 
@@ -60,13 +73,17 @@ class Score:
     def counts(self) -> float:
         """The last count of the show, whatever the shifts."""
         ends = (float(t.end[0] + np.abs(t.end[1:]) @ self.give) for t in self.cues)
-        return math.ceil(max(ends) - CLOSE)
+        return math.ceil(max(ends) - COUNT_TOLERANCE)
 
     def of(self, role: str) -> list[Timed]:
+        """The cues of the puppet that plays `role`, in the order of their begin."""
         return sorted((t for t in self.cues if t.role.name == role), key=lambda t: t.begin[0])
 
     def on_samples(self, shifts: Array, dt: float) -> Score:
-        """With the shifts taken, and every cue from one sample to another: what is the same is then the same to the last digit."""
+        """The score with these `shifts` [counts] applied, and all cues moved to samples `dt` [s] apart.
+
+        Stretches that are equal then have exactly equal samples, and are found in the cache.
+        """
         count = self.script.count
 
         def snapped(timed: Timed) -> Timed:
@@ -79,8 +96,8 @@ class Score:
         return Score(self.script, cues, np.zeros(0))
 
     @property
-    def limits(self) -> Limits:
-        """What the shifts must keep: their own bounds, nothing before the start, no overlap, nothing too fast or too slow."""
+    def limits(self) -> TimeLimits:
+        """What the shifts must keep: their own bounds, no cue before the start, no overlap, no cue too fast or too slow."""
         m = len(self.give)
         rows, bound = [*np.eye(m), *-np.eye(m)], [*self.give, *self.give]
         for a, b in self.pairs():
@@ -90,9 +107,10 @@ class Score:
             own, count = t.piece.natural(t.loops), self.script.count
             length = t.end - t.begin
             rows += [-t.begin[1:], -length[1:], length[1:]]
-            bound += [float(t.begin[0]), float(length[0]) - FASTEST * own / count, SLOWEST * own / count - float(length[0])]
+            least, most = t.piece.fastest * own / count, t.piece.slowest * own / count
+            bound += [float(t.begin[0]), float(length[0]) - least, most - float(length[0])]
         kept = [k for k, row in enumerate(rows) if np.any(row)]
-        return Limits(np.array([rows[k] for k in kept]).reshape(-1, m), np.array([max(bound[k], 0.0) for k in kept]))
+        return TimeLimits(np.array([rows[k] for k in kept]).reshape(-1, m), np.array([max(bound[k], 0.0) for k in kept]))
 
     def pairs(self) -> Iterator[tuple[Timed, Timed]]:
         """Cues of one puppet that need the same part of it: the first must end before the second begins."""
@@ -106,13 +124,17 @@ class Score:
 
 
 def parts_of(timed: Timed) -> tuple[str, ...]:
+    """The parts of its puppet that a `timed` cue needs."""
     piece = timed.role.repertoire.mirrored[timed.piece.name] if timed.cue.mirrored else timed.piece
     moves = timed.goal != timed.origin
-    return (*piece.parts, "torso") if moves and "torso" not in piece.parts else piece.parts
+    return (*piece.parts, TORSO) if moves and TORSO not in piece.parts else piece.parts
 
 
-def score(script: Script) -> Score:
-    """The times of a script, or one error that says which line cannot be played and why."""
+def score(script: Script, *, options: ScoreOptions = ScoreOptions()) -> Score:  # noqa: B008 (frozen)
+    """The times of all cues of a `script`; `options` say how fast puppets may be carried.
+
+    Raises FileError, which names the line that cannot be played and says why.
+    """
     flexible = [cue.name for cue in script.cues if cue.give > 0.0]
     times = _Times(script, flexible)
     timed = []
@@ -125,12 +147,12 @@ def score(script: Script) -> Score:
             piece = role.repertoire[cue.motion]
             seconds = float(end[0] - begin[0]) * script.count
             timed.append(Timed(cue, role, piece, begin, end, stands, goal, piece.loops(seconds)))
-            _require_playable(script, timed[-1], seconds)
+            _require_playable(script, timed[-1], seconds, options)
             stands = goal
     timed.sort(key=lambda t: script.cues.index(t.cue))
     made = Score(script, tuple(timed), np.array([script.cue(name).give for name in flexible]))
     for a, b in made.pairs():
-        if a.end[0] > b.begin[0] + CLOSE:
+        if a.end[0] > b.begin[0] + COUNT_TOLERANCE:
             raise _overlap(a, b)
     return made
 
@@ -143,7 +165,7 @@ def _goal(cue: Cue, stands: tuple[float, float, float]) -> tuple[float, float, f
 
 
 class _Times:
-    """Begin and end of every cue, found by following what it waits for."""
+    """Begin and end of every cue, found by following the cues that it waits for."""
 
     def __init__(self, script: Script, flexible: list[str]) -> None:
         self.script, self.flexible = script, flexible
@@ -178,9 +200,9 @@ class _Times:
         start = cue.start
         found = np.zeros(1 + len(self.flexible)) if not start.cue else self._find(self._called(start.cue), start.at_end).copy()
         found[0] += start.counts
-        if found[0] < -CLOSE:
+        if found[0] < -COUNT_TOLERANCE:
             raise cue.where.place_of("wait").error(
-                f"it would begin {-found[0]:g} counts before the show", advice="wait less before it"
+                f"this cue would begin {-found[0]:g} counts before the show", advice="use a larger 'wait'"
             )
         if cue.give > 0.0:
             found[1 + self.flexible.index(cue.name)] += 1.0
@@ -190,7 +212,7 @@ class _Times:
         begin = self._find(cue, False)
         if cue.until:
             end = self._find(self._called(cue.until), False)
-            if end[0] <= begin[0] + CLOSE:
+            if end[0] <= begin[0] + COUNT_TOLERANCE:
                 raise cue.where.place_of("until").error(
                     f"{cue.until!r} begins at count {end[0]:g}, no later than this cue (count {begin[0]:g})",
                     advice="let this one begin earlier, or that one later",
@@ -205,29 +227,29 @@ class _Times:
         return end
 
 
-def _require_playable(script: Script, timed: Timed, seconds: float) -> None:
+def _require_playable(script: Script, timed: Timed, seconds: float, options: ScoreOptions) -> None:
     cue, piece = timed.cue, timed.piece
     place = cue.where.place_of("counts" if cue.counts is not None else "until" if cue.until else timed.role.name)
-    least = math.ceil(piece.shortest / script.count - CLOSE)
+    least = math.ceil(piece.shortest / script.count - COUNT_TOLERANCE)
     if not piece.fits(seconds):
         fast = seconds < piece.duration
-        most = math.floor(piece.longest / script.count + CLOSE) if math.isfinite(piece.longest) else 0
+        most = math.floor(piece.longest / script.count + COUNT_TOLERANCE) if math.isfinite(piece.longest) else 0
         advice = f"give it {least} counts or more at this tempo" if fast else f"give it at most {most} counts, or repeat it"
         raise place.error(
             f"{cue.motion!r} in {timed.counts:g} counts ({seconds:.2g} s) is too {'fast' if fast else 'slow'}", advice=advice
         )
     way = math.dist(timed.origin[:2], timed.goal[:2])
-    if way > SPEED * seconds + CLOSE:
-        needed = math.ceil(way / SPEED / script.count)
+    if way > options.walking_speed * seconds + COUNT_TOLERANCE:
+        needed = math.ceil(way / options.walking_speed / script.count)
         raise cue.where.place_of("to").error(
             f"{way:.2g} m in {timed.counts:g} counts ({seconds:.2g} s) is faster than a puppet walks",
             advice=f"give it {needed} counts, or a nearer place",
         )
     turn = abs(timed.goal[2] - timed.origin[2])
-    if turn > TURN * seconds + CLOSE:
+    if turn > options.turning_speed * seconds + COUNT_TOLERANCE:
         raise cue.where.place_of("facing").error(
             f"{math.degrees(turn):.0f}° in {timed.counts:g} counts ({seconds:.2g} s) would tangle the strings",
-            advice=f"give it {math.ceil(turn / TURN / script.count)} counts",
+            advice=f"give it {math.ceil(turn / options.turning_speed / script.count)} counts",
         )
 
 

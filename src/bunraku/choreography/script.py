@@ -1,7 +1,7 @@
 """Script: who plays, what they do, and when, as a person wrote it.
 
-A cue begins when another one begins or ends, or at a count, and lasts some counts, or until another one begins. `Place`
-and `Role` are where and who. Nothing is computed here.
+A cue begins when another one begins or ends, or at a count. It lasts some counts, or until another one begins. Nothing is
+computed here.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ class Role:
     figure: Figure
     repertoire: Repertoire
     place: tuple[float, float]
+    """x, y [m]."""
     facing: float
+    """Turn about the vertical from +y [rad]."""
     where: Node = field(repr=False)
+    """Where the file names it, for messages."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,9 @@ class Start:
     """When a cue begins: `counts` after the start, or the end, of another cue, or of the show."""
 
     cue: str = ""
-    """Empty: the show itself."""
+    """Name of the other cue; empty for the show itself."""
     at_end: bool = False
+    """Whether it waits for the end of the other cue rather than for its start."""
     counts: float = 0.0
 
 
@@ -44,27 +48,32 @@ class Cue:
     motion: str
     start: Start
     counts: float | None = None
-    """How long; without it, as long as the motion likes."""
+    """How long it lasts [counts]; None for the motion's own duration."""
     until: str = ""
-    """It lasts until this cue begins."""
+    """Name of the cue at whose begin it ends; empty for none."""
     give: float = 0.0
     """By how many counts it may come earlier or later."""
     to: tuple[float, float] | None = None
+    """Where it takes the puppet: x, y [m]."""
     facing: float | None = None
+    """Where it turns the puppet: from +y about the vertical [rad]."""
     size: float = 1.0
+    """Factor on the motion's deviation from rest."""
     mirrored: bool = False
+    """Whether left and right are exchanged."""
     where: Node = field(repr=False, kw_only=True)
+    """Where the file has it, for messages."""
 
 
 @dataclass(frozen=True, eq=False)
 class Script:
-    """A show as it was written."""
+    """A show as a person wrote it."""
 
     title: str
     tempo: float
     """Counts a minute."""
     size: tuple[float, float]
-    """Of the stage, along x and y [m]."""
+    """Size of the stage along x and y [m]."""
     roles: tuple[Role, ...]
     cues: tuple[Cue, ...]
 
@@ -74,7 +83,9 @@ class Script:
         return 60.0 / self.tempo
 
     def role(self, name: str) -> Role:
+        """The role called `name`."""
         return next(role for role in self.roles if role.name == name)
 
     def cue(self, name: str) -> Cue:
+        """The cue called `name`."""
         return next(cue for cue in self.cues if cue.name == name)

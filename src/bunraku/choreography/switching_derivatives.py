@@ -6,9 +6,9 @@ derivative P with
 
     ρ = Aᵀ ρ₊ + ℓ_y,        P = Aᵀ P₊ A + ℓ_yy + ρ₊ · f_yy,        A = ∂(f, τ)/∂(x, τ).
 
-One sweep gives all first derivatives by τ: they are what ρ holds for τ at the start. Of P only that is wanted for τ at the
-start, as well, and it is the sum of Yᵀ (ℓ_yy + ρ₊ · f_yy) Y with Y = ∂y/∂τ, which one more sweep brings, Y₊ = A Y: a few
-columns, where P is a matrix.
+One backward sweep gives the gradient by τ: the entries of ρ for τ at the first sample. Of P we need only the block for τ at the
+first sample. It equals the sum of Yᵀ (ℓ_yy + ρ₊ · f_yy) Y over all samples, with the tangent Y = ∂y/∂τ. One forward sweep gives Y,
+Y₊ = A Y: a few columns, where P would be a full matrix.
 """
 
 from __future__ import annotations
@@ -26,22 +26,31 @@ class Switched(Protocol):
     """A chain of N steps that depends on m switching times."""
 
     def run(self, times: Array, /) -> Array:
-        """The states x, (N + 1, n)."""
+        """The states x, (N + 1, n), at these switching `times` (m,)."""
         ...
 
-    def cost(self, times: Array, x: Array, /) -> float: ...
+    def cost(self, times: Array, x: Array, /) -> float:
+        """The whole cost of the states `x` that `run` gave for `times`."""
+        ...
 
     def first(self, times: Array, x: Array, /) -> tuple[Array, Array]:
-        """∂f/∂(x, τ) of every step, (N, n, n + m), and ∂ℓ/∂(x, τ) of every sample, (N + 1, n + m)."""
+        """First derivatives at `times` and the states `x`.
+
+        Returns ∂f/∂(x, τ) of every step, (N, n, n + m), and ∂ℓ/∂(x, τ) of every sample, (N + 1, n + m).
+        """
         ...
 
     def second(self, times: Array, x: Array, adjoint: Array, tangent: Array, /) -> Array:
-        """Yᵀ (ℓ_yy + ρ₊ · f_yy) Y summed over samples, (m, m); `adjoint` is ρ₊, (N, n); `tangent` is Y, (N + 1, n + m, m)."""
+        """Yᵀ (ℓ_yy + ρ₊ · f_yy) Y summed over samples, (m, m), at `times` and the states `x`.
+
+        adjoint: ρ₊ of every step, (N, n).
+        tangent: Y of every sample, (N + 1, n + m, m).
+        """
         ...
 
 
 @dataclass(frozen=True)
-class Expansion:
+class CostExpansion:
     """A cost and its derivatives by the switching times."""
 
     cost: float
@@ -51,7 +60,11 @@ class Expansion:
 
 
 def first_sweep(F: Array, slope: Array) -> Array:
-    """ρ of every sample, (N + 1, n + m): eq. 8."""
+    """ρ of every sample, (N + 1, n + m): eq. 8.
+
+    F: ∂f/∂(x, τ) of every step, (N, n, n + m).
+    slope: ∂ℓ/∂(x, τ) of every sample, (N + 1, n + m).
+    """
     N, n = F.shape[:2]
     rho = np.empty_like(slope)
     rho[N] = slope[N]
@@ -62,7 +75,7 @@ def first_sweep(F: Array, slope: Array) -> Array:
 
 
 def tangent_sweep(F: Array) -> Array:
-    """Y of every sample, (N + 1, n + m, m)."""
+    """Y of every sample, (N + 1, n + m, m), from `F` = ∂f/∂(x, τ) of every step, (N, n, n + m)."""
     N, n, size = F.shape
     m = size - n
     Y = np.zeros((N + 1, size, m))
@@ -72,11 +85,11 @@ def tangent_sweep(F: Array) -> Array:
     return Y
 
 
-def expand(system: Switched, times: Array, *, second: bool = True) -> Expansion:
-    """The cost at these switching times, with its gradient and, if wanted, its second derivative."""
+def expand(system: Switched, times: Array, *, second: bool = True) -> CostExpansion:
+    """The cost of a `system` at switching `times` (m,), its gradient and, if `second`, its second derivative."""
     x = system.run(times)
     F, slope = system.first(times, x)
     n, m = F.shape[1], len(times)
     rho = first_sweep(F, slope)
     hessian = system.second(times, x, rho[1:, :n], tangent_sweep(F)) if second else np.zeros((0, 0))
-    return Expansion(system.cost(times, x), rho[0, n : n + m], 0.5 * (hessian + hessian.T), x)
+    return CostExpansion(system.cost(times, x), rho[0, n : n + m], 0.5 * (hessian + hessian.T), x)

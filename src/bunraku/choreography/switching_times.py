@@ -1,13 +1,12 @@
-"""Optimal timing: Newton's method on switching times, in their order, no mode shorter than it may be.
+"""Optimal timing: Newton's method on switching times, which keep their order and leave no mode shorter than it may be.
 
-Each iteration solves a small quadratic program with the exact second derivative, made positive definite by its absolute
-eigenvalues where it is not, and goes along its step as far as Armijo's rule allows.
+Each iteration solves a small quadratic program with the exact second derivative. Where that is not positive definite, its
+eigenvalues are replaced by their absolute values. Armijo's rule decides how far to go along the step.
 """
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import daqp
@@ -15,99 +14,114 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.brief import brief
+from bunraku.choreography.show_outcomes import TIMES_AT_ROUNDING, TIMES_OPTIMAL, TIMES_STILL_FALLING
 from bunraku.choreography.switching_derivatives import Switched, expand
 from bunraku.errors import BunrakuError, NotFinite
+from bunraku.outcome import STOPPED, Outcome
+from bunraku.progress import Listener, Progress
 
 Array = NDArray[np.float64]
-FAR = 1e30
-ENOUGH = 1e-4  # of the decrease that the slope promises (Armijo)
-FLATTEST = 1e-9  # eigenvalue beside the largest one
 
 
-class Outcome(enum.Enum):
-    """How the search for times ended; its value is the advice."""
+@dataclass(frozen=True)
+class TimesOptions:
+    """What tunes the search for switching times."""
 
-    OPTIMAL = "no shift of the switching times lowers the cost"
-    STALLED = "rounding hides any further decrease: the times are as good as the cost can tell"
-    EXHAUSTED = "the cost still falls: allow more iterations"
-
-    @property
-    def advice(self) -> str:
-        return self.value
+    iterations: int = 100
+    """At most so many."""
+    tolerance: float = 1e-12
+    """The search ends when an iteration expects to lower the cost by less than this."""
+    least_decrease: float = 1e-4
+    """Share of the decrease promised by the slope that a step must achieve (Armijo's rule)."""
+    least_step: float = 1e-9
+    """Share of the full step below which the line search gives up."""
+    least_curvature: float = 1e-9
+    """Smallest eigenvalue of the second derivative that is used, as a share of the largest."""
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
-    """What switching times must keep: rows · τ ≤ bound."""
+class TimeLimits:
+    """What switching times τ must keep: rows · τ ≤ bound."""
 
     rows: Array
     bound: Array
 
     @staticmethod
-    def ordered(count: int, end: float, *, shortest: ArrayLike = 0.0) -> Limits:
-        """0 ≤ τ₁ ≤ … ≤ τ_m ≤ end, with modes that last `shortest` at least (one number, or one a mode)."""
+    def ordered(count: int, end: float, *, shortest: ArrayLike = 0.0) -> TimeLimits:
+        """0 ≤ τ₁ ≤ … ≤ τ_m ≤ end.
+
+        count: m, how many switching times.
+        end: when the last mode ends [s].
+        shortest: how long each mode must last at least [s]: one number, or one for each of the m + 1 modes.
+
+        Raises BunrakuError where the shortest modes do not fit before `end`.
+        """
         least = np.broadcast_to(np.asarray(shortest, float), count + 1)
         if least.sum() > end:
             raise BunrakuError(
-                f"modes of {least.sum():g} s at least do not fit into {end:g} s\n  advice: shorten them, or give them more time"
+                f"the modes last {least.sum():g} s at least, and do not fit into {end:g} s\n"
+                "  advice: allow shorter modes, or a later end"
             )
         rows = np.zeros((count + 1, count))
         rows[np.arange(count), np.arange(count)] = -1.0
         rows[np.arange(1, count + 1), np.arange(count)] = 1.0
         bound = -least.copy()
         bound[-1] += end
-        return Limits(rows, bound)
+        return TimeLimits(rows, bound)
 
-    def and_also(self, other: Limits) -> Limits:
-        return Limits(np.concatenate([self.rows, other.rows]), np.concatenate([self.bound, other.bound]))
+    def and_also(self, other: TimeLimits) -> TimeLimits:
+        """These limits and `other` ones together."""
+        return TimeLimits(np.concatenate([self.rows, other.rows]), np.concatenate([self.bound, other.bound]))
 
     def broken(self, times: Array) -> float:
-        """By how much [s]."""
+        """By how much `times` break the worst limit [s]; 0 where they keep all."""
         return float(np.max(self.rows @ times - self.bound, initial=0.0))
 
     def nearest(self, times: Array) -> Array:
-        """The allowed times that are nearest to these."""
+        """The allowed times that are nearest to `times`; raises BunrakuError where no times are allowed."""
         found = self.step(np.eye(len(times)), np.zeros(len(times)), times)
         if found is None:
             raise BunrakuError("no times satisfy all limits at once\n  advice: allow shorter modes or wider windows")
         return times + found
 
     def step(self, H: Array, g: Array, times: Array) -> Array | None:
-        """argmin g·s + ½ s·H s such that times + s is allowed."""
+        """argmin g·s + ½ s·H s such that times + s is allowed; None where there is no such s."""
         if not len(times):
             return np.zeros(0)
         room = self.bound - self.rows @ times
+        unbounded = np.full(len(room), -1e30)  # daqp takes anything below as no bound
         s, _, flag, _ = daqp.solve(
-            np.ascontiguousarray(H), np.ascontiguousarray(g), np.ascontiguousarray(self.rows), room, np.full(len(room), -FAR),
+            np.ascontiguousarray(H), np.ascontiguousarray(g), np.ascontiguousarray(self.rows), room, unbounded,
             np.zeros(len(room), np.intc),
         )  # fmt: skip
         return np.array(s) if flag > 0 else None
 
 
 @dataclass(frozen=True, eq=False)
-class Timing:
-    """The times that were found, their cost, and how each iteration went."""
+class OptimalTimes:
+    """The switching times that were found, their cost, and how each iteration went."""
 
     times: Array
     cost: float
     outcome: Outcome
     costs: tuple[float, ...]
     promised: tuple[float, ...]
-    """The decrease that each iteration hoped for: its last ones fall quadratically with Newton's method."""
+    """The decrease that each iteration expected. With Newton's method the last ones fall quadratically."""
 
     __repr__ = brief
 
     @property
     def iterations(self) -> int:
+        """How many steps were taken."""
         return len(self.promised) - 1
 
 
 @dataclass(frozen=True)
 class _Search:
     systems: Sequence[Switched]
-    limits: Limits
+    limits: TimeLimits
     newton: bool
-    progress: Callable[[int, float], None] | None
+    options: TimesOptions
     history: list[tuple[float, float]] = field(default_factory=list)
 
     def direction(self, times: Array, rate: float) -> tuple[float, Array, Array]:
@@ -115,7 +129,7 @@ class _Search:
         cost, slope = sum(e.cost for e in here), np.sum([e.gradient for e in here], 0)
         if not (np.isfinite(cost) and np.isfinite(slope).all()):
             raise NotFinite("the cost of the switching times is not a finite number")
-        H = _convex(np.sum([e.hessian for e in here], 0)) if self.newton else np.eye(len(times)) / rate
+        H = self._convex(np.sum([e.hessian for e in here], 0)) if self.newton else np.eye(len(times)) / rate
         s = self.limits.step(H, slope, times)
         return cost, slope, np.zeros(len(times)) if s is None else s
 
@@ -124,55 +138,62 @@ class _Search:
             found = sum(system.cost(times, system.run(times)) for system in self.systems)
         return found if np.isfinite(found) else np.inf
 
+    def _convex(self, H: Array) -> Array:
+        """H with the absolute values of its eigenvalues: a ridge becomes a valley."""
+        values, vectors = np.linalg.eigh(H)
+        size = np.abs(values)
+        least = max(self.options.least_curvature * size.max(initial=0.0), 1e-14)
+        return np.asarray((vectors * np.maximum(size, least)) @ vectors.T)
+
+    def armijo(self, tau: Array, s: Array, cost: float, hope: float) -> float:
+        """The share of the step s that lowers the cost enough; 0 where none does."""
+        part = 1.0
+        while part > self.options.least_step:
+            if self.cost(tau + part * s) <= cost - self.options.least_decrease * part * hope:
+                return part
+            part *= 0.5
+        return 0.0
+
 
 def optimize_times(
-    *systems: Switched, times: ArrayLike, limits: Limits, method: str = "newton", most: int = 100, tolerance: float = 1e-12,
-    progress: Callable[[int, float], None] | None = None,
-) -> Timing:  # fmt: skip
-    """The best switching times near `times`, for all systems together. `method` "gradient" leaves the second derivative
-    aside, to compare.
+    *systems: Switched, times: ArrayLike, limits: TimeLimits, method: str = "newton", options: TimesOptions = TimesOptions(),  # noqa: B008 (frozen)
+    progress: Listener | None = None,
+) -> OptimalTimes:  # fmt: skip
+    """The best switching times near `times`, for all `systems` together. Nothing in it is random.
 
-    It ends when an iteration hopes to lower the cost by less than `tolerance`. Ctrl-C returns the best so far.
+    systems: switched systems whose costs are summed.
+    times: where the search starts [s]; they are first moved to the nearest times that `limits` allow.
+    limits: what the times must keep.
+    method: "newton", or "gradient", which ignores the second derivative, to compare with.
+    options: iterations, tolerance, line search.
+    progress: hears of every iteration, as stage "timing".
+
+    Returns the times with their outcome. Ctrl-C returns the best so far, and an outcome of kind "stopped". Raises BunrakuError
+    where no times are allowed or `method` is unknown, NotFinite where the cost is not a finite number.
     """
     if method not in ("newton", "gradient"):
         raise BunrakuError(f"no method {method!r}\n  advice: newton or gradient")
-    search = _Search(systems, limits, method == "newton", progress)
-    tau, rate, outcome = limits.nearest(np.array(times, float)), 1.0, Outcome.EXHAUSTED
+    search = _Search(systems, limits, method == "newton", options)
+    tau, rate, outcome = limits.nearest(np.array(times, float)), 1.0, TIMES_STILL_FALLING
     try:
-        for iteration in range(most + 1):
+        for iteration in range(options.iterations + 1):
             cost, slope, s = search.direction(tau, rate)
             hope = -float(slope @ s)
             search.history.append((cost, hope))
             if progress is not None:
-                progress(iteration, cost)
-            if hope <= tolerance:
-                outcome = Outcome.OPTIMAL
+                progress(Progress("timing", iteration / max(options.iterations, 1), f"cost {cost:.6g}"))
+            if hope <= options.tolerance:
+                outcome = TIMES_OPTIMAL
                 break
-            if iteration == most:
+            if iteration == options.iterations:
                 break
-            part = _armijo(search, tau, s, cost, hope)
+            part = search.armijo(tau, s, cost, hope)
             if part == 0.0:
-                outcome = Outcome.STALLED
+                outcome = TIMES_AT_ROUNDING
                 break
             tau = tau + part * s
             rate *= 2.0 if part == 1.0 else part
     except KeyboardInterrupt:
-        pass
+        outcome = STOPPED
     costs, hopes = zip(*search.history, strict=True) if search.history else ((), ())
-    return Timing(tau, costs[-1] if costs else search.cost(tau), outcome, costs, hopes)
-
-
-def _convex(H: Array) -> Array:
-    """H with the absolute values of its eigenvalues: what is a ridge becomes a valley."""
-    values, vectors = np.linalg.eigh(H)
-    size = np.abs(values)
-    return np.asarray((vectors * np.maximum(size, max(FLATTEST * size.max(initial=0.0), 1e-14))) @ vectors.T)
-
-
-def _armijo(search: _Search, tau: Array, s: Array, cost: float, hope: float) -> float:
-    part = 1.0
-    while part > 1e-9:
-        if search.cost(tau + part * s) <= cost - ENOUGH * part * hope:
-            return part
-        part *= 0.5
-    return 0.0
+    return OptimalTimes(tau, costs[-1] if costs else search.cost(tau), outcome, costs, hopes)
