@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bunraku.choreography import Limits, load_script, optimize_times, perform
+from bunraku.choreography import TimeLimits, TimesOptions, load_script, optimize_times, perform
 from bunraku.choreography.mode_flow import Field, Flow
 from bunraku.choreography.part import recovery
 from bunraku.io.shipped import FOLDER_OF_ORDERS
@@ -36,6 +36,7 @@ def bench_show() -> dict[str, float]:
             begin = time.perf_counter()
             made = perform(load_script(file), folder=folder)
             seconds.append(time.perf_counter() - begin)
+    assert made.motion is not None
     found = [recovery(part, seed=seed) for part in made.parts.values() for seed in range(3)]
     return {
         "show.first_s": seconds[0],
@@ -50,10 +51,10 @@ def bench_show() -> dict[str, float]:
 def bench_switching() -> dict[str, float]:
     modes = [Field.linear([[0, 1], [0, 0]], [0, u]) for u in (1.0, 0.0, -1.0)]
     cart = Flow(modes, np.zeros(2), 4.0, np.array([1.0, 0.0]), np.zeros((2, 2)), np.eye(2), steps=10)
-    limits = Limits.ordered(2, 4.0, shortest=0.05)
+    limits = TimeLimits.ordered(2, 4.0, shortest=0.05)
     return {
         f"switching.{method}_iterations": float(
-            optimize_times(cart, times=[1.0, 2.5], limits=limits, method=method, most=1000).iterations
+            optimize_times(cart, times=[1.0, 2.5], limits=limits, method=method, options=TimesOptions(iterations=1000)).iterations
         )
         for method in ("newton", "gradient")
     }

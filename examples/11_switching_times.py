@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bunraku import library
-from bunraku.choreography import Limits, optimize_times
+from bunraku.choreography import TimeLimits, TimesOptions, optimize_times
 from bunraku.choreography.figure_mode import at_rest, mode_of
 from bunraku.choreography.mode_flow import Field, Flow
 
@@ -21,9 +21,10 @@ push, coast, brake = (Field.linear([[0, 1], [0, 0]], [0, u]) for u in (1.0, 0.0,
 cart = Flow(
     [push, coast, brake], start=np.zeros(2), end=4.0, goal=np.array([1.0, 0.0]), running=np.zeros((2, 2)), final=np.eye(2), steps=20
 )
-limits = Limits.ordered(2, 4.0, shortest=0.05)
+limits = TimeLimits.ordered(2, 4.0, shortest=0.05)
 found = {
-    method: optimize_times(cart, times=[1.0, 2.5], limits=limits, method=method, most=500) for method in ("newton", "gradient")
+    method: optimize_times(cart, times=[1.0, 2.5], limits=limits, method=method, options=TimesOptions(iterations=500))
+    for method in ("newton", "gradient")
 }
 newton, gradient = found["newton"], found["gradient"]
 
@@ -40,7 +41,8 @@ crane = library.cart_pendulum(start=(0.0, 0.0))
 PUSHES = (10.0, -10.0, 10.0, -10.0, 0.0)
 modes = [mode_of(crane, forces={"x_force": u}) for u in PUSHES]
 swing = Flow(modes, at_rest(crane), 2.6, np.array([1.0, 0, 0, 0]), np.zeros((4, 4)), np.diag([10.0, 10, 1, 1]), steps=15)
-still = optimize_times(swing, times=[0.5, 1.0, 1.5, 2.0], limits=Limits.ordered(4, 2.6, shortest=0.05), tolerance=1e-14)
+limits = TimeLimits.ordered(4, 2.6, shortest=0.05)
+still = optimize_times(swing, times=[0.5, 1.0, 1.5, 2.0], limits=limits, options=TimesOptions(tolerance=1e-14))
 print(f"crane: {still.outcome.name.lower()} after {still.iterations} iterations, switched at {still.times.round(3)} s")
 assert np.abs(swing.run(still.times)[-1] - swing.goal).max() < 1e-6
 

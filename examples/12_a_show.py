@@ -19,7 +19,7 @@ from bunraku.render.image import image
 from bunraku.render.strands import strands
 
 SCRIPT = """
-show: Yes, and off we go
+perform: Yes, and off we go
 tempo: 100
 figures: {anna: marionette22}
 script:

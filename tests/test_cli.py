@@ -244,7 +244,7 @@ def test_perform_writes_a_motion_and_says_how_it_went(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(rehearse, "user_cache", lambda: tmp_path)
     file = tmp_path / "show.yaml"
-    file.write_text("show: A hop\ntempo: 100\nfigures: {anna: marionette22}\nscript:\n  - anna: hop\n")
+    file.write_text("perform: A hop\ntempo: 100\nfigures: {anna: marionette22}\nscript:\n  - anna: hop\n")
     done = run("perform", str(file), "-o", str(tmp_path / "hop.npz"))
     assert done.exit_code == 0, done.output
     assert "A hop: " in done.output

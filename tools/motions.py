@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku import Motion, library, settle
-from bunraku.choreography.motion_library import FOLDER, RATE, save_pieces
+from bunraku.choreography.motion_library import MOTION_FOLDER, SAMPLE_RATE, save_pieces
 from bunraku.choreography.puppet import Puppet
-from bunraku.choreography.rehearse import ARRIVE, DT, Hung, arrived
-from bunraku.choreography.repertoire import Piece
+from bunraku.choreography.rehearse import Hung, RehearsalOptions
+from bunraku.choreography.repertoire import MotionPiece
 
 Array = NDArray[np.float64]
 Hands = dict[str, float]
@@ -177,7 +177,7 @@ def _way(gesture: Gesture, rest: Array, t: Array) -> Array:
 def reference(gesture: Gesture, rest: Array) -> Motion:
     """The gesture done so slowly that nothing swings, and what is wished of the figure itself beside it."""
     n = FIGURE.n_dynamic
-    t = np.arange(round(gesture.keys[-1][0] * RATE) + 1) / RATE
+    t = np.arange(round(gesture.keys[-1][0] * SAMPLE_RATE) + 1) / SAMPLE_RATE
     q, samples = rest, []
     for away in _way(gesture, rest, t):
         q = settle(FIGURE, np.concatenate([q[:n], (rest + away)[n:]]), tolerance=1e-9)
@@ -190,31 +190,32 @@ def reference(gesture: Gesture, rest: Array) -> Motion:
 
 def optimal(wanted: Motion, hung: Hung) -> Motion:
     """The motion that strings can make, closest to what is wanted, with a moment at the end to come to rest."""
-    n = FIGURE.n_dynamic
-    q = Piece("", wanted, ()).curve(1)(np.linspace(0.0, 1.0, round(wanted.duration / DT) + 1)) + wanted.q[0]
-    q = np.concatenate([q, np.repeat(q[-1:], round(ARRIVE / DT), 0)])
-    best = hung.grown(q, iterations=100)
+    n, dt = FIGURE.n_dynamic, hung.options.dt
+    q = MotionPiece("", wanted, ()).curve(1)(np.linspace(0.0, 1.0, round(wanted.duration / dt) + 1)) + wanted.q[0]
+    q = np.concatenate([q, np.repeat(q[-1:], round(hung.options.arrival_time / dt), 0)])
+    best = hung.grown(q)
     made = best.run.x[:, : FIGURE.n_q]
-    tension = best.run.impulse[:, : len(FIGURE.strings)].min() / DT
+    tension = best.run.impulse[:, : len(FIGURE.strings)].min() / dt
     off, end = np.sqrt(np.mean((made - q)[:, 3:n] ** 2)), np.abs(made[-1] - q[-1])[:n].max()
     print(f"  {best}; off by {off:.3f} rad rms, {end:.3f} at the end; tension at least {tension:.2f} N", flush=True)
-    made = arrived(made, made[0])  # so that pieces join
-    every = round(1.0 / (RATE * DT))
-    return Motion.of(FIGURE, DT * np.arange(len(made))[::every], made[::every])
+    made = hung.arrived(made, made[0])  # so that pieces join
+    every = round(1.0 / (SAMPLE_RATE * dt))
+    return Motion.of(FIGURE, dt * np.arange(len(made))[::every], made[::every])
 
 
 def main(names: list[str]) -> None:
     rest = stance()
-    FOLDER.mkdir(exist_ok=True)
+    MOTION_FOLDER.mkdir(exist_ok=True)
     made = {}
     for name in names or GESTURES:
         gesture = GESTURES[name]
         wanted = reference(gesture, rest)
         print(f"{name}: {wanted.duration:.2f} s", flush=True)
-        motion = optimal(wanted, Hung(Puppet(FIGURE, rest), hands=gesture.hands)) if gesture.parts else wanted
-        made[name] = Piece(name, motion, gesture.parts, gesture.loop, gesture.travels, gesture.text)
+        options = RehearsalOptions(hand_weight=gesture.hands, iterations=100)
+        motion = optimal(wanted, Hung(Puppet(FIGURE, rest), options)) if gesture.parts else wanted
+        made[name] = MotionPiece(name, motion, gesture.parts, gesture.loop, gesture.travels, gesture.text)
     if not names:
-        save_pieces(FOLDER / f"{FIGURE.name}.npz", made)
+        save_pieces(MOTION_FOLDER / f"{FIGURE.name}.npz", made)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Cuts the scenery of the theatre out of board: python tools/scenery.py
+"""Makes the meshes of the scenery of the theatre: python tools/scenery.py
 
-Sheets of triangles that face +y, from 0 to 1 along x; in the theatre they are as wide and as high as they must be.
+Sheets of triangles that face +y, from 0 to 1 along x; the theatre scales them to its own size.
 """
 
 from __future__ import annotations
 
 from math import pi, sin
 
-from bunraku.teleop.theatre import SCENERY
+from bunraku.choreography.theatre import scenery_file
 from bunraku.writing import writing
 
 COLUMNS = 96
@@ -26,7 +26,7 @@ def main() -> None:
             lines += [f"v {k / count:.6g} 0 0", f"v {k / count:.6g} 0 {height(k / count):.6g}"]
         for k in range(1, 2 * count, 2):
             lines += [f"f {k} {k + 1} {k + 3}", f"f {k} {k + 3} {k + 2}"]
-        with writing(SCENERY / f"{name}.obj") as temporary:
+        with writing(scenery_file(name)) as temporary:
             temporary.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 

@@ -32,8 +32,11 @@ def small(motion: Motion) -> Motion:
 
 def main(names: list[str]) -> None:
     for name in names or ["the_meeting"]:
-        made = perform(load_script(found(name)), progress=lambda stage, done: print(f"\r{stage} {done:4.0%}", end="", flush=True))
-        print(f"\r{name}: {made.motion.duration:.1f} s", made.report)
+        made = perform(
+            load_script(found(name)), progress=lambda word: print(f"\r{word.stage} {word.done:4.0%}", end="", flush=True)
+        )
+        print(f"\r{name}\n{made}")
+        assert made.motion is not None
         save(small(made.motion), FOLDER_OF_ORDERS / f"{name}.npz")
 
 

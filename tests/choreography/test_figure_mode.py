@@ -7,8 +7,9 @@ import pytest
 
 from bunraku.choreography.figure_mode import at_rest, mode_of
 from bunraku.choreography.mode_flow import Flow
+from bunraku.choreography.show_outcomes import TIMES_OPTIMAL
 from bunraku.choreography.switching_derivatives import expand
-from bunraku.choreography.switching_times import Limits, Outcome, optimize_times
+from bunraku.choreography.switching_times import TimeLimits, TimesOptions, optimize_times
 from bunraku.dynamics import settle
 from bunraku.dynamics.continuous_events import integrate
 from bunraku.errors import UnknownName
@@ -75,8 +76,10 @@ def test_newton_brings_the_pendulum_to_rest() -> None:
     modes = [mode_of(CART, forces={"x_force": u}) for u in (10.0, -10.0, 10.0, -10.0, 0.0)]
     goal = np.array([1.0, 0.0, 0.0, 0.0])
     crane = Flow(modes, at_rest(CART), 2.6, goal, np.zeros((4, 4)), np.diag([10.0, 10.0, 1.0, 1.0]), steps=10)
-    found = optimize_times(crane, times=[0.5, 1.0, 1.5, 2.0], limits=Limits.ordered(4, 2.6, shortest=0.05), tolerance=1e-14)
-    assert found.outcome is Outcome.OPTIMAL
+    found = optimize_times(
+        crane, times=[0.5, 1.0, 1.5, 2.0], limits=TimeLimits.ordered(4, 2.6, shortest=0.05), options=TimesOptions(tolerance=1e-14)
+    )
+    assert found.outcome is TIMES_OPTIMAL
     assert found.iterations <= 12
     np.testing.assert_allclose(crane.run(found.times)[-1], goal, atol=1e-6)
     tail = np.array(found.promised[-3:])

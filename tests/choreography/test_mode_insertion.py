@@ -4,7 +4,7 @@ import numpy as np
 
 from bunraku.choreography.mode_flow import Field
 from bunraku.choreography.mode_insertion import best_insertion, inserted
-from bunraku.choreography.switching_times import Limits, optimize_times
+from bunraku.choreography.switching_times import TimeLimits, TimesOptions, optimize_times
 
 from .switched import cart
 
@@ -14,12 +14,12 @@ COAST = Field.linear([[0, 1], [0, 0]], [0, 0])
 def test_a_mode_goes_in_where_it_lowers_the_cost() -> None:
     """Push and brake alone overshoot; with a stretch of coasting the goal is met."""
     flow = cart((1.0, -1.0), steps=20)
-    without = optimize_times(flow, times=[1.0], limits=Limits.ordered(1, 4.0))
+    without = optimize_times(flow, times=[1.0], limits=TimeLimits.ordered(1, 4.0))
     place = best_insertion(flow, without.times, COAST)
     assert place.helps
     wider, times = inserted(flow, without.times, COAST, place)
     np.testing.assert_allclose(wider.cost(times, wider.run(times)), without.cost, rtol=1e-12)
-    found = optimize_times(wider, times=times, limits=Limits.ordered(3, 4.0))
+    found = optimize_times(wider, times=times, limits=TimeLimits.ordered(3, 4.0))
     assert without.cost > 0.5
     assert found.cost < 1e-10
 
@@ -36,5 +36,5 @@ def test_the_rate_is_the_slope_of_the_cost() -> None:
 
 def test_at_an_optimum_the_same_mode_helps_nowhere() -> None:
     flow = cart(steps=20)
-    found = optimize_times(flow, times=[1.0, 2.5], limits=Limits.ordered(2, 4.0), tolerance=1e-20)
+    found = optimize_times(flow, times=[1.0, 2.5], limits=TimeLimits.ordered(2, 4.0), options=TimesOptions(tolerance=1e-20))
     assert abs(best_insertion(flow, found.times, COAST).rate) < 1e-6

@@ -19,7 +19,7 @@ from bunraku.figure import library
 from bunraku.kinematics.loci import point_along
 
 SHOW = """
-show: Hello
+perform: Hello
 tempo: 60
 figures: {anna: marionette22}
 motions:
@@ -52,8 +52,8 @@ def test_a_person_waves_in_a_show(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "line", "words"),
     [
-        ("from: 3, to: 3.5", 6, "a second or more"),
-        ("from: 2, to: 99", 6, "in the file"),
+        ("from: 3, to: 3.5", 6, "at least one second"),
+        ("from: 2, to: 99", 6, "inside the motion"),
         ("exaggerate: 50", 6, "between 0.1 and 3"),
         ("simplify: fast", 6, "number"),
     ],
@@ -69,7 +69,7 @@ def test_nonsense_is_refused(tmp_path: Path, wrong: str, line: int, words: str) 
 def test_words_for_people_are_refused_for_takes(tmp_path: Path) -> None:
     save(repertoire_of(library.marionette22())["nod"].motion, tmp_path / "take.npz")
     (tmp_path / "show.yaml").write_text(SHOW.replace("person.bvh", "take.npz"))
-    with pytest.raises(FileError, match="for motions of people"):
+    with pytest.raises(FileError, match="only for motions of people"):
         load_script(tmp_path / "show.yaml")
 
 

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 
 from bunraku.choreography import Performance, load_script, perform
-from bunraku.choreography.part import Push, heavier, play, recovery
-from bunraku.choreography.perform import APART, stretches_of
-from bunraku.choreography.rehearse import DT
+from bunraku.choreography.part import Blow, heavier, play, recovery
+from bunraku.choreography.perform import PerformOptions, Stretch, stretches_of
+from bunraku.choreography.rehearse import RehearsalOptions
 from bunraku.choreography.script_file import script_of
 from bunraku.errors import FileError
 from bunraku.io.yaml import yaml_reader
 from bunraku.kinematics import pose
+from bunraku.progress import Progress
 
 SHOW = """\
-show: A short one
+perform: A short one
 tempo: 100
 figures:
   anna: {figure: marionette22, at: [-0.8, 0]}
@@ -32,6 +33,7 @@ script:
     wait: 2
     counts: 4
 """
+DT = PerformOptions().rehearsal.dt
 
 
 @pytest.fixture(scope="module")
@@ -79,26 +81,26 @@ def test_cues_are_marks_on_the_timeline(made: Performance) -> None:
 
 
 def test_cues_that_overlap_are_rehearsed_together(made: Performance) -> None:
-    assert list(stretches_of(made.score, "anna", len(made.motion))) == [(0, round(3.6 / DT))]
-    assert made.report["rehearsed anew"] == 2
+    assert list(stretches_of(made.score, "anna", len(made.motion), dt=DT)) == [Stretch("anna", 0, round(3.6 / DT))]
+    assert made.rehearsed_anew == 2
 
 
 def test_change_a_cue_and_only_what_depends_on_it_is_rehearsed(made: Performance, kept: Path) -> None:
     again = perform(script_of(yaml_reader.parse(SHOW), Path()), folder=kept, threads=1)
-    assert again.report["rehearsed anew"] == 0
+    assert again.rehearsed_anew == 0
     for one, two in zip(made.motion.tracks, again.motion.tracks, strict=True):
         np.testing.assert_array_equal(one.q, two.q)
     elsewhere = SHOW.replace("at: [-0.8, 0]", "at: [-1.4, 0.3]")
-    assert perform(script_of(yaml_reader.parse(elsewhere), Path()), folder=kept, threads=1).report["rehearsed anew"] == 0
+    assert perform(script_of(yaml_reader.parse(elsewhere), Path()), folder=kept, threads=1).rehearsed_anew == 0
     changed = SHOW.replace("bert: hop", "bert: nod")
-    assert perform(script_of(yaml_reader.parse(changed), Path()), folder=kept, threads=1).report["rehearsed anew"] == 1
+    assert perform(script_of(yaml_reader.parse(changed), Path()), folder=kept, threads=1).rehearsed_anew == 1
 
 
 def test_a_broken_file_is_made_anew(made: Performance, kept: Path, tmp_path: Path) -> None:
     for file in kept.glob("*.npz"):
         (tmp_path / file.name).write_bytes(file.read_bytes()[:100])
     again = perform(script_of(yaml_reader.parse(SHOW), Path()), folder=tmp_path, threads=1)
-    assert again.report["rehearsed anew"] == 2
+    assert again.rehearsed_anew == 2
 
 
 def test_feedback_brings_a_puppet_back(made: Performance) -> None:
@@ -108,7 +110,7 @@ def test_feedback_brings_a_puppet_back(made: Performance) -> None:
     blow[0] = 0.1 * sum(body.mass for body in part.figure.bodies)
     off = {}
     for feedback in (True, False):
-        run = play(part, figure=heavier(part.figure, 1.05), pushes=[Push(40, blow)], feedback=feedback)
+        run = play(part, figure=heavier(part.figure, 1.05), blows=[Blow(40, blow)], feedback=feedback)
         off[feedback] = np.abs(run.q - part.x[:, : part.figure.n_q])[:, :n].max(1)
     assert off[True][45:60].max() > 0.02  # it was felt
     assert off[True][-20:].max() < 0.5 * off[False][-20:].max()
@@ -117,12 +119,64 @@ def test_feedback_brings_a_puppet_back(made: Performance) -> None:
     assert found.least_tension >= 0.0
 
 
+def test_the_report_says_how_it_went(made: Performance) -> None:
+    assert made.outcome.ok
+    assert made.outcome.kind == "performed"
+    assert set(made.seconds) == {"score", "timing", "rehearsal", "play"}
+    lines = dict(made.report())
+    assert next(iter(made.report()))[0] == "outcome"
+    assert "A short one: 4.2 s, 3 cues, played by anna, bert" in lines["show"]
+    assert "without feedback" in lines["bert"]
+    assert made.scene is not None
+    assert made.scene.name == "theatre"
+    assert made.seed == 0
+
+
+@pytest.mark.parametrize("stage", ["score", "timing", "rehearsal", "play"])
+def test_ctrl_c_keeps_what_is_rehearsed(stage: str, made: Performance, kept: Path, tmp_path: Path) -> None:
+    """Before any stretch is rehearsed there is no motion; nothing is left on disk but whole rehearsals."""
+
+    def stop(word: Progress) -> None:
+        if word.stage == stage:
+            raise KeyboardInterrupt
+
+    stopped = perform(script_of(yaml_reader.parse(SHOW), Path()), folder=tmp_path / stage, threads=1, progress=stop)
+    assert stopped.outcome.kind == "stopped"
+    assert stopped.motion is None
+    assert stopped.scene is None
+    assert str(stopped).startswith("outcome     stopped")
+    names = {file.name for file in kept.iterdir()}
+    assert all(file.name in names for file in (tmp_path / stage).glob("*"))
+
+
+def test_ctrl_c_truncates_at_the_first_stretch_that_is_not_rehearsed(made: Performance, kept: Path, tmp_path: Path) -> None:
+    later = SHOW + "  - anna: bow\n    at: 8\n    counts: 5\n"
+
+    def stop(word: Progress) -> None:
+        if word.stage == "rehearsal" and word.done > 0.0:
+            raise KeyboardInterrupt
+
+    for file in kept.iterdir():  # what the show before it rehearsed
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    stopped = perform(script_of(yaml_reader.parse(later), Path()), folder=tmp_path, threads=1, progress=stop)
+    assert stopped.outcome.kind == "stopped"
+    assert stopped.motion is None or stopped.motion.duration <= 4.8 + DT
+
+
+def test_a_rehearsal_that_does_not_converge_is_reported_with_its_cue(tmp_path: Path) -> None:
+    hasty = PerformOptions(rehearsal=RehearsalOptions(iterations=1, near_enough=0.0, growth=(1.0,)))
+    done = perform(script_of(yaml_reader.parse(SHOW), Path()), folder=tmp_path, threads=1, options=hasty)
+    assert not done.outcome.ok
+    assert "anna's nod (yes, line 7)" in done.outcome.why
+    assert "out of iterations" in done.outcome.why
+    assert done.motion is not None
+
+
 def test_strings_that_would_cross_are_refused_at_the_cue() -> None:
     text = SHOW.replace("at: [0.8, 0], facing: 30 deg", "at: [0.8, 0]") + "  - anna: walk\n    to: [0.75, 0]\n    counts: 8\n"
     with pytest.raises(FileError, match="strings cross at count") as caught:
         perform(script_of(yaml_reader.parse(text), Path()))
     assert caught.value.line == text[: text.index("anna: walk")].count("\n") + 1
-    assert APART == 0.04
 
 
 def test_the_shipped_show_is_whole() -> None:
@@ -138,7 +192,7 @@ def test_the_shipped_show_is_whole() -> None:
     assert len(motion.marks) == len(made.cues)
     near = nearest({track.name: (track.figure, track.q) for track in motion.tracks})
     assert near is not None
-    assert near.distance > APART
+    assert near.distance > PerformOptions().string_distance
     for track in motion.tracks:
         assert track.tension is not None
         assert track.tension.min() >= 0.0

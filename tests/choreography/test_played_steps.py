@@ -8,14 +8,15 @@ import pytest
 from bunraku.choreography.played_steps import Played
 from bunraku.choreography.score import score
 from bunraku.choreography.script_file import script_of
+from bunraku.choreography.show_outcomes import TIMES_OPTIMAL
 from bunraku.choreography.switching_derivatives import expand
-from bunraku.choreography.switching_times import Outcome, optimize_times
+from bunraku.choreography.switching_times import TimesOptions, optimize_times
 from bunraku.errors import BunrakuError
 from bunraku.io.yaml import yaml_reader
 from tests.differences import difference_quotient, relative_error
 
 SHOW = """\
-show: Two gestures
+perform: Two gestures
 tempo: 100
 figures: {anna: marionette22}
 script:
@@ -44,10 +45,10 @@ def test_derivatives_through_the_puppets_dynamics() -> None:
 def test_timing_finds_when_it_fits() -> None:
     """A puppet that was turned swings on for a while: what comes next waits for that."""
     anna = played(SHOW.replace("sway", "twist"))
-    found = optimize_times(anna, times=[0.5, -0.4], limits=anna.score.limits, tolerance=1e-9)
-    other = optimize_times(anna, times=np.zeros(2), limits=anna.score.limits, tolerance=1e-9)
+    found = optimize_times(anna, times=[0.5, -0.4], limits=anna.score.limits, options=TimesOptions(tolerance=1e-9))
+    other = optimize_times(anna, times=np.zeros(2), limits=anna.score.limits, options=TimesOptions(tolerance=1e-9))
     np.testing.assert_allclose(other.times, found.times, atol=0.005)
-    assert found.outcome is Outcome.OPTIMAL
+    assert found.outcome is TIMES_OPTIMAL
     assert found.iterations <= 12
     assert found.cost < 0.95 * found.costs[0]
     assert np.abs(found.times).max() > 0.1

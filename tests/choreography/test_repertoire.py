@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bunraku.choreography.motion_library import repertoire_of
-from bunraku.choreography.repertoire import FASTEST, SLOWEST, Repertoire
+from bunraku.choreography.repertoire import Repertoire
 from bunraku.errors import UnknownName
 from bunraku.figure import library
 from bunraku.kinematics import frames_along, pose
@@ -76,9 +76,9 @@ def test_rounds_join_without_a_kink(known: Repertoire) -> None:
 
 def test_what_fits_is_neither_too_fast_nor_too_slow(known: Repertoire) -> None:
     salute, wave = known["salute"], known["wave"]
-    assert salute.fits(FASTEST * salute.duration)
-    assert not salute.fits(0.99 * FASTEST * salute.duration)
-    assert not salute.fits(1.01 * SLOWEST * salute.duration)
+    assert salute.fits(salute.fastest * salute.duration)
+    assert not salute.fits(0.99 * salute.fastest * salute.duration)
+    assert not salute.fits(1.01 * salute.slowest * salute.duration)
     assert wave.fits(60.0)
 
 

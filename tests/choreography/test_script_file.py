@@ -17,7 +17,7 @@ from bunraku.io.yaml import yaml_reader
 from bunraku.motion import Motion
 
 GOOD = """\
-show: The meeting
+perform: The meeting
 tempo: 100
 stage: [5 m, 3 m]
 places: {door: [-1.2, 0], table: [1.2, 0]}
@@ -48,8 +48,9 @@ script:
 
 # A piece of the good script, what is written instead (› stands before the word that is blamed), and what is said about it.
 BROKEN = [
-    ("show: The meeting\n", "›", "has no 'show'"),
-    ("show: The meeting", "show: ›12", "expected the name of the show"),
+    ("perform: The meeting\n", "›", "has no 'perform'"),
+    ("perform: The meeting", "›show: The meeting", "a show file begins with 'perform'"),
+    ("perform: The meeting", "perform: ›12", "expected the name of the show"),
     ("tempo: 100", "tempo: ›fast", "expected a number"),
     ("tempo: 100", "tempo: ›1000", "counts a minute"),
     ("tempo: 100", "tempo: ›.nan", "not a number"),
@@ -60,7 +61,7 @@ BROKEN = [
     ("places: {door: [-1.2, 0]", "places: {door: ›[-9, 0]", "off the stage"),
     ("places: {door: [-1.2, 0], table: [1.2, 0]}", "places: ›12", "a mapping of places"),
     ("anna: {figure: marionette22", "anna: {figure: ›marionette2", "no figure is called"),
-    ("anna: {figure: marionette22", "anna: {figure: ›pendulum", "is no marionette"),
+    ("anna: {figure: marionette22", "anna: {figure: ›pendulum", "is not a marionette"),
     ("anna: {figure: marionette22, at: door}", "anna: {figure: marionette22, at: ›dor}", "no place is called 'dor'"),
     ("anna: {figure: marionette22, at: door}", "anna: ›{at: door}", "has no 'figure'"),
     ("anna: {figure: marionette22, at: door}", "anna: {figure: marionette22, ›color: red}", "unknown word 'color'"),
@@ -79,17 +80,18 @@ BROKEN = [
     ("    with: enters", "    with: enters\n    ›after: enters", "both say when it begins"),
     ("    until: greets", "    until: ›enters", "no later than this cue"),
     ("    until: greets", "    until: ›gretes", "no cue is called 'gretes'"),
-    ("    until: greets", "    counts: 6\n    until: ›greets", "not both"),
+    ("    until: greets", "    counts: 6\n    until: ›greets", "both say when the cue ends"),
     ("    name: greets", "    name: ›enters", "a second cue called 'enters'"),
     ("    give: 0.5", "    give: ›-1", "counts to give"),
-    ("    after: greets", "    to: ›[1, 0]", "nobody gets anywhere by 'polka'"),
+    ("    after: greets", "    to: ›[1, 0]", "'polka' does not travel"),
     ("  - bert: polka\n    after: greets", "  - ›bert: polka\n    at: 4", "needs right_arm until count"),
     (
         "  - bert: polka\n    after: greets\n    counts: 4",
         "  - bert: turn\n    after: greets\n    facing: ›190 deg\n    counts: 2.5", "tangle",
     ),
-    ("  - bert: polka", "  - bert: ›turn", "a turn to where?"),
-    ("    at: 24", "    at: 24\n    wait: ›2", "'at' says the count"),
+    ("  - bert: polka", "  - bert: ›turn", "a turn needs 'facing'"),
+    ("  - bert: polka\n    after: greets\n    counts: 4", "  - bert: turn\n    to: ›40 deg", "expected a place, got '40 deg'"),
+    ("    at: 24", "    at: 24\n    wait: ›2", "which says the count"),
     ("    size: 0.8", "    size: ›30", "times its size"),
     ("    mirrored: true", "    mirrored: ›maybe", "expected true or false"),
     ("  - anna: walk\n", "  - ›anna: walk\n    after: greets\n", "wait for each other"),
@@ -100,13 +102,13 @@ BROKEN = [
 
 
 def test_a_show_without_figures(tmp_path: Path) -> None:
-    told = str(said("show: Nobody\ntempo: 90\nfigures: {}\nscript: []\n", tmp_path))
+    told = str(said("perform: Nobody\ntempo: 90\nfigures: {}\nscript: []\n", tmp_path))
     assert "expected a mapping of who plays, got an empty mapping" in told
 
 
 def test_a_marionette_without_motions_is_told_where_to_get_some(tmp_path: Path) -> None:
     told = str(said(GOOD.replace("anna: {figure: marionette22", "anna: {figure: marionette25"), tmp_path))
-    assert "marionette25 has none in the library" in told
+    assert "the library has none for marionette25" in told
     assert "motions" in told
 
 

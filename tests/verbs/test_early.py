@@ -20,7 +20,7 @@ from bunraku.verbs.simulate import file as simulating
 from tests.verbs.test_carry import TEXT as TRAY
 
 SWING = "simulate: pendulum\nduration: 1 s\n"
-HOP = "show: A hop\ntempo: 100\nfigures: {anna: marionette22}\nscript:\n  - anna: hop\n"
+HOP = "perform: A hop\ntempo: 100\nfigures: {anna: marionette22}\nscript:\n  - anna: hop\n"
 FILES = {
     "simulate": SWING,
     "optimize": "optimize: cart_pendulum\nduration: 1 s\ncost: [{forces: 1}]\n",

@@ -21,8 +21,8 @@ ORDERS = {
         "optimize: cart_pendulum\nduration: 0.2\ncost: [{configuration: 1, reference: {theta: 0.1}}, {forces: 0.01}]\n",
         "optimisation: 0.2 s of cart_pendulum, 2 terms",
     ),
-    "show": (
-        "show: Hello\ntempo: 60\nstage: [4, 3]\nfigures: {anna: marionette22}\nscript:\n  - anna: wave\n",
+    "perform": (
+        "perform: Hello\ntempo: 60\nstage: [4, 3]\nfigures: {anna: marionette22}\nscript:\n  - anna: wave\n",
         "show Hello: 1 cues",
     ),
     "climb": ("climb: gecko\npath: [straight: 10 cm]\n", "climb of gecko"),
@@ -79,7 +79,7 @@ def test_a_humanoid_is_guided_on_the_stage(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "verb", "wanted"),
-    [("simulate", "optimize", "bunraku simulate"), ("carry", "simulate", "bunraku carry"), ("show", "climb", "bunraku perform")],
+    [("simulate", "optimize", "bunraku simulate"), ("carry", "simulate", "bunraku carry"), ("perform", "climb", "bunraku perform")],
 )
 def test_a_file_for_another_verb_says_for_which(kind: str, verb: str, wanted: str, tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [verb, str(written(tmp_path, kind))], env={"COLUMNS": "200"})

@@ -1,8 +1,12 @@
-"""Choreography: modes in time, the times that suit them best, and shows that a person writes."""
+"""Choreography: modes and their optimal switching times, and shows that a person writes."""
 
-from bunraku.choreography.perform import Performance, perform
+from bunraku.choreography.perform import PerformOptions, perform
 from bunraku.choreography.score import score
 from bunraku.choreography.script_file import load_script
-from bunraku.choreography.switching_times import Limits, optimize_times
+from bunraku.choreography.show_result import Performance
+from bunraku.choreography.switching_times import OptimalTimes, TimeLimits, TimesOptions, optimize_times
 
-__all__ = ["Limits", "Performance", "load_script", "optimize_times", "perform", "score"]
+__all__ = [
+    "OptimalTimes", "PerformOptions", "Performance", "TimeLimits", "TimesOptions", "load_script", "optimize_times", "perform",
+    "score",
+]  # fmt: skip

@@ -1,12 +1,13 @@
-"""Shifts: when the cues that may give fit best.
+"""Shifts: by how much the cues that may give should come earlier or later.
 
-Cues that hang together, because they share a puppet's stretch between two rests or because one waits for the other, are timed
-together, in the window where they have an effect; others have nothing to do with them. What was timed before is kept on disk.
+Cues that depend on each other are timed together, in the window in which they have an effect: cues of one puppet between two
+rests, and cues that wait for each other. Other cues are timed on their own. Results are kept on disk.
 """
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,35 +16,66 @@ from numpy.typing import NDArray
 from bunraku.choreography.compose import reference
 from bunraku.choreography.played_steps import Played
 from bunraku.choreography.score import Score
-from bunraku.choreography.switching_times import Limits, optimize_times
+from bunraku.choreography.switching_times import TimeLimits, TimesOptions, optimize_times
 from bunraku.kernels.cache import user_cache
+from bunraku.outcome import STOPPED
+from bunraku.progress import Listener, Progress
 from bunraku.writing import writing
 
 Array = NDArray[np.float64]
 Window = tuple[float, float]
-AFTER = 1.0  # [s] that a puppet is watched after its last cue
-MOST, TOLERANCE = 8, 1e-3
-VERSION = 1
 
 
-def best_shifts(made: Score, *, dt: float, folder: Path | None = None, again: bool = False) -> Array:
-    """Of all cues that may give [counts]."""
+@dataclass(frozen=True)
+class ShiftOptions:
+    """What tunes the timing of a show."""
+
+    dt: float = 0.04
+    """Length of a simulated step [s]."""
+    after: float = 1.0
+    """How long a puppet is simulated after its last cue [s]: swinging costs."""
+    search: TimesOptions = TimesOptions(iterations=8, tolerance=1e-3)
+    """Of Newton's method."""
+
+
+def best_shifts(
+    made: Score, *, folder: Path | None = None, again: bool = False, options: ShiftOptions = ShiftOptions(),  # noqa: B008 (frozen)
+    progress: Listener | None = None,
+) -> Array:  # fmt: skip
+    """The best shifts of all cues of a score (`made`) that may give [counts].
+
+    folder: where results are kept; the user's cache where it is None.
+    again: whether results on disk are ignored.
+    options: step and accuracy.
+    progress: hears of every group of cues, as stage "timing".
+
+    Raises KeyboardInterrupt on Ctrl-C; what was found for earlier groups is kept on disk.
+    """
     shifts = np.zeros(len(made.give))
-    for chosen, windows in groups(made):
-        players = [Played(made, role, dt, window, chosen) for role, window in windows.items()]
+    found_groups = groups(made, options=options)
+    for number, (chosen, windows) in enumerate(found_groups):
+        if progress is not None:
+            progress(Progress("timing", number / len(found_groups)))
+        players = [Played(made, role, options.dt, window, chosen) for role, window in windows.items()]
         limits = _within(made.limits, chosen, shifts)
-        file = (folder or user_cache() / "rehearsals") / f"timing-{_fingerprint(made, players, limits)}.txt"
+        file = (folder or user_cache() / "rehearsals") / f"timing-{_fingerprint(made, players, limits, options)}.txt"
         found = None if again else _loaded(file, len(chosen))
         if found is None:
-            found = optimize_times(*players, times=np.zeros(len(chosen)), limits=limits, most=MOST, tolerance=TOLERANCE).times
+            best = optimize_times(*players, times=np.zeros(len(chosen)), limits=limits, options=options.search)
+            if best.outcome.kind == STOPPED.kind:
+                raise KeyboardInterrupt
+            found = best.times
             _kept(file, found)
         shifts[list(chosen)] = found
     return shifts
 
 
-def groups(made: Score) -> list[tuple[tuple[int, ...], dict[str, Window]]]:
-    """Shifts that belong together, and the window [s] of every puppet in which they have an effect."""
-    own: list[tuple[set[int], dict[str, Window]]] = [({k}, _windows(made, k)) for k in range(len(made.give))]
+def groups(made: Score, *, options: ShiftOptions = ShiftOptions()) -> list[tuple[tuple[int, ...], dict[str, Window]]]:  # noqa: B008 (frozen)
+    """Shifts of a score (`made`) that depend on each other, with the window [s] of every puppet in which they have an effect.
+
+    `options` say how long a puppet is simulated after its last cue.
+    """
+    own: list[tuple[set[int], dict[str, Window]]] = [({k}, _windows(made, k, options.after)) for k in range(len(made.give))]
     merged = True
     while merged:
         merged = False
@@ -61,7 +93,7 @@ def groups(made: Score) -> list[tuple[tuple[int, ...], dict[str, Window]]]:
     return [(tuple(sorted(chosen)), dict(sorted(windows.items()))) for chosen, windows in own]
 
 
-def _windows(made: Score, shift: int) -> dict[str, Window]:
+def _windows(made: Score, shift: int, after: float) -> dict[str, Window]:
     count, out = made.script.count, dict[str, Window]()
     for role in made.script.roles:
         spans = []
@@ -73,7 +105,7 @@ def _windows(made: Score, shift: int) -> dict[str, Window]:
             begin, end = min(a for a, _, moves in spans if moves), max(b for _, b, moves in spans if moves)
             while (wider := min((a for a, b, _ in spans if a < begin < b), default=begin)) < begin:
                 begin = wider  # to where the puppet rests
-            out[role.name] = (begin, min(end + AFTER, made.counts * count))
+            out[role.name] = (begin, min(end + after, made.counts * count))
     return out
 
 
@@ -86,17 +118,17 @@ def _joined(a: Window | None, b: Window | None) -> Window:
     return min(w[0] for w in both), max(w[1] for w in both)
 
 
-def _within(limits: Limits, chosen: tuple[int, ...], shifts: Array) -> Limits:
-    """Limits on some shifts, the others as they are."""
+def _within(limits: TimeLimits, chosen: tuple[int, ...], shifts: Array) -> TimeLimits:
+    """Limits on the chosen shifts, with the others fixed."""
     rows = limits.rows[:, list(chosen)]
     other = shifts.copy()
     other[list(chosen)] = 0.0
     touched = np.any(rows != 0.0, axis=1)
-    return Limits(rows[touched], (limits.bound - limits.rows @ other)[touched])
+    return TimeLimits(rows[touched], (limits.bound - limits.rows @ other)[touched])
 
 
-def _fingerprint(made: Score, players: list[Played], limits: Limits) -> str:
-    digest = hashlib.sha256(f"{VERSION}".encode())
+def _fingerprint(made: Score, players: list[Played], limits: TimeLimits, options: ShiftOptions) -> str:
+    digest = hashlib.sha256(f"timing 2 {options}".encode())  # the number changes when the method does
     for player in players:
         found = reference(made, player.role, player.t, np.zeros(len(made.give)))
         own = list(player.chosen or ())
@@ -112,7 +144,7 @@ def _loaded(file: Path, count: int) -> Array | None:
     try:
         found = np.array([float(word) for word in file.read_text(encoding="utf-8").split()])
     except (OSError, ValueError):
-        return None  # never kept, or broken: it is found anew
+        return None  # not there, or broken: it is found again
     return found if len(found) == count and np.isfinite(found).all() else None
 
 

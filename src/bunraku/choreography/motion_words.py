@@ -1,4 +1,4 @@
-"""Motions of a show's own, beside the library's: takes that were recorded, and what people did in BVH files."""
+"""Motions that a show adds to the library's: recorded takes, and people's motions in BVH files."""
 
 from __future__ import annotations
 
@@ -8,33 +8,44 @@ from pathlib import Path
 
 from bunraku.choreography.people import played_by
 from bunraku.choreography.puppet import Puppet
-from bunraku.choreography.repertoire import Piece, Repertoire
+from bunraku.choreography.repertoire import MotionPiece, Repertoire
 from bunraku.choreography.script import Role
 from bunraku.errors import BunrakuError, parts
 from bunraku.io import load
 from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.shape_words import file_named
 from bunraku.motion import Motion
 
-PERSON = ("from", "to", "exaggerate", "simplify")
-MOTION = ("file", "parts", "loop", "travels", *PERSON)
 
+def between(node: Node, low: float, high: float, what: str, quantity: Quantity = Quantity.NUMBER) -> float:
+    """The number at `node`, in SI units.
 
-def between(node: Node, low: float, high: float, what: str) -> float:
-    """A number that is neither too small nor too large."""
-    value = node.number()
+    low, high: the smallest and the largest that are allowed.
+    what: words that follow the number in a message.
+    quantity: which units are accepted.
+
+    Raises FileError for any other number.
+    """
+    value = node.number(quantity)
     if not low <= value <= high:
         raise node.error(f"{value:g} {what}", advice=f"between {low:g} and {high:g}")
     return value
 
 
 def with_motions(node: Node | None, folder: Path, roles: tuple[Role, ...]) -> tuple[Role, ...]:
-    """The roles, each with the motions that the show adds to its repertoire."""
+    """The `roles`, each with the motions that the show adds to its repertoire.
+
+    node: the value of `motions:`; None where the file has none.
+    folder: where the files lie that it names.
+
+    Raises FileError at the place of the first mistake.
+    """
     if node is None:
         return roles
     if not isinstance(node.value, dict):
         raise node.unwanted("a mapping of motions", advice="write name: {file: take.npz}")
-    added: dict[str, dict[str, Piece]] = {role.figure.name: {} for role in roles}
+    added: dict[str, dict[str, MotionPiece]] = {role.figure.name: {} for role in roles}
     for name, at in node.value.items():
         for piece in _pieces(name, at, folder, roles):
             added[piece.motion.figure.name][name] = piece
@@ -44,54 +55,61 @@ def with_motions(node: Node | None, folder: Path, roles: tuple[Role, ...]) -> tu
     )
 
 
-def _pieces(name: str, node: Node, folder: Path, roles: tuple[Role, ...]) -> Iterator[Piece]:
-    """A motion of one's own: of one figure, or a person's for every figure that plays."""
-    words = node.words(MOTION, "a motion") if isinstance(node.value, dict) else {"file": node}
+def _pieces(name: str, node: Node, folder: Path, roles: tuple[Role, ...]) -> Iterator[MotionPiece]:
+    """A motion of the show's own: of one figure, or a person's for every figure that plays."""
+    persons = ("from", "to", "exaggerate", "simplify")
+    words = (
+        node.words(("file", "parts", "loop", "travels", *persons), "a motion") if isinstance(node.value, dict) else {"file": node}
+    )
     file = node.need("file", f"{name!r}") if isinstance(node.value, dict) else node
     path = file_named(file, folder, (".npz", ".csv", ".yaml", ".bvh"), "a motion file")
     motion = load(path)
     if not isinstance(motion, Motion) or len(motion.tracks) != 1:
-        raise file.error("there is no motion of one figure in it", advice="record one with bunraku simulate or on the stage")
+        raise file.error("the file holds no motion of one figure", advice="record one with bunraku simulate or on the stage")
     puppets = {role.figure.name: role.repertoire.puppet for role in roles}
     if path.suffix == ".bvh":
         for puppet in puppets.values():
             yield _piece(name, words, _by_puppet(motion, puppet, words, file), puppet)
         return
-    for word in PERSON:
+    for word in persons:
         if word in words:
-            raise node.keys[word].error(f"{word!r} is for motions of people", advice="give a BVH file, or remove the word")
+            raise node.keys[word].error(f"{word!r} is only for motions of people", advice="give a BVH file, or remove the word")
     if motion.figure.name not in puppets:
-        raise file.error(f"{motion.figure.name} does not play", advice=f"give figures a {motion.figure.name}")
+        raise file.error(
+            f"it is a motion of {motion.figure.name}, which does not play", advice=f"add a {motion.figure.name} to 'figures'"
+        )
     puppet = puppets[motion.figure.name]
     yield _piece(name, words, _from_rest(motion, puppet, file), puppet)
 
 
-def _piece(name: str, words: Mapping[str, Node], motion: Motion, puppet: Puppet) -> Piece:
+def _piece(name: str, words: Mapping[str, Node], motion: Motion, puppet: Puppet) -> MotionPiece:
     parts = tuple(puppet.parts)
     if "parts" in words:
         parts = tuple(item.choice(puppet.parts, "part") for item in words["parts"].items("parts"))
     loop = None
     if "loop" in words:
-        begin, end = words["loop"].numbers(2)
+        begin, end = words["loop"].numbers(2, Quantity.TIME)
         if not 0.0 < begin < end < motion.duration:
             raise words["loop"].error(
-                f"a loop from {begin:g} s to {end:g} s", advice=f"it must lie within the {motion.duration:g} s of the motion"
+                f"the loop goes from {begin:g} s to {end:g} s, but the motion lasts {motion.duration:g} s",
+                advice="write [begin, end] in seconds, both inside the motion",
             )
         loop = (begin, end)
-    return Piece(name, motion, parts, loop, words["travels"].flag() if "travels" in words else False)
+    return MotionPiece(name, motion, parts, loop, words["travels"].flag() if "travels" in words else False)
 
 
 def _by_puppet(motion: Motion, puppet: Puppet, words: Mapping[str, Node], file: Node) -> Motion:
-    """What a person does between two times, as the puppet would."""
-    begin = words["from"].number() if "from" in words else 0.0
-    end = words["to"].number() if "to" in words else motion.duration
+    """What a person does between two times, imitated by the puppet."""
+    begin = words["from"].number(Quantity.TIME) if "from" in words else 0.0
+    end = words["to"].number(Quantity.TIME) if "to" in words else motion.duration
     if not 0.0 <= begin < end - 1.0 or end > motion.duration + 1e-9:
         raise words.get("from", words.get("to", file)).error(
-            f"from {begin:g} s to {end:g} s of {motion.duration:.4g} s", advice="give a second or more that is in the file"
+            f"from {begin:g} s to {end:g} s of a motion of {motion.duration:.4g} s",
+            advice="choose at least one second inside the motion",
         )
     options = {
         "exaggerate": between(words["exaggerate"], 0.1, 3.0, "times as large") if "exaggerate" in words else 0.6,
-        "simplify": between(words["simplify"], 0.2, 10.0, "Hz to keep") if "simplify" in words else 1.5,
+        "simplify": between(words["simplify"], 0.2, 10.0, "Hz to keep", Quantity.FREQUENCY) if "simplify" in words else 1.5,
     }
     try:
         return played_by(puppet, motion.slice(motion.t[0] + begin, motion.t[0] + end), **options)
@@ -104,7 +122,7 @@ def _from_rest(motion: Motion, puppet: Puppet, node: Node) -> Motion:
     off = abs(motion.q[-1] - motion.q[0]).max()
     if off > 0.05:
         raise node.error(
-            f"it does not end where it begins: a variable is {off:.2g} off",
+            f"it does not end where it begins: a variable differs by {off:.2g}",
             advice="trim or extend it so that both ends are the same rest",
         )
     return motion

@@ -1,7 +1,7 @@
-"""Part: what one puppet has rehearsed for a whole show, and how it goes when the curtain is up.
+"""Part: what one puppet has rehearsed for a whole show, and how it is played.
 
-Played, a puppet is held to its part by feedback; strings may go slack. It may be pushed, and it may weigh something else
-than was thought: what is left of that at the end says what the feedback is worth.
+Feedback holds the puppet to its part; strings may go slack. To test the feedback, the puppet may be pushed and may weigh more than
+in the rehearsal; `recovery` measures how far it is then off its part.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """States (N + 1, n_x), hands (N, kinematic) and gains (N, kinematic, n_x): u = ū − K (x − x̄)."""
+class RehearsedPart:
+    """States x̄ (N + 1, n_x), hands ū (N, kinematic) and gains K (N, kinematic, n_x) of one puppet: u = ū − K (x − x̄)."""
 
     figure: Figure
     dt: float
@@ -39,26 +39,30 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Push:
-    """A blow between two steps: momentum along dynamic variables."""
+class Blow:
+    """A sudden push between two steps."""
 
     step: int
+    """Number of the step before which it happens."""
     momentum: Array
+    """What it adds to the momenta of the dynamic variables [N·s or N·m·s]."""
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
-    """How a part went."""
+class PlayedPart:
+    """A part as it was played."""
 
     figure: Figure
     x: Array
+    """States, (N + 1, n_x)."""
     tension: Array
-    """Of strings and wires [N], (N + 1, …)."""
+    """Tensions of strings and wires [N], (N + 1, …)."""
 
     __repr__ = brief
 
     @property
     def q(self) -> Array:
+        """Configurations, (N + 1, n_q)."""
         return self.x[:, : self.figure.n_q]
 
     @property
@@ -73,7 +77,7 @@ class Run:
 
 
 class OffScript(BunrakuError):
-    """A puppet could not be held to its part; `step` is when."""
+    """A puppet (`figure`) could not be held to its part in a `step` of `dt` [s]."""
 
     def __init__(self, figure: Figure, step: int, dt: float) -> None:
         super().__init__(
@@ -83,8 +87,15 @@ class OffScript(BunrakuError):
         self.step = step
 
 
-def play(part: Part, *, figure: Figure | None = None, pushes: Sequence[Push] = (), feedback: bool = True) -> Run:
-    """The part played by its figure, or by one that differs from it a little."""
+def play(part: RehearsedPart, *, figure: Figure | None = None, blows: Sequence[Blow] = (), feedback: bool = True) -> PlayedPart:
+    """A `part` played in simulation.
+
+    figure: who plays it; None for the figure that rehearsed it. It may differ a little, in mass for one.
+    blows: pushes on the way.
+    feedback: whether the gains correct the hands.
+
+    Raises OffScript where the simulation cannot follow.
+    """
     figure = figure or part.figure
     s = System.of(figure, dt=part.dt, inputs=figure.kinematic)
     N, ropes = len(part.u), len(figure.strings) + len(figure.wires)
@@ -92,11 +103,11 @@ def play(part: Part, *, figure: Figure | None = None, pushes: Sequence[Push] = (
     x, u, impulse = np.empty_like(part.x), np.empty_like(U), np.empty((N, s.n_links))
     states, bits = np.empty((N, s.n_links), np.int8), np.zeros(N, np.int64)
     taut, now = np.zeros(s.n_links, np.int8), part.x[0].copy()
-    blows = {push.step: push.momentum for push in pushes if 0 < push.step < N}
-    edges = [0, *sorted(blows), N]
+    pushed = {blow.step: blow.momentum for blow in blows if 0 < blow.step < N}
+    edges = [0, *sorted(pushed), N]
     for a, b in pairwise(edges):
-        if a in blows:
-            now[figure.n_q : figure.n_q + figure.n_dynamic] += blows[a]
+        if a in pushed:
+            now[figure.n_q : figure.n_q + figure.n_dynamic] += pushed[a]
         X = part.x[a : b + 1].copy()
         K = part.gains[a:b] if feedback else part.gains[:0]
         u_now = U[a:b].copy()
@@ -110,7 +121,7 @@ def play(part: Part, *, figure: Figure | None = None, pushes: Sequence[Push] = (
         if done < b - a:
             raise OffScript(figure, a + int(done), part.dt)
         now, taut = x[b].copy(), states[b - 1].copy()
-    return Run(figure, x, np.concatenate([impulse[:1], impulse])[:, :ropes] / part.dt)
+    return PlayedPart(figure, x, np.concatenate([impulse[:1], impulse])[:, :ropes] / part.dt)
 
 
 def _times(factor: float, inertia: tuple[float, ...]) -> tuple[float, float, float, float, float, float]:
@@ -119,35 +130,46 @@ def _times(factor: float, inertia: tuple[float, ...]) -> tuple[float, float, flo
 
 
 def heavier(figure: Figure, factor: float) -> Figure:
-    """The same figure with all masses multiplied: a model that was wrong."""
+    """The `figure` with all masses multiplied by `factor`: it stands for an error of the model."""
     bodies = tuple(replace(b, mass=factor * b.mass, inertia=_times(factor, b.inertia)) for b in figure.bodies)
     return replace(figure, bodies=bodies)
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """What is left of a disturbance: rms of q from the part, with feedback and without [rad or m]; the least tension [N]."""
+    """How far a puppet that is disturbed is off its part."""
 
     held: float
+    """Root mean square over all samples and dynamic variables, with feedback [rad or m]."""
     open: float
+    """The same without feedback; infinite where it cannot be played."""
     least_tension: float
+    """Of all strings, with feedback [N]."""
 
 
-def recovery(part: Part, *, seed: int = 0, blow: float = 0.15, every: float = 5.0, factor: float = 1.03) -> Recovery:
-    """Played by a figure that is a little heavier, and pushed every few seconds by `blow` [m/s] of its own mass, anywhere."""
+def recovery(part: RehearsedPart, *, seed: int = 0, blow: float = 0.15, every: float = 5.0, factor: float = 1.03) -> Recovery:
+    """A `part` played by a figure that is too heavy and is pushed again and again, in random horizontal directions.
+
+    seed: of the directions.
+    blow: standard deviation of each push, as a change of the whole puppet's velocity along x and y [m/s].
+    every: time between two pushes [s].
+    factor: on all masses.
+
+    Raises OffScript where it cannot be played even with feedback.
+    """
     rng = np.random.default_rng(seed)
     figure, n = part.figure, part.figure.n_dynamic
     mass = sum(body.mass for body in figure.bodies)
-    pushes = []
+    blows = []
     for step in range(round(every / part.dt), len(part.u), round(every / part.dt)):
         momentum = np.zeros(n)
         momentum[:2] = blow * mass * rng.normal(size=2)  # the whole puppet, across the stage
-        pushes.append(Push(step, momentum))
+        blows.append(Blow(step, momentum))
     wrong = heavier(figure, factor)
-    held = play(part, figure=wrong, pushes=pushes)
+    held = play(part, figure=wrong, blows=blows)
     off = [float(np.sqrt(np.mean((held.q - part.x[:, : figure.n_q])[:, :n] ** 2)))]
     try:
-        loose = play(part, figure=wrong, pushes=pushes, feedback=False)
+        loose = play(part, figure=wrong, blows=blows, feedback=False)
         off.append(float(np.sqrt(np.mean((loose.q - part.x[:, : figure.n_q])[:, :n] ** 2))))
     except OffScript:
         off.append(float("inf"))

@@ -1,190 +1,318 @@
 """perform: a script becomes a motion of all its puppets.
 
-It is scored, checked for strings that would cross, timed where cues may give, rehearsed stretch by stretch from rest to rest,
-and played: every puppet under feedback about what it rehearsed, strings that may go slack and all.
+The script is scored, checked for strings that would cross, and timed where cues may give. Every puppet rehearses stretch by
+stretch, from rest to rest. Then the show is played: every puppet is simulated with strings that may go slack, and feedback holds it
+to what it rehearsed.
 """
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.brief import brief
 from bunraku.choreography.compose import reference
-from bunraku.choreography.crossing import Near, nearest
-from bunraku.choreography.cue_shifts import best_shifts
-from bunraku.choreography.part import OffScript, Part, play
-from bunraku.choreography.rehearse import DT, Hung, Rehearsed, rehearse
-from bunraku.choreography.score import Score, Timed, score
+from bunraku.choreography.crossing import NearestStrings, nearest
+from bunraku.choreography.cue_shifts import ShiftOptions, best_shifts
+from bunraku.choreography.part import OffScript, RehearsedPart, play
+from bunraku.choreography.rehearse import Hung, RehearsalOptions, Rehearsed, rehearse
+from bunraku.choreography.score import Score, ScoreOptions, Timed, score
 from bunraku.choreography.script import Script
+from bunraku.choreography.show_outcomes import NOT_REHEARSED, PERFORMED
+from bunraku.choreography.show_result import Performance
+from bunraku.choreography.theatre import costumed, theatre
 from bunraku.errors import BunrakuError, FileError, parts
+from bunraku.kernels.clock import worked
 from bunraku.motion import Mark, Motion, Track
+from bunraku.outcome import STOPPED, Outcome
+from bunraku.progress import Listener, Progress
 
 Array = NDArray[np.float64]
-APART = 0.04  # [m] between strings of different puppets
-REST = 0.6  # [s] of stillness at the end
 
 
-@dataclass(frozen=True, eq=False)
-class Performance:
-    """A show that was played."""
+@dataclass(frozen=True)
+class PerformOptions:
+    """What tunes a performance."""
 
-    motion: Motion
-    reference: Motion
-    score: Score
-    shifts: Array
-    """Of the cues that may give [counts]."""
-    parts: dict[str, Part]
-    near: Near | None
-    report: dict[str, float] = field(default_factory=dict)
-    """Seconds of each stage, stretches rehearsed anew, and how well it went."""
-
-    __repr__ = brief
+    string_distance: float = 0.04
+    """Strings of different puppets must keep this distance [m]."""
+    final_rest: float = 0.6
+    """How long the puppets hang still at the end [s]."""
+    score: ScoreOptions = ScoreOptions()
+    shifts: ShiftOptions = ShiftOptions()
+    rehearsal: RehearsalOptions = RehearsalOptions()
 
 
-Progress = Callable[[str, float], None]
+@dataclass(frozen=True)
+class Stretch:
+    """Samples `first` to `last` between which the puppet that plays `role` moves, from rest to rest."""
+
+    role: str
+    first: int
+    last: int
 
 
 def perform(
-    script: Script, *, folder: Path | None = None, again: bool = False, threads: int | None = None,
-    progress: Progress | None = None,
+    script: Script, *, folder: Path | None = None, again: bool = False, threads: int | None = None, seed: int | None = None,
+    progress: Listener | None = None, options: PerformOptions = PerformOptions(),  # noqa: B008 (frozen)
 ) -> Performance:  # fmt: skip
-    """The motion of a script. Rehearsals are kept in `folder`, in the user's cache where none is given, and not asked for
-    `again` unless that is wanted: change a cue, and only what depends on it is rehearsed.
+    """Performs a script.
+
+    script: who plays what, when (`load_script`).
+    folder: where rehearsals are kept; the user's cache where it is None. Change a cue, and only what depends on it is rehearsed.
+    again: whether everything is rehearsed again, also what is on disk.
+    threads: how many stretches are rehearsed side by side; as many as there are processors, at most 4, where it is None.
+    seed: of the pushes that test the feedback (`Performance.recoveries`); 0 where it is None. Nothing else is random.
+    progress: hears of the stages "score", "timing", "rehearsal" and "play".
+    options: distances, speeds, and how puppets rehearse.
+
+    Returns the performance. Its outcome is not ok where the rehearsal of a stretch did not converge. After Ctrl-C its outcome is
+    of kind "stopped", what was rehearsed is on disk, and the motion is truncated where the first stretch is not rehearsed (None
+    where nothing is). Raises FileError, which names the cue, where the script cannot be played.
     """
-    tell = progress or (lambda stage, done: None)
-    report, begun = {}, time.perf_counter()
-
-    def lap(stage: str) -> None:
-        nonlocal begun
-        report[f"{stage} [s]"], begun = time.perf_counter() - begun, time.perf_counter()
-
-    made = score(script)
-    t = DT * np.arange(round((made.counts * script.count + REST) / DT) + 1, dtype=float)
-    _require_apart(made, t, np.zeros(len(made.give)))
-    lap("score")
-    tell("timing", 0.0)
-    shifts = best_shifts(made, dt=2.0 * DT, folder=folder, again=again)
-    made, none = made.on_samples(shifts, DT), np.zeros(0)
-    wanted = {role.name: reference(made, role.name, t, none).value for role in script.roles}
-    _require_apart(made, t, none)
-    lap("timing")
-    stretches = [(role.name, a, b) for role in script.roles for a, b in stretches_of(made, role.name, len(t))]
-    rehearsed, fresh = _rehearsed(made, wanted, stretches, folder, again, threads, tell)
-    report["rehearsed anew"] = float(fresh)
-    lap("rehearsal")
-    with ThreadPoolExecutor(_threads(threads)) as pool:
-        found = pool.map(lambda name: _part(made, name, wanted[name], stretches, rehearsed), wanted)
-        parts = dict(zip(wanted, found, strict=True))
-        tracks = tuple(pool.map(lambda name: _played(made, name, parts[name]), parts))
-    motion = Motion(t, tracks, marks=tuple(_marks(made)))
-    asked = Motion(t, tuple(Track(script.role(name).figure, q, name=name) for name, q in wanted.items()))
-    near = nearest({track.name: (track.figure, track.q) for track in motion.tracks})
-    lap("play")
-    for track in tracks:
-        n = track.figure.n_dynamic
-        report[f"{track.name} off by [rms]"] = float(np.sqrt(np.mean((track.q[:, :n] - wanted[track.name][:, :n]) ** 2)))
-    return Performance(motion, asked, made, shifts, parts, near, report)
+    show = _Show(script, folder, again, threads or min(4, os.cpu_count() or 1), progress or (lambda _: None), options)
+    outcome = PERFORMED
+    try:
+        show.score_it()
+        show.time_it()
+        outcome = show.rehearse_it()
+        show.play_it()
+    except KeyboardInterrupt:
+        outcome = STOPPED.because("stopped by hand; what was rehearsed is kept on disk")
+    scene = None if show.motion is None else theatre(show.motion)
+    return Performance(
+        script, outcome, show.motion, scene, show.seconds, seed or 0, show.asked, show.score, show.shifts, show.parts, show.near,
+        show.errors, show.anew,
+    )  # fmt: skip
 
 
-def stretches_of(made: Score, role: str, samples: int) -> Iterator[tuple[int, int]]:
-    """The samples between which a puppet moves, from rest to rest; cues that overlap are rehearsed together."""
+def stretches_of(made: Score, role: str, samples: int, *, dt: float) -> Iterator[Stretch]:
+    """The stretches of the puppet that plays `role`; cues that overlap belong to one stretch.
+
+    made: a score without shifts.
+    samples: how many samples the show has.
+    dt: time between two samples [s].
+    """
     spans = []
     for timed in made.of(role):
         if timed.piece.parts or timed.goal != timed.origin:
-            begin, end = (round(float(when[0]) * made.script.count / DT) for when in (timed.begin, timed.end))
+            begin, end = (round(float(when[0]) * made.script.count / dt) for when in (timed.begin, timed.end))
             spans.append((begin, end))
     spans.sort()
     while spans:
         a, b = spans.pop(0)
         while spans and spans[0][0] < b:
             b = max(b, spans.pop(0)[1])
-        yield a, min(b, samples - 1)
+        yield Stretch(role, a, min(b, samples - 1))
 
 
-def _rehearsed(
-    made: Score, wanted: dict[str, Array], stretches: list[tuple[str, int, int]], folder: Path | None, again: bool,
-    threads: int | None, tell: Progress,
-) -> tuple[list[Rehearsed], int]:  # fmt: skip
-    hung = {role.name: Hung(role.repertoire.puppet) for role in made.script.roles}
-    fresh: list[Rehearsed] = []
-    done = 0
+class _Stopped(Exception):
+    """Ends a search on another thread after Ctrl-C."""
 
-    def one(stretch: tuple[str, int, int]) -> Rehearsed:
-        nonlocal done
-        name, a, b = stretch
+
+@dataclass
+class _Show:
+    """A performance in the making: each stage adds what the next one needs."""
+
+    script: Script
+    folder: Path | None
+    again: bool
+    threads: int
+    tell: Listener
+    options: PerformOptions
+    seconds: dict[str, float] = field(default_factory=dict)
+    score: Score | None = None
+    shifts: Array = field(default_factory=lambda: np.zeros(0))
+    wanted: dict[str, Array] = field(default_factory=dict)
+    found: dict[Stretch, Rehearsed] = field(default_factory=dict)
+    anew: int = 0
+    parts: dict[str, RehearsedPart] = field(default_factory=dict)
+    motion: Motion | None = None
+    asked: Motion | None = None
+    near: NearestStrings | None = None
+    errors: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.dt, self.t = self.options.rehearsal.dt, np.zeros(0)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Takes the time of a stage and announces its begin and its end."""
+        begun = worked()
+        self.tell(Progress(name, 0.0))
         try:
-            found = rehearse(hung[name], wanted[name][a : b + 1], folder=folder, again=again, solved=fresh.append)
-        except BunrakuError as error:
-            raise _blamed(made, name, a * DT, error) from None
-        done += 1
-        tell("rehearsal", done / len(stretches))
-        return found
+            yield
+        finally:
+            self.seconds[name] = worked() - begun
+        self.tell(Progress(name, 1.0))
 
-    with ThreadPoolExecutor(_threads(threads)) as pool:
-        return list(pool.map(one, stretches)), len(fresh)
+    @property
+    def made(self) -> Score:
+        assert self.score is not None
+        return self.score
+
+    # -- the stages ----------------------------------------------------------------------------------------------
+
+    def score_it(self) -> None:
+        with self.stage("score"):
+            self.score = score(self.script, options=self.options.score)
+            end = self.score.counts * self.script.count + self.options.final_rest
+            self.t = self.dt * np.arange(round(end / self.dt) + 1, dtype=float)
+            self._require_apart(np.zeros(len(self.score.give)))
+
+    def time_it(self) -> None:
+        with self.stage("timing"):
+            self.shifts = best_shifts(
+                self.made, folder=self.folder, again=self.again, options=self.options.shifts, progress=self.tell
+            )
+            self.score, none = self.made.on_samples(self.shifts, self.dt), np.zeros(0)
+            self.wanted = {role.name: reference(self.score, role.name, self.t, none).value for role in self.script.roles}
+            self._require_apart(none)
+
+    def rehearse_it(self) -> Outcome:
+        """After Ctrl-C the show is truncated where the first stretch is not rehearsed."""
+        stretches = [s for role in self.script.roles for s in stretches_of(self.made, role.name, len(self.t), dt=self.dt)]
+        with self.stage("rehearsal"):
+            self.found, stopped = self._rehearsed(stretches)
+        lost = [(s, found) for s, found in self.found.items() if not found.converged]
+        if stopped:
+            samples = 1 + min((s.first for s in stretches if s not in self.found), default=len(self.t) - 1)
+            if samples < 2:
+                raise KeyboardInterrupt
+            self.t = self.t[:samples]
+            self.wanted = {name: q[:samples] for name, q in self.wanted.items()}
+            return STOPPED.because(
+                f"stopped by hand; {len(self.found)} of {len(stretches)} stretches are rehearsed, and kept on disk"
+            )
+        if lost:
+            stretch, found = min(lost, key=lambda one: one[0].first)
+            cue = self._active(stretch.role, stretch.first * self.dt).cue
+            name = f"{stretch.role}'s {cue.motion} ({cue.name}, line {cue.where.line})"
+            others = f", and so did {len(lost) - 1} more" if len(lost) > 1 else ""
+            return NOT_REHEARSED.because(f"the rehearsal of {name} ended with {found.outcome!r}{others}")
+        return PERFORMED
+
+    def play_it(self) -> None:
+        with self.stage("play"):
+            with ThreadPoolExecutor(self.threads) as pool:
+                self.parts = dict(zip(self.wanted, pool.map(self._part, self.wanted), strict=True))
+                tracks = tuple(pool.map(self._played, self.parts))
+            marks = tuple(mark for mark in self._marks() if mark.t <= self.t[-1])
+            self.asked = Motion(
+                self.t, tuple(Track(self.script.role(name).figure, q, name=name) for name, q in self.wanted.items())
+            )
+            self.near = nearest({track.name: (track.figure, track.q) for track in tracks})
+            for track in tracks:
+                n = track.figure.n_dynamic
+                away = track.q[:, :n] - self.wanted[track.name][:, :n]
+                self.errors[track.name] = float(np.sqrt(np.mean(away**2)))
+            self.motion = costumed(Motion(self.t, tracks, marks=marks))
+
+    # -- rehearsal -----------------------------------------------------------------------------------------------
+
+    def _rehearsed(self, stretches: list[Stretch]) -> tuple[dict[Stretch, Rehearsed], bool]:
+        """Those stretches that were rehearsed, and whether Ctrl-C ended it."""
+        hung = {role.name: Hung(role.repertoire.puppet, self.options.rehearsal) for role in self.script.roles}
+        anew: list[Rehearsed] = []
+        ready: list[Stretch] = []
+        stop = threading.Event()
+
+        def heard(_: Progress) -> None:
+            if stop.is_set():
+                raise _Stopped
+            self.tell(Progress("rehearsal", len(ready) / len(stretches), f"{len(ready)} of {len(stretches)} stretches"))
+
+        def one(stretch: Stretch) -> Rehearsed:
+            wanted = self.wanted[stretch.role][stretch.first : stretch.last + 1]
+            try:
+                found = rehearse(
+                    hung[stretch.role], wanted, folder=self.folder, again=self.again, solved=anew.append, progress=heard
+                )
+            except BunrakuError as error:
+                raise self._blamed(stretch.role, stretch.first * self.dt, error) from None
+            ready.append(stretch)
+            self.tell(Progress("rehearsal", len(ready) / len(stretches), f"{len(ready)} of {len(stretches)} stretches"))
+            return found
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            futures = {stretch: pool.submit(one, stretch) for stretch in stretches}
+            stopped = _waited_for(futures.values(), pool, stop)
+        self.anew = len(anew)
+        done = {s: f for s, f in futures.items() if not f.cancelled() and f.exception() is None}
+        return {stretch: future.result() for stretch, future in done.items()}, stopped
+
+    def _part(self, role: str) -> RehearsedPart:
+        """All of a puppet's show: rehearsed stretches, and rest between them."""
+        own, wanted, end = self.script.role(role), self.wanted[role], len(self.t) - 1
+        figure, hung = own.figure, Hung(own.repertoire.puppet, self.options.rehearsal)
+        n, nq = figure.n_dynamic, figure.n_q
+        x = np.zeros((len(wanted), 2 * nq))
+        x[:, :nq], x[:, nq : nq + n] = wanted, hung.momentum
+        u, impulse = wanted[1:, n:].copy(), np.repeat(hung.impulse[None], len(wanted) - 1, 0)
+        for stretch, found in self.found.items():
+            a, b = stretch.first, min(stretch.last, end)
+            if stretch.role == role and a < b:
+                x[a : b + 1], u[a:b], impulse[a:b] = found.x[: b - a + 1], found.u[: b - a], found.impulse[: b - a]
+        return RehearsedPart(figure, self.dt, x, u, hung.gains(x, u, impulse))
+
+    def _played(self, role: str) -> Track:
+        part = self.parts[role]
+        try:
+            run = play(part)
+        except OffScript as error:
+            raise self._blamed(role, error.step * self.dt, error) from None
+        v = np.gradient(run.q, self.dt, axis=0)
+        return Track(part.figure, run.q, v=v, tension=run.tension, gap=run.gap, name=role)
+
+    def _marks(self) -> Iterator[Mark]:
+        for timed in self.made.cues:
+            yield Mark(float(timed.begin[0]) * self.script.count, f"{timed.role.name}: {timed.piece.name}", "cue")
+
+    # -- what cannot be played -----------------------------------------------------------------------------------
+
+    def _blamed(self, role: str, t: float, error: BunrakuError) -> FileError:
+        message, advice = parts(error)
+        return self._active(role, t).cue.where.error(message, advice=advice or "make the motion smaller or slower")
+
+    def _active(self, role: str, t: float) -> Timed:
+        """The cue of a puppet that has begun last before t."""
+        own = self.made.of(role)
+        begun = [timed for timed in own if timed.begin[0] * self.script.count <= t + 1e-6]
+        return begun[-1] if begun else own[0]
+
+    def _require_apart(self, shifts: Array) -> None:
+        """In the reference no string comes near another puppet's."""
+        made, sparse = self.made, self.t[::5]
+        near = nearest({r.name: (r.figure, reference(made, r.name, sparse, shifts).value) for r in self.script.roles})
+        if near is None or near.distance > self.options.string_distance:
+            return
+        when = float(sparse[near.sample])
+        latest = max((self._active(role, when) for role in near.roles if made.of(role)), key=lambda timed: timed.begin[0])
+        raise latest.cue.where.error(
+            f"strings cross at count {when / self.script.count:.1f}: {near.roles[0]}'s {near.strings[0]} and {near.roles[1]}'s "
+            f"{near.strings[1]} come within {100 * near.distance:.0f} cm",
+            advice="keep the puppets further apart, or let one wait until the other has passed",
+        )
 
 
-def _threads(wanted: int | None) -> int:
-    return wanted or min(4, os.cpu_count() or 1)
-
-
-def _blamed(made: Score, role: str, t: float, error: BunrakuError) -> FileError:
-    message, advice = parts(error)
-    return _active(made, role, t).cue.where.error(message, advice=advice or "make the motion smaller or slower")
-
-
-def _active(made: Score, role: str, t: float) -> Timed:
-    """The cue of a puppet that has begun last before t."""
-    begun = [timed for timed in made.of(role) if timed.begin[0] * made.script.count <= t + 1e-6]
-    return begun[-1] if begun else made.of(role)[0]
-
-
-def _require_apart(made: Score, t: Array, shifts: Array) -> None:
-    """No string comes near another puppet's, as far as the reference tells."""
-    sparse = t[::5]
-    near = nearest({r.name: (r.figure, reference(made, r.name, sparse, shifts).value) for r in made.script.roles})
-    if near is None or near.distance > APART:
-        return
-    when = float(sparse[near.sample])
-    latest = max((_active(made, role, when) for role in near.roles if made.of(role)), key=lambda timed: timed.begin[0])
-    raise latest.cue.where.error(
-        f"strings cross at count {when / made.script.count:.1f}: {near.roles[0]}'s {near.strings[0]} and {near.roles[1]}'s "
-        f"{near.strings[1]} come within {100 * near.distance:.0f} cm",
-        advice="keep the puppets further apart, or let one wait until the other has passed",
-    )
-
-
-def _part(made: Score, role: str, wanted: Array, stretches: list[tuple[str, int, int]], rehearsed: list[Rehearsed]) -> Part:
-    """All of a puppet's show: rehearsed stretches, and rest between them."""
-    own = made.script.role(role)
-    figure, hung = own.figure, Hung(own.repertoire.puppet)
-    n, nq = figure.n_dynamic, figure.n_q
-    x = np.zeros((len(wanted), 2 * nq))
-    x[:, :nq], x[:, nq : nq + n] = wanted, hung.momentum
-    u, impulse = wanted[1:, n:].copy(), np.repeat(hung.impulse[None], len(wanted) - 1, 0)
-    for (name, a, b), found in zip(stretches, rehearsed, strict=True):
-        if name == role:
-            x[a : b + 1], u[a:b], impulse[a:b] = found.x, found.u, found.impulse
-    return Part(figure, DT, x, u, hung.gains(x, u, impulse))
-
-
-def _played(made: Score, role: str, part: Part) -> Track:
+def _waited_for(futures: Iterable[Future[Rehearsed]], pool: ThreadPoolExecutor, stop: threading.Event) -> bool:
+    """Waits for all; True after Ctrl-C. That, and any error, also ends the others."""
     try:
-        run = play(part)
-    except OffScript as error:
-        raise _blamed(made, role, error.step * DT, error) from None
-    v = np.gradient(run.q, DT, axis=0)
-    return Track(part.figure, run.q, v=v, tension=run.tension, gap=run.gap, name=role)
-
-
-def _marks(made: Score) -> Iterator[Mark]:
-    for timed in made.cues:
-        yield Mark(float(timed.begin[0]) * made.script.count, f"{timed.role.name}: {timed.piece.name}", "cue")
+        for future in futures:
+            future.result()
+    except KeyboardInterrupt:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+        return True
+    except BaseException:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+        raise
+    return False

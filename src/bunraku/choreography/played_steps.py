@@ -1,10 +1,10 @@
-"""Played: a puppet under the hands that a score gives it, as a chain of steps that depends on the shifts.
+"""Played: a puppet under the hands that a score prescribes, as a chain of steps that depends on the shifts.
 
-The hands are known once the shifts are, so the state is (q, p) of the dynamic variables alone; a step depends on the shifts
+The shifts determine the hands, so the state is (q, p) of the dynamic variables alone; a step depends on the shifts
 through the kinematic variables at its start and its end. The cost is half the sum of
 
-    (q − reference)²        what the puppet does beside what it was asked to do: it swings where hands are hasty,
-    loyal · (shift / give)²
+    (q − reference)²           by how much the puppet misses what it was asked to do: it swings where hands are hasty,
+    loyal · (shift / give)²    a small cost that keeps cues where they were written.
 """
 
 from __future__ import annotations
@@ -26,30 +26,32 @@ from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 
 Array = NDArray[np.float64]
-LOYAL = 1e-2  # [s] beside a radian
 
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """One puppet of a score; a `Switched` whose switching times are the shifts, or those of them that are `chosen`.
-
-    A `window` [s] is enough where these have no effect outside of it; the puppet must rest where it begins.
-    """
+    """One puppet of a score; a `Switched` whose switching times are shifts [counts]."""
 
     score: Score
     role: str
     dt: float = 0.01
+    """Length of a step [s]."""
     window: tuple[float, float] | None = None
+    """Begin and end of what is played [s]; None for the whole show. The puppet must rest at its begin."""
     chosen: tuple[int, ...] | None = None
-    loyal: float = LOYAL
+    """Numbers of the shifts that may change, which must have no effect outside the window; None for all."""
+    loyal: float = 1e-2
+    """Weight of (shift / give)² [s], beside 1 of a radian² over a second."""
     _last: dict[bytes, tuple[Jet, Steps]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def figure(self) -> Figure:
+        """The puppet's figure."""
         return self.score.script.role(self.role).figure
 
     @cached_property
     def t(self) -> Array:
+        """The times of all samples [s]."""
         begin, end = self.window or (0.0, self.score.counts * self.score.script.count)
         return begin + self.dt * np.arange(round((end - begin) / self.dt) + 1, dtype=float)
 
@@ -84,6 +86,7 @@ class Played:
         return wanted, steps
 
     def run(self, times: Array, /) -> Array:
+        """The states (q, p) of the dynamic variables, with the shifts `times` [counts]; BunrakuError where strings hold it back."""
         wanted, steps = self._played(times)
         n = self.figure.n_dynamic
         x = np.zeros((len(self.t), 2 * n))
@@ -98,10 +101,12 @@ class Played:
         return np.asarray(self.loyal / self.score.give[self._own] ** 2)
 
     def cost(self, times: Array, x: Array, /) -> float:
+        """The cost of the states `x` that `run` gave for the shifts `times` [counts]."""
         wanted, _ = self._played(times)
         return float(0.5 * self.dt * np.sum(self._off(wanted, x) ** 2) + 0.5 * self._loyalty() @ times**2)
 
     def first(self, times: Array, x: Array, /) -> tuple[Array, Array]:
+        """First derivatives at the shifts `times` and the states `x`, as `Switched.first`."""
         wanted, steps = self._played(times)
         n, m = self.figure.n_dynamic, len(times)
         D, _ = self._expanded(wanted, steps, np.zeros((0, 0)))
@@ -119,6 +124,7 @@ class Played:
         return F, slope
 
     def second(self, times: Array, x: Array, adjoint: Array, tangent: Array, /) -> Array:
+        """Second derivatives at `times` and `x`, contracted with `adjoint` and `tangent`, as `Switched.second`."""
         wanted, steps = self._played(times)
         n, nq = self.figure.n_dynamic, self.figure.n_q
         weights = np.zeros((len(adjoint), 2 * n + steps.impulse.shape[1]))

@@ -116,7 +116,7 @@ class Puppet:
         return np.unique(np.concatenate([self.parts[part] for part in parts]))
 
     def placed(self, q: Array, x: Array, y: Array, turn: Array) -> Array:
-        """Configurations `q` (T, n_q) at the middle of the stage, carried to (`x`, `y`) [m] and turned by `turn` [rad], (T,) each."""
+        """Configurations `q` (T, n_q) at the middle of the stage, carried to (`x`, `y`) [m], turned by `turn` [rad], (T,) each."""
         out = np.array(q)
         c, s = np.cos(turn), np.sin(turn)
         for i, j in (self.root[:2], *self.spindles.tolist()):

@@ -1,8 +1,8 @@
-"""Rehearse: from what a puppet is asked to do to what it can do, and the hands that hold it to that.
+"""Rehearse: from what a puppet is asked to do to what it can do, and the hands that make it do that.
 
-The reference lays motions over each other that were made alone: played as it is, the puppet would swing. Optimal control
-finds the hands that keep it closest. It takes strings for wires, which never let go: then the problem is smooth, and a motion
-whose wires only pull, as limits ask of them, is one that strings make as well.
+The reference adds up motions that were made alone: played as it is, the puppet would swing. Optimal control finds the hands that
+keep the puppet closest to the reference. It treats strings as wires, which never go slack, so that the problem is smooth. Limits
+require that the wires only pull; such a motion is one that strings make as well.
 """
 
 from __future__ import annotations
@@ -29,203 +29,280 @@ from bunraku.dynamics import Simulation, momentum
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure, Wire
 from bunraku.kernels.cache import user_cache
+from bunraku.outcome import STOPPED
+from bunraku.progress import Listener
 from bunraku.spatial.rest_to_rest import eased
 from bunraku.writing import writing
 
 Array = NDArray[np.float64]
-DT = 0.02  # [s]
-VERSION = 12  # of the weights below and of what is kept on disk
-ROOT, HANDS = 10.0, 1.0  # weights of the torso's place and of a hand's beside 1 of a joint's angle
-MOMENTUM, SPEED, ACCELERATION = 1e-4, 1e-3, 2e-4
-CALM = 1e-3  # weight of accelerations under feedback
-TENSION, LEAST = 0.02, 2.0  # weight of a string that carries LEAST [N] or less at rest and differs by that
-STEADY = 3e-5  # least weight of a newton: strings that carry the torso are no free brakes
-EASE, EASING = 50.0, 0.08  # how many times as much tensions count at the ends of a stretch, and how soon that fades [s]
-PULL = 0.6  # [N] below which a string costs more and more
-ARRIVAL = 1500.0  # [s] that the end counts for: the puppet must come to rest
-ARRIVE = 0.4  # [s] over which what is left of that is taken back
-TOLERANCE, ITERATIONS = 1e-4, 60
-NEAR = 0.1  # of the cost: where the last iteration hoped for less, what was found is kept although rounding or a switch ended it
-GROWING = (0.15, 0.3, 0.5, 0.75, 1.0)  # of what is wanted: from one optimum the next is near
+
+
+@dataclass(frozen=True)
+class RehearsalOptions:
+    """Weights, limits and accuracy of a rehearsal. Weights are relative to 1 of the angle of a joint, squared [1/rad²]."""
+
+    dt: float = 0.02
+    """Time step [s]."""
+    root_weight: float = 10.0
+    """Of the place and the turn of the torso."""
+    hand_weight: float = 1.0
+    """Of where the hands are. A small one lets them do what they must; a large one keeps strings away from a partner's."""
+    momentum_weight: float = 1e-4
+    """Of the rate of every dynamic variable."""
+    speed_weight: float = 1e-3
+    """Of the speed of the hands."""
+    acceleration_weight: float = 2e-4
+    """Of the acceleration of the hands."""
+    feedback_acceleration_weight: float = 1e-3
+    """Of the acceleration of the hands where the gains of the feedback are found."""
+    tension_weight: float = 0.02
+    """Of the tension of a string that carries `light_tension` or less at rest, where it differs from that by `light_tension`."""
+    light_tension: float = 2.0
+    """Strings that carry more than this at rest [N] have less weight: theirs falls with the power 2.5 of what they carry."""
+    least_tension_weight: float = 3e-5
+    """Smallest weight of a tension [1/N²]: it makes braking with the strings of the torso cost something."""
+    end_tension_factor: float = 50.0
+    """How many times as much tensions count at both ends of a stretch: a tension that jumps there is a hand that jerks."""
+    end_tension_fade: float = 0.08
+    """Over how long that factor fades by 1/e [s]."""
+    least_tension: float = 0.6
+    """Soft limit of every tension [N], so that strings do not go slack."""
+    arrival: float = 1500.0
+    """For how many seconds the end of a stretch counts: the puppet must come to rest."""
+    arrival_time: float = 0.4
+    """Over how long the error that is left at the end is removed afterwards [s]."""
+    tolerance: float = 1e-4
+    """The search ends when it expects to lower the cost by less than this share."""
+    iterations: int = 60
+    """At most so many."""
+    near_enough: float = 0.1
+    """Where the last iteration expected to lower the cost by less than this share, a search that did not converge is accepted."""
+    growth: tuple[float, ...] = (0.15, 0.3, 0.5, 0.75, 1.0)
+    """Shares of the wanted motion that are solved one after the other where it is too large to be found at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rehearsed:
-    """States, hands and impulses of wires on a stretch."""
+    """What was found for a stretch."""
 
     x: Array
+    """States, (N + 1, n_x)."""
     u: Array
+    """Hands, (N, kinematic)."""
     impulse: Array
+    """Impulses of strings and wires [N·s], (N, …)."""
     iterations: int
     outcome: str
+    """The kind of outcome of the search: "converged", "out of iterations"."""
+    converged: bool
+    """Whether the search ended at an optimum, or near enough."""
 
     __repr__ = brief
 
 
 @dataclass(frozen=True, eq=False)
-class Eased:
-    """Tensions as they are at rest, at the ends of a stretch above all: a string that jumps there is a hand that jerks."""
+class EasedTension:
+    """A term of the cost: tensions should be as they are at rest, above all at the ends of a stretch."""
 
     tension: Tension
+    factor: float
+    """How many times as much they count at the ends."""
+    fade: float
+    """Over how long that fades by 1/e [s]."""
 
     def add(self, draft: Draft) -> None:
+        """Adds this term to the cost in `draft`."""
         self.tension.add(draft)
         steps = np.arange(len(draft.wl))
         nearest = draft.system.dt * np.minimum(steps, steps[::-1])
-        draft.wl *= 1.0 + EASE * np.exp(-nearest / EASING)[:, None]
+        draft.wl *= 1.0 + self.factor * np.exp(-nearest / self.fade)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
 class Hung:
-    """A puppet that is rehearsed with: its strings as wires, and what they carry at rest."""
+    """A puppet in rehearsal: its strings are wires."""
 
     puppet: Puppet
-    hands: float = HANDS
-    """Weight of where the hands are, beside 1 of a joint's angle."""
+    options: RehearsalOptions = RehearsalOptions()
 
     @cached_property
     def wired(self) -> Figure:
+        """The figure with all strings as wires."""
         figure = self.puppet.figure
         wires = tuple(Wire(**{f.name: getattr(s, f.name) for f in fields(s)}) for s in figure.strings)
         return replace(figure, strings=(), wires=(*wires, *figure.wires))
 
     @cached_property
     def _still(self) -> tuple[Array, Array]:
-        """Tensions and momenta at rest. A step takes weight from the momentum before strings give it back, so p is not zero."""
-        figure, rest = self.puppet.figure, self.puppet.rest
-        steps = Simulation(figure, rest, dt=DT).run(np.repeat(rest[None, figure.n_dynamic :], 3, 0))
-        return steps.impulse[-1, : len(figure.strings)] / DT, steps.momentum[-1]
+        """Tensions and momenta at rest. In a step weight acts on the momentum before strings do, so it is not zero at rest."""
+        figure, rest, dt = self.puppet.figure, self.puppet.rest, self.options.dt
+        steps = Simulation(figure, rest, dt=dt).run(np.repeat(rest[None, figure.n_dynamic :], 3, 0))
+        return steps.impulse[-1, : len(figure.strings)] / dt, steps.momentum[-1]
 
     @property
     def momentum(self) -> Array:
-        """At rest."""
+        """Momenta of the dynamic variables at rest."""
         return self._still[1]
 
     @property
     def impulse(self) -> Array:
-        """Of strings and wires at rest [N·s]."""
-        return DT * np.concatenate([self._still[0], np.zeros(len(self.puppet.figure.wires))])
+        """Impulses of strings and wires over a step at rest [N·s]."""
+        return self.options.dt * np.concatenate([self._still[0], np.zeros(len(self.puppet.figure.wires))])
 
     def gains(self, x: Array, u: Array, impulse: Array) -> Array:
-        """K of u = ū − K (x − x̄) along a whole part: what brings the puppet back wherever it was pushed."""
-        s, N = System.of(self.wired, dt=DT, inputs=self.wired.kinematic), len(u)
+        """K of u = ū − K (x − x̄) along a whole part (N, kinematic, n_x): the feedback that brings the puppet back after a push.
+
+        x: states x̄, (N + 1, n_x).
+        u: hands ū, (N, kinematic).
+        impulse: of strings and wires [N·s], (N, …).
+        """
+        own, N = self.options, len(u)
+        s = System.of(self.wired, dt=own.dt, inputs=self.wired.kinematic)
         cost: list[Term] = [
             Configuration(self._weights(), x[:, : s.n_q], at_end=1.0),
-            Speed(SPEED, at_end=1.0),
-            Acceleration(CALM),
+            Speed(own.speed_weight, at_end=1.0),
+            Acceleration(own.feedback_acceleration_weight),
         ]
-        work = MotionExpansion(problem_of(s, cost, duration=N * DT, q=x[0, : s.n_q]))
+        work = MotionExpansion(problem_of(s, cost, duration=N * own.dt, q=x[0, : s.n_q]))
         work.at(Rollout(x, np.concatenate([u, np.zeros((N, len(self.wired.forces)))], 1), impulse, np.ones(impulse.shape, np.int8)))
         work.gauss_newton()
         return work.gains.copy()
 
     def _rates(self) -> dict[str, float]:
-        """Weights of momenta that weigh rates alike: a hand that swings counts as much as a torso."""
+        """Weights of momenta for which equal rates cost the same: a hand that swings counts as much as a torso."""
         figure, rest = self.wired, self.puppet.rest
         unit = np.eye(figure.n_q)[: figure.n_dynamic]
         inertia = [momentum(figure, rest, v)[k] for k, v in enumerate(unit)]
-        return {name: MOMENTUM / m**2 for name, m in zip(figure.dynamic, inertia, strict=True)}
+        return {name: self.options.momentum_weight / m**2 for name, m in zip(figure.dynamic, inertia, strict=True)}
 
     def _weights(self) -> dict[str, float]:
         root = [self.wired.names[k] for k in self.puppet.root]
-        hands = dict.fromkeys(self.wired.kinematic, self.hands)
-        return dict.fromkeys(self.wired.dynamic, 1.0) | dict.fromkeys(root, ROOT) | hands
+        hands = dict.fromkeys(self.wired.kinematic, self.options.hand_weight)
+        return dict.fromkeys(self.wired.dynamic, 1.0) | dict.fromkeys(root, self.options.root_weight) | hands
 
     def cost(self, wanted: Array) -> list[Term]:
-        tension, still = self._still
-        pulls = {  # those that carry more count less
-            s.name: max(TENSION / LEAST**2 * (LEAST / max(t, LEAST)) ** 2.5, STEADY)
+        """The terms of the cost of a stretch whose reference is `wanted` (N + 1, n_q)."""
+        (tension, still), own = self._still, self.options
+        light = own.light_tension
+        pulls = {  # strings that carry more count less
+            s.name: max(own.tension_weight / light**2 * (light / max(t, light)) ** 2.5, own.least_tension_weight)
             for s, t in zip(self.puppet.figure.strings, tension, strict=True)
         }
         full = np.concatenate([tension, np.zeros(len(self.puppet.figure.wires))])
         return [
-            Configuration(self._weights(), wanted, at_end=ARRIVAL),
-            Momentum(self._rates(), still, at_end=200.0 * ARRIVAL),
-            Speed(SPEED, at_end=10.0 * ARRIVAL),
-            Acceleration(ACCELERATION),
-            Eased(Tension(pulls, full)),
+            Configuration(self._weights(), wanted, at_end=own.arrival),
+            Momentum(self._rates(), still, at_end=200.0 * own.arrival),
+            Speed(own.speed_weight, at_end=10.0 * own.arrival),
+            Acceleration(own.acceleration_weight),
+            EasedTension(Tension(pulls, full), own.end_tension_factor, own.end_tension_fade),
         ]
 
     def _limits(self, wanted: Array) -> Limits:
-        """Strings pull, and no foot is let down further than it stands, or is wanted to be: there are boards."""
-        tensions = {string.name: (PULL, None) for string in self.puppet.figure.strings}
+        """Strings pull, and no foot is let down further than where it stands, or where it should be: there are boards."""
+        tensions = {string.name: (self.options.least_tension, None) for string in self.puppet.figure.strings}
         lowest = np.maximum(self.puppet.rest, wanted.max(0))
         lengths = {name: (None, float(lowest[self.wired.index(name)])) for name in self.puppet.legs}
         return Limits(variables=lengths, tensions=tensions, soft=True)
 
-    def optimum(self, wanted: Array, *, iterations: int = ITERATIONS, guess: Optimum | None = None) -> Optimum:
-        """The motion closest to `wanted` (N + 1, n_q), a sample every DT; from `guess`, or from the hands that are wanted.
+    def optimum(self, wanted: Array, *, guess: Optimum | None = None, progress: Listener | None = None) -> Optimum:
+        """The motion closest to a reference, by optimal control.
 
-        By Gauss and Newton alone, unless these are lost: curvature would save a third of the iterations and make each three times
-        as dear.
+        wanted: the reference, (N + 1, n_q), a sample each time step.
+        guess: where the search starts; the hands of the reference where it is None.
+        progress: hears of every iteration.
+
+        Uses Gauss-Newton steps. Only where these get lost, exact second derivatives are used too: they would save a third of the
+        iterations and make each three times as expensive.
         """
-        best = self._searched(wanted, guess or wanted[1:, self.wired.n_dynamic :], iterations, "gauss-newton")
+        best = self._searched(wanted, guess or wanted[1:, self.wired.n_dynamic :], "gauss-newton", progress)
         lost = best.outcome.kind in ("stalled", "out of iterations")
-        return self._searched(wanted, best, iterations, "auto") if lost else best
+        return self._searched(wanted, best, "auto", progress) if lost else best
 
-    def _searched(self, wanted: Array, guess: Optimum | Array, iterations: int, method: Method) -> Optimum:
-        fall = np.zeros(self.wired.n_q)  # what has the momenta of rest: half a step of free fall
-        fall[self.puppet.root[2]] = 0.5 * DT * self.wired.gravity[2]
-        return optimize(
-            self.wired, self.cost(wanted), duration=(len(wanted) - 1) * DT, dt=DT, q=wanted[0], v=fall, inputs=self.wired.kinematic,
-            guess=guess, tolerance=TOLERANCE, iterations=iterations, method=method, limits=self._limits(wanted),
+    def _searched(self, wanted: Array, guess: Optimum | Array, method: Method, progress: Listener | None) -> Optimum:
+        own = self.options
+        fall = np.zeros(self.wired.n_q)  # half a step of free fall has the momenta of rest
+        fall[self.puppet.root[2]] = 0.5 * own.dt * self.wired.gravity[2]
+        best = optimize(
+            self.wired, self.cost(wanted), duration=(len(wanted) - 1) * own.dt, dt=own.dt, q=wanted[0], v=fall,
+            inputs=self.wired.kinematic, guess=guess, tolerance=own.tolerance, iterations=own.iterations, method=method,
+            limits=self._limits(wanted), progress=progress,
         )  # fmt: skip
-
-    def grown(self, wanted: Array, *, iterations: int = ITERATIONS) -> Optimum:
-        """The same by and by: a little of what is wanted first, then more, each held to by the gains of the last.
-
-        For motions so large that the hands alone lead nowhere near them.
-        """
-        small = [wanted[0] + size * (wanted - wanted[0]) for size in GROWING]
-        best = self.optimum(small[0], iterations=iterations)
-        for more in small[1:]:
-            best = self.optimum(more, iterations=iterations, guess=best)
+        if best.outcome.kind == STOPPED.kind:
+            raise KeyboardInterrupt
         return best
 
-    def surest(self, wanted: Array) -> Optimum:
-        """The optimum at once where it is found so, grown where it is not."""
+    def grown(self, wanted: Array, *, progress: Listener | None = None) -> Optimum:
+        """As `optimum`, in several searches: first for a small share of the motion `wanted` (N + 1, n_q), then for more.
+
+        Each search starts from the motion before, held by its gains. This is for motions so large that a search from the hands of
+        the reference fails. `progress` hears of every iteration.
+        """
+        small = [wanted[0] + size * (wanted - wanted[0]) for size in self.options.growth]
+        best = self.optimum(small[0], progress=progress)
+        for more in small[1:]:
+            best = self.optimum(more, guess=best, progress=progress)
+        return best
+
+    def surest(self, wanted: Array, *, progress: Listener | None = None) -> Optimum:
+        """`optimum` for the reference `wanted` (N + 1, n_q), or `grown` if that is better; `progress` hears of every iteration."""
         try:
-            best = self.optimum(wanted)
-        except BunrakuError:  # the hands throw the puppet about
-            return self.grown(wanted)
-        if best.outcome.kind == "converged" or best.tail[-1] < NEAR:
+            best = self.optimum(wanted, progress=progress)
+        except BunrakuError:  # with the hands of the reference the puppet cannot be simulated
+            return self.grown(wanted, progress=progress)
+        if self.accepts(best):
             return best
-        other = self.grown(wanted)
+        other = self.grown(wanted, progress=progress)
         return other if other.cost + other.penalty < best.cost + best.penalty else best
 
+    def accepts(self, best: Optimum) -> bool:
+        """Whether a search (`best`) ended at an optimum, or near enough."""
+        return best.outcome.kind == "converged" or best.tail[-1] < self.options.near_enough
 
-def fingerprint(figure: Figure, wanted: Array) -> str:
-    """Of everything that a rehearsal depends on; what differs by less than a nanometre is the same."""
-    digest = hashlib.sha256(f"{VERSION} {DT}\n{figure!r}".encode())
-    digest.update(np.round(wanted * 1e9).astype(np.int64).tobytes())
-    return digest.hexdigest()[:24]
+    def arrived(self, x: Array, end: Array) -> Array:
+        """`x` (T, n) with its last sample moved to `end` (n,); the correction is spread over the last moment, so that stretches join.
 
+        A hand that corrected a tenth of a millimetre in one step would pull at the strings of the torso with 20 N.
+        """
+        own = self.options
+        share = eased((np.arange(len(x)) - len(x) + 1) * own.dt / own.arrival_time + 1.0)[:, None]
+        return np.asarray(x + share * (end - x[-1]))
 
-def arrived(x: Array, end: Array) -> Array:
-    """What is left at the end, taken back over the last moment, so that stretches join: where a hand takes back a tenth of a
-    millimetre in one step, the strings of the torso feel 20 N.
-    """
-    share = eased((np.arange(len(x)) - len(x) + 1) * DT / ARRIVE + 1.0)[:, None]
-    return np.asarray(x + share * (end - x[-1]))
+    def fingerprint(self, wanted: Array) -> str:
+        """A hash of all that the rehearsal of `wanted` (N + 1, n_q) depends on. Differences below a nanometre do not count."""
+        digest = hashlib.sha256(
+            f"rehearsal 13 {self.options}\n{self.puppet.figure!r}".encode()
+        )  # the number changes with the method
+        digest.update(np.round(wanted * 1e9).astype(np.int64).tobytes())
+        return digest.hexdigest()[:24]
 
 
 def rehearse(
     hung: Hung, wanted: Array, *, folder: Path | None = None, again: bool = False,
-    solved: Callable[[Rehearsed], None] | None = None,
+    solved: Callable[[Rehearsed], None] | None = None, progress: Listener | None = None,
 ) -> Rehearsed:  # fmt: skip
-    """A stretch from rest to rest, (N + 1, n_q). What was rehearsed before, anywhere on the stage, is taken from `folder`."""
+    """What a puppet can do on a stretch from rest to rest.
+
+    hung: the puppet.
+    wanted: the reference, (N + 1, n_q), a sample each time step. Where on the stage it begins does not matter for the cache.
+    folder: where results are kept; the user's cache where it is None.
+    again: whether results on disk are ignored.
+    solved: is called with a result that was not on disk.
+    progress: hears of every iteration. Where it raises, nothing is kept.
+
+    Raises BunrakuError where no motion is found.
+    """
     puppet, n = hung.puppet, hung.wired.n_dynamic
     here = np.zeros_like(wanted[0])
     for i, j in (puppet.root[:2], *puppet.spindles.tolist()):
         here[i], here[j] = wanted[0, puppet.root[0]], wanted[0, puppet.root[1]]
     local = wanted - here
-    file = (folder or user_cache() / "rehearsals") / f"{fingerprint(puppet.figure, local)}.npz"
+    file = (folder or user_cache() / "rehearsals") / f"{hung.fingerprint(local)}.npz"
     found = None if again else _loaded(file)
     if found is None:
-        best = hung.surest(local)
+        best = hung.surest(local, progress=progress)
         end = np.concatenate([local[-1], hung.momentum, np.zeros(hung.wired.n_q - n)])
-        x, u = arrived(best.run.x, end), arrived(best.kinematic, local[-1, n:])
-        found = Rehearsed(x, u, best.run.impulse, len(best.history), best.outcome.kind)
+        x, u = hung.arrived(best.run.x, end), hung.arrived(best.kinematic, local[-1, n:])
+        found = Rehearsed(x, u, best.run.impulse, len(best.history), best.outcome.kind, hung.accepts(best))
         _kept(file, found)
         if solved is not None:
             solved(found)
@@ -237,15 +314,17 @@ def rehearse(
 def _loaded(file: Path) -> Rehearsed | None:
     try:
         with file.open("rb") as opened, np.load(opened) as kept:
-            return Rehearsed(kept["x"], kept["u"], kept["impulse"], int(kept["iterations"]), str(kept["outcome"]))
+            return Rehearsed(
+                kept["x"], kept["u"], kept["impulse"], int(kept["iterations"]), str(kept["outcome"]), bool(kept["converged"])
+            )
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
-        return None  # never kept, or broken: it is made anew
+        return None  # not there, or broken: it is made again
 
 
 def _kept(file: Path, found: Rehearsed) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with writing(file) as temporary, Path(temporary).open("wb") as out:
-            np.savez(out, x=found.x, u=found.u, impulse=found.impulse, iterations=found.iterations, outcome=found.outcome)
+            np.savez(out, **{own.name: getattr(found, own.name) for own in fields(found)})
     except OSError:
         pass  # a full or read-only disk costs time, not the show

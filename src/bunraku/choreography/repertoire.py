@@ -96,7 +96,7 @@ class MotionPiece:
         return k * t[1], out
 
     def curve(self, loops: int) -> BSpline:
-        """The deviation from rest over 0 … 1 with `loops` rounds, as a spline that begins and ends with no speed or acceleration."""
+        """The deviation from rest over 0 … 1 with `loops` rounds, a spline that begins and ends with no speed or acceleration."""
         t, off = self.unrolled(loops)
         still = [(1, np.zeros(off.shape[1])), (2, np.zeros(off.shape[1]))]
         return make_interp_spline(t / t[-1], off, k=5, bc_type=(still, still))

@@ -1,31 +1,31 @@
 """Show files: a script as a puppeteer writes it.
 
-show: The meeting
+perform: The meeting
 tempo: 90                              # counts a minute
-stage: [5 m, 3 m]                      # its size along x and y; this is what it has where it is not said
+stage: [5 m, 3 m]                      # its size along x and y; this is the default
 places: {door: [-1.5, 0], table: [1, 0]}
 figures:
   anna: {figure: marionette22, at: door, facing: 20 deg}
   bert: {figure: marionette22, at: table}
 motions:
-  tango: {file: take.npz, parts: [left_leg, right_leg], loop: [1.0, 2.2]}     # one's own, beside the library's
-  teapot: {file: person.bvh, from: 2, to: 6, exaggerate: 0.6, simplify: 1.5}    # a person's: seconds, factor, Hz
+  tango: {file: take.npz, parts: [left_leg, right_leg], loop: [1 s, 2.2 s]}     # added to those of the library
+  teapot: {file: person.bvh, from: 2 s, to: 6 s, exaggerate: 0.6, simplify: 1.5 Hz}    # a person's motion
 script:
-  - anna: walk                         # a cue follows the one before it of the same figure
+  - anna: walk                         # without another word, a cue follows the previous one of the same figure
     to: [-0.6, 0]
     counts: 8
     name: enters
   - bert: wave
-    with: enters                       # begins when that begins; `after` when that ends; `wait` counts later
-    wait: 2
-    until: greets                      # goes on until that begins
+    with: enters                       # begins when `enters` begins; `after: enters` when it ends
+    wait: 2                            # and two counts later
+    until: greets                      # ends when `greets` begins
   - anna: bow
     name: greets
-    give: 1                            # may come a count earlier or later, as it fits
+    give: 1                            # may come up to one count earlier or later, where it fits best
   - everyone: bow
-    at: 24                             # on this count exactly
-    size: 1.2                          # exaggerated
-    mirrored: true                     # left for right
+    at: 24                             # begins on this count
+    size: 1.2                          # 1.2 times as large
+    mirrored: true                     # left and right exchanged
 """
 
 from __future__ import annotations
@@ -45,21 +45,25 @@ from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
 
-WORDS = ("show", "tempo", "stage", "places", "figures", "motions", "script")
-ROLE = ("figure", "at", "facing")
-CUE = ("name", "counts", "at", "after", "with", "wait", "until", "give", "to", "facing", "size", "mirrored")
-EVERYONE = "everyone"
+CUE_WORDS = ("name", "counts", "at", "after", "with", "wait", "until", "give", "to", "facing", "size", "mirrored")
+EVERYONE = "everyone"  # in the place of a figure's name: the cue is for all figures
 Places = Mapping[str, tuple[float, float]]
 
 
 def load_script(path: str | os.PathLike[str]) -> Script:
-    """The script in a show file, with every word of it understood; whether it can be played is for `score` to say."""
+    """The script in the show file `path`. Whether it can be played is for `score` to say.
+
+    Raises FileError, with line and advice, where the file is broken.
+    """
     return script_of(yaml_reader.read(path), Path(path).parent)
 
 
 def script_of(root: Node, folder: Path) -> Script:
-    root.words(WORDS, "a show")
-    title = root.need("show", "the file").name("the show")
+    """The script in the document `root`; `folder` is where the files lie that it names. Raises FileError."""
+    if (old := root.get("show")) is not None and root.get("perform") is None:
+        raise root.keys["show"].error("a show file begins with 'perform'", advice=f"write perform: {old.value}")
+    root.words(("perform", "tempo", "stage", "places", "figures", "motions", "script"), "a show")
+    title = root.need("perform", "the file").name("the show")
     tempo = between(root.need("tempo", "the show"), 20.0, 300.0, "counts a minute")
     size = _size(root.get("stage"))
     places = _places(root.get("places"), size)
@@ -77,7 +81,7 @@ def _size(node: Node | None) -> tuple[float, float]:
     width, depth = node.numbers(2, Quantity.LENGTH)
     if not (0.0 < width <= 100.0 and 0.0 < depth <= 100.0):
         raise node.error(
-            f"a stage of {width:g} m by {depth:g} m", advice="give its width along x and its depth along y, at most 100 m"
+            f"a stage of {width:g} m by {depth:g} m", advice="give a width along x and a depth along y, positive and at most 100 m"
         )
     return width, depth
 
@@ -85,6 +89,9 @@ def _size(node: Node | None) -> tuple[float, float]:
 def _place(node: Node, places: Places, size: tuple[float, float]) -> tuple[float, float]:
     if isinstance(node.value, str):
         name = node.scalar("a place")
+        if name not in places and name[:1] in "+-.0123456789":
+            advice = "write the name of a place, or [x, y] in metres; for an angle, write facing: 40 deg"
+            raise node.error(f"expected a place, got {name[:40]!r}", advice=advice)
         if name not in places:
             raise node.error(
                 f"no place is called {name[:40]!r}", advice=did_you_mean(name, places) if places else "write [x, y] in metres"
@@ -94,7 +101,7 @@ def _place(node: Node, places: Places, size: tuple[float, float]) -> tuple[float
     if abs(x) > 0.5 * size[0] or abs(y) > 0.5 * size[1]:
         raise node.error(
             f"({x:g} m, {y:g} m) is off the stage",
-            advice=f"x within ±{0.5 * size[0]:g} m and y within ±{0.5 * size[1]:g} m, or give the stage a larger size",
+            advice=f"keep x within ±{0.5 * size[0]:g} m and y within ±{0.5 * size[1]:g} m, or make the stage larger",
         )
     return x, y
 
@@ -112,9 +119,9 @@ def _roles(node: Node, folder: Path, places: Places, size: tuple[float, float]) 
         raise node.unwanted("a mapping of who plays", advice="write anna: marionette22")
     roles, known = [], dict[str, Repertoire]()
     for name, at in node.value.items():
-        if name in (*CUE, EVERYONE):
-            raise node.keys[name].error(f"{name!r} is a word of scripts", advice="call the figure something else")
-        words = at.words(ROLE, "a figure of the show") if isinstance(at.value, dict) else {}
+        if name in (*CUE_WORDS, EVERYONE):
+            raise node.keys[name].error(f"{name!r} is a word of scripts", advice="give the figure another name")
+        words = at.words(("figure", "at", "facing"), "a figure of the show") if isinstance(at.value, dict) else {}
         which = at.need("figure", f"{name!r}") if isinstance(at.value, dict) else at
         called = which.scalar("the name of a figure or of a file")
         if called not in known:
@@ -139,12 +146,12 @@ def _repertoire(figure: Figure, node: Node) -> Repertoire:
 def _cues(node: Node, roles: tuple[Role, ...], places: Places, size: tuple[float, float]) -> tuple[Cue, ...]:
     entries = node.items("cues")
     if not entries:
-        raise node.error("a script without a cue", advice="- anna: wave")
+        raise node.error("the script has no cue", advice="write - anna: wave")
     by_name = {role.name: role for role in roles}
     names: dict[str, Node] = {}
     for entry in entries:
         entry.head((*by_name, EVERYONE), "a cue")
-        entry.words((*by_name, EVERYONE, *CUE), "a cue")
+        entry.words((*by_name, EVERYONE, *CUE_WORDS), "a cue")
         if (named := entry.get("name")) is not None:
             name = named.name("the cue")
             if name in names:
@@ -166,7 +173,7 @@ def _cue(
 ) -> Cue:  # fmt: skip
     motion = what.scalar("the name of a motion")
     if motion not in (known := role.repertoire.pieces):
-        own = f"{role.figure.name} has none in the library: record some and list them under 'motions', or take marionette22"
+        own = f"the library has none for {role.figure.name}: record some and list them under 'motions', or use marionette22"
         raise what.error(f"{role.name} knows no motion {motion[:40]!r}", advice=did_you_mean(motion, known) if known else own)
     piece = role.repertoire[motion]
     words = entry.given(
@@ -174,16 +181,16 @@ def _cue(
         size=lambda n: between(n, 0.1, 2.0, "times its size"), give=lambda n: between(n, 0.0, 64.0, "counts to give"),
         counts=lambda n: between(n, 0.25, 1024.0, "counts"),
     )  # fmt: skip
+    if motion == "turn" and "facing" not in words:
+        raise what.error("a turn needs 'facing', the angle to turn to", advice="add facing: 90 deg")
     if "to" in words and not piece.travels:
         going = [name for name, other in role.repertoire.pieces.items() if other.travels]
-        raise entry.place_of("to").error(f"nobody gets anywhere by {motion!r}", advice=f"use one of: {', '.join(going)}")
+        raise entry.place_of("to").error(f"{motion!r} does not travel", advice=f"remove 'to', or use one of: {', '.join(going)}")
     until = entry.get("until")
     if until is not None:
         if "counts" in words:
-            raise until.error("it lasts some counts, or until another cue begins, not both", advice="remove one of the words")
+            raise until.error("'counts' and 'until' both say when the cue ends", advice="keep one of them")
         words["until"] = _known(until, names)
-    if motion == "turn" and "facing" not in words:
-        raise what.error("a turn to where?", advice="add facing: 90 deg")
     called = entry.get("name")
     name = called.name("the cue") if called is not None else f"cue {number}"
     if shared:
@@ -212,6 +219,8 @@ def _start(entry: Node, role: Role, before: list[Cue], names: Mapping[str, Node]
     node = entry.place_of(given[0])
     if given[0] == "at":
         if wait is not None:
-            raise wait.error("'at' says the count", advice=f"at: {node.number() + counts:g}")
+            raise wait.error(
+                "'wait' cannot stand beside 'at', which says the count", advice=f"write at: {node.number() + counts:g}"
+            )
         return Start(counts=between(node, 0.0, 1e5, "counts into the show"))
     return Start(_known(node, names), given[0] == "after", counts)

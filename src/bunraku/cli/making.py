@@ -82,7 +82,7 @@ def perform(
         from bunraku.stage import Entry
         from bunraku.teleop.dropped_files import on_stage
 
-        open_stage([Entry(made.score.script.title, on_stage(made), "show")])
+        open_stage([Entry(made.script.title, on_stage(made), "show")])
 
 
 @verb()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bunraku import io
-from bunraku.errors import FileError
+from bunraku.errors import BunrakuError, FileError
 from bunraku.figure import Figure
 from bunraku.io.outputs import save_motion
 from bunraku.io.yaml import yaml_reader
@@ -15,7 +15,6 @@ from bunraku.motion import Motion
 from bunraku.scene import Scene
 from bunraku.stage import Entry, Recorded, still
 from bunraku.stage.stage import Exporter
-from bunraku.teleop.theatre import in_theatre
 from bunraku.teleop.viewing_places import at_hand, standing
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ SAVED_AS = ("npz", "csv", "glb", "bvh", "mp4")
 
 def entries_of(path: Path) -> list[Entry]:
     """The entries of a figure, a scene, a motion or a show in a file."""
-    if path.suffix.lower() in (".yaml", ".yml") and yaml_reader.read(path).get("show") is not None:
+    if path.suffix.lower() in (".yaml", ".yml") and yaml_reader.read(path).get("perform") is not None:
         from bunraku.choreography import load_script, perform
 
         script = load_script(path)  # mistakes are told now; it is rehearsed when somebody looks
@@ -36,7 +35,9 @@ def entries_of(path: Path) -> list[Entry]:
 
 def on_stage(made: Performance) -> Recorded:
     """A show that was performed, beside the ghosts of what was asked for; the cues are on the timeline."""
-    return in_theatre(made.motion, reference=made.reference)
+    if made.motion is None or made.scene is None:
+        raise BunrakuError(str(made.outcome))
+    return Recorded(made.motion, made.scene, reference=made.reference)
 
 
 def shown(thing: Any, title: str) -> list[Entry]:

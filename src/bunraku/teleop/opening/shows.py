@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bunraku.choreography.theatre import in_theatre
 from bunraku.stage import Entry, Recorded
-from bunraku.teleop.theatre import in_theatre
 
 TITLE = "Shows"
 

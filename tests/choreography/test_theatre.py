@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bunraku.choreography.theatre import in_theatre, theatre
 from bunraku.collision import World
 from bunraku.figure.library import named
 from bunraku.figure.library.costume import PAINT, dressed
@@ -10,7 +11,6 @@ from bunraku.io.shipped import shipped_motion
 from bunraku.kinematics import frames_along
 from bunraku.render.triangles import triangles
 from bunraku.spatial import se3
-from bunraku.teleop.theatre import in_theatre, theatre
 
 
 @pytest.fixture(scope="module")

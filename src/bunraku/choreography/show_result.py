@@ -1,0 +1,83 @@
+"""Performance: what `perform` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.brief import brief
+from bunraku.choreography.crossing import NearestStrings
+from bunraku.choreography.part import Recovery, RehearsedPart, recovery
+from bunraku.choreography.score import Score
+from bunraku.choreography.script import Script
+from bunraku.motion import Motion
+from bunraku.outcome import STOPPED, Outcome
+from bunraku.result import Result
+from bunraku.scene import Scene
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Performance(Result):
+    """A show that was performed, or as much of it as there is."""
+
+    script: Script
+    outcome: Outcome
+    motion: Motion | None
+    """All puppets in their costumes, with the cues as marks; after Ctrl-C truncated where the first stretch is not rehearsed."""
+    scene: Scene | None
+    """The theatre."""
+    seconds: Mapping[str, float]
+    """Processor time of each stage [s]: score, timing, rehearsal, play."""
+    seed: int | None
+    """Of the random pushes in `recoveries`."""
+    reference: Motion | None = None
+    """What the puppets were asked to do."""
+    score: Score | None = None
+    shifts: Array = field(default_factory=lambda: np.zeros(0))
+    """Shifts of the cues that may give [counts]."""
+    parts: Mapping[str, RehearsedPart] = field(default_factory=dict)
+    """What each puppet has rehearsed, by its name."""
+    near: NearestStrings | None = None
+    """Which strings of different puppets come nearest to each other; None for a puppet alone."""
+    errors: Mapping[str, float] = field(default_factory=dict)
+    """Root mean square deviation of each puppet from what was asked, over samples and dynamic variables [rad or m], by its name."""
+    rehearsed_anew: int = 0
+    """How many stretches were not on disk."""
+
+    __repr__ = brief
+
+    @cached_property
+    def recoveries(self) -> dict[str, Recovery]:
+        """How well the feedback of each puppet holds when it is pushed and weighs 3 % more; computed when it is first asked for."""
+        return {name: recovery(part, seed=self.seed or 0) for name, part in self.parts.items()}
+
+    def report(self) -> Iterator[tuple[str, str]]:
+        """Pairs of a title and a text: what happened. The first pair is the outcome."""
+        yield from super().report()
+        stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in self.seconds.items())
+        new = f"{self.rehearsed_anew or 'no'} stretch{'' if self.rehearsed_anew == 1 else 'es'} rehearsed anew"
+        if self.motion is None:
+            yield "stages", f"{stages}; {new}"
+            return
+        roles = ", ".join(role.name for role in self.script.roles)
+        yield "show", f"{self.script.title}: {self.motion.duration:.3g} s, {len(self.script.cues)} cues, played by {roles}"
+        yield "stages", f"{stages}; {new}"
+        if len(self.shifts):
+            flexible = [cue for cue in self.script.cues if cue.give > 0.0]
+            shifts = ", ".join(f"{cue.name} {shift:+.2f}" for cue, shift in zip(flexible, self.shifts, strict=True))
+            yield "timing", f"counts by which cues come earlier (−) or later (+): {shifts}"
+        least = min(float(track.tension.min()) for track in self.motion.tracks if track.tension is not None)
+        apart = f"; at least {100 * self.near.distance:.0f} cm from another puppet's" if self.near is not None else ""
+        yield "strings", f"smallest tension {least:.2g} N{apart}"
+        for name, error in self.errors.items():
+            text = f"{error:.3f} rad rms from what was asked, over all joints"
+            if self.outcome.kind != STOPPED.kind:
+                found = self.recoveries[name]
+                text += f"; pushed and 3 % heavier {found.held:.3f} from its part, without feedback {found.open:.3f}"
+            yield name, text
