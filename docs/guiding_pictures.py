@@ -19,7 +19,7 @@ from bunraku.locomotion.guide.session import Session
 from bunraku.render.camera import Camera
 from bunraku.render.image import image
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import Link, Served, drive
+from bunraku.teleop.robot_link import RobotLink, Served, drive
 
 PICTURE = Path(__file__).parent / "_static" / "guiding_physics.png"
 SIZE = (480, 300)
@@ -29,9 +29,9 @@ def main() -> None:
     performer = Performer(Guide(small_humanoid(), PAPER_ROOM.scene))
     session = Session(performer, performer.guide.start(x=PAPER_ROOM.start))
     robot = MujocoRobot(performer.guide.humanoid, PAPER_ROOM.scene, session.before[-1])
-    with Served(robot) as served, Link(served.address) as link:
+    with Served(robot) as served, RobotLink(served.address) as link:
         seen = lambda: pose(robot.humanoid.figure, link.q).point("left_hand") - session.points.hands[0]  # noqa: E731
-        record = drive(session, link, operator(session, seen=seen), watch=lambda: not robot.fallen)
+        record = drive(session, link, operator(session, seen=seen), going=lambda: not robot.fallen)
     camera = Camera(eye=(1.0, -2.1, 0.75), target=(0.6, 0.05, 0.27), field=0.42)
     sheet = Image.new("RGB", (3 * SIZE[0], 2 * SIZE[1]))
     for k, share in enumerate((0.0, 0.3, 0.48, 0.62, 0.8, 1.0)):

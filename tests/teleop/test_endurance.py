@@ -6,7 +6,7 @@ import pytest
 
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid import small_humanoid
-from bunraku.teleop.endurance import endure
+from tests.teleop.endurance import endure
 
 pytest.importorskip("mujoco")
 

@@ -60,7 +60,7 @@ def test_switching_is_told(live: GuidedLive) -> None:
     live.reset()
     live.apply(Sticks((0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)))
     assert live.guided == "left_hand"
-    assert live.step().notices == ("left hand is guided",)
+    assert live.step().notices == ("guiding the left hand",)
 
 
 @pytest.mark.parametrize("robot", ["talos", "g1", "icub"])

@@ -16,13 +16,14 @@ from bunraku.locomotion.guide.session import Session
 from bunraku.stage import Sample, Sticks
 from bunraku.stage.input_log import read_log, replay
 from bunraku.stage.live_run import Run
-from bunraku.teleop.devices import PAPER, Pilot
+from bunraku.teleop.devices import PAPER_JOYSTICK, Pilot
 from bunraku.teleop.guided_figure import GuidedLive
 from bunraku.verbs.guide.run import joysticks
 
 pytest.importorskip("sdl2", exc_type=ImportError)
 
-from bunraku.teleop.joystick import RIGHT, UP, Joystick, VirtualJoystick, commanded
+from bunraku.teleop.joystick import HatBit, Joystick
+from tests.teleop.virtual_joystick import VirtualJoystick, commanded
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def plastic() -> Iterator[VirtualJoystick]:
 
 def test_it_is_read_without_a_window(plastic: VirtualJoystick) -> None:
     with Joystick(plastic.number) as stick:
-        plastic.set(axes={0: 0.5, 1: -1.0}, buttons={2: True}, hat=UP | RIGHT)
+        plastic.set(axes={0: 0.5, 1: -1.0}, buttons={2: True}, hat=HatBit.UP | HatBit.RIGHT)
         reading = stick.poll()
         assert reading is not None
         assert reading.axes[:2] == pytest.approx((0.5, -1.0), abs=1e-4)
@@ -44,9 +45,9 @@ def test_it_is_read_without_a_window(plastic: VirtualJoystick) -> None:
 
 def test_it_walks_the_humanoid_until_it_is_unplugged() -> None:
     plastic = VirtualJoystick()
-    session, pilot = Session(Performer(Guide(small_humanoid()))), Pilot(PAPER)
+    session, pilot = Session(Performer(Guide(small_humanoid()))), Pilot(PAPER_JOYSTICK)
     with Joystick(plastic.number) as stick:
-        plastic.set(axes={3: 1.0, 4: 1.0}, hat=UP)  # throttles at rest, sub stick forward
+        plastic.set(axes={3: 1.0, 4: 1.0}, hat=HatBit.UP)  # throttles at rest, sub stick forward
         for _ in range(4):
             command, message = commanded(stick, pilot)
             assert message == ""
@@ -65,7 +66,7 @@ def test_it_walks_the_humanoid_until_it_is_unplugged() -> None:
 
 def test_it_guides_what_is_on_the_stage(plastic: VirtualJoystick) -> None:
     with Joystick(plastic.number) as stick:
-        plastic.set(axes={3: 1.0, 4: 1.0}, hat=UP)
+        plastic.set(axes={3: 1.0, 4: 1.0}, hat=HatBit.UP)
         live = GuidedLive(Guide(small_humanoid()), joystick=stick)
         start, end = live.reset().q[0][0], stepped(live, 500).q[0][0]
         assert end - start > 0.05
@@ -88,7 +89,7 @@ def test_what_it_does_is_in_the_log_and_replays_to_the_last_bit() -> None:
     plastic = VirtualJoystick()
     takes: list[list[Sample]] = []
     with Joystick(plastic.number) as stick:
-        plastic.set(axes={3: 1.0, 4: 1.0}, hat=UP)
+        plastic.set(axes={3: 1.0, 4: 1.0}, hat=HatBit.UP)
         run = Run(GuidedLive(Guide(small_humanoid()), joystick=stick), fps=200.0)
         run.record(takes.append)
         run.start()
@@ -98,7 +99,7 @@ def test_what_it_does_is_in_the_log_and_replays_to_the_last_bit() -> None:
                 time.sleep(0.01)
 
         wait(150)
-        plastic.set(axes={2: 0.503}, hat=UP | RIGHT)
+        plastic.set(axes={2: 0.503}, hat=HatBit.UP | HatBit.RIGHT)
         wait(300)
         plastic.set(axes={2: 0.0}, hat=0)
         run.push(Sticks((0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0)))

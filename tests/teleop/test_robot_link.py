@@ -11,7 +11,7 @@ from bunraku.errors import BunrakuError, NotFinite
 from bunraku.locomotion.guide.humanoid import Humanoid, small_humanoid
 from bunraku.scene import Scene
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import Link, Served
+from bunraku.teleop.robot_link import RobotLink, Served
 
 pytest.importorskip("mujoco")
 FLOOR = Scene("floor")
@@ -24,7 +24,7 @@ def own() -> Humanoid:
 
 def test_servos_hold_it_up(own: Humanoid) -> None:
     robot = MujocoRobot(own, FLOOR, own.home)
-    with Served(robot) as served, Link(served.address) as link:
+    with Served(robot) as served, RobotLink(served.address) as link:
         assert link.motors == own.figure.names[6:]
         targets = own.home[6:]
         for _ in range(200):
@@ -45,7 +45,7 @@ def test_the_physics_is_ours(own: Humanoid) -> None:
 def test_a_robot_that_vanishes_is_told(own: Humanoid) -> None:
     served = Served(MujocoRobot(own, FLOOR, own.home))
     with served:
-        link = Link(served.address)
+        link = RobotLink(served.address)
         link.exchange(own.home[6:])
     targets = own.home[6:]
 
@@ -61,7 +61,7 @@ def test_nobody_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     with pytest.raises(BunrakuError, match="no robot answers"):
-        Link(("127.0.0.1", port))
+        RobotLink(("127.0.0.1", port))
 
 
 @pytest.mark.parametrize("bad", [[0.0] * 3, [float("nan")] * 20])

@@ -9,11 +9,12 @@ from bunraku.errors import BunrakuError
 from bunraku.figure import library
 from bunraku.figure.build import capsule, closure, figure, rx, string
 from bunraku.kinematics import pose
-from bunraku.stage import Pull, Release, Sample, Sticks, Winch
+from bunraku.stage import Posing, Pull, Release, Sample, Sticks, Winch
 from bunraku.stage.input_log import InputLog, replay
 from bunraku.teleop import Simulated
-from bunraku.teleop.rubber_bands import STIFFNESS
+from bunraku.teleop.rubber_bands import BandOptions
 from bunraku.teleop.simulated_figure import placed
+from tests.kinematics.inverse.test_drag import on_a_drum
 
 FIGURE = library.named("marionette25")
 NAMES = [s.name for s in FIGURE.strings]
@@ -88,7 +89,7 @@ def test_a_band_is_a_force_like_any_other() -> None:
     weight = 2.0 * 9.81
     live.apply(Pull(0, "body", "tip", (0.3, 0.0, -0.4)))
     end = pose(figure, run(live, 2000).q[0]).point("tip")
-    force = STIFFNESS * weight * (np.array([0.3, 0.0, -0.4]) - end) - np.array([0.0, 0.0, weight])
+    force = BandOptions().stiffness * weight * (np.array([0.3, 0.0, -0.4]) - end) - np.array([0.0, 0.0, weight])
     along = end / np.linalg.norm(end)
     np.testing.assert_allclose(force - (force @ along) * along, 0.0, atol=1e-3 * weight)
 
@@ -152,7 +153,7 @@ def test_beyond_reach_it_is_held_and_says_so_and_comes_back() -> None:
         held |= {name for _, name in sample.at_limit}
         told += sample.notices
     assert "head" in held
-    assert any("head is held" in text for text in told)
+    assert any("head holds the hand back" in text for text in told)
     assert len(told) < 12
     live.apply(Release(0, "spindle", "head"))
     assert run(live, 400).at_limit == ()
@@ -199,3 +200,14 @@ def test_what_is_out_of_joint_at_the_start_begins_at_rest() -> None:
     torn = figure("torn", parts[0], strings=[string("s", ("crank", (0, 0, -0.2)), ("world", (0, 0, 3)), 1.0)])
     with pytest.raises(BunrakuError, match="strings do not reach"):
         Simulated(torn)
+
+
+@pytest.mark.parametrize("live", [Posing, Simulated])
+def test_a_winch_means_metres_of_string_on_a_drum_too(live: type[Posing] | type[Simulated]) -> None:
+    """Ten centimetres on a drum of 2 cm are five radians, posed or simulated."""
+    f = on_a_drum(0.02)
+    stage = live(f)
+    stage.apply(Winch(0, "rope", -0.1))
+    for _ in range(1200):
+        q = stage.step().q[0]
+    assert q[f.index("drum")] == pytest.approx(-5.0, abs=1e-3)

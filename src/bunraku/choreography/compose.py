@@ -89,7 +89,7 @@ def _moved(base: Jet, u: Jet, by: float) -> Jet:
 
 
 def placed(puppet: Puppet, local: Jet, x: Jet, y: Jet, turn: Jet) -> Jet:
-    """As `Puppet.placed`, with derivatives: a `puppet` in configurations `local`, carried to (`x`, `y`) [m], turned by `turn` [rad]."""
+    """As `Puppet.placed`, with derivatives: a `puppet` at `local`, carried to (`x`, `y`) [m], turned by `turn` [rad]."""
     out = Jet(local.value.copy(), local.first.copy(), local.second.copy())
     c, s = turn.cos(), turn.sin()
     pairs: Sequence[Sequence[int]] = (puppet.root[:2], *puppet.spindles.tolist())

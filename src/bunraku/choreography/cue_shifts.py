@@ -39,7 +39,7 @@ class ShiftOptions:
 
 
 def best_shifts(
-    made: Score, *, folder: Path | None = None, again: bool = False, options: ShiftOptions = ShiftOptions(),  # noqa: B008 (frozen)
+    made: Score, *, folder: Path | None = None, again: bool = False, options: ShiftOptions = ShiftOptions(),
     progress: Listener | None = None,
 ) -> Array:  # fmt: skip
     """The best shifts of all cues of a score (`made`) that may give [counts].
@@ -70,7 +70,7 @@ def best_shifts(
     return shifts
 
 
-def groups(made: Score, *, options: ShiftOptions = ShiftOptions()) -> list[tuple[tuple[int, ...], dict[str, Window]]]:  # noqa: B008 (frozen)
+def groups(made: Score, *, options: ShiftOptions = ShiftOptions()) -> list[tuple[tuple[int, ...], dict[str, Window]]]:
     """Shifts of a score (`made`) that depend on each other, with the window [s] of every puppet in which they have an effect.
 
     `options` say how long a puppet is simulated after its last cue.

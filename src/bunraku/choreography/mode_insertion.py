@@ -46,7 +46,7 @@ def best_insertion(flow: Flow, times: Array, field: Field) -> Insertion:
 
 
 def inserted(flow: Flow, times: Array, field: Field, place: Insertion) -> tuple[Flow, Array]:
-    """The `flow` with the mode `field` inserted at `place` with no length, and its switching times; `times` are the old ones [s]."""
+    """The `flow` with the mode `field` inserted at `place` with no length, and its switching times; `times` are the old [s]."""
     i = place.mode
     fields = (*flow.fields[: i + 1], field, *flow.fields[i:])
     return replace(flow, fields=fields), np.concatenate([times[:i], [place.time, place.time], times[i:]])

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +61,7 @@ class Stretch:
 
 def perform(
     script: Script, *, folder: Path | None = None, again: bool = False, threads: int | None = None, seed: int | None = None,
-    progress: Listener | None = None, options: PerformOptions = PerformOptions(),  # noqa: B008 (frozen)
+    progress: Listener | None = None, options: PerformOptions = PerformOptions(),
 ) -> Performance:  # fmt: skip
     """Performs a script.
 
@@ -195,8 +195,9 @@ class _Show:
             stretch, found = min(lost, key=lambda one: one[0].first)
             cue = self._active(stretch.role, stretch.first * self.dt).cue
             name = f"{stretch.role}'s {cue.motion} ({cue.name}, line {cue.where.line})"
-            others = f", and so did {len(lost) - 1} more" if len(lost) > 1 else ""
-            return NOT_REHEARSED.because(f"the rehearsal of {name} ended with {found.outcome!r}{others}")
+            others = f", nor did that of {len(lost) - 1} more stretches" if len(lost) > 1 else ""
+            why = f"the rehearsal of {name} did not converge{others}"
+            return replace(NOT_REHEARSED, kind=found.outcome, why=why)
         return PERFORMED
 
     def play_it(self) -> None:

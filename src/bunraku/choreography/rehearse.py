@@ -256,10 +256,10 @@ class Hung:
 
     def accepts(self, best: Optimum) -> bool:
         """Whether a search (`best`) ended at an optimum, or near enough."""
-        return best.outcome.kind == "converged" or best.tail[-1] < self.options.near_enough
+        return best.outcome.kind == "converged" or (bool(best.tail) and best.tail[-1] < self.options.near_enough)
 
     def arrived(self, x: Array, end: Array) -> Array:
-        """`x` (T, n) with its last sample moved to `end` (n,); the correction is spread over the last moment, so that stretches join.
+        """`x` (T, n) with its last sample moved to `end` (n,); the correction is spread over a moment, so that stretches join.
 
         A hand that corrected a tenth of a millimetre in one step would pull at the strings of the torso with 20 N.
         """

@@ -130,7 +130,7 @@ def parts_of(timed: Timed) -> tuple[str, ...]:
     return (*piece.parts, TORSO) if moves and TORSO not in piece.parts else piece.parts
 
 
-def score(script: Script, *, options: ScoreOptions = ScoreOptions()) -> Score:  # noqa: B008 (frozen)
+def score(script: Script, *, options: ScoreOptions = ScoreOptions()) -> Score:
     """The times of all cues of a `script`; `options` say how fast puppets may be carried.
 
     Raises FileError, which names the line that cannot be played and says why.

@@ -156,7 +156,7 @@ class _Search:
 
 
 def optimize_times(
-    *systems: Switched, times: ArrayLike, limits: TimeLimits, method: str = "newton", options: TimesOptions = TimesOptions(),  # noqa: B008 (frozen)
+    *systems: Switched, times: ArrayLike, limits: TimeLimits, method: str = "newton", options: TimesOptions = TimesOptions(),
     progress: Listener | None = None,
 ) -> OptimalTimes:  # fmt: skip
     """The best switching times near `times`, for all `systems` together. Nothing in it is random.

@@ -62,7 +62,7 @@ def scenery_file(name: str) -> Path:
     return Path(__file__).parent / "scenery" / f"{name}.obj"
 
 
-def theatre(motion: Motion, *, look: TheatreLook = TheatreLook()) -> Scene:  # noqa: B008 (frozen)
+def theatre(motion: Motion, *, look: TheatreLook = TheatreLook()) -> Scene:
     """A theatre around a `motion` whose puppets face +y; `look` has its colours.
 
     The boards are where figures stand most of the time, or a little lower where a foot would sink into them.

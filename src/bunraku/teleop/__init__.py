@@ -1,4 +1,4 @@
-"""Live: figures that hands and sticks move, and the show that opens the stage."""
+"""Live figures that hands and sticks move, and the opening show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Simulated", "opening_show"]
 
 
 def __getattr__(name: str) -> Any:
-    """What the list of a show does not need is imported when it is asked for: physics takes half a second."""
+    """Imports `Simulated` when it is first used: physics takes half a second to import, and the list of a show does not need it."""
     if name != "Simulated":
         raise AttributeError(f"module 'bunraku.teleop' has no attribute {name!r}")
     from bunraku.teleop.simulated_figure import Simulated

@@ -1,7 +1,7 @@
-"""Devices: whatever an operator holds, turned into commands.
+"""Devices: what an operator holds, turned into commands.
 
 A device gives readings: axes in [−1, 1], buttons, hats. A mapping says which of them mean what; a pilot remembers which point is
-guided. The paper's joystick is `PAPER`; the sticks and keys of the stage are `STAGE`.
+guided. `PAPER_JOYSTICK` maps the joystick of the paper, `STAGE_STICKS` the sticks and keys of the stage.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from bunraku.errors import UnknownName
 from bunraku.locomotion.guide.guide_command import GUIDED_POINTS, Command, GuidedPoint
 
 MEANINGS = ("forward", "left", "up", "roll", "pitch", "yaw", "lift_left", "lift_right", "switch")
+"""What an axis, a button or a hat can mean."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,16 @@ class Reading:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis, turned around where the sign is −1. A throttle rests at one end: `throttle` makes [−1, 1] of it [0, 1]."""
+    """An axis of a device."""
 
     number: int
     sign: float = 1.0
+    """−1 turns it around."""
     throttle: bool = False
+    """Whether it rests at one end: its [−1, 1] then becomes [0, 1]."""
 
     def value(self, reading: Reading) -> float:
+        """What it says in a `reading`; 0 where the device has no such axis."""
         if self.number >= len(reading.axes):
             return 0.0
         value = self.sign * reading.axes[self.number]
@@ -42,12 +46,15 @@ class Axis:
 
 @dataclass(frozen=True)
 class Buttons:
-    """One button for more, one for less (−1: none)."""
+    """A button that means 1 and, if there is one, a button that means −1."""
 
     more: int
     less: int = -1
+    """−1 for none."""
 
     def value(self, reading: Reading) -> float:
+        """What they say in a `reading`: −1, 0 or 1."""
+
         def down(k: int) -> bool:
             return 0 <= k < len(reading.buttons) and bool(reading.buttons[k])
 
@@ -56,26 +63,29 @@ class Buttons:
 
 @dataclass(frozen=True)
 class Hat:
-    """A hat, or a miniature stick: 0 is to the side, 1 is up."""
+    """One direction of a hat, or of a miniature stick."""
 
     number: int
     along: int
+    """0 for side to side, 1 for up and down."""
     sign: float = 1.0
+    """−1 turns it around."""
 
     def value(self, reading: Reading) -> float:
+        """What it says in a `reading`: −1, 0 or 1; 0 where the device has no such hat."""
         return self.sign * reading.hats[self.number][self.along] if self.number < len(reading.hats) else 0.0
 
 
 Source = Axis | Buttons | Hat
 Mapping = Table[str, tuple[Source, ...]]
 
-PAPER: Mapping = {  # *guiding* IV: sub stick, momentary switch, main stick, throttles, toggle
+PAPER_JOYSTICK: Mapping = {  # *guiding* IV: sub stick, momentary switch, main stick, throttles, toggle
     "forward": (Hat(0, 1),), "left": (Hat(0, 0, -1.0),), "up": (Buttons(2, 3),),
     "roll": (Axis(0),), "pitch": (Axis(1, -1.0),), "yaw": (Axis(2, -1.0),),
     "lift_left": (Axis(3, -1.0, throttle=True),), "lift_right": (Axis(4, -1.0, throttle=True),),
     "switch": (Buttons(0, 1),),
 }  # fmt: skip
-STAGE: Mapping = {  # the order of `Guided.sticks`; shoulder buttons switch, triggers lift
+STAGE_STICKS: Mapping = {  # the order of `Guided.sticks`; shoulder buttons switch, triggers lift
     "forward": (Axis(1),), "left": (Axis(0, -1.0),), "up": (Axis(3),), "yaw": (Axis(2, -1.0),), "pitch": (Axis(5),),
     "roll": (Axis(6), Buttons(7, 6)),
     "lift_left": (Buttons(6),), "lift_right": (Buttons(7),), "switch": (Axis(4), Buttons(5, 4)),
@@ -84,9 +94,9 @@ STAGE: Mapping = {  # the order of `Guided.sticks`; shoulder buttons switch, tri
 
 @dataclass
 class Pilot:
-    """Readings to commands. A push of `switch` goes to the next or the last of the guided points."""
+    """Turns readings into commands. A push of `switch` goes to the next or the previous guided point."""
 
-    mapping: Mapping = field(default_factory=lambda: STAGE)
+    mapping: Mapping = field(default_factory=lambda: STAGE_STICKS)
     guided: GuidedPoint = "trunk"
     up_lifts: bool = False
     """Whether `up` lifts the guided foot, for devices without throttles."""
@@ -98,7 +108,7 @@ class Pilot:
                 raise UnknownName("meaning", meaning, MEANINGS)
 
     def command(self, reading: Reading) -> Command:
-        """What the operator wants; a stand where the device says what cannot be."""
+        """The command in a `reading`; one that is not finite gives a command that makes the guide stand and say why."""
         values = {meaning: sum(source.value(reading) for source in self.mapping.get(meaning, ())) for meaning in MEANINGS}
         if not all(math.isfinite(value) for value in values.values()):
             return Command(self.guided, (math.nan, 0.0, 0.0))  # the guide stands, and says why

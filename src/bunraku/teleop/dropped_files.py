@@ -1,4 +1,4 @@
-"""Files on the stage: what a dropped one shows, and what a piece can be saved as."""
+"""Files on the stage: what a dropped file shows, and what an entry can be saved as."""
 
 from __future__ import annotations
 
@@ -20,27 +20,26 @@ from bunraku.teleop.viewing_places import at_hand, standing
 if TYPE_CHECKING:
     from bunraku.choreography import Performance
 
-SAVED_AS = ("npz", "csv", "glb", "bvh", "mp4")
-
 
 def entries_of(path: Path) -> list[Entry]:
-    """The entries of a figure, a scene, a motion or a show in a file."""
+    """The entries of the file `path`: a figure, a scene, a motion or a show. Raises FileError where it is broken."""
     if path.suffix.lower() in (".yaml", ".yml") and yaml_reader.read(path).get("perform") is not None:
         from bunraku.choreography import load_script, perform
 
-        script = load_script(path)  # mistakes are told now; it is rehearsed when somebody looks
+        script = load_script(path)  # mistakes are reported now; it is rehearsed when somebody opens it
         return [Entry(script.title, lambda: on_stage(perform(script)), "show")]
     return shown(io.load(path), path.stem)
 
 
 def on_stage(made: Performance) -> Recorded:
-    """A show that was performed, beside the ghosts of what was asked for; the cues are on the timeline."""
+    """A performance (`made`) with what was asked for as its ghost. Raises BunrakuError where it has no motion."""
     if made.motion is None or made.scene is None:
         raise BunrakuError(str(made.outcome))
     return Recorded(made.motion, made.scene, reference=made.reference)
 
 
 def shown(thing: Any, title: str) -> list[Entry]:
+    """The entries of a `thing` (a figure, a scene or a motion) under a `title`; raises FileError for anything else."""
     match thing:
         case Motion():
             return [Entry(title, thing, "motion")]
@@ -52,9 +51,11 @@ def shown(thing: Any, title: str) -> list[Entry]:
             return [
                 Entry(title, partial(standing, thing), "figure"), Entry(f"{title}, live", partial(at_hand, thing), about),
             ]  # fmt: skip
-    raise FileError(f"a {type(thing).__name__} cannot be shown", path=title, advice="drop a figure, a scene or a motion")
+    raise FileError(
+        f"a {type(thing).__name__} cannot be shown on the stage", path=title, advice="drop a figure, a scene or a motion"
+    )
 
 
 def exporters() -> dict[str, Exporter]:
-    """By suffix: writes the motion of a piece to a path."""
-    return dict.fromkeys(SAVED_AS, lambda piece, path: save_motion(piece.motion, path, piece.scene))
+    """Functions that write the motion of an entry to a path, by suffix."""
+    return dict.fromkeys(("npz", "csv", "glb", "bvh", "mp4"), lambda piece, path: save_motion(piece.motion, path, piece.scene))

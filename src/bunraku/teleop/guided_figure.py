@@ -1,4 +1,4 @@
-"""A humanoid guided live: one point follows the stick or the mouse, synergetic rules move the rest."""
+"""A humanoid guided live: one point follows the stick or the mouse, and synergetic rules move the rest."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bunraku.figure import WORLD
 from bunraku.locomotion.guide.guide import Guide
-from bunraku.locomotion.guide.guide_command import GUIDED_POINTS, GuidedPoint
 from bunraku.locomotion.guide.guide_command import Command as Command_
+from bunraku.locomotion.guide.guide_command import GuidedPoint
 from bunraku.locomotion.guide.guided_move import GuidedMove
 from bunraku.locomotion.guide.navigation_points import heading
 from bunraku.locomotion.guide.performer import Performer
@@ -19,18 +19,17 @@ from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.session import Session, Tick
 from bunraku.locomotion.guide.stabiliser import Stabiliser
 from bunraku.stage import Command, Device, Pull, Release, Sample, Sticks
-from bunraku.teleop.devices import PAPER, Pilot, Reading
+from bunraku.teleop.devices import PAPER_JOYSTICK, Pilot, Reading
 from bunraku.teleop.joystick import Joystick
 from bunraku.teleop.markers import marked, markers
 from bunraku.teleop.mujoco_robot import MujocoRobot
 from bunraku.teleop.robot_link import slipped
 
 Array = NDArray[np.float64]
-SPOKEN = {name: name.replace("_", " ") for name in GUIDED_POINTS}
 
 
 class GuidedLive:
-    """A Live: sticks guide a point, a push of the fifth switches which; or drag a foot, a hand or the trunk."""
+    """A Live: sticks guide one point, and the fifth stick switches to another; or the mouse drags a foot, a hand or the trunk."""
 
     pulls = frozenset(("body",))
     sticks = (
@@ -42,7 +41,7 @@ class GuidedLive:
     def __init__(
         self, guide: Guide, *, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, joystick: Joystick | None = None
     ) -> None:  # fmt: skip
-        """With a joystick, its commands go before those of the page."""
+        """Guides from (`x`, `y`) [m] and `yaw` [rad] through `guide`. Commands of a `joystick` override those of the page."""
         self._performer = Performer(guide)
         self._start = guide.start(x=x, y=y, yaw=yaw)
         self._markers = markers(guide.humanoid)
@@ -53,21 +52,23 @@ class GuidedLive:
 
     @property
     def guided(self) -> GuidedPoint:
-        """The point that follows."""
+        """The point that follows the operator."""
         return self._pilot.guided
 
     def keep(self) -> None:
-        """From the next reset on, all performances are kept, for pictures."""
+        """Keeps all performances from the next reset on, for pictures."""
         self._keep = True
 
     @property
     def performances(self) -> list[GuidedMove]:
+        """What was performed since the last reset, where it is kept."""
         return self._session.performances
 
     def reset(self) -> Sample:
+        """Back to the start, with nothing held."""
         self._session = Session(self._performer, self._start, keep=self._keep, prompt=True)
         self._pilot = Pilot(up_lifts=True)
-        self._held, self._heard = Pilot(PAPER), Device(())
+        self._held, self._heard = Pilot(PAPER_JOYSTICK), Device(())
         self._command = Command_()
         self._device: Command_ | None = None
         self._drag: Pull | None = None
@@ -76,6 +77,7 @@ class GuidedLive:
         return self._sample(self._session.tick(), 0.0)
 
     def apply(self, command: Command) -> None:
+        """Does what an operator asks for in `command`; what a humanoid does not have is ignored."""
         match command:
             case Sticks(axes, buttons) if len(axes) in (6, 7):  # older logs know no rolling
                 self._command = self._obeyed(self._pilot, Reading(axes, buttons))
@@ -84,7 +86,7 @@ class GuidedLive:
                     self._device = self._obeyed(self._held, Reading(axes, buttons, hats))
                 else:
                     self._device = None
-                    self._notices.append("the joystick is gone: it stands, and the page may drive on")
+                    self._notices.append("the joystick is gone: the figure stands, and the page can drive it")
             case Pull(figure=0, part="body", name=name) if name in self._limbs:
                 self._guide(self._limbs[name])
                 self._drag = command
@@ -92,7 +94,7 @@ class GuidedLive:
                 self._drag, self._command = None, Command_()
 
     def heard(self) -> tuple[Command, ...]:
-        """What the joystick says, where that has changed."""
+        """What the joystick says, if that has changed."""
         if self._joystick is None:
             return ()
         reading = self._joystick.poll()
@@ -104,17 +106,17 @@ class GuidedLive:
         before = pilot.guided
         command = pilot.command(reading)
         if pilot.guided != before:
-            self._notices.append(f"{SPOKEN[pilot.guided]} is guided")
+            self._notices.append(f"guiding the {pilot.guided.replace('_', ' ')}")
         return command
 
     def _guide(self, point: GuidedPoint) -> None:
         if self._pilot.guided != point:
             self._pilot.guided = point
-            self._notices.append(f"{SPOKEN[point]} is guided")
+            self._notices.append(f"guiding the {point.replace('_', ' ')}")
 
     @cached_property
     def _limbs(self) -> dict[str, GuidedPoint]:
-        """Which point a frame belongs to: that of the nearest foot or hand below or above it, else the trunk."""
+        """The guided point of every frame: the foot or hand of its limb, else the trunk."""
         own = self._performer.guide.humanoid
         ends: dict[str, GuidedPoint] = {own.feet[0]: "left_foot", own.feet[1]: "right_foot"}
         ends |= {own.hands[0]: "left_hand", own.hands[1]: "right_hand"}
@@ -133,6 +135,7 @@ class GuidedLive:
         return out
 
     def step(self) -> Sample:
+        """The next sample."""
         session = self._session
         session.command = self._toward(self._drag) if self._drag is not None else self._wanted
         tick = session.tick()
@@ -144,7 +147,7 @@ class GuidedLive:
 
     @property
     def _wanted(self) -> Command_:
-        """What the joystick says; where it is let go, or there is none, the page's command."""
+        """The joystick's command; the page's, where the joystick is idle or there is none."""
         held, page = self._device, self._command
         return page if held is None or (held.idle and not any(held.lift) and not page.idle) else held
 
@@ -174,9 +177,10 @@ class GuidedLive:
 
 
 class GuidedInPhysics(GuidedLive):
-    """The same in MuJoCo: servos follow, a stabiliser holds the balance, what is shown is what the robot measures."""
+    """The same in MuJoCo: servos follow the plan, a stabiliser keeps the balance, and the stage shows what the robot measures."""
 
     def reset(self) -> Sample:
+        """Back to the start, on its feet."""
         out = super().reset()
         guide = self._performer.guide
         self._robot = MujocoRobot(guide.humanoid, guide.scene, self._session.before[-1])
@@ -185,6 +189,7 @@ class GuidedInPhysics(GuidedLive):
         return out
 
     def step(self) -> Sample:
+        """The next sample."""
         session = self._session
         if session.idle:
             session.relocate(*slipped(session, self._robot.q))
@@ -193,5 +198,5 @@ class GuidedInPhysics(GuidedLive):
         measured = self._robot.step(self._stabiliser.targets(done, k, self._robot.q, session.look_back))
         notices = sample.notices
         if self._robot.fallen and not self._fell:
-            self._fell, notices = True, (*notices, "it fell: back to the start sets it up again")
+            self._fell, notices = True, (*notices, "it fell: go back to the start to set it up again")
         return replace(sample, q=(measured, sample.q[1]), notices=notices)

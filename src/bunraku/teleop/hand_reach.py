@@ -1,12 +1,13 @@
-"""How far a hand may move in one step: as far as some motion of the figure lets its strings follow.
+"""How far a hand may move in one step: only as far as the figure can follow on its strings.
 
-Wanted is a change dk of the kinematic variables. Near the edge of what the figure can reach, no change dq of the dynamic
-variables, or only a very large one, keeps every gap ≤ 0. So dk gives way:
+The hand wants to change the kinematic variables by dk. Near the edge of what the figure can reach, no change dq of the dynamic
+variables keeps every gap ≤ 0, or only a very large one. So dk is corrected by e:
 
     minimise  |e|² + σ² |dq|²   subject to   gap + A_q dq + A_k (dk + e) ≤ 0     for every string and stop,
                                              A_k (dk + e) ≤ −give                for strings that are pulled too hard,
 
-a least-distance problem, which non-negative least squares solves (Lawson and Hanson, ch. 23).
+a least-distance problem, which non-negative least squares solves (Lawson and Hanson, ch. 23). This is no inverse kinematics: what
+the hand wants was found before, by `bunraku.kinematics.Drag`.
 """
 
 from __future__ import annotations
@@ -19,12 +20,10 @@ from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.figure import Figure
 
 Array = NDArray[np.float64]
-SOFT = 0.1
-"""σ [m/rad]: the smaller, the nearer to the edge a hand gets, and the faster limbs must move there."""
 
 
 def least(C: Array, d: Array) -> tuple[Array, Array] | None:
-    """The shortest x with C x ≤ d, and the multipliers of the rows; nothing where there is none."""
+    """The shortest x with C x ≤ d, and the multipliers of the rows; None where no x is allowed."""
     if (d >= 0.0).all():
         return np.zeros(C.shape[1]), np.zeros(len(d))
     E = np.vstack([-C.T, -d])
@@ -37,10 +36,16 @@ def least(C: Array, d: Array) -> tuple[Array, Array] | None:
     return np.asarray(-r[:-1] / r[-1]), np.asarray(u)
 
 
-def reachable(figure: Figure, q: Array, dk: Array, *, tight: NDArray[np.bool_], give: float) -> tuple[Array, NDArray[np.bool_]]:
-    """What of dk can be done in a step from q, and which strings and wires stand in the way.
+def reachable(
+    figure: Figure, q: Array, dk: Array, *, tight: NDArray[np.bool_], give: float, softness: float = 0.1
+) -> tuple[Array, NDArray[np.bool_]]:
+    """The change of the kinematic variables that a hand may make in a step, and which strings and wires hold it back.
 
-    `tight` says which strings (then wires) are pulled too hard: the hand gives way to them, by `give` metres.
+    figure, q: the figure and its configuration before the step, (n_q,).
+    dk: the change that the hand wants, (n_q − n_dynamic,).
+    tight: which strings (then wires) are pulled too hard: the hand gives way to them,
+    give: by so much [m].
+    softness: σ [m/rad]: the smaller, the nearer a hand gets to the edge of its reach, and the faster limbs must move there.
     """
     n, ropes = figure.n_dynamic, len(figure.strings) + len(figure.wires)
     gap, A = gap_derivatives(figure, q)
@@ -49,7 +54,7 @@ def reachable(figure: Figure, q: Array, dk: Array, *, tight: NDArray[np.bool_], 
     hard = np.flatnonzero(tight & (np.abs(A[:ropes, n:]).max(1, initial=0.0) > 1e-3))
     C = np.vstack(
         [
-            np.hstack([A[rows, :n] / SOFT, A[rows, n:]]),
+            np.hstack([A[rows, :n] / softness, A[rows, n:]]),
             np.hstack([np.zeros((len(hard), n)), A[hard, n:]]),
         ]
     )

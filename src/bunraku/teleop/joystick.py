@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import warnings
+from enum import IntFlag
 from types import TracebackType
 from typing import Any, Self
 
 from bunraku.errors import BunrakuError, MissingExtra
-from bunraku.locomotion.guide.guide_command import Command
-from bunraku.teleop.devices import Pilot, Reading
+from bunraku.teleop.devices import Reading
 
-FULL = 32767.0
-UP, RIGHT, DOWN, LEFT = 1, 2, 4, 8  # bits of a hat
+FULL_AXIS = 32767.0  # what SDL gives for an axis at its end
+
+
+class HatBit(IntFlag):
+    """Directions of a hat, as SDL gives them."""
+
+    UP = 1
+    RIGHT = 2
+    DOWN = 4
+    LEFT = 8
 
 
 def sdl() -> Any:
-    """SDL's joysticks, started: without video, and with events for programs in the background."""
+    """The SDL library with joysticks started: without video, and with events for programs in the background.
+
+    Raises MissingExtra where PySDL2 is not installed, BunrakuError where SDL does not start.
+    """
     os.environ.setdefault("SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "1")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it tells where SDL itself comes from
+            warnings.simplefilter("ignore")  # it warns about which SDL library it found
             import sdl2
     except ImportError:
         raise MissingExtra("pysdl2", "joystick", "a joystick on the desktop") from None
@@ -38,9 +48,10 @@ def plugged_in() -> tuple[str, ...]:
 
 
 class Joystick:
-    """One of those that are plugged in: `with Joystick() as stick: stick.poll()`."""
+    """A joystick that is plugged in: `with Joystick() as stick: stick.poll()`."""
 
     def __init__(self, number: int = 0) -> None:
+        """The joystick with this `number`, in the order of `plugged_in`; raises BunrakuError where there is none."""
         names = plugged_in()
         self._sdl = sdl()
         self._stick = self._sdl.SDL_JoystickOpen(number) if 0 <= number < len(names) else None
@@ -55,7 +66,7 @@ class Joystick:
         own.SDL_JoystickUpdate()
         if not own.SDL_JoystickGetAttached(stick):
             return None
-        axes = (max(own.SDL_JoystickGetAxis(stick, k) / FULL, -1.0) for k in range(own.SDL_JoystickNumAxes(stick)))
+        axes = (max(own.SDL_JoystickGetAxis(stick, k) / FULL_AXIS, -1.0) for k in range(own.SDL_JoystickNumAxes(stick)))
         buttons = (bool(own.SDL_JoystickGetButton(stick, k)) for k in range(own.SDL_JoystickNumButtons(stick)))
         hats = (own.SDL_JoystickGetHat(stick, k) for k in range(own.SDL_JoystickNumHats(stick)))
         return Reading(tuple(axes), tuple(buttons), tuple(_hat(bits) for bits in hats))
@@ -68,36 +79,5 @@ class Joystick:
 
 
 def _hat(bits: int) -> tuple[int, int]:
-    return int(bool(bits & RIGHT)) - int(bool(bits & LEFT)), int(bool(bits & UP)) - int(bool(bits & DOWN))
-
-
-def commanded(stick: Joystick, pilot: Pilot) -> tuple[Command, str]:
-    """The command of this moment; a stick that is gone means: stand, and the message says so."""
-    reading = stick.poll()
-    if reading is None:
-        return Command(pilot.guided), f"{stick.name} is gone: it stands until the stick is plugged in again"
-    return pilot.command(reading), ""
-
-
-class VirtualJoystick:
-    """A joystick that is not there, for tests and for programs that drive like one."""
-
-    def __init__(self, *, axes: int = 5, buttons: int = 12, hats: int = 1) -> None:
-        self._sdl = sdl()
-        self.number = int(self._sdl.SDL_JoystickAttachVirtual(self._sdl.SDL_JOYSTICK_TYPE_UNKNOWN, axes, buttons, hats))
-        if self.number < 0:
-            raise BunrakuError(f"SDL has no virtual joysticks here: {self._sdl.SDL_GetError().decode()}")
-        self._stick = self._sdl.SDL_JoystickOpen(self.number)
-
-    def set(self, *, axes: dict[int, float] | None = None, buttons: dict[int, bool] | None = None, hat: int | None = None) -> None:
-        """Moves axes, pushes buttons, turns the first hat (bits of UP, RIGHT, DOWN, LEFT)."""
-        own = self._sdl
-        for k, value in (axes or {}).items():
-            own.SDL_JoystickSetVirtualAxis(self._stick, k, ctypes.c_int16(round(value * FULL)))
-        for k, down in (buttons or {}).items():
-            own.SDL_JoystickSetVirtualButton(self._stick, k, int(down))
-        if hat is not None:
-            own.SDL_JoystickSetVirtualHat(self._stick, 0, hat)
-
-    def unplug(self) -> None:
-        self._sdl.SDL_JoystickDetachVirtual(self.number)
+    found = HatBit(bits & 15)
+    return int(HatBit.RIGHT in found) - int(HatBit.LEFT in found), int(HatBit.UP in found) - int(HatBit.DOWN in found)

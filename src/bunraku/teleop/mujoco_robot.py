@@ -1,11 +1,12 @@
-"""A robot in MuJoCo that takes joint targets: the stand-in for a real one.
+"""A robot in MuJoCo that takes joint targets: it stands in for a real one.
 
 Its joints are position servos with the figure's own effort limits; it touches the ground with the corners of its soles. It
-reports its joints and where its trunk is, as encoders, an inertial sensor and odometry would.
+measures its joints and the place of its trunk, as encoders, an inertial sensor and odometry would.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -22,41 +23,72 @@ from bunraku.locomotion.guide.whole_body import WholeBody
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
-TIMESTEP = 0.001
-FRICTION = 0.8
-HARD: Any = {"solref": "0.004 1", "solimp": "0.95 0.99 0.0005"}
-"""Ground that gives way by a millimetre tilts a robot on narrow feet: contacts as stiff as the timestep allows."""
-STIFF = 65.0
-"""Stiffness of a servo, in its largest efforts a radian."""
-DAMPED = 0.4
-"""Its damping, in those a radian a second."""
-FALLEN = 0.6
-"""Part of its height at home below which the trunk has fallen."""
+
+
+@dataclass(frozen=True)
+class RobotOptions:
+    """Servos and contacts of the simulated robot."""
+
+    timestep: float = 0.001
+    """Of MuJoCo [s]."""
+    friction: float = 0.8
+    """Sliding friction of the soles."""
+    solref: str = "0.004 1"
+    """MuJoCo's stiffness of contacts, as high as the timestep allows: a millimetre of softness tilts a robot on narrow feet."""
+    solimp: str = "0.95 0.99 0.0005"
+    """MuJoCo's impedance of contacts."""
+    stiffness: float = 65.0
+    """Of a servo, in its largest effort for each radian [1/rad]."""
+    damping: float = 0.4
+    """Of a servo, in its largest effort for each radian a second [s/rad]."""
+    fallen: float = 0.6
+    """It has fallen when its centre of mass is lower than this share of its height at home."""
+
+    @property
+    def contact(self) -> dict[str, str]:
+        """Attributes of a geom that touches."""
+        friction = f"{self.friction} 0.005 0.0001"
+        return {"condim": "3", "friction": friction, "solref": self.solref, "solimp": self.solimp}
 
 
 class MujocoRobot:
     """A humanoid in a scene, stepped at the control rate."""
 
-    def __init__(self, humanoid: Humanoid, scene: Scene, q: Array, *, dt: float = GUIDE_TICK) -> None:
+    def __init__(
+        self,
+        humanoid: Humanoid,
+        scene: Scene,
+        q: Array,
+        *,
+        dt: float = GUIDE_TICK,
+        options: RobotOptions = RobotOptions(),
+    ) -> None:
+        """A `humanoid` at rest at `q` in a `scene` of floors and boxes.
+
+        dt: control period [s].
+        options: servos and contacts.
+
+        Raises MissingExtra without MuJoCo, BunrakuError where the scene has anything but boxes.
+        """
         try:
             import mujoco
         except ImportError:
             raise MissingExtra("mujoco", "mujoco", "a robot in physics") from None
         self._mujoco: Any = mujoco
-        self.humanoid, self.dt = humanoid, dt
+        self.humanoid, self.dt, self.options = humanoid, dt, options
         body = WholeBody(humanoid)
         self.motors = tuple(humanoid.figure.names[k] for k in body.motors)
-        self.model = mujoco.MjModel.from_xml_string(_xml(humanoid, scene, body))
+        self.model = mujoco.MjModel.from_xml_string(_xml(humanoid, scene, body, options))
         self.data = mujoco.MjData(self.model)
         names = [mujoco.mj_id2name(self.model, mujoco.mjtObj.mjOBJ_JOINT, k) for k in range(self.model.njnt)]
         self._order = np.array([names.index(name) for name in humanoid.figure.names])
         self._motors = body.motors
         self._feet = [mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, foot) for foot in humanoid.feet]
-        self._substeps = max(round(dt / TIMESTEP), 1)
+        self._substeps = max(round(dt / options.timestep), 1)
         self.place(q)
 
     def place(self, q: Array) -> None:
-        """Puts it at rest at q."""
+        """Puts it at rest at `q`."""
         self._mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[self._order] = q
         self.data.ctrl[:] = q[self._motors]
@@ -64,53 +96,55 @@ class MujocoRobot:
 
     @property
     def servos(self) -> tuple[Array, Array]:
-        """Stiffness and damping of the motors."""
+        """Stiffness [N·m/rad] and damping [N·m·s/rad] of the motors."""
         return np.array(self.model.actuator_gainprm[:, 0]), -np.array(self.model.actuator_biasprm[:, 2])
 
     @property
     def q(self) -> Array:
-        """What is measured, in the figure's order."""
+        """The measured configuration, (n_q,)."""
         return np.array(self.data.qpos[self._order])
 
     @property
     def v(self) -> Array:
+        """The measured velocities, (n_q,)."""
         return np.array(self.data.qvel[self._order])
 
     @property
     def com(self) -> tuple[Array, Array]:
-        """Centre of mass and its velocity."""
+        """Centre of mass [m] and its velocity [m/s]."""
         self._mujoco.mj_subtreeVel(self.model, self.data)
         return np.array(self.data.subtree_com[0]), np.array(self.data.subtree_linvel[0])
 
     @property
     def feet(self) -> Array:
-        """Where the soles are, (2, 3)."""
+        """Places of the soles [m], (2, 3)."""
         return np.array(self.data.xpos[self._feet])
 
     @property
     def fallen(self) -> bool:
+        """Whether its centre of mass is too low for standing."""
         high = self.data.subtree_com[0][2] - min(self.data.xpos[foot][2] for foot in self._feet)
-        return bool(high < FALLEN * self.humanoid.height)
+        return bool(high < self.options.fallen * self.humanoid.height)
 
     def step(self, targets: Array) -> Array:
-        """One control period with these joint targets (in the order of `motors`); what is measured then."""
+        """One control period with joint `targets`, in the order of `motors`; gives the measured configuration; raises NotFinite."""
         targets = np.asarray(targets, float)
         if targets.shape != (len(self.motors),) or not np.isfinite(targets).all():
-            raise NotFinite(f"a robot with {len(self.motors)} motors takes as many finite targets")
+            raise NotFinite(f"expected {len(self.motors)} finite targets, one for each motor")
         self.data.ctrl[:] = targets
         for _ in range(self._substeps):
             self._mujoco.mj_step(self.model, self.data)
         if not np.isfinite(self.data.qpos).all():
-            raise NotFinite("the physics is no longer finite")
+            raise NotFinite("the simulated robot has left all bounds: its configuration is not finite")
         return self.q
 
 
-def _xml(humanoid: Humanoid, scene: Scene, body: WholeBody) -> str:
+def _xml(humanoid: Humanoid, scene: Scene, body: WholeBody, options: RobotOptions) -> str:
     figure = humanoid.figure.replace(shapes=(), forces=(), contacts=(), springs=())
     root = ElementTree.fromstring(mjcf_file.dumps(figure, q=humanoid.home))
     option = root.find("option")
     assert option is not None
-    option.set("timestep", f"{TIMESTEP}")
+    option.set("timestep", f"{options.timestep}")
     option.set("cone", "elliptic")
     option.set("impratio", "10")
     for keyframe in root.findall("keyframe"):
@@ -119,8 +153,8 @@ def _xml(humanoid: Humanoid, scene: Scene, body: WholeBody) -> str:
     assert world is not None
     bodies = {element.get("name"): element for element in world.iter("body")}
     for foot in humanoid.feet:
-        _soles(bodies[foot], humanoid.sole)
-    _ground(world, scene)
+        _soles(bodies[foot], humanoid.sole, options)
+    _ground(world, scene, options)
     actuator = SubElement(root, "actuator")
     variables = {v.name: v for v in figure.variables}
     for name in (figure.names[k] for k in body.motors):
@@ -128,29 +162,30 @@ def _xml(humanoid: Humanoid, scene: Scene, body: WholeBody) -> str:
         if not variables[name].effort < 1e4:
             effort = 3.0 * figure.mass
         SubElement(
-            actuator, "position", name=name, joint=name, kp=f"{STIFF * effort}", kv=f"{DAMPED * effort}",
+            actuator, "position", name=name, joint=name, kp=f"{options.stiffness * effort}",
+            kv=f"{options.damping * effort}",
             forcerange=f"{-effort} {effort}",
         )  # fmt: skip
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _soles(foot: Element, sole: Array) -> None:
-    """Small balls under the corners: clean contacts with floors and edges alike."""
+def _soles(foot: Element, sole: Array, options: RobotOptions) -> None:
+    """Small balls under the corners, which touch floors and edges cleanly."""
     radius = 0.04 * float(np.ptp(sole[:, 0]))
     for x, y in sole:
         SubElement(
-            foot, "geom", type="sphere", size=f"{radius}", pos=f"{x} {y} {radius}", contype="2", conaffinity="1", condim="3",
-            friction=f"{FRICTION} 0.005 0.0001", mass="0", **HARD,
+            foot, "geom", type="sphere", size=f"{radius}", pos=f"{x} {y} {radius}", contype="2", conaffinity="1", mass="0",
+            **options.contact,
         )  # fmt: skip
 
 
-def _ground(world: Element, scene: Scene) -> None:
-    common: Any = {"contype": "1", "conaffinity": "2", "condim": "3", "friction": f"{FRICTION} 0.005 0.0001", **HARD}
+def _ground(world: Element, scene: Scene, options: RobotOptions) -> None:
+    common = {"contype": "1", "conaffinity": "2", **options.contact}
     if scene.floor is not None:
         SubElement(world, "geom", type="plane", size="0 0 1", pos=f"0 0 {scene.floor}", **common)
     for obstacle in scene.obstacles:
         if not isinstance(obstacle.geometry, Box):
-            raise BunrakuError(f"{obstacle.name!r} is not a box\n  advice: physics of the guided robot takes floors and boxes")
+            raise BunrakuError(f"{obstacle.name!r} is not a box\n  advice: a robot in physics takes floors and boxes only")
         size = " ".join(f"{s / 2}" for s in obstacle.geometry.size)
         pos, quat = (" ".join(f"{x}" for x in values) for values in (obstacle.position, obstacle.rotation))
         SubElement(world, "geom", type="box", size=size, pos=pos, quat=quat, **common)

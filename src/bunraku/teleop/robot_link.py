@@ -1,11 +1,11 @@
-"""A robot behind a socket: joint targets go there at the control rate, what it measures comes back.
+"""A robot behind a socket: joint targets go there at the control rate, its measurements come back.
 
-    with Served(MujocoRobot(humanoid, scene, q)) as served, Link(served.address) as link:
+    with Served(MujocoRobot(humanoid, scene, q)) as served, RobotLink(served.address) as link:
         drive(session, link, commands)
 
-The robot says first, in one line of JSON, what its motors are called, its control period, its servos and where it is. Then each
-frame of targets (one f64 a motor) is answered by a frame of what it measures (one f64 a variable). Anything else ends the
-connection, and the robot stays where its last targets hold it.
+First the robot sends one line of JSON: names of its motors, control period, servos, configuration. Then it answers every message
+of targets (one f64 for each motor) by a message of measurements (one f64 for each variable). Anything else ends the connection, and
+the robot holds its last targets.
 """
 
 from __future__ import annotations
@@ -30,28 +30,37 @@ from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.stabiliser import Stabiliser, StabiliserOptions
 
 Array = NDArray[np.float64]
-PATIENCE = 10.0
-"""Seconds that an answer may take."""
 
 
 class Robot(Protocol):
-    """What is served: motors by name, a control period, servos, and `step`."""
+    """What can be served."""
 
     motors: tuple[str, ...]
+    """Names of the variables that have a motor."""
     dt: float
+    """Control period [s]."""
 
     @property
-    def servos(self) -> tuple[Array, Array]: ...
+    def servos(self) -> tuple[Array, Array]:
+        """Stiffness and damping of the motors."""
+        ...
+
     @property
-    def q(self) -> Array: ...
-    def step(self, targets: Array) -> Array: ...
+    def q(self) -> Array:
+        """The measured configuration."""
+        ...
+
+    def step(self, targets: Array) -> Array:
+        """One control period with joint `targets`, in the order of `motors`; returns the measured configuration."""
+        ...
 
 
 class Served:
-    """A robot that listens on the loopback; one client at a time."""
+    """A robot that listens on the loopback interface; one client at a time."""
 
-    def __init__(self, robot: Robot, *, port: int = 0) -> None:
-        self.robot = robot
+    def __init__(self, robot: Robot, *, port: int = 0, timeout: float = 10.0) -> None:
+        """Serves a `robot` on a `port` (0 picks a free one); closing waits `timeout` [s] at most."""
+        self.robot, self._timeout = robot, timeout
         self._socket = socket.create_server(("127.0.0.1", port))
         self._socket.settimeout(0.1)
         self.address: tuple[str, int] = ("127.0.0.1", int(self._socket.getsockname()[1]))
@@ -64,7 +73,7 @@ class Served:
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
         self._stop.set()
-        self._thread.join(timeout=PATIENCE)
+        self._thread.join(timeout=self._timeout)
         self._socket.close()
 
     def _work(self) -> None:
@@ -98,7 +107,7 @@ class Served:
 
 
 def _read(client: socket.socket, size: int, over: Callable[[], bool] = lambda: False) -> bytes | None:
-    """So many bytes; nothing where the other end is gone."""
+    """So many bytes; None where the other end is gone."""
     parts: list[bytes] = []
     while size:
         try:
@@ -114,12 +123,13 @@ def _read(client: socket.socket, size: int, over: Callable[[], bool] = lambda: F
     return b"".join(parts)
 
 
-class Link:
-    """The other end: targets out, measurements in."""
+class RobotLink:
+    """The client's end: sends targets, receives measurements."""
 
-    def __init__(self, address: tuple[str, int]) -> None:
+    def __init__(self, address: tuple[str, int], *, timeout: float = 10.0) -> None:
+        """Connects to the robot at an `address` (host, port), whose answers may take `timeout` [s]; raises BunrakuError."""
         try:
-            self._socket = socket.create_connection(address, timeout=PATIENCE)
+            self._socket = socket.create_connection(address, timeout=timeout)
         except OSError as problem:
             raise BunrakuError(
                 f"no robot answers at {address[0]}:{address[1]}: {problem}\n  advice: start it first, or check the port"
@@ -135,22 +145,22 @@ class Link:
         while not line.endswith(b"\n"):
             part = self._socket.recv(1)
             if not part or len(line) > 100_000:
-                raise BunrakuError("what answers is not a robot\n  advice: check the port")
+                raise BunrakuError("what answers at this port is not a robot\n  advice: check the port")
             line += part
         try:
             return dict(json.loads(line))
         except ValueError:
-            raise BunrakuError("what answers is not a robot\n  advice: check the port") from None
+            raise BunrakuError("what answers at this port is not a robot\n  advice: check the port") from None
 
     def exchange(self, targets: Array) -> Array:
-        """Targets out; what the robot then measures."""
+        """Sends joint `targets`, in the order of `motors`; returns the measured configuration. Raises BunrakuError."""
         try:
             self._socket.sendall(np.asarray(targets, "<f8").tobytes())
             answer = _read(self._socket, 8 * len(self.q))
         except OSError:
             answer = None
         if answer is None:
-            raise BunrakuError("the robot is gone\n  advice: it holds its last targets; start it again and connect anew")
+            raise BunrakuError("the robot no longer answers\n  advice: it holds its last targets; start it again and reconnect")
         self.q = np.frombuffer(answer, "<f8").copy()
         return self.q
 
@@ -162,8 +172,10 @@ class Link:
 
 
 def slipped(session: Session, measured: Array) -> tuple[Array, float]:
-    """How far the feet that stand are from where the plan has them, (x, y) and yaw (*guiding* V: commands follow on from the actual
-    state)."""
+    """How far the standing feet are from the plan of a `session`: (x, y) [m] and yaw [rad].
+
+    measured: the measured configuration, (n_q,). Commands continue from the actual state (*guiding* V).
+    """
     own, points = session.performer.guide.humanoid, session.points
     here = pose(own.figure, measured)
     stand = [k for k in (0, 1) if k != points.aloft]
@@ -179,18 +191,27 @@ def slipped(session: Session, measured: Array) -> tuple[Array, float]:
 
 @dataclass
 class Drive:
-    """What was planned and what was measured, tick by tick."""
+    """Planned and measured configurations, tick by tick."""
 
     planned: list[Array] = field(default_factory=list)
     measured: list[Array] = field(default_factory=list)
 
 
 def drive(
-    session: Session, link: Link, commands: Iterable[Command], *, gains: StabiliserOptions = StabiliserOptions(),
-    watch: Callable[[], bool] = lambda: True, keep: bool = True,
+    session: Session, link: RobotLink, commands: Iterable[Command], *, gains: StabiliserOptions = StabiliserOptions(),
+    going: Callable[[], bool] = lambda: True, keep: bool = True,
 ) -> Drive:  # fmt: skip
-    """Performs commands with a robot; each tick's targets follow from what it measured at the tick before. `watch` may end it.
-    Without `keep`, nothing is recorded."""
+    """Performs commands with a robot. The targets of each tick depend on what it measured at the tick before.
+
+    session: plans the motion.
+    link: the robot.
+    commands: what an operator wants, one after the other.
+    gains: of the stabiliser.
+    going: is asked after every tick; where it says False, the drive ends.
+    keep: whether configurations are recorded.
+
+    Returns what was recorded; raises BunrakuError where the robot no longer answers.
+    """
     stabiliser, record = Stabiliser(session.performer, link.stiffness, link.damping, options=gains), Drive()
     for command in commands:
         session.relocate(*slipped(session, link.q))
@@ -201,6 +222,6 @@ def drive(
             if keep:
                 record.planned.append(done.q[k])
                 record.measured.append(measured)
-            if not watch():
+            if not going():
                 return record
     return record

@@ -1,14 +1,14 @@
 """Simulated figures whose strings are pulled live.
 
-A pulled spindle goes after the hand, no faster than a puppeteer's arm; a pulled hook or limb is drawn by a rubber band, so that
-what cannot be reached only stretches the band; a string that is asked for what no configuration reaches is held at its limit.
+A pulled spindle follows the hand, no faster than a puppeteer's arm. A rubber band pulls a hook or a limb toward the hand; out of
+reach, only the band stretches. Where no configuration lets the strings follow a spindle, the spindle is held back.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,34 +18,46 @@ from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD, Figure, Frame, Point, String
-from bunraku.kinematics import pose
+from bunraku.kinematics import Drag, pose
+from bunraku.kinematics.inverse.drag import wound
 from bunraku.scene import Scene
 from bunraku.stage import Command, Pull, Release, Sample, Sticks, Winch
 from bunraku.teleop.hand_reach import reachable
-from bunraku.teleop.rubber_bands import Bands
+from bunraku.teleop.rubber_bands import BandOptions, Bands
 
 Array = NDArray[np.float64]
-ARM = 1.5
-"""Largest speed of a spindle, and of winding [m/s]."""
-JERK = 30.0
-"""Largest acceleration of them [m/s²]."""
-LAG = 0.04
-"""Time constant with which a spindle goes after the hand [s]."""
-STRIDE = 0.5
-"""Speed of the whole controller at full stick [m/s]."""
-TIGHT = 8.0
-"""To a string that pulls with so many times the weight, the hand gives way."""
-GIVE = 0.1
-"""And so fast [m/s]."""
-WARY, CREEP = 0.4, 0.05
-"""After a string was held, the hand only creeps [m/s] and takes this long to forget [s]: it does not hammer at a limit."""
 
 
-STICKS = ("side to side", "forward and back", "rock", "up and down")
+@dataclass(frozen=True)
+class PullOptions:
+    """How the hands of a puppeteer move."""
+
+    speed: float = 1.5
+    """Largest speed of a spindle, and of winding [m/s]."""
+    acceleration: float = 30.0
+    """Largest acceleration of them [m/s²]."""
+    lag: float = 0.04
+    """Time constant with which a spindle follows the hand [s]."""
+    stick_speed: float = 0.5
+    """Speed of the whole controller at full stick [m/s]."""
+    tight: float = 8.0
+    """The hand gives way to a string that pulls with this many times the figure's weight,"""
+    give_speed: float = 0.1
+    """at this speed [m/s]."""
+    creep_speed: float = 0.05
+    """Speed of a hand just after a string held it back [m/s]: it does not hammer at a limit."""
+    creep_time: float = 0.4
+    """Time constant with which it comes back to its full speed [s]."""
+    shortest: float = 0.02
+    """No string is wound shorter than this [m]."""
+    softness: float = 0.1
+    """How soon a hand slows down at the edge of what the figure can reach [m/rad]: see `hand_reach`."""
+    bands: BandOptions = BandOptions()
+    """Rubber bands that pull hooks and limbs."""
 
 
 def _begun(figure: Figure, dt: float) -> Simulation:
-    """From where the figure starts; from rest, where that is out of joint: a loop drawn open, strings too short."""
+    """A simulation from the figure's start; from rest, where the start breaks constraints: an open loop, strings too short."""
     try:
         return Simulation(figure, dt=dt)
     except BunrakuError as problem:
@@ -55,82 +67,95 @@ def _begun(figure: Figure, dt: float) -> Simulation:
             raise problem from None
 
 
-class Puppet:
+class LivePuppet:
     """One simulated figure and what hands want of it."""
 
-    def __init__(self, figure: Figure, dt: float) -> None:
-        self.figure = figure
-        self.bands = Bands(figure)
+    def __init__(self, figure: Figure, dt: float, *, options: PullOptions = PullOptions()) -> None:
+        """The `figure` at its start, simulated in steps of `dt` [s]; `options` say how hands move."""
+        self.figure, self.options = figure, options
+        self.bands = Bands(figure, options=options.bands)
+        self._drags: dict[str, Drag] = {}
         self._ropes = [s.name for s in (*figure.strings, *figure.wires)]
         self._start = _begun(figure, dt)
         n = figure.n_dynamic
         self._lower, self._upper = (np.array(limit[n:]) for limit in figure.limits)
         self._is_length = np.array([v.motion == "length" for v in figure.variables[n:]], bool)
-        self._lower[self._is_length] = np.maximum(self._lower[self._is_length], 0.02)
-        self._speed = np.minimum(np.array([v.speed for v in figure.variables[n:]], float), ARM)
+        self._lower[self._is_length] = np.maximum(self._lower[self._is_length], options.shortest)
+        self._speed = np.minimum(np.array([v.speed for v in figure.variables[n:]], float), options.speed)
         self._side = self._sides()
         # Which kinematic variables each string feels.
         self._moves = np.abs(gap_derivatives(figure, figure.start)[1][: len(self._ropes), n:]) > 1e-3
         self.reset()
 
     def reset(self) -> None:
+        """Back to the start, with nothing held."""
         self.simulation = self._start.copy()
+        self._drags.clear()
         self.wish = self.simulation.q[self.figure.n_dynamic :]
         self.bands.clear()
         self._rate, self._wary = np.zeros((2, len(self.wish)))
 
     def let_go(self, part: str, name: str) -> None:
+        """A hand lets go of the `part` (spindle, hook, body) of the string or frame `name`."""
         self.bands.let_go(f"{part} {name}")
-        # What was asked for beyond reach is asked for no longer.
+        self._drags.pop(f"{part} {name}", None)
+        # What could not be reached is no longer wanted.
         self.wish = self.simulation.q[self.figure.n_dynamic :]
 
     def string(self, name: str) -> String | None:
+        """The string called `name`; None where there is none."""
         return next((s for s in self.figure.strings if s.name == name), None)
 
     # -- what hands want -----------------------------------------------------------------------------------------
 
     def pull(self, command: Pull) -> None:
-        """Bands hold hooks and limbs; what the puppeteer moves by himself, a spindle or its carriage, goes there."""
+        """Does what a hand asks for in `command`. Bands pull hooks and limbs; spindles and their carriages follow the hand."""
         to, string = np.array(command.to), self.string(command.name)
         if command.part == "body" and command.name in self.figure.frame_index:
             at = Point(command.name, command.at)
             if self._is_moved_by_physics(command.name):
                 self.bands.hold(f"body {command.name}", at, to)
             else:
-                self._reach(at, to)
+                self._reach(f"body {command.name}", at, to)
         elif command.part == "hook" and string is not None:
             self.bands.hold(f"hook {command.name}", string.hook, to)
         elif command.part == "spindle" and string is not None:
-            self._reach(string.spindle, to)
+            self._reach(f"spindle {command.name}", string.spindle, to)
 
     def _is_moved_by_physics(self, frame: str) -> bool:
         return bool(np.any(pose(self.figure, self.simulation.q).jacobian(frame)[:, : self.figure.n_dynamic]))
 
-    def _reach(self, spindle: Point, to: Array) -> None:
-        """The kinematic variables that bring a spindle to a point, or as near as they can."""
-        n, q = self.figure.n_dynamic, self.simulation.q
-        q[n:] = self.wish
-        for _ in range(3):  # once is exact for carriages; a spindle on an arm needs a few
-            now = pose(self.figure, q)
-            J = now.point_jacobian(spindle.frame, spindle.position)[:, n:]
-            step = np.linalg.lstsq(J, to - now.point(spindle.frame, spindle.position), rcond=1e-6)[0]
-            q[n:] = np.clip(q[n:] + step, self._lower, self._upper)
-        self.wish = q[n:]
+    def _reach(self, key: str, spindle: Point, to: Array) -> None:
+        """Wants the kinematic variables that bring a spindle to a point, or as near as they can."""
+        q = self._wanted
+        if key not in self._drags:
+            moved = np.any(pose(self.figure, q).point_jacobian(spindle.frame, spindle.position), axis=0)
+            names = [name for name in self.figure.kinematic if moved[self.figure.index(name)]]
+            self._drags[key] = Drag(self.figure, q, spindle, moves=names)
+        self.wish = self._drags[key].to(q, to).q[self.figure.n_dynamic :]
+
+    @property
+    def _wanted(self) -> Array:
+        """The configuration, with the kinematic variables where hands want them."""
+        q = self.simulation.q
+        q[self.figure.n_dynamic :] = self.wish
+        return q
 
     def winch(self, name: str, by: float) -> None:
+        """Winds the string `name` by so many metres: in where `by` is negative, out where it is positive."""
         string = self.string(name)
         if string is None or string.variable is None:
             return
         k = self.figure.index(string.variable) - self.figure.n_dynamic
         if k >= 0:
-            wound = self.wish[k] + by / string.ratio
-            self.wish[k] = min(max(wound, self._lower[k]), self._upper[k])
+            self.wish[k] = wound(self.figure, string, self._wanted, by, least=self.options.shortest)
 
     def steer(self, axes: Sequence[float], dt: float) -> None:
-        """The whole controller at once: to the side, forward, rocking, up."""
+        """Moves the whole controller for `dt` [s]; `axes` are sticks in [−1, 1]: to the side, forward, rocking, up."""
         side, forward, rock, lift = axes
-        moves = STRIDE * dt * (side * self._along[0] + forward * self._along[1])
-        winds = -STRIDE * dt * (lift + 0.5 * rock * self._side) * self._is_length
+        way = self.options.stick_speed * dt
+        moves = way * (side * self._along[0] + forward * self._along[1])
+        winds = -way * (lift + 0.5 * rock * self._side) * self._is_length
         self.wish = np.clip(self.wish + moves + winds, self._lower, self._upper)
 
     def _sides(self) -> Array:
@@ -152,7 +177,7 @@ class Puppet:
     # -- physics -------------------------------------------------------------------------------------------------
 
     def step(self) -> tuple[Array, float, set[str]]:
-        """Energies, the largest violation of a string [m], and the strings that are held at their limit."""
+        """One step of the simulation: energies [J], largest violation of a string [m], and the strings that hold a hand back."""
         q, n = self.simulation.q, self.figure.n_dynamic
         go, held = self._move(q)
         self.simulation.figure = self.bands.figure
@@ -161,7 +186,7 @@ class Puppet:
         before = self.simulation.copy() if go.any() else None
         steps = self.simulation.step(q[n:] + go, forces)
         if steps.bits[-1] & STEP_BITS.frozen and before is not None:
-            # Rather than nothing moving at all, the hand does not move.
+            # The step failed: try it without moving the hand.
             self._rate = np.zeros(len(go))
             self.simulation = before
             steps = self.simulation.step(q[n:], forces)
@@ -169,37 +194,52 @@ class Puppet:
         return steps.energy[-1], float(np.maximum(steps.gap[-1, :ropes], 0.0).max(initial=0.0)), held
 
     def _move(self, q: Array) -> tuple[Array, set[str]]:
-        """How far the kinematic variables go in the next step, and the strings that let them go no farther."""
-        n, dt = self.figure.n_dynamic, self.simulation.dt
-        most = self._speed * (1.0 - self._wary) + CREEP * self._wary
-        wanted = np.clip((self.wish - q[n:]) / (LAG + dt), -most, most)
-        go = dt * np.sign(wanted) * np.minimum(np.abs(wanted), np.maximum(np.sign(wanted) * self._rate, 0.0) + JERK * dt)
-        tight = self.simulation.tension > TIGHT * self.bands.weight
+        """How far the kinematic variables go in the next step, and the strings that hold them back."""
+        n, dt, own = self.figure.n_dynamic, self.simulation.dt, self.options
+        most = self._speed * (1.0 - self._wary) + own.creep_speed * self._wary
+        wanted = np.clip((self.wish - q[n:]) / (own.lag + dt), -most, most)
+        fastest = np.maximum(np.sign(wanted) * self._rate, 0.0) + own.acceleration * dt
+        go = dt * np.sign(wanted) * np.minimum(np.abs(wanted), fastest)
+        tight = self.simulation.tension > own.tight * self.bands.weight
         if np.abs(go).max(initial=0.0) < 1e-7 and not tight.any():
             self._rate = np.zeros(len(go))
             return self._rate, set()
-        done, held = reachable(self.figure, q, go, tight=tight, give=GIVE * dt)
+        done, held = reachable(self.figure, q, go, tight=tight, give=own.give_speed * dt, softness=own.softness)
         self._rate = done / dt
-        self._wary = np.where(self._moves[held | tight].any(0), 1.0, self._wary * math.exp(-dt / WARY))
+        self._wary = np.where(self._moves[held | tight].any(0), 1.0, self._wary * math.exp(-dt / own.creep_time))
         stuck = np.abs(self.wish - q[n:]).max(initial=0.0) > 2e-3
         return done, {self._ropes[c] for c in np.flatnonzero(held)} if stuck else set()
 
 
 class Simulated:
-    """A Live: figures stepped by the variational integrator while their strings are pulled."""
+    """A Live: figures stepped by the variational integrator while their strings are pulled.
+
+    figures: who is simulated, each on its own.
+    scene: what is drawn around them.
+    dt: length of a step [s].
+    options: how hands move.
+    """
 
     pulls = frozenset(("spindle", "hook", "body"))
     series = (("kinetic energy", "J"), ("potential energy", "J"), ("total energy", "J"), ("constraint error", "mm"))
 
-    def __init__(self, *figures: Figure, scene: Scene = Scene("stage"), dt: float = 0.005) -> None:
-        self._puppets = [Puppet(figure, dt) for figure in figures]
+    def __init__(
+        self,
+        *figures: Figure,
+        scene: Scene = Scene("stage"),
+        dt: float = 0.005,
+        options: PullOptions = PullOptions(),
+    ) -> None:
+        self._puppets = [LivePuppet(figure, dt, options=options) for figure in figures]
         self.figures = tuple(figures)
-        # Where the puppeteer holds nothing there is nothing to steer.
-        self.sticks = STICKS if any(figure.kinematic for figure in figures) else ()
+        # Without kinematic variables there is nothing to steer.
+        steered = any(figure.kinematic for figure in figures)
+        self.sticks = ("side to side", "forward and back", "rock", "up and down") if steered else ()
         self.scene, self.dt = scene, dt
         self.reset()
 
     def reset(self) -> Sample:
+        """Back to the start, with nothing held."""
         self._t, self._axes = 0.0, (0.0,) * len(self.sticks)
         self._held: set[tuple[int, str]] = set()
         self._told: dict[tuple[int, str], float] = {}
@@ -208,6 +248,7 @@ class Simulated:
         return self._sample(np.zeros(2), 0.0, ())
 
     def apply(self, command: Command) -> None:
+        """Does what a hand asks for in `command`; what these figures do not have is ignored."""
         match command:
             case Pull(figure) if figure < len(self._puppets):
                 self._puppets[figure].pull(command)
@@ -219,6 +260,7 @@ class Simulated:
                 self._axes = axes
 
     def step(self) -> Sample:
+        """The next sample."""
         before, self._held = self._held, set()
         energy, error = np.zeros(2), 0.0
         for k, puppet in enumerate(self._puppets):
@@ -232,12 +274,12 @@ class Simulated:
         return self._sample(energy, error, self._news(before))
 
     def _news(self, before: set[tuple[int, str]]) -> tuple[str, ...]:
-        """Strings that have come to their limit; each is told of once in a few seconds."""
+        """Strings that have begun to hold a hand back; each is reported at most every four seconds."""
         out = []
         for who in sorted(self._held - before):
             if self._t - self._told.get(who, -math.inf) > 4.0:
                 self._told[who] = self._t
-                out.append(f"{who[1]} is held: no pose reaches that far")
+                out.append(f"{who[1]} holds the hand back: the figure cannot reach that far")
         return tuple(out)
 
     def _sample(self, energy: Array, error: float, news: tuple[str, ...]) -> Sample:
@@ -250,7 +292,10 @@ class Simulated:
 
 
 def placed(figure: Figure, at: tuple[float, float, float], *, name: str = "") -> Figure:
-    """The same figure somewhere else: everything that stood in the world stands on a frame of its own."""
+    """The `figure` at another place `at` [m], called `name` (its own name where that is empty).
+
+    What was fixed to the world is fixed to a frame "place".
+    """
 
     def moved(point: Point) -> Point:
         return Point("place", point.position) if point.frame == WORLD else point

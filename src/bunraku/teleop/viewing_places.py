@@ -1,4 +1,4 @@
-"""Where figures are shown: floors to stand on, and where the audience sits."""
+"""Where figures are shown: floors, and where the audience sits."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from bunraku.stage import Live, Posing, Recorded, still
 
 STAGE = Scene("stage")
 AIR = Scene("air", floor=None)
-FACE_Y, FROM_SIDE = (0.0, 1.0), (0.0, -1.0)
-"""Where the audience sits, seen from the figure."""
+FACE_Y = (0.0, 1.0)
+"""Direction of the audience, for figures that face +y."""
+FROM_SIDE = (0.0, -1.0)
+"""Direction of the audience, for figures that face +x and are seen from their side."""
 
 
 def ground(figure: Figure) -> Scene:
-    """A floor at z = 0, or as much lower as the figure reaches down."""
+    """A floor at z = 0, or lower where the `figure` reaches lower."""
     now = pose(figure)
     lowest = 0.0
     for shape in figure.shapes:
@@ -26,12 +28,12 @@ def ground(figure: Figure) -> Scene:
 
 
 def standing(figure: Figure) -> Recorded:
-    """A figure at its start, on the floor that it stands on."""
+    """A `figure` at its start, on a floor."""
     return still(figure, scene=ground(figure))
 
 
 def at_hand(figure: Figure) -> Live:
-    """A figure to play with: simulated where it hangs, posed by its limbs where motors would hold it up."""
+    """A `figure` to play with: simulated where it hangs, posed by its limbs where motors would hold it up."""
     from bunraku.teleop.simulated_figure import Simulated
 
     scene = ground(figure)
@@ -39,6 +41,6 @@ def at_hand(figure: Figure) -> Live:
 
 
 def _hangs(figure: Figure) -> bool:
-    """Fixed somewhere, and moved by nothing but its weight, or little else."""
+    """Whether it is fixed to the world and at most half of its joints have motors."""
     motors = sum(isinstance(force, Effort) for force in figure.forces)
     return not any(joint.kind == "free" for joint in figure.groups) and 2 * motors <= figure.n_dynamic

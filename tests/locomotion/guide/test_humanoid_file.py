@@ -19,7 +19,7 @@ from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
 from bunraku.spatial import so3
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import Link, Served, drive
+from bunraku.teleop.robot_link import RobotLink, Served, drive
 from tests.locomotion.guide.robots import ROBOTS, written
 from tests.locomotion.guide.sound import Kept, assert_sound
 
@@ -72,8 +72,8 @@ def test_a_real_robot_in_physics(robot: Humanoid) -> None:
     pytest.importorskip("mujoco")
     session = Session(Performer(Guide(robot, planner=planner_of(robot))))
     body = MujocoRobot(robot, session.performer.guide.scene, session.before[-1])
-    with Served(body) as served, Link(served.address) as link:
-        record = drive(session, link, WALK + TURN + REACH, watch=lambda: not body.fallen)
+    with Served(body) as served, RobotLink(served.address) as link:
+        record = drive(session, link, WALK + TURN + REACH, going=lambda: not body.fallen)
     assert not body.fallen
     assert session.points.com.p[0] > 0.3 * robot.height
     assert session.points.yaw > 0.2
@@ -125,8 +125,8 @@ def test_a_real_hand_is_turned_in_physics(robot: Humanoid) -> None:
     session = Session(Performer(Guide(robot, planner=planner_of(robot))))
     start = hand_turned(robot, session.before[-1])
     body = MujocoRobot(robot, session.performer.guide.scene, session.before[-1])
-    with Served(body) as served, Link(served.address) as link:
-        record = drive(session, link, [*TURNS, Command("left_hand")], watch=lambda: not body.fallen)
+    with Served(body) as served, RobotLink(served.address) as link:
+        record = drive(session, link, [*TURNS, Command("left_hand")], going=lambda: not body.fallen)
     assert not body.fallen
     planned, measured = (hand_turned(robot, np.array(Q)[-1]) for Q in (record.planned, record.measured))
     assert apart(planned, start) > 0.2

@@ -1,71 +1,155 @@
-"""Pin and drag: some points stay where they are, one follows the mouse, everything else gives way.
+"""Drag: some points are pinned, others follow hands, everything else gives way. And strings are wound.
 
-drag = Drag(figure, q, "left_palm", pins=["left_sole", "right_sole"])
-q = drag.to(q, place).q   # as often as the mouse moves
+    drag = Drag(figure, q, "left_palm", pins=["left_sole", "right_sole"])
+    q = drag.to(q, place).q   # as often as the mouse moves
+
+Every hand on the stage goes through here: figures that are posed, and spindles of figures that are simulated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.brief import brief
-from bunraku.figure import Figure, Point
+from bunraku.figure import Figure, Point, String
+from bunraku.kinematics.forward import pose
 from bunraku.kinematics.inverse.options import InverseOptions
 from bunraku.kinematics.inverse.solution import Solution
 from bunraku.kinematics.inverse.solver import Inverse
 from bunraku.kinematics.inverse.tasks import Closing, FramePose, PointPosition, Posture, Task
 
 Array = NDArray[np.float64]
-HAND = "dragged"
 
 
 @dataclass(frozen=True, eq=False)
 class Drag:
-    """What is pinned and what is dragged, from the configuration q on.
+    """What is pinned and what is dragged.
 
-    A pin that is a frame's name holds the frame's pose; one that is a `Point` holds only its place. Pins come first,
-    then the dragged point, then the posture of q. Loops of the figure stay closed.
+    Pins come first, then the dragged points. Loops of the figure stay closed, and joints within their limits.
     """
 
     figure: Figure
     q: ArrayLike
-    dragged: str | Point
+    """The configuration at which the drag begins: pins stay where they are in it, and whatever need not move stays so."""
+    dragged: str | Point | Sequence[str | Point]
+    """Frames, by name, or points of frames that follow the hands."""
     pins: Sequence[str | Point] = ()
+    """What stays: a frame's name holds its pose, a `Point` only its place."""
     moves: Iterable[str] | None = None
+    """Names of the variables that may move; None for all that move a frame."""
+    reluctance: Mapping[str, float] = field(default_factory=dict)
+    """How many times less willingly than the others (1) some variables move in a `step`, by name."""
+    softness: float = 0.05
+    """Damping of a `step` [m]: the larger, the more softly limbs bend toward what is far."""
 
     __repr__ = brief
 
     @cached_property
-    def _inverse(self) -> Inverse:
+    def _titles(self) -> tuple[str, ...]:
+        one = isinstance(self.dragged, str | Point)
+        return ("dragged",) if one else tuple(f"dragged {k}" for k in range(len(self.dragged)))  # type: ignore[arg-type]
+
+    @cached_property
+    def _hands(self) -> list[PointPosition]:
+        hands = [self.dragged] if isinstance(self.dragged, str | Point) else self.dragged
+        points = [hand if isinstance(hand, Point) else Point(hand) for hand in hands]
+        named = zip(points, self._titles, strict=True)
+        return [PointPosition(at.frame, position=at.position, name=title, priority=1) for at, title in named]
+
+    @cached_property
+    def _held(self) -> list[Task]:
         tasks: list[Task] = [_pin(pin, f"pin {k}") for k, pin in enumerate(self.pins)]
-        if self.figure.closures:
-            tasks.append(Closing())
-        at = self.dragged if isinstance(self.dragged, Point) else Point(self.dragged)
-        hand = PointPosition(at.frame, position=at.position, name=HAND, priority=1)
+        return [*tasks, Closing()] if self.figure.closures else tasks
+
+    @cached_property
+    def _inverse(self) -> Inverse:
+        tasks = [*self._held, *self._hands, Posture(priority=2)]
         options = InverseOptions(iterations=30, tolerance=1e-7, still=1e-4)
-        return Inverse(self.figure, [*tasks, hand, Posture(priority=2)], start=self.q, moves=self.moves, options=options)
+        return Inverse(self.figure, tasks, start=self.q, moves=self.moves, options=options)
 
     def to(self, q: ArrayLike, place: ArrayLike, *, iterations: int = 30) -> Solution:
-        """From `q` (the last answer, for smooth hands), with the dragged point at a `place` (3,) [m], or as near as pins allow.
+        """The configuration with the dragged points at a place, or as near as pins and limits allow.
 
-        Takes at most so many `iterations`. Raises `NotFinite` where q or the place is not finite.
+        q: where the search starts: the last answer, for smooth hands.
+        place: where the dragged point should be [m], (3,); one row for each where several are dragged.
+        iterations: at most so many.
+
+        Returns the solution; raises NotFinite where q or the place is not finite.
         """
         ik = self._inverse
-        return ik.solve(q, ik.aim({HAND: place}), options=replace(ik.options, iterations=iterations))
+        return ik.solve(q, self._aim(ik, place), options=replace(ik.options, iterations=iterations))
+
+    @cached_property
+    def _soft(self) -> Inverse:
+        """Without a posture: damping alone decides what moves, so that no step is large."""
+        moves = [name for name in (self.figure.names if self.moves is None else self.moves) if name not in self.reluctance]
+        here, own = pose(self.figure, self.q), self.figure.indices(moves)
+        gives = [np.abs(here.point_jacobian(hand.frame, hand.position)[:, own]).max(initial=0.0) > 1e-6 for hand in self._hands]
+        reluctance = self.reluctance if all(gives) else {}  # what is dragged moves in no other way
+        tasks, options = [*self._held, *self._hands], InverseOptions(damping=self.softness**2)
+        return Inverse(self.figure, tasks, start=self.q, moves=self.moves, reluctance=reluctance, options=options)
+
+    def step(self, q: ArrayLike, place: ArrayLike, *, longest: float) -> Array:
+        """One step toward a place, for live figures: a dragged point that is out of reach comes to rest and never jumps.
+
+        q: the last answer.
+        place: where the dragged point should be [m], (3,); one row for each where several are dragged.
+        longest: how far a dragged point moves at most [m].
+
+        Returns the configuration; raises NotFinite where q or the place is not finite.
+        """
+        q, wanted = np.array(q, float), np.asarray(place, float).reshape(-1, 3)
+        away = wanted - self._places(q)
+        share = np.minimum(1.0, longest / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-12))
+        new = self._soft.step(q, self._aim(self._soft, wanted - (1.0 - share) * away))
+        for _ in range(5):  # beyond reach a whole step may overshoot, and the next one come back
+            new = np.clip(new, *self.figure.limits)
+            if np.sum((wanted - self._places(new)) ** 2) < np.sum(away**2):
+                return new
+            new = 0.5 * (q + new)
+        return q
+
+    def _places(self, q: Array) -> Array:
+        here = pose(self.figure, q)
+        return np.array([here.point(hand.frame, hand.position) for hand in self._hands])
 
     def along(self, places: ArrayLike) -> tuple[Solution, ...]:
-        """A solution for each of the `places` (T, 3) of a stroke [m], each from the one before."""
+        """A solution for each of the `places` (T, 3) of a stroke [m], each from the one before; (T, n, 3) for n dragged points."""
         ik = self._inverse
-        aims = np.array([ik.aim({HAND: place}) for place in np.asarray(places, float)])
+        aims = np.array([self._aim(ik, place) for place in np.asarray(places, float)])
         return ik.solve_many(aims, self.q)
+
+    def _aim(self, ik: Inverse, place: ArrayLike) -> Array:
+        rows = np.asarray(place, float).reshape(len(self._titles), 3)
+        return ik.aim(dict(zip(self._titles, rows, strict=True)))
 
 
 def _pin(pin: str | Point, name: str) -> Task:
     if isinstance(pin, Point):
         return PointPosition(pin.frame, position=pin.position, name=name)
     return FramePose(pin, name=name)
+
+
+def wound(figure: Figure, string: String, q: ArrayLike, by: float, *, least: float = 0.0) -> float:
+    """The value of a string's variable after a hand winds the string.
+
+    figure, string: whose string; it has a variable.
+    q: the configuration, (n_q,).
+    by: how much longer the string becomes [m]; negative where it is wound in.
+    least: no string becomes shorter than this [m].
+
+    A string is length + ratio · q[variable] long. So the variable changes by `by` / ratio, not by `by`: a drum of 2 cm radius turns
+    by 50 rad to let out a metre. Returns the value within the variable's limits.
+    """
+    k = figure.index(string.variable or "")
+    value = float(np.asarray(q, float)[k])
+    if string.ratio == 0.0:
+        return value
+    long = max(string.length + string.ratio * value + by, least)
+    lower, upper = (float(limit[k]) for limit in figure.limits)
+    return min(max((long - string.length) / string.ratio, lower), upper)

@@ -1,28 +1,27 @@
-"""The opening show: everything that bunraku can do today, a chapter for each capability.
+"""The opening show: everything that bunraku can do, with one chapter for each capability.
 
-A chapter is a file here with a TITLE and a function `entries`, which makes a list of them:
+A chapter is a file in this folder with a function `chapter`:
 
-    TITLE = "Swinging up"
-
-    def entries() -> list[Entry]:
-        return [Entry("A cart swings its pole up", _pole, "Found by projection, in 40 iterations", front=FROM_SIDE)]
+    def chapter() -> Chapter:
+        pole = Entry("A cart swings its pole up", _pole, "Found by projection, in 40 iterations", front=FROM_SIDE)
+        return Chapter("Swinging up", [pole])
 
     def _pole() -> Recorded:
-        from bunraku.control import optimize # inside: nobody waits for it before somebody looks
+        from bunraku.control import optimize  # imported here, so that the list of entries appears at once
 
         found = optimize(…)
         return Recorded(found.motion, AIR, reference=found.reference)  # the reference is drawn as a ghost
 
-What an entry opens may be a Motion, a Recorded (with its scene, ghost and curves; marks come with the motion), or a Live,
-or a function that makes one. Name a new chapter in CHAPTERS; that is all.
+An entry opens a Motion, a Recorded (a motion with its scene, ghost and curves), a Live, or a function that returns one of these. To
+add a chapter, add its file and name it in CHAPTERS.
 """
 
 from __future__ import annotations
 
 import importlib
-from dataclasses import replace
 
 from bunraku.stage import Entry
+from bunraku.teleop.opening.chapter import Chapter
 
 CHAPTERS = (
     "shows", "strings", "pulling", "control", "guiding", "swinging", "reaching", "planning", "carrying", "climbing", "figures",
@@ -31,9 +30,6 @@ CHAPTERS = (
 
 
 def opening_show() -> list[Entry]:
-    """Entries for the stage. Nothing is computed before somebody looks."""
-    show = []
-    for name in CHAPTERS:
-        chapter = importlib.import_module(f"{__name__}.{name}")
-        show += [replace(entry, group=chapter.TITLE) for entry in chapter.entries()]
-    return show
+    """Entries for the stage. An entry is computed when it is opened."""
+    chapters: list[Chapter] = [importlib.import_module(f"{__name__}.{name}").chapter() for name in CHAPTERS]
+    return [entry for chapter in chapters for entry in chapter.shown]

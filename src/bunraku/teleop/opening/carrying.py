@@ -5,17 +5,20 @@ from __future__ import annotations
 import functools
 
 from bunraku.stage import Entry, Recorded
+from bunraku.teleop.opening.chapter import Chapter
 
-TITLE = "Carrying"
 
-
-def entries() -> list[Entry]:
+def chapter() -> Chapter:
+    """The entries of the chapter."""
     piano = "Two robots and a person; green rings are how far arms reach, blue is the roadmap"
     slab = "Spine and head bend under the balcony"
-    return [
-        Entry("A piano over the desk", lambda: _carried("living_room", 151), piano, front=(0.45, -0.9)),
-        Entry("A slab through a factory", lambda: _carried("factory", 268), slab, front=(0.3, -0.95)),
-    ]
+    return Chapter(
+        "Carrying",
+        [
+            Entry("A piano over the desk", lambda: _carried("living_room", 151), piano, front=(0.45, -0.9)),
+            Entry("A slab through a factory", lambda: _carried("factory", 268), slab, front=(0.3, -0.95)),
+        ],
+    )
 
 
 @functools.cache

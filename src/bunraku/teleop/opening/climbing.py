@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 
 from bunraku.stage import Entry, Recorded
+from bunraku.teleop.opening.chapter import Chapter
 
-TITLE = "Climbing"
 
-
-def entries() -> list[Entry]:
-    return [
-        Entry("Round a bend and up the wall", _wall, "One foot at a time; the feet that hold do not drift"),
-        Entry("From the wall to the ceiling", _ceiling, "The whole motion smoothed at once, so that feet need to stick less"),
-    ]
+def chapter() -> Chapter:
+    """The entries of the chapter."""
+    return Chapter(
+        "Climbing",
+        [
+            Entry("Round a bend and up the wall", _wall, "One foot at a time; the feet that hold do not drift"),
+            Entry("From the wall to the ceiling", _ceiling, "The whole motion smoothed at once, so that feet need to stick less"),
+        ],
+    )
 
 
 def _wall() -> Recorded:

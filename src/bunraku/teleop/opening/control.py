@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING
 
 from bunraku.figure.library import named
 from bunraku.stage import Entry, Recorded
+from bunraku.teleop.opening.chapter import Chapter
 from bunraku.teleop.viewing_places import AIR, FROM_SIDE
 
 if TYPE_CHECKING:
     from bunraku.control.cost import Term
 
-TITLE = "Control"
 
-
-def entries() -> list[Entry]:
-    return [
-        Entry("A marionette imitates a wave", lambda: _imitated("wave"), "Six strings, 22 joints, Newton's method"),
-        Entry("A marionette imitates a walk", lambda: _imitated("walk"), "The ghost is the human's wish"),
-        Entry("A cart swings its pendulum up", _swing_up, "From hanging to upside down and back", front=FROM_SIDE),
-    ]
+def chapter() -> Chapter:
+    """The entries of the chapter."""
+    return Chapter(
+        "Control",
+        [
+            Entry("A marionette imitates a wave", lambda: _imitated("wave"), "Six strings, 22 joints, Newton's method"),
+            Entry("A marionette imitates a walk", lambda: _imitated("walk"), "The ghost is the human's wish"),
+            Entry("A cart swings its pendulum up", _swing_up, "From hanging to upside down and back", front=FROM_SIDE),
+        ],
+    )
 
 
 def _imitated(gesture: str) -> Recorded:

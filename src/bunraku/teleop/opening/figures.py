@@ -5,13 +5,13 @@ from __future__ import annotations
 from bunraku.figure import library
 from bunraku.figure.library import named
 from bunraku.stage import Entry
+from bunraku.teleop.opening.chapter import Chapter
 from bunraku.teleop.viewing_places import FACE_Y, FROM_SIDE, at_hand
 
-TITLE = "Library"
 
-
-def entries() -> list[Entry]:
-    return [_entry(name) for name in library.names()]
+def chapter() -> Chapter:
+    """The entries of the chapter."""
+    return Chapter("Library", [_entry(name) for name in library.names()])
 
 
 def _entry(name: str) -> Entry:

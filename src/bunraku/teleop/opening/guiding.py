@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from bunraku.stage import Entry, Live, Recorded
+from bunraku.teleop.opening.chapter import Chapter
 from bunraku.teleop.viewing_places import FROM_SIDE
 
-TITLE = "Guiding"
 
-
-def entries() -> list[Entry]:
-    return [
-        Entry("Guide a humanoid", _live, "W A S D walk, arrows turn and lift, Q E switch the guided point; or drag a hand or foot"),
-        Entry("Down the steps, to the door", _scenario, "By the feet, by the trunk, by the left hand", front=FROM_SIDE),
-    ]
+def chapter() -> Chapter:
+    """The entries of the chapter."""
+    return Chapter(
+        "Guiding",
+        [
+            Entry(
+                "Guide a humanoid", _live, "W A S D walk, arrows turn and lift, Q E switch the guided point; or drag a hand or foot"
+            ),
+            Entry("Down the steps, to the door", _scenario, "By the feet, by the trunk, by the left hand", front=FROM_SIDE),
+        ],
+    )
 
 
 def _live() -> Live:

@@ -6,13 +6,13 @@ from bunraku.figure import Box
 from bunraku.figure.library import named
 from bunraku.scene import Obstacle, Scene
 from bunraku.stage import Entry, Recorded
+from bunraku.teleop.opening.chapter import Chapter
 
-TITLE = "Planning"
 
-
-def entries() -> list[Entry]:
+def chapter() -> Chapter:
+    """The entries of the chapter."""
     about = "A way for one string, found by a tree of simulated segments; blue is what it tried"
-    return [Entry("Over the wall", _over_the_wall, about)]
+    return Chapter("Planning", [Entry("Over the wall", _over_the_wall, about)])
 
 
 def _over_the_wall() -> Recorded:

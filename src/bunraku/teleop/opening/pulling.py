@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from bunraku.figure.library import named
 from bunraku.stage import Entry, Live
+from bunraku.teleop.opening.chapter import Chapter
 from bunraku.teleop.viewing_places import FACE_Y, at_hand
 
-TITLE = "Your hands"
 
-
-def entries() -> list[Entry]:
-    return [
-        Entry("Pull the strings", lambda: at_hand(named("marionette25")), "Drag spindles, hooks and limbs; wind with the wheel",
-              front=FACE_Y),
-        Entry("An arm on one string", lambda: at_hand(named("arm3d")), "The smallest marionette", front=FACE_Y),
-        Entry("A hand on five strings", lambda: at_hand(named("hand")), "Every finger is a marionette"),
-        Entry("A troupe", _troupe, "Five at once; sticks move them all", front=FACE_Y),
-        Entry("Pose a mannequin", lambda: at_hand(named("mannequin")), "Drag a hand, a foot, the head"),
-        Entry("Pose a humanoid", lambda: at_hand(named("humanoid")), "Joints stop at their limits"),
-    ]  # fmt: skip
+def chapter() -> Chapter:
+    """The entries of the chapter."""
+    return Chapter(
+        "Your hands",
+        [
+            Entry("Pull the strings", lambda: at_hand(named("marionette25")), "Drag spindles, hooks and limbs; wind with the wheel",
+                  front=FACE_Y),
+            Entry("An arm on one string", lambda: at_hand(named("arm3d")), "The smallest marionette", front=FACE_Y),
+            Entry("A hand on five strings", lambda: at_hand(named("hand")), "Every finger is a marionette"),
+            Entry("A troupe", _troupe, "Five at once; sticks move them all", front=FACE_Y),
+            Entry("Pose a mannequin", lambda: at_hand(named("mannequin")), "Drag a hand, a foot, the head"),
+            Entry("Pose a humanoid", lambda: at_hand(named("humanoid")), "Joints stop at their limits"),
+        ],
+    )  # fmt: skip
 
 
 def _troupe() -> Live:

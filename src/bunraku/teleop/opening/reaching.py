@@ -13,19 +13,23 @@ from bunraku.kinematics import pose
 from bunraku.motion import Motion
 from bunraku.scene import Obstacle, Scene
 from bunraku.stage import Entry, Recorded
+from bunraku.teleop.opening.chapter import Chapter
 
 if TYPE_CHECKING:
     from bunraku.kinematics import Clearance
 
 Array = NDArray[np.float64]
-TITLE = "Reaching"
 
 
-def entries() -> list[Entry]:
-    return [
-        Entry("Reaching in balance", _reaches, "Feet stay, the weight stays above them, the eyes follow the hand"),
-        Entry("Keeping clear", _keeps_clear, "The base rolls around what its ghost drives through", front=(-1.0, 0.4)),
-    ]
+def chapter() -> Chapter:
+    """The entries of the chapter."""
+    return Chapter(
+        "Reaching",
+        [
+            Entry("Reaching in balance", _reaches, "Feet stay, the weight stays above them, the eyes follow the hand"),
+            Entry("Keeping clear", _keeps_clear, "The base rolls around what its ghost drives through", front=(-1.0, 0.4)),
+        ],
+    )
 
 
 def _reaches() -> Motion:

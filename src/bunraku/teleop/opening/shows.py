@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from bunraku.choreography.theatre import in_theatre
 from bunraku.stage import Entry, Recorded
+from bunraku.teleop.opening.chapter import Chapter
 
-TITLE = "Shows"
 
-
-def entries() -> list[Entry]:
-    return [
-        Entry("The meeting", _meeting, "One minute from a script of twenty-nine cues, rehearsed by optimal control"),
-    ]
+def chapter() -> Chapter:
+    """The entries of the chapter."""
+    return Chapter(
+        "Shows",
+        [
+            Entry("The meeting", _meeting, "One minute from a script of twenty-nine cues, rehearsed by optimal control"),
+        ],
+    )
 
 
 def _meeting() -> Recorded:
-    """Performed beforehand by tools/shows.py: rehearsing it takes some ten seconds."""
+    """Performed beforehand by tools/shows.py, since its rehearsal takes some ten seconds."""
+    from bunraku.choreography.theatre import in_theatre
     from bunraku.io.shipped import shipped_motion
 
     return in_theatre(shipped_motion("the_meeting"))

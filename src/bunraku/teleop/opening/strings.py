@@ -10,31 +10,34 @@ from bunraku.figure import Figure
 from bunraku.figure.library import named
 from bunraku.motion import Motion
 from bunraku.stage import Entry, Recorded
+from bunraku.teleop.opening.chapter import Chapter
 from bunraku.teleop.viewing_places import FACE_Y, FROM_SIDE, STAGE, ground
 
-TITLE = "Strings"
+
+def chapter() -> Chapter:
+    """The entries of the chapter."""
+    return Chapter(
+        "Strings",
+        [
+            Entry("A marionette greets", _greets, "Seven strings, simulated: watch them slacken and catch", front=FACE_Y),
+            Entry("It walks on the spot", _walks, "Knees and hands in turn", front=FACE_Y),
+            Entry("Slack, then a jerk", _jerk, "A string paid out faster than the arm falls", front=FROM_SIDE),
+        ],
+    )
 
 
-def entries() -> list[Entry]:
-    return [
-        Entry("A marionette greets", _greets, "Seven strings, simulated: watch them slacken and catch", front=FACE_Y),
-        Entry("It walks on the spot", _walks, "Knees and hands in turn", front=FACE_Y),
-        Entry("Slack, then a jerk", _jerk, "A string paid out faster than the arm falls", front=FROM_SIDE),
-    ]
-
-
-def ramp(t: float, start: float, stop: float) -> float:
-    """0 before, 1 after, with no jump in speed."""
+def _ramp(t: float, start: float, stop: float) -> float:
+    """0 before `start`, 1 after `stop`, with no jump in speed."""
     s = min(max((t - start) / (stop - start), 0.0), 1.0)
     return s * s * (3.0 - 2.0 * s)
 
 
-def lifted(phase: float, size: float) -> Callable[[float], float]:
-    """Up and down in the first half of every 1.6 s, once it has warmed up."""
-    return lambda t: -size * ramp(t, 0.0, 2.0) * max(math.sin(2 * math.pi * (t / 1.6 + phase)), 0.0) ** 2
+def _lifted(phase: float, size: float) -> Callable[[float], float]:
+    """Up and down in the first half of every 1.6 s, growing over the first two seconds."""
+    return lambda t: -size * _ramp(t, 0.0, 2.0) * max(math.sin(2 * math.pi * (t / 1.6 + phase)), 0.0) ** 2
 
 
-def wound(figure: Figure, string: str, curve: Callable[[float], float]) -> dict[str, Callable[[float], float]]:
+def _wound(figure: Figure, string: str, curve: Callable[[float], float]) -> dict[str, Callable[[float], float]]:
     """A puppeteer who winds one string by `curve` [m] from where it starts."""
     name = next(s.variable for s in figure.strings if s.name == string)
     assert name is not None
@@ -48,7 +51,7 @@ def _pulled(figure: Figure, plan: Mapping[str, Callable[[float], float]], durati
 
     hands: dict[str, Callable[[float], float]] = {}
     for string, curve in plan.items():
-        hands |= wound(figure, string, curve)
+        hands |= _wound(figure, string, curve)
     return simulate(figure, hands, duration=duration, **options)
 
 
@@ -57,14 +60,14 @@ def _greets() -> Recorded:
     f = named("marionette25")
 
     def wave(t: float) -> float:
-        up = ramp(t, 0.5, 1.6) - ramp(t, 4.6, 5.6)
+        up = _ramp(t, 0.5, 1.6) - _ramp(t, 4.6, 5.6)
         return -up * (0.24 + 0.04 * math.sin(8.0 * t))
 
     def bow(t: float) -> float:
-        return 0.13 * (ramp(t, 5.8, 6.8) - ramp(t, 7.6, 8.8))
+        return 0.13 * (_ramp(t, 5.8, 6.8) - _ramp(t, 7.6, 8.8))
 
     def hop(t: float) -> float:
-        return -0.12 * (ramp(t, 9.2, 9.6) - ramp(t, 9.9, 10.4))
+        return -0.12 * (_ramp(t, 9.2, 9.6) - _ramp(t, 9.9, 10.4))
 
     plan = {"right_arm": wave, "head": bow, "left_leg": hop, "right_leg": hop}
     return Recorded(_pulled(f, plan, 12.0), STAGE)
@@ -72,7 +75,8 @@ def _greets() -> Recorded:
 
 def _walks() -> Recorded:
     plan = {
-        "left_leg": lifted(0.0, 0.14), "right_leg": lifted(0.5, 0.14), "left_arm": lifted(0.5, 0.2), "right_arm": lifted(0.0, 0.2),
+        "left_leg": _lifted(0.0, 0.14), "right_leg": _lifted(0.5, 0.14),
+        "left_arm": _lifted(0.5, 0.2), "right_arm": _lifted(0.0, 0.2),
     }  # fmt: skip
     return Recorded(_pulled(named("marionette25"), plan, 10.0), STAGE)
 
@@ -81,6 +85,6 @@ def _jerk() -> Recorded:
     f = named("arm2d")
 
     def paid_out(t: float) -> float:
-        return 0.25 * (ramp(t % 4.0, 0.5, 0.75) - ramp(t % 4.0, 2.2, 3.6))
+        return 0.25 * (_ramp(t % 4.0, 0.5, 0.75) - _ramp(t % 4.0, 2.2, 3.6))
 
     return Recorded(_pulled(f, {f.strings[0].name: paid_out}, 8.0, dt=0.005), ground(f))

@@ -7,17 +7,20 @@ import numpy as np
 from bunraku.figure import Figure
 from bunraku.figure.library import named
 from bunraku.stage import Entry, Recorded
+from bunraku.teleop.opening.chapter import Chapter
 from bunraku.teleop.viewing_places import AIR, FROM_SIDE
 
-TITLE = "Physics"
 
-
-def entries() -> list[Entry]:
-    return [
-        Entry("Double pendulum", lambda: _swing(named("double_pendulum"), 2.2), "Chaos, at constant energy", front=FROM_SIDE),
-        Entry("A chain of ten", lambda: _swing(named("chain10"), 0.35), "Energy stays, however long", front=FROM_SIDE),
-        Entry("Cart and pendulum", lambda: _swing(named("cart_pendulum"), 1.0), "The cart follows the bob", front=FROM_SIDE),
-    ]
+def chapter() -> Chapter:
+    """The entries of the chapter."""
+    return Chapter(
+        "Physics",
+        [
+            Entry("Double pendulum", lambda: _swing(named("double_pendulum"), 2.2), "Chaos, at constant energy", front=FROM_SIDE),
+            Entry("A chain of ten", lambda: _swing(named("chain10"), 0.35), "Energy stays, however long", front=FROM_SIDE),
+            Entry("Cart and pendulum", lambda: _swing(named("cart_pendulum"), 1.0), "The cart follows the bob", front=FROM_SIDE),
+        ],
+    )
 
 
 def _swing(f: Figure, angle: float) -> Recorded:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bunraku.locomotion.guide.guide import Guide
@@ -12,7 +12,7 @@ from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import Link, Served, drive
+from bunraku.teleop.robot_link import RobotLink, Served, drive
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Endured:
     fell: bool
 
 
-def endure(guide: Guide, *, seconds: float, seed: int, progress: Callable[[float], None] = lambda t: None) -> Endured:
-    """So many seconds of random input, in MuJoCo behind a socket, or until it falls."""
+def endure(guide: Guide, *, seconds: float, seed: int) -> Endured:
+    """Random input for so many `seconds`, in MuJoCo behind a socket, or until it falls."""
     session = Session(Performer(guide), keep=False)
     robot = MujocoRobot(guide.humanoid, guide.scene, session.before[-1])
     ticks = 0
@@ -38,9 +38,8 @@ def endure(guide: Guide, *, seconds: float, seed: int, progress: Callable[[float
         for command in commands(seed):
             if ticks * GUIDE_TICK >= seconds:
                 return
-            progress(ticks * GUIDE_TICK)
             yield command
 
-    with Served(robot) as served, Link(served.address) as link:
-        drive(session, link, while_time(), watch=watch, keep=False)
+    with Served(robot) as served, RobotLink(served.address) as link:
+        drive(session, link, while_time(), going=watch, keep=False)
     return Endured(ticks * GUIDE_TICK, robot.fallen)
