@@ -23,7 +23,7 @@ ORDERS = {
     ),
     "perform": (
         "perform: Hello\ntempo: 60\nstage: [4, 3]\nfigures: {anna: marionette22}\nscript:\n  - anna: wave\n",
-        "show Hello: 1 cues",
+        "show Hello: 1 cue at 60 counts a minute, for anna",
     ),
     "climb": ("climb: gecko\npath: [straight: 10 cm]\n", "climb of gecko"),
     "plan": ("plan: arm3d\ngoal: {configuration: {hand_x: 0.1}, within: 3 cm}\nbudget: 1 s\n", "plan for arm3d"),
@@ -58,7 +58,7 @@ def test_every_kind_of_file_is_checked(kind: str, tmp_path: Path) -> None:
         load(path)
 
 
-@pytest.mark.parametrize("kind", ["simulate", "optimize", "plan"])
+@pytest.mark.parametrize("kind", ["simulate", "optimize", "plan", "perform"])
 def test_what_is_ordered_is_made(kind: str, tmp_path: Path) -> None:
     path = written(tmp_path, kind)
     motion = thing_named(str(path))

@@ -33,6 +33,7 @@ from bunraku.kernels.clock import worked
 from bunraku.motion import Mark, Motion, Track
 from bunraku.outcome import STOPPED, Outcome
 from bunraku.progress import Listener, Progress
+from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
 
@@ -86,10 +87,9 @@ def perform(
         show.play_it()
     except KeyboardInterrupt:
         outcome = STOPPED.because("stopped by hand; what was rehearsed is kept on disk")
-    scene = None if show.motion is None else theatre(show.motion)
     return Performance(
-        script, outcome, show.motion, scene, show.seconds, seed or 0, show.asked, show.score, show.shifts, show.parts, show.near,
-        show.errors, show.anew,
+        script, outcome, show.motion, show.scene, show.seconds, seed or 0, reference=show.asked, score=show.score, shifts=show.shifts,
+        parts=show.parts, near=show.near, errors=show.errors, rehearsed_anew=show.anew,
     )  # fmt: skip
 
 
@@ -135,6 +135,7 @@ class _Show:
     anew: int = 0
     parts: dict[str, RehearsedPart] = field(default_factory=dict)
     motion: Motion | None = None
+    scene: Scene | None = None
     asked: Motion | None = None
     near: NearestStrings | None = None
     errors: dict[str, float] = field(default_factory=dict)
@@ -214,7 +215,9 @@ class _Show:
                 n = track.figure.n_dynamic
                 away = track.q[:, :n] - self.wanted[track.name][:, :n]
                 self.errors[track.name] = float(np.sqrt(np.mean(away**2)))
-            self.motion = costumed(Motion(self.t, tracks, marks=marks))
+            motion = costumed(Motion(self.t, tracks, marks=marks))
+            self.scene = theatre(motion)
+            self.motion = motion
 
     # -- rehearsal -----------------------------------------------------------------------------------------------
 

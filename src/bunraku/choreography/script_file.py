@@ -45,6 +45,7 @@ from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
 
+SHOW_WORDS = ("perform", "tempo", "stage", "places", "figures", "motions", "script", "seed", "output")
 CUE_WORDS = ("name", "counts", "at", "after", "with", "wait", "until", "give", "to", "facing", "size", "mirrored")
 EVERYONE = "everyone"  # in the place of a figure's name: the cue is for all figures
 Places = Mapping[str, tuple[float, float]]
@@ -62,7 +63,7 @@ def script_of(root: Node, folder: Path) -> Script:
     """The script in the document `root`; `folder` is where the files lie that it names. Raises FileError."""
     if (old := root.get("show")) is not None and root.get("perform") is None:
         raise root.keys["show"].error("a show file begins with 'perform'", advice=f"write perform: {old.value}")
-    root.words(("perform", "tempo", "stage", "places", "figures", "motions", "script"), "a show")
+    root.words(SHOW_WORDS, "a show")
     title = root.need("perform", "the file").name("the show")
     tempo = between(root.need("tempo", "the show"), 20.0, 300.0, "counts a minute")
     size = _size(root.get("stage"))

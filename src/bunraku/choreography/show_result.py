@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.brief import brief
 from bunraku.choreography.crossing import NearestStrings
 from bunraku.choreography.part import Recovery, RehearsedPart, recovery
 from bunraku.choreography.score import Score
@@ -50,7 +49,8 @@ class Performance(Result):
     rehearsed_anew: int = 0
     """How many stretches were not on disk."""
 
-    __repr__ = brief
+    def __repr__(self) -> str:
+        return f"<Performance: {self.script.title}, {self.outcome.kind}>"
 
     @cached_property
     def recoveries(self) -> dict[str, Recovery]:

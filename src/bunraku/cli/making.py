@@ -63,26 +63,19 @@ def optimize(
 
 @verb()
 def perform(
-    file: Annotated[Path, typer.Argument(metavar="SHOW", help="A show file: figures, places, and a script of cues.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A show file: figures, places, and a script of cues.")],
     output: Output = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the tensions over time into a PNG, SVG or PDF.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Rehearse everything anew, also what is known already.")] = False,
-    stage: Play = None,
+    again: Annotated[bool, typer.Option("--again", help="Rehearse everything again, also what is on disk.")] = False,
+    seed: Seed = None,
+    play: Play = None,
 ) -> None:
     """Perform a show that a person wrote: puppets, counts, cues.
 
     The script is checked, timed, rehearsed by optimal control and played under feedback. Change a cue, and only what depends on
-    it is rehearsed again.
+    it is rehearsed again. Ctrl-C stops it and keeps what is rehearsed.
     """
-    from bunraku.verbs.perform.run import perform_file
-
-    made, lines = perform_file(file, output or (), plot, again=again, console=err)
-    tell(lines)
-    if stage if stage is not None else not (output or plot):
-        from bunraku.stage import Entry
-        from bunraku.teleop.dropped_files import on_stage
-
-        open_stage([Entry(made.script.title, on_stage(made), "show")])
+    carry_out(replace(order_for("perform", file), again=again), output, plot, seed=seed, play=play)
 
 
 @verb()

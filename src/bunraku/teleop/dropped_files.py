@@ -4,38 +4,22 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bunraku import io
-from bunraku.errors import BunrakuError, FileError
+from bunraku.errors import FileError
 from bunraku.figure import Figure
 from bunraku.io.outputs import save_motion
-from bunraku.io.yaml import yaml_reader
 from bunraku.motion import Motion
 from bunraku.scene import Scene
-from bunraku.stage import Entry, Recorded, still
+from bunraku.stage import Entry, still
 from bunraku.stage.stage import Exporter
 from bunraku.teleop.viewing_places import at_hand, standing
 
-if TYPE_CHECKING:
-    from bunraku.choreography import Performance
-
 
 def entries_of(path: Path) -> list[Entry]:
-    """The entries of the file `path`: a figure, a scene, a motion or a show. Raises FileError where it is broken."""
-    if path.suffix.lower() in (".yaml", ".yml") and yaml_reader.read(path).get("perform") is not None:
-        from bunraku.choreography import load_script, perform
-
-        script = load_script(path)  # mistakes are reported now; it is rehearsed when somebody opens it
-        return [Entry(script.title, lambda: on_stage(perform(script)), "show")]
+    """The entries of the file `path`: a figure, a scene or a motion. Raises FileError where it is broken."""
     return shown(io.load(path), path.stem)
-
-
-def on_stage(made: Performance) -> Recorded:
-    """A performance (`made`) with what was asked for as its ghost. Raises BunrakuError where it has no motion."""
-    if made.motion is None or made.scene is None:
-        raise BunrakuError(str(made.outcome))
-    return Recorded(made.motion, made.scene, reference=made.reference)
 
 
 def shown(thing: Any, title: str) -> list[Entry]:

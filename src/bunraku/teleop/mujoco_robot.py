@@ -45,7 +45,7 @@ class RobotOptions:
     """It has fallen when its centre of mass is lower than this share of its height at home."""
 
     @property
-    def contact(self) -> dict[str, str]:
+    def contact(self) -> Any:
         """Attributes of a geom that touches."""
         friction = f"{self.friction} 0.005 0.0001"
         return {"condim": "3", "friction": friction, "solref": self.solref, "solimp": self.solimp}

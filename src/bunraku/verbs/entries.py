@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bunraku.io.shipped import found
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.stage import Entry, Recorded
 from bunraku.teleop import dropped_files
@@ -12,16 +11,13 @@ from bunraku.verbs.climb.file import ClimbRecipe
 from bunraku.verbs.guide import run
 from bunraku.verbs.loading import load
 from bunraku.verbs.order import Order as AnyOrder
-from bunraku.verbs.perform.run import ShowRecipe
 
 
 def entries_of(path: Path) -> list[Entry]:
     """The entries of a file. Mistakes in it are told at once."""
     match order := load(path):
-        case ShowRecipe():
-            return dropped_files.entries_of(found(path))
         case AnyOrder():
-            return [Entry(path.stem, lambda: order.recorded(order.run()), str(order))]
+            return [Entry(order.title, lambda: order.recorded(order.run()), str(order))]
         case Humanoid():
             return [run.entry(str(path), None)]
         case ClimbRecipe():

@@ -19,7 +19,7 @@ VERBS = ("simulate", "optimize", "perform", "plan", "carry", "guide", "climb")
 ORDERS_BY_FIRST_WORD = {
     "simulate": "bunraku.verbs.simulate.file:SimulateOrder.load",
     "optimize": "bunraku.verbs.optimize.file:OptimizeOrder.load",
-    "show": "bunraku.verbs.perform.run:load_show",
+    "perform": "bunraku.verbs.perform.file:PerformOrder.load",
     "plan": "bunraku.verbs.plan.file:PlanOrder.load",
     "carry": "bunraku.verbs.carry.file:CarryOrder.load",
     "climb": "bunraku.verbs.climb.file:load_climb",
@@ -43,6 +43,8 @@ def load(path: str | os.PathLike[str], **options: Any) -> Any:
     if file.suffix.lower() in (".yaml", ".yml"):
         root = yaml_reader.read(file)
         reader = next((reader for word, reader in ORDERS_BY_FIRST_WORD.items() if root.get(word) is not None), None)
+        if reader is None and root.get("show") is not None:  # shows began so once: their reader says what to write
+            reader = ORDERS_BY_FIRST_WORD["perform"]
         if reader is not None:
             return _function(reader)(file)
     return io.load(file, **options)

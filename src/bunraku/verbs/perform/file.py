@@ -1,0 +1,78 @@
+"""Show files as orders: `bunraku.choreography.script_file` explains their words; two more say what the command line does.
+
+perform: The meeting
+…
+seed: 0                    # of the pushes that test the feedback
+output: the_meeting.npz    # or a list of files; `bunraku perform -o` overrides it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from bunraku.choreography import Performance, perform
+from bunraku.choreography.script import Script
+from bunraku.choreography.script_file import SHOW_WORDS, script_of
+from bunraku.io.outputs import outputs_of, require_outputs
+from bunraku.io.yaml.node import Node
+from bunraku.progress import Listener
+from bunraku.render import plots
+from bunraku.stage import Recorded
+from bunraku.verbs.order import Order, motion_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PerformOrder(Order):
+    """A show: puppets, places, counts and cues."""
+
+    verb: ClassVar[str] = "perform"
+    words: ClassVar[tuple[str, ...]] = SHOW_WORDS
+
+    script: Script
+    folder: Path | None = None
+    """Where rehearsals are kept; None for the user's cache."""
+    again: bool = False
+    """Whether everything is rehearsed again, also what is on disk."""
+    threads: int | None = None
+    """How many stretches are rehearsed side by side; None for as many as there are processors, at most 4."""
+    seed: int = 0
+    output: tuple[Path, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The title of the show."""
+        return self.script.title
+
+    def __str__(self) -> str:
+        roles, cues = ", ".join(role.name for role in self.script.roles), len(self.script.cues)
+        return f"show {self.title}: {cues} cue{'s' if cues != 1 else ''} at {self.script.tempo:g} counts a minute, for {roles}"
+
+    @classmethod
+    def read(cls, root: Node, folder: Path) -> PerformOrder:
+        """The order in the document `root`, which names files from `folder`; raises FileError at the first mistake."""
+        script = script_of(root, folder)
+        seed = root.given(seed=lambda node: node.whole(0, 2**32 - 1)).get("seed", 0)
+        return cls(script, seed=seed, output=outputs_of(root.get("output"), folder))
+
+    def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Performance:
+        """The performance; `seed` overrides the order's own, `progress` hears how far it is."""
+        return perform(
+            self.script, folder=self.folder, again=self.again, threads=self.threads, seed=self.seed if seed is None else seed,
+            progress=progress,
+        )  # fmt: skip
+
+    def require(self, output: Sequence[Path]) -> None:
+        """Raises FileError, before any work is done, if one of the files in `output` cannot hold so many figures."""
+        require_outputs(output, figures=len(self.script.roles))
+
+    def plot(self, done: Performance, path: Path) -> None:
+        """Draws the tensions of the performance `done` over time into the file `path`."""
+        plots.plot(motion_of(done), path, ("tension",), title=f"{self.title}: tensions", width=14.0)
+
+    def recorded(self, done: Performance) -> Recorded:
+        """The performance `done` in its theatre, with what was asked for as a ghost and the cues on the timeline."""
+        motion = motion_of(done)
+        return Recorded(motion, reference=done.reference) if done.scene is None else Recorded(motion, done.scene, done.reference)
