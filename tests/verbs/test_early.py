@@ -14,7 +14,7 @@ from bunraku.verbs.carry import many_seeds
 from bunraku.verbs.climb import file as climb
 from bunraku.verbs.guide import run as guide
 from bunraku.verbs.optimize import file as optimize
-from bunraku.verbs.perform import run as perform
+from bunraku.verbs.perform import file as perform
 from bunraku.verbs.plan import file as plan_file
 from bunraku.verbs.simulate import file as simulating
 from tests.verbs.test_carry import TEXT as TRAY
@@ -74,7 +74,7 @@ def test_a_motion_that_cannot_be_written(verb: str, name: str, told: str) -> Non
     assert isinstance(run(verb, FILES[verb], "-o", "motion.npz").exception, Worked)
 
 
-@pytest.mark.parametrize("verb", sorted(FILES.keys() - {"perform"}))
+@pytest.mark.parametrize("verb", FILES)
 def test_a_motion_that_the_file_has_written_nowhere(verb: str) -> None:
     text = f"{FILES[verb]}output: nowhere/motion.npz\n"
     refused(run(verb, text), "the folder does not exist")

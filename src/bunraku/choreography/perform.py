@@ -88,8 +88,8 @@ def perform(
     except KeyboardInterrupt:
         outcome = STOPPED.because("stopped by hand; what was rehearsed is kept on disk")
     return Performance(
-        script, outcome, show.motion, show.scene, show.seconds, seed or 0, reference=show.asked, score=show.score, shifts=show.shifts,
-        parts=show.parts, near=show.near, errors=show.errors, rehearsed_anew=show.anew,
+        script, outcome, show.motion, show.scene, show.seconds, seed or 0, reference=show.asked, score=show.score,
+        shifts=show.shifts, parts=show.parts, near=show.near, errors=show.errors, rehearsed_anew=show.anew,
     )  # fmt: skip
 
 
