@@ -41,7 +41,7 @@ def test_it_stands_on_its_legs(name: str) -> None:
 
 
 def test_who_has_no_strings_is_no_marionette() -> None:
-    with pytest.raises(BunrakuError, match="no marionette"):
+    with pytest.raises(BunrakuError, match="not a marionette"):
         Puppet(library.pendulum(), library.pendulum().start)
-    with pytest.raises(BunrakuError, match="no marionette"):
+    with pytest.raises(BunrakuError, match="not a marionette"):
         Puppet(library.arm3d(), library.arm3d().start)
