@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bunraku.cli.command import err, open_stage, refuse_idle, tell, verb
+from bunraku.cli.command import err, refuse_idle, tell, verb
 from bunraku.cli.names import Output, Play, Plot, Seed
 from bunraku.cli.ordering import carry_out, order_for
 
