@@ -17,7 +17,7 @@ def test_same_optimum() -> None:
     assert found.outcome.kind == "converged"
     assert found.cost == pytest.approx(plain.cost, rel=1e-10)
     assert len(found.history) <= len(plain.history)
-    with pytest.raises(BunrakuError, match="no multiple"):
+    with pytest.raises(BunrakuError, match="not a multiple"):
         optimize(figure, cost, duration=2.0, coarse=7)
 
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bunraku.dynamics import momentum
-from bunraku.dynamics.linearize import Step0, step_derivative, step_once
+from bunraku.dynamics.linearize import OneStep, step_derivative, step_once
 from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.step_derivatives import expand
 from bunraku.figure import Figure, library
@@ -54,15 +54,15 @@ class Case:
         q0, p0, k1, u = np.split(x, ends)
         return replace(self, q0=q0, p0=p0, k1=k1, u=u)
 
-    def solve(self) -> Step0:
+    def solve(self) -> OneStep:
         return step_once(self.figure, self.q0, self.p0, self.k1, dt=self.dt, forces=self.u, share=self.share, tolerance=1e-14)
 
-    def first(self, step: Step0) -> Array:
+    def first(self, step: OneStep) -> Array:
         return step_derivative(
             self.figure, self.q0, step.q, step.impulse, step.states, dt=self.dt, forces=self.u, share=self.share
         ).D
 
-    def second(self, step: Step0, weights: Array) -> Array:
+    def second(self, step: OneStep, weights: Array) -> Array:
         f = self.figure
         nc, n, nq = len(step.impulse), f.n_dynamic, f.n_q
         D, H = np.empty((2 * n + nc, 2 * nq)), np.empty((len(weights), 2 * nq, 2 * nq))
@@ -70,7 +70,7 @@ class Case:
         return H
 
 
-def outputs(step: Step0, n: int) -> Array:
+def outputs(step: OneStep, n: int) -> Array:
     return np.concatenate([step.q[:n], step.impulse, step.momentum])
 
 
@@ -97,7 +97,7 @@ class Agreement:
         assert max(self.best.values()) < tolerance, {key: f"{off:.1e}" for key, off in self.best.items()}
 
 
-def check(case: Case, *, rows: int = 3) -> Step0:
+def check(case: Case, *, rows: int = 3) -> OneStep:
     """First derivative, and the second contracted with a few covectors, against quotients."""
     f, here = case.figure, case.solve()
     assert not here.bits & ~STEP_BITS.retried
@@ -109,7 +109,7 @@ def check(case: Case, *, rows: int = 3) -> Step0:
     used = 0
     for step in STEPS:
 
-        def solve(dx: Array) -> tuple[Case, Step0]:
+        def solve(dx: Array) -> tuple[Case, OneStep]:
             there = case.moved(dx)
             taken = there.solve()
             if taken.bits & ~STEP_BITS.retried or (taken.states != here.states).any():

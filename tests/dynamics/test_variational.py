@@ -211,8 +211,8 @@ def test_a_massless_variable_is_refused() -> None:
     from bunraku.errors import BunrakuError
 
     fig = figure("loose", tx("slide", body(1.0), rx("flap")))
-    with pytest.raises(BunrakuError, match="nothing with mass moves with flap"):
+    with pytest.raises(BunrakuError, match="no mass moves with flap"):
         Simulation(fig)
     held = figure("held", tx("slide", body(1.0), rx("flap")), springs=[spring("s", "flap", "world", 1.0)])
-    with pytest.raises(BunrakuError, match="nothing with mass moves with flap"):
+    with pytest.raises(BunrakuError, match="no mass moves with flap"):
         Simulation(held)

@@ -8,11 +8,10 @@ from bunraku.kernels.compile import inline
 
 @inline
 def adjoint_step(k, steps, slopes, K, chi, row, weights, gradient):
-    """χ, the derivative of the cost by the state, from after step k to before it (*trep*, Lemma 3.1 and eq. 12 with inputs
-    u = ū − K(x − x̄)).
+    """Carries χ, the derivative of the cost by the state, back over step k (*trep*, Lemma 3.1, and eq. 12: u = ū − K(x − x̄)).
 
-    `gradient[k]` is by ū_k; `weights[k]` are the covectors of the outputs (q₊, λ, p₊) of step k, with which the second
-    derivative of the projection is to be contracted: Dg·D²P(ζ, ζ) = Σ weights·D²step(ζ, ζ).
+    `gradient[k]` takes the derivative by ū_k. `weights[k]` takes the covectors of the outputs (q₊, λ, p₊) of step k with which the
+    second derivative of the projection is contracted: Dg·D²P(ζ, ζ) = Σ weights·D²step(ζ, ζ).
     """
     E, hands, i1, share, D = impulse(steps.E, k), steps.hands, 1.0 / steps.dt, steps.share, steps.D
     n, nq, nc = steps.shape

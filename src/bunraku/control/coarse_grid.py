@@ -1,4 +1,4 @@
-"""A coarse grid first: the same problem with steps several times as long, whose optimum is near that of the fine one."""
+"""A coarse grid: the same problem with steps several times as long. Its optimum is near that of the fine grid."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def coarser(problem: ControlProblem, times: int, *, tolerance: float) -> Control
 
 
 def _sheet(sheet: Sheet, c: int) -> Sheet:
-    def longer(w: Array) -> Array:  # a sample stands for c; the last has its own weight besides
+    def longer(w: Array) -> Array:  # a sample stands for c samples; the last also has `at_end`
         if not len(w):
             return w
         out: Array = c * w[::c]

@@ -27,7 +27,7 @@ def no_gains() -> Array:
 
 
 def unbounded() -> Bounds:
-    """No bounds at all."""
+    """Bounds that bound nothing."""
     return Bounds(*(np.zeros((2, 0)), np.zeros((2, 0, 0)), np.zeros(0)) * 3)
 
 
@@ -57,7 +57,7 @@ class ControlProblem:
 
     @property
     def steps(self) -> int:
-        """How many."""
+        """Number of steps."""
         return len(self.sheet.wx) - 1
 
     @property
@@ -86,7 +86,7 @@ class ControlProblem:
     def cost(self, run: Rollout) -> tuple[float, float]:
         """What a descent minimises along `run`, in two parts: the cost, and what bounds add to it.
 
-        Left out is the part of the cost that no motion changes (see `total`).
+        The part of the cost that no motion changes is left out (see `total`).
         """
         s = self.system
         wished, beyond = value(s.tree, self.sheet, self.bounds, run.x, run.u, run.impulse, s.dt, s.n_kin)

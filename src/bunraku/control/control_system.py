@@ -37,7 +37,7 @@ class System:
         Raises UnknownName for an input that the figure does not have, BunrakuError where there is nothing to choose.
         """
         if not 0.0 < dt < np.inf:
-            raise BunrakuError(f"a time step of {dt} s\n  advice: marionettes like 0.01 or less")
+            raise BunrakuError(f"the time step is {dt} s\n  advice: give a positive number; 0.01 or less suits marionettes")
         require_dynamic(figure)
         known = (*figure.kinematic, *(force.name for force in figure.forces))
         chosen = known if inputs is None else tuple(inputs)
@@ -135,7 +135,7 @@ class ControlCurve:
 
     def __post_init__(self) -> None:
         if len(self.x) != len(self.u) + 1:
-            raise BunrakuError(f"{len(self.x)} states do not go with {len(self.u)} inputs\n  advice: there is one state more")
+            raise BunrakuError(f"{len(self.x)} states and {len(self.u)} inputs\n  advice: give one state more than inputs")
         if not (np.isfinite(self.x).all() and np.isfinite(self.u).all()):
             raise NotFinite("a state or an input is not a finite number")
 

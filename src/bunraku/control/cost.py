@@ -22,8 +22,8 @@ from bunraku.motion import Motion
 
 Array = NDArray[np.float64]
 Weight = float | Mapping[str, float]
-Wish = Motion | Callable[[float], ArrayLike] | Mapping[str, Callable[[float], float] | float] | ArrayLike | None
-"""A Motion; a function of time; functions or numbers by name; one row for all samples, or a row a sample; or nothing."""
+Reference = Motion | Callable[[float], ArrayLike] | Mapping[str, Callable[[float], float] | float] | ArrayLike | None
+"""A Motion; a function of time; functions or numbers by name; one row for all samples, or a row for each; or None."""
 
 
 class Term(Protocol):
@@ -77,7 +77,7 @@ class Draft:
 
     @property
     def pose(self) -> Pose:
-        """Where it starts."""
+        """The pose at the start."""
         return Pose(self.system.figure, self.start[: self.system.n_q])
 
     def share(self, at_end: float) -> Array:
@@ -124,7 +124,7 @@ def weights(weight: Weight, names: Sequence[str], what: str) -> Array:
     return out
 
 
-def rows(wish: Wish, names: Sequence[str], t: Array, rest: Array, what: str) -> Array:
+def rows(wish: Reference, names: Sequence[str], t: Array, rest: Array, what: str) -> Array:
     """The reference `wish` of `names` at times `t` [s], a row each; `rest` for those that it does not name.
 
     Errors call a name a `what`. Raises UnknownName for other names, BunrakuError for another shape, NotFinite for other numbers.
@@ -160,11 +160,14 @@ def rows(wish: Wish, names: Sequence[str], t: Array, rest: Array, what: str) -> 
 
 @dataclass(frozen=True, eq=False)
 class Configuration:
-    """Variables near their reference; near where they start, without one."""
+    """Keeps variables near their reference; without one, near where they start."""
 
     weight: Weight
-    reference: Wish = None
+    """[1/rad² or 1/m²], of all variables or by name."""
+    reference: Reference = None
+    """[rad or m]"""
     at_end: float = 0.0
+    """What the last sample counts for besides dt [s]."""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
@@ -175,11 +178,14 @@ class Configuration:
 
 @dataclass(frozen=True, eq=False)
 class Momentum:
-    """Momenta of dynamic variables near their reference; near zero, without one."""
+    """Keeps momenta of dynamic variables near their reference; without one, near zero."""
 
     weight: Weight
-    reference: Wish = None
+    """Of all dynamic variables or by name."""
+    reference: Reference = None
+    """[kg·m²/s or kg·m/s]"""
     at_end: float = 0.0
+    """What the last sample counts for besides dt [s]."""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
@@ -190,11 +196,14 @@ class Momentum:
 
 @dataclass(frozen=True, eq=False)
 class Speed:
-    """Rates of kinematic variables [1/s]: hands that do not hurry."""
+    """Keeps rates of kinematic variables near their reference; without one, near zero: the puppeteer's hands move slowly."""
 
     weight: Weight = 1.0
-    reference: Wish = None
+    """Of all kinematic variables or by name."""
+    reference: Reference = None
+    """[rad/s or m/s]"""
     at_end: float = 0.0
+    """What the last sample counts for besides dt [s]."""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
@@ -206,9 +215,10 @@ class Speed:
 
 @dataclass(frozen=True, eq=False)
 class Acceleration:
-    """Accelerations of kinematic variables: hands that do not jerk."""
+    """Keeps accelerations of kinematic variables small: the puppeteer's hands move smoothly."""
 
     weight: Weight = 1.0
+    """Of all kinematic variables or by name."""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
@@ -217,10 +227,12 @@ class Acceleration:
 
 @dataclass(frozen=True, eq=False)
 class Forces:
-    """Force inputs near their reference; small, without one."""
+    """Keeps force inputs near their reference; without one, small."""
 
     weight: Weight = 1.0
-    reference: Wish = None
+    """Of all force inputs or by name."""
+    reference: Reference = None
+    """[N or N·m]"""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
@@ -232,10 +244,12 @@ class Forces:
 
 @dataclass(frozen=True, eq=False)
 class Tension:
-    """Tensions of strings and wires [N] near their reference; small, without one."""
+    """Keeps tensions of strings and wires near their reference; without one, small."""
 
     weight: Weight
-    reference: Wish = None
+    """Of all strings and wires or by name."""
+    reference: Reference = None
+    """[N]"""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
@@ -249,16 +263,17 @@ class Tension:
 
 @dataclass(frozen=True, eq=False)
 class PointAt:
-    """A point of a frame near a place in the world: (3,), a row a sample, a function of time, or {"z": …}.
-
-    Coordinates that are not named are wished where they start.
-    """
+    """Keeps a point of a frame near a place in the world."""
 
     frame: str
-    reference: Wish
+    reference: Reference
+    """Place (x, y, z) [m], or coordinates by name, {"z": …}; those that are not named stay near where they start."""
     weight: float = 1.0
+    """[1/m²]"""
     offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Where the point is in the frame [m]."""
     at_end: float = 0.0
+    """What the last sample counts for besides dt [s]."""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
@@ -277,26 +292,31 @@ class PointAt:
 
 @dataclass(frozen=True, eq=False)
 class Centre:
-    """The centre of mass near a place, told as for a point."""
+    """Keeps the centre of mass near a place in the world."""
 
-    reference: Wish
+    reference: Reference
+    """Place (x, y, z) [m], or coordinates by name, {"z": …}; those that are not named stay near where they start."""
     weight: float = 1.0
+    """[1/m²]"""
     at_end: float = 0.0
+    """What the last sample counts for besides dt [s]."""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
         if draft.centre is not None:
-            raise BunrakuError("two terms want the centre of mass\n  advice: give one")
+            raise BunrakuError("two terms weigh the centre of mass\n  advice: give one")
         w = weights(self.weight, ["centre"], "centre") * draft.share(self.at_end)
         draft.centre = w, rows(self.reference, "xyz", draft.t, draft.pose.com, "centre")
 
 
 @dataclass(frozen=True, eq=False)
 class CostToGo:
-    """½ (x − reference)ᵀ P (x − reference) at the end: what comes after the horizon."""
+    """Adds ½ (x − reference)ᵀ P (x − reference) of the last state x: an estimate of the cost of what comes after."""
 
     P: Array
+    """(states, states)."""
     reference: Array
+    """(states,)."""
 
     __repr__ = brief
 

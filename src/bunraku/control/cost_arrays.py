@@ -1,6 +1,7 @@
 """The cost of a motion as flat arrays, and the kernels that add it up: value, gradient, Gauss–Newton Hessian, curvature.
 
-A sheet has a row a sample. State, force and impulse terms are diagonal; points and the centre of mass go through the tree.
+A sheet has a row for each sample. Terms of states, forces and impulses are diagonal; points and the centre of mass go through the
+tree.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def _beyond(x, k, i, bounds, multipliers, penalty):
 
 @inline
 def _moments(joints, R, p, m, h):
-    """Mass and first moment of what hangs behind every joint. Returns the whole mass."""
+    """Mass and first moment of everything behind every joint. Returns the whole mass."""
     total = 0.0
     for j in range(joints.shape[0]):
         m[j] = joints[j].mass
@@ -163,7 +164,7 @@ def value(tree, sheet, bounds, X, U, L, dt, n_kin):
 
 @kernel
 def slopes(tree, sheet, bounds, X, U, L, dt, n_kin, hands, thrusts, out):
-    """Fills `out` (a steps.Slopes): gradient and Gauss–Newton Hessian along the motion, and what that leaves out."""
+    """Fills `out` (Slopes): gradient and Gauss–Newton Hessian along the motion, and what that leaves out."""
     n, nq, joints, chain = tree.n_dynamic, tree.n_q, tree.joints, tree.chain
     N, m, nj, nh = U.shape[0], nq + n, joints.shape[0], hands.shape[0]
     R, p, S, mass, h = np.empty((nj, 3, 3)), np.empty((nj, 3)), np.empty((nj, 6)), np.empty(nj), np.empty((nj, 3))
@@ -255,7 +256,7 @@ def _point(joints, chain, j, local, weight, target, R, p, S, y, g, H, C):
 
 @inline
 def _centre(joints, total, weight, target, S, mass, h, y, g, H, C):
-    """½ weight |centre − target|²: what hangs behind a joint moves with it."""
+    """½ weight |centre − target|²: everything behind a joint moves with it."""
     nj = joints.shape[0]
     r0, r1, r2 = -target[0], -target[1], -target[2]
     for j in range(nj):

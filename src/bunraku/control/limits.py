@@ -1,7 +1,7 @@
 """Limits: what no sample may exceed, kept by an augmented Lagrangian.
 
-Each bound c ≤ 0 adds ρ/2 max(0, c + m/ρ)² − m²/2ρ to the cost. Between descents the multipliers m grow by ρ c where it is
-violated, so that the bound is met without ρ becoming huge.
+Each bound c ≤ 0 adds ρ/2 max(0, c + m/ρ)² − m²/2ρ to the cost. Between descents the multiplier m of a violated bound grows by ρ
+c, so that the bound is met without a huge penalty ρ.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ class Limits:
         """The same `problem` within these limits."""
         keepout = None
         if self.scene is not None:
-            sheet, dt = problem.sheet, problem.system.dt  # soft at first: a way round is found through what it touches
+            sheet, dt = (
+                problem.sheet,
+                problem.system.dt,
+            )  # soft at first: the search may pass through obstacles
             weight = max(100.0 * sheet.wx[:-1, : problem.system.n].max(initial=dt), 10.0 * sheet.wp[:-1].max(initial=0.0))
             keepout = KeepOut.of(problem.system, self.scene, self.margin, problem.steps, weight)
         return replace(problem, bounds=self.bounds(problem), keepout=keepout)
@@ -97,7 +100,7 @@ def _set(table: Array, names: tuple[str, ...] | list[str], ranges: Mapping[str, 
 
 
 def _penalty(limits: Array, weights: Array, dt: float) -> Array:
-    """Fifty times the weight that the column has in the cost, or the largest that any has; none without a bound."""
+    """Fifty times the weight of the column in the cost, or the largest weight of any where it has none; zero without a bound."""
     usual = np.max(weights, axis=0, initial=0.0)
     return np.where(np.isfinite(limits).any(0), 50.0 * np.where(usual > 0.0, usual, usual.max(initial=0.02 * dt)), 0.0)
 

@@ -5,7 +5,7 @@ kinematic variables and the force inputs that may be chosen. With z = (q, p, u),
 
     δ(q_dyn, p)₊ = F z        δq_kin₊ = S₁ z        δw₊ = (S₁ z − δq_kin)/dt
 
-Only F (2n rows) is dense: the kinematic part of the state forgets its past, and a sweep multiplies nothing by its zeros.
+Only F (2n rows) is dense. The kinematic part of the next state does not depend on the state, and a sweep skips its zeros.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def add_curvature(H, E, hands, n, nq, share, M):
 
 @inline
 def add_turns(turn, F, hands, n, nq, M):
-    """M += δu·(∂E/∂q)·δq with q in the middle of the step: a push is another one where the figure is elsewhere."""
+    """M += δu·(∂E/∂q)·δq with q in the middle of the step: what a push does depends on the configuration."""
     m, nh = nq + n, hands.shape[0]
     for f in range(turn.shape[0]):
         for j in range(F.shape[1]):

@@ -1,9 +1,9 @@
 """Descent: Newton's method through the projection operator (*trep*, eq. 7), from any start.
 
-The exact Hessian is H_GN + C: the Hessian of Gauss and Newton, which is never negative, and the curvature of steps and cost
-contracted with the adjoint, which may be anything. Where H_GN + C is indefinite, and the sweep tells exactly, (1 + μ) H_GN + C
-is used, with μ raised until it is positive, and lowered again where the quadratic model turns out to be true. Near an optimum
-μ is zero, and the decrease falls quadratically.
+The exact Hessian is H_GN + C: the Hessian of Gauss and Newton, which is never negative, and the curvature of steps and cost,
+contracted with the adjoint, which may be. The sweep tells exactly whether H_GN + C is indefinite. If so, (1 + μ) H_GN + C is used
+instead, with μ raised until the sum is positive, and lowered again when the quadratic model proves true. Near an optimum μ is
+zero, and the expected decrease falls quadratically.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Iteration:
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """Where a descent arrived."""
+    """The result of a descent."""
 
     run: Rollout
     history: tuple[Iteration, ...]
@@ -155,7 +155,7 @@ def descend(
 
     problem: what is minimised
     run: the motion to start from
-    method: "auto" takes curvature into account where that pays; the others do always the same
+    method: "auto" uses curvature where that pays; the others always go the same way
     iterations: at most
     threads: rollouts of the line search side by side
     progress: hears of every iteration, as `Progress(stage, done, text)`
@@ -250,15 +250,15 @@ def _step(
 
 
 def _safe_is_fast(expected: float, cost: float, last: Iteration | None, far: float) -> bool:
-    """Far from the optimum, as long as whole steps of Gauss and Newton shrink the expected decrease threefold, curvature is
-    not worth its price."""
+    """Whether curvature is not worth its price: far from the optimum, whole steps of Gauss and Newton shrink the expected decrease
+    threefold."""
     if last is None:
         return True
     return last.kind == "gauss-newton" and last.step == 1.0 and far * cost < expected < 0.3 * last.decrease
 
 
 def _newton(work: MotionExpansion, search: LineSearch, run: Rollout, cost: float, mu: float) -> _Step | None:
-    """Newton's direction with the smallest μ at hand that makes the Hessian positive and the model true."""
+    """A step along Newton's direction, with the first μ that makes the Hessian positive and the model true; None without one."""
     safe, o = work.direction(work.gains), search.options
     while mu <= o.max_mu:
         if work.newton(mu) is None:
@@ -273,7 +273,7 @@ def _newton(work: MotionExpansion, search: LineSearch, run: Rollout, cost: float
             next_mu = _next_mu(mu, better.gamma, truth, o.first_mu)
             if better.gamma == 1.0 and truth > 1.3:
                 better = search.further(run, better, change, work.gains)
-            if mu > o.race_mu:  # the curvature had to be tamed so much that the safe direction may be the better one
+            if mu > o.race_mu:  # so large a μ that the direction of Gauss and Newton may be the better one
                 rival = search.trial(run, safe, 1.0, work.gains)
                 if rival is not None and rival.cost < better.cost:
                     return _Step(rival.run, rival.cost, "gauss-newton", -work.slope(safe), 1.0, mu, mu)
@@ -285,7 +285,7 @@ def _newton(work: MotionExpansion, search: LineSearch, run: Rollout, cost: float
 
 
 def _next_mu(mu: float, gamma: float, truth: float, first: float) -> float:
-    """Larger where the model lied, smaller where it was true."""
+    """Larger where the model was wrong, smaller where it was right."""
     if gamma <= 0.25 or truth < 0.25:
         return max(4.0 * mu, first)
     if gamma == 1.0 and truth > 0.6:

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class OptimizeOptions:
-    """Numbers that tune `optimize`. Those that differ from problem to problem are arguments of its own."""
+    """Numbers that tune `optimize`, besides those that it takes as arguments."""
 
     descent: DescentOptions = DescentOptions()
     """Of each descent."""
@@ -89,11 +89,11 @@ def optimize(
     guess: where the search starts: an earlier optimum, a curve, or a puppeteer (see `simulate`); at rest by default
     forces: the force inputs of the guess, given like a puppeteer
     limits: what no sample may exceed; met to a millionth of its unit, distances to a tenth of a millimetre
-    method: "auto" takes curvature into account where that pays; "newton", "gauss-newton" and "steepest" do always the same
+    method: "auto" uses curvature where that pays; "newton", "gauss-newton" and "steepest" always go the same way
     tolerance: the search ends where it expects to lower the cost by less than this share of it
     iterations: at most
     threads: rollouts of the line search side by side
-    coarse: solves with steps so many times as long first, which saves time where the search is long
+    coarse: how many times as long the steps of a first search are; saves time where the search is long
     options: more numbers that tune the search
     seed: taken because every verb takes one; nothing here is random
     progress: hears `Progress("optimize", done, text)` at every iteration
@@ -136,7 +136,7 @@ def optimize(
 
 
 def _forward_only(progress: Listener) -> Listener:
-    """The same listener for several descents in a row: what is done does not become less."""
+    """The same listener for several descents in a row: `done` never decreases."""
     most = 0.0
 
     def hear(said: Progress) -> None:
@@ -176,7 +176,7 @@ def _from_coarse(
 ) -> tuple[Rollout, bool]:
     """The optimum of the coarse grid, on the fine one; and whether Ctrl-C ended the search."""
     if coarse < 1 or problem.steps % coarse:
-        raise BunrakuError(f"{problem.steps} steps are no multiple of {coarse}\n  advice: choose coarse so that they are")
+        raise BunrakuError(f"{problem.steps} steps are not a multiple of {coarse}\n  advice: choose coarse so that they are")
     s, o = problem.system, search.options
     thin = coarser(problem, coarse, tolerance=o.coarse_step_tolerance)
     curve, gains = _guessed(problem, guess, forces)
@@ -198,7 +198,7 @@ def problem_of(
 ) -> ControlProblem:
     """The problem of a `system` with these terms of `cost`, over `duration` [s], from configuration `q` and velocities `v`."""
     if not 0.0 < duration < np.inf:
-        raise BunrakuError(f"a duration of {duration} s\n  advice: give seconds, more than zero")
+        raise BunrakuError(f"the duration is {duration} s\n  advice: give a number of seconds above zero")
     start = system.state(q, v)
     times: Array = system.dt * np.arange(max(round(duration / system.dt), 1) + 1, dtype=float)
     return ControlProblem(system, sheet_of(cost, system, times, start), start, np.zeros(system.n_links, np.int8))

@@ -1,4 +1,4 @@
-"""The projection operator P_d (*trep*, eq. 12): whatever curve is wished for, a motion that the figure can make.
+"""The projection operator P_d (*trep*, eq. 12): from any curve to a motion that the figure can make.
 
 x₀ = x̄₀,  x₊ = f(x, u),  u = ū − K(x − x̄): a rollout with feedback, one compiled call. It is a projection (Lemma 3.1; the
 lemma prints a plus before K, eq. 12 has the minus, which is right): a curve that is a motion already stays as it is.
@@ -17,9 +17,10 @@ from bunraku.kinematics.tree import place
 
 @kernel
 def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo, L, states, bits):
-    """The motion (Xo, Uo) that follows the curve (X, U) with gains K. Returns the number of steps that went well.
+    """The motion (Xo, Uo) that follows the curve (X, U) with gains K. Returns the number of steps before the first failure.
 
-    U has all kinematic variables and all forces; K corrects those in `hands` and `thrusts`. `states0` are the links' before.
+    U has all kinematic variables and all forces; K corrects those in `hands` and `thrusts`. `states0` are the states of the links
+    before.
     """
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     nk, m, nh, nf = nq - n, nq + n, hands.shape[0], thrusts.shape[0]
@@ -53,7 +54,7 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
                 Uo[k, hands[a] if a < nh else nk + thrusts[a - nh]] -= x
         for i in range(u.shape[0]):
             u[i] = Uo[k, nk + i]
-        for i in range(n):  # the first guess goes on as the curve does, and the distance from it as it did
+        for i in range(n):  # the first guess: the curve, and the distance from it extrapolated
             q1[i] = X[k + 1, i] + 3.0 * (q[0, i] - q[1, i]) + q[2, i]
         for i in range(nk):
             q1[n + i] = Uo[k, i]

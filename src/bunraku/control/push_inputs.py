@@ -1,8 +1,8 @@
-"""Forces that push at a point, as inputs: what they do to a step depends on where the figure is.
+"""Forces that push at a point, as inputs: what they do to a step depends on the configuration.
 
-A push with the wrench W = (x × e, e) acts on joint i with S_i·W. Joint j turns what it carries: the point, a direction e that is
-the body's own, and the axes below it. So ∂(S_i·W)/∂q_j is S_i·(S_j ×* W) where i is strictly above j, and nothing elsewhere; a
-direction fixed in the world does not go along, which takes S_i·(x × ė, ė) with ė = ω_j × e away.
+A push with the wrench W = (x × e, e) acts on joint i with S_i·W. Joint j moves what it carries: the point, a direction e that turns
+with the body, and the axes below it. So ∂(S_i·W)/∂q_j is S_i·(S_j ×* W) where i is strictly above j, and zero elsewhere. A
+direction that is fixed in the world does not turn: that subtracts S_i·(x × ė, ė) with ė = ω_j × e.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def drive(
             u[k, : system.n_kin] = x[k, system.n : system.n_q]
             step = one.project(ControlCurve(np.stack([x[k], x[k]]), u[k : k + 1]))
         if isinstance(step, Broken):
-            raise BunrakuError(f"{system.figure.name}: no step at t = {k * system.dt:.3g} s\n  advice: disturb it less")
+            raise BunrakuError(f"{system.figure.name}: no step is possible at t = {k * system.dt:.3g} s\n  advice: disturb it less")
         x[k + 1], impulse[k], states[k] = step.x[1], step.impulse[0], step.states[0]
         one = replace(one, taut=states[k])
     return Rollout(x, u, impulse, states)

@@ -99,11 +99,11 @@ def at_end(steps, slopes, mu, bends, V, v):
 def riccati(steps, slopes, H, mu, shift, K, d, first):
     """Gains K and feedforward d of the LQ problem along the motion: δu = −d − K δx.
 
-    With H, the curvature of the steps, the Hessian is exact; without, that of Gauss and Newton. The latter is stretched by
-    1 + μ, which keeps the change small where the curvature would run away with it, and `shift`, relative to its diagonal, is
-    added to the Hessian of the inputs. Returns (−1, Σ d·gradient) or, where the Hessian of
-    the inputs is not positive definite, the step at which it fails: the problem is convex exactly when it nowhere does.
-    `first` is the cost-to-go at the start: matrix and, in its last column, gradient.
+    With H, the curvature of the steps, the Hessian is exact; without it, it is that of Gauss and Newton. The part of Gauss and
+    Newton is multiplied by 1 + μ, which keeps the change small where the curvature is negative. `shift` times its diagonal is
+    added to the Hessian of the inputs. Returns (−1, Σ d·gradient); or, where the Hessian of the inputs is not positive definite,
+    the step at which it is not: the problem is convex exactly if there is none. `first` takes the cost-to-go at the start: its
+    matrix and, in the last column, its gradient.
     """
     r = room(steps, slopes)
     at_end(steps, slopes, mu, 1.0 if H.shape[0] > 0 else 0.0, r.V, r.v)
@@ -119,8 +119,10 @@ def riccati(steps, slopes, H, mu, shift, K, d, first):
 
 @inline
 def sweep(last, first, steps, slopes, H, mu, shift, r, K, d):
-    """The cost-to-go r.V, r.v from sample `last` back to sample `first`. A range, so that a caller with all steps at hand pays for
-    one call, and one that makes them on the way may take them one by one."""
+    """Carries the cost-to-go r.V, r.v from sample `last` back to sample `first`.
+
+    A caller that has linearised all steps calls it once; one that linearises on the way calls it for each step.
+    """
     hands, share, gx, hx, Ra = steps.hands, steps.share, slopes.gx, slopes.hx, slopes.acceleration
     F, Y, M, Vdd, mz, Ux, V, v, A, cross, product, G, Gw = r
     n, nq, nc = steps.shape
@@ -236,7 +238,7 @@ def _add_acceleration(Ra, hands, scale, n, m, M):
 
 @woven
 def _split(M, Ra, hands, scale, m, A, cross):
-    """M_uu, and M_ux with the columns of w, which only accelerations know."""
+    """M_uu, and M_ux with the columns of w, which only accelerations depend on."""
     for a in range(A.shape[0]):
         for j in range(m):
             cross[a, j] = M[m + a, j]
@@ -270,7 +272,7 @@ def _eliminate(shift, mz, m, A, cross, Ux, k, K, d):
 
 @woven
 def _step_back(gx, hx, k, Ra, more, i1, M, mz, n, m, cross, d, product, V, v):
-    """V ← M_xx − M_xu K, v ← m_x − M_xu d; by w, of which M knows nothing, as the step's own cost has it."""
+    """V ← M_xx − M_xu K, v ← m_x − M_xu d; the part of w, which is not in M, comes from the step's own cost."""
     accelerates, i2 = Ra.shape[0] > 0, i1 * i1
     for i in range(v.shape[0]):
         for j in range(i + 1):

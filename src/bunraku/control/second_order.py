@@ -1,7 +1,7 @@
 """Derivatives of a motion to second order in one pass over its steps, from the last to the first.
 
-At each, the step is linearised, the gains of the projection are found, the adjoint is carried back under these, and the second
-derivative of the step is contracted with it, from what linearising the step has left at hand.
+Each step is linearised, the gains of the projection are found, the adjoint is carried back under these gains, and the second
+derivative of the step is contracted with it, while the linearisation of the step is still at hand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tangent sweep, forward along a motion: what a change of the curve does to the motion that it projects to."""
+"""The tangent sweep, forward along a motion: how the projection changes with the curve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strings that pull, slacken and catch."""
+"""Dynamics: simulation of figures whose strings pull, slacken and catch; poses of rest; linearisation."""
 
 from bunraku.dynamics.linearize import controllability, linearize, linearize_at_rest, observability, step_derivative
 from bunraku.dynamics.quantities import energy, mass_matrix, momentum

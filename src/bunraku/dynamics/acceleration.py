@@ -1,6 +1,6 @@
 """Kernels of the continuous model (`mixed`): accelerations and tensions, and their first derivative.
 
-All of them take complex configurations and rates, so that second derivatives are complex steps of first ones.
+All of them take complex configurations and rates: second derivatives are complex steps of first ones.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from bunraku.spatial.algebra import (
 
 
 class AccelerationWork(NamedTuple):
-    """Scratch of one call; the tree is placed and moves."""
+    """Scratch of one call, for a tree that is placed and moves."""
 
     R: Any
     """(joints, 3, 3) rotations, transposed."""
@@ -100,7 +100,7 @@ class AccelerationWork(NamedTuple):
 
 @woven
 def _room(tree, flat, ints, flags):
-    """All of it from one buffer; K, A, As and seg begin as zeros."""
+    """The scratch, cut out of one buffer; K, A, As and seg begin as zeros."""
     n, nq, nm, nc = tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links
     nj, npt, ns, width = tree.joints.shape[0], tree.points.shape[0], tree.springs.shape[0], padded(n + nc)
     lists = tree.elimination.shape
@@ -135,7 +135,7 @@ def _room_size(tree):
 
 @kernel
 def mixed(tree, states, q, v, ak, u, out, D):
-    """out = (a, τ); D = ∂(a, τ)/∂(q, v, a_K, u) unless it has no rows. Complex q and v are welcome."""
+    """out = (a, τ); D = ∂(a, τ)/∂(q, v, a_K, u) unless it has no rows. q and v may be complex."""
     floats, integers = _room_size(tree)
     lent = np.empty(floats, q.dtype), np.empty(integers, np.int64), np.empty(tree.n_links, np.bool_)
     figure, rest = borrow(tree), borrow(lent)
@@ -182,7 +182,7 @@ def _accelerate(tree, room, states, q, v, ak, u, out):
 
 @woven
 def _follow(tree, room, g, v, ak):
-    """Velocities, and accelerations and forces while a = 0 but for the kinematic variables; inertias."""
+    """Velocities and inertias; accelerations and forces if only the kinematic variables accelerated."""
     n, nm, joints, S, V, T, acc = tree.n_dynamic, tree.n_massive, tree.joints, room.S, room.V, room.T, room.acc
     for j in range(joints.shape[0]):
         i, s, k = joints[j].parent, get6(S, j), joints[j].variable
@@ -210,7 +210,7 @@ def _follow(tree, room, g, v, ak):
 
 @woven
 def _weigh(tree, room):
-    """The mass matrix into K, and what accelerates into b: one way down the tree."""
+    """Writes the mass matrix into K and the forces that accelerate into b, in one pass down the tree."""
     n, nm, joints, S = tree.n_dynamic, tree.n_massive, tree.joints, room.S
     for j in range(nm - 1, -1, -1):
         i, k = joints[j].parent, joints[j].variable
@@ -233,7 +233,7 @@ def _weigh(tree, room):
 
 @woven
 def _rate(tree, room, c, ak, zero):
-    """d²gap/dt² of link c while a = 0 but for the kinematic variables."""
+    """d²gap/dt² of link c if only the kinematic variables accelerated."""
     link, points = tree.links[c], tree.points
     first, rate, plane = link.first, zero, link.kind != LinkKind.LENGTH
     before, d = (zero, zero, zero), (zero, zero, zero)
@@ -293,7 +293,7 @@ def _derivative(tree, room, rank, q, v, ak, u, out, D):
 
 @woven
 def _inertial(joints, n, nq, nm, g, S, T, I, P, dS, dT, dI, dP, J):
-    """Lagrange's equations by q, v and a_K: d/dt L_v = L_qv v + L_vv a, whose tangent along (v, a) the tree has, less L_q."""
+    """Lagrange's equations by q, v and a_K: d/dt L_v = L_qv v + L_vv a, a tangent of the recursion along (v, a), minus L_q."""
     for j in range(nm):
         Fj, Gj, gamma = columns(j, g, S, T, I, P)
         dF, dG, _ = column_tangents(j, g, S, T, I, P, dS, dT, dI, dP)
@@ -324,7 +324,7 @@ def _inertial(joints, n, nq, nm, g, S, T, I, P, dS, dT, dI, dP, J):
 
 @woven
 def _inputs(tree, x, S, J):
-    """Efforts act on their variable, pushes along the way of their point."""
+    """What the force inputs do: efforts act on their variable, pushes on everything that moves their point."""
     n, joints, first = tree.n_dynamic, tree.joints, J.shape[1] - tree.forces.shape[0]
     for k in range(tree.forces.shape[0]):
         force = tree.forces[k]
@@ -342,7 +342,7 @@ def _inputs(tree, x, S, J):
 
 @inline
 def _links(tree, room, v, full, out, dj, ej, J):
-    """What tensions push, by q; and the rows of the links, h_qq(v, v) + h_q a = 0, by q, v and a_K."""
+    """Derivatives of Aᵀ τ by q, and of the rows of the links, h_qq(v, v) + h_q a = 0, by q, v and a_K."""
     n, nq, nc, joints, kind = tree.n_dynamic, tree.n_q, tree.n_links, tree.joints, v.dtype
     nj, npt, zero = joints.shape[0], tree.points.shape[0], 0.0 * v[0]
     S, x, pull, seg, alive = room.S, room.x, room.pull, room.seg, room.alive

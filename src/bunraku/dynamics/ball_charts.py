@@ -1,9 +1,9 @@
-"""Charts of ball joints: three angles are singular somewhere, so the chart moves before they get there.
+"""Charts of ball joints. Three angles are singular somewhere, so the chart is changed before they get there.
 
 A ball is C·Rz(a)·Ry(b)·Rx(c). When b nears ±90° at the end of a step, the chart is re-centred: C takes the rotation and
 the angles become zero. A momentum is a covector, so with E the axes of the three angles p' = E'ᵀ E⁻ᵀ p; nothing physical
-changes. C is kept in the joint's constant rotation, in the rollout's own copy of the joints; it comes home as soon as the
-angles there are well away from ±90°, so that a damping or an effort along an angle means what its file says.
+changes. C is kept in the joint's constant rotation, in the rollout's own copy of the joints. It becomes the identity again ("comes
+home") as soon as the angles there are well away from ±90°, so that damping or effort along an angle means what its file says.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _transposed_times(A, B, out):
 
 @inline
 def recentre(tree, home, C, q, p, history):
-    """Moves the charts that need it, and home again those that may. Returns how many.
+    """Re-centres the charts that need it, and brings home those that may. Returns how many changed.
 
     `home` are the joints with all charts at their start; `history` (m × q) are earlier configurations, re-expressed too so
     that they can be extrapolated.
@@ -154,7 +154,7 @@ def recentre(tree, home, C, q, p, history):
 
 @inline
 def unwind(tree, C, q, p, history, seen):
-    """Charts that have come home go on from the angles that were seen last: by whole turns, or on the other side of 90°."""
+    """Makes the angles of charts that have come home continue those before: by whole turns, or on the other side of 90°."""
     R = np.empty((3, 3))
     for k in range(tree.balls.shape[0]):
         if not centred(C, k):
@@ -190,7 +190,7 @@ def centred(C, k):
 
 @inline
 def outside(tree, C, q, before, out):
-    """The configuration as the world sees it, all charts at home: angles continue from `before`."""
+    """The configuration with all charts at home; angles continue from `before`."""
     R, M = np.empty((3, 3)), np.empty((3, 3))
     for i in range(q.shape[0]):
         out[i] = q[i]

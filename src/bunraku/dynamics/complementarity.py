@@ -1,8 +1,9 @@
 """Taut or slack: the complementarity of a linearised step, for all links together.
 
-With λ' = λ − δλ the new impulses and gap' = g − S δλ the new gaps (S, over the links, is what eliminating the dynamic variables
-leaves), find for every string gap' ≤ 0, λ' ≥ 0, λ'·gap' = 0, and for every wire gap' = 0. −S is positive semidefinite but for
-what a step bends, so flipping violators ends: all at once while that works, then one at a time, the first first (Murty).
+The new impulses are λ' = λ − δλ, the new gaps gap' = g − S δλ, where S is the block that elimination of the dynamic variables
+leaves. Find for every string gap' ≤ 0, λ' ≥ 0, λ'·gap' = 0, and for every wire gap' = 0. Up to the curvature of a step, −S is
+positive semidefinite, so flipping violators ends: first all of them at once, later one at a time, the one with the lowest number
+(Murty).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Between events any adaptive integrator will do (SciPy's DOP853). A catch is an inelastic impact (*marionettes*, eq. 13–15) of all
 closed links together: q̇⁺ = q̇⁻ − M⁻¹ Aᵀ Λ with Λ ≥ 0, A q̇⁺ ≤ 0 and Λ·(A q̇⁺) = 0, so it never pulls below zero and may release a
-string that was taut. The same complementarity of tensions and gap accelerations says which links act after it. Inside a step,
-gaps are looked at where they are largest, not only at its ends: a string that tightens and slackens within it is not lost.
+string that was taut. The same complementarity, of tensions and gap accelerations, says which links act after it. Gaps are looked
+at several times within each step of the integrator, so that a string which tightens and slackens inside it is not missed.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class _Course:
 
 
 class _Samples:
-    """Samples at even times, filled as the integration gets there."""
+    """Samples at even times, filled in as the integration gets there."""
 
     def __init__(self, course: _Course, times: Array) -> None:
         n_q, n_links = course.figure.n_q, len(course.figure.compiled.tree.links)
@@ -168,7 +168,7 @@ class _Samples:
         self.Q, self.V, self.tension = (np.empty((len(times), m)) for m in (n_q, n_q, n_links))
 
     def take(self, path: Callable[[float], Array], upto: float, states: States) -> None:
-        """Those that `path` passes until then. A string that is much too long there was lost between events."""
+        """Takes the samples up to `upto` [s] from `path`; raises BunrakuError where a string shows that an event was missed."""
         figure = self.course.figure
         while self.row < len(self.times) and self.times[self.row] <= upto + 1e-12:
             t, k = float(self.times[self.row]), self.row
@@ -176,7 +176,7 @@ class _Samples:
             self.Q[k], self.V[k], _ = self.course.whole(t, x)
             if gap_derivatives(figure, self.Q[k])[0][: len(figure.strings)].max(initial=0.0) > self.course.options.lost:
                 raise BunrakuError(
-                    f"{figure.name}: strings catch so fast after one another, at t = {t:.6g} s, that one was lost\n"
+                    f"{figure.name}: strings catch so fast after one another, at t = {t:.6g} s, that one was missed\n"
                     "  advice: use simulate(), whose steps lose none"
                 )
             self.tension[k] = self.course.accelerate(t, x, states).tension
@@ -241,7 +241,7 @@ def integrate(
 def _until_event(
     course: _Course, taken: _Samples, t: float, x: Array, states: States, duration: float, **tolerances: float
 ) -> tuple[float, int, Array] | None:
-    """When the next link changes from (t, x) on, which, and x there; nothing where none does until the end."""
+    """Time of the next event after (t, x), its link, and x there; None where there is none until the end."""
     solver = DOP853(lambda t, x: course.rate(t, x, states), t, x, duration, max_step=course.options.max_step, **tolerances)
     while solver.status == "running":
         solver.step()

@@ -1,14 +1,15 @@
 """The continuous mixed dynamic–kinematic model (*marionettes*, eq. 1–12).
 
-For given (q, v), accelerations of the kinematic variables (their *velocities* are the inputs and must be continuous: eq. 12 of
-the paper writes the accelerations) and force inputs, find the accelerations a of the dynamic variables and the tensions τ:
+Given are (q, v), the accelerations of the kinematic variables, and the force inputs. (The paper's eq. 12 writes accelerations
+too; the *velocities* are the inputs, and must be continuous.) Find the accelerations a of the dynamic variables and the tensions
+τ with
 
     d/dt L_v − L_q − F + Aᵀ τ = 0             d/dt L_v = D(L_v)[(v, a)]
     A a + vᵀ gap_qq v = 0                     for the links that are taut
 
 τ > 0 pulls the hook toward the spindle. The derivative of d/dt L_v is the tangent of the Hessian of L along (v, a), so first
-derivatives are one recursion more. Second derivatives are the complex step of the first, which loses no digit: every kernel
-here takes complex numbers, and Im f(x + ih)/h with h = 1e-30 is the derivative to rounding.
+derivatives take one more recursion. Second derivatives are complex steps of the first: every kernel here takes complex numbers, and
+Im f(x + ih)/h with h = 1e-30 is the derivative up to rounding.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The first derivative of a step: D = N X, and what x does to p1 besides.
+"""The first derivative of a step: D = N X, and the direct effect of x on p1.
 
 With r and the gaps the equations of the step, N is the inverse of ∂(r, gap)/∂(q1, λ) and X = −∂(r, gap)/∂x. Then
-∂p1/∂x = ∂p1/∂q1 · ∂q1/∂x, plus what x does to p1 while q1 stays.
+∂p1/∂x = ∂p1/∂q1 · ∂q1/∂x, plus the derivative of p1 by x while q1 stays.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def fresh_middle(tree):
 
 @woven
 def look(tree, w, o, q, end):
-    """The links at q."""
+    """Fills `end` with the links at q."""
     if tree.links.shape[0] > 0:
         place(tree.joints, 0, tree.joints.shape[0], q, o, w.R, w.p, end.S)
         gaps(tree, q, w.R, w.p, end.S, o, end.x, end.f, end.n, end.h, end.A)
@@ -102,7 +102,7 @@ def product(A, B, C):
 
 @woven
 def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
-    """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack; after a look at `start`."""
+    """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack, after `look` has filled `start`."""
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     ny, X = n + nc, m.X
     look(tree, w, o, q1, end)
@@ -142,7 +142,7 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
 
 @woven
 def _pairs(tree, w, dt, share, m):
-    """What the Lagrangian, armatures, springs and dampers of joints do to r and to p1: K, X, and p1 by everything."""
+    """K, X and derivatives of p1 that come from the Lagrangian and from armatures, springs and dampers of joints."""
     n, nq, nm, joints = tree.n_dynamic, tree.n_q, tree.n_massive, tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     K, X, p0, p1k, p1, Y, last = w.K, m.X, m.p0, m.p1k, m.p1, w.Y, 0
@@ -182,7 +182,7 @@ def _pairs(tree, w, dt, share, m):
 
 @bare
 def _springs(tree, w, o, u, dt, share, m):
-    """The same of springs between points, dampers and pushes, which couple joints that the tree does not."""
+    """The same from springs between points, dampers and pushes, which couple joints that the tree does not couple."""
     n, nq = tree.n_dynamic, tree.n_q
     spring_forces(tree, w.qm, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.d, w.e, w.As, w.Lqq, w.Fq, w.Fv)
     for i in range(n):
@@ -200,7 +200,7 @@ def _springs(tree, w, o, u, dt, share, m):
 
 @bare
 def _forget(tree, m):
-    """Springs add to entries that no pair of joints writes."""
+    """Clears what springs add to: entries that no pair of joints writes."""
     n, nq = tree.n_dynamic, tree.n_q
     clear(m.p0)
     clear(m.p1)

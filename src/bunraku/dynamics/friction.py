@@ -6,7 +6,7 @@ The point of a contact slips by s = (s₁, s₂) along its plane within the step
     λ_t = y                     |y| ≤ μ λ_n    (sticks: s = 0)
     λ_t = μ λ_n y/|y|           otherwise      (slides)
 
-(Alart and Curnier), piecewise smooth. A step linearises gaps and slips and leaves the rest, exactly as it is, to `frictional`.
+(Alart and Curnier), which is piecewise smooth. A step linearises gaps and slips; `frictional` solves these equations exactly.
 The two slips of a contact are the links behind its normal.
 """
 
@@ -90,9 +90,9 @@ def slip_rows(friction, kappa, normal, lam, h0, h, A, n, K):
 def frictional(links, S, g, lam, near, alive, slides, delta):
     """δλ of a linearised step with friction (see `complementarity`); S and g of slips are those of their displacements.
 
-    Gauss and Seidel find out who sticks, slides and lets go; Newton, from there, finds the numbers. The points of one rigid foot
-    can share their load in many ways: what is found is near what it was. In the first iterations of a step the slips of such
-    points may contradict each other, and then the sweeps' answer is good enough.
+    Sweeps of Gauss and Seidel find which contacts stick, slide and let go; Newton's method then finds the numbers. The points of
+    one rigid foot can share their load in many ways: the solution stays near what it was. In the first iterations of a step the
+    slips of such points may contradict each other; then the result of the sweeps is good enough.
     """
     nc, m = links.shape[0], 0
     own = np.empty(nc, np.int64)
@@ -131,7 +131,7 @@ def frictional(links, S, g, lam, near, alive, slides, delta):
 
 @bare
 def _add(W, rest, c, change):
-    """The gaps that are left after a change of impulse c."""
+    """Updates the gaps for a change of impulse c."""
     if change != 0.0:
         for k in range(rest.shape[0]):
             rest[k] += W[k, c] * change
@@ -169,7 +169,7 @@ def _trial(W, rest, x, c):
 
 @inline
 def _newton(links, own, W, before, x, active, sliding, B, scale, tolerance):
-    """Semismooth Newton from x, in place; `before` are the gaps there. Returns whether it came to an end."""
+    """Semismooth Newton from x, in place; `before` are the gaps there. Returns whether it converged."""
     m = x.shape[0]
     rest = before.copy()
     for iteration in range(FRICTION_SOLVER.newton_steps):

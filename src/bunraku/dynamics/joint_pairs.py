@@ -1,13 +1,13 @@
-"""Pairs of joints of which one is above the other: what their variables do to L_d together.
+"""Second derivatives of L_d by the variables of pairs of joints of which one is above the other.
 
-With i above j, or j itself, the second derivatives of L are products of one side that belongs to i, its screw S and T = dS/dt, with
-one that belongs to j: F, G, γ (`lagrangian`). Those of L_d = dt·L((q0 + q1)/2, (q1 − q0)/dt) are sums of four of them,
+With i above j, or i = j, the second derivatives of L are products of something of i, its screw S and T = dS/dt, with something of
+j: F, G, γ (bunraku.dynamics.lagrangian). Those of L_d = dt·L((q0 + q1)/2, (q1 − q0)/dt) are sums of four of them,
 
     qq = dt/4 L_qi qj,   vv = 1/dt L_vi vj,   qv = ½ L_qi vj,   vq = ½ L_vi qj
     by q1 and q1: qq + vv + qv + vq              by q0 and q0: qq + vv − qv − vq
     q1_i and q0_j: qq − vv − qv + vq             q0_i and q1_j: qq − vv + qv − vq
 
-of all i at once, from the columns of all joints (`sums`); who takes them takes those of i above j.
+They are computed for all i at once, from the columns of all joints (bunraku.kernels.row_sums); callers read those of i above j.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _put(f, j, at, force, turn, gamma):
 
 @woven
 def spread(joints, n, row, S, T, V):
-    """The columns of the first n joints, all of them before they are read: a processor waits for what it has just written."""
+    """Writes the columns of the first n joints, all of them before any is read: a processor waits for what it has just written."""
     for j in range(n):
         put_column(V, joints[j].variable, row, get6(S, j))
         put_column(V, joints[j].variable, row + 6, get6(T, j))

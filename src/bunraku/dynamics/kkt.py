@@ -1,10 +1,11 @@
 """The tree-sparse linear system of a step: [K, −A₀ᵀ; A₁, B], eliminated from the leaves to the root.
 
-A dynamic variable meets only its ancestors and the links that it moves (`elimination`), so there is no fill-in. What
-remains is a small dense block over the links. A step solves it as a complementarity problem (`tension`); derivatives factor it
-with complete pivoting, since aligned or redundant strings make it singular: a link beyond the rank then has no say.
+A dynamic variable is coupled only to its ancestors and to the links that it moves (`elimination`), so there is no fill-in. What
+remains is a small dense block over the links. A step solves it as a complementarity problem (bunraku.dynamics.complementarity).
+Derivatives factor it with complete pivoting, since aligned or redundant strings make it singular; links beyond the rank are
+ignored.
 
-Rows are worked on eight numbers at a time (`blocks`), which is faster than to skip the zeros between them.
+Rows are processed eight numbers at a time (bunraku.kernels.blocks), which is faster than skipping the zeros between them.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ def border(tree, alive, sign, A0, A1, K):
 def reduce(elimination, K, L, n):
     """Eliminates the dynamic variables, leaves first, in place; the small block of the links is left in K[n:, n:].
 
-    L[j, i] takes the multiple of row j that row i lost. Columns that have been eliminated are left as they are: nothing reads
-    them, and a number written alone into a row makes the processor wait when it takes that row by eights.
+    L[j, i] is the multiple of row j that was subtracted from row i. Eliminated columns are not cleared: nothing reads them, and a
+    single number written into a row makes the processor wait when it then loads that row in eights.
     """
     width = K.shape[1]
     for j in range(n - 1, -1, -1):
@@ -68,7 +69,7 @@ def reduce(elimination, K, L, n):
 
 @woven
 def down(elimination, L, n, b):
-    """The same elimination of a right side: what reaches the links is behind the first n."""
+    """The same elimination of a right side b, in place; the part of the links is behind the first n."""
     for j in range(n - 1, -1, -1):
         x = b[j]
         if x != 0.0:
@@ -79,7 +80,7 @@ def down(elimination, L, n, b):
 
 @woven
 def up(elimination, K, n, b):
-    """Back substitution: b holds the links' solution behind the first n, and takes that of the dynamic variables."""
+    """Back substitution: b holds the solution of the links behind the first n; that of the dynamic variables is filled in."""
     for j in range(n):
         x = b[j]
         for s in range(1, elimination[j, 0] + 1):
@@ -90,7 +91,7 @@ def up(elimination, K, n, b):
 
 @bare
 def factor(elimination, K, L, n, rows, cols, alive):
-    """All of it, in place; `rows` and `cols` take the pivot order of the small block. Returns its rank.
+    """Factors the whole system in place; `rows` and `cols` take the pivot order of the small block. Returns its rank.
 
     Only links with alive[c] take part (`only_alive`).
     """

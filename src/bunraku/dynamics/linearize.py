@@ -1,4 +1,4 @@
-"""linearize: exact A and B along a motion; controllability of what they describe."""
+"""linearize: exact A and B along a motion; controllability and observability."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Step1:
+class StepDerivative:
     """First derivative of one step. Outputs (q1, λ, p1), inputs (q0, p0, k1, u)."""
 
     D: Array
@@ -38,7 +38,7 @@ class Step1:
 
     @property
     def A(self) -> Array:
-        """∂(q, p)₁/∂(q, p)₀, kinematic variables included: they forget their past."""
+        """∂(q, p)₁/∂(q, p)₀, kinematic variables included; theirs are zero, as the puppeteer sets them anew."""
         n, nq = self.n, self.n_q
         A = np.zeros((nq + n, nq + n))
         A[:n] = self.D[:n, : nq + n]
@@ -70,8 +70,8 @@ def force_matrix(figure: Figure, q: ArrayLike) -> Array:
 
 
 @dataclass(frozen=True)
-class Step0:
-    """Where one step leads."""
+class OneStep:
+    """The result of one step."""
 
     q: Array
     momentum: Array
@@ -86,7 +86,7 @@ class Step0:
 def step_once(
     figure: Figure, q0: ArrayLike, p0: ArrayLike, k1: ArrayLike, *, dt: float, forces: ArrayLike | None = None,
     share: float = LEFT_SHARE, tolerance: float = STEP_TOLERANCE,
-) -> Step0:  # fmt: skip
+) -> OneStep:  # fmt: skip
     """One step of `figure` from (`q0`, `p0`) to the kinematic variables `k1`: the function whose derivative `step_derivative` is.
 
     dt: the time step [s]
@@ -106,13 +106,13 @@ def step_once(
         tree, q, p, lam, np.repeat(np.eye(3)[None], len(tree.balls), 0), np.zeros(nc, np.bool_),
         np.array(k1, float)[None], np.ascontiguousarray(u[None]), dt, share, tolerance, *out, states, bits,
     )  # fmt: skip
-    return Step0(out[0][0], out[1][0], out[2][0], states[0], int(bits[0]))
+    return OneStep(out[0][0], out[1][0], out[2][0], states[0], int(bits[0]))
 
 
 def step_derivative(
     figure: Figure, q0: ArrayLike, q1: ArrayLike, impulse: ArrayLike, states: ArrayLike, *, dt: float,
     forces: ArrayLike | None = None, share: float = LEFT_SHARE,
-) -> Step1:  # fmt: skip
+) -> StepDerivative:  # fmt: skip
     """The first derivative of the step of `figure` from `q0` to `q1`.
 
     impulse: of every link [N·s]
@@ -139,7 +139,7 @@ def step_derivative(
     by_force[n + nc :] += (1.0 - share) * E
     names = (*figure.names, *(f"momentum of {name}" for name in figure.dynamic))
     between = _switching(figure, configuration(figure, q1), np.asarray(impulse, float) / dt)
-    return Step1(np.concatenate([D, by_force], 1), n, nq, nc, names, between)
+    return StepDerivative(np.concatenate([D, by_force], 1), n, nq, nc, names, between)
 
 
 def _switching(figure: Figure, q: Array, tension: Array) -> tuple[str, ...]:
@@ -151,11 +151,11 @@ def _switching(figure: Figure, q: Array, tension: Array) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Along:
+class Linearization:
     """The linear steps along a motion."""
 
     motion: Motion
-    steps: tuple[Step1, ...]
+    steps: tuple[StepDerivative, ...]
     """One for each step, from sample k to sample k + 1."""
     broken: tuple[int, ...]
     """Steps that a puppeteer was held in, or that were taken in parts: nearby steps may differ from what A and B say."""
@@ -181,7 +181,7 @@ class Along:
 def linearize(
     figure: Figure, puppeteer: Puppeteer = None, *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
     v: ArrayLike | None = None, forces: Puppeteer = None,
-) -> Along:  # fmt: skip
+) -> Linearization:  # fmt: skip
     """Exact A and B of every step of the motion that `simulate` makes of the same arguments.
 
     `figure`, `puppeteer`, `duration` [s], `dt` [s], `q`, `v` and `forces` are those of `simulate`.
@@ -193,12 +193,12 @@ def linearize(
     Q = np.concatenate([start[None], ran.q])
     steps = tuple(step_derivative(figure, Q[k], Q[k + 1], ran.impulse[k], ran.states[k], dt=dt, forces=U[k]) for k in range(len(K)))
     broken = np.flatnonzero(ran.bits & (STEP_BITS.held | STEP_BITS.divided | STEP_BITS.frozen))
-    return Along(motion_of(simulation, start, [ran]), steps, tuple(broken.tolist()))
+    return Linearization(motion_of(simulation, start, [ran]), steps, tuple(broken.tolist()))
 
 
 @dataclass(frozen=True, eq=False)
-class Control:
-    """Whether small inputs can steer every small disturbance away."""
+class Controllability:
+    """Whether small inputs can undo every small disturbance."""
 
     controllable: bool
     reachable: int
@@ -227,7 +227,7 @@ class Control:
         return "\n".join(lines)
 
 
-def controllability(A: Array, B: Array, *, rank: float = 1e-9) -> Control:
+def controllability(A: Array, B: Array, *, rank: float = 1e-9) -> Controllability:
     """Whether inputs control x₁ = `A` x + `B` u at a fixed point. Singular values below `rank` of the largest count as zero.
 
     Strings that are taut, and kinematic variables, wipe out part of a disturbance by themselves (A is singular there): what
@@ -252,10 +252,10 @@ def controllability(A: Array, B: Array, *, rank: float = 1e-9) -> Control:
     cosines[: len(seen)] = seen[: len(cosines)]
     missed = cosines < 1e-6
     weakest = float(cosines.min(initial=1.0))
-    return Control(not missed.any(), reach.shape[1], persisting.shape[1], weakest, persisting @ ways[missed].T)
+    return Controllability(not missed.any(), reach.shape[1], persisting.shape[1], weakest, persisting @ ways[missed].T)
 
 
-def observability(A: Array, C: Array, *, rank: float = 1e-9) -> Control:
+def observability(A: Array, C: Array, *, rank: float = 1e-9) -> Controllability:
     """Whether the outputs `C` x of x₁ = `A` x tell every state that persists: controllability of the transposed system.
 
     Singular values below `rank` of the largest count as zero.
@@ -268,13 +268,13 @@ def _orthonormal(M: Array, rank: float) -> Array:
     return np.asarray(U[:, s > rank * max(s[0] if len(s) else 0.0, 1e-300)])
 
 
-def linearize_at_rest(figure: Figure, q: ArrayLike, *, dt: float = 0.01, forces: ArrayLike | None = None) -> Step1:
+def linearize_at_rest(figure: Figure, q: ArrayLike, *, dt: float = 0.01, forces: ArrayLike | None = None) -> StepDerivative:
     """The first derivative of a step of `figure` at a pose `q` of rest (see `settle`), where the step goes nowhere.
 
     `dt` is the time step [s], `forces` are the force inputs that hold the pose, zero by default.
     """
     simulation = Simulation(figure, q, dt=dt)
     u = None if forces is None else np.asarray(forces, float)
-    before = simulation.step(forces=u)  # at rest, a step hands on half of what weight does in it: the second goes nowhere
+    before = simulation.step(forces=u)  # at rest, momentum is half of what weight does in a step; then nothing moves
     steps = simulation.step(forces=u)
     return step_derivative(figure, before.q[0], steps.q[0], steps.impulse[0], steps.states[0], dt=dt, forces=u)

@@ -1,12 +1,12 @@
-"""How links bend: what `kinematics.bends` says pair by pair, a row at a time.
+"""Second and third derivatives of gaps, a row at a time (bunraku.kinematics.gap_derivatives has them pair by pair).
 
-Half of a symmetric matrix is kept: H with H + Hᵀ the one that is wanted. Of a way of length l along a string, the joints that move
-it stand in line, from the root to one end and then those of the other end alone. With d = ∂way/∂q, row j takes
+Half of each symmetric matrix is kept: H, where H + Hᵀ is the matrix. The joints that move a segment of length l are put in a line:
+those from the root to one end, then those that move only the other end. With d = ∂(end − start)/∂q, row j takes
 
     u·(ω_i × d_j) + (d_i·d_j − l_i l_j)/l        of every i before it in line, and half of that of itself;
 
-the first part only where i is above j. V (`sums`) has a column for each place in the line; its rows are the components of d and ω,
-or of d, its tangent, ω, and its tangent.
+the first part only where i is above j. V (bunraku.kernels.row_sums) has a column for each place in the line; its rows are the
+components of d and ω, or of d, its tangent, ω, and its tangent.
 """
 
 from __future__ import annotations

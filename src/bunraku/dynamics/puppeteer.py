@@ -1,4 +1,4 @@
-"""Puppeteers: whatever sets the kinematic variables and force inputs over time, as rows for a rollout."""
+"""Puppeteers: what sets the kinematic variables and force inputs over time, as one row for each step."""
 
 from __future__ import annotations
 

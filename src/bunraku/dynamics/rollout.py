@@ -1,7 +1,8 @@
-"""Whole rollouts in one compiled call: steps that never fail, charts that never turn singular.
+"""Whole rollouts in one compiled call. Steps never fail, and charts never become singular.
 
-A step that Newton's method cannot solve is tried again from rest, then, where it is too fast for one step, in 2, 4, … parts.
-What still has no solution gives way (`yielding`), and the puppeteer is *held* at what can be reached.
+A step that Newton's method cannot solve is tried again from rest, and then in 2, 4, … parts, as it may be too fast for one step.
+If there is still no solution, strings give way (bunraku.dynamics.yielding_step), and the puppeteer is *held* back at what can be
+reached.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ ROLLOUT = RolloutOptions()
 
 @inline
 def with_joints(tree, joints):
-    """The same figure with joints of its own, whose charts may move."""
+    """The same figure with these joints, whose charts may change."""
     return FigureTree(
         tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links, tree.gravity, joints, tree.chain, tree.points, tree.links,
         tree.support, tree.elimination, tree.springs, tree.spring_support, tree.forces, tree.balls,
@@ -67,7 +68,7 @@ def with_joints(tree, joints):
 def attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, furthest):
     """One step by Newton's method, from the guess, then from rest; after `begin`. Returns bits, or −1.
 
-    A joint that turns by more than `furthest` has not been followed: that is no step either.
+    A solution in which a joint turns by more than `furthest` [rad] does not count: it may have skipped something.
     """
     for again in range(2):
         if again > 0:
@@ -94,7 +95,7 @@ def _further(tree, q0, q1, furthest):
 
 @inline
 def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
-    """A step that always ends somewhere, after `begin`. Returns what happened, as bits."""
+    """A step that always has a result, after `begin`. Returns what happened (StepBits)."""
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     demanded = q1[n:].copy()
     bits = attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, ROLLOUT.max_turn)
@@ -196,14 +197,13 @@ def extrapolate(q, n, out):
             out[i] += a - d - 3.0 * (b - c) + last * (a + e - 4.0 * (b + d) + 6.0 * c)
 
 
-# Where a rollout stands, and may go on: configuration and those before it, momentum, impulses, charts, acting links.
 @kernel
 def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L, G, En, states, bits):
     """Steps through all rows of K (next kinematic variables) and U (force inputs).
 
-    q (6 × variables: now, four before, and now as seen from outside), p, lam, charts, alive are the state, updated in place.
-    Q, P (inside the charts), L (impulses), G (gaps), En (kinetic and potential energy at the midpoints), states of the links
-    and bits have a row a step; G and En of no rows are left out.
+    The state is updated in place: q (6 × variables: now, four before, and now with all charts at home), p, lam, charts, alive.
+    Results have a row for each step: Q, P (in the charts), L (impulses), G (gaps), En (kinetic and potential energy at the
+    midpoints), states of the links, and bits. G and En are left out where they have no rows.
     """
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     home = tree.joints
@@ -247,7 +247,7 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
             q[0, i] = q1[i]
         for i in range(n):
             p[i] = p1[i]
-        if got & (STEP_BITS.divided | STEP_BITS.frozen | STEP_BITS.held):  # the past no longer tells the future
+        if got & (STEP_BITS.divided | STEP_BITS.frozen | STEP_BITS.held):  # the past no longer predicts the next step
             for row in range(1, seen_row):
                 for i in range(nq):
                     q[row, i] = q[0, i]

@@ -114,7 +114,7 @@ def fresh_tangents(tree, many=False):
 
 @bare
 def prepare(tree, w, e, t):
-    """What does not depend on the weights, where many rows of them are coming."""
+    """Computes what does not depend on the weights, where many rows of them follow."""
     if t.bends.shape[0] > 0:
         keep_bends(tree, w.alive, e.S, e.x, e.f, e.n, w.d, w.e, t.V, t.Z, t.bends)
 
@@ -137,7 +137,7 @@ def curvature(tree, w, o, lam, u, dt, share, kappa, X, t, z, H):
     tangent(joints, nm, w.v, t.a, t.b, w.S, w.V, w.B, t.W, t.dS, t.dV, t.dT, t.dI, t.dP)
     springs = tree.springs.shape[0] > 0
     if springs:
-        clear(t.T[1])  # a spring adds where no pair writes
+        clear(t.T[1])  # springs add to entries that no pair of joints writes
     _pairs(tree, w, dt, t)
     if springs:
         for k in range(n):
@@ -167,7 +167,7 @@ def _adjoint(X, z, zeta, mu):
 
 @woven
 def _links(tree, w, lam, kappa, X, t):
-    """Of the links that act: T0 = −λ·gap_qqq μ, half of it, and slope = gap_qq μ at q0, T1 = μ·gap_qq at q1 (`taut`)."""
+    """Of the links that act: T0 = −λ·gap_qqq μ, half of it; slope = gap_qq μ at q0; T1 = μ·gap_qq at q1."""
     n, joints, s, e, mu, T0, T1 = tree.n_dynamic, tree.joints, X.start, X.end, t.mu, t.T[0], t.T[2]
     for k in range(n):
         t.aq[k] = mu[k]

@@ -1,4 +1,4 @@
-"""servo: what to tell the motors of an actuated figure so that they go where a puppeteer would put the strings."""
+"""servo: force inputs with which the motors of an actuated figure follow what a puppeteer would do."""
 
 from __future__ import annotations
 

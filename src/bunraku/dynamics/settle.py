@@ -1,8 +1,8 @@
 """settle: the pose in which a figure hangs at rest.
 
-Steps from rest, each to its own midpoint: q ← (q0 + q1)/2 with p0 = 0 is an implicit step down the potential (modes shrink by
-1/(1 + ω²dt²/4)), with strings that pull only. A step that would go up is halved, so it ends at a minimum and no saddle; close
-to it Newton's method, which knows how taut strings stiffen a pose, does the rest.
+It takes steps from rest, each only to its midpoint: q ← (q0 + q1)/2 with p0 = 0 is an implicit step down the potential (modes
+shrink by 1/(1 + ω²dt²/4)), with strings that pull only. A step that would go up is halved, so the search ends at a minimum and
+not at a saddle. Close to it Newton's method, which includes the geometric stiffness of taut strings, does the rest.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 
 @bare
 def _height(tree, w, o, q, still, tension):
-    """Potential energy, with what the strings that act would do over their gaps: it tells up from down along them."""
+    """Potential energy plus tension times gap of the strings that act: it tells up from down along taut strings."""
     out = energy(tree, w, o, q, still)[1]
     gaps(tree, q, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
     for c in range(tension.shape[0]):
@@ -47,7 +47,7 @@ def _height(tree, w, o, q, still, tension):
 def _sink(tree, q, u, tension, tolerance, most):
     """Returns the size of the last step; q and the tensions are updated in place.
 
-    Where strings are too short for the figure as it is, spindles and lengths give way for as long as the figure needs to follow.
+    Where strings are too short for the figure as it is, spindles and lengths give way until the figure has followed.
     """
     n, nq, nc, nb = tree.n_dynamic, tree.n_q, tree.n_links, tree.balls.shape[0]
     owned = with_joints(tree, tree.joints.copy())
@@ -143,17 +143,17 @@ class Rest:
 
 
 def _polish(figure: Figure, start: Array, u: Array, tension: Array, tolerance: float) -> Rest:
-    """Newton's method on L_q + F = Aᵀ τ with the gaps of taut links closed; geometric stiffness and all."""
+    """Newton's method on L_q + F = Aᵀ τ with the gaps of taut links closed, geometric stiffness included."""
     n, links, q = figure.n_dynamic, figure.compiled.tree.links, start.copy()
     pulls, slips = links["pulls"] > 0, links["kind"] == LinkKind.SLIP
     taut = (tension > 0.0) | ~pulls
     for _ in range(40):
-        taut[slips] = taut[links["normal"][slips]]  # friction holds what it can hold where it is
+        taut[slips] = taut[links["normal"][slips]]  # a contact that carries load does not slip
         Lq, Lqq, gap, A = _balance(figure, q, u, np.where(taut, tension, 0.0))
         A, gap = A[taut], np.where(slips, 0.0, gap)[taut]
         scale = max(np.abs(Lqq).max(initial=0.0), np.abs(Lq).max(initial=0.0), 1e-300)  # forces of a crane beside gaps in metres
         system = np.block([[Lqq / scale, -A.T], [A, np.zeros((len(A), len(A)))]])
-        # Of all corrections the smallest, of tensions too: a pose that may turn at no cost is left where it is.
+        # The smallest of all corrections, of tensions too: a pose that may turn at no cost stays where it is.
         x = np.linalg.lstsq(system, np.concatenate([(tension[taut] @ A - Lq) / scale, -gap]), rcond=1e-13)[0]
         size = float(np.abs(x[:n]).max())
         if not size < 0.1:
@@ -178,7 +178,7 @@ def _balance(figure: Figure, q: Array, u: Array, tension: Array) -> tuple[Array,
 
 
 def _judged(figure: Figure, q: Array, u: Array, tension: Array, taut: NDArray[np.bool_], size: float) -> Rest:
-    """Rest only where forces do balance, and where every way that the links leave open goes up."""
+    """A pose of rest, if forces balance and every direction that the links leave open goes up."""
     Lq, Lqq, _, A = _balance(figure, q, u, tension)
     weight = sum(body.mass for body in figure.bodies) * float(np.linalg.norm(figure.gravity))
     if np.abs(Lq - tension @ A).max() > 1e-6 * max(weight, np.abs(Lq).max(), 1e-6):
@@ -191,7 +191,7 @@ def _judged(figure: Figure, q: Array, u: Array, tension: Array, taut: NDArray[np
 
 
 def _null_space(A: Array) -> Array:
-    """Columns that span what A sends to zero. By numpy: to import scipy.linalg takes a fifth of the time to a first step."""
+    """Columns that span the null space of A. By numpy: importing scipy.linalg takes a fifth of the time to a first step."""
     _, sizes, ways = np.linalg.svd(A)
     rank = int((sizes > max(A.shape) * np.finfo(float).eps * sizes.max(initial=0.0)).sum())
     return ways[rank:].T
@@ -219,7 +219,7 @@ def settle(figure: Figure, q: ArrayLike | None = None, *, forces: ArrayLike | No
         if given.max(initial=0.0) > nearer:
             most = f"{figure.kinematic[int(given.argmax())]} gives way by {given.max():.3g}"
             raise BunrakuError(
-                f"{figure.name} cannot hang so: strings are too short for any pose; {most}\n"
+                f"{figure.name} cannot hang like this: strings are too short for any pose; {most}\n"
                 "  advice: lengthen strings, or bring their spindles nearer"
             )
         out[n:] = hands
@@ -229,4 +229,4 @@ def settle(figure: Figure, q: ArrayLike | None = None, *, forces: ArrayLike | No
         if rest.fall is not None:
             out[:n] += 100 * nudge * rest.fall
         nearer *= 0.03
-    raise BunrakuError(f"{figure.name} has not come to rest\n  advice: is anything holding it up? a free figure falls for ever")
+    raise BunrakuError(f"{figure.name} has not come to rest\n  advice: let something hold it up; a free figure falls for ever")

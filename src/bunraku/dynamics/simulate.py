@@ -75,7 +75,7 @@ def requested(simulation: Simulation, puppeteer: Puppeteer, forces: Puppeteer, d
     """
     figure, dt = simulation.figure, simulation.dt
     if not 0.0 < duration < np.inf:
-        raise BunrakuError(f"a duration of {duration} s\n  advice: give seconds, more than zero")
+        raise BunrakuError(f"the duration is {duration} s\n  advice: give a number of seconds above zero")
     steps = max(round(duration / dt), 1)
     if steps * figure.n_q > 1e9:  # values of q: 8 GB, and as much again for the velocities
         raise BunrakuError(f"{steps:.3g} steps of {figure.name} are too many to keep\n  advice: shorten it, or lengthen dt")
@@ -111,10 +111,10 @@ def motion_of(simulation: Simulation, start: Array, parts: list[Steps]) -> Motio
 
 
 def _forces_of(impulse: Array, gap: Array, dt: float) -> Array:
-    """What links pull with at every sample, from their impulses in every step.
+    """Forces of the links at every sample [N], from their impulses in every step.
 
-    The impulse of a step acts where the step begins, for half a step before and half a step after; at the start there is only
-    half a step. One that catches what hung through belongs where the gap is closed: to the end of its step.
+    The impulse of a step acts at its beginning, and stands for half a step before and half a step after; at the start there is only
+    the half after. The impulse of a string that catches belongs to the end of its step, where the gap is closed.
     """
     closed = gap >= -1e-9  # [m] rounding
     force = np.concatenate([impulse, np.zeros_like(impulse[:1])]) / dt
@@ -123,12 +123,12 @@ def _forces_of(impulse: Array, gap: Array, dt: float) -> Array:
     force[:-1][catches] = 0.0
     force[1:][catches] += impulse[catches] / dt
     rests = ~catches[-1] & closed[-1]
-    force[-1, rests] = force[-2, rests]  # the end of the last step has not been acted on yet
+    force[-1, rests] = force[-2, rests]  # no impulse has acted at the end of the last step yet
     return force
 
 
 def _string_marks(figure: Figure, dt: float, states: NDArray[np.int8], gap: Array) -> list[Mark]:
-    """When a string goes slack, and when one that has hung through catches."""
+    """Marks where a string goes slack, and where one that has hung through catches."""
     out = []
     for c, string in enumerate(figure.strings):
         change = np.flatnonzero(np.diff((states[:, c] > 0).astype(int))) + 1
@@ -144,7 +144,7 @@ def _string_marks(figure: Figure, dt: float, states: NDArray[np.int8], gap: Arra
 
 
 def _held_marks(simulation: Simulation, parts: list[Steps]) -> list[Mark]:
-    """The start of every stretch in which a string was held back."""
+    """Marks at the start of every stretch in which a string held the puppeteer back."""
     out, offset = [], 0
     for part in parts:
         found = sorted(simulation.held(part), key=lambda item: (item[1], item[0]))
@@ -159,5 +159,5 @@ def _held_marks(simulation: Simulation, parts: list[Steps]) -> list[Mark]:
 
 
 def _still_marks(dt: float, frozen: NDArray[np.int64]) -> list[Mark]:
-    """Steps that found no solution at all, and were left out."""
+    """Marks at steps that had no solution, in which nothing moved."""
     return [Mark(dt * (int(k) + 1), "no step possible: everything held still", "frozen") for k in np.flatnonzero(frozen)]

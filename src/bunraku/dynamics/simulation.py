@@ -1,4 +1,4 @@
-"""Simulation: a figure in motion, stepped as long as somebody wants."""
+"""Simulation: a figure that moves step by step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEFT_SHARE = 0.5  # share of a force's impulse that acts before a step, the rest
 
 @dataclass(frozen=True)
 class Steps:
-    """What a number of steps brought: a row each."""
+    """The results of several steps, a row each."""
 
     q: Array
     momentum: Array
@@ -50,15 +50,15 @@ class Simulation:
     dt: the time step [s]
     share: share of a force's impulse that acts before a step; ½ is second order, 1 is trep's rule
 
-    A start with strings that are too short, open loops, points below their planes or joints beyond their stops is refused. Pulled
-    too short later, strings hold the puppeteer back.
+    A start with strings that are too short, open loops, points below their planes or joints beyond their stops raises BunrakuError.
+    Strings that become too short later hold the puppeteer back.
     """
 
     def __init__(
         self, figure: Figure, q: ArrayLike | None = None, v: ArrayLike | None = None, *, dt: float = 0.01, share: float = LEFT_SHARE
     ) -> None:
         if not 0.0 < dt < np.inf:
-            raise BunrakuError(f"a time step of {dt} s\n  advice: marionettes like 0.01 or less")
+            raise BunrakuError(f"the time step is {dt} s\n  advice: give a positive number; 0.01 or less suits marionettes")
         require_dynamic(figure)
         self.figure, self.dt, self.share, self.t = figure, float(dt), float(share), 0.0
         tree = figure.compiled.tree
@@ -66,7 +66,7 @@ class Simulation:
         rates = np.zeros(figure.n_q) if v is None else configuration(figure, v)
         require_admissible(figure, start)
         n, nc = figure.n_dynamic, len(tree.links)
-        # With the four configurations before the first, from which it is extrapolated, and as it is seen from outside.
+        # Now, four configurations before, from which the next is extrapolated, and now with all charts at home.
         self._q = start - dt * np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])[:, None] * rates
         self._q[1:, n:] = start[n:]
         self._p = momentum(figure, start, rates)
@@ -77,7 +77,7 @@ class Simulation:
 
     @property
     def q(self) -> Array:
-        """The configuration now; ball joints as seen from outside any chart."""
+        """The configuration now."""
         return self._seen.copy()
 
     @property
@@ -123,7 +123,7 @@ class Simulation:
         return self.run(hands[None], None if forces is None else np.asarray(forces, float)[None])
 
     def copy(self) -> Simulation:
-        """Another one in the same state."""
+        """Another simulation in the same state."""
         other = object.__new__(Simulation)
         other.__dict__.update(self.__dict__)
         for name in ("_q", "_p", "_lam", "_charts", "_alive", "_seen"):
@@ -162,7 +162,7 @@ def require_dynamic(figure: Figure) -> None:
     massless = [figure.names[q] for q, m in zip(joints["variable"], behind, strict=True) if q < figure.n_dynamic and not m > 0.0]
     if massless:
         raise BunrakuError(
-            f"{figure.name}: nothing with mass moves with {', '.join(massless[:4])}\n"
+            f"{figure.name}: no mass moves with {', '.join(massless[:4])}\n"
             "  advice: give the frame, or one behind it, a body; or make the variable kinematic"
         )
 

@@ -139,7 +139,7 @@ NEWTON = NewtonOptions()
 
 @inline
 def workspace(tree):
-    """Scratch for steps of this figure; nothing in it is a result."""
+    """Scratch for steps of this figure."""
     n, nq, nm, nc = tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links
     nj, ns, npt = tree.joints.shape[0], tree.springs.shape[0], tree.points.shape[0]
     nx, width = nq if ns > 0 else 0, padded(n + nc)
@@ -190,7 +190,7 @@ def midpoint(tree, w, o, q0, q1, u, dt):
 
 @woven
 def residual(tree, w, q0, p0, dt, share, lam, p1):
-    """r of the dynamic variables from the midpoint, and p1 beside it. Returns the largest |r|."""
+    """r of the dynamic variables from the midpoint, and p1. Returns the largest |r|."""
     n, nm, nc, joints = tree.n_dynamic, tree.n_massive, tree.n_links, tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     worst = 0.0
@@ -250,7 +250,7 @@ def assemble(tree, w, dt, share, u, o):
 def choose(tree, w, lam, first):
     """Which links may act in this step. Returns whether that has changed, and whether any of them rubs.
 
-    A string that hangs through by more than it has moved within the step is left out: it costs nothing.
+    A string that hangs through by more than it has moved within the step cannot act, and takes no part.
     """
     changed, rubs = False, False
     for c in range(tree.links.shape[0]):
@@ -281,8 +281,10 @@ def equations(tree, w):
 
 @woven
 def open_links(tree, w, most):
-    """Whether a link was longer than it may be, by more than `most`, before the last correction: strings that contradict each other
-    leave nothing to correct."""
+    """Whether a link was too long by more than `most` before the last correction.
+
+    Strings that contradict each other leave such gaps although no correction is left.
+    """
     worst = 0.0
     for c in range(tree.links.shape[0]):
         if tree.links[c].kind != LinkKind.SLIP and w.near[c]:
@@ -326,7 +328,7 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
         size, total = 0.0, 0.0
         for i in range(n):
             size = max(size, abs(w.r[i]))
-            total += w.r[i]  # a maximum passes over NaN, a sum does not
+            total += w.r[i]  # max() ignores NaN, a sum does not
         if not (size < 1e6 and abs(total) < math.inf):
             return -1
         part = 1.0 if size < NEWTON.max_correction else NEWTON.max_correction / size

@@ -1,12 +1,13 @@
-"""A step for the impossible: strings give way, and what they gave is taken back from the puppeteer.
+"""A step when the puppeteer asks for the impossible: strings give way, and then hold the puppeteer back.
 
-Where Newton's method finds no step, because no configuration reaches what the puppeteer asks for, the figure goes as near to it as
-it can. It would fly to q* within the step; over the links that are then too long, with a large stiffness k,
+If no configuration reaches what the puppeteer asks for, Newton's method finds no step, and the figure goes as near as it can.
+Without strings it would fly to q* within the step. With a large stiffness k of the links that are then too long,
 
     (q − q*)ᵀ M (q − q*)/2dt + Σ k gap²/2
 
-is minimised by Gauss and Newton with a line search, which always ends somewhere. Links pull as they lie at the end of the step
-here, so nothing gains energy. Then the kinematic variables move, as little as closes the gaps: they are *held*.
+is minimised by the method of Gauss and Newton with a line search, which always converges. Links pull in their direction at the
+end of the step here, so nothing gains energy. Then the kinematic variables move back by as little as closes the gaps: they are
+*held*.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ YIELDING = YieldingOptions()
 def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
     """q1 (its kinematic part is what was asked for), λ and p1 of a step that gives way; w.alive are the links that act.
 
-    What the puppeteer asks for may be far from what can be; so it is held, and asked for again, until it is near enough.
+    What the puppeteer asks for may be far away, so giving way and holding back are repeated until gaps are closed.
     """
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     M, aim, stiff = np.zeros((nq, nq)), np.empty(nq), np.empty(nc)
@@ -120,7 +121,7 @@ def _approach(tree, w, o, aim, M, dt, stiff, q1):
 
 @inline
 def hold(tree, w, o, q1, stiff, hard):
-    """Moves the kinematic variables by as little as closes the gaps that strings gave. Returns whether it could."""
+    """Moves the kinematic variables by as little as closes the gaps of strings that gave way. Returns whether it could."""
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     G, e, rows = np.empty((nc, nc)), np.empty(nc), np.empty(nc, np.int64)
     for _ in range(20):
