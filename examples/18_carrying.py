@@ -3,8 +3,8 @@ A piano over the desk
 =====================
 
 Two robots and a person carry a grand piano through a living room. Between bookshelf and desk there is no room for it, so it is
-raised over the desk. A roadmap is learnt for the team reduced to boxes, a path found and timed; the person walks, the robots roll,
-hands hold on in closed form; what still touches is tuned away, and an independent rechecker has the last word.
+raised over the desk. A roadmap is learnt for the team, reduced to boxes; a path is found and timed; the person walks, the robots roll,
+and hands hold on in closed form. What still touches is tuned away, and an independent rechecker judges the motion.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ from bunraku.render.image import Camera
 from bunraku.verbs.carry.plot import still
 
 # %%
-# Who carries what, from where to where, stands in a file that comes with bunraku: 15 variables for the team, 78 samples.
+# A file that comes with bunraku says who carries what, from where to where: 15 variables for the team, 78 samples.
 
 errand = load_errand("living_room")
 done = carry(errand, seed=0)
@@ -27,7 +27,7 @@ print(errand.team.n, "variables;", {stage: round(seconds, 2) for stage, seconds 
 print(done.verdict)
 
 # %%
-# The rechecker looked at every full figure against every triangle, every 5 mm.
+# The rechecker measured every full figure against every triangle, every 5 mm.
 
 assert done.verdict.accepted
 assert done.verdict.clearance >= errand.margin - 1e-6

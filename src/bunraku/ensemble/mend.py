@@ -127,7 +127,9 @@ class Mender:
         begin, end = float(spots.place.min()), float(spots.place.max())
         worst = spots.worst
         a, b = self.whole.names(spots.things[worst])
-        told = f"{a} and {b} are {1e3 * spots.value[worst]:.3g} mm apart at sample {round(float(spots.place[worst]))}"
+        deep = float(-1e3 * spots.value[worst])
+        how = f"overlap by {deep:.3g} mm" if deep > 0.0 else f"are {-deep:.3g} mm apart"
+        told = f"{a} and {b} {how} at sample {round(float(spots.place[worst]))}"
         movable = self._movable[spots.things].any(1)
         if not movable.all():
             fixed = int(np.argmin(movable))
