@@ -3,8 +3,8 @@ A piano over the desk
 =====================
 
 Two robots and a person carry a grand piano through a living room. Between bookshelf and desk there is no room for it, so it is
-raised over the desk. A roadmap is learnt for the team, reduced to boxes; a path is found and timed; the person walks, the robots roll,
-and hands hold on in closed form. What still touches is tuned away, and an independent rechecker judges the motion.
+raised over the desk. A roadmap is learnt for the team, reduced to boxes. A path is found and timed. The person walks, the robots
+roll, and hands hold on in closed form. What still touches is tuned away, and an independent rechecker judges the motion.
 """
 
 import matplotlib.pyplot as plt
