@@ -22,7 +22,7 @@ from bunraku.figure import Figure, library
 from bunraku.figure.build import capsule, figure, fixed, rx, spindle, string
 from bunraku.scene import Scene
 from bunraku.stage import Command, Entry, Live, Pull, Sample, serve
-from bunraku.stage.wire import ACK, VERSION
+from bunraku.stage.wire import PROTOCOL_VERSION, MessageKind
 
 RATIOS = {
     "stage.cpu_share": Ratio("stage.cpu_ms_per_s", "stage.second_ms", at_most=0.10),
@@ -116,7 +116,7 @@ class Page:
     def frame(self) -> bytes:
         while isinstance(data := self._socket.recv(timeout=300.0), str):
             pass
-        self._socket.send(struct.pack("<BI", ACK, struct.unpack_from("<I", data, 4)[0]))
+        self._socket.send(struct.pack("<BI", MessageKind.ACK, struct.unpack_from("<I", data, 4)[0]))
         return data
 
     def server_time(self) -> float:
@@ -135,7 +135,7 @@ def page(*, bodies: int, strings: int, copies: int = 1) -> Iterator[Page]:
         headers = {"Origin": origin, "Cookie": cookie}
         with connect(f"ws://127.0.0.1:{port}/ws", additional_headers=headers, compression=None) as socket:
             out = Page(socket, ours)
-            out.send("hello", version=VERSION)
+            out.send("hello", version=PROTOCOL_VERSION)
             out.send("join", entry="e0")
             for _ in range(60):  # a second to settle
                 out.frame()

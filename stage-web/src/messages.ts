@@ -1,14 +1,18 @@
-/** What the stage sends: what is there, as JSON. */
+/** What stage and page say to each other. Written by tools/message_types.py: do not edit. */
 
 export type Vec3 = [number, number, number]
 /** w, x, y, z */
 export type Quat = [number, number, number, number]
 
+export type Part = 'spindle' | 'hook' | 'body'
+
+/** A point of a frame; frame -1 is the world. */
 export interface At {
   frame: number
   position: Vec3
 }
 
+/** A variable of a figure; null where there is no limit. */
 export interface Variable {
   name: string
   unit: string
@@ -18,6 +22,7 @@ export interface Variable {
   start: number
 }
 
+/** A frame of a figure; one that moves says how, and which element of q moves it. */
 export interface Frame {
   name: string
   parent: number
@@ -29,6 +34,7 @@ export interface Frame {
   q?: number
 }
 
+/** A string, or a wire (rigid); q is -1 where no variable winds it. */
 export interface Rope {
   name: string
   path: At[]
@@ -38,15 +44,51 @@ export interface Rope {
   rigid: boolean
 }
 
-export type Geometry =
-  | { kind: 'sphere'; radius: number }
-  | { kind: 'capsule'; radius: number; length: number }
-  | { kind: 'cylinder'; radius: number; length: number }
-  | { kind: 'box'; size: Vec3 }
-  | { kind: 'mesh'; mesh: string; scale: Vec3 }
-  | { kind: 'plane'; normal: Vec3 }
-  | { kind: 'none' }
+/** A sphere. */
+export interface Sphere {
+  kind: 'sphere'
+  radius: number
+}
 
+/** A capsule along z. */
+export interface Capsule {
+  kind: 'capsule'
+  radius: number
+  length: number
+}
+
+/** A cylinder along z. */
+export interface Cylinder {
+  kind: 'cylinder'
+  radius: number
+  length: number
+}
+
+/** A box by its edges. */
+export interface Box {
+  kind: 'box'
+  size: Vec3
+}
+
+/** Triangles, fetched by their key. */
+export interface Mesh {
+  kind: 'mesh'
+  mesh: string
+  scale: Vec3
+}
+
+/** A half space, solid on the side that the normal points away from. */
+export interface Plane {
+  kind: 'plane'
+  normal: Vec3
+}
+
+/** Nothing that the page can draw. */
+export interface NoGeometry {
+  kind: 'none'
+}
+
+/** A geometry fixed in a frame. */
 export interface Shape {
   frame: number
   name: string
@@ -56,23 +98,59 @@ export interface Shape {
   geometry: Geometry
 }
 
+/** A mass [kg] with its centre in a frame [m]. */
+export interface Body {
+  name: string
+  frame: number
+  mass: number
+  com: Vec3
+}
+
+/** A spring between two points. */
+export interface Spring {
+  name: string
+  a: At
+  b: At
+  length: number
+}
+
+/** A point that cannot pass a plane. */
+export interface Contact {
+  name: string
+  point: At
+  plane: At
+  normal: Vec3
+}
+
+/** A figure. */
 export interface Figure {
   name: string
   variables: Variable[]
   frames: Frame[]
-  bodies: { name: string; frame: number; mass: number; com: Vec3 }[]
+  bodies: Body[]
   ropes: Rope[]
-  springs: { name: string; a: At; b: At; length: number }[]
-  contacts: { name: string; point: At; plane: At; normal: Vec3 }[]
+  springs: Spring[]
+  contacts: Contact[]
   shapes: Shape[]
 }
 
+/** An obstacle of a scene. */
+export interface Obstacle {
+  name: string
+  position: Vec3
+  rotation: Quat
+  color: Vec3
+  geometry: Geometry
+}
+
+/** A scene; the floor is a height [m], or null. */
 export interface Scene {
   name: string
   floor: number | null
-  obstacles: { name: string; position: Vec3; rotation: Quat; color: Vec3; geometry: Geometry }[]
+  obstacles: Obstacle[]
 }
 
+/** An array in the samples of a piece: what it holds and how long it is. Blocks follow each other. */
 export interface Block {
   field: 't' | 'q' | 'tension' | 'contact' | 'series'
   type: 'f4' | 'f8'
@@ -82,44 +160,87 @@ export interface Block {
   track: number
 }
 
+/** A moment with a name. */
 export interface Mark {
   t: number
   text: string
   kind: string
 }
 
+/** Who moves: a figure of the piece; a ghost is a reference. */
+export interface Track {
+  name: string
+  ghost: boolean
+  figure: number
+}
+
+/** A number over time. */
+export interface Series {
+  name: string
+  unit: string
+}
+
+/** An entry that has been opened. `front` is the direction of the audience in the plane of the floor. */
 export interface Piece {
-  id: string
-  title: string
-  about: string
   live: boolean
-  /** where the audience sits, in the plane of the floor */
-  front: [number, number] | null
   dt?: number
   scene: Scene
   figures: Figure[]
-  tracks: { name: string; ghost: boolean; figure: number }[]
-  series: { name: string; unit: string }[]
+  tracks: Track[]
+  series: Series[]
   marks: Mark[]
   blocks: Block[]
   pulls?: string[]
   sticks?: string[]
+  id: string
+  title: string
+  about: string
+  front: [number, number] | null
 }
 
+/** Whether a take can be undone or redone. */
+export interface TakeHistory {
+  undo: boolean
+  redo: boolean
+}
+
+/** A line of the list. */
 export interface Entry {
   id: string
   title: string
   about: string
   group: string
-  take?: { undo: boolean; redo: boolean } | null
+  take?: TakeHistory | null
 }
 
+/** The list, the suffixes of exports, and whether files can be dropped. */
 export interface EntryList {
   entries: Entry[]
   exports: string[]
   opens: boolean
 }
 
+/** An entry of a page that plays by itself; samples are zipped, in base64. */
+export interface StandaloneEntry {
+  entry: Entry
+  piece: Piece
+  samples: string
+}
+
+/** What a page that plays by itself carries. */
+export interface StandaloneData {
+  entries: StandaloneEntry[]
+  meshes: Record<string, string>
+}
+
+/** The answer to a hello. */
+export interface Welcome {
+  type: 'welcome'
+  version: number
+  you: string
+}
+
+/** Who drives a live entry, and who asks for control. */
 export interface Control {
   type: 'control'
   you: string
@@ -128,6 +249,7 @@ export interface Control {
   watching: number
 }
 
+/** How a live entry runs; real_time is the part of real time that it keeps up with, at most 1. */
 export interface RunState {
   type: 'state'
   entry: string
@@ -138,39 +260,166 @@ export interface RunState {
   real_time: number
 }
 
-export interface StandaloneData {
-  entries: { entry: Entry; piece: Piece; samples: string }[]
-  meshes: Record<string, string>
+/** A text for the visitor; the level is info, warning or error. */
+export interface Notice {
+  type: 'notice'
+  level: string
+  text: string
 }
 
-export type StageMessage =
-  | { type: 'welcome'; version: number; you: string }
-  | Control
-  | RunState
-  | { type: 'notice'; level: string; text: string }
-  | { type: 'entries' }
-  | { type: 'taken'; entry: string }
+/** The list of entries has changed. */
+export interface EntriesChanged {
+  type: 'entries'
+}
 
-export type Part = 'spindle' | 'hook' | 'body'
+/** A take was recorded as this entry. */
+export interface Taken {
+  type: 'taken'
+  entry: string
+}
+
+/** How far the work is that makes an entry; done goes from 0 to 1. */
+export interface Progress {
+  type: 'progress'
+  entry: string
+  stage: string
+  done: number
+  text: string
+}
+
+/** The first message of a page. */
+export interface Hello {
+  type: 'hello'
+  version: number
+}
+
+/** Enter a live entry. */
+export interface Join {
+  type: 'join'
+  entry: string
+}
+
+/** Leave it. */
+export interface Leave {
+  type: 'leave'
+}
+
+/** Ask for control. */
+export interface Ask {
+  type: 'ask'
+}
+
+/** Give control to a visitor by name, or to nobody. */
+export interface Give {
+  type: 'give'
+  to: string
+}
+
+/** Start or stop a recording. */
+export interface Recording {
+  type: 'record'
+  on: boolean
+}
+
+/** Pause or go on. */
+export interface Pause {
+  type: 'pause'
+  on: boolean
+}
+
+/** Run at this multiple of real time. */
+export interface Speed {
+  type: 'speed'
+  rate: number
+}
+
+/** One step while paused. */
+export interface Step {
+  type: 'step'
+}
+
+/** Replay the inputs since the last reset. */
+export interface Replay {
+  type: 'replay'
+}
+
+/** Keep the part of a take between two times [s]. */
+export interface Trim {
+  edit: 'trim'
+  start: number
+  stop: number
+}
+
+/** One step back in the history of a take. */
+export interface Undo {
+  edit: 'undo'
+}
+
+/** One step forward. */
+export interface Redo {
+  edit: 'redo'
+}
+
+/** Back to the start. */
+export interface ResetCommand {
+  type: 'reset'
+}
+
+/** Drag a string's spindle or hook, or a point of a body's frame, to a point of the world. */
+export interface PullCommand {
+  type: 'pull'
+  figure: number
+  part: 'spindle' | 'hook' | 'body'
+  name: string
+  to: Vec3
+  at?: Vec3
+}
+
+/** Let go of what is pulled. */
+export interface ReleaseCommand {
+  type: 'release'
+  figure: number
+  part: 'spindle' | 'hook' | 'body'
+  name: string
+}
+
+/** Wind a string in (by < 0) or out (by > 0) [m]. */
+export interface WinchCommand {
+  type: 'winch'
+  figure: number
+  string: string
+  by: number
+}
+
+/** The positions of the sticks, each in [−1, 1], in the order of `Live.sticks`; and which buttons are pressed. */
+export interface SticksCommand {
+  type: 'sticks'
+  axes: number[]
+  buttons?: boolean[]
+}
+
+export type Geometry = Sphere | Capsule | Cylinder | Box | Mesh | Plane | NoGeometry
+
+export type StageMessage = Welcome | Control | RunState | Notice | EntriesChanged | Taken | Progress
 
 export type PageMessage =
-  | { type: 'hello'; version: number }
-  | { type: 'join'; entry: string }
-  | { type: 'leave' }
-  | { type: 'ask' }
-  | { type: 'give'; to: string }
-  | { type: 'record'; on: boolean }
-  | { type: 'pause'; on: boolean }
-  | { type: 'speed'; rate: number }
-  | { type: 'step' }
-  | { type: 'replay' }
-  | { type: 'reset' }
-  | { type: 'pull'; figure: number; part: Part; name: string; to: Vec3; at?: Vec3 }
-  | { type: 'release'; figure: number; part: Part; name: string }
-  | { type: 'winch'; figure: number; string: string; by: number }
-  | { type: 'sticks'; axes: number[]; buttons?: boolean[] }
+  | Hello
+  | Join
+  | Leave
+  | Ask
+  | Give
+  | Recording
+  | Pause
+  | Speed
+  | Step
+  | Replay
+  | ResetCommand
+  | PullCommand
+  | ReleaseCommand
+  | WinchCommand
+  | SticksCommand
 
-export type TakeEdit = { edit: 'trim'; start: number; stop: number } | { edit: 'undo' } | { edit: 'redo' }
+export type TakeEdit = Trim | Undo | Redo
 
 export const VERSION = 1
 export const ACK = 1

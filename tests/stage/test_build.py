@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,16 @@ def test_the_page_was_built_from_these_sources() -> None:
     """Without Node: the build leaves a hash of its sources behind."""
     stale = "the page is stale: cd stage-web && npm ci && npm run build"
     assert (WEB / "sources.sha256").read_text().strip() == sources_hash(), stale
+
+
+def test_the_message_types_are_those_of_the_python_side() -> None:
+    stale = "the types are stale: python tools/message_types.py, then cd stage-web && npm run build"
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        import message_types
+    finally:
+        sys.path.pop(0)
+    assert (SOURCES / "src/messages.ts").read_text() == message_types.written(), stale
 
 
 def node(tool: str, *arguments: str, **environment: str) -> None:

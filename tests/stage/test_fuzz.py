@@ -44,7 +44,7 @@ def message(dice: random.Random, n: int) -> str | bytes:
     if luck < 0.05:
         return dice.randbytes(dice.randrange(12))
     if luck < 0.15:
-        return struct.pack("<BI", wire.ACK, dice.choice([0, 1, 5, 2**32 - 1]))
+        return struct.pack("<BI", wire.MessageKind.ACK, dice.choice([0, 1, 5, 2**32 - 1]))
     kind = dice.choice(KINDS)
     plain: dict[str, Any] = {"n": n, "type": kind}
     for field in FIELDS.get(kind, []):
@@ -67,7 +67,7 @@ async def fuzz(count: int, seed: int) -> tuple[int, int]:
     inbox, visitor, n, now = Inbox(), Visitor(), 0, 0.0
     for k in range(count):
         if n == 0:
-            text: str | bytes = json.dumps({"n": 1, "type": "hello", "version": wire.VERSION})
+            text: str | bytes = json.dumps({"n": 1, "type": "hello", "version": wire.PROTOCOL_VERSION})
         else:
             text = message(dice, n + 1)
         now += 1 / 100
@@ -96,7 +96,7 @@ async def fuzz(count: int, seed: int) -> tuple[int, int]:
         assert room.run.latest is not None
         assert np.isfinite(np.frombuffer(room.run.latest.data, "<f4", n_q, 16)).all()
     await stage.close()
-    assert codes == {wire.MALFORMED, wire.OUT_OF_ORDER}
+    assert codes == {wire.CloseCode.MALFORMED, wire.CloseCode.OUT_OF_ORDER}
     return refused, heeded
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bunraku.stage.hand_commands import (
-    KINDS,
+    _COMMANDS,
     BadCommand,
     Command,
     Pull,
@@ -44,7 +44,7 @@ def test_a_command_survives_json(command: Command) -> None:
     st.dictionaries(
         st.sampled_from(["type", "figure", "part", "name", "to", "at", "string", "by", "axes", "buttons", "x"]),
         st.one_of(
-            st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.sampled_from(sorted(KINDS)),
+            st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.sampled_from(sorted(_COMMANDS)),
             st.lists(st.floats(), max_size=4), st.dictionaries(st.text(max_size=2), st.integers(), max_size=2),
         ),
     )
@@ -54,7 +54,7 @@ def test_anything_else_is_a_bad_command(message: dict[str, Any]) -> None:
         command = from_plain(message)
     except BadCommand:
         return
-    assert type(command) is KINDS[message["type"]]
+    assert type(command) is _COMMANDS[message["type"]]
     for value in to_plain(command).values():
         for number in value if isinstance(value, tuple) else (value,):
             assert not isinstance(number, float) or math.isfinite(number)
@@ -65,8 +65,8 @@ def test_anything_else_is_a_bad_command(message: dict[str, Any]) -> None:
     [
         ({"type": "fly"}, "no command is called 'fly'"),
         ({"type": "winch", "figure": 0, "string": "a"}, "winch needs by"),
-        ({"type": "winch", "figure": 0, "string": "a", "by": math.nan}, "not a number"),
-        ({"type": "winch", "figure": 0, "string": "a", "by": True}, "not a number"),
+        ({"type": "winch", "figure": 0, "string": "a", "by": math.nan}, "expected a number"),
+        ({"type": "winch", "figure": 0, "string": "a", "by": True}, "expected a number"),
         ({"type": "winch", "figure": -1, "string": "a", "by": 0.1}, "counted from 0"),
         ({"type": "winch", "figure": 0, "string": "a", "by": 0.1, "now": 1}, "winch has no 'now'"),
         ({"type": "pull", "figure": 0, "part": "nose", "name": "a", "to": [0, 0, 0]}, "part is one of"),

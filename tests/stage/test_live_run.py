@@ -11,7 +11,7 @@ import pytest
 from bunraku.errors import FileError
 from bunraku.stage import Pull, Release, Reset, Sample, Sticks, Winch
 from bunraku.stage.input_log import InputLog, read_log, replay
-from bunraku.stage.live_run import Run
+from bunraku.stage.live_run import LiveRun
 from tests.stage.toys import Failing, Swinging
 
 STICKS = {"type": "sticks", "axes": [0.0, 0.0]}
@@ -39,7 +39,7 @@ class Heard:
 
 def test_it_runs_in_real_time_and_publishes_at_its_own_rate() -> None:
     frames: list[float] = []
-    run = Run(Swinging(), fps=50.0, on_frame=lambda: frames.append(time.perf_counter()))
+    run = LiveRun(Swinging(), fps=50.0, on_sample=lambda: frames.append(time.perf_counter()))
     run.start()
     until(lambda: len(frames) > 10)
     first, start = len(frames), frames[-1]
@@ -51,7 +51,7 @@ def test_it_runs_in_real_time_and_publishes_at_its_own_rate() -> None:
 
 def test_a_command_acts_in_the_next_frame() -> None:
     live = Swinging()
-    run = Run(live)
+    run = LiveRun(live)
     run.push(PULL)
     run._advance(1)
     k = live.figures[0].index("left_x")
@@ -60,19 +60,19 @@ def test_a_command_acts_in_the_next_frame() -> None:
 
 
 def test_of_many_drags_the_newest_wins_and_the_queue_stays_short() -> None:
-    run = Run(Swinging())
+    run = LiveRun(Swinging())
     for k in range(10_000):
         run.push(Pull(0, "spindle", "left", (k * 1e-5, 0.0, 0.0)))
         run.push(Sticks((k * 1e-5, 0.0)))
     assert len(run._queue) <= 1000
-    run = Run(Swinging())
+    run = LiveRun(Swinging())
     for k in range(100):
         run.push(Pull(0, "spindle", "left", (k * 1e-3, 0.0, 0.0)))
     assert [c.to[0] for c in run._queue if isinstance(c, Pull)] == [0.099]
 
 
 def test_pausing_stepping_and_speed() -> None:
-    run = Run(Swinging())
+    run = LiveRun(Swinging())
     run.start()
     until(lambda: run._step > 3)
     run.pause(True)
@@ -94,7 +94,7 @@ def test_pausing_stepping_and_speed() -> None:
 def test_a_failing_figure_says_so_and_takes_nobody_with_it(problem: Exception | None) -> None:
     heard = Heard()
     live = Failing(problem)
-    run = Run(live, on_event=heard.event)
+    run = LiveRun(live, on_event=heard.event)
     run.start()
     run.push(PULL)
     until(heard.notices)
@@ -110,7 +110,7 @@ def test_a_failing_figure_says_so_and_takes_nobody_with_it(problem: Exception | 
 
 def test_a_pull_beyond_reach_stays_at_its_limit_and_says_so() -> None:
     heard = Heard()
-    run = Run(Swinging(), on_event=heard.event)
+    run = LiveRun(Swinging(), on_event=heard.event)
     run.push(Pull(0, "spindle", "left", (-50.0, 0.0, 9000.0)))
     for _ in range(5):
         run._advance(1)
@@ -121,7 +121,7 @@ def test_a_pull_beyond_reach_stays_at_its_limit_and_says_so() -> None:
 
 def test_who_leaves_lets_go() -> None:
     live = Swinging()
-    run = Run(live)
+    run = LiveRun(live)
     run.push(PULL)
     run.push(Sticks((1.0, 0.0)))
     run._advance(1)
@@ -136,7 +136,7 @@ def test_who_leaves_lets_go() -> None:
 # -- takes and logs ----------------------------------------------------------------------------------------------
 
 
-def driven(run: Run) -> None:
+def driven(run: LiveRun) -> None:
     """Some driving, with commands at odd steps."""
     for k in range(60):
         if k == 7:
@@ -150,7 +150,7 @@ def driven(run: Run) -> None:
 
 
 def test_a_log_replays_to_the_last_bit() -> None:
-    run, takes = Run(Swinging()), []
+    run, takes = LiveRun(Swinging()), []
     run.record(takes.append)
     run._grant_wishes()
     driven(run)
@@ -167,9 +167,9 @@ def test_a_log_replays_to_the_last_bit() -> None:
 
 
 def test_a_replay_in_the_run_gives_the_same_frames_and_the_same_log() -> None:
-    run = Run(Swinging())
+    run = LiveRun(Swinging())
     frames: list[bytes] = []
-    run._on_frame = lambda: frames.append(run.latest.data[8:])  # type: ignore[union-attr]
+    run._on_sample = lambda: frames.append(run.latest.data[8:])  # type: ignore[union-attr]
     driven(run)
     first, text = frames[:], run.log.to_json()
     frames.clear()
@@ -185,7 +185,7 @@ def test_a_replay_in_the_run_gives_the_same_frames_and_the_same_log() -> None:
 
 
 def test_what_is_asked_in_order_is_done_in_order() -> None:
-    run, takes = Run(Swinging()), []
+    run, takes = LiveRun(Swinging()), []
     run._advance(3)
     run.push(PULL)
     run.push(Reset())
@@ -199,7 +199,7 @@ def test_what_is_asked_in_order_is_done_in_order() -> None:
 
 
 def test_a_take_ends_at_a_reset() -> None:
-    run, takes = Run(Swinging()), []
+    run, takes = LiveRun(Swinging()), []
     run.record(takes.append)
     run._grant_wishes()
     run._advance(5)
@@ -234,7 +234,7 @@ def test_a_log_is_readable_line_by_line() -> None:
 
 def test_the_thread_ends() -> None:
     before = threading.active_count()
-    runs = [Run(Swinging()) for _ in range(5)]
+    runs = [LiveRun(Swinging()) for _ in range(5)]
     for run in runs:
         run.start()
     for run in runs:

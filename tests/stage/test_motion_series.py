@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from bunraku.figure import library
 from bunraku.figure.build import figure, sphere, spindle, string, tz
@@ -46,9 +45,8 @@ def test_a_short_string_is_an_error_and_a_long_one_is_not() -> None:
     np.testing.assert_allclose(found["constraint error"], [500.0, 0.0, 0.0], atol=1e-9)
 
 
-def test_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_do_not_show() -> None:
     motion = waving(puppet(), seconds=1.0)
-    whole = values(motion)
-    monkeypatch.setattr(series, "CHUNK", 7)
-    for name, expected in whole.items():
-        np.testing.assert_allclose(values(motion)[name], expected, rtol=1e-12, atol=1e-12)
+    for whole, pieces in zip(series.of(motion), series.of(motion, chunk=7), strict=True):
+        assert whole.name == pieces.name
+        np.testing.assert_allclose(pieces.values, whole.values, rtol=1e-12, atol=1e-12)

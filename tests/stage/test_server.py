@@ -16,7 +16,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from bunraku.stage import Entry, Serving, serve, wire
-from bunraku.stage.live_run import Run
+from bunraku.stage.limits import StageLimits
+from bunraku.stage.live_run import LiveRun
 from tests.stage.conftest import entries
 from tests.stage.toys import Failing
 
@@ -56,7 +57,7 @@ class Page:
         self.socket.send(json.dumps({"n": self.n, "type": kind, **fields}))
 
     def hello(self) -> Page:
-        self.send("hello", version=wire.VERSION)
+        self.send("hello", version=wire.PROTOCOL_VERSION)
         self.you = self.hear("welcome")["you"]
         return self
 
@@ -77,7 +78,7 @@ class Page:
 
     def keep(self, message: bytes) -> None:
         self.samples.append(message)
-        self.socket.send(struct.pack("<BI", wire.ACK, struct.unpack_from("<I", message, 4)[0]))
+        self.socket.send(struct.pack("<BI", wire.MessageKind.ACK, struct.unpack_from("<I", message, 4)[0]))
 
     def sample(self) -> np.ndarray:
         while isinstance(message := self.socket.recv(timeout=5.0), str):
@@ -343,10 +344,12 @@ def test_an_input_log_can_be_saved_and_replayed(serving: Serving, client: httpx.
 @pytest.mark.parametrize(
     ("message", "code"),
     [
-        ("nonsense", wire.MALFORMED), ('{"n": 5, "type": "ask"}', wire.OUT_OF_ORDER), ("x" * 9000, wire.TOO_LARGE),
-        (b"\x07", wire.MALFORMED), ('{"n": 2, "type": "ask"}', wire.OUT_OF_ORDER),
-        ('{"n": 2, "type": "winch", "figure": 0, "string": "left", "by": 1e9}', wire.MALFORMED),
-        ('{"n": 2, "type": "join"}', wire.MALFORMED), ('{"n": 2, "type": "join", "entry": "e1", "x": 1}', wire.MALFORMED),
+        ("nonsense", wire.CloseCode.MALFORMED), ('{"n": 5, "type": "ask"}', wire.CloseCode.OUT_OF_ORDER),
+        ("x" * 9000, wire.CloseCode.TOO_LARGE),
+        (b"\x07", wire.CloseCode.MALFORMED), ('{"n": 2, "type": "ask"}', wire.CloseCode.OUT_OF_ORDER),
+        ('{"n": 2, "type": "winch", "figure": 0, "string": "left", "by": 1e9}', wire.CloseCode.MALFORMED),
+        ('{"n": 2, "type": "join"}', wire.CloseCode.MALFORMED),
+        ('{"n": 2, "type": "join", "entry": "e1", "x": 1}', wire.CloseCode.MALFORMED),
     ],
 )  # fmt: skip
 def test_a_bad_message_gets_a_clear_close(serving: Serving, message: str | bytes, code: int) -> None:
@@ -363,21 +366,20 @@ def test_a_flood_gets_a_clear_close_and_changes_nothing(serving: Serving) -> Non
         with contextlib.suppress(ConnectionClosed):
             for _ in range(3000):
                 page.send("sticks", axes=[0.0, 0.0])
-        assert page.closing()[0] == wire.TOO_FAST
+        assert page.closing()[0] == wire.CloseCode.TOO_FAST
 
 
 def test_a_message_larger_than_any_is_cut_off(serving: Serving) -> None:
     with Page(serving).hello() as page:
         page.socket.send(b"x" * 2**20)
         code, _ = page.closing()
-        assert code in (1009, wire.TOO_LARGE)
+        assert code in (1009, wire.CloseCode.TOO_LARGE)
 
 
-def test_the_house_can_be_full(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bunraku.stage.stage.MOST_VISITORS", 1)
-    with Page(serving).hello(), Page(serving) as second:
-        second.send("hello", version=wire.VERSION)
-        assert second.closing()[0] == wire.FULL
+def test_the_stage_can_be_full() -> None:
+    with serve([], limits=StageLimits(visitors=1)) as serving, Page(serving).hello(), Page(serving) as second:
+        second.send("hello", version=wire.PROTOCOL_VERSION)
+        assert second.closing()[0] == wire.CloseCode.FULL
 
 
 def test_a_room_starts_again_after_everybody_left(serving: Serving) -> None:
@@ -386,7 +388,7 @@ def test_a_room_starts_again_after_everybody_left(serving: Serving) -> None:
             page.join()
             page.sample()
     deadline = time.monotonic() + 5.0
-    while any(isinstance(r, Run) and not r.over for r in (room.run for room in serving.stage._rooms.values())):
+    while any(isinstance(r, LiveRun) and not r.over for r in (room.run for room in serving.stage._rooms.values())):
         assert time.monotonic() < deadline
         time.sleep(0.02)
 

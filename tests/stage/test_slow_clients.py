@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from bunraku.stage import Entry, serve, wire
-from bunraku.stage.room import IN_FLIGHT, Room, Visitor
+from bunraku.stage.limits import StageLimits
+from bunraku.stage.room import Room, Visitor
 from tests.stage.test_server import LIVE, Page
 from tests.stage.toys import Swinging
 
@@ -35,8 +36,8 @@ def test_a_page_that_never_answers_gets_a_few_samples_and_no_more() -> None:
                 got["quick"] += 1
                 quick.acknowledge(struct.unpack_from("<I", data, 4)[0])
         room.run.stop()
-        assert got["slow"] == IN_FLIGHT
-        assert got["quick"] > 3 * IN_FLIGHT
+        assert got["slow"] == StageLimits.samples_in_flight
+        assert got["quick"] > 3 * StageLimits.samples_in_flight
         # When it comes back, it gets the newest, not what it has missed.
         slow.acknowledge(slow._sent)
         data = slow.sample()
@@ -106,7 +107,7 @@ def test_a_thousand_visits_leak_nothing() -> None:
                     "Sec-WebSocket-Version: 13\r\n\r\n".encode()
                 )
                 assert b"101" in s.recv(4096)
-                s.sendall(frame({"n": 1, "type": "hello", "version": wire.VERSION}))
+                s.sendall(frame({"n": 1, "type": "hello", "version": wire.PROTOCOL_VERSION}))
                 if k % 4 == 0:
                     s.sendall(frame({"n": 2, "type": "join", "entry": LIVE}))
                 s.recv(4096)

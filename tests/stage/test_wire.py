@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from bunraku.stage import wire
+from bunraku.stage.limits import StageLimits
 from bunraku.stage.wire import Ack, Inbox, Packer, Refusal
 from tests.stage.toys import Swinging
 
-HELLO = json.dumps({"n": 1, "type": "hello", "version": wire.VERSION})
+HELLO = json.dumps({"n": 1, "type": "hello", "version": wire.PROTOCOL_VERSION})
 
 
 def refused(inbox: Inbox, message: str | bytes, now: float = 0.0) -> int:
@@ -31,7 +32,7 @@ def greeted() -> Inbox:
 def test_messages_in_order_are_read() -> None:
     inbox = greeted()
     assert inbox.read('{"n": 2, "type": "ask"}', 0.0) == {"type": "ask"}
-    assert inbox.read(struct.pack("<BI", wire.ACK, 7), 0.0) == Ack(7)
+    assert inbox.read(struct.pack("<BI", wire.MessageKind.ACK, 7), 0.0) == Ack(7)
     assert inbox.read('{"n": 3, "type": "leave"}', 0.0) == {"type": "leave"}
 
 
@@ -44,23 +45,23 @@ def test_messages_in_order_are_read() -> None:
     ],
 )  # fmt: skip
 def test_malformed(message: str | bytes) -> None:
-    assert refused(greeted(), message) == wire.MALFORMED
+    assert refused(greeted(), message) == wire.CloseCode.MALFORMED
 
 
 @pytest.mark.parametrize(
     "message",
     [
         '{"n": 1, "type": "ask"}', '{"n": 3, "type": "ask"}', '{"n": -2, "type": "ask"}', HELLO,
-        json.dumps({"n": 2, "type": "hello", "version": wire.VERSION}),
+        json.dumps({"n": 2, "type": "hello", "version": wire.PROTOCOL_VERSION}),
     ],
 )  # fmt: skip
 def test_out_of_order(message: str) -> None:
-    assert refused(greeted(), message) == wire.OUT_OF_ORDER
+    assert refused(greeted(), message) == wire.CloseCode.OUT_OF_ORDER
 
 
 def test_nothing_goes_before_the_hello() -> None:
-    assert refused(Inbox(), '{"n": 1, "type": "ask"}') == wire.OUT_OF_ORDER
-    assert refused(Inbox(), struct.pack("<BI", wire.ACK, 7)) == wire.OUT_OF_ORDER
+    assert refused(Inbox(), '{"n": 1, "type": "ask"}') == wire.CloseCode.OUT_OF_ORDER
+    assert refused(Inbox(), struct.pack("<BI", wire.MessageKind.ACK, 7)) == wire.CloseCode.OUT_OF_ORDER
 
 
 def test_another_version_is_told_to_reload() -> None:
@@ -69,24 +70,24 @@ def test_another_version_is_told_to_reload() -> None:
 
 
 def test_too_large() -> None:
-    assert refused(greeted(), "x" * (wire.LARGEST + 1)) == wire.TOO_LARGE
-    assert refused(greeted(), b"x" * (wire.LARGEST + 1)) == wire.TOO_LARGE
+    assert refused(greeted(), "x" * (StageLimits.message_bytes + 1)) == wire.CloseCode.TOO_LARGE
+    assert refused(greeted(), b"x" * (StageLimits.message_bytes + 1)) == wire.CloseCode.TOO_LARGE
 
 
 def test_too_fast() -> None:
     inbox = greeted()
-    ack = struct.pack("<BI", wire.ACK, 1)
-    for _ in range(int(wire.BURST) - 1):
+    ack = struct.pack("<BI", wire.MessageKind.ACK, 1)
+    for _ in range(int(StageLimits.message_burst) - 1):
         inbox.read(ack, 0.0)
-    assert refused(inbox, ack) == wire.TOO_FAST
-    inbox.read(ack, 1.0 / wire.RATE + 1e-6)  # time heals
+    assert refused(inbox, ack) == wire.CloseCode.TOO_FAST
+    inbox.read(ack, 1.0 / StageLimits.message_rate + 1e-6)  # time heals
 
 
 def test_the_steady_rate_of_a_page_is_never_too_fast() -> None:
     inbox, n = greeted(), 1
     for frame in range(2000):
         now = frame / 60.0
-        inbox.read(struct.pack("<BI", wire.ACK, frame), now)
+        inbox.read(struct.pack("<BI", wire.MessageKind.ACK, frame), now)
         n += 1
         inbox.read(json.dumps({"n": n, "type": "ask"}), now)
 
@@ -96,7 +97,7 @@ def test_a_sample_is_packed_as_documented() -> None:
     sample = live.step()
     data = Packer(live).pack(sample, 5)
     kind, _, _, number, t = struct.unpack_from("<BBHId", data)
-    assert (kind, number, t) == (wire.SAMPLE, 5, sample.t)
+    assert (kind, number, t) == (wire.MessageKind.SAMPLE, 5, sample.t)
     n, ropes = live.figures[0].n_q, len(live.figures[0].strings)
     floats = np.frombuffer(data, "<f4", n + ropes + 1, 16)
     expected: Any = np.concatenate([sample.q[0], sample.tension[0], sample.series])

@@ -15,7 +15,7 @@ from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.session import Session
 from bunraku.stage import Sample, Sticks
 from bunraku.stage.input_log import read_log, replay
-from bunraku.stage.live_run import Run
+from bunraku.stage.live_run import LiveRun
 from bunraku.teleop.devices import PAPER_JOYSTICK, Pilot
 from bunraku.teleop.guided_figure import GuidedLive
 from bunraku.verbs.guide.run import joysticks
@@ -90,7 +90,7 @@ def test_what_it_does_is_in_the_log_and_replays_to_the_last_bit() -> None:
     takes: list[list[Sample]] = []
     with Joystick(plastic.number) as stick:
         plastic.set(axes={3: 1.0, 4: 1.0}, hat=HatBit.UP)
-        run = Run(GuidedLive(Guide(small_humanoid()), joystick=stick), fps=200.0)
+        run = LiveRun(GuidedLive(Guide(small_humanoid()), joystick=stick), fps=200.0)
         run.record(takes.append)
         run.start()
 

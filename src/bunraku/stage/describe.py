@@ -1,45 +1,61 @@
-"""Figures, scenes and motions as the page reads them: JSON for what they are, float32 for how they move."""
+"""Figures, scenes and motions as the page reads them: JSON (`messages`) for what they are, float32 for how they move."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.figure import WORLD, Box, Capsule, Cylinder, Figure, Mesh, Point, Sphere
+from bunraku.figure import WORLD, Box, Capsule, Cylinder, Figure, Frame, Mesh, Point, Sphere
 from bunraku.figure.string import String
-from bunraku.motion import Motion
+from bunraku.motion import Motion, Track
 from bunraku.scene import Heightfield, Plane, Scene
 from bunraku.stage import motion_series
-from bunraku.stage.entry import Recorded
+from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.live import Live
 from bunraku.stage.mesh_store import Meshes
+from bunraku.stage.messages import (
+    AtJson,
+    BlockJson,
+    ContentJson,
+    FigureJson,
+    FrameJson,
+    GeometryJson,
+    PieceJson,
+    RopeJson,
+    SceneJson,
+    TrackJson,
+)
 
-Plain = dict[str, Any]
-UNITS = {"rotate": "rad", "screw": "rad", "translate": "m", "length": "m"}
+Field = Literal["t", "q", "tension", "contact", "series"]
 
 
-def recorded(piece: Recorded, meshes: Meshes) -> tuple[Plain, bytes]:
-    """A motion: its description, and the samples that `blocks` of the description lays out."""
+def piece(key: str, entry: Entry, content: ContentJson) -> PieceJson:
+    """The `content` of an `entry` with its `key`, title and text."""
+    return {**content, "id": key, "title": entry.title, "about": entry.about, "front": entry.front}
+
+
+def recorded(piece: Recorded, meshes: Meshes) -> tuple[ContentJson, bytes]:
+    """A recorded `piece`: its description, and the samples that the description's `blocks` lay out. `meshes` takes triangles."""
     motion, blocks = piece.motion, Blocks()
-    blocks.add("t", motion.t, dtype="<f8")
+    blocks.add("t", motion.t, dtype="f8")
     tracks = [blocks.track(track.name, track, ghost=False) for track in motion.tracks]
     reference = piece.reference
     if reference is not None:
-        blocks.add("t", reference.t, dtype="<f8", ghost=True)
+        blocks.add("t", reference.t, dtype="f8", ghost=True)
         tracks += [blocks.track(track.name, track, ghost=True) for track in reference.tracks]
     extra = (*piece.series, *motion_series.of(motion))
     for one in extra:
         blocks.add("series", one.values)
     names = _figures(piece)
-    out: Plain = {
+    out: ContentJson = {
         "live": False,
         "scene": scene(piece.scene, meshes),
         "figures": [figure(f, meshes) for f in names],
-        "tracks": [{**plain, "figure": names.index(f)} for plain, f in zip(tracks, _tracked(piece), strict=True)],
+        "tracks": [{**track, "figure": names.index(f)} for track, f in zip(tracks, _tracked(piece), strict=True)],
         "series": [{"name": s.name, "unit": s.unit} for s in extra],
         "marks": [{"t": m.t, "text": m.text, "kind": m.kind} for m in motion.marks],
         "blocks": blocks.layout,
@@ -47,7 +63,8 @@ def recorded(piece: Recorded, meshes: Meshes) -> tuple[Plain, bytes]:
     return out, b"".join(blocks.data)
 
 
-def live(thing: Live, meshes: Meshes) -> Plain:
+def live(thing: Live, meshes: Meshes) -> ContentJson:
+    """A live `thing`; `meshes` takes its triangles."""
     return {
         "live": True,
         "dt": thing.dt,
@@ -68,7 +85,7 @@ def _tracked(piece: Recorded) -> list[Figure]:
 
 
 def _figures(piece: Recorded) -> list[Figure]:
-    """Each figure once, though a troupe may share it."""
+    """Each figure once, though several tracks may share it."""
     out: list[Figure] = []
     for f in _tracked(piece):
         if f not in out:
@@ -77,38 +94,53 @@ def _figures(piece: Recorded) -> list[Figure]:
 
 
 class Blocks:
-    """Arrays one after the other, and where each is."""
+    """Arrays one after the other, and the layout that says where each is."""
 
     def __init__(self) -> None:
-        self.layout: list[Plain] = []
+        self.layout: list[BlockJson] = []
         self.data: list[bytes] = []
 
-    def add(self, field: str, values: NDArray[Any], *, dtype: str = "<f4", ghost: bool = False, track: int = -1) -> None:
+    def add(
+        self, field: Field, values: NDArray[Any], *, dtype: Literal["f4", "f8"] = "f4", ghost: bool = False, track: int = -1
+    ) -> None:
+        """Appends `values`: what they are (`field`), their `dtype`, whether of a `ghost`, and of which `track` (-1: of none)."""
         columns = values.shape[1] if values.ndim > 1 else 1
-        self.layout.append(
-            {"field": field, "type": dtype[1:], "rows": len(values), "columns": columns, "ghost": ghost, "track": track}
-        )
-        self.data.append(np.ascontiguousarray(values, dtype).tobytes())
+        self.layout.append({"field": field, "type": dtype, "rows": len(values), "columns": columns, "ghost": ghost, "track": track})
+        self.data.append(np.ascontiguousarray(values, f"<{dtype}").tobytes())
 
-    def track(self, name: str, track: Any, *, ghost: bool) -> Plain:
+    def track(self, name: str, track: Track, *, ghost: bool) -> TrackJson:
+        """Appends the arrays of a `track` called `name`, of a `ghost` or not; the number of its figure is to be set."""
         number = 1 + max((block["track"] for block in self.layout), default=-1)
-        for field in ("q", "tension", "contact"):
+        fields: tuple[Field, ...] = ("q", "tension", "contact")
+        for field in fields:
             values = getattr(track, field)
             if values is not None:
                 self.add(field, values, ghost=ghost, track=number)
-        return {"name": name, "ghost": ghost}
+        return {"name": name, "ghost": ghost, "figure": -1}
 
 
 # -- figures -----------------------------------------------------------------------------------------------------
 
 
-def figure(f: Figure, meshes: Meshes) -> Plain:
+def figure(f: Figure, meshes: Meshes) -> FigureJson:
+    """The figure `f`; `meshes` takes its triangles."""
     index = {WORLD: -1} | {frame.name: k for k, frame in enumerate(f.frames)}
 
-    def at(point: Point) -> Plain:
+    def at(point: Point) -> AtJson:
         return {"frame": index[point.frame], "position": point.position}
 
-    def rope(string: String) -> Plain:
+    def moving(frame: Frame) -> FrameJson:
+        out: FrameJson = {
+            "name": frame.name, "parent": index[frame.parent], "position": frame.position, "rotation": frame.rotation,
+        }  # fmt: skip
+        variable = frame.variable
+        if variable is not None and variable.motion != "length":
+            out |= {
+                "motion": variable.motion, "axis": variable.axis, "pitch": variable.pitch, "q": f.index(variable.name),
+            }  # fmt: skip
+        return out
+
+    def rope(string: String) -> RopeJson:
         return {
             "name": string.name, "path": [at(p) for p in string.path], "length": string.length, "ratio": string.ratio,
             "q": -1 if string.variable is None else f.index(string.variable), "rigid": not string.pulls_only,
@@ -118,25 +150,12 @@ def figure(f: Figure, meshes: Meshes) -> Plain:
         "name": f.name,
         "variables": [
             {
-                "name": v.name, "unit": UNITS[v.motion], "lower": _finite(v.lower), "upper": _finite(v.upper),
-                "kinematic": v.kinematic, "start": v.start,
+                "name": v.name, "unit": "rad" if v.motion in ("rotate", "screw") else "m", "lower": _finite(v.lower),
+                "upper": _finite(v.upper), "kinematic": v.kinematic, "start": v.start,
             }
             for v in f.variables
         ],
-        "frames": [
-            {
-                "name": frame.name, "parent": index[frame.parent], "position": frame.position, "rotation": frame.rotation,
-                **(
-                    {}
-                    if frame.variable is None
-                    else {
-                        "motion": frame.variable.motion, "axis": frame.variable.axis, "pitch": frame.variable.pitch,
-                        "q": f.index(frame.variable.name),
-                    }
-                ),
-            }
-            for frame in f.frames
-        ],
+        "frames": [moving(frame) for frame in f.frames],
         "bodies": [{"name": b.name, "frame": index[b.frame], "mass": b.mass, "com": b.com} for b in f.bodies],
         "ropes": [rope(s) for s in (*f.strings, *f.wires)],
         "springs": [{"name": s.name, "a": at(s.a), "b": at(s.b), "length": s.length} for s in f.springs],
@@ -153,7 +172,8 @@ def figure(f: Figure, meshes: Meshes) -> Plain:
     }  # fmt: skip
 
 
-def scene(s: Scene, meshes: Meshes) -> Plain:
+def scene(s: Scene, meshes: Meshes) -> SceneJson:
+    """The scene `s`; `meshes` takes its triangles."""
     return {
         "name": s.name,
         "floor": s.floor,
@@ -167,7 +187,8 @@ def scene(s: Scene, meshes: Meshes) -> Plain:
     }  # fmt: skip
 
 
-def geometry(g: Any, meshes: Meshes) -> Plain:
+def geometry(g: Any, meshes: Meshes) -> GeometryJson:
+    """The geometry `g`; `meshes` takes its triangles."""
     match g:
         case Sphere(radius):
             return {"kind": "sphere", "radius": radius}

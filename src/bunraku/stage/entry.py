@@ -1,4 +1,4 @@
-"""What can be put on the stage: recorded motions and live figures, each an entry of the list at the side."""
+"""What the stage shows: recorded motions and live figures, each an entry of the list at the side."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Recorded:
 
 
 def still(figure: Figure, *, scene: Scene = Scene("stage")) -> Recorded:
-    """A figure that stands at its start."""
+    """A `figure` that stands at its start in a `scene`."""
     return Recorded(Motion.of(figure, [0.0], figure.start[None]), scene)
 
 
@@ -63,7 +63,7 @@ Shown = Motion | Recorded | Live
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the list: a motion, recorded or live, or a function that makes one when somebody first looks."""
+    """A line of the list: a motion, recorded or live, or a function that makes one when a visitor first opens it."""
 
     title: str
     shows: Shown | Callable[..., Shown]
@@ -71,10 +71,10 @@ class Entry:
     about: str = ""
     group: str = ""
     front: tuple[float, float] | None = None
-    """Where the audience sits, seen from the figure, in the plane of the floor; else where it sees most."""
+    """Direction of the audience from the figure, in the plane of the floor; by default where it sees most."""
 
     def open(self, *, progress: Listener | None = None) -> Recorded | Live:
-        """What it shows, made anew if it is a function that makes it; `progress` hears how far that is, if the function tells."""
+        """What it shows; made now, if it is a function that makes it. `progress` hears how far that is, if the function tells."""
         if not callable(self.shows):
             thing = self.shows
         elif progress is not None and "progress" in inspect.signature(self.shows).parameters:

@@ -1,4 +1,4 @@
-"""Who may talk to the stage: Host, Origin, token, cookie; and the headers that keep the page to itself."""
+"""Who may use the stage: Host, Origin, token, cookie; and the headers that isolate the page."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-
 
 class Guard:
-    """What a request must show. A DNS name that somebody points at this machine is not one of its hosts."""
+    """Checks requests to a stage at this `host` and `port`, which may also be reached by these `names`.
+
+    Any other DNS name that points at this machine is refused: a foreign page may have set it up.
+    """
 
     def __init__(self, host: str, port: int, *, names: tuple[str, ...] = ()) -> None:
         self.token = secrets.token_urlsafe(32)
         self._cookie = secrets.token_urlsafe(32)
-        self._cookie_name = f"bunraku_stage_{port}"  # cookies do not know ports
+        self._cookie_name = f"bunraku_stage_{port}"  # cookies do not distinguish ports
         self._anywhere = host in ("0.0.0.0", "::", "")
         own = (socket.gethostname(), *names) if self._anywhere else (host, *names)
-        self._hosts = {f"{name}:{port}".lower() for name in (*LOOPBACK, *own)}
+        self._hosts = {f"{name}:{port}".lower() for name in ("127.0.0.1", "localhost", "[::1]", *own)}
         self._port = port
 
     def host(self, value: str) -> bool:
+        """Whether `value` is a Host header of this stage."""
         if value.lower() in self._hosts:
             return True
         name, _, port = value.rpartition(":")
@@ -36,9 +38,11 @@ class Guard:
         return self._anywhere and port == str(self._port) and _is_address(name.strip("[]"))
 
     def origin(self, value: str | None, host: str) -> bool:
+        """Whether `value` is the Origin header of the stage's own page at this `host`."""
         return value is not None and value.lower() == f"http://{host.lower()}"
 
     def knows(self, headers: Headers) -> bool:
+        """Whether the `headers` carry the cookie of this stage."""
         cookie = SimpleCookie()
         try:
             cookie.load(headers.get("cookie", ""))
@@ -48,11 +52,13 @@ class Guard:
         return hmac.compare_digest(given.encode(), self._cookie.encode())
 
     def token_in(self, query: bytes) -> bool:
+        """Whether the `query` of an address carries the token."""
         given = parse_qs(query.decode("latin-1")).get("token", [""])[0]
         return hmac.compare_digest(given.encode(), self.token.encode())
 
     @property
     def set_cookie(self) -> str:
+        """The header that gives a visitor the cookie."""
         return f"{self._cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict"
 
 
@@ -65,6 +71,7 @@ def _is_address(name: str) -> bool:
 
 
 def headers_for(host: str) -> dict[str, str]:
+    """The headers of every answer of a stage at this `host`."""
     policy = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
         f"connect-src 'self' ws://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -80,7 +87,7 @@ def headers_for(host: str) -> dict[str, str]:
 
 
 class Guarded:
-    """Middleware: nothing behind it runs for a request that does not belong here."""
+    """Middleware: `app` sees only requests that the `guard` lets in."""
 
     def __init__(self, app: ASGIApp, guard: Guard) -> None:
         self._app, self._guard = app, guard
@@ -117,5 +124,5 @@ class Guarded:
 
 
 def _changes(scope: Scope) -> bool:
-    """Requests that a foreign page could send on a visitor's behalf to some effect."""
+    """Whether a request could change something, so that its origin matters."""
     return scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")

@@ -1,4 +1,4 @@
-"""What a hand at the stage can ask of a live figure."""
+"""Commands that a visitor gives to a live figure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from bunraku.errors import BunrakuError
 
 Vector = tuple[float, float, float]
 Part = Literal["spindle", "hook", "body"]
-REACH = 1e4
-"""No drag goes farther than this [m], and no winch winds more."""
 
 
 class BadCommand(BunrakuError):
@@ -33,6 +31,7 @@ class Pull:
 
     @property
     def what(self) -> tuple[int, str, str]:
+        """What is pulled: figure, part, name."""
         return (self.figure, self.part, self.name)
 
 
@@ -46,6 +45,7 @@ class Release:
 
     @property
     def what(self) -> tuple[int, str, str]:
+        """What is pulled: figure, part, name."""
         return (self.figure, self.part, self.name)
 
 
@@ -60,7 +60,7 @@ class Winch:
 
 @dataclass(frozen=True)
 class Sticks:
-    """Where the sticks are, each in [−1, 1] and in the order of `Live.sticks`; and which buttons are down."""
+    """The positions of the sticks, each in [−1, 1], in the order of `Live.sticks`; and which buttons are pressed."""
 
     axes: tuple[float, ...]
     buttons: tuple[bool, ...] = ()
@@ -68,7 +68,7 @@ class Sticks:
 
 @dataclass(frozen=True)
 class Device:
-    """What a device at the stage's own machine says, a joystick for one; with no axes at all it is gone."""
+    """The state of a device at the stage's own machine, such as a joystick; without axes it is unplugged."""
 
     axes: tuple[float, ...]
     buttons: tuple[bool, ...] = ()
@@ -82,33 +82,33 @@ class Reset:
 
 
 Command = Pull | Release | Winch | Sticks | Device | Reset
-KINDS: dict[str, type[Command]] = {c.__name__.lower(): c for c in get_args(Command)}
+_COMMANDS: dict[str, type[Command]] = {c.__name__.lower(): c for c in get_args(Command)}
 
 
 def to_plain(command: Command) -> dict[str, Any]:
-    """A command as JSON: {"type": "pull", "figure": 0, …}."""
+    """A `command` as JSON: {"type": "pull", "figure": 0, …}."""
     return {"type": type(command).__name__.lower(), **asdict(command)}
 
 
 def from_plain(message: dict[str, Any]) -> Command:
-    """The command that a JSON object stands for; anything odd is a BadCommand."""
-    kind = KINDS.get(str(message.get("type")))
+    """The command in a JSON object (`message`); raises BadCommand if it is malformed."""
+    kind = _COMMANDS.get(str(message.get("type")))
     if kind is None:
-        raise BadCommand(f"no command is called {str(message.get('type'))[:40]!r}; there are: {', '.join(KINDS)}")
+        raise BadCommand(f"no command is called {str(message.get('type'))[:40]!r}; there are: {', '.join(_COMMANDS)}")
     known = {f.name for f in fields(kind)}
     if unknown := set(message) - known - {"type"}:
         raise BadCommand(f"{message['type']} has no {min(unknown)[:40]!r}")
     try:
-        return kind(**{key: _READ[key](message[key]) for key in known & set(message)})
+        return kind(**{key: _READERS[key](message[key]) for key in known & set(message)})
     except TypeError:
         missing = sorted(known - set(message) - {"at", "buttons", "hats"})
         raise BadCommand(f"{message['type']} needs {', '.join(missing)}") from None
 
 
-def _number(value: Any, limit: float = REACH) -> float:
+def _number(value: Any, limit: float = 1e4) -> float:
     # `not … <=` refuses NaN as well
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= limit:
-        raise BadCommand(f"not a number within ±{limit:g}")
+        raise BadCommand(f"expected a number within ±{limit:g}")
     return float(value)
 
 
@@ -161,7 +161,7 @@ def _hats(value: Any) -> tuple[tuple[int, int], ...]:
     return tuple((x, y) for x, y in hats)
 
 
-_READ: dict[str, Callable[[Any], Any]] = {
+_READERS: dict[str, Callable[[Any], Any]] = {
     "figure": _index, "part": _part, "name": _name, "to": _vector, "at": _vector, "string": _name, "by": _number,
     "axes": _axes, "buttons": _buttons, "hats": _hats,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The input log: which command came before which step. Replayed, it gives the same samples to the last bit."""
+"""The input log: which command came before which step. Replaying it gives the same samples to the last bit."""
 
 from __future__ import annotations
 
@@ -9,32 +9,36 @@ from typing import Any
 
 from bunraku.errors import FileError
 from bunraku.stage.hand_commands import BadCommand, Command, Reset, from_plain, to_plain
+from bunraku.stage.limits import StageLimits
 from bunraku.stage.live import Live, Sample
-
-LONGEST = 500_000
-"""Commands that a log holds: two hours of dragging without a pause."""
 
 
 class InputLog:
-    """Commands since the last reset, each with the number of the step that it came before."""
+    """The `commands` that a `live` thing got since its last reset, each with the number of the step that it came before.
 
-    def __init__(self, live: Live, commands: Iterable[tuple[int, Command]] = ()) -> None:
+    Beyond `limits.log_commands`, no more are kept.
+    """
+
+    def __init__(self, live: Live, commands: Iterable[tuple[int, Command]] = (), *, limits: StageLimits = StageLimits()) -> None:
+        self._most = limits.log_commands
         self.figures = tuple(figure.name for figure in live.figures)
         self.dt = live.dt
         self.commands: list[tuple[int, Command]] = list(commands)
 
     def add(self, step: int, command: Command) -> None:
-        if len(self.commands) < LONGEST:
+        """Notes a `command` that came before the step number `step`."""
+        if len(self.commands) < self._most:
             self.commands.append((step, command))
 
     def to_json(self) -> str:
+        """The text of the log's file."""
         lines = ",\n".join(json.dumps([step, to_plain(command)]) for step, command in self.commands)
         head = json.dumps({"figures": self.figures, "dt": self.dt})
         return f'{head[:-1]}, "commands": [\n{lines}\n]}}\n'
 
 
-def read_log(text: str, live: Live, *, path: str = "input log") -> InputLog:
-    """A log that fits a live thing; a FileError otherwise."""
+def read_log(text: str, live: Live, *, path: str = "input log", limits: StageLimits = StageLimits()) -> InputLog:
+    """The log in `text`; raises FileError if it does not fit the `live` thing, or exceeds `limits`. `path` is for messages."""
     try:
         plain = json.loads(text)
         fits = plain["figures"] == [f.name for f in live.figures] and plain["dt"] == live.dt
@@ -48,7 +52,7 @@ def read_log(text: str, live: Live, *, path: str = "input log") -> InputLog:
             f"the log drives {plain['figures']} with steps of {plain['dt']} s", path=path,
             advice=f"open the entry that it was made with; this one has steps of {live.dt} s",
         )  # fmt: skip
-    if len(commands) > LONGEST or any(b[0] < a[0] for a, b in itertools.pairwise(commands)):
+    if len(commands) > limits.log_commands or any(b[0] < a[0] for a, b in itertools.pairwise(commands)):
         raise FileError("the steps of the log are out of order, or too many", path=path)
     return InputLog(live, commands)
 
@@ -64,7 +68,7 @@ def _line(line: Any) -> tuple[int, Command]:
 
 
 def replay(log: InputLog, live: Live, steps: int) -> list[Sample]:
-    """The samples that a log gives, as fast as the machine can."""
+    """The samples of so many `steps` of a `live` thing, from its start, with the commands of a `log`."""
     live.reset()
     waiting, out = list(reversed(log.commands)), []
     for step in range(steps):

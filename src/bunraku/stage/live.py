@@ -1,4 +1,4 @@
-"""What the stage needs to know of something that is moved live: a simulation, a figure posed by hand, a walker."""
+"""The interface of everything that moves live on the stage: a simulation, a figure posed by hand, a walker."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Sample:
     series: tuple[float, ...] = ()
     """In the order of `Live.series`."""
     at_limit: tuple[tuple[int, str], ...] = ()
-    """Strings (figure, name) that are pulled to where no configuration reaches."""
+    """Strings (figure, name) that are pulled farther than any configuration reaches."""
     notices: tuple[str, ...] = ()
-    """What the person should hear, once."""
+    """Texts for the visitors, shown once."""
 
 
 class Live(Protocol):
-    """1. `reset` brings back the start, to the last bit.
-    2. `apply` takes a command between two steps. One that cannot be obeyed is obeyed as far as possible, and
-       the next sample says so; it never raises for what a hand does.
+    """1. `reset` goes back to the start, to the last bit.
+    2. `apply` takes a `command` between two steps. One that is not possible is obeyed as far as it is, and
+       the next sample says so; it never raises.
     3. `step` advances by `dt`. The same commands before the same steps give the same samples.
     """
 
@@ -51,23 +51,31 @@ class Live(Protocol):
 
     @property
     def sticks(self) -> tuple[str, ...]:
-        """What each stick does, for the person to read; nothing where sticks do nothing."""
+        """What each stick does, in words; empty where sticks do nothing."""
         ...
 
     @property
     def series(self) -> tuple[tuple[str, str], ...]:
-        """Names and units of the numbers that a sample carries besides."""
+        """Names and units of the further numbers of a sample."""
         ...
 
-    def reset(self) -> Sample: ...
-    def apply(self, command: Command) -> None: ...
-    def step(self) -> Sample: ...
+    def reset(self) -> Sample:
+        """Goes back to the start."""
+        ...
+
+    def apply(self, command: Command) -> None:
+        """Takes a `command` before the next step."""
+        ...
+
+    def step(self) -> Sample:
+        """Advances by `dt`."""
+        ...
 
 
 @runtime_checkable
 class Listening(Protocol):
-    """A Live that a device at this machine drives as well."""
+    """A Live that a device at this machine can drive too."""
 
     def heard(self) -> tuple[Command, ...]:
-        """What it says, where that has changed; asked for before a step. It goes into the log and to `apply`, like all else."""
+        """Commands of the device, where its state has changed. The run asks before a step, logs them and applies them."""
         ...

@@ -1,4 +1,4 @@
-"""A live entry that runs: a thread that steps it in real time and never waits for anybody."""
+"""A live entry that runs: a thread steps it in real time and never waits for a page."""
 
 from __future__ import annotations
 
@@ -14,19 +14,15 @@ import numpy as np
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.stage.hand_commands import Command, Pull, Release, Reset, Sticks
 from bunraku.stage.input_log import InputLog
+from bunraku.stage.limits import StageLimits
 from bunraku.stage.live import Listening, Live, Sample
 from bunraku.stage.wire import Packer
 
 LOG = logging.getLogger("bunraku.stage")
-LONGEST_TAKE = 300.0
-"""Seconds after which a recording stops by itself."""
-SLOWEST, FASTEST = 0.1, 4.0
-WAITING = 1000
-"""Commands that may wait for one tick; older ones of the same kind have long been replaced."""
 
 
 @dataclass(frozen=True)
-class Frame:
+class PackedSample:
     """The newest sample, packed."""
 
     number: int
@@ -34,38 +30,39 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class State:
-    """What the page shows of a run besides its samples."""
+class RunState:
+    """How a run is going, for the page."""
 
     paused: bool
     recording: bool
     replaying: bool
     rate: float
     real_time: float
-    """How much of real time the simulation keeps up with, ≤ 1."""
+    """The part of real time that the simulation keeps up with, at most 1."""
 
 
-class Run:
-    """Steps a Live at its `dt` and publishes `fps` samples a second.
+class LiveRun:
+    """Steps a `live` thing at its `dt` and publishes `fps` samples a second.
 
-    `on_frame` and `on_event` are called in the thread of the run and must not wait. Events are "state" and
-    "notice" (with a text).
+    `on_sample` and `on_event` are called in the thread of the run and must not wait. Events are "state" and
+    "notice" (with a text). `limits` bound speeds, commands and recordings.
     """
 
     def __init__(
-        self, live: Live, *, fps: float = 60.0, on_frame: Callable[[], None] = lambda: None,
-        on_event: Callable[[str, str], None] = lambda kind, text: None,
+        self, live: Live, *, fps: float = 60.0, on_sample: Callable[[], None] = lambda: None,
+        on_event: Callable[[str, str], None] = lambda kind, text: None, limits: StageLimits = StageLimits(),
     ) -> None:  # fmt: skip
-        self.live, self._fps, self._on_frame, self._on_event = live, fps, on_frame, on_event
+        self._limits = limits
+        self.live, self._fps, self._on_sample, self._on_event = live, fps, on_sample, on_event
         self._packer = Packer(live)
         self._lock = threading.Lock()
-        self._queue: deque[Command] = deque(maxlen=WAITING)
+        self._queue: deque[Command] = deque(maxlen=limits.waiting_commands)
         self._held: dict[tuple[int, str, str], None] = {}
         self._wishes: deque[Callable[[], object]] = deque()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self.log = InputLog(live)
-        self.latest: Frame | None = None
+        self.log = InputLog(live, limits=limits)
+        self.latest: PackedSample | None = None
         self._number = self._step = 0
         self._replay: deque[tuple[int, Command]] | None = None
         self._take: list[Sample] | None = None
@@ -76,24 +73,27 @@ class Run:
     # -- from any thread -----------------------------------------------------------------------------------------
 
     def start(self) -> None:
+        """Starts the thread."""
         self._thread = threading.Thread(target=self._work, name="bunraku-stage-run", daemon=True)
         self._thread.start()
 
     @property
     def over(self) -> bool:
-        """Told to stop, or broken."""
+        """Whether it was told to stop, or has failed."""
         return self._stop.is_set() or (self._thread is not None and not self._thread.is_alive())
 
     def stop_soon(self) -> None:
+        """Tells the thread to stop, and does not wait for it."""
         self._stop.set()
 
     def stop(self) -> None:
+        """Tells the thread to stop, and waits until it has."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout=5.0)
 
     def push(self, command: Command) -> None:
-        """A command for the next step. Of several drags of one thing, the newest wins."""
+        """Takes a `command` for the next step. Of several drags of one thing, only the newest counts."""
         with self._lock:
             if isinstance(command, Reset):
                 self._queue.clear()  # what came before no longer matters
@@ -106,7 +106,7 @@ class Run:
             self._queue.append(command)
 
     def let_go(self) -> None:
-        """Whoever was driving is gone: nothing is held, sticks are in the middle."""
+        """Releases everything that is held and centres the sticks, because the driver has gone."""
 
         def drop() -> None:
             with self._lock:
@@ -117,10 +117,12 @@ class Run:
         self._wish(drop)
 
     def pause(self, on: bool) -> None:
+        """Pauses (`on`), or goes on."""
         self._wish(lambda: setattr(self, "_paused", on))
 
     def speed(self, rate: float) -> None:
-        self._wish(lambda: setattr(self, "_rate", min(max(rate, SLOWEST), FASTEST)))
+        """Runs at `rate` times real time, within the limits."""
+        self._wish(lambda: setattr(self, "_rate", min(max(rate, self._limits.slowest), self._limits.fastest)))
 
     def single_step(self) -> None:
         """One step while paused."""
@@ -136,10 +138,11 @@ class Run:
         self._wish(begin)
 
     def stop_recording(self) -> None:
+        """Ends the recording."""
         self._wish(self._cut)
 
     def replay(self, log: InputLog) -> None:
-        """Back to the start, and the commands of a log at the very steps at which they came."""
+        """Goes back to the start and applies the commands of a `log` at the steps at which they came."""
 
         def begin() -> None:
             self._reset()
@@ -147,8 +150,9 @@ class Run:
 
         self._wish(begin)
 
-    def state(self) -> State:
-        return State(self._paused, self._take is not None, self._replay is not None, self._rate, self._real_time)
+    def state(self) -> RunState:
+        """How it is going."""
+        return RunState(self._paused, self._take is not None, self._replay is not None, self._rate, self._real_time)
 
     # -- in the thread -------------------------------------------------------------------------------------------
 
@@ -161,7 +165,7 @@ class Run:
             self._loop()
         except Exception as problem:
             LOG.exception("the live figure failed")
-            self._on_event("notice", f"stopped: {type(problem).__name__}. Leave and open the entry again.")
+            self._on_event("notice", f"Stopped: {type(problem).__name__}. Leave and open the entry again.")
         finally:
             self._cut()
 
@@ -178,7 +182,7 @@ class Run:
                 self._advance(steps)
             due += tick
             late = time.perf_counter() - due
-            # Time that is lost is lost: to catch up would make a slow machine slower.
+            # Lost time is not made up for: catching up would make a slow machine slower.
             if late > 0.0:
                 due += late
             self._measure(tick, time.perf_counter() - began)
@@ -203,7 +207,7 @@ class Run:
         sample = None
         try:
             for k in range(steps):
-                # Commands act before the first step of a tick, so that their effect is in this very frame.
+                # Commands act before the first step of a tick, so that this very sample shows their effect.
                 for command in self._commands(fresh=k == 0):
                     self._obey(command)
                 sample = self.live.step()
@@ -221,7 +225,7 @@ class Run:
             if not fresh:
                 return []
             with self._lock:
-                commands, self._queue = list(self._queue), deque(maxlen=WAITING)
+                commands, self._queue = list(self._queue), deque(maxlen=self._limits.waiting_commands)
             return [*commands, *self.live.heard()] if isinstance(self.live, Listening) else commands
         with self._lock:
             self._queue.clear()  # nobody drives during a replay
@@ -242,11 +246,11 @@ class Run:
         self.live.apply(command)
 
     def _reset(self) -> Sample:
-        """A take does not go on across a reset: its time would jump back."""
+        """Goes back to the start. A take ends here: its time would jump back."""
         self._cut()
         self._held.clear()
         self._replay, self._step = None, 0
-        self.log = InputLog(self.live)
+        self.log = InputLog(self.live, limits=self._limits)
         sample = self.live.reset()
         _check(sample)
         self._publish(sample)
@@ -257,8 +261,8 @@ class Run:
             self._on_event("notice", notice)
         if self._take is not None:
             self._take.append(sample)
-            if sample.t - self._take[0].t >= LONGEST_TAKE:
-                self._on_event("notice", f"the recording stopped after {LONGEST_TAKE:g} s")
+            if sample.t - self._take[0].t >= self._limits.take_seconds:
+                self._on_event("notice", f"The recording stopped after {self._limits.take_seconds:g} s")
                 self._cut()
 
     def _cut(self) -> None:
@@ -269,8 +273,8 @@ class Run:
 
     def _publish(self, sample: Sample) -> None:
         self._number += 1
-        self.latest = Frame(self._number, self._packer.pack(sample, self._number))
-        self._on_frame()
+        self.latest = PackedSample(self._number, self._packer.pack(sample, self._number))
+        self._on_sample()
 
 
 def _check(sample: Sample) -> None:

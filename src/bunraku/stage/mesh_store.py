@@ -1,4 +1,4 @@
-"""Triangles of mesh files, under a key that tells nothing of where the file is."""
+"""Triangles of mesh files, by a key that does not reveal where the file is."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from numpy.typing import ArrayLike
 from bunraku.errors import FileError
 from bunraku.figure.mesh_file import read_mesh
 from bunraku.figure.shape import Mesh
-
-LARGEST = 64 * 2**20
+from bunraku.stage.limits import StageLimits
 
 
 class Meshes:
-    """Each mesh as bytes: u32 vertices, u32 triangles, float32 positions, u32 corners."""
+    """Each mesh as bytes: u32 vertices, u32 triangles, float32 positions, u32 corners; files are within `limits`."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: StageLimits = StageLimits()) -> None:
+        self._most = limits.mesh_bytes
         self._key: dict[str, str] = {}
         self.data: dict[str, bytes] = {}
 
     def add_file(self, file: str) -> str:
-        """The key of a file's triangles."""
+        """The key of the triangles in a `file`; raises FileError if it has none or is too large."""
         if file not in self._key:
-            self._key[file] = self.add(*_read(file), source=file)
+            self._key[file] = self.add(*_read(file, self._most), source=file)
         return self._key[file]
 
     def add(self, vertices: ArrayLike, faces: ArrayLike, *, source: str) -> str:
-        """The key of some triangles."""
+        """The key of triangles: `vertices` (n, 3) [m] and `faces` (m, 3). Raises FileError, naming `source`, if not finite."""
         V, F = np.asarray(vertices, "<f4"), np.asarray(faces, "<u4")
         if not len(F) or not np.isfinite(V).all():
             raise FileError("the mesh has no triangles, or corners that are not finite", path=source)
@@ -39,11 +39,12 @@ class Meshes:
         return key
 
 
-def _read(file: str) -> tuple[ArrayLike, ArrayLike]:
+def _read(file: str, most: int) -> tuple[ArrayLike, ArrayLike]:
     path = Path(file)
     if not path.is_file():
         raise FileError("the mesh file does not exist", path=file)
-    if path.stat().st_size > LARGEST:
-        raise FileError("the mesh file is too large for the stage", path=file, advice="simplify it to less than 64 MB")
+    if path.stat().st_size > most:
+        advice = f"simplify it to less than {most // 2**20} MB"
+        raise FileError("the mesh file is too large for the stage", path=file, advice=advice)
     _, vertices, faces = read_mesh(Mesh(file), joined=True)
     return vertices, faces

@@ -1,4 +1,4 @@
-"""Energy and constraint error of a motion: as it was recorded, or from the poses that it shows."""
+"""Energy and constraint error of a motion: as recorded, or computed from its configurations."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from bunraku.motion import Motion, Track
 from bunraku.stage.entry import Series
 
 Array = NDArray[np.float64]
-CHUNK = 2000
-"""Samples at a time: a long motion of a large figure would not fit into memory as 4×4 matrices."""
 
 
-def of(motion: Motion) -> tuple[Series, ...]:
-    """Kinetic, potential and total energy [J]; the largest |distance − length| that no string allows [mm]."""
+def of(motion: Motion, *, chunk: int = 2000) -> tuple[Series, ...]:
+    """Series of a `motion`: kinetic, potential and total energy [J]; the largest violation of a string, wire or closure [mm].
+
+    chunk: samples at a time; the 4×4 matrices of a whole long motion would fill the memory
+    """
     kinetic, potential, error = (np.zeros(len(motion)) for _ in range(3))
     for track in motion.tracks:
-        for start in range(0, len(motion), CHUNK):
-            inner = slice(start, min(start + CHUNK, len(motion)))
+        for start in range(0, len(motion), chunk):
+            inner = slice(start, min(start + chunk, len(motion)))
             # one more sample on each side: speeds are differences of neighbours
             outer = slice(max(inner.start - 1, 0), min(inner.stop + 1, len(motion)))
             cut = slice(inner.start - outer.start, inner.stop - outer.start)
@@ -80,7 +81,7 @@ def _springs(figure: Figure, X: Array, q: Array) -> Array:
 
 
 def _error(track: Track, X: Array, rows: slice) -> Array:
-    """A string may be longer than its way, never shorter; a wire neither; ends of a closure meet."""
+    """The largest violation [m]: a path longer than its string, or different from its wire; open closures."""
     figure, worst = track.figure, np.zeros(len(X))
     for string in (*figure.strings, *figure.wires):
         corners = np.stack([_point(figure, X, at) for at in string.path])

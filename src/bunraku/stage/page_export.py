@@ -1,4 +1,4 @@
-"""Pieces as files: a page that plays by a double click, and whatever the exporters write."""
+"""Pieces as files: a page that plays by a double click, and what the exporters write."""
 
 from __future__ import annotations
 
@@ -11,28 +11,32 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bunraku.errors import BunrakuError
 from bunraku.stage import describe
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.mesh_store import Meshes
+from bunraku.stage.messages import EntryJson, StandaloneDataJson, StandaloneEntryJson
 
 if TYPE_CHECKING:
     from bunraku.stage.stage import Stage
 
 
 def export(stage: Stage, key: str, suffix: str) -> tuple[str, bytes]:
-    """File name and content. Not for the event loop."""
+    """File name and content of the entry `key` of a `stage`, in the format `suffix`. Do not call it in the event loop.
+
+    Raises BunrakuError if the entry is live, or there is no such format.
+    """
     piece = stage.opened(key)
     if not isinstance(piece, Recorded):
-        raise BunrakuError("a live entry has no end\n  advice: record a take, then export that")
+        raise BunrakuError("a live entry cannot be exported\n  advice: record a take, then export that")
     entry = stage.entries[key]
     name = f"{safe_name(entry.title.lower().replace(' ', '-'))}.{suffix}"
     if suffix == "html":
         return name, standalone([replace(entry, shows=piece, group="")]).encode()
     if suffix not in stage.exporters:
-        raise BunrakuError(f"no export to {suffix!r}\n  advice: there are: {', '.join([*stage.exporters, 'html'])}")
+        raise BunrakuError(f"cannot export to {suffix!r}\n  advice: there are: {', '.join([*stage.exporters, 'html'])}")
     with tempfile.TemporaryDirectory(prefix="bunraku-") as folder:
         path = Path(folder) / name
         stage.exporters[suffix](piece, path)
@@ -40,7 +44,7 @@ def export(stage: Stage, key: str, suffix: str) -> tuple[str, bytes]:
 
 
 def standalone(entries: Sequence[Entry]) -> str:
-    """One HTML file with the page and the recorded entries in it: no server, no network, nothing to install.
+    """The text of one HTML file with the page and the recorded `entries` in it: no server, no network, nothing to install.
 
     Live entries are left out. Its policy allows the one script that is in it, by its hash, and no connection.
     """
@@ -74,14 +78,16 @@ def standalone(entries: Sequence[Entry]) -> str:
 """
 
 
-def _inlined(entries: Sequence[Entry]) -> dict[str, Any]:
-    meshes, out = Meshes(), []
+def _inlined(entries: Sequence[Entry]) -> StandaloneDataJson:
+    meshes = Meshes()
+    out: list[StandaloneEntryJson] = []
     for k, entry in enumerate(entries):
         piece = entry.open()
         if isinstance(piece, Recorded):
-            plain, samples = describe.recorded(piece, meshes)
-            head = {"id": f"e{k}", "title": entry.title, "about": entry.about, "group": entry.group, "front": entry.front}
-            out.append({"entry": head, "piece": {**head, **plain}, "samples": _packed(samples)})
+            content, samples = describe.recorded(piece, meshes)
+            head: EntryJson = {"id": f"e{k}", "title": entry.title, "about": entry.about, "group": entry.group}
+            shown = describe.piece(f"e{k}", entry, content)
+            out.append({"entry": head, "piece": shown, "samples": _packed(samples)})
     if not out:
         raise BunrakuError("nothing recorded to export\n  advice: record a take first")
     return {"entries": out, "meshes": {key: _packed(data) for key, data in meshes.data.items()}}
@@ -96,7 +102,7 @@ def _hash(text: str) -> str:
 
 
 def safe_name(name: str) -> str:
-    """A file name with no way out of its folder: the last part, of plain characters only."""
+    """The last part of `name`, in plain characters: a file name that cannot lead out of its folder."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in last).lstrip(".")
     return plain[-100:] or "file"

@@ -1,26 +1,29 @@
-"""A live entry with everybody who is in it: one drives, the others watch, and control can be handed over."""
+"""A live entry and its visitors: one drives, the others watch, and control can be handed over."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from bunraku.stage.limits import StageLimits
 from bunraku.stage.live import Live
-from bunraku.stage.live_run import Run
+from bunraku.stage.live_run import LiveRun
+from bunraku.stage.messages import ControlJson, NoticeJson, RunStateJson
 
-IN_FLIGHT = 8
-"""Samples on their way to a page that has not yet drawn them. Beyond this it is slow, and gets only the newest."""
-Plain = dict[str, Any]
+Plain = Mapping[str, Any]
 _numbers = itertools.count(1)
 
 
 class Visitor:
-    """One connected page. Lives in the event loop; what waits for it never grows: of each kind, the newest."""
+    """One connected page. It belongs to the event loop; of each kind of message, only the newest waits for it.
 
-    def __init__(self) -> None:
+    `limits` say how many samples may be on their way.
+    """
+
+    def __init__(self, limits: StageLimits = StageLimits()) -> None:
+        self._limits = limits
         self.name = f"visitor {next(_numbers)}"
         self.room: Room | None = None
         self.wake = asyncio.Event()
@@ -29,7 +32,7 @@ class Visitor:
         self._flights: list[int] = []
 
     def tell(self, message: Plain, *, key: str = "") -> None:
-        """A message for the page; one that still waits under the same key is replaced."""
+        """Sends a `message` to the page; it replaces one that still waits under the same `key`."""
         key = key or message["type"]
         self._outbox.pop(key, None)
         self._outbox[key] = message
@@ -38,27 +41,31 @@ class Visitor:
         self.wake.set()
 
     def notice(self, text: str, *, level: str = "info") -> None:
-        self.tell({"type": "notice", "level": level, "text": text[:2000]}, key=f"notice {text}")
+        """Shows a `text` to the visitor; the `level` is info, warning or error."""
+        message: NoticeJson = {"type": "notice", "level": level, "text": text[:2000]}
+        self.tell(message, key=f"notice {text}")
 
     def acknowledge(self, number: int) -> None:
+        """Notes that the page has drawn the sample `number`."""
         # An acknowledgement of something never sent counts for nothing.
         if self._acked < number <= self._sent:
             self._acked = number
             self.wake.set()
 
     def enter(self, room: Room | None) -> None:
-        """Numbers of samples start anew in each room."""
+        """Enters a `room`, or none; numbers of samples start anew."""
         self.room, self._sent, self._acked, self._flights = room, 0, 0, []
         self.wake.set()
 
     def messages(self) -> list[Plain]:
+        """Takes all messages that wait."""
         out, self._outbox = list(self._outbox.values()), {}
         return out
 
     def sample(self) -> bytes | None:
-        """The newest sample that it has not had, unless too many are on their way."""
+        """The newest sample that was not sent yet; None where there is none, or too many are on their way."""
         frame = self.room.run.latest if self.room is not None else None
-        if frame is None or frame.number <= self._sent or self._in_flight() >= IN_FLIGHT:
+        if frame is None or frame.number <= self._sent or self._in_flight() >= self._limits.samples_in_flight:
             return None
         self._sent = frame.number
         self._flights.append(frame.number)
@@ -70,9 +77,19 @@ class Visitor:
 
 
 class Room:
-    """Belongs to the event loop, except for the run's own thread, which comes in through `_from_run`."""
+    """Belongs to the event loop, except for the run's own thread, which comes in through `_from_run`.
 
-    def __init__(self, entry: str, live: Live, *, on_take: Callable[[Live, list[Any]], None], fps: float) -> None:
+    entry: the key of the entry
+    live: what runs
+    on_take: called with the live thing and the samples of a recording
+    fps: samples a second
+    limits: those of the stage
+    """
+
+    def __init__(
+        self, entry: str, live: Live, *, on_take: Callable[[Live, list[Any]], None], fps: float,
+        limits: StageLimits = StageLimits(),
+    ) -> None:  # fmt: skip
         self.entry, self.live = entry, live
         self._loop = asyncio.get_running_loop()
         self._on_take = on_take
@@ -80,8 +97,8 @@ class Room:
         self.driver: Visitor | None = None
         self.asking: list[Visitor] = []
         self._woken = False
-        self.run = Run(
-            live, fps=fps, on_frame=lambda: self._from_run(self._wake),
+        self.run = LiveRun(
+            live, fps=fps, limits=limits, on_sample=lambda: self._from_run(self._wake),
             on_event=lambda kind, text: self._from_run(lambda: self._event(kind, text)),
         )  # fmt: skip
         self.run.start()
@@ -101,12 +118,18 @@ class Room:
             else:
                 visitor.tell(self.state())
 
-    def state(self) -> Plain:
-        return {"type": "state", "entry": self.entry, **asdict(self.run.state())}
+    def state(self) -> RunStateJson:
+        """How it runs, for the page."""
+        now = self.run.state()
+        return {
+            "type": "state", "entry": self.entry, "paused": now.paused, "recording": now.recording, "replaying": now.replaying,
+            "rate": now.rate, "real_time": now.real_time,
+        }  # fmt: skip
 
     # -- who is in it --------------------------------------------------------------------------------------------
 
     def enter(self, visitor: Visitor) -> None:
+        """Lets a `visitor` in; the first one drives."""
         self.visitors.append(visitor)
         visitor.enter(self)
         if self.driver is None:
@@ -115,6 +138,7 @@ class Room:
         self.tell_control()
 
     def leave(self, visitor: Visitor) -> None:
+        """Lets a `visitor` out; where it was the driver, the next who asked drives."""
         self.visitors.remove(visitor)
         visitor.enter(None)
         if visitor in self.asking:
@@ -125,7 +149,7 @@ class Room:
         self.tell_control()
 
     def ask(self, visitor: Visitor) -> None:
-        """For control; where nobody has it, it is had at once."""
+        """A `visitor` asks for control, and gets it at once where nobody has it."""
         if self.driver is None:
             self.driver = visitor
         elif self.driver is not visitor and visitor not in self.asking:
@@ -133,7 +157,7 @@ class Room:
         self.tell_control()
 
     def give(self, visitor: Visitor, to: str) -> None:
-        """To a visitor by name, or to nobody: then the next who asks has it."""
+        """The driving `visitor` gives control `to` another by name, or to nobody: then the next who asks gets it."""
         if self.driver is not visitor:
             visitor.notice("You are not driving.")
             return
@@ -145,17 +169,18 @@ class Room:
         self.tell_control()
 
     def tell_control(self) -> None:
+        """Tells all visitors who drives and who asks."""
         for visitor in self.visitors:
-            visitor.tell(
-                {
-                    "type": "control", "you": visitor.name, "driver": None if self.driver is None else self.driver.name,
-                    "asking": [v.name for v in self.asking], "watching": len(self.visitors),
-                }
-            )  # fmt: skip
+            message: ControlJson = {
+                "type": "control", "you": visitor.name, "driver": None if self.driver is None else self.driver.name,
+                "asking": [v.name for v in self.asking], "watching": len(self.visitors),
+            }  # fmt: skip
+            visitor.tell(message)
 
     # -- recording -----------------------------------------------------------------------------------------------
 
     def record(self, on: bool) -> None:
+        """Starts (`on`) or stops a recording."""
         if on:
             self.run.record(lambda samples: self._from_run(lambda: self._on_take(self.live, samples)))
         else:

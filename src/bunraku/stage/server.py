@@ -22,21 +22,22 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from bunraku.errors import BunrakuError, UnknownName
 from bunraku.stage.guard import Guard, Guarded
+from bunraku.stage.messages import EntryListJson
 from bunraku.stage.page_export import export
 from bunraku.stage.room import Visitor
 from bunraku.stage.stage import Stage
 from bunraku.stage.uploads import unpack
-from bunraku.stage.wire import BROKEN, Ack, Inbox, Refusal, parse
+from bunraku.stage.wire import Ack, CloseCode, Inbox, Refusal, parse
 
 LOG = logging.getLogger("bunraku.stage")
-LARGEST_UPLOAD = 32 * 2**20
-TYPES = {
+MIME_TYPES = {
     "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8",
     "woff2": "font/woff2", "svg": "image/svg+xml", "txt": "text/plain; charset=utf-8",
 }  # fmt: skip
 
 
 def application(stage: Stage, guard: Guard) -> ASGIApp:
+    """The application that serves a `stage` to those whom the `guard` lets in."""
     page = Page()
     api = Api(stage)
 
@@ -66,11 +67,11 @@ def application(stage: Stage, guard: Guard) -> ASGIApp:
 
 
 class Page:
-    """The built page, in memory: a request names one of these files or nothing."""
+    """The built page, in memory: a request names one of these files, or there is nothing."""
 
     def __init__(self) -> None:
         folder = files("bunraku.stage") / "web"
-        built = {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in TYPES}
+        built = {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in MIME_TYPES}
         self._files = {f"/{name}": data for name, data in built.items()}
         self._files["/"] = self._files.pop("/index.html")
         texts = {path: data for path, data in self._files.items() if path.endswith((".js", ".css"))}
@@ -78,19 +79,20 @@ class Page:
         self.paths = tuple(self._files)
 
     async def file(self, request: Request) -> Response:
+        """The file that a `request` names."""
         path = request.url.path
         suffix = path.rpartition(".")[2] if "." in path else "html"
         headers = {"Cache-Control": "no-cache"}
         if path in self._zipped and "gzip" in request.headers.get("accept-encoding", ""):
-            return Response(self._zipped[path], media_type=TYPES[suffix], headers={**headers, "Content-Encoding": "gzip"})
-        return Response(self._files[path], media_type=TYPES[suffix], headers=headers)
+            return Response(self._zipped[path], media_type=MIME_TYPES[suffix], headers={**headers, "Content-Encoding": "gzip"})
+        return Response(self._files[path], media_type=MIME_TYPES[suffix], headers=headers)
 
 
 Handler = Callable[["Api", Request], Awaitable[Response]]
 
 
 def _told(handler: Handler) -> Handler:
-    """What is wrong with a request or a file is told in the words of the error."""
+    """Answers with the text of an error that the `handler` raises."""
 
     async def wrapped(self: Api, request: Request) -> Response:
         try:
@@ -103,13 +105,13 @@ def _told(handler: Handler) -> Handler:
             return JSONResponse({"error": str(problem)}, 422)
         except Exception:
             LOG.exception("%s failed", request.url.path)
-            return JSONResponse({"error": "The stage failed at this; its log says more."}, 500)
+            return JSONResponse({"error": "The stage failed here. See its log."}, 500)
 
     return wrapped
 
 
 class Api:
-    """What the page fetches and posts."""
+    """What the page fetches from a `stage` and posts to it."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
@@ -117,23 +119,28 @@ class Api:
 
     @_told
     async def entries(self, request: Request) -> Response:
+        """The list, for a `request`."""
         stage = self._stage
-        return JSONResponse(
-            {"entries": stage.listed(), "exports": [*stage.exporters, "html"], "opens": stage.uploads.opener is not None}
-        )
+        listed: EntryListJson = {
+            "entries": stage.listed(), "exports": [*stage.exporters, "html"], "opens": stage.uploads.opener is not None,
+        }  # fmt: skip
+        return JSONResponse(listed)
 
     @_told
     async def entry(self, request: Request) -> Response:
+        """The description of the entry that a `request` names."""
         plain, _ = await asyncio.to_thread(self._stage.described, request.path_params["key"])
         return JSONResponse(plain)
 
     @_told
     async def samples(self, request: Request) -> Response:
+        """The samples of the entry that a `request` names."""
         _, samples = await asyncio.to_thread(self._stage.described, request.path_params["key"])
         return Response(samples, media_type="application/octet-stream")
 
     @_told
     async def mesh(self, request: Request) -> Response:
+        """The triangles that a `request` names."""
         data = self._stage.meshes.data.get(request.path_params["key"])
         if data is None:
             return JSONResponse({"error": "no such mesh"}, 404)
@@ -141,32 +148,38 @@ class Api:
 
     @_told
     async def inputs(self, request: Request) -> Response:
+        """The input log of the live entry that a `request` names."""
         return Response(self._stage.input_log(request.path_params["key"]), media_type="application/json")
 
     @_told
     async def replay(self, request: Request) -> Response:
-        text = (await _body(request, LARGEST_UPLOAD)).decode(errors="replace")
+        """Replays the input log that a `request` brings."""
+        text = (await _body(request, self._stage.limits.upload_bytes)).decode(errors="replace")
         self._stage.replay_log(request.path_params["key"], text)
         return JSONResponse({})
 
     @_told
     async def open(self, request: Request) -> Response:
-        files = unpack(await _body(request, LARGEST_UPLOAD))
+        """Adds the files that a `request` brings to the list."""
+        files = unpack(await _body(request, self._stage.limits.upload_bytes))
         entries = await asyncio.to_thread(self._stage.uploads.open, files)
         return JSONResponse({"opened": self._stage.add(entries)})
 
     @_told
     async def cancel(self, request: Request) -> Response:
+        """Ends the work on the entry that a `request` names."""
         self._stage.cancel(request.path_params["key"])
         return JSONResponse({})
 
     @_told
     async def edit(self, request: Request) -> Response:
+        """Edits the take that a `request` names."""
         wish = parse((await _body(request, 4096)).decode(errors="replace"))
         return JSONResponse({"take": self._stage.edit_take(request.path_params["key"], wish)})
 
     @_told
     async def export(self, request: Request) -> Response:
+        """The file that a `request` asks for."""
         async with self._exporting:
             key, suffix = request.path_params["key"], request.path_params["suffix"]
             name, data = await asyncio.to_thread(export, self._stage, key, suffix)
@@ -175,28 +188,28 @@ class Api:
 
 
 async def _body(request: Request, largest: int, patience: float = 15.0) -> bytes:
-    """The body of a `request`, if it has at most `largest` bytes and the next of them come within `patience` [s]."""
+    """The body of a `request`; raises Refusal where it has more than `largest` bytes, or none come for `patience` [s]."""
     data = bytearray()
     chunks = aiter(request.stream())
     while True:
         try:
             chunk = await asyncio.wait_for(anext(chunks, None), patience)
         except TimeoutError:
-            raise Refusal(4408, f"nothing came for {patience:g} s") from None
+            raise Refusal(CloseCode.TOO_SLOW, f"nothing came for {patience:g} s") from None
         if chunk is None:
             return bytes(data)
         data += chunk
         if len(data) > largest:
-            raise Refusal(4413, f"larger than {largest / 2**20:g} MB")
+            raise Refusal(CloseCode.TOO_LARGE, f"larger than {largest / 2**20:g} MB")
 
 
 # -- the websocket -----------------------------------------------------------------------------------------------
 
 
 async def attend(websocket: WebSocket, stage: Stage) -> None:
-    """One visitor, from the first message to the last."""
+    """Serves one visitor of the `stage` from the first message of its `websocket` to the last."""
     await websocket.accept()
-    visitor = Visitor()
+    visitor = Visitor(stage.limits)
     sender = asyncio.create_task(_send(websocket, visitor))
     try:
         code, reason = await _listen(websocket, stage, visitor)
@@ -212,8 +225,8 @@ async def attend(websocket: WebSocket, stage: Stage) -> None:
 
 
 async def _listen(websocket: WebSocket, stage: Stage, visitor: Visitor) -> tuple[int, str]:
-    """Code and reason to close with; 0 where the page has gone by itself."""
-    inbox = Inbox()
+    """Listens until the connection ends. Returns code and reason to close it with; 0 where the page has left by itself."""
+    inbox = Inbox(stage.limits)
     while True:
         received = await websocket.receive()
         if received["type"] == "websocket.disconnect":
@@ -231,11 +244,11 @@ async def _listen(websocket: WebSocket, stage: Stage, visitor: Visitor) -> tuple
             return refusal.code, refusal.reason
         except Exception:
             LOG.exception("a message from %s failed", visitor.name)
-            return BROKEN, "The stage failed at this message; its log says more."
+            return CloseCode.BROKEN, "The stage failed at this message. See its log."
 
 
 async def _send(websocket: WebSocket, visitor: Visitor) -> None:
-    """Sends what waits, as fast as this page takes it; nobody else waits for it."""
+    """Sends what waits, as fast as this page takes it; other pages do not wait for it."""
     while True:
         await visitor.wake.wait()
         visitor.wake.clear()

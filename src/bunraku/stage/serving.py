@@ -1,4 +1,4 @@
-"""`play`: the stage, served."""
+"""`play` and `serve`: the stage as a server."""
 
 from __future__ import annotations
 
@@ -23,17 +23,22 @@ from rich.console import Console
 from bunraku.errors import BunrakuError
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.guard import Guard
+from bunraku.stage.limits import StageLimits
 from bunraku.stage.page_export import standalone
 from bunraku.stage.server import application
 from bunraku.stage.stage import Exporter, Stage
 from bunraku.stage.uploads import Opener
-from bunraku.stage.wire import LARGEST
+from bunraku.writing import writing
 
-PORT = 8360
+DEFAULT_PORT = 8360
 
 
 class Serving:
-    """A stage that is served from a thread: `with serve(entries) as stage: print(stage.address)`."""
+    """A `stage` on the network: `with serve(entries) as served: print(served.address)`.
+
+    host: the address to listen on
+    port: 0 picks a free one
+    """
 
     def __init__(self, stage: Stage, *, host: str = "127.0.0.1", port: int = 0) -> None:
         self.stage = stage
@@ -45,17 +50,17 @@ class Serving:
         self.address = f"{self.origin}/?token={self.guard.token}"
         config = uvicorn.Config(
             application(stage, self.guard), log_config=None, access_log=False, ws="websockets-sansio",
-            ws_max_size=8 * LARGEST, ws_per_message_deflate=False, ws_ping_interval=20.0, ws_ping_timeout=20.0,
+            ws_max_size=8 * stage.limits.message_bytes, ws_per_message_deflate=False, ws_ping_interval=20.0, ws_ping_timeout=20.0,
             timeout_graceful_shutdown=2,
             server_header=False, date_header=False, h11_max_incomplete_event_size=32768,
         )  # fmt: skip
-        # Closed connections and malformed handshakes are nothing that the person at the terminal must read.
+        # The person at the terminal need not read about closed connections and malformed handshakes.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         self._server = uvicorn.Server(config)
         self._thread: threading.Thread | None = None
 
     def run(self) -> None:
-        """Until Ctrl-C, which is how it is meant to end."""
+        """Serves until Ctrl-C."""
         with contextlib.suppress(KeyboardInterrupt), self._socket:
             self._server.run(sockets=[self._socket])
 
@@ -88,7 +93,7 @@ def _bound(host: str, port: int) -> socket.socket:
     except OSError as problem:
         out.close()
         taken = problem.errno in (errno.EADDRINUSE, errno.EACCES)
-        advice = "--port 0 takes any that is free" if taken else "127.0.0.1 is this machine alone, 0.0.0.0 all its addresses"
+        advice = "--port 0 picks a free port" if taken else "127.0.0.1 is this machine alone, 0.0.0.0 all its addresses"
         raise BunrakuError(f"the stage cannot use {host}:{port}: {problem.strerror}\n  advice: {advice}") from None
     out.listen(64)
     return out
@@ -96,21 +101,38 @@ def _bound(host: str, port: int) -> socket.socket:
 
 def serve(
     entries: Sequence[Entry], *, host: str = "127.0.0.1", port: int = 0, opener: Opener | None = None,
-    exporters: Mapping[str, Exporter] | None = None, fps: float = 60.0,
+    exporters: Mapping[str, Exporter] | None = None, fps: float = 60.0, limits: StageLimits = StageLimits(),
 ) -> Serving:  # fmt: skip
-    """A stage to be entered with `with`: for notebooks, scripts and tests."""
-    return Serving(Stage(entries, opener=opener, exporters=exporters, fps=fps), host=host, port=port)
+    """A stage served in a thread, for notebooks, scripts and tests; used with `with`.
+
+    entries: the list
+    host, port: where it listens; 0 picks a free port
+    opener: turns a dropped file into entries
+    exporters: write a piece to a path, by suffix
+    fps: samples of live entries a second
+    limits: how much the stage takes from visitors
+
+    Raises BunrakuError if the port cannot be used.
+    """
+    return Serving(Stage(entries, opener=opener, exporters=exporters, fps=fps, limits=limits), host=host, port=port)
 
 
 def play(
-    entries: Sequence[Entry], *, host: str = "127.0.0.1", port: int = PORT, opener: Opener | None = None,
+    entries: Sequence[Entry], *, host: str = "127.0.0.1", port: int = DEFAULT_PORT, opener: Opener | None = None,
     exporters: Mapping[str, Exporter] | None = None, browser: bool | None = None, out: Path | None = None,
     console: Console | None = None,
 ) -> None:  # fmt: skip
     """Opens the stage in the browser, and serves it until Ctrl-C.
 
-    Without a display nothing is opened: the address is printed, and the recorded entries are written to `out` as
-    an HTML file that plays by a double click and, where there is an exporter for it, the first of them as a video.
+    entries: the list
+    host, port: where it listens; the default port gives way to a free one where it is taken
+    opener, exporters: as in `serve`
+    browser: whether to open a browser; by default, where there is a display
+    out: a folder
+    console: where messages are printed
+
+    Without a browser the address is printed, and the recorded entries are written to `out`: all as an HTML file that plays by a
+    double click, and the first as a video where there is an exporter for it.
     """
     console = console or Console()
     serving = _served(Stage(entries, opener=opener, exporters=exporters), host, port)
@@ -124,7 +146,7 @@ def play(
         )  # fmt: skip
     threading.Thread(target=_prepare, args=(serving.stage,), daemon=True).start()
     if seen:
-        console.print("Ctrl-C ends it.")
+        console.print("Press Ctrl-C to stop.")
         threading.Timer(0.6, webbrowser.open, (serving.address,)).start()
     else:
         _say_no_display(console, serving, host)
@@ -134,36 +156,37 @@ def play(
 
 
 def _say_no_display(console: Console, serving: Serving, host: str) -> None:
-    console.print("There is no display here, so no browser is opened. It is served until Ctrl-C.", highlight=False)
+    console.print("There is no display, so no browser is opened. The stage is served until Ctrl-C.", highlight=False)
     if host == "127.0.0.1":
         tunnel = f"ssh -L {serving.port}:127.0.0.1:{serving.port} {socket.gethostname()}"
         console.print(f"To see it from another machine:  {tunnel}  and open the address there.", soft_wrap=True, highlight=False)
 
 
 def _served(stage: Stage, host: str, port: int) -> Serving:
-    """At the wanted port; where nobody asked for the usual one and it is taken, at any."""
+    """Served at this port, or at a free one where the default port is taken."""
     try:
         return Serving(stage, host=host, port=port)
     except BunrakuError:
-        if port != PORT:
+        if port != DEFAULT_PORT:
             raise
         return Serving(stage, host=host, port=0)
 
 
 def has_display() -> bool:
+    """Whether a browser can be shown here."""
     if sys.platform in ("darwin", "win32"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _prepare(stage: Stage) -> None:
-    """The first entry, before anybody has opened the page."""
+    """Opens the first entry before anybody has loaded the page."""
     with contextlib.suppress(BunrakuError):  # whoever opens it will be told
         stage.opened(next(iter(stage.entries)))
 
 
 def _write_offline(stage: Stage, out: Path, console: Console) -> None:
-    """The recorded entries for those who have no browser here: a page with all of them, and the first as a film."""
+    """Writes the recorded entries for readers without a browser here: a page with all of them, and the first as a video."""
 
     def wrote(path: Path, what: str) -> None:
         console.print(f"wrote {path}  {what}", highlight=False, soft_wrap=True)
@@ -173,19 +196,20 @@ def _write_offline(stage: Stage, out: Path, console: Console) -> None:
         if not shown:
             return
         out.mkdir(parents=True, exist_ok=True)
-        _whole(out / "show.html", standalone(shown).encode())
+        with writing(out / "show.html") as temporary:
+            temporary.write_bytes(standalone(shown).encode())
         wrote(out / "show.html", "(a double click plays it in any browser)")
         first = shown[0].open()
         if "mp4" in stage.exporters and isinstance(first, Recorded):
             stage.exporters["mp4"](first, out / "show.mp4")
             wrote(out / "show.mp4", f"({shown[0].title})")
-        console.print("The stage is still being served; Ctrl-C ends it.", highlight=False)
+        console.print("The stage is still being served. Press Ctrl-C to stop.", highlight=False)
     except (BunrakuError, OSError) as problem:
         console.print(str(problem), style="red", highlight=False)
 
 
 def _recorded(stage: Stage, console: Console) -> list[Entry]:
-    """Entries that play by themselves. One that fails is told of, and the others go on."""
+    """Entries that play by themselves. One that fails is named, and left out."""
     out = []
     for key, entry in list(stage.entries.items()):
         try:
@@ -196,13 +220,6 @@ def _recorded(stage: Stage, console: Console) -> list[Entry]:
         if isinstance(thing, Recorded):
             out.append(replace(entry, shows=thing))
     return out
-
-
-def _whole(path: Path, data: bytes) -> None:
-    """A file appears whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(data)
-    part.replace(path)
 
 
 def _own_address() -> str:

@@ -1,4 +1,4 @@
-"""The stage: its entries, what they open, the rooms where live ones run, and what visitors ask for."""
+"""The stage: its entries, the rooms where live ones run, and what visitors ask for."""
 
 from __future__ import annotations
 
@@ -15,36 +15,41 @@ from bunraku.stage import describe, takes
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.hand_commands import BadCommand, from_plain
 from bunraku.stage.input_log import read_log
+from bunraku.stage.limits import StageLimits
 from bunraku.stage.live import Live, Sample
 from bunraku.stage.mesh_store import Meshes
+from bunraku.stage.messages import EntryJson, PieceJson, ProgressJson, StageMessageJson, TakeHistoryJson
 from bunraku.stage.room import Room, Visitor
 from bunraku.stage.takes import Take
 from bunraku.stage.uploads import Opener, Uploads
-from bunraku.stage.wire import FULL, MALFORMED, OUT_OF_ORDER, VERSION, Refusal
+from bunraku.stage.wire import PROTOCOL_VERSION, CloseCode, Refusal
 
 Plain = dict[str, Any]
 Exporter = Callable[[Recorded, Path], None]
-MOST_VISITORS, MOST_ENTRIES = 32, 200
 
 
 class Stage:
-    """What is on, shared by all visitors. Recorded pieces play in each page by itself; live ones are shared.
+    """The entries, shared by all visitors. Each page plays recorded pieces by itself; live ones are shared.
 
-    `opener` turns a dropped file into entries; `exporters` write a piece to a path, by suffix ("glb", "mp4").
+    entries: the list
+    opener: turns a dropped file into entries
+    exporters: write a piece to a path, by suffix ("glb", "mp4")
+    fps: samples of live entries a second
+    limits: how much it takes from visitors, and keeps
     """
 
     def __init__(
         self, entries: Sequence[Entry], *, opener: Opener | None = None, exporters: Mapping[str, Exporter] | None = None,
-        fps: float = 60.0,
+        fps: float = 60.0, limits: StageLimits = StageLimits(),
     ) -> None:  # fmt: skip
-        self.exporters, self._fps = dict(exporters or {}), fps
+        self.exporters, self._fps, self.limits = dict(exporters or {}), fps, limits
         self.uploads = Uploads(opener)
         self.entries: dict[str, Entry] = {f"e{k}": entry for k, entry in enumerate(entries)}
         self.takes: dict[str, Take] = {}
-        self.meshes = Meshes()
+        self.meshes = Meshes(limits)
         self.visitors: set[Visitor] = set()
         self._things: dict[str, Recorded | Live] = {}
-        self._described: dict[str, tuple[Recorded, Plain, bytes]] = {}
+        self._described: dict[str, tuple[Recorded, PieceJson, bytes]] = {}
         self._rooms: dict[str, Room] = {}
         self._opening = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
@@ -53,7 +58,8 @@ class Stage:
 
     # -- entries -------------------------------------------------------------------------------------------------
 
-    def listed(self) -> list[Plain]:
+    def listed(self) -> list[EntryJson]:
+        """The list, for the page."""
         return [
             {
                 "id": key, "title": entry.title, "about": entry.about, "group": entry.group,
@@ -63,14 +69,17 @@ class Stage:
         ]  # fmt: skip
 
     def opened(self, key: str) -> Recorded | Live:
-        """What an entry shows. The first time may take a while: not for the event loop."""
+        """What the entry `key` shows. The first time may take a while: do not call it in the event loop.
+
+        Raises UnknownName if there is no such entry.
+        """
         if key in self.takes:
             return self.takes[key].piece
         if key not in self.entries:
             raise UnknownName("entry", key, tuple(self.entries))
         with self._opening:
             own = self._locks.setdefault(key, threading.Lock())
-        with own:  # one that takes long keeps nobody from another
+        with own:  # a slow entry does not block others
             if key not in self._things:
                 self._things[key] = self.entries[key].open(progress=lambda word: self._tell_progress(key, word))
             return self._things[key]
@@ -82,7 +91,7 @@ class Stage:
 
     def _tell_progress(self, key: str, word: Progress) -> None:
         """Called by the thread that opens an entry."""
-        told = {"type": "progress", "entry": key, "stage": word.stage, "done": word.done, "text": word.text}
+        told: ProgressJson = {"type": "progress", "entry": key, "stage": word.stage, "done": word.done, "text": word.text}
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.tell_all, told)
 
@@ -94,27 +103,27 @@ class Stage:
         if cancel is not None:
             cancel()
 
-    def described(self, key: str) -> tuple[Plain, bytes]:
-        """An entry for the page: its description and its samples. Not for the event loop."""
+    def described(self, key: str) -> tuple[PieceJson, bytes]:
+        """The entry `key` for the page: its description and its samples. Do not call it in the event loop."""
         thing, entry = self.opened(key), self.entries[key]
-        head = {"id": key, "title": entry.title, "about": entry.about, "front": entry.front}
         if not isinstance(thing, Recorded):
-            return {**head, **describe.live(thing, self.meshes)}, b""
+            return describe.piece(key, entry, describe.live(thing, self.meshes)), b""
         if key not in self._described or self._described[key][0] is not thing:
-            plain, samples = describe.recorded(thing, self.meshes)
-            self._described[key] = (thing, {**head, **plain}, samples)
+            content, samples = describe.recorded(thing, self.meshes)
+            self._described[key] = (thing, describe.piece(key, entry, content), samples)
         return self._described[key][1:]
 
     def add(self, entries: Sequence[Entry]) -> list[str]:
-        """More lines for the list."""
-        if len(self.entries) + len(entries) > MOST_ENTRIES:
-            raise BunrakuError(f"the list is full: {MOST_ENTRIES} entries\n  advice: start the stage again")
+        """Adds `entries` to the list and returns their keys; raises BunrakuError if the list is full."""
+        if len(self.entries) + len(entries) > self.limits.entries:
+            raise BunrakuError(f"the list is full: {self.limits.entries} entries\n  advice: start the stage again")
         keys = [f"n{next(self._numbers)}" for _ in entries]
         self.entries.update(zip(keys, entries, strict=True))
         self.tell_all({"type": "entries"})
         return keys
 
     def keep_take(self, live: Live, samples: list[Sample]) -> None:
+        """Adds the recorded `samples` of a `live` thing to the list as a take; tells the visitors where that fails."""
         try:
             piece = takes.recorded(live, samples)
         except BunrakuError as problem:
@@ -130,8 +139,11 @@ class Stage:
         self.takes[key] = Take(piece)
         self.tell_all({"type": "taken", "entry": key})
 
-    def edit_take(self, key: str, wish: Plain) -> Plain:
-        """Trims a take, or goes back or forth in its history."""
+    def edit_take(self, key: str, wish: Plain) -> TakeHistoryJson:
+        """Trims the take `key`, or goes back or forth in its history, as the `wish` of a page says.
+
+        Raises UnknownName if there is no such take, Refusal if the wish is malformed.
+        """
         if key not in self.takes:
             raise UnknownName("take", key, tuple(self.takes))
         take = self.takes[key]
@@ -143,27 +155,31 @@ class Stage:
             case {"edit": "redo", **rest} if not rest:
                 take.redo()
             case _:
-                raise Refusal(MALFORMED, "an edit is trim (start, stop), undo or redo")
+                raise Refusal(CloseCode.MALFORMED, "an edit is trim (start, stop), undo or redo")
         self.tell_all({"type": "entries"})
         return _history(take)
 
     # -- visitors ------------------------------------------------------------------------------------------------
 
-    def tell_all(self, message: Plain) -> None:
+    def tell_all(self, message: StageMessageJson) -> None:
+        """Sends a `message` to all visitors."""
         for visitor in self.visitors:
             visitor.tell(message)
 
     def notice_all(self, text: str) -> None:
+        """Shows a `text` to all visitors, as a warning."""
         for visitor in self.visitors:
             visitor.notice(text, level="warning")
 
     def welcome(self, visitor: Visitor) -> None:
-        if len(self.visitors) >= MOST_VISITORS:
-            raise Refusal(FULL, f"the house is full: {MOST_VISITORS} visitors")
+        """Lets a `visitor` in; raises Refusal if there are too many."""
+        if len(self.visitors) >= self.limits.visitors:
+            raise Refusal(CloseCode.FULL, f"the stage is full: {self.limits.visitors} visitors")
         self.visitors.add(visitor)
-        visitor.tell({"type": "welcome", "version": VERSION, "you": visitor.name})
+        visitor.tell({"type": "welcome", "version": PROTOCOL_VERSION, "you": visitor.name})
 
     def goodbye(self, visitor: Visitor) -> None:
+        """Lets a `visitor` out."""
         self.visitors.discard(visitor)
         self._leave(visitor)
 
@@ -192,7 +208,7 @@ class Stage:
                 del self._rooms[key]
         if key not in self._rooms:
             try:
-                self._rooms[key] = Room(key, thing, on_take=self.keep_take, fps=self._fps)
+                self._rooms[key] = Room(key, thing, on_take=self.keep_take, fps=self._fps, limits=self.limits)
             except BunrakuError as problem:
                 visitor.notice(str(problem), level="error")
                 return
@@ -204,25 +220,26 @@ class Stage:
     # -- input logs ----------------------------------------------------------------------------------------------
 
     def input_log(self, key: str) -> str:
-        """The commands since the last reset of a live entry, as JSON."""
+        """The commands since the last reset of the live entry `key`, as JSON."""
         if key not in self._rooms:
             raise BunrakuError("nothing has been driven here yet")
         return self._rooms[key].run.log.to_json()
 
     def replay_log(self, key: str, text: str) -> None:
-        """A saved log, replayed for everybody in the room."""
+        """Replays a saved log (`text`) in the live entry `key`; raises BunrakuError if nobody is there or the log does not fit."""
         room = self._rooms.get(key)
         if room is None or not room.visitors:
             raise BunrakuError("open the live entry first")
-        room.run.replay(read_log(text, room.live))
+        room.run.replay(read_log(text, room.live, limits=self.limits))
 
     async def close(self) -> None:
+        """Stops all live entries and deletes dropped files."""
         self.uploads.close()
         for room in self._rooms.values():
             await asyncio.to_thread(room.run.stop)
 
     async def handle(self, visitor: Visitor, message: Plain) -> None:
-        """What a visitor asks for. A Refusal for what is malformed; a notice for what cannot be."""
+        """Does what a `visitor` asks for in a `message`. Raises Refusal if it is malformed; shows a notice if it is impossible."""
         match message:
             case {"type": "hello"}:
                 self.welcome(visitor)
@@ -238,8 +255,8 @@ class Stage:
                 self._drive(visitor, message)
 
     def _drive(self, visitor: Visitor, message: Plain) -> None:
-        """Only whoever has control is obeyed; the others' messages are well-formed or refused all the same."""
-        act = _deed(message)
+        """Obeys the driver alone; malformed messages of others are refused all the same."""
+        act = _action(message)
         room = _room(visitor)
         if room.driver is not visitor:
             visitor.notice("Somebody else is driving: ask for control.")
@@ -250,7 +267,7 @@ class Stage:
             visitor.notice(str(problem), level="error")
 
 
-def _deed(message: Plain) -> Callable[[Room], None]:
+def _action(message: Plain) -> Callable[[Room], None]:
     match message:
         case {"type": "record", "on": bool(on), **rest} if not rest:
             return lambda room: room.record(on)
@@ -265,15 +282,15 @@ def _deed(message: Plain) -> Callable[[Room], None]:
     try:
         command = from_plain(message)
     except BadCommand as problem:
-        raise Refusal(MALFORMED, str(problem)) from None
+        raise Refusal(CloseCode.MALFORMED, str(problem)) from None
     return lambda room: room.run.push(command)
 
 
 def _room(visitor: Visitor) -> Room:
     if visitor.room is None:
-        raise Refusal(OUT_OF_ORDER, "join a live entry first")
+        raise Refusal(CloseCode.OUT_OF_ORDER, "join a live entry first")
     return visitor.room
 
 
-def _history(take: Take) -> Plain:
+def _history(take: Take) -> TakeHistoryJson:
     return {"undo": take.can_undo, "redo": take.can_redo}

@@ -1,4 +1,4 @@
-"""Takes: what was recorded live, as a Motion that can be trimmed, with every step back kept."""
+"""Takes: recordings of live entries, as motions that can be trimmed, with undo and redo."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bunraku.stage.live import Live, Sample
 
 
 def recorded(live: Live, samples: Sequence[Sample]) -> Recorded:
-    """Samples of a live thing as a motion that starts at t = 0."""
+    """The `samples` of a `live` thing as a motion that starts at t = 0; raises MotionError if there are fewer than two."""
     if len(samples) < 2:
         raise MotionError("the take is empty", advice="record for a moment longer")
     names: dict[str, int] = {}
@@ -36,7 +36,7 @@ def recorded(live: Live, samples: Sequence[Sample]) -> Recorded:
 
 
 def trimmed(piece: Recorded, start: float, stop: float) -> Recorded:
-    """The part between two times; it starts at t = 0."""
+    """The part of a `piece` between the times `start` and `stop` [s]; it starts at t = 0. Raises MotionError if nothing is left."""
     motion = piece.motion
     rows = (motion.t >= start - 1e-9) & (motion.t <= stop + 1e-9)
     if rows.sum() < 2:
@@ -55,7 +55,7 @@ def trimmed(piece: Recorded, start: float, stop: float) -> Recorded:
 
 
 class Take:
-    """A recorded piece with its history."""
+    """A recorded `piece` with its history."""
 
     def __init__(self, piece: Recorded) -> None:
         self._versions = [piece]
@@ -63,22 +63,28 @@ class Take:
 
     @property
     def piece(self) -> Recorded:
+        """As it is now."""
         return self._versions[self._at]
 
     @property
     def can_undo(self) -> bool:
+        """Whether there is an older version."""
         return self._at > 0
 
     @property
     def can_redo(self) -> bool:
+        """Whether there is a newer version."""
         return self._at < len(self._versions) - 1
 
     def trim(self, start: float, stop: float) -> None:
+        """Keeps the part between `start` and `stop` [s]."""
         self._versions[self._at + 1 :] = [trimmed(self.piece, start, stop)]
         self._at += 1
 
     def undo(self) -> None:
+        """Goes back one version."""
         self._at = max(self._at - 1, 0)
 
     def redo(self) -> None:
+        """Goes forward one version."""
         self._at = min(self._at + 1, len(self._versions) - 1)

@@ -21,24 +21,25 @@ from bunraku.stage.confinement import PACKAGE
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.live import Live
 from bunraku.stage.page_export import safe_name
-from bunraku.stage.wire import MALFORMED, Refusal
+from bunraku.stage.wire import CloseCode, Refusal
 
 Opener = Callable[[Path], Sequence[Entry]] | str
 """Turns a file into entries: a function of a module, or its name, "module:function", so that another process finds it."""
-ATTACHED = (".stl", ".obj", ".mtl", ".dae", ".ply", ".png", ".jpg", ".jpeg")
-"""Files that belong to another that is dropped with them."""
 
 
 def unpack(body: bytes) -> list[tuple[str, bytes]]:
-    """Files by name: a u32, so many bytes of JSON [[name, size], …], and the files one after the other."""
+    """The files in the `body` of a request, by name: a u32, so many bytes of JSON [[name, size], …], then the files.
+
+    Raises Refusal if it is malformed.
+    """
     try:
         (head,) = struct.unpack_from("<I", body)
         listed = json.loads(body[4 : 4 + head])
         sizes = [(str(name), int(size)) for name, size in listed]
     except (struct.error, ValueError, TypeError, RecursionError):
-        raise Refusal(MALFORMED, "not a list of files") from None
+        raise Refusal(CloseCode.MALFORMED, "not a list of files") from None
     if not 0 < len(sizes) <= 64 or any(size < 0 for _, size in sizes) or 4 + head + sum(s for _, s in sizes) != len(body):
-        raise Refusal(MALFORMED, "the sizes of the files do not add up")
+        raise Refusal(CloseCode.MALFORMED, "the sizes of the files do not add up")
     out, at = [], 4 + head
     for name, size in sizes:
         out.append((name, body[at : at + size]))
@@ -96,7 +97,8 @@ class Uploads:
         names = [safe_name(name) for name, _ in files]
         for name, (_, data) in zip(names, files, strict=True):
             (folder / name).write_bytes(data)
-        wanted = [name for name in names if not name.lower().endswith(ATTACHED)] or names
+        attached = (".stl", ".obj", ".mtl", ".dae", ".ply", ".png", ".jpg", ".jpeg")  # belong to a file dropped with them
+        wanted = [name for name in names if not name.lower().endswith(attached)] or names
         with self._readers:
             read = self._run(_read, self.opener, [folder / name for name in wanted], folder=folder, seconds=self.limits.reading)
         return [self._entry(one, folder) for one in read]
@@ -216,6 +218,7 @@ def own_meshes(thing: Recorded | Live, folder: Path) -> Recorded | Live:
 
 
 def mesh_files(thing: Recorded | Live) -> Iterator[str]:
+    """The mesh files that a `thing` refers to."""
     figures: Any = [t.figure for t in thing.motion.tracks] if isinstance(thing, Recorded) else thing.figures
     for shape in (*(s for f in figures for s in f.shapes), *thing.scene.obstacles):
         if isinstance(shape.geometry, Mesh):

@@ -1,7 +1,7 @@
-"""What travels over the websocket, and what is refused.
+"""The websocket's protocol: what pages and stage send, and what is refused.
 
-The page sends JSON objects {"n": 1, "type": …}, counted from 1, the first of them a hello; and five bytes,
-ACK and a u32, for the newest sample that it has drawn. The stage answers with JSON, and with samples:
+The page sends JSON objects {"n": 1, "type": …}, numbered from 1, the first of them a hello; and five bytes,
+ACK and a u32, for the newest sample that it has drawn. The stage answers with JSON (`messages`), and with samples:
 
     u8 SAMPLE, u8 0, u16 0, u32 number, f64 t, f32 q of every figure, f32 tensions of every figure,
     f32 series, u8 for each rope: 1 where it is at its limit
@@ -12,26 +12,40 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, NoReturn
 
 import numpy as np
 
+from bunraku.stage.limits import StageLimits
 from bunraku.stage.live import Live, Sample
 
-VERSION = 1
-ACK, SAMPLE = 1, 2
-LARGEST = 8192
-"""Bytes of one message from the page."""
-RATE, BURST = 240.0, 480.0
-"""Messages a second, and how many may come at once."""
+PROTOCOL_VERSION = 1
 
-MALFORMED, UNKNOWN_VISITOR, OUT_OF_ORDER, TOO_LARGE, FULL, TOO_FAST, BROKEN = 4400, 4401, 4409, 4413, 4423, 4429, 4500
+
+class MessageKind(IntEnum):
+    """The first byte of a binary message."""
+
+    ACK = 1
+    SAMPLE = 2
+
+
+class CloseCode(IntEnum):
+    """Why a connection is closed: the status of HTTP, plus 4000."""
+
+    MALFORMED = 4400
+    TOO_SLOW = 4408
+    OUT_OF_ORDER = 4409
+    TOO_LARGE = 4413
+    FULL = 4423
+    TOO_FAST = 4429
+    BROKEN = 4500
 
 
 class Refusal(Exception):
-    """The connection is closed with this code and reason."""
+    """The connection is closed with this `code` and `reason`."""
 
-    def __init__(self, code: int, reason: str) -> None:
+    def __init__(self, code: CloseCode, reason: str) -> None:
         super().__init__(reason)
         # A close frame holds 123 bytes of reason.
         self.code, self.reason = code, reason.encode()[:120].decode(errors="ignore")
@@ -45,55 +59,58 @@ class Ack:
 
 
 class Inbox:
-    """Checks what one page sends: size, speed, form and order. What it refuses has changed nothing."""
+    """Checks what one page sends, against `limits`: size, rate, form and order. What it refuses has changed nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: StageLimits = StageLimits()) -> None:
+        self._limits = limits
         self._count = 0
         self._greeted = False
-        self._tokens, self._then = BURST, float("-inf")
+        self._tokens, self._then = limits.message_burst, float("-inf")
 
     def read(self, message: str | bytes, now: float) -> dict[str, Any] | Ack:
+        """The `message` that came at the time `now` [s], parsed; raises Refusal if it breaks the protocol."""
         self._slow_enough(now)
-        if len(message) > LARGEST:
-            raise Refusal(TOO_LARGE, f"a message has at most {LARGEST} bytes")
+        if len(message) > self._limits.message_bytes:
+            raise Refusal(CloseCode.TOO_LARGE, f"a message has at most {self._limits.message_bytes} bytes")
         if isinstance(message, bytes):
             return self._ack(message)
         plain = parse(message)
         n, kind = plain.pop("n", None), plain.get("type")
         if isinstance(n, bool) or not isinstance(n, int) or not isinstance(kind, str):
-            raise Refusal(MALFORMED, 'a message has a number "n" and a "type"')
+            raise Refusal(CloseCode.MALFORMED, 'a message has a number "n" and a "type"')
         if n != self._count + 1:
-            raise Refusal(OUT_OF_ORDER, f"message {self._count + 1} was expected")
+            raise Refusal(CloseCode.OUT_OF_ORDER, f"expected message {self._count + 1}, got {n}")
         if (kind == "hello") == self._greeted:
-            raise Refusal(OUT_OF_ORDER, "the first message, and no other, is a hello")
-        if kind == "hello" and plain != {"type": "hello", "version": VERSION}:
-            raise Refusal(MALFORMED, f"this stage speaks version {VERSION}: reload the page")
+            raise Refusal(CloseCode.OUT_OF_ORDER, "the first message, and no other, is a hello")
+        if kind == "hello" and plain != {"type": "hello", "version": PROTOCOL_VERSION}:
+            raise Refusal(CloseCode.MALFORMED, f"this stage uses version {PROTOCOL_VERSION} of the protocol: reload the page")
         self._count, self._greeted = n, True
         return plain
 
     def _slow_enough(self, now: float) -> None:
-        self._tokens = min(BURST, self._tokens + RATE * max(now - self._then, 0.0))
+        rate, burst = self._limits.message_rate, self._limits.message_burst
+        self._tokens = min(burst, self._tokens + rate * max(now - self._then, 0.0))
         self._then = now
         if self._tokens < 1.0:
-            raise Refusal(TOO_FAST, f"more than {RATE:g} messages a second")
+            raise Refusal(CloseCode.TOO_FAST, f"more than {rate:g} messages a second")
         self._tokens -= 1.0
 
     def _ack(self, message: bytes) -> Ack:
-        if len(message) != 5 or message[0] != ACK:
-            raise Refusal(MALFORMED, "the only binary message is an acknowledgement of 5 bytes")
+        if len(message) != 5 or message[0] != MessageKind.ACK:
+            raise Refusal(CloseCode.MALFORMED, "the only binary message is an acknowledgement of 5 bytes")
         if not self._greeted:
-            raise Refusal(OUT_OF_ORDER, "the first message is a hello")
+            raise Refusal(CloseCode.OUT_OF_ORDER, "the first message is a hello")
         return Ack(struct.unpack_from("<I", message, 1)[0])
 
 
 def parse(text: str) -> dict[str, Any]:
-    """A JSON object, read strictly: no NaN, no key twice."""
+    """The JSON object in `text`, read strictly: no NaN, no key twice. Raises Refusal if it is anything else."""
     try:
         plain = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
     except (ValueError, RecursionError):
-        raise Refusal(MALFORMED, "not JSON") from None
+        raise Refusal(CloseCode.MALFORMED, "not JSON") from None
     if not isinstance(plain, dict):
-        raise Refusal(MALFORMED, "a message is a JSON object")
+        raise Refusal(CloseCode.MALFORMED, "a message is a JSON object")
     return plain
 
 
@@ -109,7 +126,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class Packer:
-    """Samples of one live thing as bytes."""
+    """Packs samples of a `live` thing into bytes."""
 
     def __init__(self, live: Live) -> None:
         self._ropes = [[s.name for s in (*f.strings, *f.wires)] for f in live.figures]
@@ -117,8 +134,9 @@ class Packer:
         self._series = len(live.series)
 
     def pack(self, sample: Sample, number: int) -> bytes:
+        """The bytes of a `sample` with its `number`."""
         tension = sample.tension or self._zero
         series = sample.series or (0.0,) * self._series
         floats = np.concatenate((*sample.q, *tension, series)).astype("<f4")
         limit = np.array([(k, name) in sample.at_limit for k, names in enumerate(self._ropes) for name in names], "u1")
-        return struct.pack("<BBHId", SAMPLE, 0, 0, number & 0xFFFFFFFF, sample.t) + floats.tobytes() + limit.tobytes()
+        return struct.pack("<BBHId", MessageKind.SAMPLE, 0, 0, number & 0xFFFFFFFF, sample.t) + floats.tobytes() + limit.tobytes()

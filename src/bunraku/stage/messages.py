@@ -1,0 +1,444 @@
+"""The JSON that stage and page exchange. `tools/message_types.py` writes stage-web/src/messages.ts from these classes.
+
+A class XyzJson here is the interface Xyz there. Commands of a hand (pull, release, winch, sticks, reset) are the dataclasses of
+`hand_commands`. Numbers that the page needs are listed in the tool.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+Vec3 = tuple[float, float, float]
+Quat = tuple[float, float, float, float]
+
+# -- figures and scenes ----------------------------------------------------------------------------------------------
+
+
+class AtJson(TypedDict):
+    """A point of a frame; frame -1 is the world."""
+
+    frame: int
+    position: Vec3
+
+
+class VariableJson(TypedDict):
+    """A variable of a figure; null where there is no limit."""
+
+    name: str
+    unit: str
+    lower: float | None
+    upper: float | None
+    kinematic: bool
+    start: float
+
+
+class FrameJson(TypedDict):
+    """A frame of a figure; one that moves says how, and which element of q moves it."""
+
+    name: str
+    parent: int
+    position: Vec3
+    rotation: Quat
+    motion: NotRequired[Literal["rotate", "translate", "screw"]]
+    axis: NotRequired[Vec3]
+    pitch: NotRequired[float]
+    q: NotRequired[int]
+
+
+class RopeJson(TypedDict):
+    """A string, or a wire (rigid); q is -1 where no variable winds it."""
+
+    name: str
+    path: list[AtJson]
+    length: float
+    ratio: float
+    q: int
+    rigid: bool
+
+
+class SphereJson(TypedDict):
+    """A sphere."""
+
+    kind: Literal["sphere"]
+    radius: float
+
+
+class CapsuleJson(TypedDict):
+    """A capsule along z."""
+
+    kind: Literal["capsule"]
+    radius: float
+    length: float
+
+
+class CylinderJson(TypedDict):
+    """A cylinder along z."""
+
+    kind: Literal["cylinder"]
+    radius: float
+    length: float
+
+
+class BoxJson(TypedDict):
+    """A box by its edges."""
+
+    kind: Literal["box"]
+    size: Vec3
+
+
+class MeshJson(TypedDict):
+    """Triangles, fetched by their key."""
+
+    kind: Literal["mesh"]
+    mesh: str
+    scale: Vec3
+
+
+class PlaneJson(TypedDict):
+    """A half space, solid on the side that the normal points away from."""
+
+    kind: Literal["plane"]
+    normal: Vec3
+
+
+class NoGeometryJson(TypedDict):
+    """Nothing that the page can draw."""
+
+    kind: Literal["none"]
+
+
+GeometryJson = SphereJson | CapsuleJson | CylinderJson | BoxJson | MeshJson | PlaneJson | NoGeometryJson
+
+
+class ShapeJson(TypedDict):
+    """A geometry fixed in a frame."""
+
+    frame: int
+    name: str
+    position: Vec3
+    rotation: Quat
+    color: Vec3
+    geometry: GeometryJson
+
+
+class BodyJson(TypedDict):
+    """A mass [kg] with its centre in a frame [m]."""
+
+    name: str
+    frame: int
+    mass: float
+    com: Vec3
+
+
+class SpringJson(TypedDict):
+    """A spring between two points."""
+
+    name: str
+    a: AtJson
+    b: AtJson
+    length: float
+
+
+class ContactJson(TypedDict):
+    """A point that cannot pass a plane."""
+
+    name: str
+    point: AtJson
+    plane: AtJson
+    normal: Vec3
+
+
+class FigureJson(TypedDict):
+    """A figure."""
+
+    name: str
+    variables: list[VariableJson]
+    frames: list[FrameJson]
+    bodies: list[BodyJson]
+    ropes: list[RopeJson]
+    springs: list[SpringJson]
+    contacts: list[ContactJson]
+    shapes: list[ShapeJson]
+
+
+class ObstacleJson(TypedDict):
+    """An obstacle of a scene."""
+
+    name: str
+    position: Vec3
+    rotation: Quat
+    color: Vec3
+    geometry: GeometryJson
+
+
+class SceneJson(TypedDict):
+    """A scene; the floor is a height [m], or null."""
+
+    name: str
+    floor: float | None
+    obstacles: list[ObstacleJson]
+
+
+# -- entries and what they show --------------------------------------------------------------------------------------
+
+
+class BlockJson(TypedDict):
+    """An array in the samples of a piece: what it holds and how long it is. Blocks follow each other."""
+
+    field: Literal["t", "q", "tension", "contact", "series"]
+    type: Literal["f4", "f8"]
+    rows: int
+    columns: int
+    ghost: bool
+    track: int
+
+
+class MarkJson(TypedDict):
+    """A moment with a name."""
+
+    t: float
+    text: str
+    kind: str
+
+
+class TrackJson(TypedDict):
+    """Who moves: a figure of the piece; a ghost is a reference."""
+
+    name: str
+    ghost: bool
+    figure: int
+
+
+class SeriesJson(TypedDict):
+    """A number over time."""
+
+    name: str
+    unit: str
+
+
+class ContentJson(TypedDict):
+    """What a piece shows."""
+
+    live: bool
+    dt: NotRequired[float]
+    scene: SceneJson
+    figures: list[FigureJson]
+    tracks: list[TrackJson]
+    series: list[SeriesJson]
+    marks: list[MarkJson]
+    blocks: list[BlockJson]
+    pulls: NotRequired[list[str]]
+    sticks: NotRequired[list[str]]
+
+
+class PieceJson(ContentJson):
+    """An entry that has been opened. `front` is the direction of the audience in the plane of the floor."""
+
+    id: str
+    title: str
+    about: str
+    front: tuple[float, float] | None
+
+
+class TakeHistoryJson(TypedDict):
+    """Whether a take can be undone or redone."""
+
+    undo: bool
+    redo: bool
+
+
+class EntryJson(TypedDict):
+    """A line of the list."""
+
+    id: str
+    title: str
+    about: str
+    group: str
+    take: NotRequired[TakeHistoryJson | None]
+
+
+class EntryListJson(TypedDict):
+    """The list, the suffixes of exports, and whether files can be dropped."""
+
+    entries: list[EntryJson]
+    exports: list[str]
+    opens: bool
+
+
+class StandaloneEntryJson(TypedDict):
+    """An entry of a page that plays by itself; samples are zipped, in base64."""
+
+    entry: EntryJson
+    piece: PieceJson
+    samples: str
+
+
+class StandaloneDataJson(TypedDict):
+    """What a page that plays by itself carries."""
+
+    entries: list[StandaloneEntryJson]
+    meshes: dict[str, str]
+
+
+# -- from the stage to the page --------------------------------------------------------------------------------------
+
+
+class WelcomeJson(TypedDict):
+    """The answer to a hello."""
+
+    type: Literal["welcome"]
+    version: int
+    you: str
+
+
+class ControlJson(TypedDict):
+    """Who drives a live entry, and who asks for control."""
+
+    type: Literal["control"]
+    you: str
+    driver: str | None
+    asking: list[str]
+    watching: int
+
+
+class RunStateJson(TypedDict):
+    """How a live entry runs; real_time is the part of real time that it keeps up with, at most 1."""
+
+    type: Literal["state"]
+    entry: str
+    paused: bool
+    recording: bool
+    replaying: bool
+    rate: float
+    real_time: float
+
+
+class NoticeJson(TypedDict):
+    """A text for the visitor; the level is info, warning or error."""
+
+    type: Literal["notice"]
+    level: str
+    text: str
+
+
+class EntriesChangedJson(TypedDict):
+    """The list of entries has changed."""
+
+    type: Literal["entries"]
+
+
+class TakenJson(TypedDict):
+    """A take was recorded as this entry."""
+
+    type: Literal["taken"]
+    entry: str
+
+
+class ProgressJson(TypedDict):
+    """How far the work is that makes an entry; done goes from 0 to 1."""
+
+    type: Literal["progress"]
+    entry: str
+    stage: str
+    done: float
+    text: str
+
+
+StageMessageJson = WelcomeJson | ControlJson | RunStateJson | NoticeJson | EntriesChangedJson | TakenJson | ProgressJson
+
+# -- from the page to the stage --------------------------------------------------------------------------------------
+
+
+class HelloJson(TypedDict):
+    """The first message of a page."""
+
+    type: Literal["hello"]
+    version: int
+
+
+class JoinJson(TypedDict):
+    """Enter a live entry."""
+
+    type: Literal["join"]
+    entry: str
+
+
+class LeaveJson(TypedDict):
+    """Leave it."""
+
+    type: Literal["leave"]
+
+
+class AskJson(TypedDict):
+    """Ask for control."""
+
+    type: Literal["ask"]
+
+
+class GiveJson(TypedDict):
+    """Give control to a visitor by name, or to nobody."""
+
+    type: Literal["give"]
+    to: str
+
+
+class RecordingJson(TypedDict):
+    """Start or stop a recording."""
+
+    type: Literal["record"]
+    on: bool
+
+
+class PauseJson(TypedDict):
+    """Pause or go on."""
+
+    type: Literal["pause"]
+    on: bool
+
+
+class SpeedJson(TypedDict):
+    """Run at this multiple of real time."""
+
+    type: Literal["speed"]
+    rate: float
+
+
+class StepJson(TypedDict):
+    """One step while paused."""
+
+    type: Literal["step"]
+
+
+class ReplayJson(TypedDict):
+    """Replay the inputs since the last reset."""
+
+    type: Literal["replay"]
+
+
+PageRequestJson = (
+    HelloJson | JoinJson | LeaveJson | AskJson | GiveJson
+    | RecordingJson | PauseJson | SpeedJson | StepJson | ReplayJson
+)  # fmt: skip
+
+
+class TrimJson(TypedDict):
+    """Keep the part of a take between two times [s]."""
+
+    edit: Literal["trim"]
+    start: float
+    stop: float
+
+
+class UndoJson(TypedDict):
+    """One step back in the history of a take."""
+
+    edit: Literal["undo"]
+
+
+class RedoJson(TypedDict):
+    """One step forward."""
+
+    edit: Literal["redo"]
+
+
+TakeEditJson = TrimJson | UndoJson | RedoJson
