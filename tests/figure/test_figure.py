@@ -131,7 +131,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"frames": (BASE, ARM, TIP, Frame("x", variable=Variable("swing")))},
         "variable 'swing': the name is taken",
     ),
-    "length moves": ({"lengths": (LENGTH, Variable("x", "rotate"))}, "variable 'x': a length variable is kinematic"),
+    "length moves": ({"lengths": (LENGTH, Variable("x", "rotate"))}, "variable 'x': a length variable must be kinematic"),
     "body": ({"bodies": (Body("hook", 1.0),)}, "body 'hook': frame: no frame is called 'hook'"),
     "shape": ({"shapes": (Shape("hook", Sphere(1.0)),)}, "shape 'hook': frame: no frame is called 'hook'"),
     "hook": (

@@ -15,8 +15,6 @@ from bunraku.figure.figure import Figure
 from bunraku.figure.force import Effort
 from bunraku.figure.frame import WORLD, Frame, Variable
 
-"""What the name of a motor's input has behind the name of the variable that it drives."""
-
 
 def actuated(figure: Figure, *, carriage: float = 0.5, winch: float = 0.2, bandwidth: float = 20.0) -> Figure:
     """The figure with a motor on every kinematic variable.

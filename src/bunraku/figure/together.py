@@ -32,7 +32,7 @@ def together(
     if not parts:
         raise FigureError("no figure to put together", name=name, advice="together('pair', {'left': …, 'right': …})")
     if len({part.gravity for part in parts}) > 1:
-        raise FigureError("the figures live in different gravity", name=name, field="gravity", advice="figure.replace(gravity=…)")
+        raise FigureError("the figures have different gravity", name=name, field="gravity", advice="figure.replace(gravity=…)")
     frames = tuple(f for part in parts for f in part.frames)
     ropes, lengths = with_lengths(frames, tuple(strings))
     return Figure(

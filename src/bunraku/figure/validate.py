@@ -84,7 +84,7 @@ def _check_variables(figure: Figure) -> None:
     _unique("variable", figure.names)
     for own in figure.lengths:
         if own.motion != "length" or not own.kinematic:
-            raise FigureError("a length variable is kinematic", kind="variable", name=own.name)
+            raise FigureError("a length variable must be kinematic", kind="variable", name=own.name)
     for string in (*figure.strings, *figure.wires):
         if string.variable is not None and string.variable not in figure.names:
             raise _missing(string.kind, string.name, "length", string.variable, figure.names, what="variable")
@@ -103,7 +103,7 @@ def _check_variables(figure: Figure) -> None:
 def _check_group(figure: Figure, joint: Joint) -> None:
     """A ball is z, y, x about one point; a free joint slides along x, y, z first."""
     if joint.kind not in JOINT_MOTIONS:
-        raise FigureError(f"a {joint.kind} is no group of frames", kind="joint", name=joint.name, advice="groups are ball and free")
+        raise FigureError(f"unknown kind of group {joint.kind!r}", kind="joint", name=joint.name, advice="groups are ball and free")
     expected = JOINT_MOTIONS[joint.kind]
     got = []
     for name in joint.frames:

@@ -25,7 +25,7 @@ def support_polygon(points: ArrayLike) -> Array:
     """The convex hull of `points` (n, 2) or (n, 3) [m], seen from above (Andrew's monotone chain). Raises `NotFinite`."""
     P = np.asarray(points, float)
     if P.ndim != 2 or P.shape[1] not in (2, 3) or len(P) == 0:
-        raise BunrakuError(f"points of support are (n, 2) or (n, 3), not {P.shape}")
+        raise BunrakuError(f"expected points of support (n, 2) or (n, 3), got {P.shape}")
     if not np.isfinite(P).all():
         raise NotFinite("a point of support is not finite")
     P = np.unique(P[:, :2], axis=0)  # sorted by x, then y
@@ -171,11 +171,11 @@ def zero_moment_point(figure: Figure, t: ArrayLike, q: ArrayLike, *, height: flo
     t, q: times (T,) [s] and configurations (T, n) of a motion of `figure`.
 
     Velocities and rates of momentum are differences in time of second order. NaN where the figure does not press on
-    the floor at all. Raises `BunrakuError` for fewer than three samples, or times that do not grow.
+    the floor at all. Raises `BunrakuError` for fewer than three samples, or times that do not increase.
     """
     t, Q = np.asarray(t, float), np.asarray(q, float)
     if t.shape != (len(Q),) or len(t) < 3 or not (np.diff(t) > 0.0).all():
-        raise BunrakuError("a motion needs three or more samples, at times that grow")
+        raise BunrakuError("expected at least three samples, at increasing times")
     momentum, com = momentum_along(figure, Q, np.gradient(Q, t, axis=0, edge_order=2))
     rate = np.gradient(momentum, t, axis=0, edge_order=2)
     g = np.array(figure.gravity)

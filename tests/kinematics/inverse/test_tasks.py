@@ -188,13 +188,13 @@ def test_clearance_pushes_only_where_it_is_too_close() -> None:
     ("make", "message"),
     [
         (lambda: Inverse(figure("mannequin"), [FramePose("left_pam")]), "left_palm"),
-        (lambda: Inverse(figure("mannequin"), [PointPosition("neck", axes="xw")]), "axes are some of x, y, z"),
+        (lambda: Inverse(figure("mannequin"), [PointPosition("neck", axes="xw")]), "some of the axes x, y, z"),
         (lambda: Inverse(figure("mannequin"), [FramePose("neck", np.ones((4, 4)))]), "not a rotation"),
-        (lambda: Inverse(figure("mannequin"), [PointPosition("neck", (0, np.nan, 0))]), "nan among the numbers"),
-        (lambda: Inverse(figure("mannequin"), [PointPosition("neck", (0, 0))]), "needs 3 numbers"),
+        (lambda: Inverse(figure("mannequin"), [PointPosition("neck", (0, np.nan, 0))]), "got nan"),
+        (lambda: Inverse(figure("mannequin"), [PointPosition("neck", (0, 0))]), "expected 3 numbers"),
         (lambda: Inverse(figure("mannequin"), [Direction("neck", (0, 0, 0))]), "no direction"),
         (lambda: Inverse(figure("fourbar"), [Closing(["pi"])]), "pin"),
-        (lambda: PointPosition("neck", weight=-1.0), "weight is positive"),
+        (lambda: PointPosition("neck", weight=-1.0), "weight must be positive"),
         (lambda: Inverse(build.figure("empty", build.rx("a")), [CentreOfMass()]), "no moving mass"),
     ],
 )  # fmt: skip

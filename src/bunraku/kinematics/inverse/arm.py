@@ -70,7 +70,7 @@ class ClosedArm:
         """q, and targets (T, 4, 4) in the axes in which the arm begins."""
         X = np.asarray(X, float)
         if X.shape[-2:] != (4, 4) or X.ndim > 3:
-            raise BunrakuError(f"{self.tool}: targets are (4, 4) or (T, 4, 4), not {X.shape}")
+            raise BunrakuError(f"{self.tool}: expected targets (4, 4) or (T, 4, 4), got {X.shape}")
         if not np.isfinite(X).all():
             raise NotFinite(f"{self.tool}: a target is not finite")
         q, X_WB = self._start(q)
@@ -172,7 +172,7 @@ def closed_form(figure: Figure, tool: str, *, down: ArrayLike = (0.0, 0.0, -1.0)
         if len(own) == n and (joints["kind"][own] < 3).all() and not joints["pitch"][own].any() and fits(joints, own):
             return _arm(figure, tool, own, X, finite(down, (3,), "down"))
     raise FigureError(
-        "its inverse kinematics has no closed form that is known here", kind="frame", name=tool,
+        "no closed form of its inverse kinematics is known here", kind="frame", name=tool,
         advice="an arm is ball – hinge – ball, or turret – two parallel hinges – ball; `Inverse` solves any other",
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ class InverseOptions:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.damping < np.inf:
-            raise BunrakuError(f"damping must be positive, not {self.damping}")
+            raise BunrakuError(f"damping must be positive, got {self.damping}")
 
 
 class DescentNumbers(NamedTuple):

@@ -168,7 +168,7 @@ class Inverse:
     def _bounded(self) -> BoundedStep:
         return BoundedStep(self.figure, self._compiled.plan, self.limits)
 
-    # -- until it is there ---------------------------------------------------------------------------------------
+    # -- solves --------------------------------------------------------------------------------------------------
 
     @functools.cached_property
     def _solve(self) -> Callable[..., None]:
@@ -243,7 +243,7 @@ class Inverse:
         many = np.ascontiguousarray(aims, float)
         if many.ndim != 2 or many.shape[1] != len(self.aims):
             wanted = f"(n, {len(self.aims)})"
-            raise BunrakuError(f"aims have shape {many.shape}, not {wanted}\n  advice: stack rows made by `aim`")
+            raise BunrakuError(f"aims have shape {many.shape}, expected {wanted}\n  advice: stack rows made by `aim`")
         start = np.asarray(self.figure.start if q is None else q, float)
         Q = np.array(np.broadcast_to(start, (len(many), self.figure.n_q)), order="C")
         if self.limits or self._compiled.bounds:
@@ -259,7 +259,7 @@ class Inverse:
         endings = zip(Q, counts.tolist(), status.tolist(), many, strict=True)
         return tuple(Solution(q, k, SolveStatus(s), self, row) for q, k, s, row in endings)
 
-    # -- what the tasks say --------------------------------------------------------------------------------------
+    # -- errors and derivatives ----------------------------------------------------------------------------------
 
     def linear(self, q: ArrayLike, aims: Array | None = None) -> tuple[Array, Array, Array]:
         """Errors (m,) of all rows at `q` for `aims`, their Jacobian (m, n), and the way from the wanted posture (n,).
@@ -297,5 +297,5 @@ class Inverse:
     def _trusted_aims(self, aims: Array | None) -> Array:
         aims = np.array(self.aims if aims is None else aims, float)
         if aims.shape != self.aims.shape:
-            raise BunrakuError(f"aims have shape {aims.shape}, not {self.aims.shape}\n  advice: make them with `aim`")
+            raise BunrakuError(f"aims have shape {aims.shape}, expected {self.aims.shape}\n  advice: make them with `aim`")
         return aims

@@ -123,7 +123,7 @@ def _columns(figure: Figure, moves: Iterable[str] | None, reluctance: Mapping[st
     columns[Column.RELUCTANCE, figure.indices(moves)] = 1.0
     for name, value in reluctance.items():
         if not 0.0 < value < np.inf:
-            message = f"reluctance of {name}: must be positive, not {value}"
+            message = f"reluctance of {name}: must be positive, got {value}"
             raise BunrakuError(f"{message}\n  advice: leave {name} out of `moves` instead")
         columns[Column.RELUCTANCE, figure.index(name)] *= value**2
     columns[Column.LOWER], columns[Column.UPPER] = figure.limits if joint_limits else (-np.inf, np.inf)

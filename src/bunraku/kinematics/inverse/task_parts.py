@@ -46,9 +46,9 @@ def finite(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     """`values` as an array of this `shape`; raises `BunrakuError` for another and `NotFinite` for NaN, naming `what`."""
     out = np.asarray(values, float)
     if out.shape != shape:
-        raise BunrakuError(f"{what}: needs {' × '.join(map(str, shape))} numbers, not {np.shape(values)}")
+        raise BunrakuError(f"{what}: expected {' × '.join(map(str, shape))} numbers, got an array of shape {np.shape(values)}")
     if not np.isfinite(out).all():
-        raise NotFinite(f"{what}: {out.ravel()[~np.isfinite(out.ravel())][0]} among the numbers\n  advice: give finite ones")
+        raise NotFinite(f"{what}: expected finite numbers, got {out.ravel()[~np.isfinite(out.ravel())][0]}")
     return out
 
 
@@ -57,7 +57,7 @@ def unit(values: ArrayLike, what: str) -> Array:
     out = finite(values, (3,), what)
     size = float(np.linalg.norm(out))
     if size < 1e-12:
-        raise BunrakuError(f"{what}: has no direction")
+        raise BunrakuError(f"{what}: a vector of length 0 has no direction")
     return out / size
 
 
@@ -88,5 +88,5 @@ def between(figure: Figure, frame: str, seen_from: str, position: ArrayLike = OR
 def bits(axes: str, what: str) -> int:
     """A bit for each of the `axes`, letters of "xyz"; raises `BunrakuError` for others, naming `what`."""
     if not axes or set(axes) - set("xyz"):
-        raise BunrakuError(f"{what}: axes are some of x, y, z, not {axes!r}")
+        raise BunrakuError(f"{what}: expected some of the axes x, y, z, got {axes!r}")
     return sum(1 << "xyz".index(a) for a in set(axes))

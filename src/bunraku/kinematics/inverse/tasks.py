@@ -1,8 +1,8 @@
 """Tasks of inverse kinematics: what should be where, each with a weight and a priority.
 
-A task has an error, zero where it is fulfilled, and its derivative with respect to q. Tasks of one priority are
-weighed against each other; a task of a higher priority (a smaller number) is never disturbed by a lower one. Without
-a target, a task holds what it speaks of where it is. Targets are in the axes of `seen_from`, which may itself move.
+A task has an error, zero where it is fulfilled, and its derivative with respect to q. Tasks of one priority are weighed against
+each other; a task with a larger priority number never disturbs one with a smaller number. Without a target, a task keeps its
+frame (or its variables) where they are. Targets are in the axes of `seen_from`, which may itself move.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Task(abc.ABC):
-    """Something wanted of a figure."""
+    """Something that a figure should fulfil."""
 
     weight: float = 1.0
     """How much its squared error counts beside tasks of the same priority."""
@@ -37,11 +37,11 @@ class Task(abc.ABC):
 
     def __post_init__(self) -> None:
         if not 0.0 < self.weight < np.inf:
-            raise BunrakuError(f"{self.title}: a weight is positive, not {self.weight}")
+            raise BunrakuError(f"{self.title}: weight must be positive, got {self.weight}")
 
     @property
     def title(self) -> str:
-        """What the task is called by, where it has no name of its own."""
+        """What the task is called by: its name, or else its frame's, or else its kind."""
         return self.name or str(getattr(self, "frame", type(self).__name__.lower()))
 
     def parts(self, figure: Figure) -> Iterator[TaskPart]:
@@ -104,7 +104,7 @@ class FrameRotation(_OfFrame):
         """The nine numbers of the rotation matrix `target`, by rows."""
         R = finite(target, (3, 3), f"{self.title}: target")
         if not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0.0:
-            raise BunrakuError(f"{self.title}: target: not a rotation")
+            raise BunrakuError(f"{self.title}: target: not a rotation matrix")
         return (tuple(R.ravel().tolist()),)
 
     def _parts(self, figure: Figure) -> Iterator[TaskPart]:
