@@ -14,7 +14,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 from PIL import Image
 
-from bunraku.verbs import climb_file
+import bunraku
 from bunraku.verbs.climb.plot import draw
 
 HERE = Path(__file__).parent
@@ -33,7 +33,7 @@ def main() -> None:
         found = re.search(r"^```yaml\n(.*?)^```$", (HERE / "climbing.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
         assert found is not None
         path.write_text(found[1], encoding="utf-8")
-        draw(climb_file(path), png)
+        draw(bunraku.load(path).run(), png)
         kept(png, "climbing_plot.png", 1100)
         runpy.run_path(str(HERE.parent / "examples" / "07_gecko.py"))
         plt.savefig(png, dpi=110)

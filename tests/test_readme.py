@@ -18,7 +18,8 @@ import pytest
 import bunraku
 from bunraku.choreography import score
 from bunraku.io.yaml import figure_file, figure_frames, scene_file, shape_words
-from bunraku.verbs.climb import file as climb_file
+from bunraku.verbs.climb.file import ClimbOrder
+from bunraku.verbs.guide.file import GuideOrder
 from bunraku.verbs.simulate.file import SimulateOrder
 
 ROOT = Path(__file__).parents[1]
@@ -83,5 +84,6 @@ def test_every_word_of_a_file_is_documented() -> None:
     listed = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "files.md").read_text(encoding="utf-8")))
     words = {*figure_file.WORDS, *figure_frames.KINDS, *(word for more in figure_frames.KINDS.values() for word in more)}
     words |= {*shape_words.GEOMETRY, *(word for more in shape_words.GEOMETRY.values() for word in more), *shape_words.LOOKS}
-    words |= {*scene_file.WORDS, *scene_file.KINDS, *SimulateOrder.words, *climb_file.WORDS, *climb_file.KINDS, *shape_words.SEEN}
+    words |= {*scene_file.WORDS, *scene_file.KINDS, *SimulateOrder.words, *shape_words.SEEN}
+    words |= {*ClimbOrder.words, *ClimbOrder.segment_words, *GuideOrder.words}
     assert words - listed == set()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 import pytest
-from rich.console import Console
+from typer.testing import CliRunner
 
 import bunraku
+from bunraku.cli import app
 from bunraku.errors import FileError
 from bunraku.locomotion.climb.climb_outcomes import CURVE_TOO_TIGHT
 from bunraku.locomotion.climb.path_segments import Arc, Slope, Step, Straight
-from bunraku.verbs import climb_file, load_climb
-from bunraku.verbs.climb.run import run_climb
+from bunraku.verbs.climb.file import ClimbOrder
 from bunraku.verbs.entries import entries_of
 
 GOOD = """climb: gecko
@@ -37,16 +37,23 @@ def written(tmp_path, text):
     return path
 
 
+def ran(file, *options):
+    return CliRunner().invoke(app, ["climb", str(file), *map(str, options), "--no-play"])
+
+
 def test_what_a_file_says(tmp_path):
-    recipe = load_climb(written(tmp_path, GOOD))
-    assert recipe.segments == (
+    order = ClimbOrder.load(written(tmp_path, GOOD))
+    assert order.path == (
         Straight(0.1), Arc(0.15, math.pi / 2), Slope(-math.pi / 4), Step(0.02), Step(0.015), Straight(0.12), Step(-0.015),
     )  # fmt: skip
-    assert recipe.lines == (3, 4, 5, 6, 7, 7, 7)
-    grip = pytest.approx(math.tan(math.pi / 6))
-    assert recipe.options == {"stride": 0.05, "quarter": 0.2, "friction": 0.8, "grip": grip, "light": True}
-    assert recipe.output == (tmp_path / "climb.npz",)
-    assert "curve 90°" in str(recipe)
+    assert order.lines == (3, 4, 5, 6, 7, 7, 7)
+    assert (order.stride, order.quarter, order.dt, order.friction) == (0.05, 0.2, 0.005, 0.8)
+    assert order.grip == pytest.approx(math.tan(math.pi / 6))
+    assert order.light
+    assert order.optimized
+    assert order.pause is None
+    assert order.output == (tmp_path / "climb.npz",)
+    assert "curve 90°" in str(order)
 
 
 @pytest.mark.parametrize(("old", "new", "line", "told"), [
@@ -72,7 +79,7 @@ def test_what_a_file_says(tmp_path):
 def test_what_is_wrong_and_where(tmp_path, old, new, line, told):
     assert old in GOOD
     with pytest.raises(FileError) as caught:
-        load_climb(written(tmp_path, GOOD.replace(old, new)))
+        ClimbOrder.load(written(tmp_path, GOOD.replace(old, new)))
     text = str(caught.value)
     assert told in text
     assert text.startswith(f"{tmp_path / 'path.yaml'}:{line}:")
@@ -83,11 +90,10 @@ def test_what_is_wrong_and_where(tmp_path, old, new, line, told):
 def test_a_path_is_climbed_written_and_drawn(tmp_path):
     file = written(tmp_path, "climb: gecko\npath: [straight: 6 cm]\n")
     out, plot = tmp_path / "climb.npz", tmp_path / "climb.png"
-    told = dict(run_climb(file, [out], plot, console=Console(quiet=True)))
-    assert told["outcome"] == "arrived"
-    assert "rad/s²" in told["peak"]
-    assert "weight" in told["adhesion"]
-    assert "mm" in told["clearance"]
+    told = ran(file, "-o", out, "--plot", plot)
+    assert told.exit_code == 0
+    for text in ("outcome     arrived", "rad/s²", "of the weight", "clearance   at least"):
+        assert text in told.stdout
     motion = bunraku.load(out)
     assert motion.figure.name == "gecko"
     assert len(motion) == 201
@@ -97,17 +103,20 @@ def test_a_path_is_climbed_written_and_drawn(tmp_path):
 def test_an_impossible_path_says_where_in_the_file_and_keeps_the_motion_so_far(tmp_path):
     text = "climb: gecko\noptimized: false\npath:\n  - straight: 10 cm\n  - {curve: 90 deg, radius: 8 cm}\n"
     file, out = written(tmp_path, text), tmp_path / "climb.npz"
-    told = dict(run_climb(file, [out], None, console=Console(quiet=True)))
-    assert told["outcome"].startswith("too tight: a radius of 80 mm")
-    assert "advice" in told["outcome"]
+    told = ran(file, "-o", out)
+    assert told.exit_code == 1
+    assert "too tight: a radius of 80 mm" in told.stdout
+    assert "line 5: curve 90°" in told.stdout
+    assert "advice: give the curve a larger radius" in told.stderr
     assert 1 <= len(bunraku.load(out)) < 401
-    assert climb_file(file).outcome.kind == CURVE_TOO_TIGHT.kind
+    assert bunraku.load(file).run().outcome.kind == CURVE_TOO_TIGHT.kind
 
 
 def test_names_that_cannot_be_written_are_refused_before_the_work(tmp_path):
     file = written(tmp_path, GOOD)
-    with pytest.raises(FileError, match="cannot hold a plot"):
-        list(run_climb(file, [], tmp_path / "climb.txt", console=Console(quiet=True)))
+    told = ran(file, "--plot", tmp_path / "climb.txt")
+    assert told.exit_code == 1
+    assert "cannot hold a plot" in told.stderr
 
 
 def test_a_climbing_file_on_the_stage(tmp_path):

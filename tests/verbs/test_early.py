@@ -12,7 +12,7 @@ from bunraku.cli import app
 from bunraku.verbs.carry import file as carry
 from bunraku.verbs.carry import many_seeds
 from bunraku.verbs.climb import file as climb
-from bunraku.verbs.guide import run as guide
+from bunraku.verbs.guide import file as guide
 from bunraku.verbs.optimize import file as optimize
 from bunraku.verbs.perform import file as perform
 from bunraku.verbs.plan import file as plan_file
@@ -26,12 +26,13 @@ FILES = {
     "optimize": "optimize: cart_pendulum\nduration: 1 s\ncost: [{forces: 1}]\n",
     "perform": HOP,
     "climb": "climb: gecko\npath: [straight: 10 cm]\n",
+    "guide": "guide: humanoid\ninputs: [{at: 0 s, move: [1, 0, 0]}]\n",
     "plan": "plan: arm3d\ngoal: {points: {tip: [0.2, 0.2, 0.1]}, within: 2 cm}\n",
     "carry": TRAY,
 }
 WORK: tuple[tuple[Any, str], ...] = (
-    (simulating, "simulate"), (optimize, "optimize"), (perform, "perform"), (climb.ClimbRecipe, "run"),
-    (plan_file, "plan"), (carry, "carry"), (many_seeds, "run_many"), (guide, "live"),
+    (simulating, "simulate"), (optimize, "optimize"), (perform, "perform"), (climb, "climb"),
+    (plan_file, "plan"), (carry, "carry"), (many_seeds, "run_many"), (guide, "guide"),
 )  # fmt: skip
 
 
@@ -83,7 +84,8 @@ def test_a_motion_that_the_file_has_written_nowhere(verb: str) -> None:
 
 @pytest.mark.parametrize(("verb", "option", "suffix"), [
     ("simulate", "--plot", ".svg"), ("optimize", "--plot", ".png"), ("perform", "--plot", ".pdf"), ("climb", "--plot", ".png"),
-    ("plan", "--tree", ".npz"), ("plan", "--picture", ".png"), ("carry", "--stills", ".png"), ("carry", "--plot", ".png"),
+    ("guide", "--plot", ".png"), ("plan", "--tree", ".npz"), ("plan", "--picture", ".png"), ("carry", "--stills", ".png"),
+    ("carry", "--plot", ".png"),
 ])  # fmt: skip
 def test_pictures_and_trees(verb: str, option: str, suffix: str) -> None:
     refused(run(verb, FILES[verb], option, "it.doc"), "cannot hold a")
@@ -117,7 +119,8 @@ def test_options_that_would_do_nothing() -> None:
     refused(run("carry", TRAY, "--workers", "2"), "--workers would do nothing")
     assert isinstance(run("carry", TRAY, "--runs", "3", "--workers", "2").exception, Worked)
     refused(CliRunner().invoke(app, ["guide", "-o", "walk.npz"]), "--output would do nothing")
-    refused(CliRunner().invoke(app, ["guide", "--replay", "log.json", "--physics"]), "--physics would do nothing")
+    refused(run("guide", FILES["guide"], "--physics"), "--physics would do nothing")
+    refused(CliRunner().invoke(app, ["guide", "--replay", "log.json", "--joystick", "0"]), "--joystick would do nothing")
 
 
 @pytest.mark.parametrize(("target", "told"), [

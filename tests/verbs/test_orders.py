@@ -26,6 +26,7 @@ ORDERS = {
         "show Hello: 1 cue at 60 counts a minute, for anna",
     ),
     "climb": ("climb: gecko\npath: [straight: 10 cm]\n", "climb of gecko"),
+    "guide": ("guide: humanoid\ninputs: [{at: 0 s, move: [1, 0, 0]}]\n", "humanoid guided by 1 input"),
     "plan": ("plan: arm3d\ngoal: {configuration: {hand_x: 0.1}, within: 3 cm}\nbudget: 1 s\n", "plan for arm3d"),
     "carry": (
         "carry: tray\narea: [[-3, 3], [-2, 2]]\nobject: {shapes: [{box: [0.7, 0.5, 0.04]}]}\n"

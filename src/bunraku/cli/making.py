@@ -80,17 +80,17 @@ def perform(
 
 @verb()
 def climb(
-    file: Annotated[Path, typer.Argument(metavar="PATH", help="A climbing file: who climbs, and the path.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A climbing file: who climbs, and the path.")],
     output: Output = None,
     plot: Annotated[Path | None, typer.Option(help="Draw accelerations, adhesion and clearance into a PNG, SVG or PDF.")] = None,
+    seed: Seed = None,
+    play: Play = None,
 ) -> None:
     """Let a gecko climb a path: floors, slopes, curves, steps, walls and ceilings.
 
-    Ctrl-C ends the optimisation and keeps what there is.
+    Ctrl-C ends the optimisation and keeps the best so far.
     """
-    from bunraku.verbs.climb.run import run_climb
-
-    tell(run_climb(file, output or (), plot, console=err))
+    carry_out(order_for("climb", file), output, plot, seed=seed, play=play)
 
 
 @verb()

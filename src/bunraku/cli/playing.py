@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from bunraku.cli.command import err, file_entries, open_stage, refuse_idle, tell, verb
-from bunraku.cli.names import Browser, Port, complete, thing_named
+from bunraku.cli.command import file_entries, open_stage, refuse_idle, tell, verb
+from bunraku.cli.names import Browser, Output, Play, Port, Seed, complete, thing_named
+from bunraku.cli.ordering import carry_out, order_for
 from bunraku.errors import FileError
 
 
@@ -40,11 +41,15 @@ def play(
 
 @verb(alone=True)
 def guide(
-    humanoid: Annotated[str, typer.Argument(help="Our own, called humanoid, or a humanoid file.")] = "humanoid",
-    scene: Annotated[Path | None, typer.Argument(help="A scene file; without, a room with two steps and a door.")] = None,
-    replay: Annotated[Path | None, typer.Option(help="Play a saved input log into files, without a stage.")] = None,
-    output: Annotated[list[Path] | None, typer.Option("--output", "-o", help="With --replay: the motion. May be repeated.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="With --replay: loci from above, as PNG, SVG or PDF.")] = None,
+    humanoid: Annotated[
+        str, typer.Argument(metavar="HUMANOID", help="A humanoid file, a guiding file with inputs, or the name of one of ours.")
+    ] = "humanoid",
+    output: Output = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the loci of all points from above into a PNG, SVG or PDF.")] = None,
+    seed: Seed = None,
+    play: Play = None,
+    scene: Annotated[Path | None, typer.Option(help="A scene file. Default: a room with two steps and a door.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Play a saved input log, without a stage.")] = None,
     seconds: Annotated[float, typer.Option(min=0.0, max=3600.0, help="With --replay: how long after the last input.")] = 2.0,
     physics: Annotated[bool, typer.Option("--physics", help="In MuJoCo, with position servos and a stabiliser.")] = False,
     joystick: Annotated[int | None, typer.Option(min=0, help="Number of a joystick on this machine (SDL).")] = None,
@@ -52,17 +57,40 @@ def guide(
     port: Port = 8360,
     browser: Browser = None,
 ) -> None:
-    """Guide a humanoid with one hand: a foot, the trunk or a hand follows the stick, the rest of the body follows by itself."""
+    """Guide a humanoid with one hand: a foot, the trunk or a hand follows the stick, and the rest of the body follows.
+
+    A guiding file, or --replay, plays inputs without the stage. Ctrl-C keeps the motion so far.
+    """
     from bunraku.verbs.guide import run as guiding
+    from bunraku.verbs.guide.file import GuideOrder
 
     if joysticks:
         tell(guiding.joysticks())
         return
-    if replay is not None:
-        refuse_idle("a log is replayed without physics and joystick", physics=physics, joystick=joystick is not None)
-        tell(guiding.replayed(humanoid, scene, replay, output or (), plot, seconds=seconds, console=err))
-        return
-    refuse_idle("they are for --replay; what is guided on the stage is saved from there", output=output, plot=plot)
+    order = None if humanoid == "humanoid" else _guiding_order(humanoid)
+    if order is not None:
+        refuse_idle("write them into the file", scene=scene, physics=physics)
+        refuse_idle("the file has its own inputs", replay=replay, joystick=joystick is not None)
+    elif replay is not None:
+        refuse_idle("a log has its own inputs", joystick=joystick is not None)
+        order = GuideOrder.of_log(humanoid, replay, scene=scene, physics=physics, seconds=seconds)
+    if order is not None:
+        carry_out(order, output, plot, seed=seed, play=play)
+    refuse_idle(
+        "they are for a guiding file or --replay; what is guided on the stage is saved from there", output=output, plot=plot,
+        seed=seed is not None, play=play is not None,
+    )  # fmt: skip
     one = guiding.entry(humanoid, scene, physics=physics, joystick=joystick)
-    one.open()  # what is wrong is said here, not in the browser
+    one.open()  # so that errors are told here and not in the browser
     open_stage([one], port=port, browser=browser)
+
+
+def _guiding_order(name: str) -> Any:
+    """The guiding order in the file `name`, or the shipped one of that name; None for any other file."""
+    from bunraku.io.shipped import found
+    from bunraku.io.yaml import yaml_reader
+
+    file = found(name)
+    if not file.is_file() or yaml_reader.read(file).get("guide") is None:
+        return None
+    return order_for("guide", name)

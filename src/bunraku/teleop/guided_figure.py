@@ -93,6 +93,15 @@ class GuidedLive:
             case Release():
                 self._drag, self._command = None, Command_()
 
+    def obey(self, command: Command_) -> None:
+        """Guides a point by a `command`, as if sticks had given it, until another one comes."""
+        self._pilot.guided, self._drag, self._command = command.guided, None, command
+
+    @property
+    def fell(self) -> bool:
+        """Whether it fell since the last reset; without physics it cannot."""
+        return False
+
     def heard(self) -> tuple[Command, ...]:
         """What the joystick says, if that has changed."""
         if self._joystick is None:
@@ -187,6 +196,11 @@ class GuidedInPhysics(GuidedLive):
         self._stabiliser = Stabiliser(self._performer, *self._robot.servos)
         self._fell = False
         return out
+
+    @property
+    def fell(self) -> bool:
+        """Whether it fell since the last reset."""
+        return self._fell
 
     def step(self) -> Sample:
         """The next sample."""

@@ -22,7 +22,8 @@ ORDERS_BY_FIRST_WORD = {
     "perform": "bunraku.verbs.perform.file:PerformOrder.load",
     "plan": "bunraku.verbs.plan.file:PlanOrder.load",
     "carry": "bunraku.verbs.carry.file:CarryOrder.load",
-    "climb": "bunraku.verbs.climb.file:load_climb",
+    "climb": "bunraku.verbs.climb.file:ClimbOrder.load",
+    "guide": "bunraku.verbs.guide.file:GuideOrder.load",
     "humanoid": "bunraku.locomotion.guide.humanoid_file:load_humanoid",
 }
 """Who reads a YAML file, by its first word; figures and scenes are read by `io`."""

@@ -51,7 +51,7 @@ class ClimbOptions:
     """Distance of a foot from its place above which the gait has failed [m]."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Climb(Result):
     """What `climb` returns: a motion, truncated at the first failure, and what it took."""
 
@@ -243,7 +243,8 @@ class _Work:
         where = self.stride * float(feet.t[min(at if first else len(kept), len(feet.t) - 1)]) / (4.0 * feet.quarter)
         segment, outcome = None, STOPPED if self.stopped else CLIMBED
         if first is not None:
-            segment = max((k for k, u in enumerate(course.starts) if u <= where + front), default=None)
+            on = max((k for k, u in enumerate(course.starts) if u <= where + front), default=None)
+            segment = on if first.segment is None else first.segment
             place = "" if segment is None else f", in segment {segment + 1} ({course.segments[segment]})"
             outcome = first.outcome.because(f"{first.outcome.why}, {where:.3f} m along{place}")
         marks = _marks(course, front, 4.0 * feet.quarter, len(kept) * self.dt)

@@ -27,15 +27,17 @@ class ClimbFailure:
 
     sample: int
     outcome: Outcome
+    segment: int | None = None
+    """Index of the segment that is to blame; None is the one that the front feet are on."""
 
 
 def tight_curves(course: Course, feet: FootPaths) -> list[ClimbFailure]:
     """The first curve of a `course` in which the inner `feet` would hardly move; nothing where there is none."""
-    for u, segment in zip(course.starts, course.segments, strict=True):
+    for k, (u, segment) in enumerate(zip(course.starts, course.segments, strict=True)):
         if isinstance(segment, Arc) and segment.radius < 1.1 * course.spread:
             at = int(np.searchsorted(feet.t, max(u - course.spread, 0.0) * 4.0 * feet.quarter / course.stride))
             why = f"a radius of {1e3 * segment.radius:.0f} mm with feet {1e3 * course.spread:.0f} mm to the side"
-            return [ClimbFailure(at, CURVE_TOO_TIGHT.because(why))]
+            return [ClimbFailure(at, CURVE_TOO_TIGHT.because(why), k)]
     return []
 
 

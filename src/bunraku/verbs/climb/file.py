@@ -3,32 +3,31 @@
 climb: gecko                  # a figure of the library, or a file beside this one
 path:
   - straight: 10 cm
-  - {curve: 90 deg, radius: 150 mm}       # to the left; to the right where negative
-  - slope: 45 deg             # the surface rises; floor to wall is 90 deg
-  - step: 2 cm                # goes on higher, or lower where negative
+  - {curve: 90 deg, radius: 150 mm}       # to the left; negative turns right
+  - slope: 45 deg             # the surface turns up; floor to wall is 90 deg
+  - step: 2 cm                # up; negative goes down
   - {obstacle: 2 cm, length: 12 cm}       # a step up, a straight, a step down
 stride: 6 cm                  # of a cycle of four steps
-quarter: 250 ms               # that a step takes
-dt: 5 ms
-friction: 1
-grip: 30 deg                  # feet that stick only while they are dragged along their toes
-light: true                   # pause and lean so that feet need to stick less
-pause: 250 ms                 # on all four feet after each step: none, or 250 ms where it is light
-output: climb.npz
+quarter: 250 ms               # duration of a step
+dt: 5 ms                      # time between two samples
+friction: 1                   # coefficient of friction of the feet
+grip: 30 deg                  # feet stick only while they are dragged along their toes; default: in every direction
+light: true                   # pause and lean so that feet need to stick less; default: false
+pause: 250 ms                 # on all four feet after each step; default: none, or 250 ms for a light climb
+optimized: true               # false keeps the gait that the optimisation starts from
+output: climb.npz             # or a list of files; `bunraku climb -o` overrides it
 """
 
 from __future__ import annotations
 
 import math
-import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from bunraku.brief import brief
 from bunraku.figure import Figure
 from bunraku.io.outputs import outputs_of
-from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
@@ -36,68 +35,108 @@ from bunraku.locomotion.climb.climb import Climb, climb
 from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.locomotion.climb.path_segments import Arc, PathSegment, Slope, Step, Straight
 from bunraku.progress import Listener
-
-WORDS = ("climb", "path", "stride", "quarter", "dt", "friction", "grip", "light", "pause", "optimized", "output")
-KINDS = ("straight", "curve", "slope", "step", "obstacle")
-LONGEST = 1000.0  # [m] of a path: memory grows with it
+from bunraku.verbs.climb.plot import draw
+from bunraku.verbs.order import Order
 
 
-@dataclass(frozen=True, eq=False)
-class ClimbRecipe:
-    """What a climbing file says."""
+@dataclass(frozen=True, eq=False, repr=False)
+class ClimbOrder(Order):
+    """A climb: a gecko, and a path over floors, slopes, walls and ceilings."""
+
+    verb: ClassVar[str] = "climb"
+    words: ClassVar[tuple[str, ...]] = (
+        verb, "path", "stride", "quarter", "dt", "friction", "grip", "light", "pause", "optimized", "output",
+    )  # fmt: skip
+    segment_words: ClassVar[tuple[str, ...]] = ("straight", "curve", "slope", "step", "obstacle")
+    """What the entries of a path begin with."""
 
     figure: Figure
-    segments: tuple[PathSegment, ...]
+    path: tuple[PathSegment, ...]
     lines: tuple[int, ...]
-    """In which line of the file each segment stands."""
-    options: dict[str, Any]
+    """The line of the file in which each segment stands."""
+    stride: float = 0.06
+    """How far a cycle of four steps gets [m]."""
+    quarter: float = 0.25
+    """Duration of a step [s]."""
+    dt: float = 0.005
+    """Time between two samples [s]."""
+    friction: float = 1.0
+    grip: float = math.inf
+    """Adhesion for each unit of force along the toes: the tangent of the angle in the file."""
+    light: bool = False
+    pause: float | None = None
+    """On all four feet after each step [s]; None is the default."""
+    optimized: bool = True
     output: tuple[Path, ...] = ()
 
-    __repr__ = brief
+    @property
+    def title(self) -> str:
+        """The name of the figure."""
+        return self.figure.name
 
     def __str__(self) -> str:
-        return f"climb of {self.figure.name}: {', '.join(map(str, self.segments))}"
+        return f"climb of {self.figure.name}: {', '.join(map(str, self.path))}"
 
-    def run(self, *, progress: Listener | None = None) -> Climb:
-        """The climb. Ctrl-C ends the optimisation with what there is."""
-        return climb(self.segments, figure=self.figure, progress=progress, **self.options)
+    @classmethod
+    def read(cls, root: Node, folder: Path) -> ClimbOrder:
+        """The order in the document `root`, which names files from `folder`; raises FileError at the first mistake."""
+        root.words(cls.words, "a climb")
+        who = root.need("climb", "the file")
+        with who.blamed():
+            figure = Gecko(figure_named(who, folder)).figure
+        entries = root.need("path", "the climb").items("the segments of a path")
+        found = [pair for node in entries for pair in _segments(node, cls.segment_words)]
+        if not found:
+            raise root.place_of("path").error("the path has no segments", advice=f"add some: {', '.join(cls.segment_words)}")
+        options = root.given(
+            stride=lambda node: node.positive(Quantity.LENGTH), quarter=lambda node: node.positive(Quantity.TIME),
+            dt=lambda node: node.positive(Quantity.TIME), friction=Node.positive, grip=_grip, light=Node.flag, pause=_pause,
+            optimized=Node.flag, output=lambda node: outputs_of(node, folder),
+        )  # fmt: skip
+        order = cls(figure, tuple(segment for segment, _ in found), tuple(node.line for _, node in found), **options)
+        order._check_size(root)
+        return order
+
+    def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Climb:
+        """The climb; after Ctrl-C the best motion so far.
+
+        seed: kept in the result; nothing is random.
+        progress: hears how far it is.
+        """
+        return climb(
+            self.path, figure=self.figure, stride=self.stride, quarter=self.quarter, dt=self.dt, friction=self.friction,
+            grip=self.grip, light=self.light, pause=self.pause, optimized=self.optimized, seed=seed, progress=progress,
+        )  # fmt: skip
+
+    def report(self, done: Climb) -> Iterator[tuple[str, str]]:
+        """Pairs of a title and a text on the climb `done`; where it failed, also the line of the file."""
+        for title, text in done.report():
+            yield title, text
+            if title == "outcome" and done.segment is not None:
+                yield "in the file", f"line {self.lines[done.segment]}: {self.path[done.segment]}"
+
+    def plot(self, done: Climb, path: Path) -> None:
+        """Draws accelerations, adhesion and clearance of the climb `done` over time into the file `path`."""
+        draw(done, path)
+
+    def _check_size(self, root: Node) -> None:
+        """Raises FileError for coarse samples, and for a path that would need too much memory."""
+        length = sum(s.length for s in self.path if isinstance(s, Straight))
+        length += sum(s.radius * abs(s.angle) for s in self.path if isinstance(s, Arc))
+        coarse = self.quarter / self.dt
+        if coarse < 8.0:
+            raise root.place_of("dt").error(f"{coarse:.1f} samples in a step", advice="make dt at most an eighth of quarter")
+        samples = 4.0 * length / self.stride * (self.quarter + (self.pause or 0.0)) / self.dt
+        if length > 1000.0 or samples > 1e6:
+            advice = "shorten the path, or lengthen stride or dt"
+            raise root.place_of("path").error(f"{length:.4g} m in {samples:.3g} samples are too many", advice=advice)
 
 
-def climb_file(path: str | os.PathLike[str], *, progress: Listener | None = None) -> Climb:
-    """The climb that a file orders; nothing is written."""
-    return load_climb(path).run(progress=progress)
-
-
-def load_climb(path: str | os.PathLike[str]) -> ClimbRecipe:
-    """What a climbing file orders, checked."""
-    return climb_of(yaml_reader.read(path), Path(path).parent)
-
-
-def climb_of(root: Node, folder: Path) -> ClimbRecipe:
-    """The climb in a document; files are named from `folder`."""
-    root.words(WORDS, "a climb")
-    who = root.need("climb", "the file")
-    with who.blamed():
-        figure = Gecko(figure_named(who, folder)).figure
-    found = [pair for node in root.need("path", "the climb").items("the segments of a path") for pair in _segments(node)]
-    if not found:
-        raise root.place_of("path").error("the path has no segments", advice=f"list some: {', '.join(KINDS)}")
-    options = root.given(
-        stride=lambda node: node.positive(Quantity.LENGTH), quarter=lambda node: node.positive(Quantity.TIME),
-        dt=lambda node: node.positive(Quantity.TIME),
-        friction=Node.positive, grip=_grip, light=Node.flag, pause=_pause, optimized=Node.flag,
-    )  # fmt: skip
-    _check_size(root, [segment for segment, _ in found], options)
-    segments, nodes = zip(*found, strict=True)
-    lines = tuple(node.line for node in nodes)
-    return ClimbRecipe(figure, segments, lines, options, outputs_of(root.get("output"), folder))
-
-
-def _segments(node: Node) -> list[tuple[PathSegment, Node]]:
-    """What one entry of a path stands for."""
-    kind, value = node.head(KINDS, "a segment")
-    extra = {"curve": ("radius",), "obstacle": ("length",)}.get(kind, ())
-    node.words((kind, *extra), f"a {kind}")
+def _segments(node: Node, kinds: tuple[str, ...]) -> list[tuple[PathSegment, Node]]:
+    """The segments that one entry of a path stands for."""
+    kind, value = node.head(kinds, "a segment")
+    extra: dict[str, tuple[str, ...]] = {"curve": ("radius",), "obstacle": ("length",)}
+    node.words((kind, *extra.get(kind, ())), f"a {kind}")
     with node.blamed({"length": kind if kind == "straight" else "length", "angle": kind, "height": kind}):
         if kind == "straight":
             return [(Straight(value.length()), node)]
@@ -108,7 +147,8 @@ def _segments(node: Node) -> list[tuple[PathSegment, Node]]:
         if kind == "step":
             return [(Step(value.length()), node)]
         height, long = value.length(), node.need("length", "the obstacle").length()
-        return [(segment, node) for segment in (Step(height), Straight(long), Step(-height))]
+        obstacle: tuple[Any, ...] = (Step(height), Straight(long), Step(-height))
+        return [(segment, node) for segment in obstacle]
 
 
 def _pause(node: Node) -> float:
@@ -121,18 +161,7 @@ def _pause(node: Node) -> float:
 def _grip(node: Node) -> float:
     angle = node.number(Quantity.ANGLE)
     if not 0.0 < angle < math.pi / 2:
-        raise node.error(f"an angle of {math.degrees(angle):g}°", advice="between 0 and 90 deg; geckos let go at about 30 deg")
+        raise node.error(
+            f"an angle of {math.degrees(angle):g}°", advice="give an angle between 0 and 90 deg; geckos let go at about 30 deg"
+        )
     return math.tan(angle)
-
-
-def _check_size(root: Node, segments: list[PathSegment], options: dict[str, Any]) -> None:
-    """Long paths, tiny strides and coarse samples are refused before the work begins."""
-    stride, quarter, dt = (options.get(word, default) for word, default in (("stride", 0.06), ("quarter", 0.25), ("dt", 0.005)))
-    length = sum(s.length for s in segments if isinstance(s, Straight))
-    length += sum(s.radius * abs(s.angle) for s in segments if isinstance(s, Arc))
-    if quarter / dt < 8.0:
-        raise root.place_of("dt").error(f"{quarter / dt:.1f} samples in a step", advice="make dt at most an eighth of quarter")
-    samples = 4.0 * length / stride * (quarter + options.get("pause", 0.0)) / dt
-    if length > LONGEST or samples > 1e6:
-        advice = "shorten the path, or lengthen stride or dt"
-        raise root.place_of("path").error(f"{length:.4g} m in {samples:.3g} samples are too many", advice=advice)

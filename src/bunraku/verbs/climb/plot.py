@@ -1,4 +1,4 @@
-"""A climb at a glance: joint accelerations before and after, adhesion with the foot that is critical, clearance."""
+"""Plot of a climb: joint accelerations before and after, adhesion with the critical foot, clearance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def draw(done: Climb, path: Path) -> None:
-    """Draws three panels over time into a PNG, SVG or PDF file."""
+    """Draws accelerations, adhesion and clearance of the climb `done` over time into the PNG, SVG or PDF file `path`."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -1,87 +1,203 @@
-"""The verb guide: a humanoid on the stage under somebody's hand, or a saved input log replayed into files."""
+"""The verb guide: a humanoid under somebody's hand on the stage, or timed inputs played without a stage."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress
 
-from bunraku import io
 from bunraku.errors import BunrakuError, FileError
-from bunraku.io.outputs import require_outputs
+from bunraku.figure import Figure
+from bunraku.io.yaml.scene_file import load_scene
 from bunraku.locomotion.guide.guide import Guide
-from bunraku.locomotion.guide.guide_pictures import draw_loci
+from bunraku.locomotion.guide.guide_command import Command as GuideCommand
+from bunraku.locomotion.guide.guided_move import GuidedMove
+from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.humanoid_file import humanoid_named, planner_of
 from bunraku.locomotion.guide.scenario import PAPER_ROOM
+from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.motion import Motion
+from bunraku.outcome import DONE, STOPPED, Outcome
+from bunraku.progress import Listener, Progress
+from bunraku.result import Result
 from bunraku.scene import Scene
 from bunraku.stage.entry import Entry
-from bunraku.stage.input_log import read_log
+from bunraku.stage.hand_commands import Command as HandCommand
+from bunraku.stage.input_log import InputLog, read_log
 from bunraku.teleop.guided_figure import GuidedInPhysics, GuidedLive
 from bunraku.teleop.joystick import Joystick, plugged_in
+from bunraku.teleop.markers import markers
+
+COMMAND_REFUSED = Outcome(False, "refused", "a command could not be obeyed", advice="ask for less, or from another stance")
+ROBOT_FELL = Outcome(False, "fell", "the robot fell", advice="guide it more slowly, or without physics")
+
+Named = str | os.PathLike[str]
+TimedInputs = Iterable[tuple[float, GuideCommand | HandCommand]]
+"""Times [s], in order, and what is commanded from then on: a command to one point, or what a hand does at the stage."""
 
 
-def live(humanoid: str, scene: Path | None, *, physics: bool = False, joystick: int | None = None) -> GuidedLive:
-    """The humanoid to guide. Without a scene, our own stands on the steps of the paper's room, any other on a plain floor."""
-    own = humanoid_named(humanoid)
-    around = _scene(scene) if scene is not None else PAPER_ROOM.scene if humanoid == "humanoid" else Scene("floor")
-    guide = Guide(own, around, planner_of(own))
+@dataclass(frozen=True, eq=False, repr=False)
+class Guided(Result):
+    """What `guide` returns: the motion of a humanoid under timed inputs."""
+
+    outcome: Outcome
+    motion: Motion | None
+    """What was played, or in physics what the robot measured; None where nothing was."""
+    scene: Scene
+    seconds: Mapping[str, float]
+    """Processor time of each stage [s]."""
+    seed: int | None = None
+    """Kept as it was given: nothing is random."""
+    performances: tuple[GuidedMove, ...] = ()
+    """The moves, in order."""
+
+    def report(self) -> Iterator[tuple[str, str]]:
+        """Pairs of a title and a text: outcome, duration, moves, balance."""
+        yield from super().report()
+        if self.motion is None:
+            return
+        yield "motion", f"{self.motion.duration:.2f} s of {self.motion.figure.name}, {len(self.motion)} samples"
+        done = self.performances
+        if done:
+            redirected, refused = sum(one.left is not None for one in done), sum(one.refused for one in done)
+            steps = sum(one.move.goals.swings >= 0 for one in done)
+            yield "moves", f"{len(done)}, {steps} of them steps; {redirected} redirected on the way, {refused} refused"
+            yield "balance", f"ZMP at least {1e3 * min(one.margin for one in done):.1f} mm inside the polygon of support"
+
+
+def guide(
+    humanoid: Humanoid | Named, inputs: InputLog | Named | TimedInputs = (), *, scene: Scene | Named | None = None,
+    physics: bool = False, seconds: float = 2.0, seed: int | None = None, progress: Listener | None = None,
+) -> Guided:  # fmt: skip
+    """Guide a humanoid by timed inputs, without a stage.
+
+    humanoid: a humanoid, "humanoid" for that of the library, or a humanoid file
+    inputs: an input log that was saved on the stage, its file, or pairs of a time [s] and a command
+    scene: what is around, or its file; None is the room of the paper for the humanoid of the library, otherwise a plain floor
+    physics: simulate the robot in MuJoCo, with position servos and a stabiliser
+    seconds: how long to go on after the last input [s]
+    seed: kept in the result; nothing is random
+    progress: is called with the stage "guiding"
+
+    Returns a `Guided`. Its outcome is not ok where a command was refused, or, in physics, where the robot fell: the motion ends
+    there. Ctrl-C ends it with the motion so far. Raises FileError where a file cannot be read, and BunrakuError where inputs are
+    out of order.
+    """
+    own = humanoid if isinstance(humanoid, Humanoid) else humanoid_named(humanoid)
+    around = scene_around(own, scene)
+    waiting = deque(_steps(inputs, own))
+    steps = (waiting[-1][0] if waiting else 0) + round(seconds / GUIDE_TICK)
+    begun, Q, live = time.process_time(), [], None
+    outcome = DONE
+    try:
+        live = _live(own, around, physics=physics)
+        live.keep()
+        Q.append(live.reset().q[0])
+        for step in range(steps):
+            while waiting and waiting[0][0] <= step:
+                _, command = waiting.popleft()
+                if isinstance(command, GuideCommand):
+                    live.obey(command)
+                else:
+                    live.apply(command)
+            Q.append(live.step().q[0])
+            if progress is not None and (step % 20 == 0 or step == steps - 1):
+                progress(Progress("guiding", (step + 1) / steps, f"{(step + 1) * GUIDE_TICK:.1f} s"))
+            if live.fell:
+                outcome = ROBOT_FELL.because(f"the robot fell at {(step + 1) * GUIDE_TICK:.2f} s while {live.guided} was guided")
+                break
+    except KeyboardInterrupt:
+        outcome = STOPPED
+    done = () if live is None else tuple(live.performances)
+    refused = _refusal(done)
+    if outcome.ok and refused is not None:
+        outcome = refused
+    motion = Motion.of(own.figure, GUIDE_TICK * np.arange(len(Q)), np.array(Q)) if Q else None
+    return Guided(outcome, motion, around, {"guiding": time.process_time() - begun}, seed, done)
+
+
+def _refusal(done: Iterable[GuidedMove]) -> Outcome | None:
+    """The outcome of the first command that was refused, if one was."""
+    t = 0.0
+    for one in done:
+        if one.refused:
+            return COMMAND_REFUSED.because(f"{one.move.goals.guided.replace('_', ' ')} at {t:.2f} s: {one.notice}")
+        t += one.n * GUIDE_TICK
+    return None
+
+
+@dataclass(frozen=True)
+class _Driven:
+    """What an input log must fit: the figures of the stage and the tick."""
+
+    figures: tuple[Figure, ...]
+    dt: float = GUIDE_TICK
+
+
+def log_for(humanoid: Humanoid, path: Named) -> InputLog:
+    """The input log in the file `path`, which must have been saved while this `humanoid` was guided; raises FileError otherwise."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise FileError("cannot be read", path=str(path), advice="save one from the stage: Inputs, Save") from None
+    driven: Any = _Driven((humanoid.figure, markers(humanoid)))
+    return read_log(text, driven, path=str(path))
+
+
+def _steps(inputs: InputLog | Named | TimedInputs, humanoid: Humanoid) -> list[tuple[int, GuideCommand | HandCommand]]:
+    """Inputs by the number of the step before which they come."""
+    if isinstance(inputs, str | os.PathLike):
+        inputs = log_for(humanoid, inputs)
+    if isinstance(inputs, InputLog):
+        return list(inputs.commands)
+    timed = list(inputs)
+    times = [t for t, _ in timed]
+    if times != sorted(times) or not all(0.0 <= t < 36_000.0 for t in times):
+        raise BunrakuError("the inputs are out of order\n  advice: give times from 0 to 36000 s, each not before the last")
+    return [(round(t / GUIDE_TICK), command) for t, command in timed]
+
+
+def scene_around(humanoid: Humanoid, scene: Scene | Named | None) -> Scene:
+    """A `scene`, or that of its file; None is the room of the paper for the `humanoid` of the library, otherwise a plain floor."""
+    if scene is None:
+        return PAPER_ROOM.scene if humanoid.figure.name == "humanoid" else Scene("floor")
+    return scene if isinstance(scene, Scene) else load_scene(scene)
+
+
+def _live(humanoid: Humanoid, scene: Scene, *, physics: bool = False, joystick: int | None = None) -> GuidedLive:
     kind = GuidedInPhysics if physics else GuidedLive
+    x = PAPER_ROOM.start if scene is PAPER_ROOM.scene else 0.0
     return kind(
-        guide, x=PAPER_ROOM.start if around is PAPER_ROOM.scene else 0.0, joystick=None if joystick is None else Joystick(joystick)
-    )
+        Guide(humanoid, scene, planner_of(humanoid)), x=x, joystick=None if joystick is None else Joystick(joystick)
+    )  # fmt: skip
+
+
+def entry(humanoid: str, scene: Path | None = None, *, physics: bool = False, joystick: int | None = None) -> Entry:
+    """The line of the stage on which a humanoid is guided.
+
+    humanoid: "humanoid", or a humanoid file
+    scene: a scene file; None is as in `guide`
+    physics: simulate the robot in MuJoCo
+    joystick: number of a joystick of this machine
+    """
+    about = "Sticks or keys guide a point, Q and E switch which; or drag a foot, a hand, the trunk"
+
+    def opened() -> GuidedLive:
+        own = humanoid_named(humanoid)
+        return _live(own, scene_around(own, scene), physics=physics, joystick=joystick)
+
+    return Entry(f"Guide {Path(humanoid).stem}", opened, about, front=(0.6, -1.0))
 
 
 def joysticks() -> Iterator[tuple[str, str]]:
-    """Numbers and names of those that are plugged in."""
+    """Numbers and names of the joysticks of this machine; raises BunrakuError where there is none."""
     names = plugged_in()
     if not names:
         raise BunrakuError("no joystick is plugged in\n  advice: plug one in, or drive from the browser by gamepad or keys")
     yield from ((f"joystick {k}", name) for k, name in enumerate(names))
-
-
-def _scene(path: Path) -> Scene:
-    scene = io.load(path)
-    if not isinstance(scene, Scene):
-        raise FileError("there is no scene in it", path=str(path), advice="begin a scene file with `scene: NAME`")
-    return scene
-
-
-def entry(humanoid: str, scene: Path | None, *, physics: bool = False, joystick: int | None = None) -> Entry:
-    """Its line on the stage."""
-    about = "Sticks or keys guide a point, Q and E switch which; or drag a foot, a hand, the trunk"
-    title = f"Guide {Path(humanoid).stem}"
-    return Entry(title, lambda: live(humanoid, scene, physics=physics, joystick=joystick), about, front=(0.6, -1.0))
-
-
-def replayed(
-    humanoid: str, scene: Path | None, log: Path, output: Sequence[Path], plot: Path | None, *, seconds: float, console: Console
-) -> Iterator[tuple[str, str]]:
-    """A log played without a stage, and what was written."""
-    require_outputs(output, plot)
-    try:
-        text = log.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise FileError("cannot be read", path=str(log), advice="save one from the stage: Inputs, Save") from None
-    own = live(humanoid, scene)
-    read = read_log(text, own, path=str(log))
-    last = read.commands[-1][0] if read.commands else 0
-    steps = last + round(seconds / own.dt)
-    own.keep()
-    waiting, Q = list(reversed(read.commands)), [own.reset().q[0]]
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        for step in bar.track(range(steps), description="replay"):
-            while waiting and waiting[-1][0] <= step:
-                own.apply(waiting.pop()[1])
-            Q.append(own.step().q[0])
-    motion = Motion.of(own.figures[0], own.dt * np.arange(len(Q)), np.array(Q))
-    yield "replayed", f"{motion.duration:.1f} s, {len(own.performances)} moves"
-    for path in output:
-        io.save(motion, path)
-        yield "wrote", str(path)
-    if plot is not None:
-        draw_loci(own.performances, plot, scene=own.scene)
-        yield "wrote", str(plot)
