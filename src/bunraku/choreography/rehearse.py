@@ -22,7 +22,8 @@ from bunraku.choreography.puppet import Puppet
 from bunraku.control import Acceleration, Configuration, Limits, Momentum, Optimum, Speed, Tension, optimize
 from bunraku.control.control_problem import MotionExpansion
 from bunraku.control.control_system import Rollout, System
-from bunraku.control.cost import Draft, Term
+from bunraku.control.cost import Term
+from bunraku.control.cost_draft import Draft
 from bunraku.control.newton import Method
 from bunraku.control.optimize import problem_of
 from bunraku.dynamics import Simulation, momentum
