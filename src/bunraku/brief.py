@@ -1,6 +1,6 @@
-"""brief: how a result looks at the prompt. Arrays by their shapes, things by their names, in one line.
+"""`brief`: one line for a result at the prompt. Arrays are shown by their shapes, things by their names.
 
-`__repr__ = brief` in a dataclass with arrays says enough to go on, where the usual one would print every number.
+`__repr__ = brief` in a dataclass with arrays replaces the usual text, which would print every number.
 """
 
 from __future__ import annotations
@@ -13,18 +13,16 @@ from typing import Any
 
 import numpy as np
 
-LONGEST = 160
-
 
 def brief(thing: Any) -> str:
-    """<Kind: what it says of itself>; one that says nothing is told field by field."""
+    """<Kind: text>, of at most 160 characters: the first line of `str(thing)`, or else the fields of `thing`."""
     kind: Any = type(thing)
     if kind.__str__ is not object.__str__:
         text = str(thing).partition("\n")[0]
     else:
         shown = [field.name for field in fields(thing) if field.repr and not field.name.startswith("_")]
         text = ", ".join(told for name in shown if (told := _told(name, getattr(thing, name))))
-    text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    text = text if len(text) <= 160 else text[:159] + "…"
     return f"<{kind.__name__}: {text}>"
 
 

@@ -14,12 +14,12 @@ from bunraku.errors import FileError
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path in the same folder: renamed to `path` when the block ends well, deleted otherwise.
+    """A temporary path in the same folder: renamed to `path` when the block succeeds, deleted otherwise.
 
         with writing("motion.npz") as temporary:
             temporary.write_bytes(data)
 
-    The temporary name keeps the suffix, so that libraries which look at it choose the same format.
+    The temporary name keeps the suffix, so that libraries which look at it choose the same format. Raises FileError.
     """
     target = writable(path)
     temporary = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(4)}.part{target.suffix}")
@@ -36,7 +36,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def writable(path: str | os.PathLike[str]) -> Path:
-    """The file that writing to `path` would replace; a name under which none can be is refused, before any work for it."""
+    """The file that writing to `path` would replace. Raises FileError if it cannot be written, before any work is done."""
     target = Path(path)
     try:
         if target.is_symlink():  # the file behind a link is replaced, not the link
@@ -46,18 +46,20 @@ def writable(path: str | os.PathLike[str]) -> Path:
     except OSError as error:  # a name that is too long, a folder that may not be looked into
         raise _unwritable(path, error) from None
     if not target.parent.is_dir():
-        raise FileError("the folder does not exist", path=str(path), advice=f"make {target.parent} first")
+        raise FileError("the folder does not exist", path=str(path), advice=f"create {target.parent} first")
     if not os.access(target.parent, os.W_OK):
-        raise FileError("nothing may be written into the folder", path=str(path), advice="check rights, or choose another")
+        raise FileError("the folder cannot be written to", path=str(path), advice="check its permissions, or choose another")
     return target
 
 
 def _unwritable(path: str | os.PathLike[str], error: OSError) -> FileError:
-    return FileError(f"cannot be written: {error.strerror or error}", path=str(path), advice="check name, space and rights")
+    return FileError(
+        f"cannot be written: {error.strerror or error}", path=str(path), advice="check name, permissions and free space"
+    )
 
 
 def _flush(path: Path) -> None:
-    """To the disk before the rename, so that a power cut leaves the old file or the new one."""
+    """Writes the file to the disk before it is renamed, so that a power cut leaves the old file or the new one."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -279,6 +279,6 @@ def test_csv_fuzz(tmp_path: Path, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("suffix", [".npz", ".csv", ".bvh", ".glb", ".mp4", ".png"])
 def test_only_motions_and_figures_can_be_saved(suffix: str, tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="a dict cannot be written"):
+    with pytest.raises(FileError, match="got a dict"):
         bunraku.save({}, tmp_path / f"a{suffix}")
     assert list(tmp_path.iterdir()) == []

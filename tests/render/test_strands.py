@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bunraku.figure import library
 from bunraku.figure.build import figure, fixed, spindle, string, tx
 from bunraku.kinematics import pose
-from bunraku.render.strands import LIGHT, PLAIN, SLACK, STRONG, Strand, catenary, color, hanging, strands
+from bunraku.render.strands import Strand, StrandColors, catenary, color, hanging, strands
 
 PLACES = st.tuples(*[st.floats(-2, 2)] * 3)
 
@@ -57,10 +57,10 @@ def test_spare_length_hangs_in_the_longest_segment() -> None:
 
 def test_colors_tell_the_pull() -> None:
     ends = np.zeros((2, 3))
-    assert color(Strand(ends), True, 1.0) == SLACK
-    assert color(Strand(ends), False, 1.0) == PLAIN
-    assert color(Strand(ends, tension=0.0), False, 5.0) == LIGHT
-    assert color(Strand(ends, tension=9.0), False, 5.0) == pytest.approx(STRONG)
+    assert color(Strand(ends), True, 1.0) == StrandColors.slack
+    assert color(Strand(ends), False, 1.0) == StrandColors.plain
+    assert color(Strand(ends, tension=0.0), False, 5.0) == StrandColors.light
+    assert color(Strand(ends, tension=9.0), False, 5.0) == pytest.approx(StrandColors.strong)
 
 
 def test_strands_of_a_figure_are_where_its_strings_are() -> None:

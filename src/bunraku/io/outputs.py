@@ -50,7 +50,7 @@ def require_outputs(motions: Iterable[Path], plot: Path | None = None, *, figure
         if figures > 1 and path.suffix.lower() == ".bvh":
             advice = "end the name in .npz, .csv or .glb, which hold all"
             raise FileError(f"a BVH file holds one figure, not {figures}", path=str(path), advice=advice)
-    require(plot, plots.SUFFIXES, "a plot")
+    require(plot, plots.PLOT_SUFFIXES, "a plot")
 
 
 def save_motion(motion: Motion, path: Path, scene: Scene | None = None) -> None:

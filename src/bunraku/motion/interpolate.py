@@ -1,4 +1,4 @@
-"""Between samples: numbers go straight, orientations the shortest way."""
+"""Interpolation: linear for numbers, along the shortest rotation for orientations."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from numpy.typing import NDArray
 
 from bunraku.figure.figure import Figure
 from bunraku.motion.orientation import turns
-from bunraku.motion.track import FORCES, OPTIONAL, Track
+from bunraku.motion.track import FORCE_FIELDS, OPTIONAL_FIELDS, Track
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 
 
 def between(figure: Figure, a: Array, b: Array, s: Array) -> Array:
-    """Configurations (k, n_q) on the way from a (s = 0) to b (s = 1), both (k, n_q), with s (k,)."""
+    """Configurations (k, n_q) of a `figure` between `a` (s = 0) and `b` (s = 1), both (k, n_q), at the fractions `s` (k,)."""
     q = straight(a, b, s)
     inside = (s > 0.0) & (s < 1.0)
     for turn in turns(figure):
         start, end = turn.quaternion(a[inside]), turn.quaternion(b[inside])
         R = so3.matrix(so3.slerp(start, end, s[inside]))
-        # The branch nearest to the straight way joins up with the samples on both sides.
+        # The branch nearest to the straight line continues the samples on both sides.
         q[np.ix_(inside, turn.columns)] = turn.angles(R, q[np.ix_(inside, turn.columns)])
     return q
 
 
 def straight(a: Array, b: Array, s: Array) -> Array:
-    """a + s (b − a), and exactly b at s = 1."""
+    """`a` + `s` (`b` − `a`), and exactly b at s = 1."""
     s = s[:, None]
     return np.where(s == 1.0, b, a + s * (b - a))
 
 
 def sampled(track: Track, t: Array, times: Array) -> Track:
-    """The track, with samples at t, at other times; it holds still before its start and after its end."""
+    """The `track`, whose samples are at `t`, at other `times` [s]; before its start and after its end it does not move."""
     if len(t) == 1:
         before, after, s = np.zeros(len(times), int), np.zeros(len(times), int), np.zeros(len(times))
     else:
@@ -46,22 +46,22 @@ def sampled(track: Track, t: Array, times: Array) -> Track:
         return None if values is None else straight(values[before], values[after], s)
 
     q = between(track.figure, track.q[before], track.q[after], s)
-    return replace(track, q=q, **{field: linear(getattr(track, field)) for field in OPTIONAL})  # type: ignore[arg-type]
+    return replace(track, q=q, **{field: linear(getattr(track, field)) for field in OPTIONAL_FIELDS})  # type: ignore[arg-type]
 
 
 def blended(a: Track, b: Track, s: Array, s_dt: Array) -> Track:
-    """Tracks of equal times that change from a to b as s goes from 0 to 1 at the rate s_dt.
+    """A track that changes from `a` to `b`, which have the same times, as `s` goes from 0 to 1 at the rate `s_dt` [1/s].
 
     Forces belong to the physics of one motion or the other, and are left out.
     """
     v = None
     if a.v is not None and b.v is not None:
         v = straight(a.v, b.v, s) + s_dt[:, None] * (b.q - a.q)
-    return replace(b, q=between(b.figure, a.q, b.q, s), v=v, gap=None, **dict.fromkeys(FORCES))  # type: ignore[arg-type]
+    return replace(b, q=between(b.figure, a.q, b.q, s), v=v, gap=None, **dict.fromkeys(FORCE_FIELDS))  # type: ignore[arg-type]
 
 
 def unwrapped(track: Track) -> Track:
-    """Without the jumps of a whole turn that files leave behind; rotations with limits stay within them."""
+    """The `track` without jumps by whole turns, which files leave behind; rotations with limits stay within them."""
     q = np.array(track.q)
     turning = [(k, v) for k, v in enumerate(track.figure.variables) if v.motion == "rotate"]
     endless = [k for k, v in turning if np.isinf([v.lower, v.upper]).all()]

@@ -15,7 +15,7 @@ from bunraku.motion.interpolate import sampled, unwrapped
 from bunraku.motion.orientation import continuous, turns
 from bunraku.motion.seam import appended, faded
 from bunraku.motion.symmetry import symmetry
-from bunraku.motion.track import FORCES, Mark, Track, frozen
+from bunraku.motion.track import FORCE_FIELDS, Mark, Track, frozen
 
 Array = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class Motion:
             )
         tracks = tuple(self.tracks)
         if not tracks:
-            raise MotionError("a motion without a track", advice="give at least one figure with its q")
+            raise MotionError("the motion has no track", advice="give at least one figure with its q")
         for track in tracks:
             if len(track) != len(t):
                 raise MotionError(
@@ -51,7 +51,7 @@ class Motion:
         if len({track.name for track in tracks}) < len(tracks):
             raise MotionError(
                 f"two tracks share a name: {', '.join(track.name for track in tracks)}",
-                advice="Track(…, name='left twin')",
+                advice="give them names: Track(…, name='left twin')",
             )
         object.__setattr__(self, "t", t)
         object.__setattr__(self, "tracks", tracks)
@@ -63,7 +63,21 @@ class Motion:
         tension: ArrayLike | None = None, contact: ArrayLike | None = None, gap: ArrayLike | None = None,
         energy: ArrayLike | None = None, marks: tuple[Mark, ...] = (), name: str = "",
     ) -> Motion:  # fmt: skip
-        """The motion of one figure."""
+        """The motion of one figure.
+
+        figure: who moves
+        t: times [s], (T,)
+        q: configurations [rad, m], (T, n_q)
+        v: speeds of the variables [rad/s, m/s], (T, n_q)
+        tension: of strings, then wires [N], (T, strings + wires)
+        contact: normal forces [N], (T, contacts)
+        gap: distance − length of strings, then wires [m], (T, strings + wires)
+        energy: kinetic and potential [J], (T, 2)
+        marks: moments with names
+        name: of the track; the figure's by default
+
+        Raises MotionError if sizes do not fit or times do not increase, NotFinite if a number is not finite.
+        """
         arrays = cast(tuple[Array, Any, Any, Any, Any, Any], (q, v, tension, contact, gap, energy))  # Track makes arrays of them
         return cls(cast(Array, t), (Track(figure, *arrays, name),), marks)
 
@@ -74,15 +88,16 @@ class Motion:
 
     @property
     def duration(self) -> float:
-        """From the first sample to the last [s]."""
+        """Time from the first sample to the last [s]."""
         return float(self.t[-1] - self.t[0])
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the tracks."""
+        """Names of the tracks."""
         return tuple(track.name for track in self.tracks)
 
     def track(self, name: str) -> Track:
+        """The track called `name`; raises UnknownName."""
         for track in self.tracks:
             if track.name == name:
                 return track
@@ -90,7 +105,7 @@ class Motion:
 
     @property
     def only(self) -> Track:
-        """The track of a motion that has one."""
+        """The track of a motion that has one; raises MotionError if it has several."""
         if len(self.tracks) != 1:
             raise MotionError(
                 f"the motion has {len(self.tracks)} tracks",
@@ -100,26 +115,32 @@ class Motion:
 
     @property
     def figure(self) -> Figure:
+        """The figure of a motion that has one track."""
         return self.only.figure
 
     @property
     def q(self) -> Array:
+        """Its configurations [rad, m], (T, n_q)."""
         return self.only.q
 
     @property
     def v(self) -> Array | None:
+        """Its speeds [rad/s, m/s], (T, n_q)."""
         return self.only.v
 
     @property
     def tension(self) -> Array | None:
+        """Tensions of its strings, then wires [N]."""
         return self.only.tension
 
     @property
     def contact(self) -> Array | None:
+        """Normal forces of its contacts [N]."""
         return self.only.contact
 
     @property
     def gap(self) -> Array | None:
+        """Distance − length of its strings, then wires [m]."""
         return self.only.gap
 
     @property
@@ -128,13 +149,13 @@ class Motion:
         return self.only.energy
 
     def column(self, variable: str) -> Array:
-        """One variable over time, of a motion that has one track."""
+        """One `variable` over time [rad or m], of a motion that has one track; raises UnknownName."""
         return self.only.column(variable)
 
     def orientation(self, joint: str) -> Array:
-        """Quaternions (T, 4) of a ball or free joint, or any three rotations about a point, in its parent.
+        """Quaternions (T, 4) of a ball or free `joint`, or any three rotations about a point, in its parent.
 
-        The sign does not jump from sample to sample.
+        The sign does not jump between samples. Raises UnknownName.
         """
         known = {turn.name: turn for turn in turns(self.figure)}
         if joint not in known:
@@ -142,7 +163,7 @@ class Motion:
         return continuous(known[joint].quaternion(self.q))
 
     def sample(self, t: ArrayLike) -> Array:
-        """q at one time (n_q,) or at several (k, n_q); it holds still before its start and after its end."""
+        """q at one time `t` [s] (n_q,) or at several (k, n_q); before its start and after its end the motion does not move."""
         times = frozen(t, "t")
         q = sampled(self.only, self.t, np.atleast_1d(times)).q
         return q[0] if times.ndim == 0 else q
@@ -150,24 +171,24 @@ class Motion:
     # -- changing --------------------------------------------------------------------------------------------
 
     def replace(self, **changes: Any) -> Motion:
-        """A copy with some fields changed, checked anew."""
+        """A copy with some fields changed (`changes`, by name) and everything checked again."""
         return replace(self, **changes)
 
     def resample(self, dt: float | None = None, *, times: ArrayLike | None = None) -> Motion:
-        """At other times, or every `dt` seconds from the first sample on, as far as the last."""
+        """The motion at other `times` [s], or every `dt` seconds from the first sample to the last. Raises MotionError."""
         if (dt is None) == (times is None):
             raise MotionError("resample takes dt or times", advice="motion.resample(1 / 60)")
         if times is None:
             assert dt is not None
             if not 0.0 < dt < np.inf or self.duration / dt > 1e8:
-                raise MotionError(f"dt = {dt} s", advice="give a positive number of seconds")
+                raise MotionError(f"dt={dt} is not possible", advice="give a positive number of seconds")
             times = self.t[0] + dt * np.arange(int(self.duration / dt * (1.0 + 1e-12) + 1e-9) + 1)
         at = frozen(times, "times")
         tracks = (sampled(track, self.t, np.atleast_1d(at)) for track in self.tracks)
         return Motion(at, tuple(tracks), self.marks)
 
     def slice(self, start: float | None = None, end: float | None = None) -> Motion:
-        """From one time to another, with a sample at each end."""
+        """The part from `start` to `end` [s], with a sample at each; raises MotionError if they lie outside the motion."""
         first = self.t[0] if start is None else float(start)
         last = self.t[-1] if end is None else float(end)
         if not self.t[0] <= first <= last <= self.t[-1]:
@@ -181,56 +202,59 @@ class Motion:
         return self.resample(times=times).replace(marks=marks)
 
     def shift(self, by: float) -> Motion:
-        """Later by some seconds."""
+        """The motion `by` seconds later."""
         return self.replace(t=self.t + by, marks=tuple(replace(mark, t=mark.t + by) for mark in self.marks))
 
     def retime(self, to: float | Callable[[Array], ArrayLike]) -> Motion:
-        """Faster by a factor, or with each time t at the new time to(t), which must increase.
+        """The motion faster by a factor (`to`), or with each time t moved to to(t), which must increase.
 
-        Rates follow. Tensions and contact forces are left out: another speed takes other forces.
+        Speeds change along. Tensions, contact forces and energies are left out: they are different at another speed.
         """
         if callable(to):
             new = frozen(to(self.t), "the new times")
         elif 0.0 < to < np.inf:
             new = self.t[0] + (self.t - self.t[0]) / to
         else:
-            raise MotionError(f"a speed of {to}", advice="give a positive factor: 2 is twice as fast")
+            raise MotionError(f"cannot retime by a factor of {to}", advice="give a positive factor: 2 is twice as fast")
         if new.shape != self.t.shape or np.any(np.diff(new) <= 0.0):
             raise MotionError("the new times do not increase", advice="give a map that increases")
         slope = np.gradient(new, self.t)[:, None] if len(new) > 1 else 1.0
         tracks = (
-            replace(track, v=None if track.v is None else track.v / slope, **dict.fromkeys(FORCES))  # type: ignore[arg-type]
+            replace(track, v=None if track.v is None else track.v / slope, **dict.fromkeys(FORCE_FIELDS))  # type: ignore[arg-type]
             for track in self.tracks
         )
         marks = (replace(mark, t=float(np.interp(mark.t, self.t, new))) for mark in self.marks)
         return Motion(new, tuple(tracks), tuple(marks))
 
     def mirror(self, axis: str | None = None, *, tolerance: float = 1e-6) -> Motion:
-        """Left for right, through the plane across x, y or z; the first that fits, if none is given.
+        """The mirror image, left for right.
 
-        Joints may be `tolerance` metres off the mirror image of their partners: people are not symmetric.
+        axis: normal of the mirror, x, y or z; by default the first for which the figure is symmetric
+        tolerance: how far joints may be off the mirror image of their partners [m]; people are not symmetric
+
+        Raises MotionError if the figure is not symmetric.
         """
         mirrored = (symmetry(track.figure, axis, tolerance).mirrored(track) for track in self.tracks)
         return self.replace(tracks=tuple(mirrored))
 
     def unwrap(self) -> Motion:
-        """Without the jumps of a whole turn that files leave behind."""
+        """The motion without jumps by whole turns, which files leave behind."""
         return self.replace(tracks=tuple(unwrapped(track) for track in self.tracks))
 
     def join(self, other: Motion, *, blend: float = 0.0) -> Motion:
-        """This motion and then the other, moved in time.
+        """This motion and then the `other`, moved in time.
 
-        Without a blend, the other's first sample comes one of its steps after our last, or is our last where
-        they agree. With one, our last `blend` seconds fade into the other's first.
+        Without a blend, the other's first sample comes one of its steps after our last, or is our last where both are the
+        same. With one, our last `blend` seconds fade into the other's first. Raises MotionError if the figures differ.
         """
         if [(x.name, x.figure) for x in self.tracks] != [(x.name, x.figure) for x in other.tracks]:
             raise MotionError(
-                f"{', '.join(self.names)} cannot go on as {', '.join(other.names)}",
+                f"cannot join a motion of {', '.join(other.names)} to one of {', '.join(self.names)}",
                 advice="join motions of the same figures",
             )
         longest = min(self.duration, other.duration)
         if not 0.0 <= blend <= longest:
-            raise MotionError(f"a blend of {blend} s", advice=f"0 to {longest:.3g} s: both must last so long")
+            raise MotionError(f"cannot blend over {blend} s", advice=f"give 0 to {longest:.3g} s, which both motions last")
         parts = self.t, self.tracks, other.t, other.tracks
         seam = faded(*parts, blend) if blend else appended(*parts)
         return Motion(seam.t, seam.tracks, (*self.marks, *other.shift(seam.shift).marks))
@@ -254,7 +278,7 @@ class Motion:
 
 
 def together(*motions: Motion) -> Motion:
-    """Several motions side by side, at the first one's times, while all last."""
+    """Several `motions` as one, at the times of the first, as long as all last; raises MotionError if they share no time."""
     start, end = max(m.t[0] for m in motions), min(m.t[-1] for m in motions)
     t = motions[0].t[(motions[0].t >= start) & (motions[0].t <= end)]
     if not len(t):

@@ -1,4 +1,4 @@
-"""Three rotations about one point, seen as the orientation that they make."""
+"""Three rotations about one point, as one orientation."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from bunraku.figure.frame import ORIGIN, Frame
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-TURN = 2.0 * np.pi
 
 
 @dataclass(frozen=True, eq=False)
 class Turn:
     """Three variables that turn about orthogonal axes through one point, one after the other.
 
-    Every such order of axes is z, y, x in other clothes: R = C Rz(a) Ry(b) Rx(± c) Cᵀ with a constant C.
+    Every such order of axes is z, y, x in other coordinates: R = C Rz(a) Ry(b) Rx(± c) Cᵀ with a constant C.
     """
 
     name: str
@@ -28,7 +27,7 @@ class Turn:
     sign: float
 
     def quaternion(self, q: ArrayLike) -> Array:
-        """(…, 4) of configurations (…, n_q)."""
+        """The orientations (…, 4) at configurations `q` (…, n_q)."""
         a, b, c = np.moveaxis(np.asarray(q, float)[..., self.columns], -1, 0) / 2.0
         zero = np.zeros_like(a)
         z, y, x = (
@@ -40,20 +39,20 @@ class Turn:
         return out
 
     def angles(self, R: ArrayLike, near: ArrayLike) -> Array:
-        """The angles (…, 3) that give R (…, 3, 3), out of all that do the ones nearest to `near`."""
+        """The angles (…, 3) [rad] that give the rotations `R` (…, 3, 3): of all that do, those nearest to `near`."""
         zyx = so3.angles_zyx(self.C.T @ np.asarray(R, float) @ self.C)
         flip = np.array([1.0, 1.0, self.sign])
         return np.asarray(_nearest(zyx, np.asarray(near, float) * flip) * flip)
 
     def along(self, R: ArrayLike, near: ArrayLike) -> Array:
-        """The angles (T, 3) that give R (T, 3, 3) and change least from one to the next, from `near` on."""
+        """The angles (T, 3) [rad] that give the rotations `R` (T, 3, 3) and change least between samples, starting near `near`."""
         flip = np.array([1.0, 1.0, self.sign])
         zyx = zyx_along(self.C.T @ np.asarray(R, float) @ self.C, np.asarray(near, float) * flip)
         return np.asarray(zyx * flip)
 
 
 def turns(figure: Figure) -> tuple[Turn, ...]:
-    """Ball and free joints, and every other three rotations about orthogonal axes through one point."""
+    """The orientations of a `figure`: ball and free joints, and other triples of rotations about orthogonal axes at a point."""
     out = []
     taken: set[str] = set()
     for group in figure.groups:
@@ -71,7 +70,7 @@ def turns(figure: Figure) -> tuple[Turn, ...]:
 
 
 def zyx_along(R: ArrayLike, near: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-    """Angles (T, 3) with Rz Ry Rx = R (T, 3, 3) that change least from one to the next, from `near` on."""
+    """Angles (T, 3) [rad] with Rz Ry Rx = `R` (T, 3, 3) that change least between samples, starting near `near`."""
     zyx = so3.angles_zyx(R)
     zyx[0] = _nearest(zyx[0], np.asarray(near, float))
     # Of each sample's two triples, stay with the one that is nearer to the last sample's.
@@ -85,7 +84,7 @@ def zyx_along(R: ArrayLike, near: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
 
 
 def product(a: ArrayLike, b: ArrayLike) -> Array:
-    """Of quaternions (…, 4): first b, then a."""
+    """The product of quaternions `a` and `b` (…, 4): first b, then a."""
     aw, ax, ay, az = np.moveaxis(np.asarray(a, float), -1, 0)
     bw, bx, by, bz = np.moveaxis(np.asarray(b, float), -1, 0)
     return np.stack(
@@ -100,7 +99,7 @@ def product(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def continuous(quaternions: Array) -> Array:
-    """The same orientations (T, 4) with no change of sign from one sample to the next."""
+    """The same orientations as `quaternions` (T, 4), without jumps of sign between samples."""
     flips = np.where(np.sum(quaternions[1:] * quaternions[:-1], -1) < 0.0, -1.0, 1.0)
     return quaternions * np.cumprod(np.concatenate([[1.0], flips]))[:, None]
 
@@ -122,7 +121,7 @@ def _turn(figure: Figure, frames: tuple[Frame, ...]) -> Turn:
 
 def _wrap(angle: Array) -> Array:
     """To (−π, π]."""
-    return np.asarray(angle - TURN * np.round(angle / TURN))
+    return np.asarray(angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi)))
 
 
 def _other(zyx: Array) -> Array:

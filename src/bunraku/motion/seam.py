@@ -1,4 +1,4 @@
-"""Where one motion goes over into the next."""
+"""Joins of two motions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bunraku.errors import MotionError
 from bunraku.motion.interpolate import blended, sampled
-from bunraku.motion.track import OPTIONAL, Track
+from bunraku.motion.track import OPTIONAL_FIELDS, Track
 
 Array = NDArray[np.float64]
 Tracks = tuple[Track, ...]
@@ -27,7 +27,9 @@ class Seam:
 
 
 def appended(t_a: Array, a: Tracks, t_b: Array, b: Tracks) -> Seam:
-    """The second starts one of its steps after the first's last sample, or with it where they agree."""
+    """Tracks `a` with the times `t_a`, then tracks `b` with `t_b` [s]: b starts one of its steps after a's last sample, or with it
+    where both are the same. Raises MotionError for two single samples that differ.
+    """
     pairs = tuple(zip(a, b, strict=True))
     if all(np.array_equal(x.q[-1], y.q[0]) for x, y in pairs):
         shift, first = float(t_a[-1] - t_b[0]), 1
@@ -41,7 +43,7 @@ def appended(t_a: Array, a: Tracks, t_b: Array, b: Tracks) -> Seam:
 
 
 def faded(t_a: Array, a: Tracks, t_b: Array, b: Tracks, blend: float) -> Seam:
-    """The first's last `blend` seconds fade into the second's first, with no jump in speed."""
+    """Tracks `a` with the times `t_a` fade into tracks `b` with `t_b` over `blend` seconds, without a jump in speed."""
     start = float(t_a[-1] - blend)
     shift = start - float(t_b[0])
     t_b = t_b + shift
@@ -57,14 +59,14 @@ def faded(t_a: Array, a: Tracks, t_b: Array, b: Tracks, blend: float) -> Seam:
 
 
 def rows(track: Track, which: slice | NDArray[np.bool_]) -> Track:
-    """Some of the samples."""
-    values = {field: getattr(track, field) for field in ("q", *OPTIONAL)}
+    """The samples of a `track` at the rows `which`."""
+    values = {field: getattr(track, field) for field in ("q", *OPTIONAL_FIELDS)}
     picked: Any = {k: x[which] for k, x in values.items() if x is not None}
     return Track(track.figure, name=track.name, **picked)
 
 
 def _stacked(a: Track, b: Track) -> Track:
-    """One after the other, with what both have."""
-    pairs = {field: (getattr(a, field), getattr(b, field)) for field in ("q", *OPTIONAL)}
+    """One track after the other, with the fields that both have."""
+    pairs = {field: (getattr(a, field), getattr(b, field)) for field in ("q", *OPTIONAL_FIELDS)}
     both: Any = {k: np.concatenate([x, y]) for k, (x, y) in pairs.items() if x is not None and y is not None}
     return Track(a.figure, name=a.name, **both)

@@ -1,4 +1,4 @@
-"""A figure where a motion is wanted: it stands still at its start."""
+"""A figure as a motion of one sample, at its start."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bunraku.motion import Motion
 
 
 def as_motion(thing: Any, path: str | PathLike[str]) -> Motion:
-    """The motion itself, or one sample of a figure; nothing else can be written into such a file."""
+    """The motion `thing`, or one sample of the figure `thing`; raises FileError, naming `path`, for anything else."""
     if isinstance(thing, Motion):
         return thing
     if isinstance(thing, Figure):
         return Motion.of(thing, [0.0], [thing.start])
     raise FileError(
-        f"a {type(thing).__name__} cannot be written into this file", path=str(path), advice="it takes a motion or a figure"
+        f"expected a motion or a figure, got a {type(thing).__name__}", path=str(path), advice="save the motion or the figure"
     )

@@ -22,7 +22,6 @@ from bunraku.motion.track import Track
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
-_SWAP = {"left": "right", "right": "left", "l": "r", "r": "l"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +34,8 @@ class Symmetry:
     contacts: NDArray[np.int64]
 
     def mirrored(self, track: Track) -> Track:
+        """The mirror image of a `track`."""
+
         def exchange(values: Array | None, order: NDArray[np.int64], signs: Any = 1.0) -> Array | None:
             return None if values is None else values[:, order] * signs
 
@@ -49,16 +50,17 @@ class Symmetry:
 
 
 def partner(name: str, known: Iterable[str]) -> str:
-    """The name on the other side (lhip, rhip; LeftArm, RightArm; foot_l, foot_r), or else the name itself."""
+    """Of the `known` names, the one for the other side of `name` (lhip, rhip; LeftArm, RightArm; foot_l, foot_r), or `name`."""
     known = set(known)
     return next((other for other in _swapped(name) if other in known), name)
 
 
 def _swapped(name: str) -> Iterator[str]:
     """Candidates, the clearest first: a word left or right, then a letter at the start or end of a part."""
+    other = {"left": "right", "right": "left", "l": "r", "r": "l"}
     for pattern in (r"left|right", r"(?<![a-z])[lr](?![a-z])", r"(?<![A-Za-z])[lr]", r"[lr](?![A-Za-z])"):
         for match in re.finditer(pattern, name, re.IGNORECASE):
-            yield name[: match.start()] + _like(_SWAP[match[0].lower()], match[0]) + name[match.end() :]
+            yield name[: match.start()] + _like(other[match[0].lower()], match[0]) + name[match.end() :]
 
 
 def _like(word: str, model: str) -> str:
@@ -68,7 +70,10 @@ def _like(word: str, model: str) -> str:
 
 
 def symmetry(figure: Figure, axis: str | None, tolerance: float) -> Symmetry:
-    """About the plane through the origin across `axis`; without one, the first of x, y, z that fits."""
+    """The symmetry of a `figure` about the plane through the origin across `axis`; by default the first of x, y, z that fits.
+
+    Partners may be `tolerance` [m] off their mirror image. Raises MotionError if there is no symmetry.
+    """
     reasons = []
     for letter in (axis,) if axis is not None else "xyz":
         try:
@@ -94,7 +99,7 @@ def _about(figure: Figure, axis: int, tolerance: float) -> Symmetry:
         if name in screws:
             signs[figure.index(other)] = _sign(name, screws[name], other, screws[other], S, tolerance)
             if screws[other].before != pairs.get(screws[name].before, ""):
-                raise MotionError(f"{name!r} and {other!r} hang on parts that are no pair")
+                raise MotionError(f"{name!r} and {other!r} hang on parts that are not a pair")
     contacts = [contact.name for contact in figure.contacts]
     return Symmetry(order, signs, _order(ropes), _order({name: partner(name, contacts) for name in contacts}))
 
@@ -126,13 +131,13 @@ def _screws(figure: Figure) -> dict[str, _Screw]:
 
 
 def _sign(name: str, a: _Screw, other: str, b: _Screw, S: Array, tolerance: float) -> float:
-    """Of the partner's variable; a rotation about the mirrored axis goes the other way round."""
+    """The sign of the partner's variable; a rotation about the mirrored axis turns the other way."""
     along = float(np.sign((S * a.direction) @ b.direction))
     turned = -along if b.motion in ("rotate", "screw") else along
     same = a.motion == b.motion and a.pitch == -b.pitch
     off = S * a.point - b.point
     if b.motion == "translate":
-        off = np.zeros(3)  # a slide is the same wherever it stands
+        off = np.zeros(3)  # the place of a slide does not matter
     else:
         off = off - (off @ b.direction) * b.direction
     tilt = float(np.linalg.norm(S * a.direction - along * b.direction))
@@ -161,7 +166,7 @@ def _rope_pairs(figure: Figure, S: Array, tolerance: float) -> dict[str, str]:
 
 
 def _spindle_pairs(figure: Figure, ropes: dict[str, str]) -> dict[str, str]:
-    """Variables that move or wind a string go over to those of its partner."""
+    """Variables that move or wind a string, and those of its partner."""
     own: dict[str, list[str]] = {}
     for rope in (*figure.strings, *figure.wires):
         own[rope.name] = [rope.variable] if rope.variable is not None else []

@@ -11,20 +11,22 @@ from bunraku.errors import MotionError, NotFinite
 from bunraku.figure.figure import Figure
 
 Array = NDArray[np.float64]
-FORCES = ("tension", "contact", "energy")  # of one motion's physics: another speed takes others
-OPTIONAL = ("v", "gap", *FORCES)
+FORCE_FIELDS = ("tension", "contact", "energy")
+"""Fields that belong to the physics of one motion: at another speed they are different."""
+OPTIONAL_FIELDS = ("v", "gap", *FORCE_FIELDS)
+"""Fields of a track that may be None."""
 
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """One figure's part in a motion: a row for each sample."""
+    """The samples of one figure: a row for each."""
 
     figure: Figure
     q: Array
     v: Array | None = None
     """Rates of q [rad/s or m/s]."""
     tension: Array | None = None
-    """Of the figure's strings, then of its wires [N]."""
+    """Tensions of the figure's strings, then of its wires [N]."""
     contact: Array | None = None
     """Normal force on each of the figure's contacts [N]."""
     gap: Array | None = None
@@ -66,14 +68,14 @@ class Track:
         return len(self.q)
 
     def column(self, variable: str) -> Array:
-        """One variable over time."""
+        """One `variable` over time [rad or m], (T,); raises UnknownName."""
         return self.q[:, self.figure.index(variable)]
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Track)
             and self.name == other.name
-            and all(_same(getattr(self, f), getattr(other, f)) for f in ("q", *OPTIONAL))
+            and all(_same(getattr(self, f), getattr(other, f)) for f in ("q", *OPTIONAL_FIELDS))
             and self.figure == other.figure
         )
 
@@ -81,13 +83,13 @@ class Track:
         return hash((self.name, self.q.tobytes()))
 
     def __repr__(self) -> str:
-        more = [field for field in OPTIONAL if getattr(self, field) is not None]
+        more = [field for field in OPTIONAL_FIELDS if getattr(self, field) is not None]
         return f"<Track {self.name}: {len(self)} samples of {', '.join(['q', *more])}>"
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Something worth pointing at on the time line: a cue, a string that tightens, a footfall."""
+    """A moment `t` [s] with a name, for the time line: a cue, a string that tightens, a footfall."""
 
     t: float
     text: str
@@ -99,7 +101,7 @@ class Mark:
 
 
 def frozen(values: ArrayLike, name: str) -> Array:
-    """A float copy that nobody can write into, with every number finite."""
+    """A read-only float copy of `values`, called `name` in messages; raises NotFinite, or MotionError if they are no numbers."""
     try:
         out = np.array(values, float)
     except (TypeError, ValueError):

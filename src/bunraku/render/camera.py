@@ -1,4 +1,4 @@
-"""Where a picture is taken from."""
+"""Cameras."""
 
 from __future__ import annotations
 
@@ -38,10 +38,19 @@ class Camera:
         points: ArrayLike, *, azimuth: float = 0.9, elevation: float = 0.2, field: float = 0.5, aspect: float = 4 / 3,
         margin: float = 1.12,
     ) -> Camera:  # fmt: skip
-        """Sees all points; the eye stands at `azimuth` from +x toward +y, and `elevation` above them [rad]."""
+        """A camera that sees all `points` (n, 3) [m].
+
+        azimuth: direction of the eye from +x toward +y [rad]
+        elevation: of the eye above the points [rad]
+        field: vertical angle of view [rad]
+        aspect: width / height of the picture
+        margin: 1.12 leaves 12 % around the points
+
+        Raises NotFinite if there are no points, or they are not finite.
+        """
         points = np.asarray(points, float).reshape(-1, 3)
         if not len(points) or not np.isfinite(points).all():
-            raise NotFinite("a camera needs points that are finite to look at")
+            raise NotFinite("a camera needs finite points to look at")
         level = math.cos(elevation)
         back = np.array([level * math.cos(azimuth), level * math.sin(azimuth), math.sin(elevation)])
         axes = Camera(tuple(back), (0.0, 0.0, 0.0)).axes
@@ -58,4 +67,5 @@ class Camera:
 
 
 def vector(x: Array) -> Vector:
+    """The array `x` (3,) as floats of Python."""
     return (float(x[0]), float(x[1]), float(x[2]))

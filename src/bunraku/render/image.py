@@ -13,6 +13,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure.figure import Figure
+from bunraku.figure.shape import Color
 from bunraku.kinematics import pose
 from bunraku.render import light, raster
 from bunraku.render.camera import Camera, vector
@@ -30,14 +32,31 @@ from bunraku.scene import Plane, Scene
 __all__ = ["Camera", "Strand", "image", "outline", "strands"]
 Array = NDArray[np.float64]
 Pixels = NDArray[np.uint8]
-Result = TypeVar("Result")
+Made = TypeVar("Made")
 
-SUN, COARSE = 768, 256  # samples across the sun's view, and across the shadow on the floor
-_SKY = np.array([[0.60, 0.68, 0.76], [0.93, 0.93, 0.92], [0.86, 0.84, 0.80], [1.0, 0.96, 0.88], [0.42, 0.45, 0.50]])
+
+@dataclass(frozen=True)
+class Look:
+    """Light and colours of a picture. Colours are those of a screen, 0 to 1."""
+
+    sky: Color = (0.60, 0.68, 0.76)
+    """High above."""
+    horizon: Color = (0.93, 0.93, 0.92)
+    """Far away, where the floor fades."""
+    floor: Color = (0.86, 0.84, 0.80)
+    """Near."""
+    sun: Color = (1.0, 0.96, 0.88)
+    """Light from one direction, which casts shadows."""
+    ambient: Color = (0.42, 0.45, 0.50)
+    """Light from all sides."""
+    sun_samples: int = 768
+    """Samples across the sun's view: how sharp shadows are."""
+    floor_samples: int = 256
+    """Samples across the soft shadow on the floor."""
 
 
 def outline(figure: Figure, frames: Array) -> Array:
-    """Points (n, 3) that hold the whole figure between them, strings included: what a camera should see."""
+    """Points (n, 3) [m] whose hull holds the whole `figure`, strings included, with frames X_WF at `frames` (n, 4, 4)."""
     solids = heap(shapes_of(figure.shapes))
     X_WS = carriers(figure, frames) @ solids.places
     bare = [] if len(solids.boxes) else [frames[:, :3, 3]]
@@ -45,14 +64,14 @@ def outline(figure: Figure, frames: Array) -> Array:
 
 
 def _around(scene: Scene | None) -> Array:
-    """What a camera should see where there is no figure: the obstacles that end somewhere."""
+    """Corners of all obstacles that are not infinite: what a camera should see where there is no figure."""
     solids = heap(tuple(solid for solid in obstacles_of(scene) if not isinstance(solid.geometry, Plane)) if scene else ())
     return corners(solids.boxes, solids.places) if len(solids.boxes) else np.zeros((1, 3))
 
 
 @functools.lru_cache(maxsize=64)
 def _lowest(figure: Figure) -> float:
-    """Height of a floor that the figure does not swing through: what hangs from the world hangs lowest at zero."""
+    """Height of a floor that the figure does not swing through: a figure that hangs from the world is lowest at zero."""
     lowest = outline(figure, pose(figure, figure.start).frames)[:, 2].min(initial=0.0)
     if not any(joint.kind == "free" for joint in figure.groups):
         swings = [v.name for v in figure.variables if v.motion == "rotate" and not v.kinematic]
@@ -64,11 +83,20 @@ def _lowest(figure: Figure) -> float:
 def image(
     figures: Figure | Sequence[Figure], frames: Array | Sequence[Array] | None = None, *, scene: Scene | None = None,
     camera: Camera | None = None, size: tuple[int, int] = (640, 480), strings: Sequence[Strand] | None = None,
-    samples: int = 2,
+    samples: int = 2, look: Look = Look(),
 ) -> Pixels:  # fmt: skip
-    """A picture (height, width, 3) of figures whose frames X_WF stand at `frames` (their start where not given).
+    """A picture (height, width, 3) of one figure or several.
 
-    Without a scene there is a floor under the figures. `samples`² samples a pixel smooth the edges.
+    figures: one, or several
+    frames: poses X_WF (n, 4, 4) of each figure; those of its start by default
+    scene: what is around; by default a floor under the figures
+    camera: by default one that sees everything
+    size: width and height [pixels]
+    strings: as they are drawn; by default those of the figures
+    samples: samples² samples for each pixel smooth the edges
+    look: light and colours
+
+    Raises BunrakuError if the frames do not fit the figures, NotFinite if they are not finite.
     """
     several = (figures,) if isinstance(figures, Figure) else tuple(figures)
     if frames is None:
@@ -90,12 +118,12 @@ def image(
         wide, tall = np.ptp(points[:, :2], 0).max(), np.ptp(points[:, 2])
         elevation = min(max(0.12 * wide / max(tall, 1e-9), 0.2), 0.6)  # flat things are seen from higher up
         camera = Camera.around(points, elevation=float(elevation), aspect=width / height)
-    return _picture(several, stands, scene, camera, (width, height), drawn, samples)
+    return _picture(several, stands, scene, camera, (width, height), drawn, samples, look)
 
 
 def _picture(
     figures: tuple[Figure, ...], stands: list[Array], scene: Scene | None, camera: Camera, size: tuple[int, int],
-    drawn: Sequence[Strand], samples: int,
+    drawn: Sequence[Strand], samples: int, look: Look,
 ) -> Pixels:  # fmt: skip
     width, height = size
     still = () if scene is None else obstacles_of(scene)
@@ -107,21 +135,22 @@ def _picture(
 
     n = len(X_WS) - len(still) if figures else len(X_WS)
     stage = corners(all_.boxes[:n], X_WS[:n])  # what the sun and the floor are centred on: the figures, if any
-    view, sun = _view(camera, width * samples, height * samples), _sun(camera, stage)
+    view, sun = _view(camera, width * samples, height * samples), _sun(camera, stage, look.sun_samples)
     seen, sunny = _at_once(
         lambda: _covered(points, all_.faces, view, (height * samples, width * samples)),
-        lambda: _covered(points, all_.faces, sun, (SUN, SUN)),
+        lambda: _covered(points, all_.faces, sun, (look.sun_samples, look.sun_samples)),
     )
     screen, closeness, nearest = seen
-    mask, scratch = np.empty((2, COARSE, COARSE), np.float32)
+    mask, scratch = np.empty((2, look.floor_samples, look.floor_samples), np.float32)
     ground = _ground(figures, scene, camera, stage)
     raster.blurred(sunny[1], sun, float(ground[0]), 2, mask, scratch)
     linear = np.empty((height, width, 3), np.float32)
+    colors_of_light = np.array([look.sky, look.horizon, look.floor, look.sun, look.ambient]) ** 2.2
 
     def band(first: int, last: int) -> None:
         light.lit(
             closeness, nearest, screen, points, directions, all_.faces, all_.owner, all_.colors, view, sun, sunny[1],
-            mask, ground, _SKY**2.2, samples, first, last, linear,
+            mask, ground, colors_of_light, samples, first, last, linear,
         )  # fmt: skip
 
     edges = np.linspace(0, height, 9).astype(int).tolist()
@@ -136,11 +165,11 @@ def _picture(
 
 @functools.cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """Kernels release the interpreter, so that threads light bands of the picture side by side."""
+    """Threads that light bands of the picture at the same time; kernels release the interpreter."""
     return ThreadPoolExecutor(min(4, os.cpu_count() or 1), thread_name_prefix="bunraku-picture")
 
 
-def _at_once(*jobs: Callable[[], Result]) -> list[Result]:
+def _at_once(*jobs: Callable[[], Made]) -> list[Made]:
     pool = _pool(os.getpid())  # a forked process has no threads of its parent's
     return [future.result() for future in [pool.submit(job) for job in jobs]]
 
@@ -162,7 +191,7 @@ def _covered(
     return screen, closeness, nearest
 
 
-def _sun(camera: Camera, points: Array) -> Array:
+def _sun(camera: Camera, points: Array, samples: int) -> Array:
     """The sun stands high behind the left shoulder of the eye."""
     right, _, back = camera.axes
     toward = np.array([back[0], back[1], 0.0])
@@ -170,7 +199,7 @@ def _sun(camera: Camera, points: Array) -> Array:
     centre = (points.min(0) + points.max(0)) / 2 if len(points) else np.zeros(3)
     axes = Camera(vector(centre + toward), vector(centre)).axes
     reach = float(np.abs((points - centre) @ axes[:2].T).max(initial=1e-3)) if len(points) else 1.0
-    return np.array([centre, *axes, (-0.46 * SUN / reach, SUN / 2, SUN / 2)])
+    return np.array([centre, *axes, (-0.46 * samples / reach, samples / 2, samples / 2)])
 
 
 def _ground(figures: tuple[Figure, ...], scene: Scene | None, camera: Camera, points: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Plots of a motion against time: variables, rates, tensions, contact forces, and whatever else was measured."""
+"""Plots of a motion against time: variables, speeds, tensions, contact forces, and other measured values."""
 
 from __future__ import annotations
 
@@ -21,12 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
-# Told apart by most eyes, and in grey.
-COLORS = ("#3b6ea5", "#c8553d", "#4f8a5b", "#8f5ea3", "#b58a2b", "#3a9a9a", "#a34a68", "#6b6b6b")
-MARKS = {"mark": "#777777", "cue": "#3b6ea5", "impact": "#c8553d"}
-SUFFIXES = (".png", ".svg", ".pdf")
-LETTER = 0.0095  # width of a letter of a mark's name, as part of the time line
-STYLE: Any = {
+# Colours of curves, distinguishable to most eyes, and in grey.
+CURVE_COLORS = ("#3b6ea5", "#c8553d", "#4f8a5b", "#8f5ea3", "#b58a2b", "#3a9a9a", "#a34a68", "#6b6b6b")
+PLOT_SUFFIXES = (".png", ".svg", ".pdf")
+PLOT_STYLE: Any = {
     "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#999999",
     "axes.grid": True, "grid.color": "#e6e6e6", "axes.axisbelow": True, "xtick.color": "#555555",
     "ytick.color": "#555555", "axes.labelcolor": "#333333", "lines.linewidth": 1.4, "svg.fonttype": "none",
@@ -35,28 +33,34 @@ STYLE: Any = {
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One curve: what it is called, what it is measured in, and its values (T,)."""
+    """One curve: its name, its unit, and its values (T,)."""
 
     name: str
     unit: str
     values: Array
     kind: str = ""
-    """tension, contact, gap, energy, or v of a rate: how it is asked for. A variable has none."""
+    """The word that asks for it: tension, contact, gap, energy, or v for a speed; none for a variable."""
     label: str = ""
-    """Beside the panel, where the kind need not be said again."""
+    """The name in the legend, without the kind."""
 
 
 def plot(
     motion: Motion, path: str | PathLike[str], what: str | Iterable[str] = "*", *,
     series: Mapping[str, ArrayLike] | None = None, title: str = "", width: float = 8.0,
 ) -> None:  # fmt: skip
-    """Draws curves against time into a PNG, SVG or PDF file, with a panel for each unit and the motion's marks.
+    """Draws curves of a `motion` against time, with a panel for each unit and the motion's marks.
 
-    `what` names variables ("elbow", "torso_*"), their rates ("v:elbow"), "tension", "tension:left_*", "contact", "gap", "energy",
-    or entries of `series`, which holds other values over time with their units: {"energy [J]": energy}.
+    path: a PNG, SVG or PDF file
+    what: variables ("elbow", "torso_*"), their speeds ("v:elbow"), "tension", "tension:left_*", "contact", "gap", "energy",
+        or entries of `series`
+    series: other values over time, with their units: {"energy [J]": energy}
+    title: by default the names of the figures
+    width: of the picture [inches]
+
+    Raises UnknownName for a curve that does not exist, FileError if the file cannot be written.
     """
-    if Path(path).suffix.lower() not in SUFFIXES:
-        raise FileError("not a picture", path=str(path), advice=f"end the name in {', '.join(SUFFIXES)}")
+    if Path(path).suffix.lower() not in PLOT_SUFFIXES:
+        raise FileError("not a file for a picture", path=str(path), advice=f"end the name in {', '.join(PLOT_SUFFIXES)}")
     panels: dict[str, list[Line]] = {}
     for line in lines(motion, what, series or {}):
         panels.setdefault(line.unit, []).append(line)
@@ -64,7 +68,7 @@ def plot(
 
 
 def lines(motion: Motion, what: str | Iterable[str], series: Mapping[str, ArrayLike]) -> list[Line]:
-    """The curves that are asked for, each once."""
+    """The curves of a `motion` and of `series` that `what` names, each once; raises UnknownName."""
     known = [*_extra(motion, series), *(line for track in motion.tracks for line in _of(track, motion))]
     chosen: dict[str, Line] = {}
     for wish in (what,) if isinstance(what, str) else what:
@@ -76,7 +80,7 @@ def lines(motion: Motion, what: str | Iterable[str], series: Mapping[str, ArrayL
 
 
 def require_curves(figure: Figure, what: Iterable[str]) -> None:
-    """Refuses curves that a simulation of this figure will not have."""
+    """Raises UnknownName if `what` names a curve that a simulation of this `figure` does not have."""
     ropes, contacts = len(figure.strings) + len(figure.wires), len(figure.contacts)
     empty = Motion.of(
         figure, [0.0], [figure.start], v=np.zeros((1, figure.n_q)), tension=np.zeros((1, ropes)), contact=np.zeros((1, contacts)),
@@ -86,7 +90,7 @@ def require_curves(figure: Figure, what: Iterable[str]) -> None:
 
 
 def _wished(line: Line, wish: str) -> bool:
-    """A star alone means the variables, whose names may hold a ":"; rates and forces are asked for by their word."""
+    """Whether a wish means this line. A star alone means the variables; speeds and forces are asked for by their word."""
     if line.kind and (wish == line.kind or ":" not in wish):
         return wish == line.kind
     return fnmatchcase(line.name, wish)
@@ -96,11 +100,12 @@ def _of(track: Track, motion: Motion) -> Iterator[Line]:
     figure = track.figure
     prefix, owner = (f"{track.name}/", f"{track.name} ") if len(motion.tracks) > 1 else ("", "")
     units = ["rad" if v.motion in ("rotate", "screw") else "m" for v in figure.variables]
+    quantity = {"rad": "angle", "m": "position"}
     for k, (name, unit) in enumerate(zip(figure.names, units, strict=True)):
-        yield Line(f"{prefix}{name}", f"{_QUANTITY[unit]} [{unit}]", track.q[:, k])
+        yield Line(f"{prefix}{name}", f"{quantity[unit]} [{unit}]", track.q[:, k])
     if track.v is not None:
         for k, (name, unit) in enumerate(zip(figure.names, units, strict=True)):
-            yield Line(f"{prefix}v:{name}", f"{_QUANTITY[unit]} rate [{unit}/s]", track.v[:, k], "v", f"{owner}{name}")
+            yield Line(f"{prefix}v:{name}", f"{quantity[unit]} rate [{unit}/s]", track.v[:, k], "v", f"{owner}{name}")
     ropes = [rope.name for rope in (*figure.strings, *figure.wires)]
     total = None if track.energy is None else np.column_stack([track.energy, track.energy.sum(1)])
     measured = (
@@ -111,9 +116,6 @@ def _of(track: Track, motion: Motion) -> Iterator[Line]:
         if values is not None:
             for k, name in enumerate(names):
                 yield Line(f"{prefix}{kind}:{name}", f"{kind} [{unit}]", values[:, k], kind, f"{owner}{name}")
-
-
-_QUANTITY = {"rad": "angle", "m": "position"}
 
 
 def _extra(motion: Motion, series: Mapping[str, ArrayLike]) -> Iterator[Line]:
@@ -134,7 +136,7 @@ def _draw(motion: Motion, panels: dict[str, list[Line]], path: str | PathLike[st
     from matplotlib.figure import Figure as Sheet
 
     tall = [max(1.7, 0.16 * len(group)) for group in panels.values()]
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(PLOT_STYLE):
         # A figure of our own, without pyplot: nothing global changes, no window opens.
         sheet = Sheet(figsize=(width, sum(tall) + 0.9), layout="constrained")
         FigureCanvasAgg(sheet)
@@ -150,7 +152,7 @@ def _draw(motion: Motion, panels: dict[str, list[Line]], path: str | PathLike[st
 def _panel(axes: Axes, motion: Motion, unit: str, group: list[Line], *, labels: bool) -> None:
     styles = ("-", "--", ":", "-.")
     for k, line in enumerate(group):
-        style = {"color": COLORS[k % len(COLORS)], "linestyle": styles[k // len(COLORS) % len(styles)]}
+        style = {"color": CURVE_COLORS[k % len(CURVE_COLORS)], "linestyle": styles[k // len(CURVE_COLORS) % len(styles)]}
         axes.plot(motion.t, line.values, label=line.label or line.name, marker="o" if len(motion) == 1 else "", **style)  # type: ignore[arg-type]
     axes.set_ylabel(unit)
     axes.margins(x=0.01)
@@ -159,9 +161,9 @@ def _panel(axes: Axes, motion: Motion, unit: str, group: list[Line], *, labels: 
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=7.5, ncols=columns)
     last = -np.inf
     for mark in motion.marks:
-        color = MARKS.get(mark.kind, MARKS["mark"])
+        color = {"cue": "#3b6ea5", "impact": "#c8553d"}.get(mark.kind, "#777777")
         axes.axvline(mark.t, color=color, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1.5)
-        half = 0.5 * LETTER * len(mark.text) * motion.duration
+        half = 0.5 * 0.0095 * len(mark.text) * motion.duration  # a letter takes 0.95 % of the axis
         if labels and mark.t - half > last:  # names that would overlap are left out
             axes.annotate(
                 mark.text, (mark.t, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",

@@ -1,4 +1,4 @@
-"""Strings as they are drawn: straight where taut, sagging where slack, warm where they pull."""
+"""Strings as they are drawn: straight where taut, sagging where slack, coloured by tension."""
 
 from __future__ import annotations
 
@@ -15,10 +15,19 @@ from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
 
-SLACK: Color = (0.30, 0.31, 0.33)
-PLAIN: Color = (0.36, 0.26, 0.18)
-LIGHT: Color = (0.62, 0.42, 0.12)
-STRONG: Color = (0.80, 0.12, 0.05)
+
+@dataclass(frozen=True)
+class StrandColors:
+    """Colours of strings in pictures."""
+
+    slack: Color = (0.30, 0.31, 0.33)
+    """A string that does not pull."""
+    plain: Color = (0.36, 0.26, 0.18)
+    """A taut string whose tension is not known."""
+    light: Color = (0.62, 0.42, 0.12)
+    """A taut string with no tension; in between, colours are mixed."""
+    strong: Color = (0.80, 0.12, 0.05)
+    """The largest tension."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +40,11 @@ class Strand:
 
 
 def strands(figure: Figure, frames: Array, q: ArrayLike | None = None, tension: ArrayLike | None = None) -> tuple[Strand, ...]:
-    """Strings and wires of a figure; with q slack strings sag, with tensions taut ones glow."""
+    """The strings and wires of a `figure` whose frames X_WF are at `frames` (n, 4, 4).
+
+    q: configuration [rad, m], so that slack strings sag
+    tension: of strings, then wires [N], so that taut ones are coloured by it
+    """
     index = figure.frame_index
 
     def place(at: Point) -> Array:
@@ -50,19 +63,19 @@ def strands(figure: Figure, frames: Array, q: ArrayLike | None = None, tension: 
     return tuple(out)
 
 
-def color(strand: Strand, slack: bool, most: float) -> Color:
-    """Grey where slack; from ochre to red the harder it pulls, `most` newtons being red."""
+def color(strand: Strand, slack: bool, most: float, colors: StrandColors = StrandColors()) -> Color:
+    """The colour of a `strand` that is `slack` or not, out of `colors`; `most` is the largest tension of the picture [N]."""
     if slack:
-        return SLACK
+        return colors.slack
     if strand.tension is None:
-        return PLAIN
+        return colors.plain
     share = min(max(strand.tension / most, 0.0), 1.0)
-    r, g, b = (light + share * (strong - light) for light, strong in zip(LIGHT, STRONG, strict=True))
+    r, g, b = (light + share * (strong - light) for light, strong in zip(colors.light, colors.strong, strict=True))
     return (r, g, b)
 
 
 def hanging(strand: Strand) -> tuple[Array, bool]:
-    """The path of a string and whether it is slack: then its longest segment takes the spare length and sags."""
+    """The path of a `strand`, and whether it is slack: then its longest segment takes the spare length and sags."""
     path = np.asarray(strand.points, float)
     steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
     spare = 0.0 if strand.length is None else strand.length - float(steps.sum())
@@ -75,7 +88,7 @@ def hanging(strand: Strand) -> tuple[Array, bool]:
 
 
 def catenary(a: Array, b: Array, length: float, pieces: int = 32) -> Array:
-    """A string of this length that hangs between two points which are less far apart, as points (pieces + 1, 3)."""
+    """A string of this `length` [m] that hangs between `a` and `b`, which are nearer to each other, as points (`pieces` + 1, 3)."""
     along = np.array([b[0] - a[0], b[1] - a[1], 0.0])
     across, up = max(float(np.linalg.norm(along)), 1e-3 * length), float(b[2] - a[2])
     along = along / across if along.any() else np.array([1.0, 0.0, 0.0])

@@ -1,4 +1,4 @@
-"""Everything that is drawn as one heap of triangles, made once and carried about by 4×4 matrices."""
+"""All solids of a picture as one heap of triangles, made once and moved by 4×4 matrices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bunraku.spatial.so3 import Quaternion
 Array = NDArray[np.float64]
 
 
-class Solid(NamedTuple):
+class DrawnSolid(NamedTuple):
     """A geometry with its place and colour."""
 
     geometry: Surface
@@ -36,15 +36,16 @@ class Heap(NamedTuple):
     owner: NDArray[np.int64]
     faces: NDArray[np.int64]
     places: Array
-    """X of every solid in what carries it."""
+    """Pose of every solid in the frame that carries it."""
     colors: Array
-    """Linear light, not the numbers of a screen."""
+    """In linear light, not in values of a screen."""
     boxes: Array
     """Eight corners of the box round every solid, (solids, 8, 3), in the solid's own axes."""
 
 
 @functools.lru_cache(maxsize=64)
-def heap(solids: tuple[Solid, ...]) -> Heap:
+def heap(solids: tuple[DrawnSolid, ...]) -> Heap:
+    """The triangles of `solids`."""
     parts = [triangles(solid.geometry, _segments(solid.geometry)) for solid in solids]
     first = np.cumsum([0, *(len(part.vertices) for part in parts)])
     cube = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
@@ -61,7 +62,7 @@ def heap(solids: tuple[Solid, ...]) -> Heap:
 
 
 def _segments(geometry: Surface) -> int:
-    """Small things need fewer sides."""
+    """Sides of a round solid; small ones need fewer."""
     match geometry:
         case Sphere(radius) | Capsule(radius, _) | Cylinder(radius, _):
             return 28 if radius > 0.03 else 20 if radius > 0.012 else 12
@@ -70,22 +71,23 @@ def _segments(geometry: Surface) -> int:
 
 
 @functools.lru_cache(maxsize=64)
-def shapes_of(shapes: tuple[Shape, ...]) -> tuple[Solid, ...]:
-    """Those that are to be seen."""
-    return tuple(Solid(s.geometry, s.position, s.rotation, s.color) for s in shapes if s.visible)
+def shapes_of(shapes: tuple[Shape, ...]) -> tuple[DrawnSolid, ...]:
+    """The solids of those `shapes` that are visible."""
+    return tuple(DrawnSolid(s.geometry, s.position, s.rotation, s.color) for s in shapes if s.visible)
 
 
-def obstacles_of(scene: Scene) -> tuple[Solid, ...]:
-    return tuple(Solid(o.geometry, o.position, o.rotation, o.color) for o in scene.obstacles)
+def obstacles_of(scene: Scene) -> tuple[DrawnSolid, ...]:
+    """The solids of a `scene`."""
+    return tuple(DrawnSolid(o.geometry, o.position, o.rotation, o.color) for o in scene.obstacles)
 
 
 def carriers(figure: Figure, frames: Array) -> Array:
-    """X_WF of the frame of every shape that is to be seen."""
+    """X_WF of the frame of every visible shape of a `figure` whose frames are at `frames` (n, 4, 4)."""
     index = figure.frame_index
     chosen = [index.get(shape.frame, len(index)) for shape in figure.shapes if shape.visible]
     return np.asarray(np.concatenate([frames, np.eye(4)[None]])[chosen])
 
 
 def corners(boxes: Array, X: Array) -> Array:
-    """Corners of boxes (n, 8, 3) carried by X (n, 4, 4), as points (8n, 3)."""
+    """Corners of `boxes` (n, 8, 3) moved by the poses `X` (n, 4, 4), as points (8n, 3)."""
     return np.asarray(boxes @ np.swapaxes(X[:, :3, :3], 1, 2) + X[:, None, :3, 3]).reshape(-1, 3)

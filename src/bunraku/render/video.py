@@ -30,9 +30,17 @@ def save_mp4(
     thing: Motion | Figure, path: str | PathLike[str], *, fps: float = 30.0, size: tuple[int, int] = (960, 720),
     camera: Camera | None = None, scene: Scene | None = None, follow: bool | None = None,
 ) -> None:  # fmt: skip
-    """A film in real time. Ctrl-C ends it early and keeps what is done.
+    """Writes a film in real time. Ctrl-C ends it early, keeps what is done, and is raised again.
 
-    Without a camera, one sees the whole motion, or follows it where it goes far (`follow` decides otherwise).
+    thing: a motion, or a figure at its start
+    path: an MP4 file
+    fps: pictures a second
+    size: width and height [pixels]
+    camera: by default one that sees the whole motion, or follows it where it goes far
+    scene: what is around; by default a floor
+    follow: whether the default camera follows
+
+    Raises FileError if ffmpeg is missing or the file cannot be written.
     """
     import imageio_ffmpeg
 
@@ -42,7 +50,7 @@ def save_mp4(
     shots = _Shots(motion.resample(1.0 / fps), (width, height), camera, scene, follow)
     stopped: KeyboardInterrupt | None = None
     with writing(path) as temporary:
-        # Few errors are ours to mend here: no such codec, a full disk.
+        # Errors that we cannot repair: a missing codec, a full disk.
         film = imageio_ffmpeg.write_frames(
             str(temporary), (width, height), fps=fps, codec="libx264", quality=7, macro_block_size=2,
             ffmpeg_log_level="error", output_params=["-movflags", "+faststart"],
@@ -64,7 +72,7 @@ def save_mp4(
 
 
 def require_ffmpeg(path: str | PathLike[str]) -> None:
-    """Refuses a film where there is no program to make it."""
+    """Raises FileError, naming `path`, if the program ffmpeg is missing."""
     import imageio_ffmpeg
 
     try:
@@ -72,8 +80,8 @@ def require_ffmpeg(path: str | PathLike[str]) -> None:
     except RuntimeError:
         found = None
     if found is None:
-        advice = "install ffmpeg, or let IMAGEIO_FFMPEG_EXE name it; .glb and .png need none"
-        raise FileError("films need the program ffmpeg, which is not here", path=str(path), advice=advice)
+        advice = "install ffmpeg, or set IMAGEIO_FFMPEG_EXE to its path; .glb and .png do not need it"
+        raise FileError("films need the program ffmpeg, which was not found", path=str(path), advice=advice)
 
 
 def save_png(
@@ -81,13 +89,23 @@ def save_png(
     size: tuple[int, int] = (320, 320), camera: Camera | None = None, scene: Scene | None = None,
     follow: bool | None = None,
 ) -> None:  # fmt: skip
-    """A contact sheet: `samples` pictures of a motion in a grid, with their times. Of a figure, one picture."""
+    """Writes a contact sheet: pictures of a motion in a grid, with their times. Of a figure, one picture.
+
+    thing: the motion or the figure
+    path: a PNG file
+    samples: how many pictures
+    columns: of the grid; by default so that the whole is about 3:2
+    size: width and height of one picture [pixels]
+    camera, scene, follow: as in `save_mp4`
+
+    Raises FileError if the file cannot be written.
+    """
     if isinstance(thing, Figure):
         save_pixels(image(thing, size=(2 * size[0], 2 * size[1]), scene=scene, camera=camera), path)
         return
     motion = as_motion(thing, path)
     if samples < 1:
-        raise FileError(f"{samples} samples", path=str(path), advice="ask for one or more")
+        raise FileError(f"cannot draw {samples} samples", path=str(path), advice="ask for one or more")
     count = samples if len(motion) > 1 else 1
     few = motion.resample(times=np.linspace(motion.t[0], motion.t[-1], count))
     shots = _Shots(few, size, camera, scene, follow)
@@ -96,7 +114,7 @@ def save_png(
 
 
 def sheet(pictures: Sequence[Pixels], columns: int, labels: Sequence[str] = ()) -> Pixels:
-    """Pictures of one size in a grid, row by row, with a label in a corner of each."""
+    """The `pictures`, which have the same size, in a grid of so many `columns`, with one of `labels` in a corner of each."""
     height, width = pictures[0].shape[:2]
     rows = math.ceil(len(pictures) / columns)
     gap = max(2, width // 160)
@@ -108,7 +126,7 @@ def sheet(pictures: Sequence[Pixels], columns: int, labels: Sequence[str] = ()) 
 
 
 def _columns(count: int, size: tuple[int, int]) -> int:
-    """About 3:2 on the whole."""
+    """Columns that make the whole about 3:2."""
     return max(1, min(count, round(math.sqrt(1.5 * count * size[1] / size[0]))))
 
 
@@ -123,7 +141,7 @@ def _labelled(picture: Pixels, label: str) -> Pixels:
 
 
 def save_pixels(pixels: Pixels, path: str | PathLike[str]) -> None:
-    """A picture as a PNG file."""
+    """Writes a picture (`pixels`, (height, width, 3)) to a PNG file at `path`."""
     from PIL import Image
 
     with writing(path) as temporary:
@@ -131,7 +149,7 @@ def save_pixels(pixels: Pixels, path: str | PathLike[str]) -> None:
 
 
 class _Shots:
-    """A picture for each sample, made when it is asked for."""
+    """A picture for each sample, made on demand."""
 
     def __init__(
         self, motion: Motion, size: tuple[int, int], camera: Camera | None, scene: Scene | None, follow: bool | None
@@ -158,7 +176,7 @@ class _Shots:
         return strands(track.figure, X, track.q[k], None if track.tension is None else track.tension[k])
 
     def _cameras(self, aspect: float, follow: bool | None) -> list[Camera]:
-        """One that sees everything; or one that keeps beside what goes farther than three times its size."""
+        """One camera that sees everything; or one for each sample that follows a motion which goes far."""
         chosen, clouds = self.chosen, self.clouds
         low, high = np.array([cloud.min(0) for cloud in clouds]), np.array([cloud.max(0) for cloud in clouds])
         middles = (low + high) / 2
@@ -172,7 +190,7 @@ class _Shots:
         return [replace(camera, eye=vector(p + camera.eye), target=vector(p + camera.target)) for p in path]
 
     def _floor(self) -> float:
-        """At zero, or under what hangs below."""
+        """Height of the floor: zero, or under what hangs below it."""
         heights = np.concatenate([cloud[:, 2] for cloud in self.clouds])
         lowest, tall = float(heights.min(initial=0.0)), float(np.ptp(heights)) if heights.size else 0.0
         return lowest if lowest < -0.1 * tall else 0.0
@@ -182,7 +200,7 @@ class _Shots:
 
 
 def _with_progress(items: Any, total: int, text: str) -> Iterator[Any]:
-    """A bar on the terminal, if there is one."""
+    """Draws a bar if standard error is a terminal."""
     from rich.console import Console
     from rich.progress import track
 

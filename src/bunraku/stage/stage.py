@@ -96,7 +96,7 @@ class Stage:
             self._loop.call_soon_threadsafe(self.tell_all, told)
 
     def cancel(self, key: str) -> None:
-        """Ends the work on an entry that is being made; nothing happens if there is none. Raises UnknownName."""
+        """Ends the work on the entry `key` if it is being made. Raises UnknownName if there is no such entry."""
         if key not in self.entries:
             raise UnknownName("entry", key, tuple(self.entries))
         cancel = getattr(self.entries[key].shows, "cancel", None)

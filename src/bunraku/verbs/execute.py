@@ -53,7 +53,7 @@ def execute(
     """
     files, extras = tuple(output or order.output), tuple(extras)
     order.require(files)
-    require(plot, plots.SUFFIXES, "a plot")
+    require(plot, plots.PLOT_SUFFIXES, "a plot")
     for extra in extras:
         require(extra.path, extra.suffixes, extra.what)
     with bars(console) as progress:

@@ -23,7 +23,7 @@ from bunraku.kinematics import frames_along
 from bunraku.motion import Motion, Track
 from bunraku.motion.orientation import continuous, product
 from bunraku.motion.still import as_motion
-from bunraku.render.strands import PLAIN
+from bunraku.render.strands import StrandColors
 from bunraku.render.triangles import triangles
 from bunraku.spatial import se3
 from bunraku.writing import writing
@@ -191,7 +191,9 @@ def _add_strings(file: _File, track: Track, root: int, prefix: str) -> None:
     for rope in (*figure.strings, *figure.wires):
         points = [_carried(X[:, place[at.frame]], at.position) for at in rope.path]
         for a, b in itertools.pairwise(points):
-            piece = file.node(f"{prefix}{rope.name} {rope.kind}", parent=root, mesh=file.mesh(Cylinder(0.0015, 1.0), PLAIN))
+            piece = file.node(
+                f"{prefix}{rope.name} {rope.kind}", parent=root, mesh=file.mesh(Cylinder(0.0015, 1.0), StrandColors.plain)
+            )
             length = np.linalg.norm(b - a, axis=1, keepdims=True)
             file.moves(piece, "translation", (a + b) / 2)
             file.moves(piece, "rotation", continuous(_from_z((b - a) / np.maximum(length, 1e-12)))[:, [1, 2, 3, 0]])

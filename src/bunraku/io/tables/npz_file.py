@@ -26,7 +26,7 @@ from bunraku.figure import Figure
 from bunraku.io.yaml.figure_file import figure_yaml, parse_figure
 from bunraku.motion import Mark, Motion, Track
 from bunraku.motion.still import as_motion
-from bunraku.motion.track import OPTIONAL
+from bunraku.motion.track import OPTIONAL_FIELDS
 from bunraku.writing import writing
 
 _SAVED_BY = "motions are written by save(motion, 'name.npz')"
@@ -38,7 +38,7 @@ def save_npz(thing: Motion | Figure, path: str | PathLike[str]) -> None:
     marks = [[mark.t, mark.text, mark.kind] for mark in motion.marks]
     arrays: dict[str, Any] = {"t": motion.t, "marks": np.array(json.dumps(marks))}
     for k, track in enumerate(motion.tracks):
-        values = {field: getattr(track, field) for field in ("q", *OPTIONAL)}
+        values = {field: getattr(track, field) for field in ("q", *OPTIONAL_FIELDS)}
         texts = {"figure": figure_yaml(track.figure), "name": track.name, "variables": list(track.figure.names)}
         arrays |= {_key(field, k): np.asarray(x) for field, x in (values | texts).items() if x is not None}
     with writing(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
@@ -130,7 +130,7 @@ def _track(file: _Archive, k: int) -> Track:
     names = tuple(file.array(_key("variables", k), "Uf", 1).tolist())  # none at all are an empty array of floats
     if names != figure.names:
         raise file.refuse(f"the variables of {figure.name} are not those of the motion")
-    values: dict[str, Any] = {field: file.array(_key(field, k)) for field in ("q", *OPTIONAL) if _key(field, k) in file}
+    values: dict[str, Any] = {field: file.array(_key(field, k)) for field in ("q", *OPTIONAL_FIELDS) if _key(field, k) in file}
     return Track(figure, name=file.text(_key("name", k)), **values)
 
 

@@ -14,7 +14,7 @@ from bunraku.locomotion.guide.com_zmp import SAMPLE_COLUMNS
 from bunraku.locomotion.guide.guided_move import GuidedMove
 from bunraku.locomotion.guide.navigation_points import NO_FOOT
 from bunraku.locomotion.guide.segment import Segment
-from bunraku.render.plots import COLORS
+from bunraku.render.plots import CURVE_COLORS
 from bunraku.scene import Scene
 from bunraku.spatial import so3
 from bunraku.writing import writing
@@ -28,11 +28,11 @@ Array = NDArray[np.float64]
 class LociColors(NamedTuple):
     """Colours of the points."""
 
-    com: str = COLORS[0]
-    zmp: str = COLORS[1]
-    left: str = COLORS[2]
-    right: str = COLORS[3]
-    goal: str = COLORS[4]
+    com: str = CURVE_COLORS[0]
+    zmp: str = CURVE_COLORS[1]
+    left: str = CURVE_COLORS[2]
+    right: str = CURVE_COLORS[3]
+    goal: str = CURVE_COLORS[4]
 
 
 LOCI_COLORS = LociColors()

@@ -22,7 +22,7 @@ def draw(done: Climb, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(plots.STYLE):
+    with mpl.rc_context(plots.PLOT_STYLE):
         sheet = Figure(figsize=(10.0, 6.6), layout="constrained")
         FigureCanvasAgg(sheet)
         accelerations, adhesion, clearance = sheet.subplots(3, 1, sharex=True, height_ratios=[1.4, 1.0, 0.8])
@@ -45,7 +45,10 @@ def draw(done: Climb, path: Path) -> None:
 
 def _accelerations(axes: Axes, done: Climb) -> None:
     t = done.motion.t[1:-1]
-    both = (("the paper's gait", done.before, plots.COLORS[1], 0.25), ("this motion", done.accelerations, plots.COLORS[0], 0.6))
+    both = (
+        ("the paper's gait", done.before, plots.CURVE_COLORS[1], 0.25),
+        ("this motion", done.accelerations, plots.CURVE_COLORS[0], 0.6),
+    )
     for name, values, color, alpha in both:
         if len(values) != len(t) or not len(t):
             continue
@@ -62,7 +65,7 @@ def _adhesion(axes: Axes, done: Climb) -> None:
     axes.plot(t, values, color="#bbbbbb", linewidth=0.6, zorder=1)
     for k, foot in enumerate(GECKO_FEET.names):
         own = (done.adhesion.critical == k) & (values > 1e-6)
-        axes.scatter(t[own], values[own], s=2.0, color=plots.COLORS[k], label=foot.replace("_", " "), zorder=2)
+        axes.scatter(t[own], values[own], s=2.0, color=plots.CURVE_COLORS[k], label=foot.replace("_", " "), zorder=2)
     axes.set_ylim(bottom=0.0)
     axes.set_ylabel("adhesion\n[weights]")
     style: dict[str, Any] = {"frameon": False, "fontsize": 8, "title_fontsize": 8, "bbox_to_anchor": (1.0, 0.5)}
@@ -71,7 +74,7 @@ def _adhesion(axes: Axes, done: Climb) -> None:
 
 def _clearance(axes: Axes, done: Climb) -> None:
     values = 1e3 * done.clearance
-    axes.plot(done.motion.t, values, color=plots.COLORS[2], linewidth=0.9)
+    axes.plot(done.motion.t, values, color=plots.CURVE_COLORS[2], linewidth=0.9)
     axes.axhline(5.0, color="#c8553d", linewidth=0.8, linestyle=":")
     axes.set_ylim(bottom=min(0.0, float(values.min()) - 1.0))
     axes.set_ylabel("clearance\n[mm]")

@@ -30,7 +30,7 @@ def draw(found: Optimum, path: Path) -> None:
     kinds = (("angle [rad]", _farthest(found, turning=True)), ("position [m]", _farthest(found, turning=False)))
     panels = [(label, columns) for label, columns in kinds if columns]
     count = len(panels) + bool(len(found.system.thrusts))
-    with mpl.rc_context(plots.STYLE):
+    with mpl.rc_context(plots.PLOT_STYLE):
         sheet = Figure(figsize=(9.0, 2.0 * count + 2.8), layout="constrained")
         FigureCanvasAgg(sheet)
         halves = sheet.subfigures(2, 1, height_ratios=[count, 1.0], squeeze=False)[:, 0]
@@ -60,7 +60,7 @@ def _variables(axes: Axes, found: Optimum, label: str, columns: list[int]) -> No
     s, sheet = found.system, found.problem.sheet
     t = s.dt * np.arange(len(found.run) + 1)
     for n, k in enumerate(columns):
-        color = plots.COLORS[n % len(plots.COLORS)]
+        color = plots.CURVE_COLORS[n % len(plots.CURVE_COLORS)]
         axes.plot(t, found.run.x[:, k], color=color, label=s.figure.names[k])
         weighed = sheet.wx[:, k] > 0.0
         if weighed.any():
@@ -74,7 +74,7 @@ def _forces(axes: Axes, found: Optimum) -> None:
     t = s.dt * np.arange(len(found.run))
     for n, k in enumerate(found.widest_forces(MAX_CURVES)):
         label = f"{s.figure.forces[k].name} [{force_unit(s.figure, k)}]"
-        axes.step(t, found.forces[:, k], where="post", color=plots.COLORS[n % len(plots.COLORS)], label=label)
+        axes.step(t, found.forces[:, k], where="post", color=plots.CURVE_COLORS[n % len(plots.CURVE_COLORS)], label=label)
     axes.set_ylabel("force inputs")
     _legend(axes)
 
@@ -83,7 +83,7 @@ def _search(axes: Axes, found: Optimum) -> None:
     tail = np.maximum(np.array(found.tail), 1e-20)
     k = np.arange(1, len(tail) + 1)
     axes.semilogy(k, tail, color="0.6", linewidth=0.8)
-    for kind, color in zip(("newton", "gauss-newton", "steepest"), plots.COLORS, strict=False):
+    for kind, color in zip(("newton", "gauss-newton", "steepest"), plots.CURVE_COLORS, strict=False):
         own = np.array([i.kind == kind for i in found.history], bool)
         if own.any():
             axes.semilogy(k[own], tail[own], "o", markersize=3.5, color=color, label=kind)
