@@ -86,7 +86,7 @@ def perform(
         outcome = show.rehearse_it()
         show.play_it()
     except KeyboardInterrupt:
-        outcome = STOPPED.because("stopped by hand; what was rehearsed is kept on disk")
+        outcome = STOPPED.because("what was rehearsed is kept on disk")
     return Performance(
         script, outcome, show.motion, show.scene, show.seconds, seed or 0, reference=show.asked, score=show.score,
         shifts=show.shifts, parts=show.parts, near=show.near, errors=show.errors, rehearsed_anew=show.anew,
@@ -189,9 +189,7 @@ class _Show:
                 raise KeyboardInterrupt
             self.t = self.t[:samples]
             self.wanted = {name: q[:samples] for name, q in self.wanted.items()}
-            return STOPPED.because(
-                f"stopped by hand; {len(self.found)} of {len(stretches)} stretches are rehearsed, and kept on disk"
-            )
+            return STOPPED.because(f"{len(self.found)} of {len(stretches)} stretches are rehearsed and kept on disk")
         if lost:
             stretch, found = min(lost, key=lambda one: one[0].first)
             cue = self._active(stretch.role, stretch.first * self.dt).cue

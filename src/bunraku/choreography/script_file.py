@@ -91,7 +91,7 @@ def _place(node: Node, places: Places, size: tuple[float, float]) -> tuple[float
     if isinstance(node.value, str):
         name = node.scalar("a place")
         if name not in places and name[:1] in "+-.0123456789":
-            advice = "write the name of a place, or [x, y] in metres; for an angle, write facing: 40 deg"
+            advice = f"write the name of a place, or [x, y] in metres; for an angle, write facing: {name[:40]}"
             raise node.error(f"expected a place, got {name[:40]!r}", advice=advice)
         if name not in places:
             raise node.error(

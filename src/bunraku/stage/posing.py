@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.figure import Figure, Point
-from bunraku.kinematics import Drag
-from bunraku.kinematics.inverse.drag import wound
 from bunraku.scene import Scene
 from bunraku.stage.hand_commands import Command, Pull, Release, Winch
 from bunraku.stage.live import Sample
+
+if TYPE_CHECKING:
+    from bunraku.kinematics import Drag
 
 Array = NDArray[np.float64]
 
@@ -71,6 +73,8 @@ class Posing:
             case Winch(string=name, by=by) if name in self._strings:
                 string = self._strings[name]
                 if string.variable is not None:
+                    from bunraku.kinematics.inverse.drag import wound
+
                     self._q[self.figure.index(string.variable)] = wound(self.figure, string, self._q, by)
 
     def step(self) -> Sample:
@@ -82,6 +86,8 @@ class Posing:
 
     def _follow(self) -> None:
         """Every held point goes toward its hand."""
+        from bunraku.kinematics import Drag  # when somebody drags: the list of a show must not wait for a solver
+
         grips = tuple(self._grip(pull) for pull in self._held.values())
         if self._drag is None or grips != self._grips:
             self._grips = grips
