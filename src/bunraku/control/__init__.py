@@ -12,7 +12,7 @@ from bunraku.control.cost import (
     Speed,
     Tension,
 )
-from bunraku.control.limits import Limits
+from bunraku.control.motion_limits import Limits
 from bunraku.control.newton import DescentOptions, Iteration
 from bunraku.control.optimize import OptimizeOptions, optimize
 from bunraku.control.optimum import Optimum

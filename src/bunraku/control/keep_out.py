@@ -1,4 +1,4 @@
-"""Keep-out: the shapes of a figure stay away from the obstacles of a scene, by an augmented Lagrangian as in `limits`.
+"""Keep-out: the shapes of a figure stay away from the obstacles of a scene, by an augmented Lagrangian as in `motion_limits`.
 
 A pair that is nearer than the margin violates c = margin − distance(q) ≤ 0. Its Hessian is that of Gauss and Newton, ρ ∂c ∂cᵀ.
 The curvature of the distance is left out, so the Hessian is never negative.

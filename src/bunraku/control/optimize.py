@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,7 +13,7 @@ from bunraku.control.control_outcomes import BEYOND_LIMITS, OUT_OF_ITERATIONS
 from bunraku.control.control_problem import Broken, ControlProblem, MotionExpansion
 from bunraku.control.control_system import ControlCurve, Rollout, System
 from bunraku.control.cost import Term, sheet_of
-from bunraku.control.limits import Limits, tightened, violation
+from bunraku.control.motion_limits import Limits, tightened, violation
 from bunraku.control.newton import Descent, DescentOptions, Iteration, Method, descend
 from bunraku.control.optimum import Optimum
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
@@ -22,6 +21,7 @@ from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.simulation import require_admissible
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
+from bunraku.kernels.clock import worked
 from bunraku.outcome import STOPPED
 from bunraku.progress import Listener, Progress
 
@@ -102,7 +102,7 @@ def optimize(
     far, with an outcome of kind "stopped". Raises BunrakuError where the start breaks a constraint, where the figure cannot make
     the guess, or where the cost leaves an input free.
     """
-    begun = time.process_time()
+    begun = worked()
     system = System.of(figure, dt=dt, inputs=inputs)
     problem = problem_of(system, cost, duration=duration, q=q, v=v)
     require_admissible(figure, problem.start[: system.n_q], within=options.max_start_gap)
@@ -113,8 +113,8 @@ def optimize(
         run, stopped = first_run(problem, guess, forces), False
     else:
         run, stopped = _from_coarse(problem, guess, forces, coarse, search)
-        seconds["coarse grid"] = time.process_time() - begun
-        begun = time.process_time()
+        seconds["coarse grid"] = worked() - begun
+        begun = worked()
         if method == "auto":
             search = replace(search, method="newton")  # it is near
     if limits is not None:
@@ -130,7 +130,7 @@ def optimize(
     except KeyboardInterrupt:  # outside of a descent
         found = replace(found, outcome=STOPPED)
         gains = _gains(found, work, options)
-    seconds["optimize"] = time.process_time() - begun
+    seconds["optimize"] = worked() - begun
     scene = None if limits is None else limits.scene
     return Optimum(problem, found.run, gains, found.history, found.outcome, seconds, scene)
 
