@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import bunraku
-from bunraku.kernels import cache
+from bunraku.kernels import fingerprint as prints
+from bunraku.kernels import folders
 from bunraku.kernels.compile import kernel
 
 PACKAGE = Path(bunraku.__file__).parent
@@ -40,7 +41,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Enough of the package to have kernels of one's own."""
     root = tmp_path_factory.mktemp("copy") / "bunraku"
     shutil.copytree(PACKAGE / "kernels", root / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("__init__.py", "errors.py"):
+    for name in ("__init__.py", "errors.py", "progress.py"):
         shutil.copy(PACKAGE / name, root / name)
     (root / "toys").mkdir()
     (root / "toys" / "__init__.py").touch()
@@ -91,9 +92,6 @@ def test_what_another_clone_has_left_does_no_harm(copy: Path, tmp_path: Path) ->
         here = run(copy, tmp_path, module="host")
         assert here.stdout.strip() == "5.0", here.stderr
     assert "compiling" not in here.stderr
-    broken = next(path for path in tmp_path.rglob("*.nbi") if "shared" in str(path))
-    broken.write_bytes(broken.read_bytes()[:-20])
-    assert run(copy, tmp_path, module="host").returncode == 0
 
 
 @pytest.mark.parametrize("word", ["inline", "bare", "woven"])
@@ -102,7 +100,7 @@ def test_every_kind_of_kernel_counts(word: str, tmp_path: Path) -> None:
     toys.mkdir()
     (toys / "inner.py").write_text(INNER.replace("inline", word))
     (toys / "outer.py").write_text(OUTER)
-    assert "bunraku.toys.inner" in cache.kernel_sources(tmp_path, "bunraku.toys.outer")
+    assert "bunraku.toys.inner" in prints.kernel_sources(tmp_path, "bunraku.toys.outer")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the cache folder is set by XDG_CACHE_HOME")
@@ -149,8 +147,9 @@ def test_without_the_compiler_the_same_lines_run(copy: Path, tmp_path: Path) -> 
 
 def test_fingerprint_sees_what_is_beneath_and_nothing_else(copy: Path) -> None:
     def fingerprint(name: str) -> str:
-        cache._imports.cache_clear()
-        return cache.fingerprint(copy, f"bunraku.toys.{name}")
+        prints._imports.cache_clear()
+        prints.fingerprint.cache_clear()
+        return prints.fingerprint(copy, f"bunraku.toys.{name}")
 
     inner, outer = fingerprint("inner"), fingerprint("outer")
     assert inner != outer
@@ -175,22 +174,10 @@ def test_a_kernel_sees_all_modules_whose_kernels_it_can_reach() -> None:
 
     for name, loaded in list(sys.modules.items()):
         if name.startswith("bunraku."):
-            sources = cache.kernel_sources(PACKAGE, name)
+            sources = prints.kernel_sources(PACKAGE, name)
             for thing in list(vars(loaded).values()):
                 if isinstance(thing, numba.core.dispatcher.Dispatcher):
                     assert thing.py_func.__module__ in sources, (name, thing)
-
-
-def test_numbas_own_cache_is_left_as_it_was() -> None:
-    before = numba.config.CACHE_LOCATOR_CLASSES
-
-    @kernel
-    def double(x: float) -> float:
-        return 2.0 * x
-
-    assert before == numba.config.CACHE_LOCATOR_CLASSES
-    assert double(1.5) == 3.0
-    assert before == numba.config.CACHE_LOCATOR_CLASSES
 
 
 def test_nan_is_not_optimised_away() -> None:
@@ -207,7 +194,7 @@ def test_old_caches_are_forgotten_and_young_ones_kept(tmp_path: Path) -> None:
     for folder in (old, young):
         folder.mkdir()
     os.utime(old, (0, 0))
-    cache._forget_old(tmp_path)
+    folders._forget_old(tmp_path)
     assert list(tmp_path.iterdir()) == [young]
 
 

@@ -11,8 +11,6 @@ import pytest
 from bunraku.kernels.locks import turn
 from tests.patience import PATIENCE
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files have no locks there")
-
 HOLD = """
 import sys, time
 from pathlib import Path

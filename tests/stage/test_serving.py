@@ -93,7 +93,7 @@ def test_the_usual_port_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
         other.listen()
         taken = other.getsockname()[1]
         monkeypatch.setattr(command, "DEFAULT_PORT", taken)
-        monkeypatch.setattr(command.Serving, "run", lambda self: self._socket.close())
+        monkeypatch.setattr(command.Serving, "run", lambda self, _heard: self._socket.close())
         said = io.StringIO()
         command.play(entries(), port=taken, browser=False, console=Console(file=said, width=200))
         assert f":{taken}/" not in said.getvalue()

@@ -17,7 +17,7 @@ from bunraku.choreography.compose import reference
 from bunraku.choreography.played_steps import Played
 from bunraku.choreography.score import Score
 from bunraku.choreography.switching_times import TimeLimits, TimesOptions, optimize_times
-from bunraku.kernels.cache import user_cache
+from bunraku.kernels.folders import user_cache
 from bunraku.outcome import STOPPED
 from bunraku.progress import Listener, Progress
 from bunraku.writing import writing

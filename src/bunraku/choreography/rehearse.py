@@ -29,7 +29,7 @@ from bunraku.control.optimize import problem_of
 from bunraku.dynamics import Simulation, momentum
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure, Wire
-from bunraku.kernels.cache import user_cache
+from bunraku.kernels.folders import user_cache
 from bunraku.outcome import STOPPED
 from bunraku.progress import Listener
 from bunraku.spatial.rest_to_rest import eased

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from rich.console import Console
 
+from bunraku.cli.leaving import leave, leave_soon
 from bunraku.errors import BunrakuError
 
 if TYPE_CHECKING:
@@ -53,13 +55,19 @@ out, err = Console(), Console(stderr=True)
 
 def main() -> None:
     """Entry point of the `bunraku` command."""
+    status: Any = 0
     try:
         app()
+    except SystemExit as end:
+        status = end.code
     except KeyboardInterrupt:
-        raise SystemExit(130) from None
+        status = 130
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has gone
         sys.stderr.close()
-        raise SystemExit(141) from None
+        status = 141
+    if threading.active_count() > 1:  # what they do is no longer wanted
+        leave(status)
+    raise SystemExit(status)
 
 
 def verb(*, alone: bool = False, epilog: str | None = None) -> Callable[[Verb], Verb]:
@@ -121,7 +129,8 @@ def open_stage(entries: Sequence[Entry], **options: Any) -> None:
     from bunraku.stage.serving import play
     from bunraku.teleop.dropped_files import exporters
 
-    play(entries, opener="bunraku.verbs.entries:entries_of", exporters=exporters(), console=out, **options)
+    play(entries, opener="bunraku.verbs.entries:entries_of", exporters=exporters(), console=out, heard=leave_soon, **options)
+    raise KeyboardInterrupt
 
 
 @app.callback(invoke_without_command=True)

@@ -1,187 +1,174 @@
-"""The cache of machine code on disk: where it lies, and what makes it stale.
+"""Compiled functions on disk: one file a signature, with a checksum.
 
-Numba keys a cached function on its own file alone, so an edit in a module that it calls would go unseen. The machine code of
-a module therefore lies in the user's cache folder under a hash of its source, of all kernel sources that it imports, however
-far down, and of the versions. An edit of a comment, a docstring or the layout does not change the hash and recompiles nothing.
+A file's name holds the function and a hash of its signature and processor; its folder holds the module and the fingerprint
+of its sources. So there is no index that two processes could write at once. A wheel brings such files for a few levels of
+processors (see `processor`). Whatever is wrong with a file, the function is compiled anew.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import functools
 import hashlib
 import os
 import pickle
-import platform
-import re
-import shutil
-import sys
-import tempfile
-import time
+import secrets
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import numba
-import numpy as np
-from numba.core import caching
+from numba.core import caching, sigutils, types
+from numba.core.serialize import dumps
+
+from bunraku.kernels.fingerprint import fingerprint
+from bunraku.kernels.folders import cache_root, complain, require_own
+from bunraku.kernels.processor import levels
+
+PACKAGE = Path(__file__).parents[1]
 
 
-def user_cache() -> Path:
-    """The folder that this user's programs may fill and anyone may empty."""
-    if sys.platform == "darwin":
-        root = Path.home() / "Library" / "Caches"
-    elif sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA", Path.home()))
-    else:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return root / "bunraku"
+def module_folder(module: str) -> str:
+    """The name of the folder of one module's machine code, by the module's full name."""
+    return f"{module.removeprefix('bunraku.')}-{fingerprint(PACKAGE, module)}"
 
 
-# At the margin only: what functions import, or types alone need, is no part of any machine code.
-IMPORT = re.compile(r"^from\s+(bunraku[\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
-HOLDS = re.compile(rb"^@(kernel|inline|bare|woven)\b", re.MULTILINE)
-
-
-@functools.cache
-def _imports(package: Path, module: str) -> tuple[bytes, tuple[str, ...]]:
-    """The source of `module` and the modules of the package that it imports from."""
-    path = package.joinpath(*module.split(".")[1:])
-    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    if not path.is_file():
-        return b"", ()
-    source = path.read_bytes()
-    found = []
-    for origin, names in IMPORT.findall(source.decode("utf-8")):
-        found += [origin, *(f"{origin}.{name}" for name in re.findall(r"\w+", names))]
-    return source, tuple(found)
-
-
-def kernel_sources(package: Path, module: str) -> dict[str, bytes]:
-    """What the machine code of `module` depends on: all modules beneath it that hold a kernel, and what these import.
-
-    Those that only speak of kernels do not count: an edit of a figure's class recompiles nothing.
-    """
-    seen, todo, chosen = {}, [module], {module}
-    while todo:
-        if (name := todo.pop()) not in seen:
-            seen[name], further = _imports(package, name)
-            todo += further
-            if HOLDS.search(seen[name]):
-                chosen |= {name, *further}
-    return {name: seen[name] for name in sorted(chosen) if seen[name]}
-
-
-def code_digest(source: bytes) -> str:
-    """A hash of what a module says to the compiler, without comments, docstrings and layout."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
-            node.body = node.body[1:]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
-
-
-@functools.cache
-def _known_digests() -> dict[str, str]:
-    """Digests of earlier processes by the hash of the text, since parsing sixty modules would take half a second."""
-    try:
-        lines = _digest_file().read_text(encoding="ascii").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return {}
-    return dict(line.split() for line in lines if re.fullmatch(r"[0-9a-f]{64} [0-9a-f]{64}", line))
-
-
-def _digest_file() -> Path:
-    return cache_root() / "digests.txt"
-
-
-def _digest(source: bytes) -> str:
-    text = hashlib.sha256(sys.version.encode() + source).hexdigest()
-    known = _known_digests()
-    if text not in known:
-        known[text] = code_digest(source)
-        with contextlib.suppress(OSError), _digest_file().open("a", encoding="ascii") as file:
-            file.write(f"{text} {known[text]}\n")
-    return known[text]
-
-
-def fingerprint(package: Path, module: str) -> str:
-    """Changes when any kernel source beneath `module`, or any version that the machine code depends on, changes."""
-    digest = hashlib.sha256()
-    versions = (sys.version, np.__version__, numba.__version__, llvmlite.__version__, platform.machine())
-    digest.update(repr(versions).encode())
-    for name, source in kernel_sources(package, module).items():
-        digest.update(f"{name} {_digest(source)}\n".encode())
-    return digest.hexdigest()[:16]
-
-
-@functools.cache
-def cache_root() -> Path:
-    """Where compiled kernels are kept; a temporary folder where the user's cache cannot be written."""
-    for root in (user_cache(), Path(tempfile.gettempdir()) / f"bunraku-{os.environ.get('USER', 'user')}"):
-        folder = root / "kernels"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-        except OSError:
-            continue
-        _forget_old(folder)
-        return folder
-    return Path(tempfile.mkdtemp(prefix="bunraku-kernels-"))
-
-
-@functools.cache
 def cache_folder(module: str) -> str:
-    """The folder of one module's machine code."""
-    folder = cache_root() / f"{module.removeprefix('bunraku.')}-{fingerprint(Path(__file__).parents[1], module)}"
-    if folder.exists():
+    """The folder of the machine code of `module` (its full name) in the user's cache."""
+    folder = cache_root() / module_folder(module)
+    with contextlib.suppress(OSError):
         os.utime(folder)  # in use
     return str(folder)
 
 
-def _forget_old(root: Path, *, days: float = 30.0) -> None:
-    """Code of sources that nobody has used for a month is only in the way."""
-    for folder in root.iterdir():
-        if folder.is_dir() and time.time() - folder.stat().st_mtime > days * 86400:
-            shutil.rmtree(folder, ignore_errors=True)
+def shipped_folder() -> Path:
+    """Machine code that came with the wheel: a folder a level of processors. A clone has none."""
+    return PACKAGE / "kernels" / "machine_code"
 
 
-class Locator(caching._CacheLocator):
-    """Tells numba where machine code lies: under the fingerprint of its sources, wherever these are and however old."""
+def _spelled(kind: Any) -> str:
+    """The name of a type, with the modules of the classes of named tuples in it."""
+    if isinstance(kind, types.BaseTuple):
+        of, parts = getattr(kind, "instance_class", tuple), getattr(kind, "types", ())
+        return f"{of.__module__}.{of.__qualname__}({', '.join(_spelled(part) for part in parts)})"
+    return f"{type(kind).__name__} {kind}"
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
+
+def _sealed(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest() + data
+
+
+def _unsealed(sealed: bytes) -> bytes:
+    if len(sealed) <= 32 or hashlib.sha256(sealed[32:]).digest() != sealed[:32]:
+        raise ValueError("it is damaged")
+    return sealed[32:]
+
+
+class _Locator(caching._CacheLocator):
+    """Numba asks for one. What it answers is used in warnings only."""
+
+    def __init__(self, function: Any, file: str) -> None:
+        self._py_file = file
 
     @classmethod
-    def from_function(cls, function: Any, _file: str) -> Locator:
-        return cls(function)
+    def from_function(cls, function: Any, file: str) -> _Locator:
+        return cls(function, file)
 
     def get_cache_path(self) -> str:
-        return cache_folder(self.function.__module__)
+        return ""
 
     def get_source_stamp(self) -> str:
-        return "the path has it"
+        return ""
 
     def get_disambiguator(self) -> str:
-        return ""  # an edit above a function moves its line, and nothing else
+        return ""
 
 
-class Index(caching.IndexDataCacheFile):
-    """What of a function lies on disk. It may name types of modules that are not in this clone, or be broken: then it starts anew.
+class KernelFiles(caching.CompileResultCacheImpl):
+    """How compiled functions become bytes: as numba does it."""
 
-    It starts with names that are not taken, since another process may be reading what lies there.
-    """
+    _locator_classes: Any = [_Locator]  # noqa: RUF012 (numba's)
 
-    taken = 0
 
-    def _load_index(self) -> dict[Any, str]:
+class KernelCache(caching.FunctionCache):
+    """The files of one function. Folders are asked for when the first signature is."""
+
+    _impl_class = KernelFiles
+
+    def __init__(self, function: Any) -> None:
+        self._py_func, self._name = function, repr(function)
+        self._impl = self._impl_class(function)
+        self.enable()
+
+    @property
+    def _cache_path(self) -> str:
+        return cache_folder(self._py_func.__module__)
+
+    def _file_name(self, signature: Any, processor: tuple[str, ...]) -> str:
+        arguments, result = sigutils.normalize_signature(signature)
+        cells = self._py_func.__closure__
+        held = b"" if cells is None else dumps(tuple(cell.cell_contents for cell in cells))
+        text = "|".join([*(_spelled(kind) for kind in arguments), str(result), *processor])
+        key = hashlib.sha256(text.encode() + self._py_func.__code__.co_code + held).hexdigest()[:24]
+        return f"{self._py_func.__qualname__.replace('<locals>', 'locals')}.{key}.nbc"
+
+    def path(self, signature: Any, codegen: Any) -> Path:
+        """The file in the user's cache of one `signature`, for the processor that `codegen` makes code for."""
+        return Path(self._cache_path) / self._file_name(signature, codegen.magic_tuple())
+
+    def shipped(self, signature: Any, codegen: Any) -> Path | None:
+        """The file of the wheel for one `signature`, of the best level that runs here with `codegen`'s system."""
+        root = shipped_folder()
+        if not root.is_dir():
+            return None
+        folder = module_folder(self._py_func.__module__)
+        for level in levels():
+            path = root / level / folder / self._file_name(signature, (codegen.magic_tuple()[0], level, ""))
+            if path.is_file():
+                return path
+        return None
+
+    def on_disk(self, signature: Any, codegen: Any) -> bool:
+        """Whether machine code of a `signature` for `codegen`'s processor lies on disk, sound or not."""
+        return os.path.lexists(self.path(signature, codegen)) or self.shipped(signature, codegen) is not None
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        codegen = target_context.codegen()
+        path = self.path(sig, codegen)
+        if os.path.lexists(path):
+            try:
+                return self._impl.rebuild(target_context, pickle.loads(_read_own(path)))
+            except Exception as problem:  # noqa: BLE001 (any damage means the same)
+                why = getattr(problem, "strerror", None) or problem
+                complain(f"a cached kernel cannot be used ({path}: {why}); it is compiled anew")
+        if (path_in_wheel := self.shipped(sig, codegen)) is not None:
+            try:
+                return self._impl.rebuild(target_context, pickle.loads(_unsealed(path_in_wheel.read_bytes())))
+            except Exception as problem:  # noqa: BLE001
+                complain(f"a kernel of the wheel cannot be used ({path_in_wheel}: {problem}); it is compiled here")
+        return None
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        if not self._impl.check_cachable(data):
+            return
+        path = self.path(sig, data.codegen)
         try:
-            return super()._load_index()  # type: ignore[no-any-return]
-        except (ImportError, AttributeError, EOFError, pickle.UnpicklingError):
-            self.taken = sum(1 for _ in Path(self._cache_path).glob(self._data_name_pattern.replace("{number:d}", "*")))
-            return {}
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write(path, _sealed(dumps(self._impl.reduce(data))))
+        except OSError as problem:
+            complain(f"compiled kernels cannot be kept ({path.parent}: {problem.strerror or problem}); they are compiled each time")
 
-    def _data_name(self, number: int) -> str:
-        return str(super()._data_name(number + self.taken))
+
+def _read_own(path: Path) -> bytes:
+    """What lies in a file of this user; raises where it is a link, another's, or damaged."""
+    require_own(path.lstat(), "it belongs to somebody else")
+    return _unsealed(path.read_bytes())
+
+
+def _write(path: Path, data: bytes) -> None:
+    """The file appears whole or not at all."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        part.write_bytes(data)
+        if path.is_dir() and not path.is_symlink():  # damage, too
+            path.rmdir()
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

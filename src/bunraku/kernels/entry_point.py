@@ -13,7 +13,7 @@ import numba
 
 
 def entry(kernel: Any, *examples: Any) -> Callable[..., Any]:
-    """The compiled code of a kernel for arguments like these."""
+    """The compiled code of a `kernel` for arguments like `examples`."""
     if not hasattr(kernel, "get_overload"):  # run in the interpreter
         return kernel  # type: ignore[no-any-return]
     signature = tuple(numba.typeof(example) for example in examples)

@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core import caching, codegen, compiler, environment, typed_passes
+from numba.core import codegen, compiler, environment, typed_passes
 from numba.core.compiler_machinery import register_pass
+
+from bunraku.kernels.cache import KernelCache, KernelFiles
 
 
 class Linked(codegen.JITCodeLibrary):
@@ -85,7 +87,7 @@ class KernelCompiler(compiler.CompilerBase):
         return _with(_LowerKernel, self.state)
 
 
-class InlineCache(caching.CompileResultCacheImpl):
+class _InlineFiles(KernelFiles):
     """How an `inline` comes back from the disk."""
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
@@ -98,3 +100,9 @@ class InlineCache(caching.CompileResultCacheImpl):
             entry_point=target_context.get_executable(library, fndesc, own), fndesc=fndesc, type_annotation=annotation,
             signature=signature, objectmode=objectmode, lifted=lifted, reload_init=reload_init, referenced_envs=referenced,
         )  # fmt: skip
+
+
+class InlineCache(KernelCache):
+    """The files of one `inline`."""
+
+    _impl_class = _InlineFiles

@@ -9,20 +9,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import CPUDispatcher
-
-from bunraku.kernels.clock import aside
-
-if sys.platform != "win32":
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
-
-PATIENCE = 120.0  # [s]: who compiles may have been stopped
 
 
 @contextlib.contextmanager
-def turn(path: Path, *, patience: float = PATIENCE) -> Iterator[None]:
-    """Only one process at a time is here, per path; none waits for ever, and none that cannot write there."""
+def turn(path: Path, *, patience: float = 120.0) -> Iterator[None]:
+    """Takes the lock file at `path` before the block, so that one process at a time is in it.
+
+    Nobody waits longer than `patience` [s], since who compiles may have been stopped, and nobody waits where the file cannot
+    be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a")
@@ -37,25 +36,14 @@ def turn(path: Path, *, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def _taken(file: Any) -> bool:
-    if sys.platform == "win32":  # each compiles for itself
-        return True
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        if sys.platform == "win32":
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # Windows says the latter
         return False
     except OSError:  # some file systems know no locks
         return True
     return True
-
-
-class Shared(CPUDispatcher):
-    """A compiled function whose turn it has to be. Calls make no circle, so nobody waits for who waits for him."""
-
-    _cache: Any
-
-    def compile(self, signature: Any) -> Any:
-        if isinstance(signature, tuple) and signature in self.overloads:
-            return super().compile(signature)
-        # Threads first: one that waited for a file while another held the compiler would hold up both.
-        with global_compiler_lock, aside(), turn(Path(f"{self._cache._cache_file._index_path}.turn")):
-            return super().compile(signature)

@@ -12,7 +12,7 @@ from bunraku.kernels.compile import inline
 
 
 def dice(seed: int, *, stream: int = 0) -> NDArray[np.uint64]:
-    """The state for a seed; streams of one seed know nothing of each other."""
+    """The state for a `seed`; a `stream` of one seed knows nothing of another."""
     whole(seed)
     return np.array(np.random.SeedSequence((seed, stream)).generate_state(1, np.uint64) | np.uint64(1))
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.errors import FileError
-from bunraku.kernels.cache import user_cache
+from bunraku.kernels.folders import user_cache
 
 PACKAGE = Path(__file__).parents[1]
 DATA_SUFFIXES = (

@@ -12,10 +12,10 @@ import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 
 import uvicorn
 from rich.console import Console
@@ -31,6 +31,17 @@ from bunraku.stage.uploads import Opener
 from bunraku.writing import writing
 
 DEFAULT_PORT = 8360
+
+
+class _Server(uvicorn.Server):
+    """Says when Ctrl-C is heard, before connections are closed, which may take a while."""
+
+    heard: Callable[[], None] | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self.heard is not None:
+            self.heard()
+        super().handle_exit(sig, frame)
 
 
 class Serving:
@@ -56,11 +67,12 @@ class Serving:
         )  # fmt: skip
         # The person at the terminal need not read about closed connections and malformed handshakes.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-        self._server = uvicorn.Server(config)
+        self._server = _Server(config)
         self._thread: threading.Thread | None = None
 
-    def run(self) -> None:
-        """Serves until Ctrl-C."""
+    def run(self, heard: Callable[[], None] | None = None) -> None:
+        """Serves until Ctrl-C; `heard` is called then, before connections are closed."""
+        self._server.heard = heard
         with contextlib.suppress(KeyboardInterrupt), self._socket:
             self._server.run(sockets=[self._socket])
 
@@ -120,7 +132,7 @@ def serve(
 def play(
     entries: Sequence[Entry], *, host: str = "127.0.0.1", port: int = DEFAULT_PORT, opener: Opener | None = None,
     exporters: Mapping[str, Exporter] | None = None, browser: bool | None = None, out: Path | None = None,
-    console: Console | None = None,
+    console: Console | None = None, heard: Callable[[], None] | None = None,
 ) -> None:  # fmt: skip
     """Opens the stage in the browser, and serves it until Ctrl-C.
 
@@ -130,6 +142,7 @@ def play(
     browser: whether to open a browser; by default, where there is a display
     out: a folder
     console: where messages are printed
+    heard: called when Ctrl-C is heard, before connections are closed
 
     Without a browser the address is printed, and the recorded entries are written to `out`: all as an HTML file that plays by a
     double click, and the first as a video where there is an exporter for it.
@@ -152,7 +165,7 @@ def play(
         _say_no_display(console, serving, host)
         if out is not None:
             threading.Thread(target=_write_offline, args=(serving.stage, out, console), daemon=True).start()
-    serving.run()
+    serving.run(heard)
 
 
 def _say_no_display(console: Console, serving: Serving, host: str) -> None:

@@ -18,7 +18,7 @@ from bunraku.ensemble.scenes.ramp import ramp
 from bunraku.errors import UnknownName
 from bunraku.figure.shape import Shape
 from bunraku.io.yaml.scene_file import load_scene, save_scene
-from bunraku.kernels.cache import cache_root
+from bunraku.kernels.folders import cache_root
 from bunraku.scene import Scene
 
 SCENES: dict[str, Callable[..., Scene]] = {"factory": factory, "living_room": living_room, "ramp": ramp}

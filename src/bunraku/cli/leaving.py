@@ -1,0 +1,37 @@
+"""Ending the command while threads are still at work: at once, and with nothing half-written.
+
+The interpreter would wait for some of them, and pull the floor from under others that are inside compiled code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import sys
+import threading
+
+from bunraku.writing import remove_unfinished
+
+
+def leave(status: int | str | None) -> None:
+    """Ends this process and its children now.
+
+    status: as of SystemExit: a number, None for 0, or a message for 1
+    """
+    if isinstance(status, str):
+        print(status, file=sys.stderr)
+    for child in multiprocessing.active_children():
+        child.kill()
+    remove_unfinished()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status if isinstance(status, int) else 0 if status is None else 1)
+
+
+def leave_soon(seconds: float = 1.0) -> None:
+    """Ends this process with 130 after some `seconds`, unless it has ended by itself."""
+    timer = threading.Timer(seconds, leave, (130,))
+    timer.daemon = True
+    timer.start()

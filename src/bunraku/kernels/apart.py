@@ -1,0 +1,199 @@
+"""Compiling in processes apart, as many as there are cores.
+
+Numba compiles one function at a time a process, and holds Python's lock for most of it: a page would stand still, Ctrl-C
+would wait for LLVM, and a thread that compiles while the process ends aborts it. So a kernel of this package that is not on
+disk is compiled by another process, which leaves it in the cache, and is loaded from there. The process ends when this one does,
+however that comes about: its input ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from bunraku.kernels import announce
+from bunraku.kernels.folders import cache_root, complain
+
+
+@dataclass(eq=False)
+class Job:
+    """One kernel that another process compiles."""
+
+    module: str
+    name: str
+    order: bytes
+    """Module, name and signature, pickled by the thread that asks: another might wait for the module that is being imported."""
+    over: threading.Event = field(default_factory=threading.Event)
+    parts: int = 0
+    """Functions that have been compiled for it so far."""
+    warnings: list[str] = field(default_factory=list)
+
+
+def start_worker() -> subprocess.Popen[bytes]:
+    """A process with the same modules within reach and the same cache, that compiles what it is sent."""
+    paths = [os.path.abspath(path) for path in sys.path]  # noqa: PTH100 (zip files and "" too)
+    code = f"import sys; sys.path[:] = {paths!r}; from bunraku.kernels.compile_worker import main; main({str(cache_root())!r})"
+    apart: dict[str, Any] = {"start_new_session": True}  # Ctrl-C is for this process
+    if sys.platform == "win32":
+        apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **apart
+    )
+
+
+def send(pipe: IO[bytes], data: bytes) -> None:
+    """Writes `data` to a `pipe`, with its length before it."""
+    pipe.write(len(data).to_bytes(4, "little") + data)
+    pipe.flush()
+
+
+def receive(pipe: IO[bytes]) -> bytes:
+    """Reads from a `pipe` what `send` has written; raises EOFError where nobody writes any more."""
+    size = pipe.read(4)
+    if len(size) < 4:
+        raise EOFError
+    return pipe.read(int.from_bytes(size, "little"))
+
+
+class Workshop:
+    """The processes, and what waits for them."""
+
+    def __init__(self, size: int, *, patience: float = 10.0, start: Callable[[], subprocess.Popen[bytes]] = start_worker) -> None:
+        """size: most processes at once; patience: how long an idle one is kept [s]; start: makes one."""
+        self._size, self._patience, self._start = size, patience, start
+        self._lock = threading.Lock()
+        self._jobs: dict[Any, Job] = {}
+        self._waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._busy, self._threads, self._closed = 0, 0, False
+        self._processes: set[subprocess.Popen[bytes]] = set()
+
+    def submit(self, module: str, name: str, signature: Any) -> Job:
+        """The job of compiling the kernel `name` of a `module` for a `signature`; one that is under way is joined."""
+        key = (module, name, signature)
+        with self._lock:
+            if key in self._jobs and not self._jobs[key].over.is_set():
+                return self._jobs[key]
+            job = self._jobs[key] = Job(module, name, pickle.dumps(key))
+            if self._closed:
+                job.over.set()
+                return job
+            self._waiting.put(job)
+            self._busy += 1
+            if self._busy > self._threads and self._threads < self._size:
+                self._threads += 1
+                threading.Thread(target=self._serve, name="bunraku-compile", daemon=True).start()
+        return job
+
+    def close(self) -> None:
+        """Ends all processes, whatever they do."""
+        with self._lock:
+            self._closed = True
+            processes = list(self._processes)
+        for process in processes:
+            process.kill()
+
+    def _serve(self) -> None:
+        """Hands job after job to one process; all jobs end, also where it cannot be started or dies."""
+        process: subprocess.Popen[bytes] | None = None
+        try:
+            while True:
+                try:
+                    job = self._waiting.get(timeout=self._patience)
+                except queue.Empty:
+                    with self._lock:
+                        if self._busy >= self._threads:
+                            continue  # one has just come
+                        self._threads -= 1
+                        return
+                try:
+                    if process is None or process.poll() is not None:
+                        process = self._start()
+                        with self._lock:
+                            self._processes.add(process)
+                            if self._closed:
+                                process.kill()
+                    self._converse(process, job)
+                except (OSError, EOFError, ValueError):  # it is compiled by who wants it
+                    pass
+                finally:
+                    with self._lock:
+                        self._busy -= 1
+                    job.over.set()
+        finally:
+            if process is not None:
+                process.kill()
+                process.communicate()
+                with self._lock:
+                    self._processes.discard(process)
+
+    def _converse(self, process: subprocess.Popen[bytes], job: Job) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        send(process.stdin, job.order)
+        while (said := receive(process.stdout).decode()) != "done":
+            if said == "part":
+                job.parts += 1
+            else:
+                job.warnings.append(said)
+
+
+class _Here:
+    workshop: Workshop | None = None
+    lock = threading.Lock()
+    is_worker = False
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def be_worker() -> None:
+    """Says that this process is the one apart: from now on it compiles by itself."""
+    _Here.is_worker = True
+
+
+def _workshop() -> Workshop:
+    with _Here.lock:
+        if _Here.workshop is None:
+            _Here.workshop = Workshop(cores())
+            atexit.register(_Here.workshop.close)
+        return _Here.workshop
+
+
+def _within_reach(kernel: Any) -> bool:
+    """Whether another process finds this very kernel by its name. Modules of other people may do anything when imported."""
+    module, name = kernel.py_func.__module__, kernel.py_func.__qualname__
+    return module.startswith("bunraku.") and getattr(sys.modules.get(module), name, None) is kernel
+
+
+def compile_ahead(kernel: Any, signature: Any) -> Job | None:
+    """Starts to compile a `kernel` for a `signature` in a process apart; None where it must be compiled here."""
+    if _Here.is_worker or not sys.executable or not _within_reach(kernel):
+        return None
+    try:
+        return _workshop().submit(kernel.py_func.__module__, kernel.py_func.__qualname__, signature)
+    except (pickle.PicklingError, AttributeError, TypeError):  # a type that only this process knows
+        return None
+
+
+def compile_apart(kernel: Any, signature: Any) -> None:
+    """Waits until another process has compiled a `kernel` for a `signature`, or has failed to; shows how far it is."""
+    job = compile_ahead(kernel, signature)
+    if job is None:
+        if not _Here.is_worker:
+            announce.started(kernel.py_func.__name__)
+        return
+    with announce.compiling(job):
+        while not job.over.wait(0.1):  # in bits, so that Ctrl-C is heard on Windows too
+            announce.tick(job)
+    while job.warnings:
+        complain(job.warnings.pop())

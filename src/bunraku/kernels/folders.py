@@ -1,0 +1,95 @@
+"""Where machine code is kept on disk, and whether what lies there can be trusted.
+
+A cached kernel is unpickled and run, so it must have been written by this user: a folder that somebody else has made, or
+could write into, is not used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+from bunraku.errors import BunrakuWarning
+
+
+def user_cache() -> Path:
+    """The folder that this user's programs may fill and anyone may empty."""
+    if sys.platform == "darwin":
+        root = Path.home() / "Library" / "Caches"
+    elif sys.platform == "win32":
+        root = Path(os.environ.get("LOCALAPPDATA", Path.home()))
+    else:
+        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return root / "bunraku"
+
+
+def cache_root() -> Path:
+    """Where compiled kernels are kept: the user's cache; else a private folder in the temporary directory, with a warning."""
+    return _Given.root or _found_root()
+
+
+def use_root(root: Path) -> None:
+    """Keeps compiled kernels in the folder `root`, which another process of this user has chosen."""
+    _Given.root = root
+
+
+class _Given:
+    root: Path | None = None
+
+
+@functools.cache
+def _found_root() -> Path:
+    first = user_cache() / "kernels"
+    try:
+        return _opened(first)
+    except (OSError, RuntimeError) as problem:  # RuntimeError: there is no home
+        why = problem.strerror or problem if isinstance(problem, OSError) else problem
+    own = f"bunraku-{os.getuid()}" if hasattr(os, "getuid") else "bunraku"
+    spare = Path(tempfile.gettempdir()) / own
+    try:
+        root = _opened(spare)
+    except OSError:
+        root = Path(tempfile.mkdtemp(prefix="bunraku-kernels-"))
+    complain(f"{first} cannot be used ({why}): compiled kernels are kept in {root}")
+    return root
+
+
+def _opened(folder: Path) -> Path:
+    """The folder, private and writable; raises OSError where it is not."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    require_own(folder.lstat(), "the folder belongs to somebody else")
+    if sys.platform != "win32" and folder.lstat().st_mode & 0o077:
+        folder.chmod(0o700)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+    _forget_old(folder)
+    return folder
+
+
+def require_own(status: os.stat_result, why: str) -> None:
+    """Raises PermissionError, with `why`, for a link and for what another user owns, by its `status`."""
+    if stat.S_ISLNK(status.st_mode):
+        raise PermissionError(None, "it is a link")
+    if sys.platform != "win32" and status.st_uid != os.geteuid():
+        raise PermissionError(None, why)
+
+
+def _forget_old(root: Path, *, days: float = 30.0) -> None:
+    """Removes code of sources that nobody has used for a month."""
+    with contextlib.suppress(OSError):
+        for folder in root.iterdir():
+            if folder.is_dir() and time.time() - folder.stat().st_mtime > days * 86400:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def complain(text: str) -> None:
+    """Warns that the cache cannot be used as it is, with `text`. Python shows the same warning once."""
+    warnings.warn(text, BunrakuWarning, stacklevel=2)

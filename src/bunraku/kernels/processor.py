@@ -1,0 +1,39 @@
+"""The processor that machine code is made for: its level, and how many numbers it adds at once."""
+
+from __future__ import annotations
+
+import functools
+import platform
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+
+# What x86-64 processors of a level can do, by LLVM's names, besides what those of the level before can.
+X86_LEVELS = {
+    "x86-64-v2": ("cx16", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"),
+    "x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"),
+    "x86-64-v4": ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
+}
+
+
+@functools.cache
+def levels() -> tuple[str, ...]:
+    """The levels whose machine code this processor runs, best first."""
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return ("generic",)
+    can = llvm.get_host_cpu_features()
+    out: list[str] = []
+    for level, features in X86_LEVELS.items():
+        if not all(can.get(feature, False) for feature in features):
+            break
+        out.insert(0, level)
+    return tuple(out)
+
+
+def lanes() -> int:
+    """How many float64 one vector register holds, of the processor that numba compiles for: 8 with AVX-512, else 4."""
+    config: Any = numba.config
+    if config.CPU_NAME is None:
+        return 8 if "x86-64-v4" in levels() else 4
+    return 8 if config.CPU_NAME == "x86-64-v4" or "+avx512f" in (config.CPU_FEATURES or "") else 4
