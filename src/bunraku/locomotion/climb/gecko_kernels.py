@@ -14,6 +14,7 @@ import numpy as np
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import on_joint, place
 from bunraku.spatial.euler import ball_angles, ball_rotation, exp_rotation, times
+from bunraku.spatial.linalg import cholesky, cholesky_solve
 
 
 class GeckoPoints(NamedTuple):
@@ -75,35 +76,6 @@ def retract(body, q, d):
 
 
 @inline
-def factor(A, n):
-    """Cholesky: A = L Lᵀ, in place; False where A is not positive definite."""
-    for j in range(n):
-        for k in range(j):
-            A[j, j] -= A[j, k] * A[j, k]
-        if not A[j, j] > 0.0:
-            return False
-        A[j, j] = math.sqrt(A[j, j])
-        for i in range(j + 1, n):
-            for k in range(j):
-                A[i, j] -= A[i, k] * A[j, k]
-            A[i, j] /= A[j, j]
-    return True
-
-
-@inline
-def solve(L, n, b):
-    """Solves L Lᵀ x = b in place."""
-    for i in range(n):
-        for k in range(i):
-            b[i] -= L[i, k] * b[k]
-        b[i] /= L[i, i]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            b[i] -= L[k, i] * b[k]
-        b[i] /= L[i, i]
-
-
-@inline
 def onto_feet(J, ease, e, A, b, d):
     """Adds to d the least change, in the metric 1/ease, that gives J d = e at the feet (eq. 13: J⁺ = Jᵀ(JJᵀ)⁻¹)."""
     n = d.shape[0]
@@ -118,9 +90,9 @@ def onto_feet(J, ease, e, A, b, d):
             A[i, k] = total
     for i in range(FOOT_EQUATIONS):
         A[i, i] += 1e-12
-    if not factor(A, FOOT_EQUATIONS):
+    if not cholesky(A, FOOT_EQUATIONS):
         return False
-    solve(A, FOOT_EQUATIONS, b)
+    cholesky_solve(A, FOOT_EQUATIONS, b)
     for c in range(n):
         for i in range(FOOT_EQUATIONS):
             d[c] += ease[c] * J[i, c] * b[i]

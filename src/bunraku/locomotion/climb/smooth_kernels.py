@@ -14,7 +14,8 @@ import numpy as np
 
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import on_joint, place
-from bunraku.locomotion.climb.gecko_kernels import factor, points, retract, solve
+from bunraku.locomotion.climb.gecko_kernels import points, retract
+from bunraku.spatial.linalg import cholesky, cholesky_solve
 
 
 class NearFaces(NamedTuple):
@@ -159,9 +160,9 @@ def restore_along(body, Q, aims, unit, passes):
                 worst = max(worst, most)
             if most < 1e-13:
                 break
-            if not most < 1.0 or not factor(G, k):
+            if not most < 1.0 or not cholesky(G, k):
                 return math.inf
-            solve(G, k, e)
+            cholesky_solve(G, k, e)
             for c in range(cols):
                 d[c] = 0.0
                 for i in range(k):
