@@ -3,19 +3,22 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
+import signal
 
 import numpy as np
 import pytest
 
 from bunraku.ensemble.agents import hold, porter, rover
 from bunraku.ensemble.barriers import Barriers
-from bunraku.ensemble.carry import carry
+from bunraku.ensemble.carry import CarryOptions, carry
 from bunraku.ensemble.carry_on_stage import scene_with_roadmap, with_shells
-from bunraku.ensemble.carry_result import CARRY_STAGES, NO_WAY
+from bunraku.ensemble.carry_result import CARRY_STAGES, NO_WAY, REFUSED
 from bunraku.ensemble.errand import Errand
+from bunraku.ensemble.recheck_team import TeamRecheckOptions
 from bunraku.ensemble.team import Carried, Team
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Shape
+from bunraku.outcome import STOPPED
 from bunraku.planning.planning_outcomes import GOAL_BLOCKED, START_BLOCKED
 from bunraku.planning.ways.path import through
 from bunraku.scene import Obstacle, Scene
@@ -66,6 +69,25 @@ def test_the_same_seed_gives_the_same_result():
     for mine, other in zip(a.motion.tracks, b.motion.tracks, strict=True):
         assert np.array_equal(mine.q, other.q)
     assert not np.array_equal(a.motion.tracks[0].q, c.motion.tracks[0].q)
+
+
+@pytest.mark.parametrize("stage", CARRY_STAGES)
+def test_ctrl_c_in_any_stage_keeps_what_there_is(stage):
+    def press(word):
+        if word.stage == stage:
+            signal.raise_signal(signal.SIGINT)
+
+    done = carry(errand(), seed=1, progress=press)
+    assert done.outcome.kind == STOPPED.kind
+    assert done.stage == stage
+    assert (done.motion is not None) == (stage in ("tuning", "recheck"))
+
+
+def test_other_options():
+    strict = CarryOptions(recheck=TeamRecheckOptions(jump=1e-9), rounds=1)
+    done = carry(errand(), seed=0, options=strict)
+    assert done.outcome.kind == REFUSED.kind
+    assert "jump" in done.outcome.why
 
 
 def test_a_roadmap_serves_again():

@@ -100,7 +100,7 @@ class _Run:
         self, errand: Errand, seed: int, samples: int, roadmap: Roadmap | None, options: CarryOptions, progress: Listener | None
     ) -> None:
         self.errand, self.seed, self.samples, self.options, self.progress = errand, seed, samples, options, progress
-        self.known: Roadmap | None = roadmap
+        self.known: Roadmap | None = roadmap  # what is returned; Ctrl-C may come before there is one
         self.seconds = dict.fromkeys(CARRY_STAGES, 0.0)
         self.stage, self.round = CARRY_STAGES[0], 0
         self.path: Path | None = None
