@@ -43,7 +43,7 @@ modes = [mode_of(crane, forces={"x_force": u}) for u in PUSHES]
 swing = Flow(modes, at_rest(crane), 2.6, np.array([1.0, 0, 0, 0]), np.zeros((4, 4)), np.diag([10.0, 10, 1, 1]), steps=15)
 limits = TimeLimits.ordered(4, 2.6, shortest=0.05)
 still = optimize_times(swing, times=[0.5, 1.0, 1.5, 2.0], limits=limits, options=TimesOptions(tolerance=1e-14))
-print(f"crane: {still.outcome.name.lower()} after {still.iterations} iterations, switched at {still.times.round(3)} s")
+print(f"crane: {still.outcome.kind} after {still.iterations} iterations, switched at {still.times.round(3)} s")
 assert np.abs(swing.run(still.times)[-1] - swing.goal).max() < 1e-6
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(14, 4), layout="constrained")
