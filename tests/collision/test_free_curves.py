@@ -7,8 +7,8 @@ import pytest
 import trimesh
 
 from bunraku.collision import World
-from bunraku.collision.curve_proofs import WayCurve, samples_of
 from bunraku.collision.free_curves import ReachLink, Ways
+from bunraku.collision.way_curve import WayCurve, samples_of
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Point
 from bunraku.figure.build import box, capsule, cylinder, figure, free, mesh, rz, sphere, tx, ty

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.collision.coal_pairs import Narrow
+from bunraku.collision.coal_pairs import NarrowPhase
 from bunraku.collision.pair_rows import rows, settled
 from bunraku.collision.shape_motion import travel
-from bunraku.collision.world_arrays import MODE, Flat
+from bunraku.collision.world_arrays import MODE, WorldArrays
 
 Array = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ class Passage:
         return f"<Passage: {self.a} – {self.b} {1000 * self.value:.3g} mm at {self.s:.3f} of the way>"
 
 
-def passage(narrow: Narrow, names: tuple[str, ...], q_a: Array, q_b: Array, *, margin: float, resolution: float) -> Passage:
+def passage(narrow: NarrowPhase, names: tuple[str, ...], q_a: Array, q_b: Array, *, margin: float, resolution: float) -> Passage:
     """The first trouble on the straight line between two configurations, looked for coarse to fine, the earlier half first.
 
     narrow: the world. names: of its things. q_a, q_b: the ends [rad or m].
@@ -63,7 +63,7 @@ def passage(narrow: Narrow, names: tuple[str, ...], q_a: Array, q_b: Array, *, m
     return Passage(True)
 
 
-def denser(flat: Flat, Q: Array, *, step: float, shapes: NDArray[np.bool_] | None = None) -> tuple[Array, Array]:
+def denser(flat: WorldArrays, Q: Array, *, step: float, shapes: NDArray[np.bool_] | None = None) -> tuple[Array, Array]:
     """Samples between those of Q such that no point of a shape gets farther than `step` [m] from one to the next.
 
     flat: the world. Q: configurations (T, n_q). step: [m]. shapes: which shapes count (a mask); None counts all.

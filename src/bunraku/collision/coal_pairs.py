@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bunraku.collision.near_pairs import contains
 from bunraku.collision.shape_motion import shape_poses
 from bunraku.collision.things import Thing
-from bunraku.collision.world_arrays import Flat
+from bunraku.collision.world_arrays import WorldArrays
 
 Array = NDArray[np.float64]
 
@@ -29,16 +29,16 @@ class Witness(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Narrow:
+class NarrowPhase:
     """coal's geometries of all things, and the places of the static ones."""
 
-    flat: Flat
+    flat: WorldArrays
     things: tuple[Thing, ...]
     geometries: tuple[Any, ...]
     places: tuple[Any, ...]
 
     @classmethod
-    def of(cls, flat: Flat, moving: list[Thing], static: list[Thing]) -> Narrow:
+    def of(cls, flat: WorldArrays, moving: list[Thing], static: list[Thing]) -> NarrowPhase:
         """The things of a world, `moving` and `static`, whose arrays are `flat`."""
         things = (*moving, *static)
         half_space = coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
@@ -46,15 +46,15 @@ class Narrow:
         places = tuple(coal.Transform3s(thing.X[:3, :3], thing.X[:3, 3]) for thing in static)
         return cls(flat, things, geometries, places)
 
-    def at(self, q: Array) -> Query:
+    def at(self, q: Array) -> CoalQuery:
         """Questions about the configuration `q`."""
-        return Query(self, q)
+        return CoalQuery(self, q)
 
 
-class Query:
+class CoalQuery:
     """Questions about one configuration `q` of the things in `narrow`."""
 
-    def __init__(self, narrow: Narrow, q: Array) -> None:
+    def __init__(self, narrow: NarrowPhase, q: Array) -> None:
         self._narrow = narrow
         flat = narrow.flat
         self._poses = np.empty((len(flat.joint), 4, 3))  # columns of the rotation, then the place

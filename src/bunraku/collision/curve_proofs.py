@@ -1,10 +1,8 @@
 """Proofs that the way along a curve is free, and keeps to its links: one kernel call for a whole curve.
 
-A curve is a chain of straight pieces in q, of which some triples (x, y, heading) may instead follow a Bézier curve of
-third degree, heading along it. On an interval no variable gets farther from the middle than its largest rate times half
-the width, so no point of a shape farther than `_travels` says: a pair that is farther apart than that is free on the
-whole interval; one that is not is free on as much of it as its distance allows, and the rest is asked again, coarse to
-fine.
+On an interval of a curve no variable gets farther from its value at the middle than its largest rate times half the width, and
+so no point of a shape farther than `travels_along` says. A pair that is farther apart than that is free on the whole interval.
+One that is not is free on as much of the interval as its distance allows; the rest is asked again, coarse to fine.
 """
 
 from __future__ import annotations
@@ -13,28 +11,14 @@ from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bunraku.collision.box_tree import STACK_DEPTH, inside
 from bunraku.collision.lower_bounds import put_piece, to_shape, to_static
+from bunraku.collision.shape_motion import travels_along
+from bunraku.collision.way_curve import INTERVAL, curve_at, curve_half
 from bunraku.collision.world_arrays import ORIGIN, STATIC, SURFACE, end_of, start_of
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import carry, place
-from bunraku.spatial.algebra import axpy3, cross, dot3
-
-
-class WayCurve(NamedTuple):
-    """A curve through configurations: straight pieces, parts of which follow Bézier curves. With one argument, a straight line."""
-
-    Q: NDArray[np.float64]
-    """Configurations at the knots (K, n_q)."""
-    knots: NDArray[np.float64] = np.array([0.0, 1.0])
-    """Parameters from 0 to 1, (K,)."""
-    bends: NDArray[np.int64] = np.zeros((0, 4), np.int64)
-    """Variables x, y and heading that follow control points, and 1 where the heading is against the way, (B, 4)."""
-    control: NDArray[np.float64] = np.zeros((0, 4, 2))
-    """Control points of x and y [m], (B, 4, 2)."""
-
 
 Links = namedtuple("Links", "joint_a point_a joint_b point_b least most below")
 """Points of two joints whose distance stays between `least` and `most`; `below`: how many joints each has below their fork."""
@@ -52,141 +36,12 @@ class ProofStatus(NamedTuple):
     """Too near to tell, or too many intervals."""
 
 
-class IntervalKind(NamedTuple):
-    """What `half` of an interval means."""
-
-    straight: int = 0
-    """Signed: the way is half · t for t from −1 to 1."""
-    bounded: int = 1
-    """How far each variable gets from the middle at most."""
-    unknown: int = 2
-    """Nothing: a heading cannot be bounded."""
-
-
-PROOF, INTERVAL = ProofStatus(), IntervalKind()
-
-
-@inline
-def bend(control, k, s):
-    """(x, y, heading, first derivative, second derivative) of a Bézier curve at s."""
-    r = 1.0 - s
-    x = y = u = v = a = b = 0.0
-    for c in range(2):
-        p0, p1, p2, p3 = control[k, 0, c], control[k, 1, c], control[k, 2, c], control[k, 3, c]
-        at = r * r * r * p0 + 3.0 * r * r * s * p1 + 3.0 * r * s * s * p2 + s * s * s * p3
-        rate = 3.0 * (r * r * (p1 - p0) + 2.0 * r * s * (p2 - p1) + s * s * (p3 - p2))
-        second = 6.0 * (r * (p2 - 2.0 * p1 + p0) + s * (p3 - 2.0 * p2 + p1))
-        if c == 0:
-            x, u, a = at, rate, second
-        else:
-            y, v, b = at, rate, second
-    return x, y, np.arctan2(v, u), u, v, a, b
-
-
-@inline
-def curve_at(curve, s, q):
-    """The configuration at s into q."""
-    n, last = curve.Q.shape[1], curve.knots.shape[0] - 2
-    k = 0
-    while k < last and s > curve.knots[k + 1]:
-        k += 1
-    width = curve.knots[k + 1] - curve.knots[k]
-    f = (s - curve.knots[k]) / width if width > 0.0 else 0.0
-    for i in range(n):
-        q[i] = curve.Q[k, i] + f * (curve.Q[k + 1, i] - curve.Q[k, i])
-    for k in range(curve.bends.shape[0]):
-        x, y, heading, _, _, _, _ = bend(curve.control, k, s)
-        q[curve.bends[k, 0]], q[curve.bends[k, 1]] = x, y
-        i = curve.bends[k, 2]
-        heading += np.pi * curve.bends[k, 3]
-        q[i] += (heading - q[i] + np.pi) % (2.0 * np.pi) - np.pi  # the turn that is nearest to the straight way
-
-
-@kernel
-def samples_of(curve, s, out):
-    """Configurations at many places."""
-    for t in range(s.shape[0]):
-        curve_at(curve, s[t], out[t])
-
-
-@inline
-def curve_half(curve, start, end, half):
-    """How far each variable may get from the middle of an interval.
-
-    Writes `half` and returns what it means: one of INTERVAL.
-    """
-    n, width, pieces = curve.Q.shape[1], 0.5 * (end - start), 0
-    for i in range(n):
-        half[i] = 0.0
-    if width == 0.0:
-        return INTERVAL.straight
-    for k in range(curve.knots.shape[0] - 1):
-        span = curve.knots[k + 1] - curve.knots[k]
-        if span <= 0.0 or curve.knots[k] >= end or curve.knots[k + 1] <= start:
-            continue
-        pieces += 1
-        for i in range(n):
-            step = (curve.Q[k + 1, i] - curve.Q[k, i]) / span * width
-            if abs(step) > abs(half[i]):
-                half[i] = step
-    if pieces <= 1 and curve.bends.shape[0] == 0:
-        return INTERVAL.straight
-    for i in range(n):
-        half[i] = abs(half[i])
-    middle = 0.5 * (start + end)
-    for k in range(curve.bends.shape[0]):
-        _, _, _, u, v, a, b = bend(curve.control, k, middle)
-        _, _, _, _, _, a0, b0 = bend(curve.control, k, start)
-        _, _, _, _, _, a1, b1 = bend(curve.control, k, end)
-        # The second derivative is linear in s, its own rate (c, d) is constant.
-        c, d = (a1 - a0) / (2.0 * width), (b1 - b0) / (2.0 * width)
-        second = np.sqrt(max(a0 * a0 + b0 * b0, a1 * a1 + b1 * b1))
-        slowest = np.sqrt(u * u + v * v) - second * width
-        if slowest <= 0.0:
-            return INTERVAL.unknown
-        turn = abs(u * b - v * a) + width * abs(u * d - v * c) + 0.5 * width * width * abs(a * d - b * c)
-        half[curve.bends[k, 0]] = width * (abs(u) + max(abs(a0), abs(a1)) * width)
-        half[curve.bends[k, 1]] = width * (abs(v) + max(abs(b0), abs(b1)) * width)
-        half[curve.bends[k, 2]] = width * turn / (slowest * slowest)
-    return INTERVAL.bounded
-
-
-@inline
-def _travels(joints, chain, S, j, a, b, r, half, kind, D):
-    """D[m]: how far any point within a segment with a radius can get, relative to what carries its m-th joint upward.
-
-    Each joint adds its own way times its lever, which what is below it may make longer (as in `shape_motion.travels`). Along a
-    straight way that is too much: ways of several joints add up as vectors. There, the velocity x' = Σ q'_k x_k holds at
-    the middle, and x'' = Σ q'_k (q'_k ω_k + 2 Σ q'_i ω_i) × x_k over the joints i above k, with every lever at its longest,
-    bounds how it changes.
-    """
-    D[0] = 0.0
-    if j < 0:
-        return
-    u = v = w = (0.0, 0.0, 0.0)
-    bend = turns = inner = 0.0
-    for m in range(1, chain[j, 0] + 1):
-        k = chain[j, m]
-        step = half[joints[k].variable]
-        e, f = (S[k, 0], S[k, 1], S[k, 2]), (S[k, 3], S[k, 4], S[k, 5])
-        at_a, at_b = axpy3(1.0, cross(e, a), f), axpy3(1.0, cross(e, b), f)
-        turn = np.sqrt(dot3(e, e))
-        lever = np.sqrt(max(dot3(at_a, at_a), dot3(at_b, at_b))) + turn * (r + inner)
-        size = abs(step)
-        # This joint turns all that is below it, and its own way.
-        bend += 2.0 * size * turn * turns + size * size * turn * lever
-        turns += size * lever
-        inner += size * lever
-        D[m] = inner
-        if kind == INTERVAL.straight:
-            u, v, w = axpy3(step, at_a, u), axpy3(step, at_b, v), axpy3(step, e, w)
-            fastest = np.sqrt(max(dot3(u, u), dot3(v, v))) + r * np.sqrt(dot3(w, w))
-            D[m] = min(inner, fastest + 0.5 * bend)
+PROOF = ProofStatus()
 
 
 @inline
 def _spread(world, S, i, E, half, kind, D):
-    _travels(world.joints, world.chain, S, world.joint[i], start_of(E, i), end_of(E, i), world.radius[i], half, kind, D)
+    travels_along(world.joints, world.chain, S, world.joint[i], start_of(E, i), end_of(E, i), world.radius[i], half, kind, D)
 
 
 @inline
@@ -206,9 +61,9 @@ def _link(world, links, k, R, p, S, half, kind, moving, D):
     y = carry(R, p, ORIGIN, links.joint_b[k], (links.point_b[k, 0], links.point_b[k, 1], links.point_b[k, 2]), 1.0)
     spare = 0.0
     if moving:
-        _travels(world.joints, world.chain, S, links.joint_a[k], x, x, 0.0, half, kind, D)
+        travels_along(world.joints, world.chain, S, links.joint_a[k], x, x, 0.0, half, kind, D)
         spare += D[links.below[k, 0]]
-        _travels(world.joints, world.chain, S, links.joint_b[k], y, y, 0.0, half, kind, D)
+        travels_along(world.joints, world.chain, S, links.joint_b[k], y, y, 0.0, half, kind, D)
         spare += D[links.below[k, 1]]
     u, v, w = x[0] - y[0], x[1] - y[1], x[2] - y[2]
     return np.sqrt(u * u + v * v + w * w), spare
@@ -230,18 +85,28 @@ def _swallowed(world, bodies, i, P, stack):
     return False
 
 
+@inline
+def _scratch(world, bodies):
+    """Room to work in: poses of joints (R, p, S), pieces in the world (P, reach), ends of shapes (E), and what queries need.
+
+    Static pieces are in their places. `last` is the triangle that was nearest to each piece, and is likely to be so again.
+    """
+    n, n_joints, n_pieces = world.joint.shape[0], world.joints.shape[0], bodies.kind.shape[0]
+    R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
+    P, reach, E = np.empty((n_pieces, 12)), np.empty((n_pieces, 3)), np.empty((n, 6))
+    stack, gaps = np.empty(STACK_DEPTH, np.int64), np.empty(STACK_DEPTH)
+    W, D = np.empty((4, 3)), np.empty(world.chain.shape[1])
+    last = np.full((bodies.own[n], world.kind.shape[0]), -1)
+    for b in range(bodies.own[n], n_pieces):
+        put_piece(bodies.pose, b, -1, R, p, P, bodies.half, bodies.radius, reach)
+    return R, p, S, P, reach, E, stack, gaps, W, D, last
+
+
 @kernel
 def free_samples(world, bodies, links, Q, margin, deep, out):
     """out[t]: whether everything keeps the margin at Q[t] and links hold; with `deep`, also that nothing is inside of a solid."""
     n, n_joints = world.joint.shape[0], world.joints.shape[0]
-    R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
-    n_pieces = bodies.kind.shape[0]
-    P, reach, E = np.empty((n_pieces, 12)), np.empty((n_pieces, 3)), np.empty((n, 6))
-    stack, W, D = np.empty(STACK_DEPTH, np.int64), np.empty((4, 3)), np.empty(world.chain.shape[1])
-    gaps = np.empty(STACK_DEPTH)
-    last = np.full((bodies.own[n], world.kind.shape[0]), -1)  # the triangle found last is likely the nearest again
-    for b in range(bodies.own[n], n_pieces):
-        put_piece(bodies.pose, b, -1, R, p, P, bodies.half, bodies.radius, reach)
+    R, p, S, P, reach, E, stack, gaps, W, D, last = _scratch(world, bodies)
     for t in range(Q.shape[0]):
         place(world.joints, 0, n_joints, Q[t], ORIGIN, R, p, S)
         ok = True
@@ -274,15 +139,8 @@ def free_along(world, bodies, links, curve, margin, resolution, out):
     """
     n, n_q, n_joints = world.joint.shape[0], curve.Q.shape[1], world.joints.shape[0]
     n_pairs, n_links = world.pairs.shape[0], links.least.shape[0]
-    R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
-    n_pieces = bodies.kind.shape[0]
-    P, reach, E = np.empty((n_pieces, 12)), np.empty((n_pieces, 3)), np.empty((n, 6))
-    stack, W, D = np.empty(STACK_DEPTH, np.int64), np.empty((4, 3)), np.empty(world.chain.shape[1])
-    gaps = np.empty(STACK_DEPTH)
-    last = np.full((bodies.own[n], world.kind.shape[0]), -1)  # the triangle found last is likely the nearest again
+    R, p, S, P, reach, E, stack, gaps, W, D, last = _scratch(world, bodies)
     q, half = np.empty(n_q), np.empty(n_q)
-    for b in range(bodies.own[n], n_pieces):
-        put_piece(bodies.pose, b, -1, R, p, P, bodies.half, bodies.radius, reach)
     room, patience = 2048, 20_000  # the most intervals that wait, and that are looked at
     task, span = np.empty(room, np.int64), np.empty((room, 2))
     head, tail = 0, 0

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.collision.pair_rows import Rows
+from bunraku.collision.pair_rows import PairRows
 from bunraku.collision.shape_motion import gradients
-from bunraku.collision.world_arrays import Flat
+from bunraku.collision.world_arrays import WorldArrays
 
 Array = NDArray[np.float64]
 
@@ -67,7 +67,7 @@ class Clearances:
         return f"<Clearances: {len(self)} pairs{least}>"
 
 
-def distances(names: tuple[str, ...], found: Rows) -> tuple[Distance, ...]:
+def distances(names: tuple[str, ...], found: PairRows) -> tuple[Distance, ...]:
     """The rows `found` as objects, nearest first; `names` are those of all things."""
     out = []
     for row in np.argsort(found.value, kind="stable"):
@@ -77,7 +77,7 @@ def distances(names: tuple[str, ...], found: Rows) -> tuple[Distance, ...]:
     return tuple(out)
 
 
-def clearances(names: tuple[str, ...], flat: Flat, Q: Array, found: Rows) -> Clearances:
+def clearances(names: tuple[str, ...], flat: WorldArrays, Q: Array, found: PairRows) -> Clearances:
     """The rows `found` at configurations `Q` (T, n_q) of a world `flat`, with gradients; `names` are those of all things."""
     G = np.zeros((len(found), Q.shape[1]))
     gradients(flat, Q, found.ints, found.floats, G)

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.collision.between_samples import Passage
 from bunraku.collision.convex_bodies import bodies
-from bunraku.collision.curve_proofs import PROOF, Links, WayCurve, free_along, free_samples
+from bunraku.collision.curve_proofs import PROOF, Links, free_along, free_samples
+from bunraku.collision.way_curve import WayCurve
 from bunraku.collision.world import World
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.figure import WORLD, Point

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.collision.gjk import CORE, apart, support
+from bunraku.collision.gjk import TRIANGLE, apart, support
 from bunraku.collision.world_arrays import ORIGIN, STATIC
 from bunraku.kernels.compile import inline
 from bunraku.kinematics.tree import carry
@@ -54,7 +54,7 @@ def _to_triangle(bodies, b, P, triangles, i, cap, W):
     return (
         apart(
             bodies.kind[b], bodies.half, bodies.points, bodies.first[b], bodies.count[b], P, b,
-            CORE.triangle, bodies.half, triangles, i, 0, P, b, start, cap + r, W,
+            TRIANGLE, bodies.half, triangles, i, 0, P, b, start, cap + r, W,
         )
         - r
     )  # fmt: skip

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.collision.between_samples import Passage, passage
-from bunraku.collision.coal_pairs import Narrow
+from bunraku.collision.coal_pairs import NarrowPhase
 from bunraku.collision.collision_report import CollisionReport, Hit
 from bunraku.collision.distance import distances
-from bunraku.collision.pair_rows import Rows, nearest, rows, settled
+from bunraku.collision.pair_rows import PairRows, nearest, rows, settled
 from bunraku.collision.world_arrays import MODE
 
 Array = NDArray[np.float64]
 
 
-def check(narrow: Narrow, names: tuple[str, ...], Q: Array, *, between: bool) -> CollisionReport:
+def check(narrow: NarrowPhase, names: tuple[str, ...], Q: Array, *, between: bool) -> CollisionReport:
     """Clearance and overlaps at configurations `Q` (T, n_q), with `between` also on the lines from one to the next.
 
     narrow: the world. names: of its things.
@@ -32,11 +32,11 @@ def check(narrow: Narrow, names: tuple[str, ...], Q: Array, *, between: bool) ->
     overlaps = np.flatnonzero(clearance < 0.0)
     some = np.ascontiguousarray(Q[overlaps])
     deep = settled(narrow, some, rows(narrow.flat, some, within=0.0, mode=MODE.all))
-    hits = _hits(names, Rows(np.column_stack([overlaps[deep.sample], deep.ints[:, 1:]]), deep.floats))
+    hits = _hits(names, PairRows(np.column_stack([overlaps[deep.sample], deep.ints[:, 1:]]), deep.floats))
     return CollisionReport(clearance, least, sample, hits, _passages(narrow, names, Q) if between else None)
 
 
-def _hits(names: tuple[str, ...], deep: Rows) -> tuple[Hit, ...]:
+def _hits(names: tuple[str, ...], deep: PairRows) -> tuple[Hit, ...]:
     """Rows of one pair, over time, are one hit."""
     of_pair: dict[tuple[str, str], list[int]] = {}
     for row, (i, j) in enumerate(deep.ints[:, 1:3].tolist()):
@@ -50,7 +50,7 @@ def _hits(names: tuple[str, ...], deep: Rows) -> tuple[Hit, ...]:
     return tuple(sorted(hits, key=lambda hit: (hit.first, -hit.depth)))
 
 
-def _passages(narrow: Narrow, names: tuple[str, ...], Q: Array) -> tuple[tuple[int, Passage], ...]:
+def _passages(narrow: NarrowPhase, names: tuple[str, ...], Q: Array) -> tuple[tuple[int, Passage], ...]:
     """The lines from sample to sample that are not free. Most are found free by one look at their middle."""
     middle, half = 0.5 * (Q[1:] + Q[:-1]), 0.5 * np.abs(np.diff(Q, axis=0))
     if not len(middle):

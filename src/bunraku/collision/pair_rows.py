@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.collision.coal_pairs import Narrow, Query, Witness
+from bunraku.collision.coal_pairs import CoalQuery, NarrowPhase, Witness
 from bunraku.collision.near_pairs import near
-from bunraku.collision.world_arrays import ROW_NUMBERS, STATUS, Flat
+from bunraku.collision.world_arrays import ROW_NUMBERS, STATUS, WorldArrays
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class PairRows:
     """Pairs that are near: (sample, A, B, status) and (value, p_A, p_B, normal, margin)."""
 
     ints: Ints
@@ -36,12 +36,12 @@ class Rows:
         """Distances, or bounds of them [m], (m,)."""
         return self.floats[:, 0]
 
-    def where(self, mask: NDArray[np.bool_] | Ints) -> Rows:
+    def where(self, mask: NDArray[np.bool_] | Ints) -> PairRows:
         """The rows that a `mask` or indices choose."""
-        return Rows(self.ints[mask], self.floats[mask])
+        return PairRows(self.ints[mask], self.floats[mask])
 
 
-def rows(flat: Flat, Q: Array, *, within: float, mode: int, half: Array | None = None) -> Rows:
+def rows(flat: WorldArrays, Q: Array, *, within: float, mode: int, half: Array | None = None) -> PairRows:
     """Pairs that are near, as the kernel finds them; rows that are not STATUS.exact still want coal's answer.
 
     flat: the world. Q: configurations (T, n_q). within: how near [m]. mode: one of MODE.
@@ -52,11 +52,11 @@ def rows(flat: Flat, Q: Array, *, within: float, mode: int, half: Array | None =
         ints, floats = np.empty((room, 4), np.int64), np.empty((room, ROW_NUMBERS))
         count = near(flat, Q, box, float(within), mode, ints, floats)
         if count <= room:
-            return Rows(ints[:count], floats[:count])
+            return PairRows(ints[:count], floats[:count])
         room = count
 
 
-def settled(narrow: Narrow, Q: Array, found: Rows) -> Rows:
+def settled(narrow: NarrowPhase, Q: Array, found: PairRows) -> PairRows:
     """The rows `found` at configurations `Q`, each with its distance by coal (`narrow`); rows beyond their margin are dropped."""
     keep = np.ones(len(found), bool)
     query, at = None, -1
@@ -68,7 +68,7 @@ def settled(narrow: Narrow, Q: Array, found: Rows) -> Rows:
     return found if keep.all() else found.where(keep)
 
 
-def nearest(narrow: Narrow, Q: Array, found: Rows) -> Rows:
+def nearest(narrow: NarrowPhase, Q: Array, found: PairRows) -> PairRows:
     """The nearest of the rows `found` at each of the configurations `Q`; coal (`narrow`) is asked only where it may matter."""
     chosen = []
     first = np.searchsorted(found.sample, np.arange(len(Q) + 1))
@@ -81,7 +81,7 @@ def nearest(narrow: Narrow, Q: Array, found: Rows) -> Rows:
                 unsure.append((-math.inf if found.ints[row, 3] == STATUS.deep else found.value[row], row))
             elif found.value[row] < value:
                 best, value = row, found.value[row]
-        query: Query | None = None
+        query: CoalQuery | None = None
         for bound, row in sorted(unsure):
             if bound >= value:
                 break
@@ -93,7 +93,7 @@ def nearest(narrow: Narrow, Q: Array, found: Rows) -> Rows:
     return found.where(np.array(chosen, np.int64))
 
 
-def _put(found: Rows, row: int, witness: Witness | None) -> bool:
+def _put(found: PairRows, row: int, witness: Witness | None) -> bool:
     """Writes coal's answer over the bound."""
     if witness is None:
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bunraku.collision.way_curve import INTERVAL
 from bunraku.collision.world_arrays import ORIGIN, end_of, start_of
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import carry, place
@@ -26,6 +27,39 @@ def travels(joints, chain, S, j, a, b, r, half, D):
         at_a, at_b = axpy3(1.0, cross(w, a), v), axpy3(1.0, cross(w, b), v)
         lever = np.sqrt(max(dot3(at_a, at_a), dot3(at_b, at_b))) + np.sqrt(dot3(w, w)) * (r + D[m - 1])
         D[m] = D[m - 1] + half[joints[k].variable] * lever
+
+
+@inline
+def travels_along(joints, chain, S, j, a, b, r, half, kind, D):
+    """D[m]: how far any point within a segment with a radius can get, relative to what carries its m-th joint upward.
+
+    Each joint adds its own way times its lever, which what is below it may make longer (as in `travels`). Along a
+    straight way that is too much: ways of several joints add up as vectors. There, the velocity x' = Σ q'_k x_k holds at
+    the middle, and x'' = Σ q'_k (q'_k ω_k + 2 Σ q'_i ω_i) × x_k over the joints i above k, with every lever at its longest,
+    bounds how it changes.
+    """
+    D[0] = 0.0
+    if j < 0:
+        return
+    u = v = w = (0.0, 0.0, 0.0)
+    bend = turns = inner = 0.0
+    for m in range(1, chain[j, 0] + 1):
+        k = chain[j, m]
+        step = half[joints[k].variable]
+        e, f = (S[k, 0], S[k, 1], S[k, 2]), (S[k, 3], S[k, 4], S[k, 5])
+        at_a, at_b = axpy3(1.0, cross(e, a), f), axpy3(1.0, cross(e, b), f)
+        turn = np.sqrt(dot3(e, e))
+        lever = np.sqrt(max(dot3(at_a, at_a), dot3(at_b, at_b))) + turn * (r + inner)
+        size = abs(step)
+        # This joint turns all that is below it, and its own way.
+        bend += 2.0 * size * turn * turns + size * size * turn * lever
+        turns += size * lever
+        inner += size * lever
+        D[m] = inner
+        if kind == INTERVAL.straight:
+            u, v, w = axpy3(step, at_a, u), axpy3(step, at_b, v), axpy3(step, e, w)
+            fastest = np.sqrt(max(dot3(u, u), dot3(v, v))) + r * np.sqrt(dot3(w, w))
+            D[m] = min(inner, fastest + 0.5 * bend)
 
 
 @kernel

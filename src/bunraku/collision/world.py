@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.collision.between_samples import Passage, denser, passage
-from bunraku.collision.coal_pairs import Narrow
+from bunraku.collision.coal_pairs import NarrowPhase
 from bunraku.collision.collision_report import CollisionReport
 from bunraku.collision.distance import Clearances, Distance, clearances, distances
 from bunraku.collision.motion_check import check
-from bunraku.collision.pair_rows import Rows, nearest, rows, settled
+from bunraku.collision.pair_rows import PairRows, nearest, rows, settled
 from bunraku.collision.things import PairRules, things_of, unique
 from bunraku.collision.world_arrays import MODE, STATUS
 from bunraku.collision.world_layout import flat
@@ -52,7 +52,7 @@ class World:
         """What can touch: the shapes that move, then what does not."""
         self.flat = flat(self.figures, moving, static, PairRules(self.figures, self.things, self.allowed))
         """The same as flat arrays, for kernels."""
-        self.narrow = Narrow.of(self.flat, moving, static)
+        self.narrow = NarrowPhase.of(self.flat, moving, static)
         """The same as coal has it, for pairs that kernels cannot decide."""
         self.names = tuple(thing.name for thing in self.things)
         self.n_q = sum(figure.n_q for figure in self.figures)
@@ -140,7 +140,7 @@ class World:
 
     # -- what is handed in -------------------------------------------------------------------------------------------
 
-    def _near(self, Q: Array, within: float) -> Rows:
+    def _near(self, Q: Array, within: float) -> PairRows:
         if math.isnan(within):
             raise NotFinite("within is not a number")
         return settled(self.narrow, Q, rows(self.flat, Q, within=within, mode=MODE.all))

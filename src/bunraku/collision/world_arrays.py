@@ -61,8 +61,8 @@ STATUS, STATIC, SURFACE, MODE = RowStatus(), StaticKind(), SurfaceKind(), QueryM
 ROW_NUMBERS = 11  # floats of a row of answers: value, p_A (3), p_B (3), normal (3), margin
 ORIGIN = (0.0, 0.0, 0.0)
 
-Flat = namedtuple(
-    "Flat",
+WorldArrays = namedtuple(
+    "WorldArrays",
     "joints chain joint pose ends radius ball half round pairs "  # what moves, and its pairs: A, B, joints below their fork
     "kind static_ends static_radius root surface static_box tested planes "  # what does not
     "top_ints top_boxes top_order ints boxes triangles",  # the tree over static things, and those over triangles

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bunraku.collision import box_tree
 from bunraku.collision.things import PairRules, Thing
-from bunraku.collision.world_arrays import STATIC, SURFACE, Flat
+from bunraku.collision.world_arrays import STATIC, SURFACE, WorldArrays
 from bunraku.figure import Figure
 from bunraku.spatial import se3
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def flat(figures: tuple[Figure, ...], moving: list[Thing], static: list[Thing], rules: PairRules) -> Flat:
+def flat(figures: tuple[Figure, ...], moving: list[Thing], static: list[Thing], rules: PairRules) -> WorldArrays:
     """The arrays of a world: `figures`, their shapes that are `moving`, `static` things, and `rules` of which pairs are tested."""
     joints, chain, first = _forest(figures)
     joint = np.array([first[thing.figure] + thing.joint for thing in moving], np.int64)
@@ -25,7 +25,7 @@ def flat(figures: tuple[Figure, ...], moving: list[Thing], static: list[Thing], 
     still = _still(static)
     boxed = np.flatnonzero(still["kind"] != STATIC.plane)
     top_ints, top_boxes, top_order = _tree(still["static_box"][boxed].reshape(-1, 2, 3))
-    return Flat(
+    return WorldArrays(
         joints=joints, chain=chain, joint=joint, ends=ends, radius=radius,
         pose=np.array([thing.X[:3] for thing in moving]).reshape(-1, 3, 4),
         ball=radius + np.linalg.norm(ends[:, 3:] - ends[:, :3], axis=1) / 2,

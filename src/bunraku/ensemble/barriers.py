@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.collision.curve_proofs import WayCurve
+from bunraku.collision.way_curve import WayCurve
 from bunraku.planning.ways.steer import length, samples
 
 Array = NDArray[np.float64]

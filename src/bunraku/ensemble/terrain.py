@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.brief import brief
-from bunraku.collision.curve_proofs import WayCurve
 from bunraku.collision.triangle_meshes import load
+from bunraku.collision.way_curve import WayCurve
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.figure.shape import Box, Mesh

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bunraku.brief import brief
 from bunraku.collision import World
-from bunraku.collision.pair_rows import Rows, rows, settled
+from bunraku.collision.pair_rows import PairRows, rows, settled
 from bunraku.collision.world_arrays import MODE
 from bunraku.ensemble.team import OBJECT, Agent, Team
 from bunraku.errors import MotionError
@@ -119,7 +119,7 @@ class WholeTeam:
         found = settled(world.narrow, Q, found)
         return NearPairs(found.sample, found.ints[:, 1:3], found.value, self._apart(found))
 
-    def _apart(self, found: Rows) -> NDArray[np.bool_]:
+    def _apart(self, found: PairRows) -> NDArray[np.bool_]:
         a, b = self._figure_of[found.ints[:, 1]], self._figure_of[found.ints[:, 2]]
         held = len(self.figures) - 1
         return np.asarray((a != b) & ((a < 0) | (b < 0) | ((a != held) & (b != held))))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.collision import World
 from bunraku.collision.pair_rows import rows
-from bunraku.collision.world_arrays import MODE, STATIC, Flat
+from bunraku.collision.world_arrays import MODE, STATIC, WorldArrays
 from bunraku.dynamics import Simulation, simulate
 from bunraku.figure import Figure
 from bunraku.figure.frame import Point
@@ -49,7 +49,7 @@ class SearchSpace:
         return tuple(dict.fromkeys((*self.problem.goal.points, *marks_of(self.problem.figure))))
 
     @cached_property
-    def flat(self) -> Flat:
+    def flat(self) -> WorldArrays:
         """Of the world. Pairs of which only hulls overlap at the start are left to the exact check of a found plan."""
         world, start = self.problem.world, self.problem.start[None]
         for _ in range(4):
@@ -60,7 +60,7 @@ class SearchSpace:
         return world.flat
 
     @cached_property
-    def threads(self) -> Flat:
+    def threads(self) -> WorldArrays:
         """A world in which the stretches of strings are what moves, and the obstacles of the scene what does not."""
         flat: Any = World(self.problem.figure, self.problem.scene).flat
         n = len(self.ends)

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.collision import World
 from bunraku.collision.between_samples import Passage
-from bunraku.collision.curve_proofs import WayCurve
 from bunraku.collision.free_curves import ReachLink, Ways
 from bunraku.collision.shape_motion import travel
+from bunraku.collision.way_curve import WayCurve
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.planning.ways.steer import Planar, Steering
 

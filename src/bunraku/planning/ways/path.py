@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import PchipInterpolator, make_interp_spline
 
-from bunraku.collision.curve_proofs import WayCurve
+from bunraku.collision.way_curve import WayCurve
 from bunraku.errors import BunrakuError
 from bunraku.kernels.clock import worked
 from bunraku.planning.ways.free_space import FreeSpace

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from bunraku.collision.curve_proofs import WayCurve
+from bunraku.collision.way_curve import WayCurve
 from bunraku.errors import BunrakuError, FileError
 from bunraku.planning.ways.free_space import FreeSpace
 from bunraku.planning.ways.path import Path

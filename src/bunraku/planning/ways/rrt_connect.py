@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.brief import brief
-from bunraku.collision.curve_proofs import WayCurve
+from bunraku.collision.way_curve import WayCurve
 from bunraku.kernels.clock import worked
 from bunraku.outcome import STOPPED, Outcome
 from bunraku.planning.planning_outcomes import BUDGET_SPENT, FOUND

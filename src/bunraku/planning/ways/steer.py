@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.collision.curve_proofs import WayCurve, samples_of
+from bunraku.collision.way_curve import WayCurve, samples_of
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 
