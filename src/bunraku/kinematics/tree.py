@@ -1,6 +1,6 @@
 """The one recursion over the tree: where every joint is, and the screw that it moves by.
 
-Kernels speak world axes about an origin `o` that may lie anywhere: near the figure, numbers stay small even when
+Kernels work in world axes about an origin `o` that may lie anywhere: near the figure, numbers stay small even when
 the figure is a kilometre from home. `R[j, k]` is the direction of joint j's own axis k; `p[j]` is its place;
 `S[j]` = (ω, v) is ∂(motion of everything behind j)/∂q_j.
 """

@@ -81,7 +81,7 @@ class ClosedArm:
     def solutions(self, X: ArrayLike, q: ArrayLike | None = None, *, swivel: float = 0.0, within_limits: bool = False) -> Array:
         """Every solution (k, n), up to eight, angles within ±π; none where the target is out of reach.
 
-        X: the pose X_WT of the tool, (4, 4). q: where the rest of the figure is; its start without it.
+        X: the pose X_WT of the tool, (4, 4). q: where the rest of the figure is; by default at its start.
         swivel: of the elbow [rad]. within_limits: leaves out what is beyond joint limits.
         """
         _, seen = self._seen(finite(X, (4, 4), f"{self.tool}: target"), q)
@@ -136,7 +136,7 @@ class ClosedArm:
         """Angles (T, n) for poses `X` (T, 4, 4) of the tool, and which of them have a solution within limits.
 
         q: where the rest of the figure is. swivel: of the elbow, one or (T,) [rad].
-        near: each solution is the branch nearest to its row (T, n), or to the arm in q without it.
+        near: each solution is the branch nearest to its row (T, n), or by default to the arm in q.
         """
         q, seen = self._seen(X, q)
         T, n = len(seen), len(self.indices)

@@ -17,35 +17,36 @@ from bunraku.progress import Listener, Progress
 def inverse_kinematics(
     figure: Figure, tasks: Sequence[Task], *, q: ArrayLike | None = None, moves: Iterable[str] | None = None,
     reluctance: Mapping[str, float] | None = None, joint_limits: bool = True, limits: Sequence[Bound] = (),
-    options: InverseOptions = InverseOptions(),
-    seed: int | None = None, progress: Listener | None = None,
+    options: InverseOptions = InverseOptions(), seed: int | None = None, progress: Listener | None = None,
 ) -> Solution:  # fmt: skip
-    """The configuration of a figure that fulfils some tasks, or comes as near as it can.
+    """The configuration of `figure` that fulfils some tasks, or comes as near as it can.
 
         found = inverse_kinematics(figure, [FramePose("left_sole"), PointPosition("left_palm", (0.4, 0.2, 1.2)), Posture()])
 
-    `Inverse` is for the same tasks with many targets: it compiles them once.
+    For many targets of the same tasks, `Inverse` compiles them once.
 
-    tasks: what should be where; see `bunraku.kinematics.inverse.tasks`.
-    q: the configuration to start from, and where tasks without a target hold things [rad, m]; the figure's start without it.
-    moves: names of the variables that may move; all that move a frame without it.
-    reluctance: factors by which some variables move less willingly than the others (1), by name.
+    tasks: what should be where: `PointPosition`, `FramePose`, `LookAt`, `CentreOfMass`, `Posture` … of `bunraku.kinematics`.
+    q: where the solve starts [rad or m], and where tasks without a target hold things; by default the figure's start.
+    moves: names of the variables that may move; by default all that move a frame.
+    reluctance: factors by name; a variable with a factor of 3 moves less readily than the others, which have 1.
     joint_limits: whether the figure's joint limits are kept.
-    limits: bounds of one's own that hold all the way, such as `Balance` or `Clearance`.
+    limits: bounds that every step keeps, such as `Balance` or `Clearance`.
     options: when it ends, and how careful its steps are.
-    seed: of the random starts where `options.tries` is more than 1; 0 without it.
-    progress: is told after each try.
+    seed: of the random starts where `options.tries` is more than 1; None is 0. Nothing else is random.
+    progress: is called after each try.
 
     Returns a `Solution`: `q`, `outcome`, `errors`. After Ctrl-C it is the best so far. Raises `BunrakuError` for tasks that
-    speak of what the figure does not have, and `NotFinite` for q or targets that are not finite.
+    name what the figure does not have, and `NotFinite` for q or targets that are not finite.
     """
-    inverse = Inverse(figure, tasks, start=q, moves=moves, reluctance=reluctance, joint_limits=joint_limits, limits=limits)
-    start = inverse.trusted(q)
-    best = Solution(start, 0, SolveStatus.INTERRUPTED, inverse, inverse.aims)
+    inverse = Inverse(
+        figure, tasks, start=q, moves=moves, reluctance=reluctance, joint_limits=joint_limits, limits=limits, options=options
+    )
+    start, aims = inverse.trusted(q), inverse.aim()
+    best = Solution(start, 0, SolveStatus.INTERRUPTED, inverse, aims)
     try:
-        for k, best in enumerate(inverse.tries(start, inverse.aims, options, seed or 0), 1):
+        for k, best in enumerate(inverse.tries(start, aims, options, seed or 0), 1):
             if progress is not None:
                 progress(Progress("solve", min(k / options.tries, 1.0), best.outcome.kind))
     except KeyboardInterrupt:
-        return Solution(best.q, best.iterations, SolveStatus.INTERRUPTED, inverse, inverse.aims)
+        return Solution(best.q, best.iterations, SolveStatus.INTERRUPTED, inverse, aims)
     return best

@@ -40,14 +40,14 @@ class Inverse:
     ) -> None:  # fmt: skip
         """Compiles `tasks` for `figure`.
 
-        start: the configuration in which tasks without a target hold things; the figure's start without it.
-        moves: names of the variables that may move; all that move a frame without it.
-        reluctance: factors by which some variables move less willingly than the others (1), by name.
+        start: the configuration in which tasks without a target hold things; by default the figure's start.
+        moves: names of the variables that may move; by default all that move a frame.
+        reluctance: factors by name; a variable with a factor of 3 moves less readily than the others, which have 1.
         joint_limits: whether the figure's joint limits are kept.
         limits: bounds that hold at the end of every step; where they do not hold at the start, they get no worse.
         options: when a solve ends, and how careful steps are; a solve may be given others.
 
-        Raises `BunrakuError` for tasks that speak of what the figure does not have.
+        Raises `BunrakuError` for tasks that name what the figure does not have.
         """
         self.figure, self.tasks, self.limits, self.options = figure, tuple(tasks), tuple(limits), options
         q = configuration(figure, figure.start if start is None else start)
@@ -67,7 +67,7 @@ class Inverse:
         """The aims with some targets changed.
 
         targets, named: new targets by the titles of their tasks.
-        base: aims in which all other targets stand; without it they are as the tasks were made.
+        base: aims that hold all other targets; by default those that the tasks were made with.
 
         Returns flat numbers for `solve` and `step`. Raises `UnknownName` where no task has that title.
         """
@@ -122,7 +122,7 @@ class Inverse:
     def step(
         self, q: ArrayLike, aims: Array | None = None, *, dt: float = np.inf, gain: float = 1.0, largest: float = np.inf
     ) -> Array:
-        """The configuration one step on from `q` toward `aims` (as the tasks were made, without them).
+        """The configuration one step on from `q` toward `aims` (by default those that the tasks were made with).
 
         dt: the time of the step, in which speed limits are kept [s].
         gain: the part of the errors that the step removes, to first order.
@@ -182,10 +182,10 @@ class Inverse:
     ) -> Solution:  # fmt: skip
         """The configuration that fulfils the tasks, or comes as near as it can.
 
-        q: where it starts; the figure's start without it.
-        aims: targets made by `aim`; those that the tasks were made with, without it.
-        options: when it ends; those of this `Inverse` without it.
-        seed: of the random starts where `options.tries` is more than 1; 0 without it.
+        q: where it starts; by default the figure's start.
+        aims: targets made by `aim`; by default those that the tasks were made with.
+        options: when it ends; by default those of this `Inverse`.
+        seed: of the random starts where `options.tries` is more than 1; None is 0.
 
         Raises `NotFinite` where q or a target is not finite.
         """
@@ -233,9 +233,9 @@ class Inverse:
     ) -> tuple[Solution, ...]:
         """A solution for every row of `aims`, in one call of a kernel.
 
-        q: where the first solve starts, or a row for each; the figure's start without it.
+        q: where the first solve starts, or a row for each; by default the figure's start.
         warm: each solve starts where the one before ended; otherwise at its row of q.
-        options: when each ends; those of this `Inverse` without it. `tries` is not used here.
+        options: when each ends; by default those of this `Inverse`. `tries` is not used here.
 
         Raises `NotFinite` where q or a target is not finite, `BunrakuError` where aims have the wrong shape.
         """

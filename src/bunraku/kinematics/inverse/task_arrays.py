@@ -63,7 +63,7 @@ def compile_tasks(
     q: where tasks without a target hold things. moves, reluctance, joint_limits: as for `Inverse`.
     rotate: whether ball joints without limits may be turned as rotations.
 
-    Raises `BunrakuError` for tasks that speak of what the figure does not have.
+    Raises `BunrakuError` for tasks that name what the figure does not have.
     """
     level = levels_of(tasks)
     last = max(level, default=0)
@@ -183,7 +183,7 @@ class _Here:
 
 
 def _balls(figure: Figure, records: NDArray[np.void], columns: Array, rotate: bool) -> NDArray[np.int64]:
-    """Ball and free joints that may be turned as rotations: nothing speaks of their single angles."""
+    """Ball and free joints that may be turned as rotations: no task, limit or weight concerns one of their angles alone."""
     out = []
     compiled, tree_ = figure.compiled, figure.compiled.tree
     parents = tree_.joints["parent"].tolist()

@@ -1,6 +1,6 @@
 """Rows of tasks: the error of every task and its derivative, as flat arrays for kernels.
 
-A task speaks of a frame F on joint `joint`, seen from a frame B on joint `viewer` (world: −1): everything is measured in
+A task is about a frame F on joint `joint`, seen from a frame B on joint `viewer` (world: −1): everything is measured in
 B's axes, so a task between two moving frames costs no more thought than one in the world. With s_i the screw of
 variable i where it carries F, minus itself where it carries B (whatever carries both cancels),
 

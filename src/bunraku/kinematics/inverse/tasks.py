@@ -45,7 +45,7 @@ class Task(abc.ABC):
         return self.name or str(getattr(self, "frame", type(self).__name__.lower()))
 
     def parts(self, figure: Figure) -> Iterator[TaskPart]:
-        """The records that kernels use, for a `figure`. Raises `BunrakuError` where the task speaks of what it does not have."""
+        """The records that kernels use, for a `figure`. Raises `BunrakuError` where the task names what it does not have."""
         yield from self._parts(figure)
 
     @abc.abstractmethod
@@ -202,7 +202,7 @@ class Posture(Task):
     target: ArrayLike | Mapping[str, float] | None = None
     """A whole q, or a few values by name [rad or m]."""
     variables: Sequence[str] | None = None
-    """Names of the variables that count, where the target is a whole q; all without it."""
+    """Names of the variables that count, where the target is a whole q; by default all."""
     priority: int = field(default=100, kw_only=True)
 
     def wanted(self, figure: Figure, target: Any = None) -> dict[int, float | None]:
@@ -226,7 +226,7 @@ class Closing(Task):
     """Loops are closed, wires have their length, strings are just taut. Errors are gaps [m]."""
 
     links: Sequence[str] | None = None
-    """Names of closures, wires or strings; all closures without it."""
+    """Names of closures, wires or strings; by default all closures."""
 
     def _parts(self, figure: Figure) -> Iterator[TaskPart]:
         names = figure.compiled.link_names
