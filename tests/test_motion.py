@@ -296,7 +296,7 @@ def test_join_needs_the_same_figures_and_a_blend_that_fits() -> None:
         motion.join(Motion.of(PENDULUM, [0.0], [[0.0]]))
     with pytest.raises(MotionError, match="blend over 99"):
         motion.join(motion, blend=99.0)
-    with pytest.raises(MotionError, match="blend of nan"):
+    with pytest.raises(MotionError, match="blend over nan"):
         motion.join(motion, blend=float("nan"))
 
 

@@ -17,8 +17,9 @@ from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_t
 
 from bunraku.stage import hand_commands, messages
 from bunraku.stage.hand_commands import Pull, Release, Reset, Sticks, Winch
-from bunraku.stage.limits import StageLimits
+from bunraku.stage.stage_limits import StageLimits
 from bunraku.stage.wire import PROTOCOL_VERSION, MessageKind
+from bunraku.writing import writing
 
 FILE = Path(__file__).parents[1] / "stage-web" / "src" / "messages.ts"
 LINE = 120  # biome's lineWidth
@@ -121,7 +122,8 @@ def main() -> int:
     text = written()
     if "--check" in sys.argv:
         return int(FILE.read_text(encoding="utf-8") != text)
-    FILE.write_text(text, encoding="utf-8")
+    with writing(FILE) as temporary:
+        temporary.write_text(text, encoding="utf-8")
     return 0
 
 

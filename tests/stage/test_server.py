@@ -16,8 +16,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from bunraku.stage import Entry, Serving, serve, wire
-from bunraku.stage.limits import StageLimits
 from bunraku.stage.live_run import LiveRun
+from bunraku.stage.stage_limits import StageLimits
 from tests.stage.conftest import entries
 from tests.stage.toys import Failing
 

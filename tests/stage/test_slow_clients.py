@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from bunraku.stage import Entry, serve, wire
-from bunraku.stage.limits import StageLimits
 from bunraku.stage.room import Room, Visitor
+from bunraku.stage.stage_limits import StageLimits
 from tests.stage.test_server import LIVE, Page
 from tests.stage.toys import Swinging
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bunraku.stage import wire
-from bunraku.stage.limits import StageLimits
+from bunraku.stage.stage_limits import StageLimits
 from bunraku.stage.wire import Ack, Inbox, Packer, Refusal
 from tests.stage.toys import Swinging
 

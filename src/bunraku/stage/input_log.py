@@ -9,8 +9,8 @@ from typing import Any
 
 from bunraku.errors import FileError
 from bunraku.stage.hand_commands import BadCommand, Command, Reset, from_plain, to_plain
-from bunraku.stage.limits import StageLimits
 from bunraku.stage.live import Live, Sample
+from bunraku.stage.stage_limits import StageLimits
 
 
 class InputLog:

@@ -14,8 +14,8 @@ import numpy as np
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.stage.hand_commands import Command, Pull, Release, Reset, Sticks
 from bunraku.stage.input_log import InputLog
-from bunraku.stage.limits import StageLimits
 from bunraku.stage.live import Listening, Live, Sample
+from bunraku.stage.stage_limits import StageLimits
 from bunraku.stage.wire import Packer
 
 LOG = logging.getLogger("bunraku.stage")

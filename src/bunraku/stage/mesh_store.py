@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from bunraku.errors import FileError
 from bunraku.figure.mesh_file import read_mesh
 from bunraku.figure.shape import Mesh
-from bunraku.stage.limits import StageLimits
+from bunraku.stage.stage_limits import StageLimits
 
 
 class Meshes:

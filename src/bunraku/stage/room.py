@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bunraku.stage.limits import StageLimits
 from bunraku.stage.live import Live
 from bunraku.stage.live_run import LiveRun
 from bunraku.stage.messages import ControlJson, NoticeJson, RunStateJson
+from bunraku.stage.stage_limits import StageLimits
 
 Plain = Mapping[str, Any]
 _numbers = itertools.count(1)

@@ -23,10 +23,10 @@ from rich.console import Console
 from bunraku.errors import BunrakuError
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.guard import Guard
-from bunraku.stage.limits import StageLimits
 from bunraku.stage.page_export import standalone
 from bunraku.stage.server import application
 from bunraku.stage.stage import Exporter, Stage
+from bunraku.stage.stage_limits import StageLimits
 from bunraku.stage.uploads import Opener
 from bunraku.writing import writing
 

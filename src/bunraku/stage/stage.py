@@ -15,11 +15,11 @@ from bunraku.stage import describe, takes
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.hand_commands import BadCommand, from_plain
 from bunraku.stage.input_log import read_log
-from bunraku.stage.limits import StageLimits
 from bunraku.stage.live import Live, Sample
 from bunraku.stage.mesh_store import Meshes
 from bunraku.stage.messages import EntryJson, PieceJson, ProgressJson, StageMessageJson, TakeHistoryJson
 from bunraku.stage.room import Room, Visitor
+from bunraku.stage.stage_limits import StageLimits
 from bunraku.stage.takes import Take
 from bunraku.stage.uploads import Opener, Uploads
 from bunraku.stage.wire import PROTOCOL_VERSION, CloseCode, Refusal

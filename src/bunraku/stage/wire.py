@@ -17,8 +17,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from bunraku.stage.limits import StageLimits
 from bunraku.stage.live import Live, Sample
+from bunraku.stage.stage_limits import StageLimits
 
 PROTOCOL_VERSION = 1
 

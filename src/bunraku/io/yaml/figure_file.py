@@ -43,6 +43,11 @@ from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.shape_words import SHAPE_FLAGS, shape
 from bunraku.writing import writing
 
+FIGURE_WORDS = (
+    "figure", "gravity", "damping", "frames", "bodies", "shapes", "lengths", "joints", "strings", "wires", "springs",
+    "forces", "contacts", "closures", "allowed", "actuators",
+)  # fmt: skip
+
 
 def load_figure(path: str | os.PathLike[str]) -> Figure:
     """The figure in the file at `path`; raises FileError, which points at the fault, if there is none."""
@@ -68,11 +73,7 @@ def figure_yaml(figure: Figure) -> str:
 
 def figure_of(root: Node, folder: Path) -> Figure:
     """The figure that a document (`root`) describes; paths of meshes start at `folder`."""
-    known = (
-        "figure", "gravity", "damping", "frames", "bodies", "shapes", "lengths", "joints", "strings", "wires", "springs",
-        "forces", "contacts", "closures", "allowed", "actuators",
-    )  # fmt: skip
-    root.words(known, "a figure")
+    root.words(FIGURE_WORDS, "a figure")
     name = root.need("figure", "the file").name("the figure")
     root.need("frames", "the figure")
     names = Names(root)

@@ -36,6 +36,7 @@ from bunraku.spatial import se3, so3
 from bunraku.spatial.so3 import Quaternion
 from bunraku.writing import writing
 
+SCENE_WORDS = ("scene", "floor", "obstacles")
 Placed = tuple[Vector, Quaternion]
 
 
@@ -111,7 +112,7 @@ class _Named:
 
 def scene_of(root: Node, folder: Path) -> Scene:
     """The scene that a document (`root`) describes; paths of meshes and tables start at `folder`."""
-    root.words(("scene", "floor", "obstacles"), "a scene")
+    root.words(SCENE_WORDS, "a scene")
     name = root.need("scene", "the file").name("the scene")
     named = _Named(folder)
     listed = root.get("obstacles")
