@@ -1,0 +1,140 @@
+"""What is fuzzed: functions of bytes. A BunrakuError is an answer; any other exception is a find, and so is a wait of two seconds."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bunraku.errors import BunrakuError
+
+ROOT = Path(__file__).parents[1]
+FOLDER = Path(tempfile.mkdtemp(prefix="bunraku-fuzz-"))
+
+
+def _loaded(suffix: str) -> Callable[[bytes], None]:
+    """Loads a file of this kind, whatever it holds."""
+
+    def target(data: bytes) -> None:
+        from bunraku.verbs.loading import load
+
+        file = FOLDER / f"fuzzed{suffix}"
+        file.write_bytes(data)
+        with warnings.catch_warnings(), contextlib.suppress(BunrakuError):
+            warnings.simplefilter("ignore")
+            load(file)
+
+    return target
+
+
+def _mesh(suffix: str) -> Callable[[bytes], None]:
+    def target(data: bytes) -> None:
+        from bunraku.figure.mesh_file import read_mesh
+        from bunraku.figure.shape import Mesh
+
+        file = FOLDER / f"fuzzed{suffix}"
+        file.write_bytes(data)
+        with warnings.catch_warnings(), contextlib.suppress(BunrakuError):
+            warnings.simplefilter("ignore")
+            read_mesh(Mesh(str(file)))
+
+    return target
+
+
+def upload(data: bytes) -> None:
+    """What the page sends when files are dropped."""
+    from bunraku.stage.uploads import unpack
+    from bunraku.stage.wire import Refusal
+
+    with contextlib.suppress(Refusal):
+        unpack(data)
+
+
+def message(data: bytes) -> None:
+    """What comes through the websocket."""
+    from bunraku.stage.hand_commands import BadCommand, from_plain
+    from bunraku.stage.wire import Ack, Inbox, Refusal
+
+    with contextlib.suppress(Refusal, BadCommand):
+        text: str | bytes = data
+        with contextlib.suppress(UnicodeDecodeError):
+            text = data.decode() if not data.startswith(b"\0") else data
+        inbox = Inbox()
+        inbox.read('{"type": "hello", "version": 1}', 0.0)
+        read = inbox.read(text, 0.0)
+        if not isinstance(read, Ack):
+            from_plain(read)
+
+
+def input_log(data: bytes) -> None:
+    """A saved log of a live figure."""
+    from bunraku.stage.input_log import read_log
+
+    with contextlib.suppress(BunrakuError):
+        read_log(data.decode(errors="replace"), _posing())
+
+
+_LIVE: list[object] = []
+
+
+def _posing() -> object:
+    if not _LIVE:
+        from bunraku.figure import library
+        from bunraku.stage import Posing
+
+        _LIVE.append(Posing(library.pendulum()))
+    return _LIVE[0]
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "yaml": _loaded(".yaml"), "urdf": _loaded(".urdf"), "mjcf": _loaded(".xml"), "bvh": _loaded(".bvh"), "csv": _loaded(".csv"),
+    "npz": _loaded(".npz"), "stl": _mesh(".stl"), "obj": _mesh(".obj"), "ply": _mesh(".ply"), "glb": _mesh(".glb"),
+    "dae": _mesh(".dae"), "upload": upload, "message": message, "input_log": input_log,
+}  # fmt: skip
+
+
+def seeds(name: str) -> Iterator[bytes]:
+    """Good and broken examples from which a target's fuzzing starts."""
+    kept = ROOT / "tests" / "fuzz" / name
+    yield from (file.read_bytes() for file in sorted(kept.glob("*")))
+    if name == "yaml":
+        folders = (ROOT / "src" / "bunraku" / "orders", ROOT / "tests" / "io", ROOT / "tests" / "io" / "broken")
+        yield from (file.read_bytes() for folder in folders for file in sorted(folder.glob("*.yaml")) if file.stat().st_size < 5000)
+    if name == "bvh":
+        yield from (file.read_bytes() for file in sorted((ROOT / "tests" / "io" / "bvh").glob("*.bvh")))
+    if name in ("npz", "csv"):
+        yield _motion(name)
+    if name == "message":
+        yield from (json.dumps(one).encode() for one in ({"type": "reset"}, {"type": "pull", "figure": 0, "part": "hook", "name": "a",
+                    "to": [0, 0, 1]}, {"type": "sticks", "axes": [0.1, 0.2], "buttons": [True]}))  # fmt: skip
+    if name == "upload":
+        yield b"\x0c\0\0\0" + b'[["a.b", 3]]' + b"abc"
+    if name == "urdf":
+        yield b'<robot name="r"><link name="a"><inertial><mass value="1"/></inertial></link><link name="b"/><joint name="j" type="revolute">' \
+              b'<parent link="a"/><child link="b"/><axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>'  # fmt: skip
+    if name == "mjcf":
+        yield b'<mujoco><worldbody><body name="b"><joint axis="1 0 0"/><geom size="1"/><site name="s"/></body></worldbody></mujoco>'
+    if name in ("stl", "obj", "ply", "glb"):
+        yield _box(name)
+
+
+def _motion(kind: str) -> bytes:
+    import numpy as np
+
+    from bunraku.figure import library
+    from bunraku.io import save
+    from bunraku.motion import Motion
+
+    arm = library.arm2d()
+    save(Motion.of(arm, [0.0, 0.5], np.repeat(arm.start[None], 2, 0)), FOLDER / f"seed.{kind}")
+    return (FOLDER / f"seed.{kind}").read_bytes()
+
+
+def _box(kind: str) -> bytes:
+    import trimesh
+
+    made = trimesh.creation.box((1.0, 2.0, 3.0)).export(file_type=kind)
+    return made.encode() if isinstance(made, str) else made
