@@ -37,7 +37,7 @@ def main() -> int:
 def _one(name: str, seconds: int) -> None:
     import atheris
 
-    with atheris.instrument_imports(include=["bunraku"], exclude=["bunraku.kernels"]):
+    with atheris.instrument_imports(include=["bunraku"], exclude=_with_kernels()):
         import bunraku.stage.uploads
         import bunraku.verbs.loading  # noqa: F401
     corpus, finds = FOLDER / "corpus", Path(__file__).parent / "finds"
@@ -49,6 +49,14 @@ def _one(name: str, seconds: int) -> None:
     options = [f"-max_total_time={seconds}", "-timeout=2", f"-artifact_prefix={finds}/{name}-", "-max_len=6000", "-rss_limit_mb=4096"]
     atheris.Setup([sys.argv[0], *options, "-print_final_stats=1", "-verbosity=0", str(corpus)], TARGETS[name])
     atheris.Fuzz()
+
+
+def _with_kernels() -> list[str]:
+    """Modules of bunraku that hold kernels: instrumented, they could not be compiled."""
+    source = ROOT / "src"
+    files = [file for file in (source / "bunraku").rglob("*.py") if "bunraku.kernels" in file.read_text(encoding="utf-8")]
+    files += (source / "bunraku" / "kernels").glob("*.py")
+    return [".".join(file.relative_to(source).with_suffix("").parts).removesuffix(".__init__") for file in files]
 
 
 if __name__ == "__main__":
