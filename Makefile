@@ -1,7 +1,7 @@
 # Every target sets up .venv by itself when it has to; `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help env test-env play test test-all lint format bench docs lock sbom audit clean distclean
+.PHONY: help env test-env play test test-all lint format bench docs lock sbom audit fuzz clean distclean
 
 PY := .venv/bin/python
 ARGS ?=
@@ -63,6 +63,10 @@ sbom: env  ## list everything that bunraku is made of, as CycloneDX, in build/sb
 audit: sbom  ## look the locked packages up in the databases of known vulnerabilities (needs the network)
 	@.venv/bin/uv tool run pip-audit --requirement requirements.lock --require-hashes --disable-pip
 	@cd stage-web && npm audit --omit=dev
+
+fuzz: env  ## fuzz every loader and the page's messages (ARGS="--seconds 250" for an hour)
+	@.venv/bin/uv pip install --quiet --python $(PY) atheris
+	@$(PY) -m fuzz $(ARGS)
 
 clean:  ## remove caches and products
 	rm -rf build dist out docs/_build docs/gallery docs/reference benchmarks/results.json

@@ -46,7 +46,13 @@ def _one(name: str, seconds: int) -> None:
     for k, seed in enumerate(seeds(name)):
         (corpus / f"seed{k}").write_bytes(seed)
         TARGETS[name](seed)  # compiles and imports before the clock of hangs runs
-    options = [f"-max_total_time={seconds}", "-timeout=2", f"-artifact_prefix={finds}/{name}-", "-max_len=6000", "-rss_limit_mb=4096"]
+    options = [
+        f"-max_total_time={seconds}",
+        "-timeout=2",
+        f"-artifact_prefix={finds}/{name}-",
+        "-max_len=6000",
+        "-rss_limit_mb=4096",
+    ]
     atheris.Setup([sys.argv[0], *options, "-print_final_stats=1", "-verbosity=0", str(corpus)], TARGETS[name])
     atheris.Fuzz()
 

@@ -31,7 +31,7 @@ def read_mesh(geometry: Mesh, *, joined: bool = False) -> tuple[Any, NDArray[np.
         raise FileError(f"cannot be read: {error}", path=geometry.file, advice=advice) from None
     if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3:
         raise FileError("its corners do not have three coordinates each", path=geometry.file, advice=advice)
-    if faces.size and not (0 <= faces.min() and faces.max() < len(vertices)):
+    if faces.size and not (faces.min() >= 0 and faces.max() < len(vertices)):
         raise FileError("a face names a corner that does not exist", path=geometry.file, advice=advice)
     if not len(faces) or not np.isfinite(vertices).all():
         raise FileError("has no triangles, or is not finite", path=geometry.file, advice=advice)
