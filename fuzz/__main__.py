@@ -1,4 +1,6 @@
-"""python -m fuzz [--seconds N] [TARGET …]: fuzzes every target for N seconds (60 by default), and exits with 1 if it finds something.
+"""python -m fuzz [--seconds N] [TARGET …]: fuzzes every target for N seconds (60 by default).
+
+The exit status is 1 if it finds something.
 
 Each target runs in a process of its own. What it finds is kept in fuzz/finds/TARGET-*, and printed with its traceback.
 """
