@@ -109,8 +109,9 @@ def seeds(name: str) -> Iterator[bytes]:
     if name in ("npz", "csv"):
         yield _motion(name)
     if name == "message":
-        yield from (json.dumps(one).encode() for one in ({"type": "reset"}, {"type": "pull", "figure": 0, "part": "hook", "name": "a",
-                    "to": [0, 0, 1]}, {"type": "sticks", "axes": [0.1, 0.2], "buttons": [True]}))  # fmt: skip
+        pull = {"type": "pull", "figure": 0, "part": "hook", "name": "a", "to": [0, 0, 1]}
+        sticks = {"type": "sticks", "axes": [0.1, 0.2], "buttons": [True]}
+        yield from (json.dumps(one).encode() for one in ({"type": "reset"}, pull, sticks))
     if name == "upload":
         yield b"\x0c\0\0\0" + b'[["a.b", 3]]' + b"abc"
     if name == "urdf":

@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1] / "src" / "bunraku"
 COMPILED = {"kernel", "inline", "bare", "woven"}
+COMMAND = "verb"  # the decorator of commands, whose options carry their own help
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -25,8 +26,9 @@ def functions(body: list[ast.stmt], owner: ast.ClassDef | None = None) -> Iterat
         if isinstance(node, ast.ClassDef) and owner is None and not node.name.startswith("_"):
             yield from functions(node.body, node)
         elif isinstance(node, Function) and (not node.name.startswith("_") or node.name == "__init__"):
-            decorators = {name.id for name in node.decorator_list if isinstance(name, ast.Name)}
-            if not decorators & COMPILED and "overload" not in decorators:
+            called = [name.func if isinstance(name, ast.Call) else name for name in node.decorator_list]
+            decorators = {name.id for name in called if isinstance(name, ast.Name)}
+            if not decorators & COMPILED and not decorators & {"overload", COMMAND}:
                 yield owner, node
 
 

@@ -71,9 +71,10 @@ def main() -> None:
 
 
 def verb(*, alone: bool = False, epilog: str | None = None) -> Callable[[Verb], Verb]:
-    """Makes a function a subcommand, whose errors are told once, in red, without a traceback.
+    """Makes a function a command, whose errors are printed once, in red, without a traceback.
 
-    One that can stand `alone` works without arguments; any other shows its help then.
+    alone: whether it works without arguments; any other command prints its help then.
+    epilog: a text below its help.
     """
 
     def added(function: Verb) -> Verb:
@@ -101,31 +102,31 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def say(text: str, *, style: str = "", to: Console = out) -> None:
-    """Text as it is: brackets in names are not markup, long lines are not broken."""
+    """Prints `text` in a `style` of rich on a console (`to`) as it is: brackets are not markup, long lines are not broken."""
     to.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def tell(lines: Iterable[tuple[str, str]], *, width: int = 12) -> None:
-    """Titles and texts, as they come."""
+    """Prints pairs of a title and a text (`lines`) as they come, the titles in a column of `width` letters."""
     for title, text in lines:
         say(f"{title:<{width}}{text}")
 
 
 def refuse_idle(why: str, **options: object) -> None:
-    """Options that would do nothing are refused rather than ignored."""
+    """Refuses options that would do nothing: those of the `options`, by name, that were given. `why` is the advice."""
     if idle := [f"--{name}" for name, given in options.items() if given]:
         raise BunrakuError(f"{', '.join(idle)} would do nothing here\n  advice: {why}")
 
 
 def file_entries(path: Path) -> list[Entry]:
-    """What a file puts on the stage; all that any file may ask for is imported when the first one comes."""
+    """What the file at `path` puts on the stage. The modules that it needs are imported only now."""
     from bunraku.verbs.entries import entries_of
 
     return entries_of(path)
 
 
 def open_stage(entries: Sequence[Entry], **options: Any) -> None:
-    """The stage with these entries, on which any file of ours can be dropped, and from which all can be saved."""
+    """Serves the stage with these `entries` until Ctrl-C; `options` are those of `play`. Files can be dropped on it and saved from it."""
     from bunraku.stage.serving import play
     from bunraku.teleop.dropped_files import exporters
 
@@ -134,10 +135,10 @@ def open_stage(entries: Sequence[Entry], **options: Any) -> None:
 
 
 @app.callback(invoke_without_command=True)
-def top(
+def _top(
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)] = False,
 ) -> None:
-    """Brings articulated figures to life: string marionettes, mannequins, humanoids, a climbing gecko."""
+    """Bring articulated figures to life: string marionettes, mannequins, humanoids, a climbing gecko."""
     if version:
         from bunraku import __version__
 

@@ -17,7 +17,13 @@ SINE = ("amplitude", "frequency", "phase", "offset")
 
 
 def curves(node: Node | None, known: Mapping[str, Quantity], rest: Mapping[str, float], what: str) -> dict[str, Curve]:
-    """Curves by name; `known` says what each name measures, `rest` where it is of itself."""
+    """The curves in a mapping of names.
+
+    node: the mapping; None gives no curves.
+    known: the quantity of every name that may occur.
+    rest: the value of each when nothing moves it, from which `by` counts.
+    what: what the names are, for messages.
+    """
     if node is None:
         return {}
     if not isinstance(node.value, dict):
@@ -31,7 +37,7 @@ def curves(node: Node | None, known: Mapping[str, Quantity], rest: Mapping[str, 
 
 
 def curve(node: Node, quantity: Quantity, rest: float) -> Curve:
-    """What a node says of a variable that rests at `rest`."""
+    """The curve in a `node`, for a variable that is a `quantity` and has the value `rest` when nothing moves it."""
     if isinstance(node.value, str):
         constant = node.number(quantity)
         return lambda t: constant

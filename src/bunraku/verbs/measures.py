@@ -1,4 +1,4 @@
-"""What the numbers of a figure measure: the units in which its variables and inputs are written."""
+"""Which quantity each variable and each force input of a figure is, and so which units a file may give it in."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ TURNS = ("rotate", "screw")
 
 
 def measures(figure: Figure, names: tuple[str, ...]) -> dict[str, Quantity]:
-    """Of variables, by name."""
+    """Angle or length, for each of the variables called `names` of a `figure`."""
     motions = {v.name: v.motion for v in figure.variables}
     return {name: Quantity.ANGLE if motions[name] in TURNS else Quantity.LENGTH for name in names}
 
 
 def efforts(figure: Figure) -> dict[str, Quantity]:
-    """Of force inputs, by name."""
+    """Torque or force, for each force input of a `figure`, by name."""
     return {force.name: _effort(figure, force) for force in figure.forces}
 
 
