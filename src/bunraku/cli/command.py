@@ -126,7 +126,7 @@ def file_entries(path: Path) -> list[Entry]:
 
 
 def open_stage(entries: Sequence[Entry], **options: Any) -> None:
-    """Serves the stage with these `entries` until Ctrl-C; `options` are those of `play`. Files can be dropped on it and saved from it."""
+    """Serves the stage with these `entries` until Ctrl-C; `options` are those of `play`. Any file of ours can be dropped on it."""
     from bunraku.stage.serving import play
     from bunraku.teleop.dropped_files import exporters
 
