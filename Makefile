@@ -1,7 +1,7 @@
 # Every target sets up .venv by itself when it has to; `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help env test-env play test test-all lint format bench docs lock sbom audit fuzz clean distclean
+.PHONY: help env test-env play test test-all lint format bench docs wheel lock sbom audit fuzz clean distclean
 
 PY := .venv/bin/python
 ARGS ?=
@@ -51,6 +51,9 @@ bench: env  ## measure; print a table, write benchmarks/results.json (ARGS=kinem
 docs: env  ## build the documentation into docs/_build/html
 	@$(PY) -m sphinx -W --keep-going -q docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+wheel: env  ## build the wheel for this platform, with machine code for x86-64-v2, v3, v4 (ARGS=--quick: of a first simulation)
+	@$(PY) tools/wheel.py $(ARGS)
 
 lock: env  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade takes the newest of everything)
 	@.venv/bin/uv pip compile --quiet --universal --all-extras --only-binary :all: --no-annotate --generate-hashes \

@@ -91,6 +91,7 @@ class KernelCache(caching.FunctionCache):
     """The files of one function. Folders are asked for when the first signature is."""
 
     _impl_class = KernelFiles
+    _suffix = ".nbc"
 
     def __init__(self, function: Any) -> None:
         self._py_func, self._name = function, repr(function)
@@ -107,7 +108,7 @@ class KernelCache(caching.FunctionCache):
         held = b"" if cells is None else dumps(tuple(cell.cell_contents for cell in cells))
         text = "|".join([*(_spelled(kind) for kind in arguments), str(result), *processor])
         key = hashlib.sha256(text.encode() + self._py_func.__code__.co_code + held).hexdigest()[:24]
-        return f"{self._py_func.__qualname__.replace('<locals>', 'locals')}.{key}.nbc"
+        return f"{self._py_func.__qualname__.replace('<locals>', 'locals')}.{key}{self._suffix}"
 
     def path(self, signature: Any, codegen: Any) -> Path:
         """The file in the user's cache of one `signature`, for the processor that `codegen` makes code for."""

@@ -106,3 +106,4 @@ class InlineCache(KernelCache):
     """The files of one `inline`."""
 
     _impl_class = _InlineFiles
+    _suffix = ".nbi"  # a wheel has no use for them
