@@ -106,6 +106,7 @@ def test_cost_is_the_sum_of_its_terms() -> None:
     assert found.cost == pytest.approx(0.5 * sum(terms), rel=1e-12)
     assert x[1:, k].max() > 0.1
     assert found.penalty > 0.0
+    assert dict(found.report())["limits"].startswith("exceeded")
 
 
 def test_cost_of_strings_is_the_sum_of_its_terms() -> None:

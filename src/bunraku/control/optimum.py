@@ -80,9 +80,11 @@ class Optimum(Result):
         return tuple(i.decrease / max(abs(i.cost), 1e-300) for i in self.history)
 
     def report(self) -> Iterator[tuple[str, str]]:
-        """Outcome, cost, the last iterations, and the ranges of inputs and tensions."""
+        """Outcome, cost, penalty of exceeded limits, the last iterations, and the ranges of inputs and tensions."""
         yield "outcome", str(self.outcome)
         yield "cost", f"{self.cost:.6g} after {len(self.history)} iterations"
+        if self.penalty > 1e-6 * abs(self.cost):
+            yield "limits", f"exceeded: a penalty of {self.penalty:.3g} besides the cost"
         if self.tail:
             last = self.tail[-8:]
             expected = " ".join(f"{x:.0e}" for x in last)
