@@ -7,7 +7,7 @@ import { LiveDesk } from './live/live-desk'
 import type { Grip } from './live/picking'
 import { Player } from './player'
 import { createScriptApi } from './script-api'
-import type { Opened, Source } from './source'
+import { type Opened, post, type Source } from './source'
 import { Theme } from './theme'
 import { h } from './ui/dom'
 import { EntryList } from './ui/entry-list'
@@ -37,7 +37,7 @@ export class App {
   private readonly notices = new Notices()
   private readonly panels = new Panels()
   private readonly plots = new Plots()
-  private readonly loading = new Loading()
+  private readonly loading = new Loading((id) => void post(`/api/entries/${encodeURIComponent(id)}/cancel`))
   private readonly legend = new TensionLegend()
   private readonly warnings = new Warnings()
   private readonly label = new PointerLabel()
@@ -86,7 +86,7 @@ export class App {
       },
       opening: (id) => {
         this.list.mark(id)
-        this.loading.begin()
+        this.loading.begin(id)
       },
       opened: (opened) => this.show(opened),
       settled: () => {
@@ -97,7 +97,7 @@ export class App {
     })
     const { entries, view, hands, viewControls } = this
     if (source.served) {
-      this.live = new LiveDesk({ view, hands, plots, clock: timeline, entries, notices })
+      this.live = new LiveDesk({ view, hands, plots, clock: timeline, entries, notices, loading: this.loading })
       this.takes = new TakeDesk({ entries, trim: timeline.trim, notices })
       this.topBar.addLiveStatus(this.live.controls.status)
       timeline.add(this.live.controls.transport, this.takes.elements)

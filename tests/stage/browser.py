@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.patience import PATIENCE
+
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--use-gl=angle", "--use-angle=swiftshader",
@@ -77,7 +79,7 @@ class Browser:
     def js(self, expression: str) -> Any:
         return self.driver.execute_script(f"return ({expression})")
 
-    def wait(self, condition: str | Callable[[], Any], *, seconds: float = 15.0) -> Any:
+    def wait(self, condition: str | Callable[[], Any], *, seconds: float = PATIENCE) -> Any:
         deadline = time.monotonic() + seconds
         while True:
             value = self.js(condition) if isinstance(condition, str) else condition()

@@ -1,6 +1,14 @@
 /** The websocket: commands to a live figure, samples from it. */
 import { readSampleHeader } from '../data/moment'
-import { ACK, type Control, type PageMessage, type RunState, type StageMessage, VERSION } from '../messages'
+import {
+  ACK,
+  type Control,
+  type PageMessage,
+  type Progress,
+  type RunState,
+  type StageMessage,
+  VERSION,
+} from '../messages'
 
 export interface LinkEvents {
   /** A packed sample of the live figure. */
@@ -12,6 +20,8 @@ export interface LinkEvents {
   entries(): void
   /** A take was recorded. */
   taken(entry: string): void
+  /** How far the work is that makes an entry. */
+  progress(progress: Progress): void
   /** Connected; or not, and why if the server gave a reason. */
   connected(on: boolean, reason: string): void
 }
@@ -26,8 +36,23 @@ export class Link {
   private joined: string | null = null
   private toAcknowledge = 0
   private wait = FIRST_WAIT
+  private hidden = false
 
   constructor(private readonly events: LinkEvents) {
+    this.connect()
+    // A page that is left may be kept for the Back button: without its socket, or it would go on driving unseen.
+    addEventListener('pagehide', () => this.hide())
+    addEventListener('pageshow', () => this.show())
+  }
+
+  private hide(): void {
+    this.hidden = true
+    this.socket?.close()
+  }
+
+  private show(): void {
+    if (!this.hidden) return
+    this.hidden = false
     this.connect()
   }
 
@@ -68,6 +93,7 @@ export class Link {
     }
     socket.onmessage = (event) => this.received(event.data)
     socket.onclose = (event) => {
+      if (this.hidden || socket !== this.socket) return
       const refused = event.code >= REFUSED
       this.events.connected(false, refused ? event.reason : '')
       if (!refused) void this.reconnect()
@@ -84,7 +110,9 @@ export class Link {
       this.events.connected(false, 'the server was restarted. Open the address that it printed.')
       return
     }
-    setTimeout(() => this.connect(), this.wait)
+    setTimeout(() => {
+      if (!this.hidden) this.connect()
+    }, this.wait)
     this.wait = Math.min(2 * this.wait, LONGEST_WAIT)
   }
 
@@ -116,6 +144,9 @@ export class Link {
         break
       case 'taken':
         this.events.taken(message.entry)
+        break
+      case 'progress':
+        this.events.progress(message)
         break
     }
   }

@@ -5,7 +5,7 @@ import { LiveChannels } from '../data/channels'
 import { type Moment, unpackLiveSample } from '../data/moment'
 import { saveAs } from '../download'
 import { clamp } from '../geometry/numbers'
-import type { Control, PageMessage, Piece, RunState } from '../messages'
+import type { Control, PageMessage, Piece, Progress, RunState } from '../messages'
 import { SPEEDS } from '../player'
 import { checked, post } from '../source'
 import { showGamepad } from '../ui/gamepad'
@@ -34,6 +34,9 @@ export interface LiveHost {
   notices: {
     show(text: string, level?: string): void
     fail(problem: unknown): void
+  }
+  loading: {
+    tell(progress: Progress): void
   }
 }
 
@@ -82,6 +85,7 @@ export class LiveDesk {
       notice: (level, text) => host.notices.show(text, level),
       entries: () => void host.entries.reload(),
       taken: (entry) => void this.taken(entry),
+      progress: (progress) => host.loading.tell(progress),
       connected: (on, reason) => this.connectionChanged(on, reason),
     })
   }
