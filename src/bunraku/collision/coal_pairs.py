@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import coal
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.collision.coal_extra import coal
 from bunraku.collision.near_pairs import contains
 from bunraku.collision.shape_motion import shape_poses
 from bunraku.collision.things import Thing
@@ -34,17 +35,23 @@ class NarrowPhase:
 
     flat: WorldArrays
     things: tuple[Thing, ...]
-    geometries: tuple[Any, ...]
-    places: tuple[Any, ...]
+    static: tuple[Thing, ...]
+
+    @functools.cached_property
+    def geometries(self) -> tuple[Any, ...]:
+        """Of all things; raises MissingExtra where coal is not installed."""
+        half_space = coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
+        return tuple(half_space if thing.solid is None else thing.solid.coal for thing in self.things)
+
+    @functools.cached_property
+    def places(self) -> tuple[Any, ...]:
+        """Of the static things."""
+        return tuple(coal.Transform3s(thing.X[:3, :3], thing.X[:3, 3]) for thing in self.static)
 
     @classmethod
     def of(cls, flat: WorldArrays, moving: list[Thing], static: list[Thing]) -> NarrowPhase:
         """The things of a world, `moving` and `static`, whose arrays are `flat`."""
-        things = (*moving, *static)
-        half_space = coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
-        geometries = tuple(half_space if thing.solid is None else thing.solid.coal for thing in things)
-        places = tuple(coal.Transform3s(thing.X[:3, :3], thing.X[:3, 3]) for thing in static)
-        return cls(flat, things, geometries, places)
+        return cls(flat, (*moving, *static), tuple(static))
 
     def at(self, q: Array) -> CoalQuery:
         """Questions about the configuration `q`."""
@@ -76,10 +83,13 @@ class CoalQuery:
 
     def any_nearer(self, pairs: Iterable[tuple[int, int]], margin: float) -> bool:
         """Whether the things of any of the `pairs`, by number, are nearer than `margin` [m]."""
-        request, result = coal.CollisionRequest(), coal.CollisionResult()
-        request.enable_contact = False
-        request.security_margin = margin
+        request: Any = None
+        result: Any = None
         for i, j in pairs:
+            if request is None:
+                request, result = coal.CollisionRequest(), coal.CollisionResult()
+                request.enable_contact = False
+                request.security_margin = margin
             result.clear()
             if coal.collide(*self._pair(i, j), request, result) or self._swallowed(i, j):
                 return True

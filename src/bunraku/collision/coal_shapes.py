@@ -6,11 +6,11 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-import coal
 import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.collision import triangle_meshes
+from bunraku.collision.coal_extra import coal
 from bunraku.collision.triangle_meshes import TriangleSurface
 from bunraku.figure.shape import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 class CollisionSolid:
     """A geometry in its own axes."""
 
-    coal: Any
+    shape: Geometry | TriangleSurface
     start: Array
     end: Array
     radius: float
@@ -35,23 +35,40 @@ class CollisionSolid:
     point: Array | None = None
     """A point of it, where that is not the middle of the segment."""
 
+    @functools.cached_property
+    def coal(self) -> Any:
+        """coal's geometry; raises MissingExtra where coal is not installed."""
+        match self.shape:
+            case Sphere(radius):
+                return coal.Sphere(radius)
+            case Capsule(radius, length):
+                return coal.Capsule(radius, length)
+            case Cylinder(radius, length):
+                return coal.Cylinder(radius, length)
+            case Box(size):
+                return coal.Box(*size)
+            case TriangleSurface():
+                return _convex(self.shape) if self.shape.convex else _triangles(self.shape)
+            case _:
+                raise TypeError(f"{self.shape!r} has no inside to collide with")
+
 
 @functools.lru_cache(maxsize=1024)
 def solid(geometry: Geometry) -> CollisionSolid:
     """A `geometry` of a shape or an obstacle, for collision; raises TypeError for planes and heightfields, which have no hull."""
     match geometry:
         case Sphere(radius):
-            return CollisionSolid(coal.Sphere(radius), np.zeros(3), np.zeros(3), radius, np.full(3, radius), round=True)
+            return CollisionSolid(geometry, np.zeros(3), np.zeros(3), radius, np.full(3, radius), round=True)
         case Capsule(radius, length):
             end = np.array([0.0, 0.0, length / 2])
-            return CollisionSolid(coal.Capsule(radius, length), -end, end, radius, end + radius, round=True)
+            return CollisionSolid(geometry, -end, end, radius, end + radius, round=True)
         case Cylinder(radius, length):
             tip, reach = _tip(np.array([[radius, length / 2]]))
             half = np.array([radius, radius, length / 2])
-            return CollisionSolid(coal.Cylinder(radius, length), np.array([0, 0, -tip]), np.array([0, 0, tip]), reach, half)
+            return CollisionSolid(geometry, np.array([0, 0, -tip]), np.array([0, 0, tip]), reach, half)
         case Box(size):
             surface = triangle_meshes.of_box(size)
-            return CollisionSolid(coal.Box(*size), *_hull(surface.vertices), surface=surface)
+            return CollisionSolid(geometry, *_hull(surface.vertices), surface=surface)
         case Mesh():
             return of_surface(triangle_meshes.load(geometry))
         case _:
@@ -62,7 +79,7 @@ def of_surface(surface: TriangleSurface) -> CollisionSolid:
     """Triangles of a `surface`, for collision."""
     hull = _hull(surface.vertices)
     point = np.asarray(surface.vertices[0])
-    return CollisionSolid(_convex(surface) if surface.convex else _triangles(surface), *hull, surface=surface, point=point)
+    return CollisionSolid(surface, *hull, surface=surface, point=point)
 
 
 def _triangles(surface: TriangleSurface) -> Any:

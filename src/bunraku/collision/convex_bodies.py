@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import NamedTuple
 
-import coal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
@@ -14,6 +13,7 @@ from bunraku.collision.coal_shapes import CollisionSolid
 from bunraku.collision.gjk import CORE
 from bunraku.collision.things import Thing
 from bunraku.collision.triangle_meshes import TriangleSurface
+from bunraku.figure.shape import Box, Cylinder
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
@@ -59,10 +59,11 @@ def pieces(solid: CollisionSolid, *, most: int = 16) -> list[ConvexPiece]:
     """Convex pieces that cover a `solid`: the solid itself where it is convex, else at most `most` of them."""
     if solid.round:
         return [ConvexPiece(CORE.segment, np.array([0.0, 0.0, np.linalg.norm(solid.end - solid.start) / 2]), solid.radius)]
-    if isinstance(solid.coal, coal.Box):
-        return [ConvexPiece(CORE.box, np.array(solid.coal.halfSide))]
-    if isinstance(solid.coal, coal.Cylinder):
-        return [ConvexPiece(CORE.cylinder, np.array([solid.coal.radius, solid.coal.radius, solid.coal.halfLength]))]
+    if isinstance(solid.shape, Box):
+        return [ConvexPiece(CORE.box, 0.5 * np.array(solid.shape.size))]
+    if isinstance(solid.shape, Cylinder):
+        radius = solid.shape.radius
+        return [ConvexPiece(CORE.cylinder, np.array([radius, radius, 0.5 * solid.shape.length]))]
     assert solid.surface is not None
     return [_hull(points) for points in _clusters(solid.surface, most)]
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-import coal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicSpline
 
 from bunraku.collision import CollisionReport, World
+from bunraku.collision.coal_extra import coal, has_coal
 from bunraku.collision.coal_shapes import solid
 from bunraku.dynamics import Simulation
 from bunraku.errors import BunrakuError, MotionError
@@ -69,12 +69,15 @@ class PlanVerdict(Verdict):
     """Of the nearest pair of things, in the motion and its finer repetition [m]."""
     fine: Motion
     """The motion with the finer step."""
+    unjudged: str = ""
+    """What could not be judged here, and why."""
 
     def numbers(self) -> str:
         """What was measured, in one line."""
         return (
             f"repeated to {1e3 * self.repeat_error:.2g} mm, with a finer step to {1e3 * self.finer_error:.2g} mm; "
             f"strings to {1e3 * self.gap:.2g} mm; {1e3 * self.clearance:.3g} mm clear"
+            f"{'; not judged: ' + self.unjudged if self.unjudged else ''}"
         )
 
 
@@ -108,7 +111,7 @@ def recheck(
         report = world.check(one, between=True)
         clearance = min(clearance, report.least)
         found += _hits(name, one.t, report)
-        for k, what in pierced(figure, scene, one.q, thread=options.thread):
+        for k, what in pierced(figure, scene, one.q, thread=options.thread) if has_coal() else ():
             found.append(Objection("collision", f"in {name}, {what}", float(one.t[k]), np.nan))
     if limits is not None:
         found += _beyond(motion, limits, dt, options.rounding)
@@ -126,6 +129,7 @@ def recheck(
     return PlanVerdict(
         sorted_by_time(found), float(repeat_error.max()), float(finer_error.max()), max(float(gap.max()) for gap in gaps),
         min(float(least.min()) for _, least in pulls), clearance, fine,
+        "" if has_coal() else "strings that pass through obstacles (coal is not installed: pip install 'bunraku[coal]')",
     )  # fmt: skip
 
 
