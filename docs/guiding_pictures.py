@@ -19,7 +19,8 @@ from bunraku.locomotion.guide.session import Session
 from bunraku.render.camera import Camera
 from bunraku.render.image import image
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import RobotLink, Served, drive
+from bunraku.teleop.robot_link import RobotLink, drive
+from bunraku.teleop.robot_server import RobotServer
 
 PICTURE = Path(__file__).parent / "_static" / "guiding_physics.png"
 SIZE = (480, 300)
@@ -29,7 +30,7 @@ def main() -> None:
     performer = Performer(Guide(small_humanoid(), PAPER_ROOM.scene))
     session = Session(performer, performer.guide.start(x=PAPER_ROOM.start))
     robot = MujocoRobot(performer.guide.humanoid, PAPER_ROOM.scene, session.before[-1])
-    with Served(robot) as served, RobotLink(served.address) as link:
+    with RobotServer(robot) as server, RobotLink(server.address, server.token) as link:
         seen = lambda: pose(robot.humanoid.figure, link.q).point("left_hand") - session.points.hands[0]  # noqa: E731
         record = drive(session, link, operator(session, seen=seen), going=lambda: not robot.fallen)
     camera = Camera(eye=(1.0, -2.1, 0.75), target=(0.6, 0.05, 0.27), field=0.42)

@@ -18,7 +18,8 @@ from bunraku.locomotion.guide.scenario import PAPER_ROOM, operator
 from bunraku.locomotion.guide.segment import Segment, SegmentPlanner
 from bunraku.locomotion.guide.session import Session
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import RobotLink, Served, drive
+from bunraku.teleop.robot_link import RobotLink, drive
+from bunraku.teleop.robot_server import RobotServer
 
 STEP = 0.03
 
@@ -90,7 +91,7 @@ def test_scenario_in_physics() -> None:
     own = small_humanoid()
     session = performed(SegmentPlanner())
     robot = MujocoRobot(own, PAPER_ROOM.scene, session.before[-1])
-    with Served(robot) as served, RobotLink(served.address) as link:
+    with RobotServer(robot) as server, RobotLink(server.address, server.token) as link:
         seen = lambda: pose(own.figure, link.q).point("left_hand") - session.points.hands[0]  # noqa: E731
         record = drive(session, link, operator(session, seen=seen), going=lambda: not robot.fallen)
     assert not robot.fallen

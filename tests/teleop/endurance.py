@@ -12,7 +12,8 @@ from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import RobotLink, Served, drive
+from bunraku.teleop.robot_link import RobotLink, drive
+from bunraku.teleop.robot_server import RobotServer
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,6 @@ def endure(guide: Guide, *, seconds: float, seed: int) -> Endured:
                 return
             yield command
 
-    with Served(robot) as served, RobotLink(served.address) as link:
+    with RobotServer(robot) as server, RobotLink(server.address, server.token) as link:
         drive(session, link, while_time(), going=watch, keep=False)
     return Endured(ticks * GUIDE_TICK, robot.fallen)

@@ -1,4 +1,4 @@
-"""A robot behind a socket: in physics, or gone, or no robot at all."""
+"""A simulated robot behind a socket, one that goes away, and none at all. `test_robot_server` has the protocol."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from bunraku.errors import BunrakuError, NotFinite
 from bunraku.locomotion.guide.humanoid import Humanoid, small_humanoid
 from bunraku.scene import Scene
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import RobotLink, Served
+from bunraku.teleop.robot_link import RobotLink
+from bunraku.teleop.robot_server import RobotServer
 
 pytest.importorskip("mujoco")
 FLOOR = Scene("floor")
@@ -24,7 +25,7 @@ def own() -> Humanoid:
 
 def test_servos_hold_it_up(own: Humanoid) -> None:
     robot = MujocoRobot(own, FLOOR, own.home)
-    with Served(robot) as served, RobotLink(served.address) as link:
+    with RobotServer(robot) as server, RobotLink(server.address, server.token) as link:
         assert link.motors == own.figure.names[6:]
         targets = own.home[6:]
         for _ in range(200):
@@ -43,9 +44,9 @@ def test_the_physics_is_ours(own: Humanoid) -> None:
 
 
 def test_a_robot_that_vanishes_is_told(own: Humanoid) -> None:
-    served = Served(MujocoRobot(own, FLOOR, own.home))
-    with served:
-        link = RobotLink(served.address)
+    server = RobotServer(MujocoRobot(own, FLOOR, own.home))
+    with server:
+        link = RobotLink(server.address, server.token)
         link.exchange(own.home[6:])
     targets = own.home[6:]
 
@@ -61,7 +62,7 @@ def test_nobody_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     with pytest.raises(BunrakuError, match="no robot answers"):
-        RobotLink(("127.0.0.1", port))
+        RobotLink(("127.0.0.1", port), "any")
 
 
 @pytest.mark.parametrize("bad", [[0.0] * 3, [float("nan")] * 20])

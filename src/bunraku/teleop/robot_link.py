@@ -1,173 +1,151 @@
-"""A robot behind a socket: joint targets go there at the control rate, its measurements come back.
+"""Drives a robot behind a socket: joint targets go there at the control rate, its measurements come back.
 
-    with Served(MujocoRobot(humanoid, scene, q)) as served, RobotLink(served.address) as link:
+    with RobotServer(MujocoRobot(humanoid, scene, q)) as server, RobotLink(server.address, server.token) as link:
         drive(session, link, commands)
 
-First the robot sends one line of JSON: names of its motors, control period, servos, configuration. Then it answers every message
-of targets (one f64 for each motor) by a message of measurements (one f64 for each variable). Anything else ends the connection, and
-the robot holds its last targets.
+See `robot_messages` for the protocol, `robot_server` for the other end.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import socket
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from time import monotonic
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.errors import BunrakuError
+from bunraku.errors import BunrakuError, NotFinite
 from bunraku.kinematics import pose
 from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.navigation_points import moved
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.stabiliser import Stabiliser, StabiliserOptions
+from bunraku.teleop.robot_messages import (
+    HEARTBEAT,
+    MEASUREMENTS,
+    REFUSAL,
+    TARGETS,
+    VERSION,
+    Refused,
+    fields_of,
+    json_line,
+    read_exactly,
+    read_line,
+)
 
 Array = NDArray[np.float64]
 
 
-class Robot(Protocol):
-    """What can be served."""
-
-    motors: tuple[str, ...]
-    """Names of the variables that have a motor."""
-    dt: float
-    """Control period [s]."""
-
-    @property
-    def servos(self) -> tuple[Array, Array]:
-        """Stiffness and damping of the motors."""
-        ...
-
-    @property
-    def q(self) -> Array:
-        """The measured configuration."""
-        ...
-
-    def step(self, targets: Array) -> Array:
-        """One control period with joint `targets`, in the order of `motors`; returns the measured configuration."""
-        ...
-
-
-class Served:
-    """A robot that listens on the loopback interface; one client at a time."""
-
-    def __init__(self, robot: Robot, *, port: int = 0, timeout: float = 10.0) -> None:
-        """Serves a `robot` on a `port` (0 picks a free one); closing waits `timeout` [s] at most."""
-        self.robot, self._timeout = robot, timeout
-        self._socket = socket.create_server(("127.0.0.1", port))
-        self._socket.settimeout(0.1)
-        self.address: tuple[str, int] = ("127.0.0.1", int(self._socket.getsockname()[1]))
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="bunraku-robot", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
-        self._stop.set()
-        self._thread.join(timeout=self._timeout)
-        self._socket.close()
-
-    def _work(self) -> None:
-        while not self._stop.is_set():
-            try:
-                client, _ = self._socket.accept()
-            except TimeoutError:
-                continue
-            except OSError:
-                return
-            with client:
-                client.settimeout(0.5)
-                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                self._serve(client)
-
-    def _serve(self, client: socket.socket) -> None:
-        stiffness, damping = self.robot.servos
-        hello = {
-            "motors": self.robot.motors, "dt": self.robot.dt, "stiffness": stiffness.tolist(), "damping": damping.tolist(),
-            "q": self.robot.q.tolist(),
-        }  # fmt: skip
-        try:
-            client.sendall(json.dumps(hello).encode() + b"\n")
-            while not self._stop.is_set():
-                frame = _read(client, 8 * len(self.robot.motors), self._stop.is_set)
-                if frame is None:
-                    return
-                client.sendall(self.robot.step(np.frombuffer(frame, "<f8")).astype("<f8").tobytes())
-        except (OSError, BunrakuError):
-            return
-
-
-def _read(client: socket.socket, size: int, over: Callable[[], bool] = lambda: False) -> bytes | None:
-    """So many bytes; None where the other end is gone."""
-    parts: list[bytes] = []
-    while size:
-        try:
-            part = client.recv(size)
-        except TimeoutError:
-            if over():
-                return None
-            continue
-        if not part:
-            return None
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
-
-
 class RobotLink:
-    """The client's end: sends targets, receives measurements."""
+    """The client's end: sends targets, receives measurements. A thread sends heartbeats while the client plans."""
 
-    def __init__(self, address: tuple[str, int], *, timeout: float = 10.0) -> None:
-        """Connects to the robot at an `address` (host, port), whose answers may take `timeout` [s]; raises BunrakuError."""
+    def __init__(self, address: tuple[str, int], token: str, *, timeout: float = 10.0) -> None:
+        """Connects to a robot.
+
+        address: its host and port.
+        token: what its server has (`RobotServer.token`).
+        timeout: how long an answer may take [s].
+
+        Raises BunrakuError where no robot answers, Refused where it refuses; the text says why.
+        """
+        self._timeout = timeout
         try:
             self._socket = socket.create_connection(address, timeout=timeout)
         except OSError as problem:
             raise BunrakuError(
                 f"no robot answers at {address[0]}:{address[1]}: {problem}\n  advice: start it first, or check the port"
             ) from None
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        hello = self._hello()
+        try:
+            hello = self._hello(token)
+        except BaseException:
+            self._socket.close()
+            raise
         self.motors: tuple[str, ...] = tuple(hello["motors"])
         self.dt = float(hello["dt"])
         self.stiffness, self.damping, self.q = (np.array(hello[key], float) for key in ("stiffness", "damping", "q"))
+        self._lock = threading.Lock()  # one message and its answer at a time
+        self._trouble: BunrakuError | None = None
+        self._over = threading.Event()
+        self._beat = float(hello["heartbeat"])
+        self._spoken = monotonic()
+        self._thread = threading.Thread(target=self._live, name="bunraku-heartbeat", daemon=True)
+        self._thread.start()
 
-    def _hello(self) -> dict[str, Any]:
-        line = b""
-        while not line.endswith(b"\n"):
-            part = self._socket.recv(1)
-            if not part or len(line) > 100_000:
-                raise BunrakuError("what answers at this port is not a robot\n  advice: check the port")
-            line += part
+    def _hello(self, token: str) -> dict[str, Any]:
+        """Shakes hands; returns what the robot says of itself."""
+        stranger = BunrakuError("what answers at this port is not a robot\n  advice: check the port")
         try:
-            return dict(json.loads(line))
-        except ValueError:
-            raise BunrakuError("what answers at this port is not a robot\n  advice: check the port") from None
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._socket.sendall(json_line({"bunraku": "robot", "version": VERSION, "token": token}))
+            hello = fields_of(read_line(self._socket, 100_000, self._timeout))
+        except (OSError, ValueError):
+            raise stranger from None
+        if hello.get("ok") is False:
+            raise Refused(f"the robot refuses: {str(hello.get('why'))[:1000]}")
+        if not {"motors", "dt", "stiffness", "damping", "q", "heartbeat"} <= hello.keys():
+            raise stranger
+        return hello
+
+    def _live(self) -> None:
+        """Sends a heartbeat whenever nothing was said for a while."""
+        while not self._over.wait(self._beat):
+            with self._lock:
+                if self._trouble:
+                    return
+                if monotonic() - self._spoken >= self._beat:
+                    with suppress(BunrakuError):  # told at the next exchange
+                        self._ask(HEARTBEAT, HEARTBEAT, 0)
+
+    def _ask(self, message: bytes, kind: bytes, size: int) -> bytes:
+        """Sends a message; returns the `size` bytes of its answer, which is of this kind."""
+        if self._trouble is None:
+            try:
+                with suppress(ConnectionError):  # the robot may have said why before it closed
+                    self._socket.settimeout(self._timeout)
+                    self._socket.sendall(message)
+                said = read_exactly(self._socket, 1, self._timeout)
+                if said == kind:
+                    self._spoken = monotonic()
+                    return read_exactly(self._socket, size, self._timeout)
+                if said != REFUSAL:
+                    raise ConnectionError("an answer of another kind")
+                length = int.from_bytes(read_exactly(self._socket, 2, self._timeout), "little")
+                words = read_exactly(self._socket, length, self._timeout).decode("utf-8", "replace")
+                self._trouble = Refused(f"the robot refuses: {words}")
+            except OSError:
+                self._trouble = BunrakuError(
+                    "the robot no longer answers\n  advice: it holds its last targets; start it again and reconnect"
+                )
+        raise self._trouble
 
     def exchange(self, targets: Array) -> Array:
-        """Sends joint `targets`, in the order of `motors`; returns the measured configuration. Raises BunrakuError."""
-        try:
-            self._socket.sendall(np.asarray(targets, "<f8").tobytes())
-            answer = _read(self._socket, 8 * len(self.q))
-        except OSError:
-            answer = None
-        if answer is None:
-            raise BunrakuError("the robot no longer answers\n  advice: it holds its last targets; start it again and reconnect")
-        self.q = np.frombuffer(answer, "<f8").copy()
+        """Sends joint `targets`, in the order of `motors`; returns the measured configuration.
+
+        Raises NotFinite where the targets are not numbers, one for each motor, Refused where the robot refuses, and BunrakuError
+        where it no longer answers.
+        """
+        sent = np.asarray(targets, "<f8")
+        if sent.shape != (len(self.motors),) or not np.isfinite(sent).all():
+            raise NotFinite(f"expected {len(self.motors)} finite targets, one for each motor")
+        with self._lock:
+            self.q = np.frombuffer(self._ask(TARGETS + sent.tobytes(), MEASUREMENTS, 8 * len(self.q)), "<f8").copy()
         return self.q
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+        self._over.set()
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join(timeout=self._timeout)
         self._socket.close()
 
 

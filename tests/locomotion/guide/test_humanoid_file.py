@@ -19,7 +19,8 @@ from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
 from bunraku.spatial import so3
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import RobotLink, Served, drive
+from bunraku.teleop.robot_link import RobotLink, drive
+from bunraku.teleop.robot_server import RobotServer
 from tests.locomotion.guide.robots import ROBOTS, written
 from tests.locomotion.guide.sound import Kept, assert_sound
 
@@ -72,7 +73,7 @@ def test_a_real_robot_in_physics(robot: Humanoid) -> None:
     pytest.importorskip("mujoco")
     session = Session(Performer(Guide(robot, planner=planner_of(robot))))
     body = MujocoRobot(robot, session.performer.guide.scene, session.before[-1])
-    with Served(body) as served, RobotLink(served.address) as link:
+    with RobotServer(body) as server, RobotLink(server.address, server.token) as link:
         record = drive(session, link, WALK + TURN + REACH, going=lambda: not body.fallen)
     assert not body.fallen
     assert session.points.com.p[0] > 0.3 * robot.height
@@ -125,7 +126,7 @@ def test_a_real_hand_is_turned_in_physics(robot: Humanoid) -> None:
     session = Session(Performer(Guide(robot, planner=planner_of(robot))))
     start = hand_turned(robot, session.before[-1])
     body = MujocoRobot(robot, session.performer.guide.scene, session.before[-1])
-    with Served(body) as served, RobotLink(served.address) as link:
+    with RobotServer(body) as server, RobotLink(server.address, server.token) as link:
         record = drive(session, link, [*TURNS, Command("left_hand")], going=lambda: not body.fallen)
     assert not body.fallen
     planned, measured = (hand_turned(robot, np.array(Q)[-1]) for Q in (record.planned, record.measured))
