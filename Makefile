@@ -1,7 +1,7 @@
 # Every target sets up .venv by itself when it has to; `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help env test-env play test test-all lint format bench docs wheel lock sbom audit fuzz clean distclean
+.PHONY: help env test-env play test test-all lint format bench docs test-numba wheel lock sbom audit fuzz clean distclean
 
 PY := .venv/bin/python
 ARGS ?=
@@ -52,6 +52,9 @@ docs: env  ## build the documentation into docs/_build/html
 	@$(PY) -m sphinx -W --keep-going -q docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+test-numba: env  ## test the kernels with the oldest and the newest numba that pyproject.toml allows
+	@PYTHON=$(PY) sh tools/numba_versions.sh
+
 wheel: env  ## build the wheel for this platform, with machine code for x86-64-v2, v3, v4 (ARGS=--quick: of a first simulation)
 	@$(PY) tools/wheel.py $(ARGS)
 
@@ -77,4 +80,4 @@ clean:  ## remove caches and products
 	find src tests benchmarks examples docs tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean  ## remove the environment too
-	rm -rf .venv .venv-tools .venv.lock
+	rm -rf .venv .venv-tools .venv-numba .venv.lock

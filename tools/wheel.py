@@ -32,13 +32,13 @@ for figure in (library.marionette25(), library.marionette22()):
 """
 # Everything on the opening show, opened; live ones take a few steps.
 OPENING_SHOW = """
-from bunraku.stage.live import Live
+from bunraku.stage.entry import Recorded
 from bunraku.teleop import opening_show
 from bunraku.errors import BunrakuError
 for entry in opening_show():
     try:
         shown = entry.open()
-        if isinstance(shown, Live):
+        if not isinstance(shown, Recorded):
             shown.reset()
             for _ in range(3):
                 shown.step()

@@ -75,7 +75,7 @@ def tick(job: Any) -> None:
     seconds = time.monotonic() - min(jobs.values())
     done, wanted = sum(one.parts for one in jobs), sum(expected(one.module, one.name) for one in jobs)
     names = ", ".join(one.name.lstrip("_") for one in jobs)
-    share = min(done / wanted, 0.99) if wanted else 0.0
+    share = 0.75 * min(done / wanted, 1.0) if wanted else 0.0  # the rest is machine code of the whole
     text = f"compiling {names} for this machine, once: {seconds:.0f} s"
     if share > 0.2:
         text += f", about {max(seconds * (1.0 - share) / share, 1.0):.0f} s left"
