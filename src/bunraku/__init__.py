@@ -21,6 +21,7 @@ _HOME = {
     "Scene": "scene",
     "Pose": "kinematics",
     "pose": "kinematics",
+    "inverse_kinematics": "kinematics",
     "Simulation": "dynamics",
     "linearize": "dynamics",
     "settle": "dynamics",
