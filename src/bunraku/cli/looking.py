@@ -39,9 +39,10 @@ def show(
     tree: Annotated[bool, typer.Option("--tree", help="Print frames, strings and inputs as a tree.")] = False,
     size: Annotated[int, typer.Option(min=16, max=4096, help="Width and height of the picture in pixels.")] = 800,
 ) -> None:
-    """Show a figure: its tree of frames, or a picture.
+    """Print a figure's tree of frames, or draw it.
 
-    Works on motions and scenes too. Without options the tree is printed.
+    Works on motions and scenes too; an order is run first, and its motion is shown. --png draws instead of printing; add --tree
+    for both.
     """
     from bunraku.figure import Figure
     from bunraku.io import summaries

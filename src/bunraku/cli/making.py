@@ -101,7 +101,8 @@ def plan(
     tree: Annotated[Path | None, typer.Option(help="Write the search tree as arrays into an NPZ file.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the tree over the scene into a PNG.")] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Trees that grow side by side. Overrides the value in the file; 1 repeats exactly.")
+        int | None,
+        typer.Option(min=1, help="Number of search trees, each in its own process. With 1, the same seed gives the same plan."),
     ] = None,
     cluster: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, or [cyan]local[/cyan]. Overrides the value in the file.")

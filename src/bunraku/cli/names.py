@@ -37,7 +37,9 @@ def thing_named(name: str, *, into: Path | None = None) -> Any:
 
 Source = Annotated[
     str,
-    typer.Argument(metavar="FIGURE", autocompletion=complete, help="A file, or a figure or order by name."),
+    typer.Argument(
+        metavar="FIGURE", autocompletion=complete, help="A file, or the name of a figure or of a shipped order, such as dance."
+    ),
 ]
 
 Output = Annotated[
@@ -46,7 +48,9 @@ Output = Annotated[
 
 Plot = Annotated[Path | None, typer.Option(help="Draw curves over time into a PNG, SVG or PDF.")]
 
-Seed = Annotated[int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of random numbers. Overrides the value in the file.")]
+Seed = Annotated[
+    int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of the random numbers, for verbs that draw any. Overrides the file.")
+]
 
 Play = Annotated[
     bool | None, typer.Option("--play/--no-play", help="Play the motion on the stage. Default: if no file is written.")

@@ -129,9 +129,10 @@ class MotionExpansion:
         expand_along(s.tree, run.states, Q, run.impulse, forces, s.dt, s.share, np.zeros((0, 0)), self.steps.D, no_gains())
 
     def safe_along(self, run: Rollout) -> float | None:
-        """First derivatives along `run`, and gains and feedforward without curvature.
+        """Linearises the steps along `run`; gains and feedforward by Gauss and Newton, without second derivatives of the steps.
 
-        Returns the expected decrease; None where an input is free.
+        Returns the expected decrease of the cost; None where the Hessian
+        of the inputs is not positive definite, as where an input costs nothing.
         """
         self.at(run)
         return self.gauss_newton()
@@ -139,7 +140,8 @@ class MotionExpansion:
     def bend_along(self, run: Rollout, *, fresh: bool = True) -> float | None:
         """All that `safe_along` gives along `run`, and the curvature of the steps, contracted with the adjoint under the gains.
 
-        Where `fresh` is False, the gains stay as they are. Returns the expected decrease; None where an input is free.
+        Where `fresh` is False, the gains stay as they are. Returns the expected decrease of the cost; None where the Hessian
+        of the inputs is not positive definite, as where an input costs nothing.
         """
         s, N = self.problem.system, self.problem.steps
         if self._H is None:

@@ -103,7 +103,12 @@ def _check_variables(figure: Figure) -> None:
 def _check_group(figure: Figure, joint: Joint) -> None:
     """A ball is z, y, x about one point; a free joint slides along x, y, z first."""
     if joint.kind not in JOINT_MOTIONS:
-        raise FigureError(f"unknown kind of group {joint.kind!r}", kind="joint", name=joint.name, advice="groups are ball and free")
+        raise FigureError(
+            f"unknown kind of joint {joint.kind!r}",
+            kind="joint",
+            name=joint.name,
+            advice="a joint of several variables is ball or free",
+        )
     expected = JOINT_MOTIONS[joint.kind]
     got = []
     for name in joint.frames:

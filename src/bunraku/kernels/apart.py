@@ -157,7 +157,7 @@ def cores() -> int:
 
 
 def be_worker() -> None:
-    """Says that this process is the one apart: from now on it compiles by itself."""
+    """Marks this process as a compile worker: from now on it compiles kernels itself instead of sending them to another process."""
     _Here.is_worker = True
 
 

@@ -8,7 +8,7 @@ FOUND = Outcome(True, "found")
 BUDGET_SPENT = Outcome(
     False, "budget spent", "nothing was found in the time given", advice="give more seconds, a wider goal or more room to move"
 )
-NO_BUDGET = Outcome(False, "no budget", "the budget is zero", advice="give seconds or segments")
+NO_BUDGET = Outcome(False, "no budget", "the budget is zero", advice="give a budget above zero")
 TREE_FULL = Outcome(False, "tree full", "the tree has no room for more nodes", advice="prune less: a wider goal, or larger cells")
 NO_FREE_SAMPLE = Outcome(False, "no free sample", "no sample is free", advice="widen the bounds, or make the margin smaller")
 START_BLOCKED = Outcome(False, "start blocked", "the start touches something", advice="move the start or the obstacle")

@@ -105,7 +105,7 @@ class Confined:
             threading.Thread(target=self.prepare, daemon=True).start()
 
     def close(self) -> None:
-        """Ends the spare process."""
+        """Ends the process that is kept ready for the next `run`."""
         with self._lock:
             spare, self._spare = self._spare, None
         if spare is not None:

@@ -126,17 +126,17 @@ def screw(
 
 
 def rx(name: str, *children: Item, **words: Any) -> FrameNode:
-    """`name` turns about x [rad]; `children` and `words` as in `rotate`."""
+    """A frame `name` that turns about x, by a variable of the same name [rad]; `children` and `words` as in `rotate`."""
     return rotate("x", name, *children, **words)
 
 
 def ry(name: str, *children: Item, **words: Any) -> FrameNode:
-    """`name` turns about y [rad]; `children` and `words` as in `rotate`."""
+    """A frame `name` that turns about y, by a variable of the same name [rad]; `children` and `words` as in `rotate`."""
     return rotate("y", name, *children, **words)
 
 
 def rz(name: str, *children: Item, **words: Any) -> FrameNode:
-    """`name` turns about z [rad]; `children` and `words` as in `rotate`."""
+    """A frame `name` that turns about z, by a variable of the same name [rad]; `children` and `words` as in `rotate`."""
     return rotate("z", name, *children, **words)
 
 

@@ -57,7 +57,9 @@ def load_npz(path: str | PathLike[str]) -> Motion:
         with zipfile.ZipFile(path) as archive:
             return _motion(_Archive(archive, path))
     except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror or error}", path=str(path), advice="check the name") from None
+        raise FileError(
+            f"cannot be read: {error.strerror or error}", path=str(path), advice="check its name and permissions"
+        ) from None
     except FileError:
         raise
     except BunrakuError as error:  # what the parts themselves say: shapes, times, names

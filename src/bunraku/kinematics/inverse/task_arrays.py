@@ -158,7 +158,7 @@ class _Here:
         return (np.eye(3), np.zeros(3)) if j < 0 else (self.R[j].T, self.p[j])
 
     def aim(self, part: TaskPart) -> Array:
-        """The part's aim, or the aim that holds it here."""
+        """The aim of the task `part`; if it has none, its value at q, so that it stays where it is."""
         out = np.zeros(AIM_SIZE)
         if part.aim is not None:
             out[: len(part.aim)] = part.aim

@@ -43,7 +43,7 @@ def stick(normal, toe, grip):
 
 @inline
 def put(table, column, f, arm):
-    """A force and its moment, as a column."""
+    """Writes a force `f` and its moment about the centre, arm × f, into a column of `table`."""
     table[0, column], table[1, column], table[2, column] = f[0], f[1], f[2]
     table[3, column] = arm[1] * f[2] - arm[2] * f[1]
     table[4, column] = arm[2] * f[0] - arm[0] * f[2]

@@ -48,6 +48,8 @@ def plan(
     own = 0 if seed is None else whole(seed)
     problem = problem_of(figure, goal, start=start, scene=scene, limits=limits, hold=hold)
     found = search_together(problem, planner, workers=workers, cluster=cluster, seed=own, seconds=budget, progress=progress)
+    if progress is not None:
+        progress(Progress("search", 1.0, str(found.outcome.kind)))
     if not smooth or not found.outcome.ok:
         return found
     if progress is not None:
