@@ -13,6 +13,7 @@ from bunraku.dynamics.rollout import STEP_BITS, rollout
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure
 from bunraku.figure.records import LinkKind
+from bunraku.kernels.entry_point import ahead
 from bunraku.kinematics.forward import configuration
 
 Array = NDArray[np.float64]
@@ -41,6 +42,16 @@ class Steps:
     """The kinematic variables that the puppeteer asked for."""
 
 
+def _compile_rollout(figure: Figure) -> None:
+    """Starts to compile what takes longest, if it has to be, while checks of the start compile what they need."""
+    flat, table, charts, alive = np.empty(0), np.empty((0, 0)), np.empty((0, 3, 3)), np.empty(0, np.bool_)
+    states, bits = np.empty((0, 0), np.int8), np.empty(0, np.int64)
+    ahead(
+        rollout, figure.compiled.tree, table, flat, flat, charts, alive, table, table, 0.01, LEFT_SHARE, STEP_TOLERANCE,
+        table, table, table, table, table, states, bits,
+    )  # fmt: skip
+
+
 class Simulation:
     """State of a figure between steps: `q`, momentum, which strings are taut.
 
@@ -63,6 +74,7 @@ class Simulation:
         self.figure, self.dt, self.share, self.t = figure, float(dt), float(share), 0.0
         tree = figure.compiled.tree
         start = configuration(figure, figure.start if q is None else q)
+        _compile_rollout(figure)
         rates = np.zeros(figure.n_q) if v is None else configuration(figure, v)
         require_admissible(figure, start)
         n, nc = figure.n_dynamic, len(tree.links)

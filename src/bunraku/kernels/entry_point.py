@@ -11,6 +11,8 @@ from typing import Any
 
 import numba
 
+from bunraku.kernels.apart import compile_ahead
+
 
 def entry(kernel: Any, *examples: Any) -> Callable[..., Any]:
     """The compiled code of a `kernel` for arguments like `examples`."""
@@ -19,3 +21,15 @@ def entry(kernel: Any, *examples: Any) -> Callable[..., Any]:
     signature = tuple(numba.typeof(example) for example in examples)
     kernel.compile(signature)
     return kernel.get_overload(signature)  # type: ignore[no-any-return]
+
+
+def ahead(kernel: Any, *examples: Any) -> None:
+    """Starts to compile a `kernel` for arguments like `examples` on another core, where nothing of it is in memory or on disk.
+
+    For a kernel that will be called soon, before others are waited for.
+    """
+    if getattr(kernel, "overloads", True):  # also where the interpreter runs it
+        return
+    signature = tuple(numba.typeof(example) for example in examples)
+    if not kernel._cache.on_disk(signature, kernel.targetctx.codegen()):
+        compile_ahead(kernel, signature)
