@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the cache folde
 
 COMMAND = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # who runs tests in the background has it ignored
-    "from bunraku.cli import main; main()"
+    "from bunraku.cli import main; print('loaded', flush=True); main()"
 )
 DANCE = "simulate: marionette25\nduration: 3 s\n"
 
@@ -32,7 +32,10 @@ def started(folder: Path, cache: Path, *words: str) -> subprocess.Popen[str]:
     own = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     own |= {"XDG_CACHE_HOME": str(cache), "COLUMNS": "300"}
     command = [sys.executable, "-c", COMMAND, *words]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=own)
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=own)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "loaded\n"  # before that, Python itself is interrupted
+    return process
 
 
 def ended(process: subprocess.Popen[str], folder: Path, allowed: set[str], when: str) -> None:
@@ -56,7 +59,7 @@ def test_simulate(tmp_path: Path, longest: float) -> None:
     work.mkdir()
     (work / "dance.yaml").write_text(DANCE)
     process = started(work, tmp_path / "cache", "simulate", "dance.yaml", "-o", "dance.npz")
-    time.sleep(moment := 0.5 + soon(longest))
+    time.sleep(moment := 0.1 + soon(longest))
     ended(process, work, {"dance.yaml", "dance.npz"}, f"after {moment:.2f} s")
 
 
