@@ -24,6 +24,7 @@ from bunraku.figure import Figure, library
 from bunraku.io.urdf import urdf_reader
 from bunraku.kinematics import frames_along, pose
 from bunraku.kinematics.inverse.arm import closed_form
+from bunraku.kinematics.inverse.drag import Drag
 from bunraku.kinematics.inverse.options import InverseOptions
 from bunraku.kinematics.inverse.solver import Inverse
 from bunraku.kinematics.inverse.tasks import CentreOfMass, FramePose, Posture
@@ -38,12 +39,15 @@ RATIOS = {
     "inverse.placo_strict_ratio": Ratio("talos.ik_strict_us", "placo.ik_strict_us", at_most=1.0),
     "inverse.pink_ratio": Ratio("talos.ik_us", "pink.ik_us", at_most=0.25),
     "inverse.mink_ratio": Ratio("talos.ik_us", "mink.ik_us", at_most=0.25),
+    "inverse.drag_share": Ratio("mannequin.drag_us", "mouse.event_us", at_most=0.25),
 }
 NOTES = {
     "talos.ik_us": "38 variables, four tasks and posture, joint limits",
     "talos.ik_error_mm": "the largest distance of the hand from its path",
     "talos.solve_us": "from the posture to a hand target 15 cm away, feet and centre of mass strict, to 1e-8",
     "talos.bounded_us": "a step of which limits bind: a QP for each of three levels",
+    "mannequin.drag_us": "a hand follows the mouse by 14 mm, both feet pinned",
+    "mouse.event_us": "from one event of a mouse to the next, 60 a second",
     "arm7.solve_us": "ball – hinge – ball, one of 10,000 poses: all eight solutions, the nearest within limits",
     "arm6.solve_us": "the same for turret – two hinges – ball",
 }
@@ -146,6 +150,14 @@ def bench_solve() -> dict[str, float]:
         "talos.solve_iterations": solution.iterations,
         "talos.bounded_us": best_of(lambda: ik.step(q, aims, largest=0.02)),
     }
+
+
+def bench_drag() -> dict[str, float]:
+    """A drag must keep up with the mouse, with much to spare."""
+    figure = library.named("mannequin")
+    drag = Drag(figure, figure.start, "left_palm", pins=["left_sole", "right_sole"])
+    path = pose(figure).point("left_palm") + 0.01 * np.arange(30)[:, None] * (1.0, 0.0, 1.0)
+    return {"mannequin.drag_us": best_of(lambda: drag.along(path)) / len(path), "mouse.event_us": 1e6 / 60}
 
 
 def bench_arms() -> dict[str, float]:

@@ -214,7 +214,7 @@ def test_ctrl_c_from_the_keyboard() -> None:
     waits = (
         "from bunraku import cli; import signal, time\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # who runs tests in the background has it ignored
-        "cli.looking.thing_named = lambda name: print('on', flush=True) or time.sleep(30)\n"
+        "cli.looking.thing_named = lambda name: print('on', flush=True) or time.sleep(3000)\n"
         "cli.main()"
     )
     process = subprocess.Popen([sys.executable, "-c", waits, "show", "x"], stdout=PIPE, stderr=PIPE, text=True)

@@ -17,25 +17,19 @@ import pytest
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
+from tests import commands
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the cache folder is set by XDG_CACHE_HOME")
 
-COMMAND = (
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # who runs tests in the background has it ignored
-    "from bunraku.cli import main; print('loaded', flush=True); main()"
-)
 DANCE = "simulate: marionette25\nduration: 3 s\n"
 
 
 def started(folder: Path, cache: Path, *words: str) -> subprocess.Popen[str]:
+    """With a cache of its own, and without a display."""
     own = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     own |= {"XDG_CACHE_HOME": str(cache), "COLUMNS": "300"}
-    command = [sys.executable, "-c", COMMAND, *words]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=own)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "loaded\n"  # before that, Python itself is interrupted
-    return process
+    return commands.started(folder, *words, env=own)
 
 
 def ended(process: subprocess.Popen[str], folder: Path, allowed: set[str], when: str) -> None:

@@ -43,7 +43,7 @@ def standing(x, y):
 
 def errand(*obstacles, goal=(2.0, 0.0), start=(-2.0, 0.0), **words):
     scene = Scene("hall", obstacles or (PILLAR,))
-    words = {"samples": 60, "budget": 8.0, "margin": 0.02} | words
+    words = {"samples": 60, "budget": 60.0, "margin": 0.02} | words
     return Errand(pair(), scene, AREA, standing(*start), standing(*goal), **words)
 
 

@@ -12,6 +12,7 @@ from bunraku.ensemble.team import Carried, Team
 from bunraku.errors import BunrakuError
 from bunraku.figure import Box, Shape
 from bunraku.planning.ways.find_way import find
+from tests.patience import PATIENCE
 
 
 def test_factory(tmp_path):
@@ -75,7 +76,7 @@ def test_people_and_robots_find_their_way_through_the_door(tmp_path):
         bases = {"person": at - 1.05 * ahead, "robot": at + 1.45 * ahead + [0, 0, np.pi]}
         return team.configuration(bases, (x, y, 1.02, yaw, 0, 0))
 
-    found = find(space, standing(-4.1, -0.6, 0.0), standing(4.4, -0.6, np.pi / 2), seed=0, seconds=30)
+    found = find(space, standing(-4.1, -0.6, 0.0), standing(4.4, -0.6, np.pi / 2), seed=0, seconds=PATIENCE)
     assert found.outcome.ok
     Q = found.path.dense(0.005)
     assert space.world.check(Q).clearance.min() > 0.01 - 2e-4, "coal agrees, every 5 mm"

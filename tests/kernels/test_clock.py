@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numba.core.registry import CPUDispatcher
 
+from bunraku.kernels import clock
 from bunraku.kernels.clock import aside, worked
 from bunraku.kernels.compile import INTERPRETED, kernel
 
 
-def work(seconds: float) -> None:
-    end = time.process_time() + seconds
-    while time.process_time() < end:
-        pass
+class Work:
+    """Takes as much of the processor's time as it says."""
+
+    spent = 0.0
+
+    def __call__(self, seconds: float) -> None:
+        self.spent += seconds
 
 
-def test_only_what_is_not_put_aside_counts():
+@pytest.fixture
+def work(monkeypatch):
+    own = Work()
+    monkeypatch.setattr(clock, "time", SimpleNamespace(process_time=lambda: own.spent))
+    monkeypatch.setattr(clock, "_Aside", SimpleNamespace(seconds=0.0, since=None))
+    return own
+
+
+def test_only_what_is_not_put_aside_counts(work):
     begun = worked()
     work(0.05)
     with aside():
@@ -26,15 +39,15 @@ def test_only_what_is_not_put_aside_counts():
             work(0.1)
         work(0.1)
     work(0.05)
-    assert 0.1 <= worked() - begun < 0.5  # what it would be with what was put aside
+    assert worked() - begun == pytest.approx(0.1)
 
 
-def test_an_error_ends_what_is_put_aside():
+def test_an_error_ends_what_is_put_aside(work):
     with pytest.raises(ZeroDivisionError), aside():
         work(1.0 / 0.0)
     begun = worked()
     work(0.05)
-    assert worked() - begun >= 0.05
+    assert worked() - begun == pytest.approx(0.05)
 
 
 def total(x):
@@ -45,8 +58,15 @@ def total(x):
 
 
 @pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
-def test_compiling_does_not_count():
-    compiled = kernel(total)
-    begun, spent = worked(), time.process_time()
-    assert compiled(np.ones(3)) == 3.0
-    assert time.process_time() - spent > 3.0 * (worked() - begun)  # loading counts as little as compiling
+def test_neither_compiling_nor_loading_counts(monkeypatch, work):
+    made = CPUDispatcher.compile
+
+    def slowly(*args):
+        work(20.0)
+        return made(*args)
+
+    monkeypatch.setattr(CPUDispatcher, "compile", slowly)
+    begun = worked()
+    assert kernel(total)(np.ones(3)) == 3.0
+    assert work.spent >= 20.0
+    assert worked() == begun

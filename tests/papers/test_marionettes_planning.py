@@ -26,6 +26,7 @@ from bunraku.planning.planning_outcomes import (
 )  # fmt: skip
 from bunraku.planning.strings import Goal, HandLimits, Plan, PlanningProblem, recheck, search
 from bunraku.scene import Obstacle, Scene
+from tests.patience import PATIENCE
 
 NAMES = tuple(pair[0] for pair in PAIRS)
 
@@ -55,7 +56,7 @@ def test_the_straight_way_hits_the_obstacle(problem: PlanningProblem) -> None:
 
 @pytest.mark.parametrize("problem", NAMES, indirect=True)
 def test_each_of_the_ten_is_solved(problem: PlanningProblem) -> None:
-    found = search(problem, seed=1, seconds=10)
+    found = search(problem, seed=1, seconds=PATIENCE)
     assert found.motion is not None, found
     assert accepted(found)
 
@@ -66,7 +67,7 @@ def test_bias_toward_the_goal_saves_most_of_the_work() -> None:
     effort: dict[str, list[int]] = {"est-uniform": [], "est-goal": []}
     for name, counts in effort.items():
         for seed in range(4):
-            found = search(easy, name, seed=seed, seconds=60, segments=20_000)
+            found = search(easy, name, seed=seed, seconds=PATIENCE, segments=20_000)
             counts.append(found.segments)
             assert found.motion is None or accepted(found)
     assert np.median(effort["est-goal"]) < 0.3 * np.median(effort["est-uniform"])
@@ -84,7 +85,7 @@ def test_plans_may_let_a_string_go_slack_and_catch() -> None:
     fast = HandLimits.of(arm(), at_rest((0.0, 0.4, 1.0)), speed=2.5, acceleration=25.0)
     kinds: set[str] = set()
     for seed in range(5):
-        found = search(dataclasses.replace(problems()[1], limits=fast, steps=15), seed=seed, seconds=60, segments=8000)
+        found = search(dataclasses.replace(problems()[1], limits=fast, steps=15), seed=seed, seconds=PATIENCE, segments=8000)
         if found.motion is not None:
             assert accepted(found)
             kinds |= {mark.kind for mark in found.motion.marks}
@@ -97,7 +98,7 @@ def test_plans_may_let_a_string_go_slack_and_catch() -> None:
 def test_cost_falls_with_time(name: str, share: float) -> None:
     first = last = 0.0
     for seed in range(1, 9):  # of single seeds some begin with a plan that is hard to better
-        found = search(problems()[2], name, seed=seed, seconds=120, segments=20_000)
+        found = search(problems()[2], name, seed=seed, seconds=PATIENCE, segments=20_000)
         assert found.motion is not None
         assert accepted(found)
         costs = [cost for _, cost in found.history]

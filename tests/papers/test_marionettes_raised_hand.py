@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.raised_hand import TARGET, problem, straight_up
 from bunraku.kinematics.loci import point_along
 from bunraku.planning.strings import recheck, search
+from tests.patience import PATIENCE
 
 
 def test_winding_the_string_alone_hits_the_beam() -> None:
@@ -13,7 +14,7 @@ def test_winding_the_string_alone_hits_the_beam() -> None:
 
 
 def test_the_hand_gets_above_the_head() -> None:
-    found = search(problem(), seed=0, seconds=60)
+    found = search(problem(), seed=0, seconds=PATIENCE)
     assert found.motion is not None, found
     report = recheck(found.motion, problem().scene, limits=problem().limits, goal=problem().goal)
     assert report.accepted, report

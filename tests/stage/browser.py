@@ -47,7 +47,9 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.folder = folder
         self.driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-        self.driver.set_script_timeout(30)
+        self.driver.set_script_timeout(PATIENCE)
+        self.driver.set_page_load_timeout(PATIENCE)
+        self.driver.command_executor.client_config.timeout = PATIENCE
         self.size(1280, 720)
         self.requests()  # of the browser's own first page
 
@@ -79,8 +81,15 @@ class Browser:
     def js(self, expression: str) -> Any:
         return self.driver.execute_script(f"return ({expression})")
 
-    def wait(self, condition: str | Callable[[], Any], *, seconds: float = PATIENCE) -> Any:
-        deadline = time.monotonic() + seconds
+    def frames(self, count: int = 1) -> None:
+        """Waits until the page has drawn so many frames."""
+        self.driver.execute_async_script(
+            "let left = arguments[0]; const done = arguments[1];"
+            "requestAnimationFrame(function next() { left-- > 0 ? requestAnimationFrame(next) : done() })", count,
+        )  # fmt: skip
+
+    def wait(self, condition: str | Callable[[], Any]) -> Any:
+        deadline = time.monotonic() + PATIENCE
         while True:
             value = self.js(condition) if isinstance(condition, str) else condition()
             if value:
@@ -92,6 +101,16 @@ class Browser:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.driver.save_screenshot(str(path))
         return path
+
+    def still(self, path: Path) -> Path:
+        """A picture as soon as nothing on the page moves any more."""
+        deadline, before = time.monotonic() + PATIENCE, b""
+        while True:
+            self.frames(3)
+            if (now := self.picture(path).read_bytes()) == before:
+                return path
+            assert time.monotonic() < deadline, "the page never comes to rest"
+            before = now
 
     def console(self) -> list[str]:
         """Warnings and errors since the last call."""
@@ -148,6 +167,6 @@ class Browser:
         self.mouse("mousePressed", x, y)
         for k in range(1, steps + 1):
             self.mouse("mouseMoved", x + by[0] * k / steps, y + by[1] * k / steps, held=True)
-            time.sleep(0.02)
+            self.frames()
         if release:
             self.mouse("mouseReleased", x + by[0], y + by[1])

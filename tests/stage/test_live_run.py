@@ -2,27 +2,45 @@ from __future__ import annotations
 
 import json
 import threading
-import time
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from bunraku.errors import FileError
-from bunraku.stage import Pull, Release, Reset, Sample, Sticks, Winch
+from bunraku.stage import Pull, Release, Reset, Sample, Sticks, Winch, live_run
 from bunraku.stage.input_log import InputLog, read_log, replay
 from bunraku.stage.live_run import LiveRun
+from tests.patience import until
 from tests.stage.toys import Failing, Swinging
 
 STICKS = {"type": "sticks", "axes": [0.0, 0.0]}
 PULL = Pull(0, "spindle", "left", (-0.35, 0.2, 1.8))
 
 
-def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+class Clock(threading.Event):
+    """In place of the clock and of the event that stops a run: time passes only where the run waits, or where a step takes some."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        self.now, self.ticks = 0.0, 0
+        monkeypatch.setattr(live_run, "time", self)
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def wait(self, timeout: float | None = None) -> bool:
+        assert timeout is not None
+        self.now += timeout
+        self.ticks -= 1
+        if self.ticks == 0:
+            self.set()
+        return self.is_set()
+
+    def run(self, run: LiveRun, ticks: int) -> None:
+        """So many ticks of a run whose thread was not started."""
+        run._stop, self.ticks = self, ticks
+        self.clear()
+        run._loop()
 
 
 class Heard:
@@ -37,16 +55,29 @@ class Heard:
         return [text for kind, text in self.events if kind == "notice"]
 
 
-def test_it_runs_in_real_time_and_publishes_at_its_own_rate() -> None:
-    frames: list[float] = []
-    run = LiveRun(Swinging(), fps=50.0, on_sample=lambda: frames.append(time.perf_counter()))
-    run.start()
-    until(lambda: len(frames) > 10)
-    first, start = len(frames), frames[-1]
-    time.sleep(0.5)
-    run.stop()
-    rate = (len(frames) - first) / (frames[-1] - start)
-    assert 35.0 < rate < 55.0
+def test_it_runs_in_real_time_and_publishes_at_its_own_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, frames = Clock(monkeypatch), list[float]()
+    run = LiveRun(Swinging(), fps=50.0, on_sample=lambda: frames.append(clock.now))
+    frames.clear()  # the start, before anything runs
+    clock.run(run, 50)
+    np.testing.assert_allclose(frames, np.arange(50) / 50.0)
+    assert run._step == 100  # a second, in steps of 10 ms
+    assert run.state().real_time == 1.0
+
+
+def test_lost_time_is_not_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
+    class Slow(Swinging):
+        def step(self) -> Sample:
+            clock.now += 0.02  # twice what it simulates
+            return super().step()
+
+    run = LiveRun(Slow(), fps=50.0)
+    clock.run(run, 50)
+    assert run._step == 100
+    assert clock.now == pytest.approx(2.0)
+    assert run.state().real_time < 0.6
 
 
 def test_a_command_acts_in_the_next_frame() -> None:
@@ -71,23 +102,26 @@ def test_of_many_drags_the_newest_wins_and_the_queue_stays_short() -> None:
     assert [c.to[0] for c in run._queue if isinstance(c, Pull)] == [0.099]
 
 
-def test_pausing_stepping_and_speed() -> None:
-    run = LiveRun(Swinging())
-    run.start()
-    until(lambda: run._step > 3)
+def test_pausing_stepping_and_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, run = Clock(monkeypatch), LiveRun(Swinging(), fps=50.0)
+    clock.run(run, 5)
+    assert run._step == 10
     run.pause(True)
-    until(lambda: run.state().paused)
-    time.sleep(0.05)
-    then = run._step
-    time.sleep(0.1)
-    assert run._step == then
+    clock.run(run, 5)
+    assert run.state().paused
+    assert run._step == 10
     run.single_step()
-    until(lambda: run._step == then + 1)
+    clock.run(run, 5)
+    assert run._step == 11
+    run.pause(False)
     run.speed(1000.0)
-    until(lambda: run.state().rate == 4.0)
+    clock.run(run, 10)
+    assert run.state().rate == 4.0
+    assert run._step == 11 + 80
     run.speed(0.0001)
-    until(lambda: run.state().rate == 0.1)
-    run.stop()
+    clock.run(run, 10)
+    assert run.state().rate == 0.1
+    assert run._step == 11 + 80 + 2
 
 
 @pytest.mark.parametrize("problem", [None, ZeroDivisionError("inside")])
@@ -233,10 +267,9 @@ def test_a_log_is_readable_line_by_line() -> None:
 
 
 def test_the_thread_ends() -> None:
-    before = threading.active_count()
     runs = [LiveRun(Swinging()) for _ in range(5)]
     for run in runs:
         run.start()
     for run in runs:
         run.stop()
-    assert threading.active_count() == before
+    until(lambda: all(run._thread is not None and not run._thread.is_alive() for run in runs))

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
@@ -20,6 +19,7 @@ from bunraku.errors import BunrakuError
 from bunraku.stage import Entry, Recorded, serve
 from bunraku.stage import serving as command
 from bunraku.stage.stage import Stage
+from tests.patience import PATIENCE, until
 from tests.stage.conftest import entries
 
 ROOT = Path(__file__).parents[2]
@@ -43,11 +43,8 @@ def test_without_a_display_it_prints_the_address_and_writes_files_until_ctrl_c(t
         try:
             address = re.search(r"http://\S+", process.stdout.readline())
             assert address is not None
-            deadline = time.monotonic() + 60.0
-            while not (tmp_path / "out" / "show.mp4").exists():
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
-            assert httpx.get(address[0]).status_code == 200  # and it is still there
+            until((tmp_path / "out" / "show.mp4").exists)
+            assert httpx.get(address[0], timeout=PATIENCE).status_code == 200  # and it is still there
             assert "stage-data" in (tmp_path / "out" / "show.html").read_text()
         finally:
             process.send_signal(signal.SIGINT)

@@ -6,14 +6,13 @@ import json
 import threading
 from pathlib import Path
 
-import pytest
-
 from bunraku import io
 from bunraku.figure import library
 from bunraku.stage import Entry, Recorded, Serving, serve
 from bunraku.teleop import Simulated
 from bunraku.teleop.dropped_files import entries_of
 from bunraku.teleop.viewing_places import standing
+from tests.patience import PATIENCE
 from tests.stage.browser import Browser
 from tests.stage.test_page import PICTURES
 
@@ -25,7 +24,6 @@ def opened(browser: Browser, serving: Serving) -> None:
     browser.console()
 
 
-@pytest.mark.timeout(280)  # the first step of a fresh machine compiles
 def test_a_dragged_spindle_pulls_the_arm(browser: Browser) -> None:
     live = Simulated(library.named("marionette25"))
     live.step()
@@ -44,7 +42,6 @@ def test_a_dragged_spindle_pulls_the_arm(browser: Browser) -> None:
         assert browser.console() == []
 
 
-@pytest.mark.timeout(280)
 def test_a_dragged_limb_follows_on_a_rubber_band(browser: Browser) -> None:
     live = Simulated(library.named("marionette25"))
     live.step()
@@ -69,7 +66,6 @@ DROP = """(files => {
 })"""
 
 
-@pytest.mark.timeout(280)
 def test_a_dropped_figure_opens_and_a_bad_one_shows_the_loaders_message(browser: Browser, tmp_path: Path) -> None:
     io.save(library.named("arm3d"), tmp_path / "arm.yaml")
     text = (tmp_path / "arm.yaml").read_text()
@@ -94,14 +90,13 @@ def test_a_dropped_figure_opens_and_a_bad_one_shows_the_loaders_message(browser:
         assert [line for line in browser.console() if "422" not in line] == []
 
 
-@pytest.mark.timeout(280)
 def test_a_file_is_taken_while_the_first_entry_is_still_being_made(browser: Browser, tmp_path: Path) -> None:
     arm, made = library.named("arm3d"), threading.Event()
     io.save(arm, tmp_path / "arm.yaml")
     entries_of(tmp_path / "arm.yaml")[0].open()
 
     def slowly() -> Recorded:
-        made.wait(60.0)
+        made.wait(PATIENCE)
         return standing(arm)
 
     with serve([Entry("Slow", slowly)], opener=entries_of) as serving:

@@ -13,6 +13,7 @@ from bunraku.scene import Scene
 from bunraku.teleop.mujoco_robot import MujocoRobot
 from bunraku.teleop.robot_link import RobotLink
 from bunraku.teleop.robot_server import RobotServer
+from tests.patience import PATIENCE
 
 pytest.importorskip("mujoco")
 FLOOR = Scene("floor")
@@ -25,7 +26,7 @@ def own() -> Humanoid:
 
 def test_servos_hold_it_up(own: Humanoid) -> None:
     robot = MujocoRobot(own, FLOOR, own.home)
-    with RobotServer(robot) as server, RobotLink(server.address, server.token) as link:
+    with RobotServer(robot) as server, RobotLink(server.address, server.token, timeout=PATIENCE) as link:
         assert link.motors == own.figure.names[6:]
         targets = own.home[6:]
         for _ in range(200):
@@ -46,7 +47,7 @@ def test_the_physics_is_ours(own: Humanoid) -> None:
 def test_a_robot_that_vanishes_is_told(own: Humanoid) -> None:
     server = RobotServer(MujocoRobot(own, FLOOR, own.home))
     with server:
-        link = RobotLink(server.address, server.token)
+        link = RobotLink(server.address, server.token, timeout=PATIENCE)
         link.exchange(own.home[6:])
     targets = own.home[6:]
 

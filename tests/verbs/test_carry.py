@@ -23,7 +23,7 @@ area: [[-4, 4], [-3, 3]]
 start: {object: [-2, 0, 0.8], yaw: 90 deg, left: [-2, -1.2, 90 deg], right: [-2, 1.2, -90 deg]}
 goal: {object: [2, 0, 0.8], yaw: 90 deg, left: [2, -1.2, 90 deg], right: [2, 1.2, -90 deg]}
 samples: 40
-budget: 5 s
+budget: 60 s
 """
 
 
@@ -71,7 +71,7 @@ def test_many_seeds(file):
     runs = run_many(errand, 2, workers=1)
     assert [run.seed for run in runs] == [0, 1]
     assert all(run.outcome.ok for run in runs)
-    assert ("carried", "2 of 2 within 5 s of processor time") in list(summary(errand, runs))
+    assert ("carried", "2 of 2 within 60 s of processor time") in list(summary(errand, runs))
 
 
 def test_on_the_stage(file):

@@ -27,7 +27,7 @@ goal:
   within: 5 cm
 scene: {scene: air, floor: -1, obstacles: [{sphere: 0.05, at: [0.5, 0.5, -0.4], name: ball}]}
 limits: {speed: 0.6 m/s, acceleration: 6 m/s², hand_x: [-40 cm, 0.5]}
-budget: 10 s
+budget: 60 s
 seed: 1
 """
 
@@ -48,7 +48,7 @@ def test_a_file_says_all_of_a_problem(tmp_path: Path) -> None:
     problem = problem_of(order.figure, order.goal, start=order.start, limits=order.limits, hold=order.hold)
     assert problem.limits.speed.tolist() == [0.6, 0.0, 0.6]
     assert order.planner == "ao-est"
-    assert order.budget == 10.0
+    assert order.budget == 60.0
     assert order.workers == 1
     assert order.seed == 1
     assert order.output == (tmp_path / "arm.npz",)
@@ -112,7 +112,7 @@ def test_the_verb_says_why_there_is_no_plan(tmp_path: Path) -> None:
     assert "ball" in text
     assert "advice: move the start or the obstacle" in text
     assert not (tmp_path / "no.npz").exists()
-    done = CliRunner().invoke(app, ["plan", str(written(tmp_path, ARM.replace("budget: 10 s", "budget: 0 s")))])
+    done = CliRunner().invoke(app, ["plan", str(written(tmp_path, ARM.replace("budget: 60 s", "budget: 0 s")))])
     assert done.exit_code == 1
     assert "0 s is not more than zero" in done.output
 
@@ -154,7 +154,7 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
         if "cost" in word.text:
             raise KeyboardInterrupt
 
-    text = ARM.replace("budget: 10 s", "budget: 600 s") + "planner: ao-est\nsmooth: true\n"
+    text = ARM.replace("budget: 60 s", "budget: 600 s") + "planner: ao-est\nsmooth: true\n"
     found = PlanOrder.load(written(tmp_path, text)).run(progress=interrupt)
     assert found.outcome.kind == "stopped"
     assert found.motion is not None

@@ -53,7 +53,7 @@ class UploadLimits:
 
     bytes: int = 256 * 2**20
     """Of everything that is dropped on one stage."""
-    reading: float = 20.0
+    reading: float = 60.0
     """How long reading the files of one drop may take [s]."""
     working: float = 300.0
     """How long an order in a dropped file may run [s]."""

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.arm_pairs import PAIRS, arm, at_rest, problems
 from bunraku.planning.strings import Goal, recheck
+from tests.patience import PATIENCE
 
 pytest.importorskip("ompl")
 
@@ -19,7 +20,7 @@ def test_they_solve_an_easy_problem(name: str) -> None:
 
     wide = Goal.at_configuration(arm(), at_rest(PAIRS[0][2]), within=0.15)
     problem = dataclasses.replace(problems()[0], goal=wide)
-    found = plan_by_ompl(problem, name, seed=1, seconds=120.0)
+    found = plan_by_ompl(problem, name, seed=1, seconds=PATIENCE)
     assert found.motion is not None, found
     assert recheck(found.motion, problem.scene, limits=problem.limits, goal=problem.goal).accepted
     assert found.segments > 0

@@ -7,8 +7,6 @@ import math
 import multiprocessing
 import os
 import signal
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +18,7 @@ from bunraku.planning.strings import PlanningProblem, recheck, search, search_to
 from bunraku.planning.strings.parallel_trees import Board
 from bunraku.planning.strings.search import TreeState
 from bunraku.progress import Progress
+from tests.patience import PATIENCE
 
 
 @functools.cache
@@ -43,18 +42,13 @@ def test_the_plan_arrives_though_a_worker_is_killed() -> None:
     killed, heard = [], list[Progress]()
     with house.Pool(2) as pool:
 
-        def kill() -> None:
-            while len(pool.pids) < 2:
-                time.sleep(0.05)
-            time.sleep(4.0)
-            victim = pool.pids[0]
-            os.kill(victim, signal.SIGKILL)
-            killed.append(victim)
+        def hear(word: Progress) -> None:
+            heard.append(word)
+            if word.done > 0.1 and not killed:
+                killed.append(pool.pids[0])
+                os.kill(killed[0], signal.SIGKILL)
 
-        thread = threading.Thread(target=kill)
-        thread.start()
-        found = search_together(problem(), "ao-est", pool=pool, seconds=300.0, segments=30_000, progress=heard.append)
-        thread.join()
+        found = search_together(problem(), "ao-est", pool=pool, seconds=PATIENCE, segments=30_000, progress=hear)
         again = search_together(problem(), pool=pool, seed=1)  # the pool is kept
     assert again.motion is not None
     assert killed
@@ -79,5 +73,5 @@ def test_words_of_several_trees_are_one(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_trees_on_a_cluster() -> None:
     pytest.importorskip("distributed")
-    found = search_together(problem(), workers=2, cluster="local", seed=1, seconds=20)
+    found = search_together(problem(), workers=2, cluster="local", seed=1, seconds=PATIENCE)
     assert found.motion is not None
