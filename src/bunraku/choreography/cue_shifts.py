@@ -17,6 +17,7 @@ from bunraku.choreography.compose import reference
 from bunraku.choreography.played_steps import Played
 from bunraku.choreography.score import Score
 from bunraku.choreography.switching_times import TimeLimits, TimesOptions, optimize_times
+from bunraku.errors import FileError
 from bunraku.kernels.folders import user_cache
 from bunraku.outcome import STOPPED
 from bunraku.progress import Listener, Progress
@@ -153,5 +154,5 @@ def _kept(file: Path, shifts: Array) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with writing(file) as temporary:
             temporary.write_text(" ".join(repr(float(v)) for v in shifts), encoding="utf-8")
-    except OSError:
+    except (OSError, FileError):
         pass  # a full or read-only disk costs time, not the show

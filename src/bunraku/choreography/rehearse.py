@@ -27,7 +27,7 @@ from bunraku.control.cost_draft import Draft
 from bunraku.control.newton import Method
 from bunraku.control.optimize import problem_of
 from bunraku.dynamics import Simulation, momentum
-from bunraku.errors import BunrakuError
+from bunraku.errors import BunrakuError, FileError
 from bunraku.figure import Figure, Wire
 from bunraku.kernels.folders import user_cache
 from bunraku.outcome import STOPPED
@@ -327,5 +327,5 @@ def _kept(file: Path, found: Rehearsed) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with writing(file) as temporary, Path(temporary).open("wb") as out:
             np.savez(out, **{own.name: getattr(found, own.name) for own in fields(found)})
-    except OSError:
+    except (OSError, FileError):
         pass  # a full or read-only disk costs time, not the show

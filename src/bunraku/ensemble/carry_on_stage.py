@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,9 +61,9 @@ def _tubes(lines: list[Array], file: Path, radius: float) -> Path:
         far = np.concatenate([[True], np.linalg.norm(np.diff(line, axis=0), axis=1) > 1e-4])
         if far.sum() > 1:
             parts.append(tube(line[far], radius, bend=0.0, sections=6, spacing=1.0))
-    mesh = trimesh.util.concatenate(parts) if parts else trimesh.creation.icosphere(radius=radius)
+    mesh: Any = trimesh.util.concatenate(parts) if parts else trimesh.creation.icosphere(radius=radius)
     with writing(file) as temporary:
-        mesh.export(temporary)
+        temporary.write_bytes(mesh.export(file_type=file.suffix[1:]))
     return file
 
 

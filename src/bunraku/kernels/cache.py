@@ -154,7 +154,8 @@ class KernelCache(caching.FunctionCache):
             path.parent.mkdir(parents=True, exist_ok=True)
             _write(path, _sealed(dumps(self._impl.reduce(data))))
         except OSError as problem:
-            complain(f"compiled kernels cannot be kept ({path.parent}: {problem.strerror or problem}); they are compiled each time")
+            why = problem.strerror or problem
+            complain(f"compiled kernels cannot be kept ({cache_root()}: {why}); they are compiled each time")
 
 
 def _read_own(path: Path) -> bytes:

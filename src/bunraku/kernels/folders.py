@@ -43,6 +43,7 @@ def use_root(root: Path) -> None:
 
 class _Given:
     root: Path | None = None
+    said: set[str] = set()  # noqa: RUF012 (one for the process)
 
 
 @functools.cache
@@ -91,5 +92,7 @@ def _forget_old(root: Path, *, days: float = 30.0) -> None:
 
 
 def complain(text: str) -> None:
-    """Warns that the cache cannot be used as it is, with `text`. Python shows the same warning once."""
-    warnings.warn(text, BunrakuWarning, stacklevel=2)
+    """Warns that the cache cannot be used as it is, with `text`; once, whatever numba does to the filters of warnings."""
+    if text not in _Given.said:
+        _Given.said.add(text)
+        warnings.warn(text, BunrakuWarning, stacklevel=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -18,6 +19,7 @@ from bunraku.kinematics import frames_along
 from bunraku.motion import Motion
 from bunraku.motion.still import as_motion
 from bunraku.render.camera import Camera, vector
+from bunraku.render.film_writer import FilmWriter
 from bunraku.render.image import Strand, image, outline, strands
 from bunraku.scene import Scene
 from bunraku.writing import writing
@@ -42,31 +44,28 @@ def save_mp4(
 
     Raises FileError if ffmpeg is missing or the file cannot be written.
     """
-    import imageio_ffmpeg
-
     require_ffmpeg(path)
     motion = as_motion(thing, path)
     width, height = (max(2, int(n) // 2 * 2) for n in size)  # the codec takes even sizes only
     shots = _Shots(motion.resample(1.0 / fps), (width, height), camera, scene, follow)
     stopped: KeyboardInterrupt | None = None
+    taken = 0
     with writing(path) as temporary:
-        # Errors that we cannot repair: a missing codec, a full disk.
-        film = imageio_ffmpeg.write_frames(
-            str(temporary), (width, height), fps=fps, codec="libx264", quality=7, macro_block_size=2,
-            ffmpeg_log_level="error", output_params=["-movflags", "+faststart"],
-        )  # fmt: skip
+        film = FilmWriter(temporary, (width, height), fps)
         try:
-            film.send(None)
-            for pixels in _with_progress(shots, len(shots), f"film {path}"):
-                film.send(np.ascontiguousarray(pixels))
+            with suppress(BrokenPipeError):  # ffmpeg has given up, and says why when the film is closed
+                for pixels in _with_progress(shots, len(shots), f"film {path}"):
+                    film.add(pixels)
+                    taken += 1
         except KeyboardInterrupt as interrupt:
             stopped = interrupt
-        except (OSError, RuntimeError) as error:
-            raise FileError(f"the film cannot be made: {error}", path=str(path), advice="check the disk") from error
-        finally:
-            film.close()
-        if stopped and not (temporary.exists() and temporary.stat().st_size):
-            raise stopped
+            if not taken:
+                film.abandon()
+                raise
+        except BaseException:
+            film.abandon()
+            raise
+        film.close()
     if stopped:
         raise stopped
 

@@ -37,10 +37,13 @@ def export(stage: Stage, key: str, suffix: str) -> tuple[str, bytes]:
         return name, standalone([replace(entry, shows=piece, group="")]).encode()
     if suffix not in stage.exporters:
         raise BunrakuError(f"cannot export to {suffix!r}\n  advice: there are: {', '.join([*stage.exporters, 'html'])}")
-    with tempfile.TemporaryDirectory(prefix="bunraku-") as folder:
-        path = Path(folder) / name
-        stage.exporters[suffix](piece, path)
-        return name, path.read_bytes()
+    try:
+        with tempfile.TemporaryDirectory(prefix="bunraku-") as folder:
+            path = Path(folder) / name
+            stage.exporters[suffix](piece, path)
+            return name, path.read_bytes()
+    except OSError as problem:
+        raise BunrakuError(f"the stage cannot make the file: {problem.strerror}\n  advice: free some space there") from None
 
 
 def standalone(entries: Sequence[Entry]) -> str:

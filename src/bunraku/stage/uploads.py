@@ -93,10 +93,15 @@ class Uploads:
         self._bytes += sum(len(data) for _, data in files)
         if self._bytes > self.limits.bytes:
             raise BunrakuError(f"more than {self.limits.bytes // 2**20} MB were dropped here\n  advice: start the stage again")
-        folder = self._new_folder()
         names = [safe_name(name) for name, _ in files]
-        for name, (_, data) in zip(names, files, strict=True):
-            (folder / name).write_bytes(data)
+        try:
+            folder = self._new_folder()
+            for name, (_, data) in zip(names, files, strict=True):
+                (folder / name).write_bytes(data)
+        except OSError as problem:
+            raise BunrakuError(
+                f"the stage cannot keep the files: {problem.strerror}\n  advice: free some space where it runs"
+            ) from None
         attached = (".stl", ".obj", ".mtl", ".dae", ".ply", ".png", ".jpg", ".jpeg")  # belong to a file dropped with them
         wanted = [name for name in names if not name.lower().endswith(attached)] or names
         with self._readers:

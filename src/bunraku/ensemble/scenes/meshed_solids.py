@@ -89,7 +89,7 @@ def written(name: str, parts: list[Any], color: Color, folder: Path) -> Obstacle
     mesh: Any = trimesh.util.concatenate(parts)
     target = folder / f"{name}.stl"
     with writing(target) as temporary:
-        mesh.export(temporary)
+        temporary.write_bytes(mesh.export(file_type="stl"))
     return Obstacle(name, Mesh(str(target)), color=color)
 
 

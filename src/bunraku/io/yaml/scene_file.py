@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -60,15 +61,16 @@ def parse_scene(text: str | bytes, path: str | os.PathLike[str] = "") -> Scene:
 def save_scene(scene: Scene, path: str | os.PathLike[str]) -> None:
     """Writes a `scene` to `path`, so that `load_scene` gives an equal one; large heightfields go to CSV files beside it."""
     tree = scene_tree(scene, Path(path).parent)
-    for k, obstacle in enumerate(scene.obstacles):
-        heights = obstacle.geometry.heights if isinstance(obstacle.geometry, Heightfield) else ()
-        if len(heights) and len(heights) * len(heights[0]) > 400:  # more heights than this are kept in a file of their own
-            name = f"{Path(path).stem}_{re.sub(r'[^A-Za-z0-9_-]', '_', obstacle.name)}.csv"
-            tree["obstacles"][k]["heightfield"] = name
-            with writing(Path(path).parent / name) as temporary:
+    with ExitStack() as files:  # none of them is renamed before all are written
+        main = files.enter_context(writing(path))
+        for k, obstacle in enumerate(scene.obstacles):
+            heights = obstacle.geometry.heights if isinstance(obstacle.geometry, Heightfield) else ()
+            if len(heights) and len(heights) * len(heights[0]) > 400:  # more heights than this are kept in a file of their own
+                name = f"{Path(path).stem}_{re.sub(r'[^A-Za-z0-9_-]', '_', obstacle.name)}.csv"
+                tree["obstacles"][k]["heightfield"] = name
+                temporary = files.enter_context(writing(Path(path).parent / name))
                 temporary.write_text("".join(",".join(map(repr, row)) + "\n" for row in heights), encoding="utf-8")
-    with writing(path) as temporary:
-        temporary.write_text(yaml_reader.dump(tree), encoding="utf-8")
+        main.write_text(yaml_reader.dump(tree), encoding="utf-8")
 
 
 def scene_yaml(scene: Scene) -> str:

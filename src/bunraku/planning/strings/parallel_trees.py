@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -83,8 +84,9 @@ class Board:
             if time.monotonic() - last >= self.every:
                 last = time.monotonic()
                 ready = Path(self.folder) / f"{stream}.part"
-                ready.write_text(json.dumps(dataclasses.astuple(state)), encoding="utf-8")
-                ready.replace(ready.with_suffix(".json"))
+                with contextlib.suppress(OSError):  # a full disk costs the news, not the search
+                    ready.write_text(json.dumps(dataclasses.astuple(state)), encoding="utf-8")
+                    ready.replace(ready.with_suffix(".json"))
 
         return write
 

@@ -62,7 +62,7 @@ class SearchTree:
         return np.stack([X[self.parent[1:]], X[1:]], 1)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an NPZ file of plain arrays to `path`; raises OSError where it cannot be written."""
+        """Writes an NPZ file of plain arrays to `path`; raises FileError where it cannot be written."""
         fields = {name: getattr(self, name) for name in ("parent", "cost", "distance", "points", "q", "speeds")}
         with writing(path) as temporary, open(temporary, "wb") as file:  # noqa: PTH123 (a file object keeps the name as it is)
             np.savez_compressed(file, names=np.array(self.names), **fields)

@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,8 +140,9 @@ def scene_with_tree(found: Plan, folder: str | os.PathLike[str], *, radius: floa
     corners = np.stack([lines[:, k] + offset for k in range(2) for offset in ring], 1)  # (n, 6, 3)
     faces = np.array([face for a, b in ((0, 1), (1, 2), (2, 0)) for face in ((a, b, 3 + b), (a, 3 + b, 3 + a))])
     every = (faces + 6 * np.arange(len(lines))[:, None, None]).reshape(-1, 3)
-    mesh = trimesh.Trimesh(corners.reshape(-1, 3), every, process=False)
+    mesh: Any = trimesh.Trimesh(corners.reshape(-1, 3), every, process=False)
     file = Path(folder) / f"{found.problem.name.replace(' ', '_')}_tree.stl"
-    mesh.export(file)
+    with writing(file) as temporary:
+        temporary.write_bytes(mesh.export(file_type="stl"))
     tree = Obstacle("tree", Mesh(str(file)), color=(0.2, 0.33, 0.48), group="search")
     return scene.replace(obstacles=(*scene.obstacles, tree))

@@ -1,0 +1,94 @@
+"""A film, picture by picture, through the program ffmpeg."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class FilmWriter:
+    """Takes pictures and writes an H.264 film. What ffmpeg prints is kept for the error, never shown by itself."""
+
+    def __init__(self, path: Path, size: tuple[int, int], fps: float) -> None:
+        """Writes to `path` with pictures of this `size` (width, height) [pixels], both even, and `fps` of them a second."""
+        import imageio_ffmpeg
+
+        words = [
+            imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-v", "error",
+            "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{fps:.06f}", "-i", "-", "-an",
+            "-vcodec", "libx264", "-pix_fmt", "yuv420p", "-crf", "15", "-movflags", "+faststart", str(path),
+        ]  # fmt: skip
+        # A group of its own: Ctrl-C ends the film early through us, and is not heard by ffmpeg.
+        own: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {"creationflags": 0x200}
+        self._path = path
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **own)
+        self._said: deque[bytes] = deque(maxlen=20)
+        self._listening = threading.Thread(target=self._listen, name="bunraku-ffmpeg", daemon=True)
+        self._listening.start()
+
+    def _listen(self) -> None:
+        self._said.extend(cast("BinaryIO", self._process.stderr))
+
+    def add(self, pixels: NDArray[np.uint8]) -> None:
+        """Adds a picture (`pixels`, (height, width, 3)); raises OSError where ffmpeg has given up."""
+        cast("BinaryIO", self._process.stdin).write(np.ascontiguousarray(pixels).data)
+
+    def close(self) -> None:
+        """Ends the film; raises OSError, with the reason, where it is not whole."""
+        with suppress(OSError):  # where it has given up, its status says so
+            cast("BinaryIO", self._process.stdin).close()
+        status = self._process.wait()
+        self._listening.join()
+        cast("BinaryIO", self._process.stderr).close()
+        if status != 0 or not _whole(self._path):
+            raise OSError(None, _reason(b"".join(self._said).decode("utf-8", "replace")))
+
+    def abandon(self) -> None:
+        """Ends ffmpeg where nobody wants the film any more."""
+        if self._process.poll() is None:
+            self._process.kill()
+        for stream in (self._process.stdin, self._process.stderr):
+            with suppress(OSError):
+                cast("BinaryIO", stream).close()
+        self._process.wait()
+
+
+def _reason(said: str) -> str:
+    """What ffmpeg said, in one line."""
+    if "No space left on device" in said:
+        return "No space left on device"
+    if "File too large" in said:
+        return "File too large"
+    lines = [line for line in said.splitlines() if line.strip()]
+    return f"ffmpeg failed: {lines[-1].strip()[:200]}" if lines else "ffmpeg failed"
+
+
+def _whole(path: Path) -> bool:
+    """Whether the boxes of an MP4 file fill it, and those with the index and the pictures are among them."""
+    found, at = set(), 0
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            while at < size:
+                file.seek(at)
+                head = file.read(16)
+                if len(head) < 8:
+                    return False
+                length = int.from_bytes(head[:4], "big")
+                if length == 1:  # a longer length stands behind the name
+                    length = int.from_bytes(head[8:], "big")
+                if length < 8:
+                    return False
+                found.add(head[4:8])
+                at += length
+    except OSError:
+        return False
+    return at == size and {b"moov", b"mdat"} <= found
