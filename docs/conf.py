@@ -69,19 +69,17 @@ sphinx_gallery_conf = {
 
 # -- reference: one page for each room of the house that stands ----------------------------------------------
 
-MORE = {  # what a room offers besides the names at its door
+MORE = {  # what a room offers besides the names at its door, by modules
     "figure": ("build", "library", "actuated", "together"),
-    "kinematics": ("inverse", "tasks", "solution", "pin", "arm", "balance", "retarget"),
-    "dynamics": ("mixed", "events", "servo"),
-    "io": ("render", "video", "plots", "glb", "bvh", "arrays", "table", "urdf", "mjcf"),
+    "kinematics": ("inverse.solver", "inverse.tasks", "inverse.solution", "inverse.options", "inverse.drag", "balance", "retarget"),
+    "dynamics": ("continuous_model", "continuous_events", "servo"),
+    "render": ("image", "video", "plots"),
+    "io": ("outputs", "gltf.glb", "bvh.bvh_reader", "tables.npz_file", "tables.csv_file", "urdf.urdf_reader", "mjcf.mjcf_file"),
+    "verbs": ("order", "loading", "execute"),
 }
 UNSAID = {"build"}  # where names say it all
 INNER = {  # parts of those modules that only their neighbours need
-    "inverse": "entry",
-    "tasks": "Part, finite, unit, carrier, between, bits",
-    "mixed": "mixed",
     "plots": "Line, lines",
-    "library": "NAMES",
     "build": "Attached, Item, FrameNode, PointLike, StringSpec, at_point, variable, with_lengths",
 }
 
@@ -100,7 +98,7 @@ def page(room: str) -> list[str]:
     lines = [room, "=" * len(room), "", f".. automodule:: {module.__name__}"]
     inside = {found.name for found in pkgutil.iter_modules(getattr(module, "__path__", ())) if not found.name.startswith("_")}
     for name in MORE.get(room, () if hasattr(module, "__all__") else sorted(inside)):
-        if name in inside:
+        if "." in name or name in inside:
             lines += ["", name, "-" * len(name), "", f".. automodule:: {module.__name__}.{name}"]
             lines += ["   :undoc-members:"] if name in UNSAID else []
             lines += [f"   :exclude-members: {INNER[name]}"] if name in INNER else []
@@ -144,6 +142,30 @@ def literal_blocks(*arguments: Any) -> None:
     lines[:] = out
 
 
+PARAMETER = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*): (.*)$")
+
+
+def parameter_lists(*arguments: Any) -> None:
+    """In docstrings, lines `name: meaning [unit]`, each with indented lines that go on, become a list."""
+    lines: list[str] = arguments[-1]
+    out: list[str] = []
+    listed = False
+    for line in lines:
+        found = PARAMETER.match(line)
+        if found and out:
+            out += [] if listed else [""]
+            names = ", ".join(f"`{name}`" for name in found[1].split(", "))
+            out.append(f"* {names}: {found[2]}")
+            listed = True
+        elif listed and line.startswith("    "):
+            out.append(f"  {line.strip()}")
+        else:
+            out += [""] if listed and line.strip() else []
+            out.append(line)
+            listed = False
+    lines[:] = out
+
+
 def formula(writer: Any, node: Any) -> None:
     """As MathML, which browsers draw by themselves, without the network."""
     shown = "block" if isinstance(node, nodes.math_block) else "inline"
@@ -154,6 +176,7 @@ def formula(writer: Any, node: Any) -> None:
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.add_html_math_renderer("mathml", (formula, None), (formula, None))
+    app.connect("autodoc-process-docstring", parameter_lists)
     app.connect("autodoc-process-docstring", literal_blocks)
     app.connect("autodoc-process-docstring", plain_words)
     app.connect("config-inited", write_reference)
