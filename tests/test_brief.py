@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bunraku.brief import LONGEST, brief
+from bunraku.brief import brief
 from bunraku.figure import library
 from bunraku.planning.strings import Goal
 
@@ -45,7 +45,7 @@ def test_what_speaks_for_itself_is_heard():
 
 def test_never_long():
     text = repr(Found(np.zeros(3), why="x" * 1000))
-    assert len(text) < LONGEST + 20
+    assert len(text) < 160 + 20
     assert text.endswith("…>")
 
 

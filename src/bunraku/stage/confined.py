@@ -26,6 +26,7 @@ from bunraku.progress import Listener, Progress
 from bunraku.stage import confinement
 
 OUT_OF_MEMORY = 77  # exit status of a process that could not have what it needs
+WAITING = 10  # times the processor time that work may use, it may take by the clock: the machine may be busy
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Confined:
         function: a function of a module, so that it can be sent by its name; what it returns must be one that pickle takes.
         args: its arguments.
         folder: the only one whose files it may open, besides bunraku's own.
-        seconds: how long it may take [s].
+        seconds: of processor time that it may use [s].
         megabytes: how much memory it may have [MB].
         progress: hears what the function tells, if it takes a `progress` of its own.
         cancel: an event that ends the work when somebody sets it.
@@ -125,6 +126,7 @@ class _Answer:
     def __init__(self, process: subprocess.Popen[bytes], progress: Listener | None) -> None:
         self._process, self._progress = process, progress
         self._done = threading.Event()
+        self._begun = False
         self._last: tuple[str, Any] = ("gone", None)
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -132,6 +134,9 @@ class _Answer:
         try:
             while True:
                 kind, value = pickle.load(self._process.stdout)  # type: ignore[arg-type]
+                self._begun = True
+                if kind == "begun":
+                    continue
                 if kind == "progress":
                     if self._progress is not None:
                         self._progress(value)
@@ -145,19 +150,22 @@ class _Answer:
 
     def awaited(self, seconds: float, megabytes: int, cancel: threading.Event | None) -> Any:
         """The result, or an error with the words of what went wrong."""
-        left = seconds
-        while not self._done.wait(min(left, 0.1)):
-            left -= 0.1
+        late = BunrakuError(f"this takes longer than {seconds:g} s\n  advice: ask for less, or run it with the command line")
+        left = WAITING * seconds
+        while not self._done.wait(0.1):
+            left -= 0.1 if self._begun else 0.0
             if cancel is not None and cancel.is_set():
                 raise Cancelled("cancelled")
             if left <= 0.0:
-                raise BunrakuError(f"this takes longer than {seconds:g} s\n  advice: ask for less, or run it with the command line")
+                raise late
         kind, value = self._last
         if kind == "result":
             return value
         if kind == "error":
             raise BunrakuError(value)
         status = self._process.wait()
+        if os.name == "posix" and status == -signal.SIGXCPU:
+            raise late
         if status in (OUT_OF_MEMORY, -signal.SIGSEGV, -signal.SIGABRT):
             raise BunrakuError(f"this needs more than {megabytes} MB\n  advice: ask for less, or run it with the command line")
         raise BunrakuError(f"the process that worked on this ended with status {status}\n  advice: try it with the command line")
@@ -176,6 +184,8 @@ def main() -> None:
     try:
         work: _Work = pickle.load(sys.stdin.buffer)
         confinement.confine(work.folder, seconds=work.seconds, megabytes=work.megabytes)
+        answers.write(pickle.dumps(("begun", None)))
+        answers.flush()
         value = work.function(*work.args, **_listener(work.function, answers))
         data = pickle.dumps((kind, value))
     except EOFError:  # the stage has closed

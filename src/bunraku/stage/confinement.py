@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import enum
+import math
 import os
 import sys
 import sysconfig
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.errors import FileError
+from bunraku.kernels.apart import be_worker
 from bunraku.kernels.folders import user_cache
 
 PACKAGE = Path(__file__).parents[1]
@@ -39,6 +41,7 @@ def confine(folder: Path, *, seconds: float, megabytes: int) -> None:
     if hasattr(os, "nice"):
         os.nice(5)  # live figures and other visitors come first
     os.chdir(here)
+    be_worker()  # kernels that are still to be compiled are compiled here: this process starts no others
     _limit(seconds, megabytes)
     _landlock([*_libraries()], [here, user_cache()])
     sys.addaudithook(_hook(here))
@@ -148,7 +151,7 @@ def _limit(seconds: float, megabytes: int) -> None:
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if Path("/proc/self/statm").exists() else 0
     most = used + megabytes * 2**20
     spent = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-    cpu = int(spent + 2.0 * os.cpu_count() * seconds) + 5 if os.cpu_count() else int(spent + seconds) + 5  # type: ignore[operator]
-    for kind, value in ((resource.RLIMIT_AS, most), (resource.RLIMIT_CPU, cpu), (resource.RLIMIT_CORE, 0)):
+    cpu = math.ceil(spent + seconds) + 1
+    for kind, soft, hard in ((resource.RLIMIT_AS, most, most), (resource.RLIMIT_CPU, cpu, cpu + 5), (resource.RLIMIT_CORE, 0, 0)):
         with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(kind, (value, value))
+            resource.setrlimit(kind, (soft, hard))

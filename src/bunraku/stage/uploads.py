@@ -54,9 +54,9 @@ class UploadLimits:
     bytes: int = 256 * 2**20
     """Of everything that is dropped on one stage."""
     reading: float = 60.0
-    """How long reading the files of one drop may take [s]."""
+    """Processor time for reading the files of one drop [s]; on a new machine kernels are compiled meanwhile."""
     working: float = 300.0
-    """How long an order in a dropped file may run [s]."""
+    """Processor time of an order in a dropped file [s]."""
     megabytes: int = 3000
     """Memory of a process that reads or runs dropped files [MB]."""
     readers: int = 4
