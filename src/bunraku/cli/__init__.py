@@ -4,7 +4,37 @@ To add a verb, write a function with `@verb()` in the module where it belongs: i
 help. The help lists verbs in the order of the modules.
 """
 
-from bunraku.cli import looking, making, playing
-from bunraku.cli.command import app, main
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+from typing import Any
 
 __all__ = ["app", "looking", "main", "making", "playing"]
+
+
+def main() -> None:
+    """Entry point of the `bunraku` command."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # nothing is open yet: Ctrl-C may end it at once
+        signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+        command = _loaded()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    else:
+        command = _loaded()
+    command.main()
+
+
+def _loaded() -> Any:
+    """The module `command`, when all commands have been added to it."""
+    for name in ("looking", "making", "playing"):
+        importlib.import_module(f"bunraku.cli.{name}")
+    return importlib.import_module("bunraku.cli.command")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "app":
+        return _loaded().app
+    if name in __all__:
+        return importlib.import_module(f"bunraku.cli.{name}")
+    raise AttributeError(f"module 'bunraku.cli' has no attribute {name!r}")
