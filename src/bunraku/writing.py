@@ -79,3 +79,10 @@ def _flush(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def safe_name(name: str) -> str:
+    """The last part of `name`, in plain characters: a file name that cannot lead out of its folder."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in last).lstrip(".")
+    return plain[-100:] or "file"

@@ -18,6 +18,7 @@ from bunraku.stage import describe
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.mesh_store import Meshes
 from bunraku.stage.messages import EntryJson, StandaloneDataJson, StandaloneEntryJson
+from bunraku.writing import safe_name
 
 if TYPE_CHECKING:
     from bunraku.stage.stage import Stage
@@ -102,10 +103,3 @@ def _packed(data: bytes) -> str:
 
 def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def safe_name(name: str) -> str:
-    """The last part of `name`, in plain characters: a file name that cannot lead out of its folder."""
-    last = name.replace("\\", "/").rsplit("/", 1)[-1]
-    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in last).lstrip(".")
-    return plain[-100:] or "file"

@@ -162,7 +162,10 @@ class Api:
     async def open(self, request: Request) -> Response:
         """Adds the files that a `request` brings to the list."""
         files = unpack(await _body(request, self._stage.limits.upload_bytes))
-        entries = await asyncio.to_thread(self._stage.uploads.open, files)
+        left_out: list[str] = []
+        entries = await asyncio.to_thread(self._stage.uploads.open, files, left_out.append)
+        for text in left_out:
+            self._stage.notice_all(text)
         return JSONResponse({"opened": self._stage.add(entries)})
 
     @_told

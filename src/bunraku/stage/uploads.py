@@ -8,20 +8,22 @@ import pickle
 import struct
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from bunraku.errors import BunrakuError, FileError
+from bunraku.errors import BunrakuError, BunrakuWarning, FileError
 from bunraku.figure import Mesh
+from bunraku.figure.mesh_file import read_mesh
 from bunraku.progress import Listener, Progress
 from bunraku.stage.confined import Cancelled, Confined
 from bunraku.stage.confinement import PACKAGE
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.live import Live
-from bunraku.stage.page_export import safe_name
 from bunraku.stage.wire import CloseCode, Refusal
+from bunraku.writing import safe_name
 
 Opener = Callable[[Path], Sequence[Entry]] | str
 """Turns a file into entries: a function of a module, or its name, "module:function", so that another process finds it."""
@@ -77,7 +79,7 @@ class Uploads:
         self.limits = limits
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._bytes = 0
-        self._confined = Confined() if self.opener is None else Confined(self.opener.partition(":")[0])
+        self._confined = Confined() if self.opener is None else Confined(self.opener.partition(":")[0], "trimesh.exchange.load")
         self._readers = threading.Semaphore(limits.readers)
         self._orders = threading.Semaphore(limits.orders)
 
@@ -86,14 +88,19 @@ class Uploads:
         if self.opener is not None:
             self._confined.prepare()
 
-    def open(self, files: Sequence[tuple[str, bytes]]) -> list[Entry]:
-        """Entries of `files` (name, content) that were dropped together; raises BunrakuError where one cannot be read."""
+    def open(self, files: Sequence[tuple[str, bytes]], warn: Callable[[str], object] = lambda text: None) -> list[Entry]:
+        """Entries of `files` (name, content) that were dropped together; raises BunrakuError where one cannot be read.
+
+        warn: hears what was left out, such as meshes that were not dropped.
+        """
         if self.opener is None:
             raise BunrakuError("this stage opens no files")
         self._bytes += sum(len(data) for _, data in files)
         if self._bytes > self.limits.bytes:
             raise BunrakuError(f"more than {self.limits.bytes // 2**20} MB were dropped here\n  advice: start the stage again")
         names = [safe_name(name) for name, _ in files]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise BunrakuError(f"two files are called {twice[0]}\n  advice: rename one, or drop them one after the other")
         try:
             folder = self._new_folder()
             for name, (_, data) in zip(names, files, strict=True):
@@ -102,18 +109,21 @@ class Uploads:
             raise BunrakuError(
                 f"the stage cannot keep the files: {problem.strerror}\n  advice: free some space where it runs"
             ) from None
-        attached = (".stl", ".obj", ".mtl", ".dae", ".ply", ".png", ".jpg", ".jpeg")  # belong to a file dropped with them
+        # These belong to a file dropped with them.
+        attached = (".stl", ".obj", ".mtl", ".dae", ".ply", ".glb", ".gltf", ".bin", ".png", ".jpg", ".jpeg")
         wanted = [name for name in names if not name.lower().endswith(attached)] or names
         with self._readers:
-            read = self._run(_read, self.opener, [folder / name for name in wanted], folder=folder, seconds=self.limits.reading)
+            paths = [folder / name for name in wanted]
+            read, left_out = self._run(_read, self.opener, paths, folder=folder, seconds=self.limits.reading)
+        for text in left_out:
+            warn(_without(folder, text))
         return [self._entry(one, folder) for one in read]
 
     def _run(self, function: Callable[..., Any], *args: Any, folder: Path, seconds: float, **options: Any) -> Any:
         try:
             return self._confined.run(function, *args, folder=folder, seconds=seconds, megabytes=self.limits.megabytes, **options)
         except BunrakuError as problem:
-            # The visitor knows the file by its name, and has no business knowing where we keep it.
-            raise type(problem)(str(problem).replace(f"{folder}/", "").replace(str(folder), "")) from None
+            raise type(problem)(_without(folder, str(problem))) from None
 
     def _entry(self, read: _Read, folder: Path) -> Entry:
         entry = replace(read.entry, group=read.entry.group or "Opened")
@@ -153,6 +163,11 @@ class Uploads:
         self._confined.close()
         if self._folder is not None:
             self._folder.cleanup()
+
+
+def _without(folder: Path, text: str) -> str:
+    """The visitor knows a file by its name, and has no business knowing where we keep it."""
+    return text.replace(f"{folder}/", "").replace(str(folder), "")
 
 
 class _Ordered:
@@ -195,17 +210,22 @@ def _function(opener: str) -> Callable[[Path], Sequence[Entry]]:
     return found
 
 
-def _read(opener: str, paths: Sequence[Path]) -> list[_Read]:
-    """The entries of all files."""
+def _read(opener: str, paths: Sequence[Path]) -> tuple[list[_Read], list[str]]:
+    """The entries of all files, and what was left out of them."""
     out = []
-    for path in paths:
-        for number, entry in enumerate(_function(opener)(path)):
-            try:
-                pickle.dumps(entry)
-                out.append(_Read(entry, path, number, ordered=False))
-            except (pickle.PicklingError, AttributeError, TypeError):
-                out.append(_Read(replace(entry, shows=_nothing), path, number, ordered=True))
-    return out
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", BunrakuWarning)
+        for path in paths:
+            for number, entry in enumerate(_function(opener)(path)):
+                try:
+                    pickle.dumps(entry)
+                    for file in mesh_files(entry.open()):
+                        read_mesh(Mesh(file))  # a damaged one is told now, and at our expense only
+                    out.append(_Read(entry, path, number, ordered=False))
+                except (pickle.PicklingError, AttributeError, TypeError):
+                    out.append(_Read(replace(entry, shows=_nothing), path, number, ordered=True))
+    said = [str(one.message) for one in heard if issubclass(one.category, BunrakuWarning)]
+    return out, list(dict.fromkeys(said))
 
 
 def _made(opener: str, path: Path, number: int, progress: Listener | None = None) -> Recorded | Live:

@@ -19,6 +19,7 @@ from bunraku.io.leftovers import Leftovers
 from bunraku.io.xml_text import Element
 from bunraku.spatial import so3
 from bunraku.spatial.so3 import IDENTITY, Quaternion
+from bunraku.writing import safe_name
 
 Array = NDArray[np.float64]
 _DEFAULT_COLOR: Color = (0.78, 0.79, 0.81)  # of links without a material
@@ -185,7 +186,8 @@ def possible(I: Array) -> Array:
 class MeshFinder:
     """Finds the file that the URDF file at `path` means by package://NAME/…, file://… or a plain path.
 
-    Packages are looked for in the folders `packages`, then in those above the file.
+    Packages are looked for in the folders `packages`, then in those above the file. At last a mesh of the same file name beside
+    the URDF file is taken: there it is when both were dropped on the stage, where names are in plain characters.
     """
 
     def __init__(self, path: Path, packages: Sequence[Path]) -> None:
@@ -201,10 +203,12 @@ class MeshFinder:
 
     def _candidates(self, name: str) -> list[Path]:
         scheme, separator, rest = name.partition("://")
+        last = name.replace("\\", "/").rpartition("/")[2]
+        beside = [self.folder / last, self.folder / safe_name(last)] if last else []
         if not separator:
-            return [self.folder / name]
+            return [self.folder / name, *beside]
         if scheme == "file":
-            return [self.folder / rest]
+            return [self.folder / rest, *beside]
         package, _, inside = rest.partition("/")
         within = [folder / package / inside for folder in self.packages]
-        return within + [folder / inside for folder in self.packages if folder.name == package]
+        return within + [folder / inside for folder in self.packages if folder.name == package] + beside
