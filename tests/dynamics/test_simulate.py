@@ -160,7 +160,7 @@ def test_a_duration_is_positive(duration: float) -> None:
 
 @pytest.mark.parametrize("dt", [0.0, -0.01, np.nan, np.inf])
 def test_a_step_is_positive(dt: float) -> None:
-    with pytest.raises(BunrakuError, match="time step"):
+    with pytest.raises(BunrakuError, match="dt: expected a number above zero"):
         simulate(bob(), duration=1.0, dt=dt)
 
 

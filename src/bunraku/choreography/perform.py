@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.arguments import require_common, require_kind
 from bunraku.choreography.compose import reference
 from bunraku.choreography.crossing import NearestStrings, nearest
 from bunraku.choreography.cue_shifts import ShiftOptions, best_shifts
@@ -78,6 +79,8 @@ def perform(
     of kind "stopped", what was rehearsed is on disk, and the motion is truncated where the first stretch is not rehearsed (None
     where nothing is). Raises FileError, which names the cue, where the script cannot be played.
     """
+    require_kind("script", script, Script, expected="a Script", advice="bunraku.choreography.load_script(…) gives one")
+    require_common(seed, progress)
     show = _Show(script, folder, again, threads or min(4, os.cpu_count() or 1), progress or (lambda _: None), options)
     outcome = PERFORMED
     try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bunraku.arguments import require_common, require_kind, require_list, require_number
 from bunraku.control.coarse_grid import coarser, refined, thinned
 from bunraku.control.control_outcomes import BEYOND_LIMITS, OUT_OF_ITERATIONS
 from bunraku.control.control_problem import Broken, ControlProblem, MotionExpansion
@@ -102,6 +103,11 @@ def optimize(
     far, with an outcome of kind "stopped". Raises BunrakuError where the start breaks a constraint, where the figure cannot make
     the guess, or where the cost leaves an input free.
     """
+    require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
+    require_list("cost", cost, expected="a list of terms", advice="bunraku.control.cost has them")
+    require_number("duration", duration, unit="s")
+    require_number("dt", dt, unit="s")
+    require_common(seed, progress)
     begun = worked()
     system = System.of(figure, dt=dt, inputs=inputs)
     problem = problem_of(system, cost, duration=duration, q=q, v=v)

@@ -10,6 +10,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bunraku.arguments import require_common, require_kind, require_number
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
 from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.simulation import Simulation, Steps, slip_free
@@ -45,6 +46,10 @@ def simulate(
     Raises BunrakuError if `duration` or `dt` is not positive, if the motion would not fit into memory, or if the start breaks a
     constraint (a string too short, a loop open, a contact point below its plane).
     """
+    require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
+    require_number("duration", duration, unit="s")
+    require_number("dt", dt, unit="s")
+    require_common(seed, progress)
     simulation = Simulation(figure, q, v, dt=dt)
     start = simulation.q
     parts: list[Steps] = []

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.arguments import require_common, require_kind, require_number
 from bunraku.ensemble.animate import AnimateOptions, Animation, animate
 from bunraku.ensemble.barriers import Barriers
 from bunraku.ensemble.carry_result import CARRIED, CARRY_STAGES, NO_WAY, NOT_HELD, REFUSED, TOUCHES, Carry
@@ -86,6 +87,10 @@ def carry(
     Returns how it ended, and the motion; where it failed, why, and the motion as far as it got. Ctrl-C returns the last motion that
     was made, with an outcome of the kind "stopped".
     """
+    require_kind("errand", errand, Errand, expected="an Errand", advice="bunraku.load(…) of a carry file gives one as .errand")
+    if samples is not None:
+        require_number("samples", samples)
+    require_common(seed, progress)
     run = _Run(errand, errand.seed if seed is None else seed, samples or errand.samples, roadmap, options, progress)
     try:
         return run.run()

@@ -22,6 +22,18 @@ from bunraku.scene import Scene
 Array = NDArray[np.float64]
 
 
+def require_area(area: Area, *, largest: float = 200.0) -> None:
+    """Raises BunrakuError where an `area` ((x_low, x_high), (y_low, y_high)) [m] is empty, or longer than `largest` [m].
+
+    The ground is a table of heights every 5 cm, and random trees cannot fill more.
+    """
+    for low, high in area:
+        if not 0.0 < high - low <= largest:
+            raise BunrakuError(
+                f"the area goes from {low:g} to {high:g} m\n  advice: give [lower, upper], at most {largest:g} m apart"
+            )
+
+
 @dataclass(frozen=True, eq=False)
 class Errand:
     """A team, a scene, where the team starts and where it goes. Raises BunrakuError where a number is out of its range."""
@@ -57,6 +69,7 @@ class Errand:
         for word in ("speed", "acceleration", "budget", "turning", "planning_margin"):
             if not 0.0 < getattr(self, word) < math.inf:
                 raise BunrakuError(f"{self.name}: {word} is {getattr(self, word)}\n  advice: give a positive number")
+        require_area(self.area)
         if not 0.0 <= self.margin < 1.0:
             raise BunrakuError(f"{self.name}: the margin is {self.margin} m\n  advice: give 0 or more, and less than 1 m")
         if self.samples < 2:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.ensemble.agents import AGENT_KINDS, hold
-from bunraku.ensemble.errand import Errand
+from bunraku.ensemble.errand import Errand, require_area
 from bunraku.ensemble.scenes import OBJECTS, SCENES, named, object_named
 from bunraku.ensemble.team import OBJECT, Agent, Area, Carried, Grasp, Team
 from bunraku.ensemble.terrain import Terrain
@@ -149,6 +149,8 @@ def _area(node: Node) -> Area:
     for own, (low, high) in zip(node.items("spans", 2), spans, strict=True):
         if not low < high:
             raise own.error(f"from {low:g} to {high:g}", advice="give [lower, upper]")
+        with own.blamed():
+            require_area(((low, high), (low, high)))
     (a, b), (c, d) = spans
     return (a, b), (c, d)
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from bunraku.errors import FigureError
+from bunraku.errors import BunrakuError, FigureError
 from bunraku.locomotion.climb.climb import climb
 from bunraku.locomotion.climb.climb_outcomes import BODY_TOUCHES, CURVE_TOO_TIGHT, FEET_SLIP, FOOT_OUT_OF_REACH, JOINT_AT_LIMIT
 from bunraku.locomotion.climb.path_segments import Arc, Slope, Step, Straight
@@ -66,7 +66,7 @@ def test_where_nothing_holds_the_feet_slip():
     ],
 )
 def test_numbers_that_are_none_are_refused(options, said):
-    with pytest.raises(FigureError, match=said):
+    with pytest.raises(BunrakuError, match=said):
         climb([Straight(0.12)], **options)
 
 

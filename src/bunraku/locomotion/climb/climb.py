@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.arguments import require_common, require_kind, require_list, require_number
 from bunraku.errors import FigureError
 from bunraku.figure import library
 from bunraku.figure.figure import Figure
@@ -24,7 +25,7 @@ from bunraku.locomotion.climb.footsteps import GECKO_FEET, footsteps
 from bunraku.locomotion.climb.gain_search import accelerations
 from bunraku.locomotion.climb.gecko import GaitGains, Gecko, Wish, gait, stand, wish, with_feet
 from bunraku.locomotion.climb.light_climb import LightOptions, bearable, lighter, swayed
-from bunraku.locomotion.climb.path_segments import PathSegment, Straight
+from bunraku.locomotion.climb.path_segments import Arc, PathSegment, Slope, Step, Straight
 from bunraku.locomotion.climb.smooth_motion import SmoothOptions, skin_clearance, smooth
 from bunraku.motion import Mark, Motion
 from bunraku.outcome import STOPPED, Outcome
@@ -141,8 +142,17 @@ def climb(
     progress: is called with the stages "gait", "smoothing" and "checks"
 
     Returns a `Climb`. Its outcome says why where the path cannot be climbed; its motion is then truncated at the first failure.
-    Ctrl-C ends the work with the best so far. Raises FigureError where an option is out of range or the figure is no gecko.
+    Ctrl-C ends the work with the best so far. Raises BunrakuError where an option is out of range or the figure is no gecko.
     """
+    require_list("path", path, (Straight, Arc, Slope, Step), expected="a list of segments", advice="give [Straight(0.3)]")
+    if figure is not None:
+        require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
+    for name, given in (("stride", stride), ("quarter", quarter), ("dt", dt), ("friction", friction)):
+        require_number(name, given)
+    require_number("grip", grip, finite=False)
+    if pause is not None:
+        require_number("pause", pause, unit="s", zero=True)
+    require_common(seed, progress)
     still = pause if pause is not None else options.light.pause if light else 0.0
     _check(path, stride=stride, quarter=quarter, dt=dt, friction=friction, grip=grip, pause=still)
     work = _Work(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bunraku.arguments import require_common, require_kind, require_list, require_number
 from bunraku.errors import BunrakuError, FileError
 from bunraku.figure import Figure
 from bunraku.io.yaml.scene_file import load_scene
@@ -89,6 +90,12 @@ def guide(
     there. Ctrl-C ends it with the motion so far. Raises FileError where a file cannot be read, and BunrakuError where inputs are
     out of order.
     """
+    advice = 'give "humanoid", a humanoid file, or what load_humanoid(…) gives'
+    require_kind("humanoid", humanoid, (Humanoid, str, os.PathLike), expected="a Humanoid or a file", advice=advice)
+    if not isinstance(inputs, InputLog | str | os.PathLike):
+        require_list("inputs", inputs, (tuple, list), expected="pairs of a time and a command", advice="give [(0.0, Command(…))]")
+    require_number("seconds", seconds, unit="s", zero=True)
+    require_common(seed, progress)
     own = humanoid if isinstance(humanoid, Humanoid) else humanoid_named(humanoid)
     around = scene_around(own, scene)
     waiting = deque(_steps(inputs, own))

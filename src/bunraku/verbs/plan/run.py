@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bunraku.arguments import require_common, require_kind, require_number
 from bunraku.dynamics import settle
 from bunraku.figure import Figure
 from bunraku.kernels.xorshift import whole
@@ -45,6 +46,11 @@ def plan(
     Returns the plan, accepted by the rechecker; where there is none, its outcome says why. Ctrl-C stops the search and keeps the
     best so far. Raises UnknownName for names that do not exist, BunrakuError for numbers that no search can use.
     """
+    require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
+    if not isinstance(goal, Goal) and np.asarray(goal).dtype.kind not in "iuf":
+        require_kind("goal", goal, Goal, expected="a Goal or a configuration", advice="Goal.at_points gives one")
+    require_number("budget", budget, unit="s")
+    require_common(seed, progress)
     own = 0 if seed is None else whole(seed)
     problem = problem_of(figure, goal, start=start, scene=scene, limits=limits, hold=hold)
     found = search_together(problem, planner, workers=workers, cluster=cluster, seed=own, seconds=budget, progress=progress)
