@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +17,7 @@ from bunraku.errors import BunrakuError, NotFinite
 from bunraku.teleop.robot_link import RobotLink
 from bunraku.teleop.robot_messages import VERSION, Refused, RobotLinkOptions
 from bunraku.teleop.robot_server import RobotServer
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 
 Array = NDArray[np.float64]
 PATIENT = RobotLinkOptions(handshake=PATIENCE, silence=PATIENCE, takeover=PATIENCE)
@@ -73,13 +72,6 @@ def words(end: socket.socket) -> str:
 def is_served(server: RobotServer) -> None:
     with link_to(server) as link:
         assert link.exchange(np.array([0.1, 0.2, 0.3])).tolist() == [0.1, 0.2, 0.3]
-
-
-def eventually(true: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(
@@ -144,14 +136,14 @@ def test_a_second_client_is_refused_while_the_first_goes_on() -> None:
 def test_when_the_first_leaves_the_next_is_served() -> None:
     with serving() as server:
         is_served(server)
-        eventually(lambda: server._owner is None)
+        until(lambda: server._owner is None)
         is_served(server)
 
 
 def test_a_silent_client_with_the_token_is_replaced() -> None:
     """It shook hands and sends no heartbeat: the next one with the token takes over, and the silent one moves nothing more."""
     with serving(RobotLinkOptions(silence=PATIENCE, takeover=0.0)) as server, raw(server, hello(server)) as silent:
-        eventually(lambda: server._owner is not None)
+        until(lambda: server._owner is not None)
         with link_to(server) as link:
             link.exchange(np.ones(3))
             words(silent)  # ends
@@ -162,7 +154,7 @@ def test_a_silent_client_with_the_token_is_replaced() -> None:
 def test_a_silent_client_with_the_token_is_let_go() -> None:
     with serving(RobotLinkOptions(handshake=PATIENCE, silence=0.05)) as server, raw(server, hello(server)) as silent:
         assert "nothing was heard for 0.05 s" in words(silent)
-        eventually(lambda: server._owner is None)
+        until(lambda: server._owner is None)
 
 
 def test_heartbeats_keep_a_client_that_plans() -> None:
@@ -172,9 +164,9 @@ def test_heartbeats_keep_a_client_that_plans() -> None:
         owner = server._owner
         assert owner is not None
         first = owner.heard
-        eventually(lambda: owner.heard > first)
+        until(lambda: owner.heard > first)
         later = owner.heard
-        eventually(lambda: owner.heard > later)
+        until(lambda: owner.heard > later)
         link.exchange(np.ones(3))
         assert server._owner is owner
 
@@ -189,7 +181,7 @@ def test_an_owner_who_sends_garbage_is_refused_in_words(message: bytes, why: str
         with raw(server, hello(server) + message) as end:
             assert why in words(end)
         assert server.robot.steps == 0  # type: ignore[attr-defined]
-        eventually(lambda: server._owner is None)
+        until(lambda: server._owner is None)
         is_served(server)
 
 
