@@ -91,9 +91,14 @@ def check(
 
 @verb()
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", autocompletion=complete, help="A file, or a name of the library.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="IN", autocompletion=complete, help="A file, or the name of a figure or order; an order is run first."
+        ),
+    ],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="The suffix says what to write.")],
-    force: Annotated[bool, typer.Option("--force", "-f", help="Write over a file that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Turn a figure, scene or motion into another kind of file.
 

@@ -49,7 +49,10 @@ Output = Annotated[
 Plot = Annotated[Path | None, typer.Option(help="Draw curves over time into a PNG, SVG or PDF.")]
 
 Seed = Annotated[
-    int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of the random numbers, for verbs that draw any. Overrides the file.")
+    int | None,
+    typer.Option(
+        min=0, max=2**32 - 1, help="Seed of the random numbers, for verbs that draw any. Overrides the value in the file."
+    ),
 ]
 
 Play = Annotated[

@@ -42,24 +42,32 @@ def play(
 @verb(alone=True)
 def guide(
     humanoid: Annotated[
-        str, typer.Argument(metavar="HUMANOID", help="A humanoid file, a guiding file with inputs, or the name of one of ours.")
+        str,
+        typer.Argument(
+            metavar="HUMANOID", help="A humanoid file, a guiding file with inputs, or the name of one that comes with bunraku."
+        ),
     ] = "humanoid",
     output: Output = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the loci of all points from above into a PNG, SVG or PDF.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the paths of centre of mass, ZMP, feet and hands from above, as PNG, SVG or PDF.")
+    ] = None,
     seed: Seed = None,
     play: Play = None,
     scene: Annotated[Path | None, typer.Option(help="A scene file. Default: a room with two steps and a door.")] = None,
-    replay: Annotated[Path | None, typer.Option(help="Play a saved input log, without a stage.")] = None,
-    seconds: Annotated[float, typer.Option(min=0.0, max=3600.0, help="With --replay: how long after the last input.")] = 2.0,
-    physics: Annotated[bool, typer.Option("--physics", help="In MuJoCo, with position servos and a stabiliser.")] = False,
+    replay: Annotated[Path | None, typer.Option(help="Run a saved input log instead of live input.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.0, max=3600.0, help="With --replay: how long to go on after the last input [s].")
+    ] = None,
+    physics: Annotated[bool, typer.Option("--physics", help="Simulate in MuJoCo, with position servos and a stabiliser.")] = False,
     joystick: Annotated[int | None, typer.Option(min=0, help="Number of a joystick on this machine (SDL).")] = None,
     joysticks: Annotated[bool, typer.Option("--joysticks", help="List the joysticks of this machine.")] = False,
     port: Port = 8360,
     browser: Browser = None,
 ) -> None:
-    """Guide a humanoid with one hand: a foot, the trunk or a hand follows the stick, and the rest of the body follows.
+    """Guide a humanoid with one stick, or keys: its foot, trunk or hand follows the stick, and the rest of its body follows.
 
-    A guiding file, or --replay, plays inputs without the stage. Ctrl-C keeps the motion so far.
+    A guiding file, or --replay, runs saved inputs; only then do --output, --plot, --seed and --play apply. Ctrl-C keeps the motion
+    so far.
     """
     from bunraku.verbs.guide import run as guiding
     from bunraku.verbs.guide.file import GuideOrder
@@ -69,11 +77,11 @@ def guide(
         return
     order = None if humanoid == "humanoid" else _guiding_order(humanoid)
     if order is not None:
-        refuse_idle("write them into the file", scene=scene, physics=physics)
+        refuse_idle("write them into the file", scene=scene, physics=physics, seconds=seconds is not None)
         refuse_idle("the file has its own inputs", replay=replay, joystick=joystick is not None)
     elif replay is not None:
         refuse_idle("a log has its own inputs", joystick=joystick is not None)
-        order = GuideOrder.of_log(humanoid, replay, scene=scene, physics=physics, seconds=seconds)
+        order = GuideOrder.of_log(humanoid, replay, scene=scene, physics=physics, seconds=2.0 if seconds is None else seconds)
     if order is not None:
         carry_out(order, output, plot, seed=seed, play=play)
     refuse_idle(

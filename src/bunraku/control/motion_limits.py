@@ -26,7 +26,7 @@ Range = tuple[float | None, float | None]
 
 @dataclass(frozen=True)
 class Limits:
-    """What no sample of a motion may exceed."""
+    """Ranges that every sample of a motion must keep; with `soft`, leaving them only costs."""
 
     variables: Mapping[str, Range] = field(default_factory=dict)
     """Of variables by name, string lengths among them [rad or m]."""

@@ -241,7 +241,7 @@ def first_run(problem: ControlProblem, guess: Optimum | ControlCurve | Puppeteer
     run = problem.project(*_guessed(problem, guess, forces))
     if isinstance(run, Broken):
         system = problem.system
-        raise BunrakuError(f"{system.figure.name}: {_why(run, system.dt)}\n  advice: start from a guess that the figure can make")
+        raise BunrakuError(f"{system.figure.name}: {_why(run, system.dt)}\n  advice: give a guess that the figure can follow")
     return run
 
 

@@ -91,7 +91,7 @@ def step_once(
 
     dt: the time step [s]
     forces: force inputs [N or N·m], zero by default
-    share: share of a force's impulse that acts before the step
+    share: share of a force's impulse that acts at the start of the step; the rest acts at its end
     tolerance: error that Newton's method may leave [rad or m]
 
     A ball joint that nears its singular angle leaves its momentum in another chart: `bits` then has `STEP_BITS.recharted`.
@@ -113,13 +113,13 @@ def step_derivative(
     figure: Figure, q0: ArrayLike, q1: ArrayLike, impulse: ArrayLike, states: ArrayLike, *, dt: float,
     forces: ArrayLike | None = None, share: float = LEFT_SHARE,
 ) -> StepDerivative:  # fmt: skip
-    """The first derivative of the step of `figure` from `q0` to `q1`.
+    """The derivative of (q1, λ, p1) with respect to (q0, p0, k1, u), for the step of `figure` from `q0` to `q1`.
 
     impulse: of every link [N·s]
     states: of every link: 0 slack, 1 acting, 2 sliding
     dt: the time step [s]
     forces: force inputs [N or N·m], zero by default
-    share: share of a force's impulse that acts before the step
+    share: share of a force's impulse that acts at the start of the step; the rest acts at its end
 
     Raises BunrakuError where the step has no derivative.
     """
@@ -256,7 +256,7 @@ def controllability(A: Array, B: Array, *, rank: float = 1e-9) -> Controllabilit
 
 
 def observability(A: Array, C: Array, *, rank: float = 1e-9) -> Controllability:
-    """Whether the outputs `C` x of x₁ = `A` x tell every state that persists: controllability of the transposed system.
+    """Whether the outputs `C` x of x₁ = `A` x reveal every persisting part of the state: controllability of (Aᵀ, Cᵀ).
 
     Singular values below `rank` of the largest count as zero.
     """

@@ -89,7 +89,7 @@ def requested(simulation: Simulation, puppeteer: Puppeteer, forces: Puppeteer, d
 
 
 def simulate_many(jobs: Iterable[Callable[[], Motion]], *, threads: int | None = None) -> list[Motion]:
-    """The motions that `jobs` return, simulated side by side on `threads`: rollouts run outside Python's lock."""
+    """The motions that `jobs` return, in their order, simulated in parallel by so many `threads`: rollouts release the GIL."""
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(lambda job: job(), jobs))
 

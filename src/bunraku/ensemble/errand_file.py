@@ -170,5 +170,5 @@ def _configuration(node: Node, team: Team) -> Array:
 def _margin(node: Node) -> float:
     value = node.length()
     if not 0.0 <= value < 1.0:
-        raise node.error(f"{value:g} m", advice="give metres, zero or more, less than one")
+        raise node.error(f"a margin of {value:g} m", advice="give at least 0 m and less than 1 m")
     return value

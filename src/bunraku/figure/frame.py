@@ -99,7 +99,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Joint:
-    """Frames that belong together, for readers and files: a ball is three rotations z, y, x about one point."""
+    """Frames that form one joint, grouped for people and for files: a ball joint is three rotations z, y, x about one point."""
 
     name: str
     kind: Literal["hinge", "slide", "screw", "ball", "free"]

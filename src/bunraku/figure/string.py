@@ -13,7 +13,8 @@ from bunraku.figure.frame import Point
 class String:
     """Massless, pulls only: |hook → eyelets → spindle| ≤ length, tension ≥ 0.
 
-    The wound length [m] is `length + ratio · q[variable]`. A string of variable length usually has its own
+    The length that is wound off [m] is `length + ratio · q[variable]`; without a
+    variable it is `length`. A string of variable length usually has its own
     kinematic variable with length 0 and ratio 1; one that is wound on a drum names the drum's variable.
     """
 

@@ -109,7 +109,7 @@ class Motion:
         if len(self.tracks) != 1:
             raise MotionError(
                 f"the motion has {len(self.tracks)} tracks",
-                advice=f"name one: motion.track({self.names[0]!r}).q",
+                advice=f"choose one, for example motion.track({self.names[0]!r})",
             )
         return self.tracks[0]
 
@@ -181,7 +181,9 @@ class Motion:
         if times is None:
             assert dt is not None
             if not 0.0 < dt < np.inf or self.duration / dt > 1e8:
-                raise MotionError(f"dt={dt} is not possible", advice="give a positive number of seconds")
+                raise MotionError(
+                    f"cannot resample with dt={dt}", advice="give a positive number of seconds that makes at most 1e8 steps"
+                )
             times = self.t[0] + dt * np.arange(int(self.duration / dt * (1.0 + 1e-12) + 1e-9) + 1)
         at = frozen(times, "times")
         tracks = (sampled(track, self.t, np.atleast_1d(at)) for track in self.tracks)

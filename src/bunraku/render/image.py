@@ -92,7 +92,7 @@ def image(
     scene: what is around; by default a floor under the figures
     camera: by default one that sees everything
     size: width and height [pixels]
-    strings: as they are drawn; by default those of the figures
+    strings: what to draw instead of the figures' own strings and wires
     samples: samples² samples for each pixel smooth the edges
     look: light and colours
 

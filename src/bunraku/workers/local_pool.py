@@ -28,7 +28,7 @@ class Pool(Executor):
     """Processes on this machine. When one is killed, all unfinished jobs are done again by new ones.
 
     workers: how many; None is one for each core.
-    tries: a job that loses so many workers is given up.
+    tries: a job that is still unfinished after so many losses of a worker, its own or another's, is given up.
     Raises BunrakuError for fewer than one worker.
     """
 

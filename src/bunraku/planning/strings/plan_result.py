@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
-    """A motion from the start into the goal that the rechecker accepted, or why there is none."""
+    """A motion from the start to the goal, accepted by the rechecker, or the reason why there is none."""
 
     outcome: Outcome
     problem: PlanningProblem
