@@ -54,11 +54,12 @@ class Confined:
         self._modules = modules
         self._lock = threading.Lock()
         self._spare: subprocess.Popen[bytes] | None = None
+        self._closed = False
 
     def prepare(self) -> None:
         """Starts the spare process, so that the first piece of work does not wait for imports."""
         with self._lock:
-            if self._spare is None or self._spare.poll() is not None:
+            if not self._closed and (self._spare is None or self._spare.poll() is not None):
                 self._spare = self._started()
 
     def _started(self) -> subprocess.Popen[bytes]:
@@ -72,7 +73,9 @@ class Confined:
     def _taken(self) -> subprocess.Popen[bytes]:
         with self._lock:
             spare, self._spare = self._spare, None
-        return spare if spare is not None and spare.poll() is None else self._started()
+        taken = spare if spare is not None and spare.poll() is None else self._started()
+        threading.Thread(target=self.prepare, daemon=True).start()  # now: this piece of work may be long
+        return taken
 
     def run(
         self, function: Callable[..., Any], *args: Any, folder: Path, seconds: float, megabytes: int = 3000,
@@ -103,11 +106,11 @@ class Confined:
             for pipe in (process.stdin, process.stdout):
                 with contextlib.suppress(OSError, ValueError):
                     pipe.close()  # type: ignore[union-attr]
-            threading.Thread(target=self.prepare, daemon=True).start()
 
     def close(self) -> None:
         """Ends the process that is kept ready for the next `run`."""
         with self._lock:
+            self._closed = True
             spare, self._spare = self._spare, None
         if spare is not None:
             spare.kill()

@@ -65,6 +65,10 @@ class UploadLimits:
     """Drops that are read at the same time; others wait."""
     orders: int = 2
     """Dropped orders that run at the same time; others wait."""
+    result: int = 200 * 2**20
+    """Largest result of one order, which the stage keeps in memory [bytes]."""
+    results: int = 800 * 2**20
+    """Of all orders of one stage [bytes]."""
 
 
 class Uploads:
@@ -79,6 +83,7 @@ class Uploads:
         self.limits = limits
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._bytes = 0
+        self._results = 0
         self._confined = Confined() if self.opener is None else Confined(self.opener.partition(":")[0], "trimesh.exchange.load")
         self._readers = threading.Semaphore(limits.readers)
         self._orders = threading.Semaphore(limits.orders)
@@ -146,11 +151,13 @@ class Uploads:
             if progress is not None:
                 progress(Progress("waiting", 0.0, "other orders are running"))
         try:
-            made = self._run(
-                _made, self.opener, path, number, folder=folder, seconds=self.limits.working, progress=progress, cancel=cancel
+            left = min(self.limits.result, self.limits.results - self._results)
+            made, size = self._run(
+                _made, self.opener, path, number, left, folder=folder, seconds=self.limits.working, progress=progress, cancel=cancel
             )
         finally:
             self._orders.release()
+        self._results += size
         return cast(Recorded, own_meshes(made, folder))
 
     def _new_folder(self) -> Path:
@@ -228,9 +235,16 @@ def _read(opener: str, paths: Sequence[Path]) -> tuple[list[_Read], list[str]]:
     return out, list(dict.fromkeys(said))
 
 
-def _made(opener: str, path: Path, number: int, progress: Listener | None = None) -> Recorded | Live:
-    """What the entry shows."""
-    return _function(opener)(path)[number].open(progress=progress)
+def _made(opener: str, path: Path, number: int, largest: int, progress: Listener | None = None) -> tuple[Recorded | Live, int]:
+    """What the entry shows, and its size [bytes]; raises BunrakuError where that is more than the `largest`."""
+    made = _function(opener)(path)[number].open(progress=progress)
+    size = len(pickle.dumps(made))
+    if size > largest:
+        advice = "ask for a shorter motion or longer steps, or run it with the command line"
+        raise BunrakuError(
+            f"the result has {size / 2**20:.3g} MB, and the stage keeps {max(largest, 0) / 2**20:.3g} MB of it\n  advice: {advice}"
+        )
+    return made, size
 
 
 def own_meshes(thing: Recorded | Live, folder: Path) -> Recorded | Live:
