@@ -217,7 +217,7 @@ class Motion:
         elif 0.0 < to < np.inf:
             new = self.t[0] + (self.t - self.t[0]) / to
         else:
-            raise MotionError(f"cannot retime by a factor of {to}", advice="give a positive factor: 2 is twice as fast")
+            raise MotionError(f"cannot retime by a factor of {to}", advice="give a positive, finite factor: 2 is twice as fast")
         if new.shape != self.t.shape or np.any(np.diff(new) <= 0.0):
             raise MotionError("the new times do not increase", advice="give a map that increases")
         slope = np.gradient(new, self.t)[:, None] if len(new) > 1 else 1.0

@@ -153,7 +153,9 @@ class _Answer:
 
     def awaited(self, seconds: float, megabytes: int, cancel: threading.Event | None) -> Any:
         """The result, or an error with the words of what went wrong."""
-        late = BunrakuError(f"this takes longer than {seconds:g} s\n  advice: ask for less, or run it with the command line")
+        late = BunrakuError(
+            f"this takes longer than {seconds:g} s of processor time\n  advice: make it shorter, or run it with the command line"
+        )
         left = WAITING * seconds
         while not self._done.wait(0.1):
             left -= 0.1 if self._begun else 0.0
@@ -170,7 +172,8 @@ class _Answer:
         if os.name == "posix" and status == -signal.SIGXCPU:
             raise late
         if status in (OUT_OF_MEMORY, -signal.SIGSEGV, -signal.SIGABRT):
-            raise BunrakuError(f"this needs more than {megabytes} MB\n  advice: ask for less, or run it with the command line")
+            limit = f"this needs more than {megabytes} MB, the stage's limit for a dropped file, or it crashed"
+            raise BunrakuError(f"{limit}\n  advice: make the file smaller or the motion shorter, or run it with the command line")
         raise BunrakuError(f"the process that worked on this ended with status {status}\n  advice: try it with the command line")
 
 

@@ -116,7 +116,7 @@ def serve(
 ) -> Serving:  # fmt: skip
     """A stage served in a thread, for notebooks, scripts and tests; used with `with`.
 
-    entries: the list
+    entries: what the page lists
     host, port: where it listens; 0 picks a free port
     opener: turns a dropped file into entries
     exporters: write a piece to a path, by suffix
@@ -135,16 +135,16 @@ def play(
 ) -> None:  # fmt: skip
     """Opens the stage in the browser, and serves it until Ctrl-C.
 
-    entries: the list
+    entries: what the page lists
     host, port: where it listens; the default port gives way to a free one where it is taken
     opener, exporters: as in `serve`
     browser: whether to open a browser; by default, where there is a display
-    out: a folder
+    out: the folder for files that are written where no browser is opened; None writes none
     console: where messages are printed
     heard: called when Ctrl-C is heard, before connections are closed
 
-    Without a browser the address is printed, and the recorded entries are written to `out`: all as an HTML file that plays by a
-    double click, and the first as a video where there is an exporter for it.
+    The address is printed. Where no browser is opened, the recorded entries are written to `out`: all as show.html, which plays
+    by a double click, and the first as show.mp4 where there is an exporter for "mp4".
     """
     console = console or Console()
     serving = _served(Stage(entries, opener=opener, exporters=exporters), host, port)
@@ -168,7 +168,7 @@ def play(
 
 
 def _say_no_display(console: Console, serving: Serving, host: str) -> None:
-    console.print("There is no display, so no browser is opened. The stage is served until Ctrl-C.", highlight=False)
+    console.print("No browser is opened. The stage is served until Ctrl-C.", highlight=False)
     if host == "127.0.0.1":
         tunnel = f"ssh -L {serving.port}:127.0.0.1:{serving.port} {socket.gethostname()}"
         console.print(f"To see it from another machine:  {tunnel}  and open the address there.", soft_wrap=True, highlight=False)

@@ -197,10 +197,13 @@ class CentreOfMass(_OfFrame):
 
 @dataclass(frozen=True, eq=False)
 class Posture(Task):
-    """Variables are at some values. Of low priority unless said otherwise."""
+    """Variables have given values; without a target, those of the `start` of `Inverse`.
+
+    Its priority is 100 by default: it gives way to every task with a smaller number.
+    """
 
     target: ArrayLike | Mapping[str, float] | None = None
-    """A whole q, or a few values by name [rad or m]."""
+    """A whole q, or a few values by name [rad or m]; None keeps the variables where `Inverse` starts."""
     variables: Sequence[str] | None = None
     """Names of the variables that count, where the target is a whole q; by default all."""
     priority: int = field(default=100, kw_only=True)

@@ -47,7 +47,7 @@ class GuideOrder(Order):
     inputs: InputLog | CommandList = ()
     """Times [s] and commands, or a log that was saved on the stage."""
     scene: Scene | None = None
-    """What is around; None is the room of the paper for the humanoid of the library, otherwise a plain floor."""
+    """What is around; None is two steps and a door for the humanoid of the library, otherwise a plain floor."""
     physics: bool = False
     """Whether the robot is simulated in MuJoCo."""
     seconds: float = 2.0

@@ -80,15 +80,15 @@ def guide(
 
     humanoid: a humanoid, "humanoid" for that of the library, or a humanoid file
     inputs: an input log that was saved on the stage, its file, or pairs of a time [s] and a command
-    scene: what is around, or its file; None is the room of the paper for the humanoid of the library, otherwise a plain floor
+    scene: what is around, or its file; None is two steps and a door for the humanoid of the library, otherwise a plain floor
     physics: simulate the robot in MuJoCo, with position servos and a stabiliser
     seconds: how long to go on after the last input [s]
     seed: kept in the result; nothing is random
     progress: is called with the stage "guiding"
 
-    Returns a `Guided`. Its outcome is not ok where a command was refused, or, in physics, where the robot fell: the motion ends
-    there. Ctrl-C ends it with the motion so far. Raises FileError where a file cannot be read, and BunrakuError where inputs are
-    out of order.
+    Returns a `Guided`. Its outcome is not ok if a command was refused or, in physics, the robot fell. After a refusal the humanoid
+    comes to rest and obeys later inputs; a fall ends the motion. Ctrl-C ends it with the motion so far. Raises FileError where a
+    file cannot be read, and BunrakuError where inputs are out of order.
     """
     advice = 'give "humanoid", a humanoid file, or what load_humanoid(…) gives'
     require_kind("humanoid", humanoid, (Humanoid, str, os.PathLike), expected="a Humanoid or a file", advice=advice)
