@@ -11,10 +11,13 @@ import pytest
 
 from bunraku import io, library
 from bunraku.errors import BunrakuError
+from bunraku.io.shipped import found
 from bunraku.kernels.folders import user_cache
 from bunraku.motion import Motion
 from bunraku.progress import Progress
+from bunraku.stage import Recorded
 from bunraku.stage.confined import Cancelled, Confined
+from bunraku.stage.uploads import Uploads
 from tests.patience import PATIENCE
 from tests.stage.confined_work import attempts, die, fill, shout, wait
 
@@ -142,3 +145,17 @@ def test_work_that_is_cancelled_or_fails(confined: Confined, tmp_path: Path) -> 
     assert heard == [Progress("waiting", 0.5)]
     with pytest.raises(BunrakuError, match="failed at this file: ZeroDivisionError"):
         confined.run(shout, folder=tmp_path, seconds=PATIENCE)
+
+
+def test_a_shipped_order_runs_where_nothing_else_can_be_opened(tmp_path: Path) -> None:
+    """Its scene has meshes of bunraku's own, libraries make temporary files, and the work tells how far it is."""
+    uploads = Uploads("bunraku.verbs.entries:entries_of")
+    try:
+        (entry,) = uploads.open([("factory.yaml", found("factory").read_bytes())])
+        told: list[Progress] = []
+        shown = entry.open(progress=told.append)
+    finally:
+        uploads.close()
+    assert isinstance(shown, Recorded)
+    assert {"person", "robot", "object"} <= set(shown.motion.names)
+    assert {word.stage for word in told} >= {"roadmap", "recheck"}

@@ -13,6 +13,7 @@ import math
 import os
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ def confine(folder: Path, *, seconds: float, megabytes: int) -> None:
     if hasattr(os, "nice"):
         os.nice(5)  # live figures and other visitors come first
     os.chdir(here)
+    tempfile.tempdir = str(here)  # temporary files of libraries too
     be_worker()  # kernels that are still to be compiled are compiled here: this process starts no others
     _limit(seconds, megabytes)
     _landlock([*_libraries()], [here, user_cache()])

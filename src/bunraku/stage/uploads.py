@@ -17,6 +17,7 @@ from typing import Any, cast
 from bunraku.errors import BunrakuError, BunrakuWarning, FileError
 from bunraku.figure import Mesh
 from bunraku.figure.mesh_file import read_mesh
+from bunraku.kernels.folders import user_cache
 from bunraku.progress import Listener, Progress
 from bunraku.stage.confined import Cancelled, Confined
 from bunraku.stage.confinement import PACKAGE
@@ -248,10 +249,10 @@ def _made(opener: str, path: Path, number: int, largest: int, progress: Listener
 
 
 def own_meshes(thing: Recorded | Live, folder: Path) -> Recorded | Live:
-    """The `thing`, if all its meshes lie in the `folder` or come with bunraku; raises FileError otherwise."""
+    """The `thing`, if all its meshes lie in the `folder` or are bunraku's own; raises FileError otherwise."""
     for file in mesh_files(thing):
         path = Path(file).resolve()
-        if not path.is_relative_to(folder.resolve()) and not path.is_relative_to(PACKAGE):
+        if not any(path.is_relative_to(home) for home in (folder.resolve(), PACKAGE, user_cache().resolve())):
             raise FileError("the mesh was not dropped with the figure", path=path.name, advice="drop both at once")
     return thing
 

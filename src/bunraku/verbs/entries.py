@@ -16,7 +16,7 @@ def entries_of(path: Path) -> list[Entry]:
     """The entries of the file `path`; raises FileError at once if there is a mistake in it."""
     thing = load(path)
     if isinstance(thing, Order):
-        return [Entry(thing.title, lambda: thing.recorded(thing.run()), str(thing))]
+        return [Entry(thing.title, lambda progress=None: thing.recorded(thing.run(progress=progress)), str(thing))]
     if isinstance(thing, Humanoid):
         return [run.entry(str(path))]
     return dropped_files.shown(thing, path.stem)
