@@ -25,14 +25,15 @@ def thing_named(name: str, *, into: Path | None = None) -> Any:
     into: the file that it goes into; an order is refused before it runs if that cannot hold a motion.
     """
     from bunraku.io.outputs import MOTION_SUFFIXES, require
+    from bunraku.locomotion.guide.humanoid import Humanoid
     from bunraku.verbs.loading import load
     from bunraku.verbs.order import Order, motion_of
 
     thing = load(name)
-    if hasattr(thing, "run") or isinstance(thing, Order):
+    if isinstance(thing, Order):
         require(into, MOTION_SUFFIXES, "a motion")
         return motion_of(thing.run())
-    return getattr(thing, "figure", thing) if type(thing).__name__ == "Humanoid" else thing
+    return thing.figure if isinstance(thing, Humanoid) else thing
 
 
 Source = Annotated[

@@ -76,7 +76,7 @@ def _hook(folder: Path) -> Any:
             return
         if event != "open" and any(path.is_relative_to(root) for root in (*roots, Path("/usr"))):
             return  # imports look for their files
-        reading = event != "open" or (isinstance(args[1], str | None) and not set(args[1] or "r") & set("wax+"))
+        reading = event != "open" or not args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
         if reading and path.is_relative_to(package):
             return
         if reading and path.suffix.lower() not in DATA_SUFFIXES and any(path.is_relative_to(root) for root in roots):

@@ -9,7 +9,7 @@ from typing import Any
 
 from bunraku import io
 from bunraku.errors import FileError, UnknownName
-from bunraku.figure import library
+from bunraku.figure import Figure, library
 from bunraku.io.shipped import found, shipped_orders
 from bunraku.io.yaml import yaml_reader
 from bunraku.verbs.order import Order
@@ -38,9 +38,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Any:
     """
     file = found(Path(path))
     if not file.suffix and not file.exists():
-        if str(path) in library.names() or not shipped_orders():
-            return library.named(str(path))
-        return _named(str(path))
+        return _figure_named(str(path))
     if file.suffix.lower() in (".yaml", ".yml"):
         root = yaml_reader.read(file)
         reader = next((reader for word, reader in ORDERS_BY_FIRST_WORD.items() if root.get(word) is not None), None)
@@ -68,8 +66,8 @@ def order_class(verb: str) -> type[Order]:
     return found_class
 
 
-def _named(name: str) -> Any:
-    """Figures like `chain12` are made on demand; any other name is unknown."""
+def _figure_named(name: str) -> Figure:
+    """The figure of the library called `name`; raises UnknownName, which also lists the shipped orders, where there is none."""
     try:
         return library.named(name)
     except UnknownName:
