@@ -1,4 +1,4 @@
-"""What touches what: figures, themselves and the scene."""
+"""Collision checking: distances and overlaps between figures, within one figure, and with the scene."""
 
 from bunraku.collision.between_samples import Passage
 from bunraku.collision.collision_report import CollisionReport, Hit

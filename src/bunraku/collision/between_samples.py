@@ -1,8 +1,9 @@
-"""Between samples: free means free.
+"""Whether the straight line between two configurations is free of collisions on its whole length, not only at samples.
 
-Along the straight line from q_a to q_b every variable stays within half its step of the middle. No point of a shape can
-then get farther than the bound of `shape_motion.travels`, so a pair that is farther apart than both bounds together is free on
-the whole line. The others are asked again on either half, until they are free, or touch, or are too near to tell.
+Along the line from q_a to q_b every variable stays within half its step, |q_b − q_a| / 2, of its value at the middle.
+`shape_motion.travels` bounds how far any point of a shape then moves. A pair of shapes that is farther apart at the middle
+than the sum of their bounds is free on the whole line. Otherwise the line is halved and both halves are checked, until every
+pair is free, or one touches, or one is too near to decide.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Passage:
-    """Whether a curve or line between two configurations is free for certain; if not, where, and what comes too near."""
+    """Whether a curve or line between two configurations is certain to be free; if not, where, and which things come too near."""
 
     free: bool
     s: float = 0.0
-    """How far along the way the trouble is, from 0 to 1."""
+    """Where they come too near: fraction of the way, from 0 to 1."""
     a: str = ""
     b: str = ""
     value: float = math.inf
-    """The distance there [m]. It may be positive: nearer than can be told apart from touching."""
+    """Their distance there [m]. It may be positive: too near to prove that they do not touch."""
 
     def __repr__(self) -> str:
         if self.free:
@@ -40,10 +41,10 @@ class Passage:
 
 
 def passage(narrow: NarrowPhase, names: tuple[str, ...], q_a: Array, q_b: Array, *, margin: float, resolution: float) -> Passage:
-    """The first trouble on the straight line between two configurations, looked for coarse to fine, the earlier half first.
+    """A place on the straight line between two configurations that is not free, if there is one; earlier halves are searched first.
 
-    narrow: the world. names: of its things. q_a, q_b: the ends [rad or m].
-    margin: the least distance that must be kept [m]. resolution: what is nearer to it than this is not called free [m].
+    narrow: the world. names: the names of its things. q_a, q_b: the ends [rad or m].
+    margin: the least distance that must be kept [m]. resolution: a pair nearer to the margin than this is not called free [m].
     """
     flat, step = narrow.flat, q_b - q_a
     pending = [(0.0, 1.0)]
@@ -64,10 +65,10 @@ def passage(narrow: NarrowPhase, names: tuple[str, ...], q_a: Array, q_b: Array,
 
 
 def denser(flat: WorldArrays, Q: Array, *, step: float, shapes: NDArray[np.bool_] | None = None) -> tuple[Array, Array]:
-    """Samples between those of Q such that no point of a shape gets farther than `step` [m] from one to the next.
+    """Samples of Q and more between them, so that no point of a shape moves more than `step` [m] from one to the next.
 
     flat: the world. Q: configurations (T, n_q). step: [m]. shapes: which shapes count (a mask); None counts all.
-    Returns the places of the samples, in rows of Q (0 to T − 1), and the samples.
+    Returns the position of each sample in rows of Q (2.5 is halfway between rows 2 and 3), and the samples.
     """
     if len(Q) < 2:
         return np.arange(len(Q), dtype=float), Q
@@ -76,7 +77,7 @@ def denser(flat: WorldArrays, Q: Array, *, step: float, shapes: NDArray[np.bool_
     travel(flat, np.ascontiguousarray(middle), np.ascontiguousarray(half), reach)
     if shapes is not None:
         reach = reach[:, shapes]
-    # The bound on the speed holds on the whole interval, so equal parts of it take equal shares of the way.
+    # `reach` is a bound on the speed times half the interval, so it divides evenly over equal parts of the interval.
     parts = np.maximum(np.ceil(2.0 * reach.max(1, initial=0.0) / step), 1.0).astype(np.int64)
     place = np.concatenate([*(k + np.arange(n) / n for k, n in enumerate(parts)), [len(Q) - 1.0]])
     k = np.minimum(place.astype(np.int64), len(Q) - 2)

@@ -1,7 +1,7 @@
-"""A tree of boxes over triangles or obstacles, and the walks through it: nearest, inside.
+"""A tree of axis-aligned bounding boxes over triangles or obstacles, and its queries: the nearest triangle, a point inside.
 
-Nodes stand in the order of a walk: the left child follows its parent, `right` says where the other one is. A leaf
-holds `count` things from `first` on. Several trees may share their arrays; each is known by its root.
+Nodes are stored depth first: the left child follows its parent, `right` is the index of the other child. A leaf
+holds `count` items from index `first` on. Several trees may share the same arrays; each is identified by its root's index.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ from bunraku.collision.closest_points import crosses, inverse_way, meets_box, to
 from bunraku.kernels.compile import inline, kernel
 from bunraku.spatial.algebra import dot3, get3, sub3
 
-STACK_DEPTH = 512  # nodes that wait in a walk, at most
-RAY = (0.5377216219, 0.3141864957, 0.7823913746)  # a direction that no modelled edge or face is parallel to
+STACK_DEPTH = 512  # the most nodes that wait on the stack of a traversal
+RAY = (0.5377216219, 0.3141864957, 0.7823913746)  # a direction that edges and faces of models are not parallel to
 
 
 @kernel
 def build(lo, hi, ints, boxes, order):
-    """Fills ints (n, 3) as right, first, count and boxes (n, 6) over the boxes lo–hi; returns how many nodes there are.
+    """Builds a tree over items with the boxes lo–hi; returns the number of nodes.
 
-    Splits at the mean of the centres along the longest side; where that would shave off a sliver, into halves.
+    Writes a row of ints (right, first, count) and of boxes (lo, hi) for each node, and the items in the order of the leaves.
+    Splits at the mean of the centres along the longest side; if one part would hold less than a sixteenth, into halves.
     """
     n = lo.shape[0]
     for i in range(n):
         order[i] = i
-    stack = np.empty((STACK_DEPTH, 3), np.int64)  # first, last, and the parent whose right child it is
+    stack = np.empty((STACK_DEPTH, 3), np.int64)  # first item, last item + 1, and the parent if this is its right child, else −1
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, -1
     top, nodes = 1, 0
     while top > 0:
@@ -59,7 +60,7 @@ def build(lo, hi, ints, boxes, order):
 
 @inline
 def _parted(lo, hi, order, first, last, k):
-    """Puts what lies below the mean first; returns where the rest begins."""
+    """Reorders items so that those whose centre along axis k is below the mean come first; returns where the others begin."""
     total = 0.0
     for i in range(first, last):
         total += lo[order[i], k] + hi[order[i], k]
@@ -79,7 +80,7 @@ def corners(boxes, i):
 
 @inline
 def away(boxes, i, x):
-    """Squared distance from x to a box."""
+    """Squared distance from the point x to box i; 0 inside."""
     total = 0.0
     for k in range(3):
         gap = max(boxes[i, k] - x[k], x[k] - boxes[i, 3 + k])
@@ -99,7 +100,7 @@ def vertices(triangles, i):
 
 @inline
 def nearest(ints, boxes, triangles, root, a, b, bound, stack):
-    """(distance, x on a–b, y on the surface, triangle), or (bound, …, −1) where no triangle is closer than the bound.
+    """(distance, x on the segment a–b, y on the surface, triangle), or (bound, …, −1) where no triangle is closer than the bound.
 
     A segment that passes through the surface has the distance 0.
     """
@@ -137,7 +138,7 @@ def nearest(ints, boxes, triangles, root, a, b, bound, stack):
 
 @inline
 def inside(ints, boxes, triangles, root, x, stack):
-    """Whether the closed, consistently oriented surface winds around x: crossings of a ray, each with its sign."""
+    """Whether the point x is inside of a closed, consistently oriented surface: a ray's signed crossings do not cancel."""
     far = 2.0 * (1.0 + abs(x[0]) + abs(x[1]) + abs(x[2]))
     for k in range(6):
         far += 2.0 * abs(boxes[root, k])

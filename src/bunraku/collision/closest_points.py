@@ -1,8 +1,7 @@
 """Closest points of segments, triangles, boxes and half-spaces, for kernels. Points are tuples.
 
-A sphere is a segment of length zero with a radius, a capsule a segment with a radius: while the segment stays outside
-of a convex thing, the signed distance of the round shape is that of the segment minus the radius, also when the
-round shape has entered.
+A capsule is a segment with a radius; a sphere is a capsule of length zero. While the segment itself stays outside of a
+convex body, the signed distance of the capsule is the distance of the segment minus the radius, also where it is negative.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def between_segments(a, b, c, d):
 
 @inline
 def _above(n, x, p0, p1, p2):
-    """Whether x lies straight above or below the triangle, whose normal (of any length) is n."""
+    """Whether x projects into the triangle along its normal n (of any length)."""
     if dot3(n, cross(sub3(p1, p0), sub3(x, p0))) < 0.0:
         return False
     if dot3(n, cross(sub3(p2, p1), sub3(x, p1))) < 0.0:
@@ -52,7 +51,7 @@ def _above(n, x, p0, p1, p2):
 
 @inline
 def to_triangle(a, b, p0, p1, p2, bound):
-    """(squared distance, x on a–b, y on the triangle) of the closest points; `bound` where nothing is closer than that.
+    """(squared distance, x on the segment a–b, y on the triangle) of the closest points; `bound`, also squared, if none is closer.
 
     A segment that passes through the triangle has the distance 0.
     """
@@ -75,7 +74,7 @@ def to_triangle(a, b, p0, p1, p2, bound):
         if b_above and hb * hb < best * nn:
             best, x, y = hb * hb / nn, b, axpy3(-hb / nn, n, b)
         if a_above and b_above:
-            return best, x, y  # the height is linear along the segment
+            return best, x, y  # the height over the triangle is linear along the segment: one end is the closest
     for k in range(3):
         start, end = (p0, p1) if k == 0 else (p1, p2) if k == 1 else (p2, p0)
         on_segment, on_edge = between_segments(a, b, start, end)
@@ -88,14 +87,14 @@ def to_triangle(a, b, p0, p1, p2, bound):
 
 @inline
 def above_plane(a, b, n, offset):
-    """(height, lower end) of a segment over the half-space n·x ≤ offset."""
+    """(height of the lower end, lower end) of the segment a–b over the half-space n·x ≤ offset."""
     ha, hb = dot3(n, a) - offset, dot3(n, b) - offset
     return (ha, a) if ha <= hb else (hb, b)
 
 
 @inline
 def inverse_way(a, b):
-    """1 over each part of b − a; where the segment does not move along an axis, a number that stands for never."""
+    """1 over each component of b − a; 1e30 for components that are zero."""
     u, v, w = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     never = 1e30
     return (
@@ -107,8 +106,8 @@ def inverse_way(a, b):
 
 @inline
 def meets_box(a, inverse, lo, hi, margin):
-    """Whether a segment from a, given by `inverse_way`, enters the box widened by a margin: its slabs overlap in time."""
-    margin += 1e-12  # what `inverse_way` leaves out
+    """Whether the segment that starts in a and has this `inverse_way` enters the box lo–hi widened by `margin` (slab method)."""
+    margin += 1e-12  # `inverse_way` takes smaller components as zero
     enter, leave = 0.0, 1.0
     for k in range(3):
         first, second = (lo[k] - margin - a[k]) * inverse[k], (hi[k] + margin - a[k]) * inverse[k]
@@ -118,7 +117,7 @@ def meets_box(a, inverse, lo, hi, margin):
 
 @inline
 def crosses(x, way, p0, p1, p2):
-    """±1 if the ray from x along `way` passes through the triangle, by the side that it comes from; else 0."""
+    """±1 if the ray from x in the direction `way` passes through the triangle, by the side that it comes from; else 0."""
     e, f = sub3(p1, p0), sub3(p2, p0)
     h = cross(way, f)
     det = dot3(e, h)

@@ -1,4 +1,4 @@
-"""coal, an extra: imported when the first pair needs it. It has no wheels for Windows and brings 300 MB."""
+"""coal, an optional collision library, imported when a pair first needs it: it takes 300 MB and has no wheels for Windows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def has_coal() -> bool:
 
 
 class _Coal:
-    """The module `coal`; asking it for anything raises MissingExtra where it is not installed."""
+    """Stands for the module `coal`; every attribute raises MissingExtra where coal is not installed."""
 
     def __getattr__(self, name: str) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""What coal decides: pairs of which one is neither round, nor a plane, nor triangles."""
+"""Distances by coal, for the pairs whose distance the kernel of `near_pairs` only bounds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 class Witness(NamedTuple):
-    """Signed distance and where it is: p_B − p_A = value · normal."""
+    """Signed distance of two things [m], and the points between which it is measured: p_B − p_A = value · normal."""
 
     value: float
     p_A: Array
@@ -31,7 +31,7 @@ class Witness(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NarrowPhase:
-    """coal's geometries of all things, and the places of the static ones."""
+    """The things of a world as coal's geometries, with the poses of the static ones."""
 
     flat: WorldArrays
     things: tuple[Thing, ...]
@@ -39,32 +39,32 @@ class NarrowPhase:
 
     @functools.cached_property
     def geometries(self) -> tuple[Any, ...]:
-        """Of all things; raises MissingExtra where coal is not installed."""
+        """coal's geometries of all things; raises MissingExtra where coal is not installed."""
         half_space = coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
         return tuple(half_space if thing.solid is None else thing.solid.coal for thing in self.things)
 
     @functools.cached_property
     def places(self) -> tuple[Any, ...]:
-        """Of the static things."""
+        """The poses of the static things."""
         return tuple(coal.Transform3s(thing.X[:3, :3], thing.X[:3, 3]) for thing in self.static)
 
     @classmethod
     def of(cls, flat: WorldArrays, moving: list[Thing], static: list[Thing]) -> NarrowPhase:
-        """The things of a world, `moving` and `static`, whose arrays are `flat`."""
+        """Made of the things of a world, `moving` and `static`, and of its arrays `flat`."""
         return cls(flat, (*moving, *static), tuple(static))
 
     def at(self, q: Array) -> CoalQuery:
-        """Questions about the configuration `q`."""
+        """Queries at the configuration `q`."""
         return CoalQuery(self, q)
 
 
 class CoalQuery:
-    """Questions about one configuration `q` of the things in `narrow`."""
+    """Queries about the things in `narrow` at one configuration `q`."""
 
     def __init__(self, narrow: NarrowPhase, q: Array) -> None:
         self._narrow = narrow
         flat = narrow.flat
-        self._poses = np.empty((len(flat.joint), 4, 3))  # columns of the rotation, then the place
+        self._poses = np.empty((len(flat.joint), 4, 3))  # columns of the rotation, then the position
         shape_poses(flat.joints, flat.joint, flat.pose, q, self._poses)
         self._places: dict[int, Any] = {}
 
@@ -82,7 +82,7 @@ class CoalQuery:
         return geometries[i], self._place(i), geometries[j], self._place(j)
 
     def any_nearer(self, pairs: Iterable[tuple[int, int]], margin: float) -> bool:
-        """Whether the things of any of the `pairs`, by number, are nearer than `margin` [m]."""
+        """Whether any of the `pairs`, given as numbers of things, is nearer than `margin` [m]."""
         request: Any = None
         result: Any = None
         for i, j in pairs:
@@ -96,7 +96,7 @@ class CoalQuery:
         return False
 
     def distance(self, i: int, j: int, *, bound: float = math.inf) -> Witness | None:
-        """The signed distance of things number `i` and `j`; None where it is not below `bound` [m]."""
+        """The signed distance of the things with numbers `i` and `j`; None where it is not below `bound` [m]."""
         pair, result = self._pair(i, j), coal.DistanceResult()
         swallowed = self._swallowed(i, j)
         value = _distance(pair, result, math.inf if swallowed else bound)
@@ -106,14 +106,14 @@ class CoalQuery:
         p_A, p_B = np.array(result.getNearestPoint1()), np.array(result.getNearestPoint2())
         gap = p_B - p_A
         size = float(np.linalg.norm(gap))
-        # coal leaves the normal unset between meshes.
+        # Between meshes coal does not set the normal.
         normal = gap / size * math.copysign(1.0, value) if size > 1e-9 else np.array(result.normal)
-        if swallowed:  # inside, and away from the surface: the way out is at least as long
+        if swallowed:  # wholly inside: the way out is at least as long as the distance to the surface
             value, normal = -value, -normal
         return Witness(float(value), p_A, p_B, normal) if value < bound else None
 
     def _swallowed(self, i: int, j: int) -> bool:
-        """Whether a point of a moving thing is inside of a static mesh, of which coal knows the triangles only."""
+        """Whether a point of the moving thing i is inside of the static mesh j, of which coal knows only the triangles."""
         n, solid = len(self._poses), self._narrow.things[j].solid
         if j < n or solid is None or solid.surface is None or solid.surface.convex or not solid.surface.solid:
             return False
@@ -121,7 +121,7 @@ class CoalQuery:
         return bool(contains(flat.ints, flat.boxes, flat.triangles, flat.root[j - n], self._point(i)))
 
     def _point(self, i: int) -> Array:
-        """A point of a moving thing."""
+        """A point of the moving thing i, in the world."""
         solid, pose = self._narrow.things[i].solid, self._poses[i]
         assert solid is not None
         own = (solid.start + solid.end) / 2 if solid.point is None else solid.point
@@ -130,11 +130,11 @@ class CoalQuery:
 
 def _distance(pair: tuple[Any, Any, Any, Any], result: Any, bound: float) -> float:
     request, far = coal.DistanceRequest(), 1e200
-    # Normals are good to its root, and gradients need them; but of thousands of triangles, below 1e-10 one lies now and then.
+    # Normals, which gradients need, are accurate to the root of the tolerance. Below 1e-10 coal errs on some triangles of a mesh.
     request.gjk_tolerance = 1e-9 if any(shape.getObjectType() == coal.OT_BVH for shape in pair[::2]) else 1e-12
     result.min_distance = min(max(bound, 1e-9), far)  # coal does not look at triangles farther away
     value = coal.distance(*pair, request, result)
-    # It did not converge, and left that behind as the nearest so far; or gave up, and calls it contact.
+    # coal did not converge: it returned `far`, or gave up and reported contact. Its default tolerance may do better.
     if abs(value) >= far or value <= 0.0:
         request.gjk_tolerance = coal.DistanceRequest().gjk_tolerance
         result.clear()
@@ -144,8 +144,8 @@ def _distance(pair: tuple[Any, Any, Any, Any], result: Any, bound: float) -> flo
 
 
 def _deepest(pair: tuple[Any, Any, Any, Any]) -> Witness:
-    """coal's distance stops at the first triangle that overlaps; what counts is the deepest."""
-    many = 4096  # contacts of a mesh, of which the deepest counts
+    """The deepest contact of a pair that overlaps; coal's distance stops at the first triangle that does."""
+    many = 4096  # the most contacts of a mesh among which the deepest is sought
     request, result = coal.CollisionRequest(coal.CollisionRequestFlag.CONTACT, many), coal.CollisionResult()
     coal.collide(*pair, request, result)
     contacts = list(result.getContacts())

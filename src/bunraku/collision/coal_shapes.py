@@ -1,4 +1,4 @@
-"""Geometries as collision sees them: coal's geometry, and the segment with a radius that they are or lie within."""
+"""Geometries for collision checking: coal's geometry, and a capsule (a segment with a radius) that contains it."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class CollisionSolid:
-    """A geometry in its own axes."""
+    """A geometry in its own axes, with a capsule that contains it."""
 
     shape: Geometry | TriangleSurface
     start: Array
     end: Array
     radius: float
-    """Every point is within `radius` of the segment start–end."""
+    """Every point of the geometry is within `radius` of the segment start–end [m]."""
     half: Array
-    """Every point is within the box ± half around the middle of the segment: tighter where it is flat."""
+    """Every point is in the box ± half about the middle of the segment [m]; for a flat geometry this is tighter."""
     round: bool = False
-    """Whether it *is* the segment with the radius."""
+    """Whether the geometry is equal to the capsule."""
     surface: TriangleSurface | None = None
-    """Its triangles, where they are exact."""
+    """Its triangles, if it is a box or a mesh."""
     point: Array | None = None
-    """A point of it, where that is not the middle of the segment."""
+    """A point of the geometry; None: the middle of the segment is one."""
 
     @functools.cached_property
     def coal(self) -> Any:
@@ -55,7 +55,7 @@ class CollisionSolid:
 
 @functools.lru_cache(maxsize=1024)
 def solid(geometry: Geometry) -> CollisionSolid:
-    """A `geometry` of a shape or an obstacle, for collision; raises TypeError for planes and heightfields, which have no hull."""
+    """The solid of a shape's or an obstacle's `geometry`; raises TypeError for planes and heightfields."""
     match geometry:
         case Sphere(radius):
             return CollisionSolid(geometry, np.zeros(3), np.zeros(3), radius, np.full(3, radius), round=True)
@@ -76,7 +76,7 @@ def solid(geometry: Geometry) -> CollisionSolid:
 
 
 def of_surface(surface: TriangleSurface) -> CollisionSolid:
-    """Triangles of a `surface`, for collision."""
+    """The solid of a `surface` of triangles."""
     hull = _hull(surface.vertices)
     point = np.asarray(surface.vertices[0])
     return CollisionSolid(surface, *hull, surface=surface, point=point)
@@ -100,7 +100,7 @@ def _convex(surface: TriangleSurface) -> Any:
 
 
 def _tip(profile: Array) -> tuple[float, float]:
-    """Half length and radius of the smallest capsule about the z axis around points (distance from the axis, |z|)."""
+    """Half length and radius of the smallest capsule about the z axis around points given as (distance from the axis, |z|)."""
     far = float(profile[:, 1].max())
     tips = np.linspace(0.0, far, 33)
     beyond = np.maximum(profile[:, 1] - tips[:, None], 0.0)
@@ -110,7 +110,7 @@ def _tip(profile: Array) -> tuple[float, float]:
 
 
 def _hull(points: Array) -> tuple[Array, Array, float, Array]:
-    """A small capsule around points, along the axis for which it is smallest; and half a box around its middle."""
+    """A capsule around the points (start, end, radius), along the best of six axes; half sizes of a box about its middle."""
     middle = (points.min(0) + points.max(0)) / 2
     _, _, axes = np.linalg.svd(points - points.mean(0), full_matrices=False)
     found = []
@@ -124,5 +124,5 @@ def _hull(points: Array) -> tuple[Array, Array, float, Array]:
         found.append((reach**2 * (2 * tip + 4 / 3 * reach), reach, centre - tip * axis, centre + tip * axis))
     _, reach, start, end = min(found, key=lambda item: item[0])
     half = np.abs(points - (start + end) / 2).max(0)
-    # Rounding must not let a corner stick out.
+    # A little larger, so that rounding leaves no point outside.
     return start, end, reach * (1.0 + 1e-12) + 1e-15, half * (1.0 + 1e-12) + 1e-15

@@ -1,4 +1,4 @@
-"""What a check of a whole motion found."""
+"""The report of a collision check of a whole motion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Hit:
-    """Two things overlap from sample `first` to sample `last`; `depth` [m] is the most, at sample `deepest`."""
+    """Two things that overlap: at sample `first` first, at `last` last, and most at `deepest`, by `depth` [m]."""
 
     a: str
     b: str
@@ -28,24 +28,24 @@ class Hit:
 
 @dataclass(frozen=True, eq=False)
 class CollisionReport:
-    """Of a motion: the distance of the nearest pair at each sample, which pairs overlap, and the ways between."""
+    """What a check of a motion found: the distance of the nearest pair at each sample, and where things overlap."""
 
     clearance: Array
     """Signed distance of the nearest pair at each sample [m], (T,); inf where nothing can touch."""
     nearest: Distance | None
     """The nearest pair of the whole motion."""
     sample: int
-    """The sample at which that is."""
+    """The sample at which `nearest` is."""
     hits: tuple[Hit, ...]
     """Pairs that overlap at some sample, the earliest first."""
     passages: tuple[tuple[int, Passage], ...] | None = None
-    """With `between`: the ways from sample k to k + 1 that are not free, by k. None: they were not looked at."""
+    """The k whose line from sample k to k + 1 is not free, each with its trouble. None: lines between samples were not checked."""
 
     __repr__ = brief
 
     @property
     def free(self) -> bool:
-        """Nothing overlaps at any sample, nor between, if that was looked at."""
+        """Whether nothing overlaps at any sample, nor between samples if that was checked."""
         return not self.hits and not self.passages
 
     @property

@@ -1,4 +1,4 @@
-"""Things as convex bodies laid out flat, for proofs that ways are free. What is not convex is covered by pieces that are."""
+"""Things as convex bodies in flat arrays, for proofs that curves are free. What is not convex is covered by convex pieces."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from bunraku.spatial import se3
 Array = NDArray[np.float64]
 
 Bodies = namedtuple("Bodies", "own kind half radius points first count pose")
-"""Thing k has the pieces own[k] … own[k + 1]. A piece has a kind, half sizes of its core, a radius, points of its own, and
-its axes and centre (12) in the joint that carries it."""
+"""Thing k has the pieces own[k] to own[k + 1] − 1. A piece is a core with a radius: the core has a kind (one of CORE), half sizes,
+for a hull `count` points from `first` on, and a pose (its three axes, then its centre) in the joint that carries it."""
 
 
 class ConvexPiece(NamedTuple):
-    """A convex core with a radius, about X in the thing's own axes."""
+    """A convex core with a radius; X is the pose of the core in the thing's own axes."""
 
     kind: int
     half: Array
@@ -34,7 +34,7 @@ class ConvexPiece(NamedTuple):
 
 
 def bodies(things: list[Thing]) -> Bodies:
-    """Pieces of all `things`; planes, and static things that are known by their triangles, have none."""
+    """Pieces of all `things`. Planes and static meshes have none: kernels use the half-space and the triangles themselves."""
     rows: list[tuple[ConvexPiece, Array]] = []
     own = [0]
     for thing in things:
@@ -56,7 +56,7 @@ def bodies(things: list[Thing]) -> Bodies:
 
 
 def pieces(solid: CollisionSolid, *, most: int = 16) -> list[ConvexPiece]:
-    """Convex pieces that cover a `solid`: the solid itself where it is convex, else at most `most` of them."""
+    """Convex pieces that cover a `solid`: one where it is convex, else at most `most`."""
     if solid.round:
         return [ConvexPiece(CORE.segment, np.array([0.0, 0.0, np.linalg.norm(solid.end - solid.start) / 2]), solid.radius)]
     if isinstance(solid.shape, Box):
@@ -73,13 +73,13 @@ def _hull(points: Array) -> ConvexPiece:
     middle = (points.min(0) + points.max(0)) / 2
     try:
         corners = points[ConvexHull(points).vertices]
-    except QhullError:  # flat
+    except QhullError:  # the points lie in a plane
         corners = np.unique(points, axis=0)
     return ConvexPiece(CORE.hull, np.abs(corners - middle).max(0), 0.0, corners - middle, se3.pose(middle))
 
 
 def _clusters(surface: TriangleSurface, most: int) -> list[Array]:
-    """Corners of a convex surface; of any other, those of parts whose hulls together cover every triangle."""
+    """Corners of the parts of a surface: of one part if it is convex, else of at most `most` whose hulls cover every triangle."""
     parts = [surface.corners()]
     while not surface.convex and len(parts) < most:  # the longest part is halved
         spans = [float(np.ptp(part.reshape(-1, 3), axis=0).max()) if len(part) > 1 else 0.0 for part in parts]

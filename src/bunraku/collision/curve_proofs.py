@@ -1,8 +1,9 @@
-"""Proofs that the way along a curve is free, and keeps to its links: one kernel call for a whole curve.
+"""Proofs that a curve through configurations is free of collisions and keeps its links: one kernel call for a whole curve.
 
-On an interval of a curve no variable gets farther from its value at the middle than its largest rate times half the width, and
-so no point of a shape farther than `travels_along` says. A pair that is farther apart than that is free on the whole interval.
-One that is not is free on as much of the interval as its distance allows; the rest is asked again, coarse to fine.
+On an interval of the curve, no variable gets farther from its value at the middle than its largest rate times half the width.
+`travels_along` then bounds how far any point of a shape moves. A pair that is farther apart at the middle than its bounds is
+free on the whole interval. A nearer pair is free on a part about the middle, in proportion to its distance; the two ends of
+the interval that are left are checked again.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import carry, place
 
 Links = namedtuple("Links", "joint_a point_a joint_b point_b least most below")
-"""Points of two joints whose distance stays between `least` and `most`; `below`: how many joints each has below their fork."""
+"""Points on two joints whose distance must stay between `least` and `most` [m]; `below`: how many joints move each point alone."""
 
 
 class ProofStatus(NamedTuple):
-    """What a proof came to."""
+    """The result of a proof."""
 
     free: int = 0
     hit: int = 1
     """Something comes nearer than the margin."""
     link: int = 2
-    """A link is too short or too long."""
+    """The distance of a link is below its `least` or above its `most`."""
     unsure: int = 3
-    """Too near to tell, or too many intervals."""
+    """Not decided: an interval became too short, or there were too many."""
 
 
 PROOF = ProofStatus()
@@ -56,7 +57,7 @@ def _put_shape(world, bodies, i, R, p, P, reach, E):
 
 @inline
 def _link(world, links, k, R, p, S, half, kind, moving, D):
-    """(distance, how far it may change)."""
+    """(distance of the points of link k, bound on how far it changes over the interval)."""
     x = carry(R, p, ORIGIN, links.joint_a[k], (links.point_a[k, 0], links.point_a[k, 1], links.point_a[k, 2]), 1.0)
     y = carry(R, p, ORIGIN, links.joint_b[k], (links.point_b[k, 0], links.point_b[k, 1], links.point_b[k, 2]), 1.0)
     spare = 0.0
@@ -71,7 +72,7 @@ def _link(world, links, k, R, p, S, half, kind, moving, D):
 
 @inline
 def _swallowed(world, bodies, i, P, stack):
-    """Whether the middle of a shape's first piece is inside of a static solid."""
+    """Whether the centre of the first piece of shape i is inside of a static solid."""
     b = bodies.own[i]
     x = (P[b, 9], P[b, 10], P[b, 11])
     for s in range(world.kind.shape[0]):
@@ -87,9 +88,9 @@ def _swallowed(world, bodies, i, P, stack):
 
 @inline
 def _scratch(world, bodies):
-    """Room to work in: poses of joints (R, p, S), pieces in the world (P, reach), ends of shapes (E), and what queries need.
+    """Work arrays: joint poses and screws (R, p, S), pieces in the world (P, reach), ends of shapes (E), and what queries need.
 
-    Static pieces are in their places. `last` is the triangle that was nearest to each piece, and is likely to be so again.
+    Static pieces are already placed. `last` is the triangle that was nearest to each piece: it is tried first in the next query.
     """
     n, n_joints, n_pieces = world.joint.shape[0], world.joints.shape[0], bodies.kind.shape[0]
     R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
@@ -104,7 +105,7 @@ def _scratch(world, bodies):
 
 @kernel
 def free_samples(world, bodies, links, Q, margin, deep, out):
-    """out[t]: whether everything keeps the margin at Q[t] and links hold; with `deep`, also that nothing is inside of a solid."""
+    """out[t]: whether at Q[t] all pairs keep the margin and all links hold; with `deep`, also no shape is inside of a solid."""
     n, n_joints = world.joint.shape[0], world.joints.shape[0]
     R, p, S, P, reach, E, stack, gaps, W, D, last = _scratch(world, bodies)
     for t in range(Q.shape[0]):
@@ -135,13 +136,14 @@ def free_samples(world, bodies, links, Q, margin, deep, out):
 def free_along(world, bodies, links, curve, margin, resolution, out):
     """Whether the whole curve keeps the margin and its links: one of PROOF.
 
-    out: s, value, the two things or the link. Its start is taken to be free; its end, where most trouble is, comes first.
+    out: the parameter s and the distance where it fails, and the two things (or the link and −1). The start is assumed to be
+    free; the end, which fails most often, is checked first.
     """
     n, n_q, n_joints = world.joint.shape[0], curve.Q.shape[1], world.joints.shape[0]
     n_pairs, n_links = world.pairs.shape[0], links.least.shape[0]
     R, p, S, P, reach, E, stack, gaps, W, D, last = _scratch(world, bodies)
     q, half = np.empty(n_q), np.empty(n_q)
-    room, patience = 2048, 20_000  # the most intervals that wait, and that are looked at
+    room, patience = 2048, 20_000  # the most intervals that wait in the queue, and that enter it
     task, span = np.empty(room, np.int64), np.empty((room, 2))
     head, tail = 0, 0
     for start in (1.0, 0.0):
@@ -182,7 +184,7 @@ def free_along(world, bodies, links, curve, margin, resolution, out):
         if told and value >= floor + spare:
             continue
         out[0], out[1], out[2], out[3] = middle, value, a, b
-        if not value >= floor + resolution:  # also where it is not a number
+        if not value >= floor + resolution:  # true for NaN, too
             return PROOF.link if k < n_links else PROOF.hit
         share = (value - floor) / spare if told and spare > 0.0 else 0.0
         done = 0.5 * (end - start) * min(share, 1.0)

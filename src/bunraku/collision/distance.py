@@ -1,4 +1,4 @@
-"""Distances between things, one and many."""
+"""The distance of one pair of things, and of many with gradients."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """Signed distance of two things [m]: negative is how far they overlap.
+    """Signed distance of two things [m]; a negative value is a penetration depth.
 
-    `p_A` and `p_B` are the points where they are nearest, or deepest in each other, in the world, and `normal` is the
-    direction in which B leaves A: p_B − p_A = value · normal.
+    `p_A` and `p_B` are their closest points in the world, or the deepest ones where they overlap. `normal` is the direction
+    in which B leaves A: p_B − p_A = value · normal.
     """
 
     value: float
@@ -36,14 +36,14 @@ class Distance:
 
 @dataclass(frozen=True, eq=False)
 class Clearances:
-    """Distances of m pairs, each as in `Distance`, and how they change with q."""
+    """Distances of m pairs, each as in `Distance`, with their gradients."""
 
     names: tuple[str, ...]
-    """Of all things."""
+    """The names of all things."""
     things: NDArray[np.int64]
-    """Which two each is about, (m, 2)."""
+    """The numbers of the two things of each pair, (m, 2)."""
     sample: NDArray[np.int64]
-    """Which sample each belongs to, (m,)."""
+    """The sample that each pair belongs to, (m,)."""
     value: Array
     p_A: Array
     p_B: Array
@@ -53,7 +53,7 @@ class Clearances:
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """By name."""
+        """The names of the two things of each pair."""
         return tuple((self.names[i], self.names[j]) for i, j in self.things.tolist())
 
     def __len__(self) -> int:

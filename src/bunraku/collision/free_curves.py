@@ -1,4 +1,4 @@
-"""Ways: whether whole curves are free, for certain."""
+"""Ways: proofs that samples and whole curves of configurations are free of collisions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ReachLink:
-    """Two points whose distance must stay between `least` and `most` [m]: how far an arm reaches from shoulder to grasp."""
+    """Two points whose distance must stay between `least` and `most` [m], such as an arm's shoulder and its grasp."""
 
     a: Point
     b: Point
@@ -35,23 +35,23 @@ class ReachLink:
     def __post_init__(self) -> None:
         if not 0.0 <= self.least < self.most < math.inf:
             raise BunrakuError(
-                f"{self.name}: from {self.least:.4g} m to {self.most:.4g} m\n  advice: least and most, in metres, with least < most"
+                f"{self.name}: from {self.least:.4g} m to {self.most:.4g} m\n  advice: give least and most in metres, least < most"
             )
 
 
 class Ways:
-    """Whether samples and curves in a world are free. What is called free is free: answers rest on lower bounds of distances.
+    """Whether samples and curves in a world are free. What is called free is certain to be: answers use lower bounds of distances.
 
-    world: figures and what is around.
+    world: figures and their scene.
     links: pairs of points whose distance has limits.
     margin: the least distance that must be kept [m].
-    resolution: what comes nearer to the margin than this is not called free [m].
-    Raises BunrakuError for numbers below zero, UnknownName for a link to a frame that does not exist.
+    resolution: a curve that comes nearer to the margin than this is not called free [m].
+    Raises BunrakuError for negative numbers, UnknownName for a link to a frame that does not exist.
     """
 
     def __init__(self, world: World, *, links: Iterable[ReachLink] = (), margin: float = 0.0, resolution: float = 5e-4) -> None:
         if not (0.0 <= margin < math.inf and 0.0 < resolution < math.inf):
-            raise BunrakuError(f"a margin of {margin} m and a resolution of {resolution} m\n  advice: metres, zero or more")
+            raise BunrakuError(f"a margin of {margin} m and a resolution of {resolution} m\n  advice: give metres, zero or more")
         self.world, self.margin, self.resolution = world, float(margin), float(resolution)
         self.links = tuple(links)
         self.bodies = bodies(list(world.things))
@@ -65,11 +65,11 @@ class Ways:
         return out
 
     def free_along(self, curve: WayCurve) -> bool:
-        """Whether the whole `curve` does, for certain."""
+        """Whether the whole `curve` is certain to keep the margin and the links."""
         return bool(self._along(curve, np.empty(4)) == PROOF.free)
 
     def along(self, curve: WayCurve) -> Passage:
-        """Whether the whole `curve` does; if not, where and why. `value` is the distance left, or that of a link from its limit."""
+        """The same; if not free, where and why. `value` [m] is the distance of the two things, or of a link to its nearer limit."""
         out = np.empty(4)
         status = self._along(curve, out)
         if status == PROOF.free:
@@ -83,7 +83,7 @@ class Ways:
 
     def _along(self, curve: WayCurve, out: Array) -> int:
         if not (np.isfinite(curve.Q).all() and np.isfinite(curve.control).all()):
-            raise NotFinite("a curve is not finite")
+            raise NotFinite("the curve is not finite")
         flat = self.world.flat
         return int(free_along(flat, self.bodies, self.flat_links, curve, self.margin, self.resolution, out))
 
@@ -104,7 +104,7 @@ def _laid_out(world: World, links: tuple[ReachLink, ...]) -> Links:
 
 
 def _place(world: World, point: Point) -> tuple[int, Array]:
-    """The joint that carries a point, in the count of the world, and where it is in there."""
+    """The joint that carries a point, as numbered in the world (−1: none), and the point in the frame of that joint."""
     if point.frame == WORLD:
         return -1, np.array(point.position)
     first = 0

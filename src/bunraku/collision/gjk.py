@@ -1,9 +1,9 @@
-"""Distance of convex bodies from below, for kernels (Gilbert, Johnson and Keerthi).
+"""A lower bound on the distance of two convex bodies, for kernels: the algorithm of Gilbert, Johnson and Keerthi (GJK).
 
-Each step knows a plane that parts the two bodies, so that what is returned never exceeds their distance, however early
-the search ends: enough to prove a way free, and to within one part in a million the distance itself.
+Each iteration yields a plane that separates the two bodies. The bound therefore never exceeds their distance, however early
+the search ends, which is what proofs need. When it converges, it is the distance to within one part in a million.
 
-A body is a core with a radius: the core has a kind, half sizes and an orientation; a row of `P` holds its three axes
+A body is a convex core with a radius. The core has a kind, half sizes and a pose; a row of `P` holds its three axes
 and its centre in the world. A triangle is a row of nine numbers.
 """
 
@@ -18,7 +18,7 @@ from bunraku.spatial.algebra import axpy3, cross, dot3, sub3
 
 
 class CoreKind(NamedTuple):
-    """What the core of a body is."""
+    """Kinds of cores."""
 
     box: int = 0
     cylinder: int = 1
@@ -29,12 +29,12 @@ class CoreKind(NamedTuple):
 
 
 CORE = CoreKind()
-TRIANGLE = 4  # one kind of core more; a plain number, for which the compiler makes code of its own: a tenth faster than a field
+TRIANGLE = 4  # one more kind of core; a plain constant, since the compiler then specializes the code for it: a tenth faster
 
 
 @inline
 def support(kind, half, points, first, count, P, row, d):
-    """The point of a core farthest along d."""
+    """The support point of a core: its point farthest along d."""
     if kind == TRIANGLE:
         best, at = -np.inf, 0
         for k in range(3):
@@ -72,7 +72,7 @@ def support(kind, half, points, first, count, P, row, d):
 
 @inline
 def _edge(a, b, i, j):
-    """(point of the segment nearest to the origin, which ends it rests on, as bits)."""
+    """(point of the segment a–b nearest to the origin, bits of the corners i, j that it depends on)."""
     u = sub3(b, a)
     uu = dot3(u, u)
     t = -dot3(a, u) / uu if uu > 0.0 else 0.0
@@ -85,7 +85,7 @@ def _edge(a, b, i, j):
 
 @inline
 def _face(a, b, c, i, j, k):
-    """The same for a triangle."""
+    """The same for the triangle a b c with the corners i, j, k."""
     u, v = sub3(b, a), sub3(c, a)
     n = cross(u, v)
     nn = dot3(n, n)
@@ -110,14 +110,14 @@ def _face(a, b, c, i, j, k):
 
 @inline
 def _beyond(a, b, c, d):
-    """Whether the origin and d lie on different sides of the face a b c; a flat tetrahedron has no inside."""
+    """Whether the face a b c separates the origin from d; always true for a flat tetrahedron, which has no inside."""
     n = cross(sub3(b, a), sub3(c, a))
     return dot3(n, sub3(d, a)) * -dot3(n, a) <= 0.0
 
 
 @inline
 def _nearest(W, n):
-    """The point of the simplex W[:n] nearest to the origin, and the corners it rests on, as bits; 0 bits is inside."""
+    """The point of the simplex W[:n] nearest to the origin, and the bits of the corners it depends on; 0: the origin is inside."""
     a = (W[0, 0], W[0, 1], W[0, 2])
     if n == 1:
         return a, 1
@@ -149,15 +149,15 @@ def _nearest(W, n):
 
 @inline
 def apart(kind, half, points, first, count, P, row, kind2, half2, points2, first2, count2, P2, row2, start, cap, W):
-    """A number that the cores' distance is not below: the distance itself, or at least `cap`; 0 where they overlap.
+    """A lower bound on the distance of two cores: the distance itself, or the first bound that reaches `cap`; 0 where they overlap.
 
-    `start` is a first guess of the way from the second to the first.
+    `start` is a first guess of the vector from the second core to the first.
     """
     v = start
     if dot3(v, v) == 0.0:
         v = (1.0, 0.0, 0.0)
     n, bound, before, joined = 0, 0.0, np.inf, False
-    for _ in range(48):  # steps, at most; a relative error of 1e-6 is good enough
+    for _ in range(48):  # at most; it ends once the relative error is below 1e-6
         vv = dot3(v, v)
         if joined and vv <= 1e-18:
             return 0.0

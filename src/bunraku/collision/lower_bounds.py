@@ -1,4 +1,4 @@
-"""How far apart things are at least, at a configuration: the kernels under proofs that ways are free."""
+"""Lower bounds on the distances of things at a configuration: the kernels under the proofs of `curve_proofs`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bunraku.kinematics.tree import carry
 
 @inline
 def put_piece(pose, b, j, R, p, P, half, radius, reach):
-    """Axes and centre of a piece in the world, and half the size of the world-axes box around it."""
+    """Writes the axes and centre in the world of piece b, carried by joint j, and the half sizes of its axis-aligned box."""
     for c in range(4):
         x = carry(R, p, ORIGIN, j, (pose[b, 3 * c], pose[b, 3 * c + 1], pose[b, 3 * c + 2]), 1.0 if c == 3 else 0.0)
         P[b, 3 * c], P[b, 3 * c + 1], P[b, 3 * c + 2] = x
@@ -23,7 +23,7 @@ def put_piece(pose, b, j, R, p, P, half, radius, reach):
 
 @inline
 def box_gap(P, b, half, radius, reach, boxes, node):
-    """A number that the distance of a piece to a world-axes box is not below: seen along the axes of one, then the other."""
+    """A lower bound on the distance of piece b to an axis-aligned box: its gap along the world's or the piece's axes."""
     total = 0.0
     for k in range(3):
         gap = max(boxes[node, k] - P[b, 9 + k], P[b, 9 + k] - boxes[node, 3 + k]) - reach[b, k]
@@ -46,7 +46,7 @@ def box_gap(P, b, half, radius, reach, boxes, node):
 
 @inline
 def _to_triangle(bodies, b, P, triangles, i, cap, W):
-    """A number that the distance of a piece and a triangle is not below."""
+    """A lower bound on the distance of piece b to triangle i, by GJK."""
     x = (triangles[i, 0] + triangles[i, 3] + triangles[i, 6]) / 3.0
     y = (triangles[i, 1] + triangles[i, 4] + triangles[i, 7]) / 3.0
     z = (triangles[i, 2] + triangles[i, 5] + triangles[i, 8]) / 3.0
@@ -62,7 +62,7 @@ def _to_triangle(bodies, b, P, triangles, i, cap, W):
 
 @inline
 def _triangle_gap(P, b, half, radius, triangles, i):
-    """A number that the distance of a piece and a triangle is not below, seen along the axes of the piece."""
+    """A cheaper lower bound on the distance of piece b to triangle i: the gaps along the axes of the piece."""
     total = 0.0
     for k in range(3):
         x, y, z = P[b, 3 * k], P[b, 3 * k + 1], P[b, 3 * k + 2]
@@ -78,7 +78,7 @@ def _triangle_gap(P, b, half, radius, triangles, i):
 
 @inline
 def to_surface(bodies, b, P, reach, ints, boxes, triangles, root, cap, last, stack, gaps, W):
-    """(bound, triangle): the distance of a piece from triangles, or `cap` where that is smaller. `last` is tried first."""
+    """(lower bound on the distance of piece b to a mesh, at most `cap`; nearest triangle, or −1). `last` is tried first."""
     best, found = cap, -1
     if last >= 0:
         gap = _to_triangle(bodies, b, P, triangles, last, best, W)
@@ -117,7 +117,7 @@ def to_surface(bodies, b, P, reach, ints, boxes, triangles, root, cap, last, sta
 
 @inline
 def between(bodies, b, c, P, cap, W):
-    """A number that the distance of two pieces is not below."""
+    """A lower bound on the distance of the pieces b and c, by GJK."""
     start = (P[b, 9] - P[c, 9], P[b, 10] - P[c, 10], P[b, 11] - P[c, 11])
     r = bodies.radius[b] + bodies.radius[c]
     return (
@@ -131,7 +131,7 @@ def between(bodies, b, c, P, cap, W):
 
 @inline
 def to_static(world, bodies, i, P, reach, cap, last, stack, gaps, W):
-    """The distance of shape i from everything static, or `cap` where that is smaller; and to which."""
+    """(lower bound on the distance of shape i to all static things, at most `cap`; number of the nearest thing, or −1)."""
     best, which = cap, -1
     n = world.joint.shape[0]
     for b in range(bodies.own[i], bodies.own[i + 1]):
@@ -161,7 +161,7 @@ def to_static(world, bodies, i, P, reach, cap, last, stack, gaps, W):
 
 @inline
 def to_shape(bodies, i, j, P, cap, W):
-    """The distance of two moving shapes, or `cap` where that is smaller."""
+    """A lower bound on the distance of the moving shapes i and j, at most `cap`."""
     best = cap
     for b in range(bodies.own[i], bodies.own[i + 1]):
         for c in range(bodies.own[j], bodies.own[j + 1]):

@@ -1,4 +1,4 @@
-"""The check of a whole motion."""
+"""The collision check of a whole motion."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Array = NDArray[np.float64]
 
 
 def check(narrow: NarrowPhase, names: tuple[str, ...], Q: Array, *, between: bool) -> CollisionReport:
-    """Clearance and overlaps at configurations `Q` (T, n_q), with `between` also on the lines from one to the next.
+    """Clearance and overlaps at configurations `Q` (T, n_q); with `between`, also on the lines from one to the next.
 
-    narrow: the world. names: of its things.
+    narrow: the world. names: the names of its things.
     """
     near = nearest(narrow, Q, rows(narrow.flat, Q, within=math.inf, mode=MODE.nearest))
     clearance = np.full(len(Q), math.inf)
@@ -37,7 +37,7 @@ def check(narrow: NarrowPhase, names: tuple[str, ...], Q: Array, *, between: boo
 
 
 def _hits(names: tuple[str, ...], deep: PairRows) -> tuple[Hit, ...]:
-    """Rows of one pair, over time, are one hit."""
+    """One hit for each pair: all its rows, over time."""
     of_pair: dict[tuple[str, str], list[int]] = {}
     for row, (i, j) in enumerate(deep.ints[:, 1:3].tolist()):
         of_pair.setdefault((names[i], names[j]), []).append(row)
@@ -51,7 +51,7 @@ def _hits(names: tuple[str, ...], deep: PairRows) -> tuple[Hit, ...]:
 
 
 def _passages(narrow: NarrowPhase, names: tuple[str, ...], Q: Array) -> tuple[tuple[int, Passage], ...]:
-    """The lines from sample to sample that are not free. Most are found free by one look at their middle."""
+    """The lines from sample to sample that are not free. One query at its middle proves most lines free."""
     middle, half = 0.5 * (Q[1:] + Q[:-1]), 0.5 * np.abs(np.diff(Q, axis=0))
     if not len(middle):
         return ()

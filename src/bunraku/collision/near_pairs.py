@@ -1,9 +1,9 @@
-"""The kernel under every query: which things come near each other at a configuration, and how near.
+"""The kernel under every query: which things are near each other at a configuration, and how near.
 
-Things are the shapes that move, by number, then the static ones. Every shape is, or lies within, a segment with a
-radius. Between round shapes, and from round shapes to planes, boxes and meshes, the answer is exact; for the others it
-is a bound, and coal decides. A row of answers is (sample, A, B, status) and (value, p_A, p_B, normal, margin), with
-p_B − p_A = value · normal.
+Things are numbered: first the shapes that move, then the static things. Each shape lies within a capsule (a segment with a
+radius); a *round* shape is equal to it. Distances between round shapes, and from round shapes to planes, boxes and meshes, are
+exact. For other pairs the kernel gives a lower bound, and coal the distance. An answer is one row of integers (sample, A, B,
+status) and one of floats (value, p_A, p_B, normal, margin), with p_B − p_A = value · normal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bunraku.spatial.algebra import axpy3, cross, dot3, scale3, sub3
 
 @inline
 def _emit(out, count, who, status, value, x, y, n, margin):
-    """One more row, written if there is room. `who` is (sample, A, B)."""
+    """Writes one more row if there is room; returns the new count. `who` is (sample, A, B)."""
     ints, floats = out
     if count < ints.shape[0]:
         ints[count, 0], ints[count, 1], ints[count, 2], ints[count, 3] = who[0], who[1], who[2], status
@@ -33,7 +33,7 @@ def _emit(out, count, who, status, value, x, y, n, margin):
 
 @inline
 def _across(u, v):
-    """A unit vector square to u, and to v where it can be."""
+    """A unit vector perpendicular to u and v; where these are parallel, to the longer one."""
     n = cross(u, v)
     size = dot3(n, n)
     if size <= 1e-24 * dot3(u, u) * dot3(v, v) or size == 0.0:
@@ -47,7 +47,7 @@ def _across(u, v):
 
 @inline
 def _round(a, b, r, c, d, s):
-    """(value, p_A, p_B, normal) of two segments with radii."""
+    """(value, p_A, p_B, normal) of two capsules: the segment a–b with radius r, and c–d with radius s."""
     x, y = between_segments(a, b, c, d)
     gap = sub3(y, x)
     size = np.sqrt(dot3(gap, gap))
@@ -57,9 +57,10 @@ def _round(a, b, r, c, d, s):
 
 @inline
 def _poked(ints, boxes, triangles, root, solid, a, b, r, triangle, stack):
-    """(value, p_A, p_B, normal) of a segment with a radius that passes through a surface, or is inside of it.
+    """(value, p_A, p_B, normal) of a capsule whose segment a–b passes through a surface, or is inside of it.
 
-    A solid is left on the shortest way of the deeper end; an open surface, on the side of the shorter piece.
+    The depth in a solid is that of the deeper end. At an open surface it is the height over the triangle of the end that is
+    nearer to it.
     """
     depth = -1.0
     x = y = a
@@ -77,7 +78,7 @@ def _poked(ints, boxes, triangles, root, solid, a, b, r, triangle, stack):
         n = cross(sub3(p1, p0), sub3(p2, p0))
         n = scale3(1.0 / np.sqrt(max(dot3(n, n), 1e-300)), n)
         ha, hb = dot3(n, sub3(a, p0)), dot3(n, sub3(b, p0))
-        if depth >= 0.0:  # an end on the surface itself: outward
+        if depth >= 0.0:  # an end lies on the surface itself: the normal points outward
             depth, n = 0.0, scale3(-1.0, n)
         else:
             if abs(ha) > abs(hb):
@@ -89,11 +90,11 @@ def _poked(ints, boxes, triangles, root, solid, a, b, r, triangle, stack):
 
 @inline
 def _to_surface(ints, boxes, triangles, root, surface, a, b, r, exact, margin, mode, stack):
-    """(status, or −1 where it is not near; value, p_A, p_B, normal) of a segment with a radius and static triangles."""
-    # Where something else is already deeper than r, only what passes through can be deeper still.
+    """(status, or −1 where they are not near; value, p_A, p_B, normal) of a capsule and a static surface of triangles."""
+    # A margin below −r: an earlier pair is deeper than r. Only a segment that passes through the surface can be deeper still.
     bound = max(r + margin, 1e-9)
     d, x, y, triangle = nearest(ints, boxes, triangles, root, a, b, bound, stack)
-    if d > 0.0:  # does not pass through; may still be wholly inside
+    if d > 0.0:  # the segment does not pass through the surface; it may still be wholly inside
         middle = (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
         within = (
             surface != SURFACE.open
@@ -107,7 +108,7 @@ def _to_surface(ints, boxes, triangles, root, surface, a, b, r, exact, margin, m
             return STATUS.exact if exact else STATUS.bound, d - r, axpy3(r, n, x), y, n
     elif not exact:
         return STATUS.bound, -r, x, y, ORIGIN
-    if mode == MODE.first or surface == SURFACE.convex:  # that it overlaps is enough; how deep in a convex thing, coal knows
+    if mode == MODE.first or surface == SURFACE.convex:  # overlap is all that is asked, or coal finds the depth in a convex solid
         return STATUS.deep, -r, x, y, ORIGIN
     value, x, y, n = _poked(ints, boxes, triangles, root, surface != SURFACE.open, a, b, r, triangle, stack)
     return STATUS.exact if value < margin else -1, value, x, y, n
@@ -115,7 +116,7 @@ def _to_surface(ints, boxes, triangles, root, surface, a, b, r, exact, margin, m
 
 @inline
 def _misses(pose, half, R, p, j, i, M, a, b, reach):
-    """Whether a segment stays farther than `reach` from the box around shape i of joint j, in the axes of that box."""
+    """Whether the segment a–b stays farther than `reach` from the box around shape i, which joint j carries."""
     x = carry(R, p, ORIGIN, j, (pose[i, 0, 0], pose[i, 1, 0], pose[i, 2, 0]), 0.0)
     y = carry(R, p, ORIGIN, j, (pose[i, 0, 1], pose[i, 1, 1], pose[i, 2, 1]), 0.0)
     z = cross(x, y)
@@ -127,7 +128,7 @@ def _misses(pose, half, R, p, j, i, M, a, b, reach):
 
 @inline
 def _between_shapes(world, t, cutoff, mode, R, p, E, M, D, out, count):
-    """Pairs of moving shapes: (count, the new cutoff, whether to stop)."""
+    """Writes the near pairs of moving shapes; returns (new count, new cutoff, whether to stop)."""
     moving = D.shape[0] > 0
     for pair in range(world.pairs.shape[0]):
         i, j = world.pairs[pair, 0], world.pairs[pair, 1]
@@ -142,7 +143,7 @@ def _between_shapes(world, t, cutoff, mode, R, p, E, M, D, out, count):
         value, x, y, n = _round(a, b, world.radius[i], c, d, world.radius[j])
         if value < margin:
             sure = world.round[i] and world.round[j]
-            if not sure:  # capsules are poor hulls of flat things: ask their boxes as well
+            if not sure:  # a capsule bounds a flat shape poorly: test its box as well
                 r, s = world.radius[i] + margin, world.radius[j] + margin
                 if not world.round[i] and _misses(world.pose, world.half, R, p, world.joint[i], i, M, c, d, s):
                     continue
@@ -158,7 +159,7 @@ def _between_shapes(world, t, cutoff, mode, R, p, E, M, D, out, count):
 
 @inline
 def _near_boxes(top_ints, top_boxes, top_order, static_box, a, b, reach, stack, near, count):
-    """Adds the static things whose boxes a segment comes as near as `reach` to the `count` in `near`; returns how many."""
+    """Appends to `near` the static things whose boxes are within `reach` of the segment a–b; returns the new count."""
     inverse = inverse_way(a, b)
     stack[0] = 0
     top = 1 if top_order.shape[0] > 0 else 0
@@ -183,14 +184,14 @@ def _near_boxes(top_ints, top_boxes, top_order, static_box, a, b, reach, stack, 
 
 @inline
 def against_static(world, t, cutoff, mode, E, D, stack, near, out, count):
-    """Moving shapes against static things: (count, the new cutoff, whether to stop)."""
+    """Writes the near pairs of a moving shape and a static thing; returns (new count, new cutoff, whether to stop)."""
     n, n_planes = world.joint.shape[0], world.planes.shape[0]
     near[:n_planes] = world.planes
     for i in range(n):
         a, b, r, round_ = start_of(E, i), end_of(E, i), world.radius[i], world.round[i]
         spare = D[i, world.chain[world.joint[i], 0]] if D.shape[0] > 0 else 0.0
         reach = max(r + cutoff + spare, 0.0)
-        # Few arrays at a time: handing over the whole world costs more than a plane.
+        # Single arrays as arguments: passing the whole world costs more than a test against a plane.
         n_near = _near_boxes(world.top_ints, world.top_boxes, world.top_order, world.static_box, a, b, reach, stack, near, n_planes)
         for k in range(n_near):
             s, margin, exact = near[k], cutoff + spare, round_
@@ -225,9 +226,9 @@ def against_static(world, t, cutoff, mode, E, D, stack, near, out, count):
 
 @kernel
 def near(world, Q, half, within, mode, ints, floats):
-    """Fills the rows of every sample of Q; returns how many there are, of which only as many as fit were written.
+    """Writes the rows of all samples of Q, as far as they fit; returns how many there are.
 
-    With `half` (T, n_q), a pair is near at q when it may come as near as `within` anywhere in the box q ± half.
+    A pair is near at q if its distance is below `within` [m]; with `half` (T, n_q), if it may be so anywhere in the box q ± half.
     """
     n, n_joints, n_static = world.joint.shape[0], world.joints.shape[0], world.kind.shape[0]
     R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
@@ -251,5 +252,5 @@ def near(world, Q, half, within, mode, ints, floats):
 
 @kernel
 def contains(ints, boxes, triangles, root, x):
-    """Whether a point is inside of a solid."""
+    """Whether the point x is inside of a closed surface."""
     return inside(ints, boxes, triangles, root, (x[0], x[1], x[2]), np.empty(STACK_DEPTH, np.int64))

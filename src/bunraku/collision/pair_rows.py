@@ -1,4 +1,4 @@
-"""Rows of answers: the kernel's, and what coal adds to them."""
+"""Rows of answers from the kernel `near`, completed by coal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class PairRows:
-    """Pairs that are near: (sample, A, B, status) and (value, p_A, p_B, normal, margin)."""
+    """Pairs that are near, one a row: ints (sample, A, B, status) and floats (value, p_A, p_B, normal, margin)."""
 
     ints: Ints
     floats: Array
@@ -33,7 +33,7 @@ class PairRows:
 
     @property
     def value(self) -> Array:
-        """Distances, or bounds of them [m], (m,)."""
+        """Distances, or lower bounds of them [m], (m,)."""
         return self.floats[:, 0]
 
     def where(self, mask: NDArray[np.bool_] | Ints) -> PairRows:
@@ -42,10 +42,10 @@ class PairRows:
 
 
 def rows(flat: WorldArrays, Q: Array, *, within: float, mode: int, half: Array | None = None) -> PairRows:
-    """Pairs that are near, as the kernel finds them; rows that are not STATUS.exact still want coal's answer.
+    """Pairs that are near, as the kernel finds them; rows that are not STATUS.exact still need coal's answer.
 
-    flat: the world. Q: configurations (T, n_q). within: how near [m]. mode: one of MODE.
-    half: half sizes (T, n_q) of boxes about the configurations; a pair is then near if it may be anywhere in its box.
+    flat: the world. Q: configurations (T, n_q). within: distance below which a pair is near [m]. mode: one of MODE.
+    half: half sizes (T, n_q) of boxes about the configurations; a pair is then near if it may be so anywhere in its box.
     """
     room, box = 64 + 64 * len(Q), np.zeros((0, 0)) if half is None else half
     while True:
@@ -94,7 +94,7 @@ def nearest(narrow: NarrowPhase, Q: Array, found: PairRows) -> PairRows:
 
 
 def _put(found: PairRows, row: int, witness: Witness | None) -> bool:
-    """Writes coal's answer over the bound."""
+    """Replaces the bound in a row by coal's answer; returns False where coal gave none."""
     if witness is None:
         return False
     found.ints[row, 3] = STATUS.exact

@@ -1,4 +1,4 @@
-"""How shapes move with q: where they are, how far they can get, and what that does to distances."""
+"""How shapes move with q: their poses, bounds on how far their points move, and gradients of distances."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from bunraku.spatial.algebra import axpy3, cross, dot3
 
 @inline
 def travels(joints, chain, S, j, a, b, r, half, D):
-    """D[m]: how far any point within a segment with a radius can get, relative to what carries its m-th joint upward.
+    """D[m]: bound on how far a point of a capsule moves by the m joints nearest above it, relative to what carries the m-th.
 
-    Joint k turns or slides by at most half[k] to either side of here. What is below it moves the point by D, and so
-    makes its lever arm longer by at most D: the speed under a screw is |ω × x + v|, largest at an end of the segment.
+    Each joint k turns or slides by at most half[k] to either side. Per unit of q_k it moves a point x by |ω × x + v|, which is
+    largest at an end of the segment. The joints below k have moved x by at most D[m − 1], which adds at most that to its lever.
     """
     D[0] = 0.0
     if j < 0:
@@ -31,12 +31,11 @@ def travels(joints, chain, S, j, a, b, r, half, D):
 
 @inline
 def travels_along(joints, chain, S, j, a, b, r, half, kind, D):
-    """D[m]: how far any point within a segment with a radius can get, relative to what carries its m-th joint upward.
+    """D[m] as in `travels`, but tighter on a straight interval of a curve (`kind` is INTERVAL.straight).
 
-    Each joint adds its own way times its lever, which what is below it may make longer (as in `travels`). Along a
-    straight way that is too much: ways of several joints add up as vectors. There, the velocity x' = Σ q'_k x_k holds at
-    the middle, and x'' = Σ q'_k (q'_k ω_k + 2 Σ q'_i ω_i) × x_k over the joints i above k, with every lever at its longest,
-    bounds how it changes.
+    `travels` adds lengths, although the motions of several joints add up as vectors. On a straight interval a point x has, at
+    the middle, the velocity x' = Σ q'_k x_k, where x_k = ω_k × x + v_k. Its change is bounded by the acceleration
+    x'' = Σ q'_k (q'_k ω_k + 2 Σ q'_i ω_i) × x_k, the inner sum over the joints i above k, with every lever at its longest.
     """
     D[0] = 0.0
     if j < 0:
@@ -51,7 +50,7 @@ def travels_along(joints, chain, S, j, a, b, r, half, kind, D):
         turn = np.sqrt(dot3(e, e))
         lever = np.sqrt(max(dot3(at_a, at_a), dot3(at_b, at_b))) + turn * (r + inner)
         size = abs(step)
-        # This joint turns all that is below it, and its own way.
+        # This joint turns the velocities that the joints below it cause, and its own.
         bend += 2.0 * size * turn * turns + size * size * turn * lever
         turns += size * lever
         inner += size * lever
@@ -64,7 +63,7 @@ def travels_along(joints, chain, S, j, a, b, r, half, kind, D):
 
 @kernel
 def shape_poses(joints, joint, pose, q, out):
-    """X_WS of every moving shape: the columns of its rotation, and then its place."""
+    """X_WS of every moving shape S: the columns of its rotation, then its position."""
     n_joints = joints.shape[0]
     R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
     place(joints, 0, n_joints, q, ORIGIN, R, p, S)
@@ -78,7 +77,7 @@ def shape_poses(joints, joint, pose, q, out):
 
 @kernel
 def gradients(world, Q, ints, floats, out):
-    """∂value/∂q of every row: normal · (velocity of p_B − velocity of p_A); joints that carry both cancel."""
+    """∂value/∂q of every row: normal · (∂p_B/∂q − ∂p_A/∂q); joints that carry both points cancel."""
     n, n_joints = world.joint.shape[0], world.joints.shape[0]
     R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
     placed = -1
@@ -103,7 +102,7 @@ def gradients(world, Q, ints, floats, out):
 
 @kernel
 def travel(world, Q, half, out):
-    """Bound on how far any point of each moving shape gets from where it is at Q[t], within Q[t] ± half[t]."""
+    """out[t, i]: bound on how far any point of moving shape i gets from its place at Q[t] while q is within Q[t] ± half[t]."""
     n, n_joints = world.joint.shape[0], world.joints.shape[0]
     R, p, S = np.empty((n_joints, 3, 3)), np.empty((n_joints, 3)), np.empty((n_joints, 6))
     D = np.empty(world.chain.shape[1])

@@ -1,4 +1,4 @@
-"""Things that can touch: shapes of figures and obstacles of the scene, with their names and which of them may touch."""
+"""Things: shapes of figures and obstacles of the scene, their names, and which pairs of them may touch."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Thing:
 
     name: str
     names: frozenset[str]
-    """Whatever it can be called when pairs are allowed: its name, frame, figure, group."""
+    """Every name by which an allowed pair may refer to it: its own, its frame's, its figure's, its group's."""
     solid: CollisionSolid | None
     X: Array
     """Its pose in the joint that carries it, or in the world."""
     figure: int = -1
     joint: int = -1
-    """In the figure's own count; −1 does not move."""
+    """As numbered in its figure; −1: it does not move."""
     frame: str = ""
     part: str = ""
-    """What it belongs to, by a name that allows: the frame, or the obstacle itself."""
+    """The name that an allowed pair should use for it: that of its frame, or of the obstacle itself."""
 
 
 def things_of(figures: tuple[Figure, ...], scene: Scene) -> tuple[list[Thing], list[Thing]]:
@@ -47,7 +47,7 @@ def things_of(figures: tuple[Figure, ...], scene: Scene) -> tuple[list[Thing], l
 
 
 def unique(names: Iterable[str]) -> list[str]:
-    """The `names`, with numbers behind those that come again."""
+    """The `names`, with numbers appended to those that occurred before."""
     out: list[str] = []
     for name in names:
         same = sum(other == name or other.startswith(f"{name}_") for other in out)
@@ -93,9 +93,9 @@ def _obstacles(scene: Scene) -> Iterator[Thing]:
 
 
 class PairRules:
-    """Which pairs of things are tested.
+    """Which pairs of things are tested for collisions.
 
-    figures: in the order of the world. things: of all of them and the scene. allowed: pairs of names that may touch.
+    figures: in the order of the world. things: all things of the figures and the scene. allowed: pairs of names that may touch.
     Raises UnknownName for a name that nothing has.
     """
 
@@ -103,7 +103,7 @@ class PairRules:
         carriers = [{thing.joint for thing in things if thing.figure == k} for k in range(len(figures))]
         self.neighbours = [_neighbours(figure, own) for figure, own in zip(figures, carriers, strict=True)]
         self.frames = [{frozenset(pair) for pair in figure.allowed} for figure in figures]
-        # A frame without shapes has nothing that could touch, but it is no misspelling.
+        # A frame without shapes cannot touch anything, but its name is no mistake.
         frames = (figure.frame_index for figure in figures)
         known = tuple(sorted(set().union(*(thing.names for thing in things), *frames)))
         for pair in allowed:
@@ -113,7 +113,7 @@ class PairRules:
         self.allowed = allowed
 
     def tested(self, a: Thing, b: Thing) -> bool:
-        """Whether things `a` and `b` must not touch."""
+        """Whether things `a` and `b` are tested, that is, must not touch."""
         if a.figure == b.figure and a.figure >= 0:
             joints = frozenset((a.joint, b.joint))
             if len(joints) == 1 or joints in self.neighbours[a.figure]:
@@ -124,7 +124,7 @@ class PairRules:
 
 
 def _neighbours(figure: Figure, carriers: set[int]) -> set[frozenset[int]]:
-    """Each joint that carries shapes, with the next one up that does. What flies free is nobody's neighbour."""
+    """Each joint that carries shapes, paired with the next such joint above it. A free joint has no neighbour above."""
     joints, frame = figure.compiled.tree.joints, figure.compiled.joint_frame
     free = {name for group in figure.groups if group.kind == "free" for name in group.frames}
     out: set[frozenset[int]] = set()

@@ -1,4 +1,4 @@
-"""Triangles of meshes, boxes and heightfields, as collision needs them: where, which way out, whether closed."""
+"""Triangles of meshes, boxes and heightfields for collision checking: oriented, and known to be closed, convex or neither."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 class TriangleSurface:
     """Triangles: vertices (n, 3) [m] and faces (m, 3), counterclockwise from outside.
 
-    A solid is closed and knows its inside; a convex one is its own hull as well.
+    A `solid` one is closed and has an inside; a `convex` one is also equal to its convex hull.
     """
 
     vertices: Array
@@ -35,24 +35,24 @@ class TriangleSurface:
 
 @functools.lru_cache(maxsize=256)
 def load(geometry: Mesh) -> TriangleSurface:
-    """The triangles of the file of a mesh `geometry`, scaled, corners that coincide joined; raises FileError for a bad file."""
+    """The scaled triangles in the file of a mesh `geometry`, coinciding corners merged; raises FileError for a bad file."""
     _, vertices, faces = read_mesh(geometry, joined=True)
     return of_triangles(vertices, faces)
 
 
 def of_triangles(vertices: ArrayLike, faces: ArrayLike) -> TriangleSurface:
-    """A surface of `vertices` (n, 3) [m] and `faces` (m, 3), which finds out whether it is closed and whether it is convex."""
+    """A surface of `vertices` (n, 3) [m] and `faces` (m, 3), examined whether it is closed and whether it is convex."""
     import trimesh
 
     mesh: Any = trimesh.Trimesh(vertices, faces, process=False)
     solid = bool(mesh.is_watertight and mesh.is_winding_consistent)
-    # Only a closed surface of one piece can be its own hull.
+    # Only a closed surface of one piece can be convex.
     convex = solid and mesh.body_count == 1 and bool(mesh.is_convex)
     return TriangleSurface(np.array(mesh.vertices, float), np.array(mesh.faces, np.int64), solid, convex)
 
 
 def of_box(size: tuple[float, float, float]) -> TriangleSurface:
-    """The twelve triangles of a box of a `size` (x, y, z) [m], about its middle."""
+    """The twelve triangles of a box of `size` (x, y, z) [m] centred at the origin."""
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     faces = [(a, b, c) for a, b, c, _ in quads] + [(a, c, d) for a, _, c, d in quads]

@@ -1,7 +1,7 @@
 """WayCurve: a curve through configurations, and the kernels that evaluate and bound it.
 
-A curve is a chain of straight pieces in q, of which some triples (x, y, heading) may instead follow a cubic Bézier curve, heading
-along it.
+A curve is a polyline in q. Triples of variables (x, y, heading) may instead follow a cubic Bézier curve in the plane, with the
+heading along its tangent.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from bunraku.kernels.compile import inline, kernel
 
 
 class WayCurve(NamedTuple):
-    """A curve through configurations: straight pieces, parts of which follow Bézier curves. With one argument, a straight line."""
+    """A polyline through configurations, some variables of which may follow Bézier curves. With one argument, a straight line."""
 
     Q: NDArray[np.float64]
     """Configurations at the knots (K, n_q)."""
     knots: NDArray[np.float64] = np.array([0.0, 1.0])
-    """Parameters from 0 to 1, (K,)."""
+    """Parameters s of the knots, from 0 to 1, (K,)."""
     bends: NDArray[np.int64] = np.zeros((0, 4), np.int64)
-    """Variables x, y and heading that follow control points, and 1 where the heading is against the way, (B, 4)."""
+    """For each Bézier curve: its variables x, y and heading by number, and 1 if the heading points backward, else 0, (B, 4)."""
     control: NDArray[np.float64] = np.zeros((0, 4, 2))
-    """Control points of x and y [m], (B, 4, 2)."""
+    """Control points of each Bézier curve, x and y [m], (B, 4, 2)."""
 
 
 class IntervalKind(NamedTuple):
-    """What `half` of an interval means."""
+    """What the array `half` of an interval, which `curve_half` writes, means."""
 
     straight: int = 0
-    """Signed: the way is half · t for t from −1 to 1."""
+    """On the interval q is its middle + half · t, for t from −1 to 1."""
     bounded: int = 1
-    """How far each variable gets from the middle at most."""
+    """No variable gets farther than half from its value at the middle."""
     unknown: int = 2
-    """Nothing: a heading cannot be bounded."""
+    """Nothing: a heading could not be bounded."""
 
 
 INTERVAL = IntervalKind()
@@ -43,7 +43,7 @@ INTERVAL = IntervalKind()
 
 @inline
 def bend(control, k, s):
-    """(x, y, heading, first derivative, second derivative) of a Bézier curve at s."""
+    """(x, y, heading, x′, y′, x″, y″) of Bézier curve k at s."""
     r = 1.0 - s
     x = y = u = v = a = b = 0.0
     for c in range(2):
@@ -60,7 +60,7 @@ def bend(control, k, s):
 
 @inline
 def curve_at(curve, s, q):
-    """The configuration at s into q."""
+    """Writes the configuration at the parameter s into q."""
     n, last = curve.Q.shape[1], curve.knots.shape[0] - 2
     k = 0
     while k < last and s > curve.knots[k + 1]:
@@ -74,22 +74,19 @@ def curve_at(curve, s, q):
         q[curve.bends[k, 0]], q[curve.bends[k, 1]] = x, y
         i = curve.bends[k, 2]
         heading += np.pi * curve.bends[k, 3]
-        q[i] += (heading - q[i] + np.pi) % (2.0 * np.pi) - np.pi  # the turn that is nearest to the straight way
+        q[i] += (heading - q[i] + np.pi) % (2.0 * np.pi) - np.pi  # of all equal angles the one nearest to the polyline's
 
 
 @kernel
 def samples_of(curve, s, out):
-    """Configurations at many places."""
+    """Configurations at many parameters s."""
     for t in range(s.shape[0]):
         curve_at(curve, s[t], out[t])
 
 
 @inline
 def curve_half(curve, start, end, half):
-    """How far each variable may get from the middle of an interval.
-
-    Writes `half` and returns what it means: one of INTERVAL.
-    """
+    """Writes `half`: how far each variable may get from its value at the middle of an interval. Returns one of INTERVAL."""
     n, width, pieces = curve.Q.shape[1], 0.5 * (end - start), 0
     for i in range(n):
         half[i] = 0.0
@@ -113,7 +110,7 @@ def curve_half(curve, start, end, half):
         _, _, _, u, v, a, b = bend(curve.control, k, middle)
         _, _, _, _, _, a0, b0 = bend(curve.control, k, start)
         _, _, _, _, _, a1, b1 = bend(curve.control, k, end)
-        # The second derivative is linear in s, its own rate (c, d) is constant.
+        # The second derivative is linear in s; (c, d), the third, is constant.
         c, d = (a1 - a0) / (2.0 * width), (b1 - b0) / (2.0 * width)
         second = np.sqrt(max(a0 * a0 + b0 * b0, a1 * a1 + b1 * b1))
         slowest = np.sqrt(u * u + v * v) - second * width

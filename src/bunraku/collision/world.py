@@ -1,4 +1,4 @@
-"""World: figures and a scene, and every question about what touches what."""
+"""World: figures and a scene, and all queries about distances and collisions."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ Array = NDArray[np.float64]
 
 
 class World:
-    """Figures and what is around them, built once; every question takes a configuration.
+    """Figures and their scene, built once; every query takes a configuration.
 
-    With several figures, q is theirs one after another. Shapes on one body, and on bodies that a joint connects, may
-    always touch; so may the pairs of frames that a figure allows, and the `allowed` pairs given here, by the names of
-    shapes, frames, figures, obstacles, or groups of obstacles.
+    With several figures, q holds their configurations one after another. Shapes on one body, and on bodies that a joint
+    connects, may always touch. So may the pairs of frames that a figure allows, and the `allowed` pairs given here, by the
+    names of shapes, frames, figures, obstacles, or groups of obstacles.
 
-    Distances are exact between spheres and capsules, and from those to planes, boxes and meshes; coal's, to 1e-6 m,
-    between all others. A closed mesh is solid: what is wholly inside of it overlaps it.
+    Distances are exact between spheres and capsules, and from those to planes, boxes and meshes. Between all other shapes
+    coal computes them, to 1e-6 m. A closed mesh is solid: a shape wholly inside of it overlaps it.
 
-    figures: one or several. scene: what is around; None is nothing. allowed: pairs of names that may touch.
+    figures: one or several. scene: obstacles and floor; None: none. allowed: pairs of names that may touch.
     Raises UnknownName for a name that nothing has, BunrakuError where there is no figure.
     """
 
@@ -49,11 +49,11 @@ class World:
         self.allowed = tuple((a, b) for a, b in allowed)
         moving, static = things_of(self.figures, scene)
         self.things = (*moving, *static)
-        """What can touch: the shapes that move, then what does not."""
+        """All things that can touch: first the shapes that move, then what does not."""
         self.flat = flat(self.figures, moving, static, PairRules(self.figures, self.things, self.allowed))
-        """The same as flat arrays, for kernels."""
+        """The same things as flat arrays, for kernels."""
         self.narrow = NarrowPhase.of(self.flat, moving, static)
-        """The same as coal has it, for pairs that kernels cannot decide."""
+        """The same things as coal's geometries, for pairs that the kernels cannot decide."""
         self.names = tuple(thing.name for thing in self.things)
         self.n_q = sum(figure.n_q for figure in self.figures)
 
@@ -63,7 +63,7 @@ class World:
 
     @property
     def start(self) -> Array:
-        """The configuration that the figures start in."""
+        """The figures' start configurations."""
         return np.concatenate([figure.start for figure in self.figures])
 
     @property
@@ -91,7 +91,7 @@ class World:
         return distances(self.names, self._near(self._one(q), 0.0))
 
     def touching_at(self, q: ArrayLike | None = None) -> tuple[tuple[str, str], ...]:
-        """The frames and obstacles that overlap at `q`, or at the start, in pairs as `allowing` takes them."""
+        """The pairs of frames and obstacles that overlap at `q` (None: at the start), in the form that `allowing` takes."""
         found = self._near(self._one(self.start if q is None else q), 0.0)
         parts = [thing.part for thing in self.things]
         return tuple(dict.fromkeys((parts[i], parts[j]) for i, j in found.ints[:, 1:3].tolist()))
@@ -116,29 +116,29 @@ class World:
         return clearances(self.names, self.flat, Q, self._near(Q, within))
 
     def check(self, motion: Motion | ArrayLike, *, between: bool = False) -> CollisionReport:
-        """Clearance and overlaps of a `motion`, or of configurations (T, n_q); with `between`, on the lines between them too."""
+        """Clearance and overlaps of a `motion` or of configurations (T, n_q); with `between`, also on the lines between them."""
         return check(self.narrow, self.names, self.samples(motion), between=between)
 
     def denser(self, motion: Motion | ArrayLike, *, step: float = 0.005) -> Array:
-        """Configurations of a `motion`, or (T, n_q), and more between: no point of a shape moves more than `step` [m] at once."""
+        """A `motion` or configurations (T, n_q) with more samples: no point of a shape moves more than `step` [m] between two."""
         return denser(self.flat, self.samples(motion), step=_positive(step, "step", zero=False))[1]
 
     # -- between two configurations ----------------------------------------------------------------------------------
 
     def free_between(self, q_a: ArrayLike, q_b: ArrayLike, *, margin: float = 0.0, resolution: float = 1e-4) -> bool:
-        """Whether the line from `q_a` to `q_b` keeps `margin` [m], for certain; `resolution` [m] as in `between`."""
+        """Whether the line from `q_a` to `q_b` is certain to keep `margin` [m]; `resolution` [m] as in `between`."""
         return self.between(q_a, q_b, margin=margin, resolution=resolution).free
 
     def between(self, q_a: ArrayLike, q_b: ArrayLike, *, margin: float = 0.0, resolution: float = 1e-4) -> Passage:
-        """The straight line from `q_a` to `q_b`: free for certain, or where something comes nearer than `margin` [m].
+        """Whether the straight line from `q_a` to `q_b` is certain to be free; if not, where a pair comes nearer than `margin` [m].
 
-        Things that come nearer to the margin than about `resolution` [m] are not told apart from those that touch.
+        A pair that comes nearer to the margin than about `resolution` [m] is not called free, even if it keeps the margin.
         """
         margin, resolution = _positive(margin, "margin"), _positive(resolution, "resolution", zero=False)
         (start,), (end,) = self._one(q_a), self._one(q_b)
         return passage(self.narrow, self.names, start, end, margin=margin, resolution=resolution)
 
-    # -- what is handed in -------------------------------------------------------------------------------------------
+    # -- checks of arguments -----------------------------------------------------------------------------------------
 
     def _near(self, Q: Array, within: float) -> PairRows:
         if math.isnan(within):
@@ -146,7 +146,7 @@ class World:
         return settled(self.narrow, Q, rows(self.flat, Q, within=within, mode=MODE.all))
 
     def samples(self, motion: Motion | ArrayLike) -> Array:
-        """The configurations (T, n_q) of a `motion` of our figures; raises MotionError if it is of others, NotFinite for NaN."""
+        """The configurations (T, n_q) of a `motion`; raises MotionError if it is of other figures, NotFinite for NaN."""
         return self._checked(self._of_motion(motion) if isinstance(motion, Motion) else motion, 2)
 
     def _one(self, q: ArrayLike) -> Array:
@@ -163,7 +163,7 @@ class World:
         return Q.reshape(-1, self.n_q)
 
     def _of_motion(self, motion: Motion) -> Array:
-        """The tracks of our figures, by name, or by order if there are as many."""
+        """The tracks of this world's figures, found by name; else by order, if there are as many."""
         tracks = {track.name: track for track in motion.tracks}
         wanted = unique(figure.name for figure in self.figures)
         if all(name in tracks for name in wanted):
@@ -171,10 +171,12 @@ class World:
         elif len(motion.tracks) == len(wanted):
             found = list(motion.tracks)
         else:
-            raise MotionError(f"no tracks of {', '.join(wanted)}", advice=f"the motion has {', '.join(tracks)}")
+            raise MotionError(f"the motion has no tracks of {', '.join(wanted)}", advice=f"its tracks are {', '.join(tracks)}")
         for figure, track in zip(self.figures, found, strict=True):
             if track.figure.names != figure.names:
-                raise MotionError(f"the track {track.name} is not of {figure.name}", advice="build the world of its figure")
+                raise MotionError(
+                    f"the track {track.name} is not of {figure.name}", advice="build the world of the motion's figure"
+                )
         return np.hstack([track.q for track in found])
 
     def __repr__(self) -> str:
@@ -183,7 +185,7 @@ class World:
 
 
 def _positive(length: float, what: str, *, zero: bool = True) -> float:
-    """A checked length."""
+    """A length, checked to be positive (or zero, if allowed) and finite."""
     if not (0.0 < length < math.inf or (zero and length == 0.0)):
         advice = "give metres, zero or more" if zero else "give a positive length in metres"
         raise BunrakuError(f"a {what} of {length} m\n  advice: {advice}")

@@ -1,6 +1,6 @@
-"""The world as flat arrays. Kernels never see a name.
+"""The world as flat arrays for kernels, which know things by number.
 
-Things are numbered: the shapes that move, in the order of the figures, then the static ones.
+Things are numbered: first the shapes that move, in the order of the figures, then the static things.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from bunraku.kernels.compile import inline
 
 
 class RowStatus(NamedTuple):
-    """What the value of a row of answers is."""
+    """What the value in a row of answers is."""
 
     bound: int = 0
-    """A lower bound of the distance; coal must be asked."""
+    """A lower bound of the distance; coal must compute the distance."""
     exact: int = 1
     """The distance."""
     deep: int = 2
-    """The two overlap; coal must be asked how deep."""
+    """The two overlap; coal must compute how deep."""
 
 
 class StaticKind(NamedTuple):
-    """How a static thing is known to the kernels."""
+    """How kernels represent a static thing."""
 
     round: int = 0
-    """A segment with a radius."""
+    """A segment with a radius: a sphere or a capsule."""
     hull: int = 1
-    """A segment with a radius around it; coal knows the thing itself."""
+    """A segment with a radius that contains it; only coal knows its shape."""
     surface: int = 2
     """Triangles."""
     plane: int = 3
@@ -47,7 +47,7 @@ class SurfaceKind(NamedTuple):
 
 
 class QueryMode(NamedTuple):
-    """Which pairs a query wants."""
+    """Which pairs a query returns."""
 
     all: int = 0
     """Every pair that is near."""
@@ -63,8 +63,8 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 WorldArrays = namedtuple(
     "WorldArrays",
-    "joints chain joint pose ends radius ball half round pairs "  # what moves, and its pairs: A, B, joints below their fork
-    "kind static_ends static_radius root surface static_box tested planes "  # what does not
+    "joints chain joint pose ends radius ball half round pairs "  # shapes that move; pairs as in `world_layout._pairs`
+    "kind static_ends static_radius root surface static_box tested planes "  # static things
     "top_ints top_boxes top_order ints boxes triangles",  # the tree over static things, and those over triangles
 )
 

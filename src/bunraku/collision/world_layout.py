@@ -1,4 +1,4 @@
-"""Figures and scene laid out as flat arrays."""
+"""Builds the flat arrays of a world from its figures and scene."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 
 def flat(figures: tuple[Figure, ...], moving: list[Thing], static: list[Thing], rules: PairRules) -> WorldArrays:
-    """The arrays of a world: `figures`, their shapes that are `moving`, `static` things, and `rules` of which pairs are tested."""
+    """The arrays of a world: `figures`, their `moving` shapes, the `static` things, and `rules` for which pairs are tested."""
     joints, chain, first = _forest(figures)
     joint = np.array([first[thing.figure] + thing.joint for thing in moving], np.int64)
     ends, radius = _capsules(moving)
@@ -44,7 +44,7 @@ def _solid(thing: Thing) -> Any:
 
 
 def _forest(figures: tuple[Figure, ...]) -> tuple[Any, Ints, list[int]]:
-    """The trees of all figures side by side; where each begins."""
+    """The joints and chains of all figures one after another; the number of the first joint of each."""
     trees = [figure.compiled.tree for figure in figures]
     first, first_q, joints, first_joint = 0, 0, [], []
     chain = np.zeros((sum(len(t.joints) for t in trees), max((t.chain.shape[1] for t in trees), default=1)), np.int64)
@@ -52,7 +52,7 @@ def _forest(figures: tuple[Figure, ...]) -> tuple[Any, Ints, list[int]]:
         own, rows = tree.joints.copy(), tree.chain.copy()
         own["parent"][own["parent"] >= 0] += first
         own["variable"] += first_q
-        rows[:, 1:] += first  # what is behind the count of a row is not read
+        rows[:, 1:] += first  # entries beyond a row's count are not read
         chain[first : first + len(own), : rows.shape[1]] = rows
         first_joint.append(first)
         joints.append(own)
@@ -61,13 +61,13 @@ def _forest(figures: tuple[Figure, ...]) -> tuple[Any, Ints, list[int]]:
 
 
 def _capsules(things: list[Thing]) -> tuple[Array, Array]:
-    """The segments (n, 6) that things are or lie within, and their radii."""
+    """The segments (n, 6) and radii of the capsules that contain the things."""
     ends = [np.concatenate([se3.transform(t.X, _solid(t).start), se3.transform(t.X, _solid(t).end)]) for t in things]
     return np.array(ends).reshape(-1, 6), np.array([_solid(t).radius for t in things])
 
 
 def _pairs(moving: list[Thing], joint: Ints, chain: Ints, rules: PairRules) -> Ints:
-    """(A, B, joints of A below the fork, joints of B below the fork) of every tested pair."""
+    """(A, B, number of joints that move A alone, number of joints that move B alone) of every tested pair of moving shapes."""
     above = [[int(k) for k in row[1 : 1 + row[0]]] for row in chain]
     out = []
     for i, a in enumerate(moving):
@@ -80,7 +80,7 @@ def _pairs(moving: list[Thing], joint: Ints, chain: Ints, rules: PairRules) -> I
 
 
 def _still(static: list[Thing]) -> dict[str, Any]:
-    """Arrays of what does not move, in world axes."""
+    """Arrays of the static things, in world axes; a plane keeps its normal in static_ends and its offset in static_radius."""
     n = len(static)
     kind, root, surface = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     ends, radius, box = np.zeros((n, 6)), np.zeros(n), np.zeros((n, 6))
@@ -94,7 +94,7 @@ def _still(static: list[Thing]) -> dict[str, Any]:
             radius[s] = X[:3, 2] @ X[:3, 3]
         elif solid.surface is not None:
             kind[s], root[s] = STATIC.surface, nodes
-            # The depth inside of a convex thing is coal's affair.
+            # In a convex solid coal computes the depth.
             surface[s] = SURFACE.convex if solid.surface.convex else SURFACE.solid if solid.surface.solid else SURFACE.open
             tree = _triangles(se3.transform(X, solid.surface.corners().reshape(-1, 3)).reshape(-1, 3, 3))
             box[s] = tree[1][0]
