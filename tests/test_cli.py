@@ -261,7 +261,7 @@ def test_the_docs_tell_every_verb_and_option() -> None:
     """docs/cli.md has a section for each command that names all of its options, but for those that all verbs share."""
     page = (Path(__file__).parents[1] / "docs/cli.md").read_text()
     sections = {part.split("\n", 1)[0].strip(): part for part in page.split("\n## ")[1:]}
-    shared = sections.pop("Options that every verb has")
+    shared = sections.pop("Options of every verb")
     commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
     assert set(sections) == set(commands)
     for name, one in commands.items():

@@ -115,12 +115,12 @@ def test_bvh_for_more_than_it_holds() -> None:
 
 
 def test_options_that_would_do_nothing() -> None:
-    refused(run("carry", TRAY, "--runs", "3", "-o", "tray.npz"), "--output would do nothing")
-    refused(run("carry", TRAY, "--workers", "2"), "--workers would do nothing")
+    refused(run("carry", TRAY, "--runs", "3", "-o", "tray.npz"), "--output would have no effect")
+    refused(run("carry", TRAY, "--workers", "2"), "--workers would have no effect")
     assert isinstance(run("carry", TRAY, "--runs", "3", "--workers", "2").exception, Worked)
-    refused(CliRunner().invoke(app, ["guide", "-o", "walk.npz"]), "--output would do nothing")
-    refused(run("guide", FILES["guide"], "--physics"), "--physics would do nothing")
-    refused(CliRunner().invoke(app, ["guide", "--replay", "log.json", "--joystick", "0"]), "--joystick would do nothing")
+    refused(CliRunner().invoke(app, ["guide", "-o", "walk.npz"]), "--output would have no effect")
+    refused(run("guide", FILES["guide"], "--physics"), "--physics would have no effect")
+    refused(CliRunner().invoke(app, ["guide", "--replay", "log.json", "--joystick", "0"]), "--joystick would have no effect")
 
 
 @pytest.mark.parametrize(("target", "told"), [

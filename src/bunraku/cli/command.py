@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import re
 import sys
 import threading
 import warnings
@@ -23,27 +25,27 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 EXAMPLES = """[bold]Try[/bold]
 
-[cyan]bunraku play[/cyan]  the show, in the browser
+[cyan]bunraku play[/cyan]  open the demonstrations in the browser
 
-[cyan]bunraku figures[/cyan]  what is there
+[cyan]bunraku figures[/cyan]  list the ready-made figures
 
-[cyan]bunraku show marionette25 --png puppet.png[/cyan]  a picture
+[cyan]bunraku show marionette25 --png puppet.png[/cyan]  draw a picture of a figure
 
-[cyan]bunraku convert marionette22 puppet.yaml[/cyan]  a figure as a file that you can edit
+[cyan]bunraku convert marionette22 puppet.yaml[/cyan]  write a figure to a file that you can edit
 
-[cyan]bunraku check puppet.yaml[/cyan]  is it still whole?
+[cyan]bunraku check puppet.yaml[/cyan]  check a file after editing it
 
-[cyan]bunraku simulate dance.yaml -o dance.mp4[/cyan]  pull its strings
+[cyan]bunraku simulate dance -o dance.mp4[/cyan]  simulate a marionette whose strings are pulled
 
-[cyan]bunraku optimize swing.yaml -o swing.mp4[/cyan]  find out how to
+[cyan]bunraku optimize swing_up -o swing.mp4[/cyan]  find the forces that swing a pendulum up
 
-[cyan]bunraku climb path.yaml -o climb.mp4[/cyan]  a gecko, up the wall
+[cyan]bunraku climb up_the_wall -o climb.mp4[/cyan]  let a gecko climb a wall
 
-[cyan]bunraku guide[/cyan]  a humanoid, by keys or gamepad
+[cyan]bunraku guide[/cyan]  guide a humanoid with keys or a gamepad
 
-[cyan]bunraku carry living_room[/cyan]  a piano, by two robots and a person
+[cyan]bunraku carry living_room[/cyan]  let two robots and a person carry a piano
 
-[cyan]bunraku --install-completion[/cyan]  the Tab key completes verbs and names from then on
+[cyan]bunraku --install-completion[/cyan]  let the Tab key complete commands and names
 """
 
 app = typer.Typer(
@@ -91,7 +93,8 @@ def verb(*, alone: bool = False, epilog: str | None = None) -> Callable[[Verb], 
                     say("stopped", style="yellow", to=err)
                     raise typer.Exit(130) from None
 
-        app.command(no_args_is_help=not alone, epilog=epilog)(guarded)
+        paragraphs = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.getdoc(function) or "")  # the terminal breaks lines
+        app.command(help=paragraphs, no_args_is_help=not alone, epilog=epilog)(guarded)
         return function
 
     return added
@@ -115,7 +118,7 @@ def tell(lines: Iterable[tuple[str, str]], *, width: int = 12) -> None:
 def refuse_idle(why: str, **options: object) -> None:
     """Refuses options that would do nothing: those of the `options`, by name, that were given. `why` is the advice."""
     if idle := [f"--{name}" for name, given in options.items() if given]:
-        raise BunrakuError(f"{', '.join(idle)} would do nothing here\n  advice: {why}")
+        raise BunrakuError(f"{', '.join(idle)} would have no effect here\n  advice: {why}")
 
 
 def file_entries(path: Path) -> list[Entry]:
@@ -136,7 +139,7 @@ def open_stage(entries: Sequence[Entry], **options: Any) -> None:
 
 @app.callback(invoke_without_command=True)
 def _top(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
 ) -> None:
     """Bring articulated figures to life: string marionettes, mannequins, humanoids, a climbing gecko."""
     if version:

@@ -29,20 +29,26 @@ def figures() -> None:
         out.print(f"[cyan]{name}[/cyan]{numbers[len(name) :]}  {about if wide else ''}", highlight=False)
         if not wide:
             out.print(f"  {about}", highlight=False)
-    out.print("\nvariables: moved by physics + set by the puppeteer; chain12 has twelve rods", style="dim", highlight=False)
+    out.print(
+        "\nvariables: number moved by physics + number set by the puppeteer. chain12 is a chain of twelve rods.",
+        style="dim",
+        highlight=False,
+    )
 
 
 @verb()
 def show(
     figure: Source,
-    png: Annotated[Path | None, typer.Option(help="Write a picture here; of a motion, a sheet of pictures.")] = None,
-    tree: Annotated[bool, typer.Option("--tree", help="Print frames, strings and inputs as a tree.")] = False,
+    png: Annotated[
+        Path | None, typer.Option(help="Write a picture to this file; for a motion, a sheet with pictures of several moments.")
+    ] = None,
+    tree: Annotated[bool, typer.Option("--tree", help="Print the tree of frames, with strings and inputs.")] = False,
     size: Annotated[int, typer.Option(min=16, max=4096, help="Width and height of the picture in pixels.")] = 800,
 ) -> None:
     """Print a figure's tree of frames, or draw it.
 
-    Works on motions and scenes too; an order is run first, and its motion is shown. --png draws instead of printing; add --tree
-    for both.
+    Also shows motions and scenes. An order is run first; then its motion is shown. With --png a picture is drawn and nothing is
+    printed; add --tree for both.
     """
     from bunraku.figure import Figure
     from bunraku.io import summaries
@@ -65,9 +71,14 @@ def show(
 
 @verb()
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", autocompletion=complete, help="Files or names.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE", autocompletion=complete, help="Files, or names of figures and orders that come with bunraku."
+        ),
+    ],
 ) -> None:
-    """Read files and say what is in each, or what is wrong and where.
+    """Read files and report what each contains, or what is wrong and where.
 
     The exit status is 1 if any file is broken.
     """
@@ -94,13 +105,15 @@ def convert(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="IN", autocompletion=complete, help="A file, or the name of a figure or order; an order is run first."
+            metavar="IN",
+            autocompletion=complete,
+            help="A file, or the name of a figure or order. An order is run to get its motion.",
         ),
     ],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="The suffix says what to write.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="The output file; its suffix selects the format.")],
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Turn a figure, scene or motion into another kind of file.
+    """Convert a figure, scene or motion to another file format.
 
     Reads YAML, URDF, MJCF, BVH, CSV and NPZ; writes YAML, MJCF, BVH, CSV, NPZ, GLB (Blender, three.js), MP4 and PNG.
     """
@@ -109,7 +122,7 @@ def convert(
     from bunraku.io.outputs import require
 
     if target.exists() and not force:
-        raise FileError("exists already", path=str(target), advice="choose another name, or say --force")
+        raise FileError("exists already", path=str(target), advice="choose another name, or add --force")
     require(target, io.SAVERS, "a figure, a scene or a motion")
     io.save(thing_named(source, into=target), target)
     say(f"wrote {target}")

@@ -12,7 +12,7 @@ from bunraku.cli.command import err, refuse_idle, tell, verb
 from bunraku.cli.names import Output, Play, Plot, Seed
 from bunraku.cli.ordering import carry_out, order_for
 
-DANCE = """[bold]Try:[/bold] these lines in a file dance.yaml
+DANCE = """[bold]Try:[/bold] write these lines into a file dance.yaml
 
 [cyan]simulate: marionette25[/cyan]
 
@@ -32,17 +32,20 @@ def simulate(
     output: Output = None,
     plot: Plot = None,
     curve: Annotated[
-        list[str] | None, typer.Option(help="What --plot draws: tension, energy, gap, elbow, v:elbow, torso_*. May be repeated.")
+        list[str] | None,
+        typer.Option(
+            help="Curve for --plot: tension, energy, gap, a variable (elbow, torso_*), or its velocity (v:elbow). May be repeated."
+        ),
     ] = None,
     seed: Seed = None,
     play: Play = None,
 ) -> None:
     """Simulate a figure whose strings a puppeteer pulls.
 
-    Ctrl-C stops it and keeps the motion so far.
+    Ctrl-C stops the simulation and keeps the motion so far.
     """
     if plot is None:
-        refuse_idle("name a file for the curves with --plot FILE", curve=curve)
+        refuse_idle("add --plot FILE, the file for the curves", curve=curve)
     carry_out(replace(order_for("simulate", file), curves=tuple(curve or ())), output, plot, seed=seed, play=play)
 
 
@@ -50,45 +53,51 @@ def simulate(
 def optimize(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An optimisation file: figure, duration, cost, limits.")],
     output: Output = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw references, motion, inputs and search into a PNG, SVG or PDF.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw reference, motion, inputs and convergence into a PNG, SVG or PDF file.")
+    ] = None,
     seed: Seed = None,
     play: Play = None,
 ) -> None:
-    """Find the motion of least cost, and the inputs that lead to it.
+    """Find the motion of least cost, and the inputs that cause it.
 
-    Ctrl-C stops it and keeps the best so far.
+    Ctrl-C stops the search and keeps the best motion so far.
     """
     carry_out(order_for("optimize", file), output, plot, seed=seed, play=play)
 
 
 @verb()
 def perform(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A show file: figures, places, and a script of cues.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A show file: figures, places, and a script that says who does what when.")
+    ],
     output: Output = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the tensions over time into a PNG, SVG or PDF.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Rehearse everything again, also what is on disk.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw the tensions over time into a PNG, SVG or PDF file.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Ignore earlier rehearsals that are stored on disk.")] = False,
     seed: Seed = None,
     play: Play = None,
 ) -> None:
-    """Perform a show that a person wrote: puppets, counts, cues.
+    """Perform a show: a script that says which marionette does what on which beat.
 
-    The script is checked, timed, rehearsed by optimal control and played under feedback. Change a cue, and only what depends on
-    it is rehearsed again. Ctrl-C stops it and keeps what is rehearsed.
+    The script is checked, timed, rehearsed by optimal control, and played with feedback. Rehearsals are stored: after a change,
+    only the parts that it affects are rehearsed again. Ctrl-C stops and keeps the finished rehearsals.
     """
     carry_out(replace(order_for("perform", file), again=again), output, plot, seed=seed, play=play)
 
 
 @verb()
 def climb(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A climbing file: who climbs, and the path.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A climbing file: the figure and the path.")],
     output: Output = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw accelerations, adhesion and clearance into a PNG, SVG or PDF.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw accelerations, adhesion and clearance into a PNG, SVG or PDF file.")
+    ] = None,
     seed: Seed = None,
     play: Play = None,
 ) -> None:
-    """Let a gecko climb a path: floors, slopes, curves, steps, walls and ceilings.
+    """Let a gecko climb along a path over floors, slopes, steps, walls and ceilings.
 
-    Ctrl-C ends the optimisation and keeps the best so far.
+    Ctrl-C ends the optimisation and keeps the best motion so far.
     """
     carry_out(order_for("climb", file), output, plot, seed=seed, play=play)
 
@@ -98,21 +107,24 @@ def plan(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A planning file: figure, start, goal, scene.")],
     output: Output = None,
     plot: Plot = None,
-    tree: Annotated[Path | None, typer.Option(help="Write the search tree as arrays into an NPZ file.")] = None,
-    picture: Annotated[Path | None, typer.Option(help="Draw the tree over the scene into a PNG.")] = None,
+    tree: Annotated[Path | None, typer.Option(help="Write the search tree into an NPZ file, as arrays.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw the search tree and the scene into a PNG file.")] = None,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of search trees, each in its own process. With 1, the same seed gives the same plan."),
+        typer.Option(
+            min=1, help="Number of search trees, each in its own process. Only with 1 does the same seed give the same plan."
+        ),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, or [cyan]local[/cyan]. Overrides the value in the file.")
+        str | None,
+        typer.Option(help="Address of a Dask scheduler; [cyan]local[/cyan] starts one here. Overrides the value in the file."),
     ] = None,
     seed: Seed = None,
     play: Play = None,
 ) -> None:
-    """Plan a motion to a goal among obstacles, for a figure that hangs on strings.
+    """Plan how to move a figure that hangs on strings past obstacles to a goal.
 
-    Every plan is simulated again and rechecked by independent code. Ctrl-C stops the search and keeps the best plan so far.
+    Independent code simulates every plan again and checks it. Ctrl-C stops the search and keeps the best plan so far.
     """
     from bunraku.planning.strings.tree_picture import save_tree, save_tree_picture
     from bunraku.verbs.execute import Extra
@@ -128,21 +140,32 @@ def plan(
 
 @verb()
 def carry(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A carrying file, or one of ours: factory, living_room, ramp.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A carrying file: team, object, scene, start, goal. Try factory, living_room or ramp."),
+    ],
     output: Output = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw scene, roadmap and path from above into a PNG, SVG or PDF.")] = None,
-    stills: Annotated[Path | None, typer.Option(help="Draw a sheet of moments along the path into a PNG.")] = None,
-    samples: Annotated[int | None, typer.Option(min=2, max=100_000, help="Of the motion. Overrides the value in the file.")] = None,
-    runs: Annotated[int, typer.Option(min=1, max=10_000, help="Run N seeds and report the success rate.")] = 1,
-    workers: Annotated[int | None, typer.Option(min=1, help="With --runs: processes. Default: as many as cores.")] = None,
-    cluster: Annotated[str | None, typer.Option(help="With --runs: a Dask scheduler, or [cyan]local[/cyan].")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw scene, roadmap and path from above into a PNG, SVG or PDF file.")] = None,
+    stills: Annotated[Path | None, typer.Option(help="Draw pictures of several moments into one PNG file.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=2, max=100_000, help="Number of samples of the motion. Overrides the value in the file.")
+    ] = None,
+    runs: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Run with N different seeds and report the success rate; no motion is written.")
+    ] = 1,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="With --runs: number of processes. Default: the number of cores.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="With --runs: address of a Dask scheduler; [cyan]local[/cyan] starts one here.")
+    ] = None,
     seed: Seed = None,
     play: Play = None,
 ) -> None:
-    """Let people and robots carry something bulky through clutter.
+    """Let people and robots carry a bulky object past obstacles.
 
-    It learns a roadmap for the reduced team, finds and times a path, lets people walk and robots roll along it while arms hold, and
-    tunes away what touches. Ctrl-C stops it and keeps the last motion.
+    A path is planned for a simplified team of boxes. Then people walk and robots roll along it with the object in their hands, and
+    postures are corrected where something would touch. Ctrl-C stops and keeps the last motion.
     """
     from bunraku.verbs.bars import bars
     from bunraku.verbs.carry.many_seeds import run_many, summary
@@ -153,11 +176,11 @@ def carry(
     if samples is not None:
         order = replace(order, errand=replace(order.errand, samples=samples))
     if runs > 1:
-        refuse_idle("--runs counts successes; carry once to get files", output=output, plot=plot, stills=stills, play=play)
+        refuse_idle("--runs only counts successes; leave it out to get files", output=output, plot=plot, stills=stills, play=play)
         with bars(err) as progress:
             many = run_many(order.errand, runs, first=seed or 0, workers=workers, cluster=cluster, progress=progress)
         tell(summary(order.errand, many))
         return
-    refuse_idle("they are for --runs", workers=workers, cluster=cluster)
+    refuse_idle("use them with --runs", workers=workers, cluster=cluster)
     extras = [Extra(stills, (".png",), "a picture", save_stills)]
     carry_out(order, output, plot, extras=extras, seed=seed, play=play)

@@ -39,27 +39,31 @@ def thing_named(name: str, *, into: Path | None = None) -> Any:
 Source = Annotated[
     str,
     typer.Argument(
-        metavar="FIGURE", autocompletion=complete, help="A file, or the name of a figure or of a shipped order, such as dance."
+        metavar="FIGURE",
+        autocompletion=complete,
+        help="A file, or the name of a figure or order that comes with bunraku, such as dance.",
     ),
 ]
 
 Output = Annotated[
-    list[Path] | None, typer.Option("--output", "-o", help="Write the motion: NPZ, CSV, GLB, BVH, MP4 or PNG. May be repeated.")
+    list[Path] | None,
+    typer.Option("--output", "-o", help="Write the motion to an NPZ, CSV, GLB, BVH, MP4 or PNG file. May be repeated."),
 ]
 
-Plot = Annotated[Path | None, typer.Option(help="Draw curves over time into a PNG, SVG or PDF.")]
+Plot = Annotated[Path | None, typer.Option(help="Draw curves over time into a PNG, SVG or PDF file.")]
 
 Seed = Annotated[
     int | None,
-    typer.Option(
-        min=0, max=2**32 - 1, help="Seed of the random numbers, for verbs that draw any. Overrides the value in the file."
-    ),
+    typer.Option(min=0, max=2**32 - 1, help="Seed for commands that use random numbers. Overrides the value in the file."),
 ]
 
 Play = Annotated[
-    bool | None, typer.Option("--play/--no-play", help="Play the motion on the stage. Default: if no file is written.")
+    bool | None,
+    typer.Option("--play/--no-play", help="Show the motion in the browser afterwards. Default: only if no file is written."),
 ]
 
-Browser = Annotated[bool | None, typer.Option("--browser/--no-browser", help="Open a browser. Default: if there is a display.")]
+Browser = Annotated[
+    bool | None, typer.Option("--browser/--no-browser", help="Open a browser. Default: only if there is a display.")
+]
 
-Port = Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free port.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="TCP port of the stage; 0 picks a free one.")]

@@ -17,22 +17,31 @@ from bunraku.errors import FileError
 def play(
     sources: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FIGURE", autocompletion=complete, help="Files or names to show; without, the opening show."),
+        typer.Argument(
+            metavar="FIGURE",
+            autocompletion=complete,
+            help="Files or names to show. Default: demonstrations of everything that bunraku does.",
+        ),
     ] = None,
-    host: Annotated[str, typer.Option(help="0.0.0.0 lets others on the network in, with the whole address.")] = "127.0.0.1",
+    host: Annotated[
+        str,
+        typer.Option(help="Address to listen on. 0.0.0.0 admits other machines, which also need the token in the printed address."),
+    ] = "127.0.0.1",
     port: Port = 8360,
     browser: Browser = None,
-    folder: Annotated[Path, typer.Option("--out", help="Where video and HTML go when there is no display.")] = Path("out"),
+    folder: Annotated[
+        Path, typer.Option("--out", help="Folder for the video and the HTML page that are written if there is no display.")
+    ] = Path("out"),
 ) -> None:
-    """Open the stage in the browser: watch, pull strings, record, export.
+    """Open the stage, a page in the browser: watch motions, pull strings, record, export.
 
-    Without a display the address is printed, and a video and an HTML page that plays offline are written.
+    If there is no display, the address is printed, and a video and an HTML page that works offline are written.
     """
     from bunraku.teleop import opening_show
     from bunraku.teleop.dropped_files import shown
 
     if folder.exists() and not folder.is_dir():
-        raise FileError("not a folder", path=str(folder), advice="name one with --out; it is made where it is missing")
+        raise FileError("not a folder", path=str(folder), advice="give a folder with --out; it is created if it does not exist")
     entries = []
     for name in sources or ():
         entries += file_entries(Path(name)) if Path(name).is_file() else shown(thing_named(name), Path(name).stem)
@@ -44,30 +53,34 @@ def guide(
     humanoid: Annotated[
         str,
         typer.Argument(
-            metavar="HUMANOID", help="A humanoid file, a guiding file with inputs, or the name of one that comes with bunraku."
+            metavar="HUMANOID",
+            help="A humanoid file to guide live, or a guiding file with timed inputs; or the name of one that comes with bunraku.",
         ),
     ] = "humanoid",
     output: Output = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the paths of centre of mass, ZMP, feet and hands from above, as PNG, SVG or PDF.")
+        Path | None,
+        typer.Option(help="Draw the paths of centre of mass, ZMP, feet and hands from above into a PNG, SVG or PDF file."),
     ] = None,
     seed: Seed = None,
     play: Play = None,
     scene: Annotated[Path | None, typer.Option(help="A scene file. Default: a room with two steps and a door.")] = None,
-    replay: Annotated[Path | None, typer.Option(help="Run a saved input log instead of live input.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Play inputs that were saved on the stage, instead of live input.")] = None,
     seconds: Annotated[
-        float | None, typer.Option(min=0.0, max=3600.0, help="With --replay: how long to go on after the last input [s].")
+        float | None,
+        typer.Option(min=0.0, max=3600.0, help="With --replay: seconds to continue after the last input. Default: 2."),
     ] = None,
     physics: Annotated[bool, typer.Option("--physics", help="Simulate in MuJoCo, with position servos and a stabiliser.")] = False,
-    joystick: Annotated[int | None, typer.Option(min=0, help="Number of a joystick on this machine (SDL).")] = None,
+    joystick: Annotated[int | None, typer.Option(min=0, help="Use this joystick; --joysticks lists the numbers.")] = None,
     joysticks: Annotated[bool, typer.Option("--joysticks", help="List the joysticks of this machine.")] = False,
     port: Port = 8360,
     browser: Browser = None,
 ) -> None:
-    """Guide a humanoid with one stick, or keys: its foot, trunk or hand follows the stick, and the rest of its body follows.
+    """Guide a humanoid with a joystick, keys or the mouse.
 
-    A guiding file, or --replay, runs saved inputs; only then do --output, --plot, --seed and --play apply. Ctrl-C keeps the motion
-    so far.
+    You move one point (a foot, the trunk or a hand); the rest of the body follows and keeps its balance. With a guiding file, or
+    with --replay, the inputs are played without the stage; only then do --output, --plot, --seed and --play apply. Ctrl-C keeps
+    the motion so far.
     """
     from bunraku.verbs.guide import run as guiding
     from bunraku.verbs.guide.file import GuideOrder
@@ -80,12 +93,12 @@ def guide(
         refuse_idle("write them into the file", scene=scene, physics=physics, seconds=seconds is not None)
         refuse_idle("the file has its own inputs", replay=replay, joystick=joystick is not None)
     elif replay is not None:
-        refuse_idle("a log has its own inputs", joystick=joystick is not None)
+        refuse_idle("an input log has its own inputs", joystick=joystick is not None)
         order = GuideOrder.of_log(humanoid, replay, scene=scene, physics=physics, seconds=2.0 if seconds is None else seconds)
     if order is not None:
         carry_out(order, output, plot, seed=seed, play=play)
     refuse_idle(
-        "they are for a guiding file or --replay; what is guided on the stage is saved from there", output=output, plot=plot,
+        "use them with a guiding file or --replay; on the stage, record and export instead", output=output, plot=plot,
         seed=seed is not None, play=play is not None,
     )  # fmt: skip
     one = guiding.entry(humanoid, scene, physics=physics, joystick=joystick)
