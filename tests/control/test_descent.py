@@ -134,7 +134,7 @@ def test_all_methods_lead_to_the_same_place(method) -> None:
 
 
 def test_an_input_without_a_price_is_refused() -> None:
-    with pytest.raises(BunrakuError, match="leaves an input free: x_force\n"):
+    with pytest.raises(BunrakuError, match="does not determine an input: x_force\n"):
         optimize(FIGURE, [Configuration({"x": 0.0})], duration=1.0)
 
 

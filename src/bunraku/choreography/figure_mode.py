@@ -27,8 +27,8 @@ def mode_of(
 ) -> Field:  # fmt: skip
     """d(q, v)/dt of a `figure` as a vector field.
 
-    forces: force inputs by name [N or N·m]; zero where they are not named.
-    kinematic: accelerations of kinematic variables by name [m/s² or rad/s²]; zero where they are not named.
+    forces: force inputs by name [N or N·m]; zero if they are not named.
+    kinematic: accelerations of kinematic variables by name [m/s² or rad/s²]; zero if they are not named.
     slack: names of strings that hang slack. All others are wires in this mode.
 
     Joints have no stops and bodies no floors: a mode does not switch by itself. Raises UnknownName.

@@ -27,7 +27,7 @@ class Field:
 
     @staticmethod
     def linear(A: ArrayLike, b: ArrayLike | None = None) -> Field:
-        """ẋ = A x + b, with `A` (n, n) and `b` (n,), zero where it is not given."""
+        """ẋ = A x + b, with `A` (n, n) and `b` (n,), zero if it is not given."""
         M = np.array(A, float)
         shift = np.zeros(len(M)) if b is None else np.array(b, float)
         zero = np.zeros_like(M)

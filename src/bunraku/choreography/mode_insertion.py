@@ -1,7 +1,7 @@
 """Insertion of a mode: where would a short stretch of another mode lower the cost most?
 
 A stretch of length δ of the field g inside a mode with the field f changes the cost by δ ρ·(g − f) to first order, with the
-adjoint ρ of eq. 8. The mode is inserted with length zero where this is most negative; optimal timing then gives it a length.
+adjoint ρ of eq. 8. The mode is inserted with length zero if this is most negative; optimal timing then gives it a length.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def _file(name: str) -> tuple[Array, dict[str, Any], dict[str, Array]] | None:
 def repertoire_of(figure: Figure) -> Repertoire:
     """The motions of the library for this `figure`; none for a figure without any, which hangs at rest from its start.
 
-    Raises BunrakuError where the figure is not a marionette.
+    Raises BunrakuError if the figure is not a marionette.
     """
     found = _file(figure.name)
     if found is None or len(found[0]) != figure.n_q:

@@ -36,7 +36,7 @@ def between(node: Node, low: float, high: float, what: str, quantity: Quantity =
 def with_motions(node: Node | None, folder: Path, roles: tuple[Role, ...]) -> tuple[Role, ...]:
     """The `roles`, each with the motions that the show adds to its repertoire.
 
-    node: the value of `motions:`; None where the file has none.
+    node: the value of `motions:`; None if the file has none.
     folder: where the files lie that it names.
 
     Raises FileError at the place of the first mistake.

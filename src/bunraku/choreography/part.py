@@ -94,7 +94,7 @@ def play(part: RehearsedPart, *, figure: Figure | None = None, blows: Sequence[B
     blows: pushes on the way.
     feedback: whether the gains correct the hands.
 
-    Raises OffScript where the simulation cannot follow.
+    Raises OffScript if the simulation cannot follow.
     """
     figure = figure or part.figure
     s = System.of(figure, dt=part.dt, inputs=figure.kinematic)
@@ -155,7 +155,7 @@ def recovery(part: RehearsedPart, *, seed: int = 0, blow: float = 0.15, every: f
     every: time between two pushes [s].
     factor: on all masses.
 
-    Raises OffScript where it cannot be played even with feedback.
+    Raises OffScript if it cannot be played even with feedback.
     """
     rng = np.random.default_rng(seed)
     figure, n = part.figure, part.figure.n_dynamic

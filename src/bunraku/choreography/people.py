@@ -16,7 +16,7 @@ def played_by(puppet: Puppet, motion: Motion, *, exaggerate: float = 0.6, simpli
     simplify: frequencies above this are filtered out [Hz].
     ease: how long it takes from the puppet's rest into the motion, and back [s].
 
-    The puppet stays on the spot: where it goes is up to the script. Raises BunrakuError where the person cannot be imitated.
+    The puppet stays on the spot: where it goes is up to the script. Raises BunrakuError if the person cannot be imitated.
     """
     wanted = imitate(
         motion, puppet.figure, exaggerate=exaggerate, simplify=simplify, dt=1.0 / SAMPLE_RATE, start=puppet.rest, lead=ease,

@@ -290,7 +290,7 @@ def rehearse(
     solved: is called with a result that was not on disk.
     progress: hears of every iteration. Where it raises, nothing is kept.
 
-    Raises BunrakuError where no motion is found.
+    Raises BunrakuError if no motion is found.
     """
     puppet, n = hung.puppet, hung.wired.n_dynamic
     here = np.zeros_like(wanted[0])

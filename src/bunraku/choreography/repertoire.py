@@ -33,7 +33,7 @@ class MotionPiece:
     parts: tuple[str, ...]
     """Parts of the puppet that it moves."""
     loop: tuple[float, float] | None = None
-    """Begin and end of the round that may be repeated [s]; None where nothing may."""
+    """Begin and end of the round that may be repeated [s]; None if nothing may."""
     travels: bool = False
     """Whether it may take the puppet to another place."""
     text: str = ""
@@ -52,7 +52,7 @@ class MotionPiece:
 
     @property
     def period(self) -> float:
-        """How long one round of the loop lasts [s]; 0 where there is no loop."""
+        """How long one round of the loop lasts [s]; 0 if there is no loop."""
         return self.loop[1] - self.loop[0] if self.loop else 0.0
 
     def loops(self, duration: float) -> int:

@@ -54,7 +54,7 @@ class TimeLimits:
         end: when the last mode ends [s].
         shortest: how long each mode must last at least [s]: one number, or one for each of the m + 1 modes.
 
-        Raises BunrakuError where the shortest modes do not fit before `end`.
+        Raises BunrakuError if the shortest modes do not fit before `end`.
         """
         least = np.broadcast_to(np.asarray(shortest, float), count + 1)
         if least.sum() > end:
@@ -85,7 +85,7 @@ class TimeLimits:
         return times + found
 
     def step(self, H: Array, g: Array, times: Array) -> Array | None:
-        """argmin g·s + ½ s·H s such that times + s is allowed; None where there is no such s."""
+        """argmin g·s + ½ s·H s such that times + s is allowed; None if there is no such s."""
         if not len(times):
             return np.zeros(0)
         room = self.bound - self.rows @ times
@@ -169,7 +169,7 @@ def optimize_times(
     progress: hears of every iteration, as stage "timing".
 
     Returns the times with their outcome. Ctrl-C returns the best so far, and an outcome of kind "stopped". Raises BunrakuError
-    where no times are allowed or `method` is unknown, NotFinite where the cost is not a finite number.
+    where no times are allowed or `method` is unknown, NotFinite if the cost is not a finite number.
     """
     if method not in ("newton", "gradient"):
         raise BunrakuError(f"no method {method!r}\n  advice: newton or gradient")

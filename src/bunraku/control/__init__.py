@@ -1,4 +1,4 @@
-"""Optimal control: the motion of least cost, its inputs, and the feedback that holds a figure to it."""
+"""Optimal control: find the motion of least cost, its inputs, and the feedback that stabilises the figure along it."""
 
 from bunraku.control.control_system import ControlCurve, Rollout, System
 from bunraku.control.cost import (

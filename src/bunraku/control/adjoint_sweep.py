@@ -1,4 +1,4 @@
-"""The adjoint along a motion under feedback: the derivative of the cost, and the covectors of the outputs of every step."""
+"""The adjoint sweep, backward along a motion under feedback: gradient of the cost, and one covector per step output."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from bunraku.kernels.compile import inline
 
 @inline
 def adjoint_step(k, steps, slopes, K, chi, row, weights, gradient):
-    """Carries χ, the derivative of the cost by the state, back over step k (*trep*, Lemma 3.1, and eq. 12: u = ū − K(x − x̄)).
+    """Propagates χ, the derivative of the cost by the state, back over step k (*trep*, Lemma 3.1, and eq. 12: u = ū − K(x − x̄)).
 
-    `gradient[k]` takes the derivative by ū_k. `weights[k]` takes the covectors of the outputs (q₊, λ, p₊) of step k with which the
-    second derivative of the projection is contracted: Dg·D²P(ζ, ζ) = Σ weights·D²step(ζ, ζ).
+    `gradient[k]` receives the derivative of the cost by ū_k. `weights[k]` receives the covectors of the outputs (q₊, λ, p₊) of
+    step k.
+    Contracting the second derivative of the projection with them gives Dg·D²P(ζ, ζ) = Σ weights·D²step(ζ, ζ).
     """
     E, hands, i1, share, D = impulse(steps.E, k), steps.hands, 1.0 / steps.dt, steps.share, steps.D
     n, nq, nc = steps.shape

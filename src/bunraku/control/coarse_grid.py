@@ -1,4 +1,4 @@
-"""A coarse grid: the same problem with steps several times as long. Its optimum is near that of the fine grid."""
+"""A coarse time grid: the same problem with longer steps. Its optimum is a good guess for the fine grid."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Array = NDArray[np.float64]
 
 
 def coarser(problem: ControlProblem, times: int, *, tolerance: float) -> ControlProblem:
-    """The `problem` with steps `times` as long, solved to `tolerance` [rad or m]. Bounds are left to the fine grid."""
+    """The `problem` with steps `times` as long, each solved to `tolerance` [rad or m]. Bounds apply on the fine grid only."""
     s = problem.system
     system = System.of(s.figure, dt=times * s.dt, inputs=s.inputs)
     return ControlProblem(system, _sheet(problem.sheet, times), problem.start, problem.taut, tolerance=tolerance)
 
 
 def _sheet(sheet: Sheet, c: int) -> Sheet:
-    def longer(w: Array) -> Array:  # a sample stands for c samples; the last also has `at_end`
+    def longer(w: Array) -> Array:  # one sample replaces c samples; the last one keeps its extra weight `at_end`
         if not len(w):
             return w
         out: Array = c * w[::c]
@@ -42,12 +42,12 @@ def thinned(curve: ControlCurve, c: int) -> ControlCurve:
 
 
 def refined(curve: ControlCurve, gains: Array, c: int, n: int, n_kin: int) -> tuple[ControlCurve, Array]:
-    """A coarse `curve` and its `gains` on a grid `c` times as fine: states lie on straight lines, forces and gains are held.
+    """A coarse `curve` and its `gains` on a grid `c` times as fine: states are interpolated linearly, forces and gains held.
 
     The first `n` variables are dynamic, the next `n_kin` kinematic.
     """
     fine, coarse = np.arange(c * len(curve) + 1) / c, np.arange(len(curve) + 1)
     x = np.stack([np.interp(fine, coarse, column) for column in curve.x.T], 1)
     u = np.repeat(curve.u, c, 0)
-    u[:, :n_kin] = x[1:, n : n + n_kin]  # where the hands are next
+    u[:, :n_kin] = x[1:, n : n + n_kin]  # a kinematic input is the kinematic part of the next state
     return ControlCurve(x, u), np.repeat(gains, c, 0)

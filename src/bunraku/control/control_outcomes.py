@@ -1,4 +1,4 @@
-"""How a search for an optimal motion ends; `bunraku.outcome.STOPPED` besides."""
+"""The outcomes of `optimize`. Ctrl-C gives `bunraku.outcome.STOPPED`."""
 
 from __future__ import annotations
 

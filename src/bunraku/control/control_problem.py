@@ -1,4 +1,4 @@
-"""ControlProblem: a system, where it starts, and what its motion costs; rollouts, and their derivatives."""
+"""ControlProblem: a system, its initial state and the cost of its motion; rollouts and their derivatives."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Array = NDArray[np.float64]
 
 
 def no_gains() -> Array:
-    """No feedback at all: an empty array where kernels take matrices, one a step."""
+    """An empty array in place of the gains (one matrix per step): no feedback."""
     return np.zeros((0, 0, 0))
 
 
 def unbounded() -> Bounds:
-    """Bounds that bound nothing."""
+    """Bounds that restrict nothing."""
     return Bounds(*(np.zeros((2, 0)), np.zeros((2, 0, 0)), np.zeros(0)) * 3)
 
 
@@ -38,22 +38,22 @@ class Broken:
     step: int
     """The first step that failed."""
     bits: int
-    """What happened: see bunraku.dynamics.rollout."""
+    """Why it failed: a bit mask, see bunraku.dynamics.rollout."""
 
 
 @dataclass(frozen=True, eq=False)
 class ControlProblem:
-    """What is minimised, over motions from one state."""
+    """Minimise the cost in `sheet` over all motions of `system` from state `start`."""
 
     system: System
     sheet: Sheet
     start: Array
     taut: NDArray[np.int8]
-    """States of the links before the first step."""
+    """State of each link (string, wire or loop constraint) before the first step: 0 slack, 1 acting, 2 sliding."""
     bounds: Bounds = field(default_factory=unbounded)
     keepout: KeepOut | None = None
     tolerance: float = 1e-16
-    """Of every step [rad or m]: a quadratic tail shows what a looser one leaves behind."""
+    """To which each step is solved [rad or m]. A looser one would hide the quadratic convergence of the last iterations."""
 
     @property
     def steps(self) -> int:
@@ -62,7 +62,7 @@ class ControlProblem:
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """Names of chosen inputs that no term weighs directly; terms may still weigh what they do to the figure."""
+        """Names of chosen inputs that no term weighs directly; terms may still weigh their effect on the figure."""
         s, sheet = self.system, self.sheet
         hands = sheet.wx[:, s.n : s.n_q].any(0) | sheet.wx[:, s.n_q + s.n :].any(0)
         if len(sheet.acceleration):
@@ -72,7 +72,7 @@ class ControlProblem:
         return tuple(names[k] for k in s.chosen if not priced[k])
 
     def project(self, curve: ControlCurve, gains: Array | None = None) -> Rollout | Broken:
-        """P_d of `curve` under `gains` (*trep*, eq. 12); without gains, the motion that its inputs make."""
+        """The projection P_d of `curve` under `gains` (*trep*, eq. 12); without gains, the rollout of its inputs."""
         s, N = self.system, len(curve)
         x, u = np.empty((N + 1, s.n_x)), np.empty_like(curve.u)
         impulse, states, bits = np.empty((N, s.n_links)), np.empty((N, s.n_links), np.int8), np.zeros(N, np.int64)
@@ -84,21 +84,21 @@ class ControlProblem:
         return Rollout(x, u, impulse, states) if done == N else Broken(done, int(bits[done]))
 
     def cost(self, run: Rollout) -> tuple[float, float]:
-        """What a descent minimises along `run`, in two parts: the cost, and what bounds add to it.
+        """What a descent minimises along `run`, in two parts: the cost, and the penalty of the bounds.
 
-        The part of the cost that no motion changes is left out (see `total`).
+        The constant part of the cost, which is the same for every motion, is left out (see `total`).
         """
         s = self.system
         wished, beyond = value(s.tree, self.sheet, self.bounds, run.x, run.u, run.impulse, s.dt, s.n_kin)
         return float(wished), float(beyond) + (self.keepout.value(run.x) if self.keepout is not None else 0.0)
 
     def total(self, run: Rollout) -> float:
-        """The cost of `run`, term by term as bunraku.control.cost has it, without what bounds add."""
+        """The cost of `run`: the sum of its terms (bunraku.control.cost), without the penalty of the bounds."""
         return self.cost(run)[0] + float(self.sheet.offset_x.sum() + self.sheet.offset_u.sum())
 
 
 class MotionExpansion:
-    """First and second derivatives along motions of one `problem`, in arrays that are used again and again."""
+    """First and second derivatives along motions of one `problem`. Its arrays are allocated once and reused."""
 
     def __init__(self, problem: ControlProblem) -> None:
         s, sheet, N = problem.system, problem.sheet, problem.steps
@@ -129,19 +129,20 @@ class MotionExpansion:
         expand_along(s.tree, run.states, Q, run.impulse, forces, s.dt, s.share, np.zeros((0, 0)), self.steps.D, no_gains())
 
     def safe_along(self, run: Rollout) -> float | None:
-        """Linearises the steps along `run`; gains and feedforward by Gauss and Newton, without second derivatives of the steps.
+        """Linearises the steps along `run` and computes Gauss–Newton gains and feedforward, without second derivatives of the
+        steps.
 
-        Returns the expected decrease of the cost; None where the Hessian
-        of the inputs is not positive definite, as where an input costs nothing.
+        Returns the expected decrease of the cost; None if the Hessian of the inputs is not positive definite, for instance because
+        an input costs nothing.
         """
         self.at(run)
         return self.gauss_newton()
 
     def bend_along(self, run: Rollout, *, fresh: bool = True) -> float | None:
-        """All that `safe_along` gives along `run`, and the curvature of the steps, contracted with the adjoint under the gains.
+        """Does what `safe_along` does for `run`, and contracts second derivatives of the steps with the adjoint under the gains.
 
-        Where `fresh` is False, the gains stay as they are. Returns the expected decrease of the cost; None where the Hessian
-        of the inputs is not positive definite, as where an input costs nothing.
+        If `fresh` is False, the gains are kept. Returns the expected decrease of the cost; None if the Hessian of the inputs is not
+        positive definite, for instance because an input costs nothing.
         """
         s, N = self.problem.system, self.problem.steps
         if self._H is None:
@@ -156,7 +157,7 @@ class MotionExpansion:
         return float(decrease) if np.isfinite(decrease) else None
 
     def _slopes(self, run: Rollout) -> tuple[Array, Array]:
-        """The cost to second order; configurations and forces of the motion."""
+        """Expands the cost to second order; returns configurations and forces of the motion."""
         s, p = self.problem.system, self.problem
         slopes(s.tree, p.sheet, p.bounds, run.x, run.u, run.impulse, s.dt, s.n_kin, s.hands, s.thrusts, self.slopes)
         if p.keepout is not None:
@@ -167,31 +168,31 @@ class MotionExpansion:
         return Q, np.ascontiguousarray(run.u[:, s.n_kin :])
 
     def gauss_newton(self, shift: float = 0.0) -> float | None:
-        """Gains and feedforward without curvature; the Hessian of the inputs grows by `shift` times its diagonal.
+        """Gauss–Newton gains and feedforward; `shift` times its diagonal is added to the Hessian of the inputs.
 
-        Returns the expected decrease; None where the model is not convex.
+        Returns the expected decrease; None if the model is not convex.
         """
         failed, decrease = riccati(self.steps, self.slopes, no_gains(), 0.0, shift, self.gains, self.feed, self.first)
         return float(decrease) if failed < 0 and np.isfinite(decrease) else None
 
     def steepest(self) -> None:
-        """Feedforward and gains of the steepest descent: one weight for all states, one for all inputs."""
+        """Gains and feedforward of steepest descent: all states share one weight in the metric, all inputs another."""
         flat = [np.full_like(h, max(h.mean(), 1e-12)) for h in (self.slopes.hx, self.slopes.hu)]
         none = np.zeros((0, 0))
         metric = self.slopes._replace(hx=flat[0], hu=flat[1], Hq=no_gains(), bend=no_gains(), end=none)
         riccati(self.steps, metric, no_gains(), 0.0, 0.0, self.newton_gains, self.feed, self.first)
 
     def newton(self, mu: float = 0.0) -> float | None:
-        """Feedforward with the curvature and `mu` times the Hessian of Gauss and Newton besides.
+        """Newton's feedforward, with the exact Hessian plus `mu` times the Gauss–Newton Hessian.
 
-        Returns the expected decrease; None where the Hessian is not positive definite.
+        Returns the expected decrease; None if the Hessian is not positive definite.
         """
         assert self._H is not None
         failed, decrease = riccati(self.steps, self.slopes, self._H, mu, 0.0, self.newton_gains, self.feed, self.first)
         return float(decrease) if failed < 0 and np.isfinite(decrease) else None
 
     def direction(self, gains: Array) -> ControlCurve:
-        """ζ: the change of states and chosen inputs that the feedforward and `gains` of a sweep lead to."""
+        """ζ: the change of states and chosen inputs that results from the feedforward of the last sweep with `gains`."""
         s, N = self.problem.system, self.problem.steps
         x, u = np.zeros((N + 1, s.n_x)), np.zeros((N, s.n_u))
         tangent(self.steps, gains, np.zeros_like(x), -self.feed, x, u)
@@ -211,9 +212,9 @@ class MotionExpansion:
 
 
 def within(system: System, steps: LinearSteps, change: ControlCurve) -> Array:
-    """A `change` of states and chosen inputs of `system` as its linear `steps` take it.
+    """A `change` of states and chosen inputs of `system` in the coordinates in which `steps` are linearised.
 
-    Returns rows (q, p, next kinematic variables); forces enter like momentum.
+    Returns rows (q, p, next kinematic variables); the impulse of a force is added to p.
     """
     s, N = system, len(change)
     inner = np.concatenate([change.x[:-1, : s.n_q + s.n], np.zeros((N, s.n_kin))], 1)
@@ -224,12 +225,12 @@ def within(system: System, steps: LinearSteps, change: ControlCurve) -> Array:
 
 
 def push_along(system: System, Q: Array, weights: Array, steps: LinearSteps) -> None:
-    """Fills `steps.E` with what the pushes of `system` do along `Q`.
+    """Fills `steps.E` with the impulse per unit of input of the pushes of `system` (forces at a point) at configurations `Q`.
 
-    With `weights` of the outputs of every step, it fills `steps.turn` too: how that depends on the configuration.
+    If `weights` of the outputs of every step are given, also fills `steps.turn`: the weighted derivative of E by the configuration.
 
-    The derivative by momentum is the covector μ of the step's residual (bunraku.dynamics.second_derivative), in which a force has
-    its left share; p₊ has the rest.
+    The share `system.share` of a force's impulse acts before the step, where its covector is that of the momentum p; the rest acts
+    after the step, where its covector is that of p₊.
     """
     s, covectors = system, np.zeros((0, 0))
     if len(weights):

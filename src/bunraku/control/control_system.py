@@ -21,9 +21,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """State x = (q, momentum, rates of the kinematic variables); inputs (next kinematic variables, forces).
+    """State x = (q, momentum, rates of the kinematic variables); inputs u = (next kinematic variables, forces).
 
-    `inputs` are the names of those that may be chosen; the others stay as they are given.
+    `inputs` names the inputs that the search may choose; the others keep their given values.
     """
 
     figure: Figure
@@ -32,9 +32,9 @@ class System:
 
     @classmethod
     def of(cls, figure: Figure, *, dt: float, inputs: Sequence[str] | None = None) -> System:
-        """The system of `figure` with time step `dt` [s], in which `inputs` may be chosen: all by default.
+        """The system of `figure` with time step `dt` [s]; `inputs` names the inputs that may be chosen, all by default.
 
-        Raises UnknownName for an input that the figure does not have, BunrakuError where there is nothing to choose.
+        Raises UnknownName for an input that the figure does not have, BunrakuError if there is nothing to choose.
         """
         if not 0.0 < dt < np.inf:
             raise BunrakuError(f"the time step is {dt} s\n  advice: give a positive number; 0.01 or less suits marionettes")
@@ -50,7 +50,7 @@ class System:
 
     @property
     def share(self) -> float:
-        """Share of a force's impulse that acts before a step."""
+        """Share of a force's impulse that acts before a step; the rest acts after it."""
         return LEFT_SHARE
 
     @property
@@ -79,27 +79,27 @@ class System:
 
     @cached_property
     def hands(self) -> NDArray[np.int64]:
-        """The kinematic variables that are chosen, counted from the first kinematic one."""
+        """Indices of the chosen kinematic variables, among the kinematic ones."""
         return np.array([k for k, name in enumerate(self.figure.kinematic) if name in self.inputs], np.int64)
 
     @cached_property
     def thrusts(self) -> NDArray[np.int64]:
-        """The forces that are chosen."""
+        """Indices of the chosen forces."""
         return np.array([k for k, force in enumerate(self.figure.forces) if force.name in self.inputs], np.int64)
 
     @property
     def n_u(self) -> int:
-        """Of inputs that are chosen."""
+        """Number of chosen inputs."""
         return len(self.hands) + len(self.thrusts)
 
     @cached_property
     def chosen(self) -> NDArray[np.int64]:
-        """Columns of all inputs that are chosen."""
+        """Indices of the chosen inputs, among all inputs."""
         return np.concatenate([self.hands, self.n_kin + self.thrusts])
 
     @cached_property
     def impulse_of_effort(self) -> Array:
-        """E = dt · ∂F/∂u of the efforts among the chosen forces; what pushes do depends on where the figure is."""
+        """E = dt · ∂F/∂u, for chosen forces that are efforts. The columns of pushes stay zero: they depend on the configuration."""
         E = np.zeros((self.n, len(self.thrusts)))
         for f, k in enumerate(self.thrusts):
             force = self.figure.forces[k]
@@ -109,11 +109,11 @@ class System:
 
     @property
     def pushed(self) -> bool:
-        """Whether one of the chosen forces pushes at a point."""
+        """Whether any chosen force is a push at a point."""
         return any(isinstance(self.figure.forces[k], Push) for k in self.thrusts)
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> Array:
-        """x at configuration `q` (the start by default) and velocities `v` (zero by default)."""
+        """The state x at configuration `q` (`figure.start` by default) and velocities `v` (zero by default)."""
         at = configuration(self.figure, self.figure.start if q is None else q)
         rates = np.zeros(self.n_q) if v is None else configuration(self.figure, v)
         return np.concatenate([at, momentum(self.figure, at, rates), rates[self.n :]])
@@ -126,7 +126,7 @@ class System:
 
 @dataclass(frozen=True, eq=False)
 class ControlCurve:
-    """States and inputs over time; not always a motion that the figure can make."""
+    """States and inputs over time. They need not satisfy the dynamics."""
 
     x: Array
     """States (N + 1, n_x)."""
@@ -135,7 +135,7 @@ class ControlCurve:
 
     def __post_init__(self) -> None:
         if len(self.x) != len(self.u) + 1:
-            raise BunrakuError(f"{len(self.x)} states and {len(self.u)} inputs\n  advice: give one state more than inputs")
+            raise BunrakuError(f"{len(self.x)} states and {len(self.u)} inputs\n  advice: give one more state than inputs")
         if not (np.isfinite(self.x).all() and np.isfinite(self.u).all()):
             raise NotFinite("a state or an input is not a finite number")
 
@@ -145,9 +145,9 @@ class ControlCurve:
 
 @dataclass(frozen=True, eq=False)
 class Rollout(ControlCurve):
-    """A curve that the figure can make."""
+    """A curve that satisfies the dynamics."""
 
     impulse: Array
-    """Of every link in every step [N·s]."""
+    """Impulse of every link (string, wire or loop constraint) in every step [N·s]."""
     states: NDArray[np.int8]
-    """Of every link in every step: 0 slack, 1 acting, 2 sliding."""
+    """State of every link in every step: 0 slack, 1 acting, 2 sliding."""

@@ -1,7 +1,7 @@
-"""Cost: a sum of weighted terms, and the sheet of arrays that it becomes.
+"""Cost: a sum of weighted terms, and its translation into arrays (`Sheet`).
 
-Each term adds Σ dt ½ weight |thing − reference|² over all samples, and `at_end` · ½ weight |thing − reference|² [s] at the last
-one. Forces, tensions and accelerations belong to steps, and count once a step. The figure need not be able to follow a reference.
+Each term adds ½ weight |value − reference|² dt at every sample, and `at_end` [s] · ½ weight |value − reference|² at the last one.
+Forces, tensions and accelerations belong to steps, and count once per step. References need not be feasible.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Term(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Configuration:
-    """Keeps variables near their reference; without one, near where they start."""
+    """Keeps variables near their reference, by default their initial values."""
 
     weight: Weight
-    """[1/rad² or 1/m²], of all variables or by name."""
+    """Weight [1/rad² or 1/m²]: one for all variables, or by name."""
     reference: Reference = None
-    """[rad or m]"""
+    """Reference [rad or m]."""
     at_end: float = 0.0
-    """What the last sample counts for besides dt [s]."""
+    """Extra weight of the last sample [s]: it counts dt + at_end."""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
@@ -49,14 +49,14 @@ class Configuration:
 
 @dataclass(frozen=True, eq=False)
 class Momentum:
-    """Keeps momenta of dynamic variables near their reference; without one, near zero."""
+    """Keeps momenta of dynamic variables near their reference, by default zero."""
 
     weight: Weight
-    """Of all dynamic variables or by name."""
+    """Weight: one for all dynamic variables, or by name."""
     reference: Reference = None
-    """[kg·m²/s or kg·m/s]"""
+    """Reference [kg·m²/s or kg·m/s]."""
     at_end: float = 0.0
-    """What the last sample counts for besides dt [s]."""
+    """Extra weight of the last sample [s]: it counts dt + at_end."""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
@@ -67,14 +67,14 @@ class Momentum:
 
 @dataclass(frozen=True, eq=False)
 class Speed:
-    """Keeps rates of kinematic variables near their reference; without one, near zero: the puppeteer's hands move slowly."""
+    """Keeps rates of kinematic variables near their reference, by default zero: slow hands of the puppeteer."""
 
     weight: Weight = 1.0
-    """Of all kinematic variables or by name."""
+    """Weight: one for all kinematic variables, or by name."""
     reference: Reference = None
-    """[rad/s or m/s]"""
+    """Reference [rad/s or m/s]."""
     at_end: float = 0.0
-    """What the last sample counts for besides dt [s]."""
+    """Extra weight of the last sample [s]: it counts dt + at_end."""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
@@ -86,10 +86,10 @@ class Speed:
 
 @dataclass(frozen=True, eq=False)
 class Acceleration:
-    """Keeps accelerations of kinematic variables small: the puppeteer's hands move smoothly."""
+    """Keeps accelerations of kinematic variables small: smooth hands of the puppeteer."""
 
     weight: Weight = 1.0
-    """Of all kinematic variables or by name."""
+    """Weight: one for all kinematic variables, or by name."""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
@@ -98,12 +98,12 @@ class Acceleration:
 
 @dataclass(frozen=True, eq=False)
 class Forces:
-    """Keeps force inputs near their reference; without one, small."""
+    """Keeps force inputs near their reference, by default zero."""
 
     weight: Weight = 1.0
-    """Of all force inputs or by name."""
+    """Weight: one for all force inputs, or by name."""
     reference: Reference = None
-    """[N or N·m]"""
+    """Reference [N or N·m]."""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
@@ -115,10 +115,10 @@ class Forces:
 
 @dataclass(frozen=True, eq=False)
 class Tension:
-    """Keeps tensions of strings and wires near their reference; without one, small."""
+    """Keeps tensions of strings and wires near their reference, by default zero."""
 
     weight: Weight
-    """Of all strings and wires or by name."""
+    """Weight: one for all strings and wires, or by name."""
     reference: Reference = None
     """[N]"""
 
@@ -126,7 +126,7 @@ class Tension:
         """Adds the term to `draft`."""
         figure, dt = draft.system.figure, draft.system.dt
         names = [rope.name for rope in (*figure.strings, *figure.wires)]
-        w = weights(self.weight, names, "string") / dt  # of impulses: tension · dt
+        w = weights(self.weight, names, "string") / dt  # the sheet weighs impulses: tension · dt
         wish = dt * rows(self.reference, names, draft.t[:-1], np.zeros(len(names)), "string")
         k = len(names)
         draft.offset_u += merge(draft.wl[:, :k], draft.rl[:, :k], w[None], wish)
@@ -134,17 +134,17 @@ class Tension:
 
 @dataclass(frozen=True, eq=False)
 class PointAt:
-    """Keeps a point of a frame near a place in the world."""
+    """Keeps a point of a frame near a position in the world."""
 
     frame: str
     reference: Reference
-    """Place (x, y, z) [m], or coordinates by name, {"z": …}; those that are not named stay near where they start."""
+    """Position (x, y, z) [m], or coordinates by name, {"z": …}; the others keep their initial values as reference."""
     weight: float = 1.0
     """[1/m²]"""
     offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Where the point is in the frame [m]."""
+    """Position of the point in the frame [m]."""
     at_end: float = 0.0
-    """What the last sample counts for besides dt [s]."""
+    """Extra weight of the last sample [s]: it counts dt + at_end."""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
@@ -154,7 +154,7 @@ class PointAt:
         f = figure.frame_index[self.frame]
         joint, X = int(figure.compiled.frame_joint[f]), figure.compiled.frame_X[f]
         if joint < 0:
-            raise BunrakuError(f"the frame {self.frame} never moves\n  advice: name one that a joint carries")
+            raise BunrakuError(f"the frame {self.frame} never moves\n  advice: name a frame that a joint moves")
         w = weights(self.weight, ["point"], "point") * draft.share(self.at_end)
         local = X[:3, :3] @ np.asarray(self.offset, float) + X[:3, 3]
         rest = draft.pose.point(self.frame, self.offset)
@@ -163,29 +163,29 @@ class PointAt:
 
 @dataclass(frozen=True, eq=False)
 class Centre:
-    """Keeps the centre of mass near a place in the world."""
+    """Keeps the centre of mass near a position in the world."""
 
     reference: Reference
-    """Place (x, y, z) [m], or coordinates by name, {"z": …}; those that are not named stay near where they start."""
+    """Position (x, y, z) [m], or coordinates by name, {"z": …}; the others keep their initial values as reference."""
     weight: float = 1.0
     """[1/m²]"""
     at_end: float = 0.0
-    """What the last sample counts for besides dt [s]."""
+    """Extra weight of the last sample [s]: it counts dt + at_end."""
 
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
         if draft.centre is not None:
-            raise BunrakuError("two terms weigh the centre of mass\n  advice: give one")
+            raise BunrakuError("two terms weigh the centre of mass\n  advice: keep one of them")
         w = weights(self.weight, ["centre"], "centre") * draft.share(self.at_end)
         draft.centre = w, rows(self.reference, "xyz", draft.t, draft.pose.com, "centre")
 
 
 @dataclass(frozen=True, eq=False)
 class CostToGo:
-    """Adds ½ (x − reference)ᵀ P (x − reference) of the last state x: an estimate of the cost of what comes after."""
+    """Adds ½ (x − reference)ᵀ P (x − reference) for the last state x: an estimate of the cost after the end."""
 
     P: Array
-    """(states, states)."""
+    """The matrix P, (states, states)."""
     reference: Array
     """(states,)."""
 
@@ -194,10 +194,10 @@ class CostToGo:
     def add(self, draft: Draft) -> None:
         """Adds the term to `draft`."""
         if draft.end is not None:
-            raise BunrakuError("two terms give the cost at the end\n  advice: give one, with the sum of the matrices")
+            raise BunrakuError("two CostToGo terms\n  advice: give one, with the sum of the matrices")
         P, n = np.asarray(self.P, float), draft.system.n_x
         if P.shape != (n, n):
-            raise BunrakuError(f"the matrix at the end has shape {P.shape}\n  advice: the state has {n} entries")
+            raise BunrakuError(f"the matrix P of CostToGo has shape {P.shape}\n  advice: the state has {n} entries")
         draft.end = np.ascontiguousarray(0.5 * (P + P.T)), np.ascontiguousarray(self.reference, float)
 
 
@@ -207,7 +207,7 @@ def _track(draft: Draft, w: Array, wish: Array, first: int, at_end: float) -> No
 
 
 def sheet_of(terms: Sequence[Term], system: System, t: Array, start: Array) -> Sheet:
-    """The arrays of a cost, the sum of `terms`, for a motion of `system` from state `start` with samples at times `t` [s]."""
+    """The sum of `terms` as arrays, for a motion of `system` from state `start` with samples at times `t` [s]."""
     draft = Draft(system, t, start)
     for term in terms:
         term.add(draft)

@@ -1,7 +1,7 @@
-"""The cost of a motion as flat arrays, and the kernels that add it up: value, gradient, Gauss–Newton Hessian, curvature.
+"""The cost of a motion as arrays, and the kernels that evaluate it: value, gradient, Gauss–Newton Hessian, curvature.
 
-A sheet has a row for each sample. Terms of states, forces and impulses are diagonal; points and the centre of mass go through the
-tree.
+A `Sheet` has one row per sample. Terms of states, forces and impulses have diagonal Hessians; those of points and of the centre of
+mass depend on q through the kinematic tree.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from bunraku.spatial.algebra import cross
 
 
 class Sheet(NamedTuple):
-    """A cost over N steps: weights w, times what a sample counts for [s], and references r.
+    """A cost over N steps: weights w…, multiplied by the time that a sample counts for [s], and references r….
 
-    Arrays of terms that the cost does not have are empty.
+    Arrays of terms that the cost does not have are empty. Links are strings, wires and loop constraints.
     """
 
     wx: Any
-    """(N + 1, states)."""
+    """(N + 1, states) weights of states."""
     rx: Any
-    """(N + 1, states)."""
+    """(N + 1, states) references of states."""
     wu: Any
-    """(N, forces)."""
+    """(N, forces) weights of forces."""
     ru: Any
-    """(N, forces)."""
+    """(N, forces) references of forces."""
     wl: Any
-    """(N, links) of impulses, or empty."""
+    """(N, links) weights of impulses, or empty."""
     rl: Any
-    """(N, links) impulses, or empty."""
+    """(N, links) references of impulses, or empty."""
     acceleration: Any
     """(kinematic variables,) weights of their accelerations, or empty."""
     end: Any
@@ -40,32 +40,32 @@ class Sheet(NamedTuple):
     r_end: Any
     """(states,) its reference, or empty."""
     joint: Any
-    """(points,) the joint that carries each point."""
+    """(points,) index of the joint that carries each point."""
     local: Any
-    """(points, 3) where on the joint."""
+    """(points, 3) position of each point in its joint's frame [m]."""
     wp: Any
-    """(N + 1, points)."""
+    """(N + 1, points) weights of points."""
     target: Any
-    """(N + 1, points, 3)."""
+    """(N + 1, points, 3) references of points, in the world [m]."""
     wc: Any
-    """(N + 1,) of the centre of mass, or empty."""
+    """(N + 1,) weights of the centre of mass, or empty."""
     centre: Any
-    """(N + 1, 3) its reference, or empty."""
+    """(N + 1, 3) reference of the centre of mass [m], or empty."""
     offset_x: Any
-    """(N + 1,) what the cost of a sample has besides, whatever the motion."""
+    """(N + 1,) constant part of each sample's cost, which no motion changes."""
     offset_u: Any
-    """(N,) what the cost of a step has besides, whatever the motion."""
+    """(N,) constant part of each step's cost, which no motion changes."""
 
 
 class Bounds(NamedTuple):
     """Bounds of states (x), forces (u) and impulses (l), with multipliers and penalties of the augmented Lagrangian."""
 
     x: Any
-    """(2, states) lower and upper."""
+    """(2, states) lower and upper bounds."""
     x_m: Any
-    """(2, N + 1, states) multipliers of both."""
+    """(2, N + 1, states) their multipliers."""
     x_rho: Any
-    """(states,) penalties; 0 where there is no bound, empty without any bounds."""
+    """(states,) penalties; 0 for a state without a bound, empty if there are no bounds."""
     u: Any
     u_m: Any
     u_rho: Any
@@ -76,7 +76,7 @@ class Bounds(NamedTuple):
 
 @inline
 def _beyond(x, k, i, bounds, multipliers, penalty):
-    """Augmented Lagrangian of low ≤ x ≤ high, for column i of row k: value, slope, curvature."""
+    """Augmented Lagrangian of low ≤ x ≤ high, for column i of row k: value, first and second derivative."""
     value, slope, curvature, rho = 0.0, 0.0, 0.0, penalty[i]
     if rho > 0.0:
         m_low, m_high = multipliers[0, k, i], multipliers[1, k, i]
@@ -95,7 +95,7 @@ def _beyond(x, k, i, bounds, multipliers, penalty):
 
 @inline
 def _moments(joints, R, p, m, h):
-    """Mass and first moment of everything behind every joint. Returns the whole mass."""
+    """Mass and first moment of all that every joint carries. Returns the total mass."""
     total = 0.0
     for j in range(joints.shape[0]):
         m[j] = joints[j].mass
@@ -164,7 +164,7 @@ def value(tree, sheet, bounds, X, U, L, dt, n_kin):
 
 @kernel
 def slopes(tree, sheet, bounds, X, U, L, dt, n_kin, hands, thrusts, out):
-    """Fills `out` (Slopes): gradient and Gauss–Newton Hessian along the motion, and what that leaves out."""
+    """Fills `out` (Slopes): gradient, Gauss–Newton Hessian, and the part of the Hessian that Gauss–Newton leaves out."""
     n, nq, joints, chain = tree.n_dynamic, tree.n_q, tree.joints, tree.chain
     N, m, nj, nh = U.shape[0], nq + n, joints.shape[0], hands.shape[0]
     R, p, S, mass, h = np.empty((nj, 3, 3)), np.empty((nj, 3)), np.empty((nj, 6)), np.empty(nj), np.empty((nj, 3))
@@ -229,7 +229,7 @@ def slopes(tree, sheet, bounds, X, U, L, dt, n_kin, hands, thrusts, out):
 
 @inline
 def _point(joints, chain, j, local, weight, target, R, p, S, y, g, H, C):
-    """½ weight |x − target|² of a point of joint j: x_k = ω_k × x + v_k, x_kl = ω_l × x_k for l above k."""
+    """½ weight |x − target|² of a point of joint j. ∂x/∂q_k = x_k = ω_k × x + v_k; ∂²x/∂q_k∂q_l = ω_l × x_k for l above k."""
     x = on_joint(R, p, j, local)
     r = (x[0] - target[0], x[1] - target[1], x[2] - target[2])
     for a in range(1, chain[j, 0] + 1):
@@ -256,7 +256,7 @@ def _point(joints, chain, j, local, weight, target, R, p, S, y, g, H, C):
 
 @inline
 def _centre(joints, total, weight, target, S, mass, h, y, g, H, C):
-    """½ weight |centre − target|²: everything behind a joint moves with it."""
+    """½ weight |centre − target|². A joint moves the mass that it carries."""
     nj = joints.shape[0]
     r0, r1, r2 = -target[0], -target[1], -target[2]
     for j in range(nj):

@@ -1,4 +1,4 @@
-"""The draft of a cost: weights and references of all samples, to which terms add."""
+"""The draft of a cost: weights and references of all samples, which the terms fill in."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ Reference = Motion | Callable[[float], ArrayLike] | Mapping[str, Callable[[float
 
 
 class WantedPoint(NamedTuple):
-    """A point of a joint, and where it is wanted."""
+    """A point fixed to a joint, and its reference."""
 
     joint: int
     local: Array
-    """Where on the joint (3,) [m]."""
+    """Position in the joint's frame (3,) [m]."""
     weights: Array
-    """Of each sample."""
+    """Weight at each sample."""
     targets: Array
-    """Of each sample, in the world (N + 1, 3) [m]."""
+    """Reference at each sample, in the world (N + 1, 3) [m]."""
 
 
 @dataclass
 class Draft:
-    """A sheet while it is written: times of the samples, and where the motion starts."""
+    """A `Sheet` while terms are being added: the times of the samples, the initial state, weights and references."""
 
     system: System
     t: Array
@@ -69,7 +69,7 @@ class Draft:
         return Pose(self.system.figure, self.start[: self.system.n_q])
 
     def share(self, at_end: float) -> Array:
-        """What each sample counts for [s]: dt, and `at_end` more for the last."""
+        """The time that each sample counts for [s]: dt, and `at_end` more for the last."""
         counts = np.full(len(self.t), self.system.dt)
         counts[-1] += at_end
         return counts
@@ -91,9 +91,10 @@ class Draft:
 
 
 def weights(weight: Weight, names: Sequence[str], what: str) -> Array:
-    """The weights of `names`, in their order, from `weight`: one number for all, or numbers by name, 0 for those not named.
+    """The weights of `names`, in their order. `weight` is one number for all, or numbers by name; names not given get 0.
 
-    Errors call a name a `what`. Raises UnknownName for other names, BunrakuError for weights that are negative or no numbers.
+    Error messages call each of them a `what`. Raises UnknownName for an unknown name, BunrakuError for a weight that is negative or
+    not a number.
     """
     out = np.zeros(len(names))
     for name in weight if isinstance(weight, Mapping) else ():
@@ -108,14 +109,15 @@ def weights(weight: Weight, names: Sequence[str], what: str) -> Array:
     except (TypeError, ValueError):
         raise BunrakuError(f"the weight of a {what} is {str(weight)[:40]}\n  advice: give a number, or numbers by name") from None
     if not (np.isfinite(out).all() and (out >= 0.0).all()):
-        raise BunrakuError(f"a weight of a {what} is negative or not finite\n  advice: zero counts nothing, more counts more")
+        raise BunrakuError(f"a weight of a {what} is negative or not finite\n  advice: give zero or a positive number")
     return out
 
 
 def rows(wish: Reference, names: Sequence[str], t: Array, rest: Array, what: str) -> Array:
-    """The reference `wish` of `names` at times `t` [s], a row each; `rest` for those that it does not name.
+    """The reference `wish` of `names` at times `t` [s], one row each; `rest` for names that it does not give.
 
-    Errors call a name a `what`. Raises UnknownName for other names, BunrakuError for another shape, NotFinite for other numbers.
+    Error messages call each of them a `what`. Raises UnknownName for an unknown name, BunrakuError for a wrong shape or type,
+    NotFinite for NaN or infinity.
     """
     out = np.repeat(np.asarray(rest, float)[None], len(t), 0)
     if isinstance(wish, Motion):
@@ -138,7 +140,7 @@ def rows(wish: Reference, names: Sequence[str], t: Array, rest: Array, what: str
         if given.shape not in ((len(t), len(names)), (len(names),)):
             raise BunrakuError(
                 f"the reference of the {what} has shape {given.shape}\n"
-                f"  advice: a row of {len(names)} for each of {len(t)} samples, or one row"
+                f"  advice: give a row of {len(names)} for each of {len(t)} samples, or one row"
             )
         out[:] = given
     if not np.isfinite(out).all():
@@ -147,9 +149,9 @@ def rows(wish: Reference, names: Sequence[str], t: Array, rest: Array, what: str
 
 
 def merge(w: Array, r: Array, more: Array, wish: Array) -> Array:
-    """Adds squares with weights `more` about `wish` to those with weights `w` about `r`, in place.
+    """Adds weighted squares with weights `more` and centres `wish` to those with weights `w` and centres `r`, in place.
 
-    Two squares about different centres are one square about their mean, and a constant: returns that constant of each row.
+    Two squares with different centres equal one square about their weighted mean plus a constant. Returns that constant per row.
     """
     total = w + more
     share = np.divide(more, total, out=np.zeros_like(total), where=total > 0.0)

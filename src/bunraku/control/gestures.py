@@ -1,4 +1,4 @@
-"""Gestures to imitate, made of a few sines: the mannequin waves, and walks."""
+"""Gestures to imitate, made of a few sines: the mannequin waves and walks."""
 
 from __future__ import annotations
 

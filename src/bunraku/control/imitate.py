@@ -1,7 +1,7 @@
-"""imitate: a person's motion as a reference for a marionette: retargeted, simplified, exaggerated.
+"""imitate: turns a person's motion into a reference for a marionette: retargeted, low-pass filtered, exaggerated.
 
-The marionette may not be able to follow the reference. But its strings reach everywhere along it, so pulling them along it is a
-good guess for `optimize`.
+The marionette may not be able to follow the reference. But its strings are long enough everywhere along it, so the string lengths
+of the reference are a good guess for `optimize`.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ def imitate(
     motion: Motion, figure: Figure, *, exaggerate: float = 1.0, simplify: float | None = None, dt: float = 0.01,
     start: ArrayLike | None = None, about: Literal["first", "mean"] = "first", lead: float = 1.0, trail: float = 1.0,
 ) -> Motion:  # fmt: skip
-    """A reference for a marionette: how a motion departs from its own rest, added to the pose in which the marionette hangs.
+    """A reference for a marionette: the deviation of `motion` from its rest pose, added to the pose in which the marionette hangs.
 
-    motion: what to imitate, of any skeleton that can be retargeted
+    motion: the motion to imitate, of any skeleton that can be retargeted
     figure: the marionette
-    exaggerate: factor of the angles
-    simplify: leaves out what is faster [Hz]
+    exaggerate: factor applied to the angles
+    simplify: cut-off frequency of the low-pass filter [Hz]
     dt: time between samples [s]
     start: the configuration in which the figure hangs still, `settle(figure)` by default
-    about: the rest of the motion: its "first" pose, or the "mean" of its angles
-    lead: time within which the reference leaves the start [s]
-    trail: time within which its angles come back [s]
+    about: the rest pose of the motion: its "first" pose, or the "mean" of its angles
+    lead: time over which the reference departs from the start [s]
+    trail: time over which the angles return at the end [s]
 
-    Returns a Motion of `figure` that it may not be able to follow. Raises BunrakuError for factors or frequencies out of range.
+    Returns a Motion of `figure`, not necessarily feasible. Raises BunrakuError if a factor or frequency is out of range.
     """
     if not 0.0 < exaggerate < 10.0 or (simplify is not None and not 0.0 < simplify < 0.5 / dt):
         raise BunrakuError(
             f"exaggerate {exaggerate}, simplify {simplify}\n"
-            f"  advice: a factor such as 0.7 or 1.3, and a frequency below {0.5 / dt:g} Hz"
+            f"  advice: give a factor such as 0.7 or 1.3, and a frequency below {0.5 / dt:g} Hz"
         )
     rest = settle(figure) if start is None else configuration(figure, start)
     own = (motion if motion.figure == figure else retarget(motion, figure)).unwrap()
@@ -62,8 +62,8 @@ def imitate(
 
 
 def _low_pass(q: Array, frequency: float, dt: float) -> Array:
-    """Without delay; held still beyond both ends."""
-    from scipy.signal import butter, sosfiltfilt  # inside: it brings all of scipy.stats, and few ask for it
+    """Filters without delay; the signal is extended by its end values."""
+    from scipy.signal import butter, sosfiltfilt  # imported here: it loads all of scipy.stats, which few calls need
 
     sos = butter(2, frequency, fs=1.0 / dt, output="sos")
     pad = min(len(q) - 1, int(3.0 / (frequency * dt)))

@@ -1,7 +1,7 @@
-"""Keep-out: the shapes of a figure stay away from the obstacles of a scene, by an augmented Lagrangian as in `motion_limits`.
+"""Keep-out: the shapes of a figure keep a distance from the obstacles of a scene, by an augmented Lagrangian as in `motion_limits`.
 
-A pair that is nearer than the margin violates c = margin − distance(q) ≤ 0. Its Hessian is that of Gauss and Newton, ρ ∂c ∂cᵀ.
-The curvature of the distance is left out, so the Hessian is never negative.
+A pair nearer than the margin violates c = margin − distance(q) ≤ 0. Its Hessian is approximated by Gauss–Newton, ρ ∂c ∂cᵀ with
+penalty ρ; the curvature of the distance is left out, so the Hessian is positive semidefinite.
 """
 
 from __future__ import annotations
@@ -23,44 +23,44 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class KeepOut:
-    """A world, and the multiplier of every pair of a shape and an obstacle at every sample."""
+    """Obstacles, and a multiplier for every pair of shape and obstacle at every sample."""
 
     world: World
     margin: float
     """Distance to keep [m]."""
     n_q: int
     multiplier: Array
-    """(N + 1, shapes and obstacles, the same)."""
+    """(N + 1, n, n) multipliers of all pairs of the n shapes and obstacles."""
     rho: float
     """Penalty."""
 
     @classmethod
     def of(cls, system: System, scene: Scene, margin: float, steps: int, weight: float) -> KeepOut:
-        """Keeps the figure of `system` `margin` [m] away from `scene` for so many `steps`, with penalty `weight` at first.
+        """Keeps the figure of `system` `margin` [m] away from `scene` for `steps` steps, with initial penalty `weight`.
 
-        Raises BunrakuError for a negative margin, or where figure and scene have no shapes that collide.
+        Raises BunrakuError if the margin is negative, or if figure or scene has no shapes that collide.
         """
         if not 0.0 <= margin < np.inf:
             raise BunrakuError(f"a margin of {margin} m to the scene\n  advice: give metres, zero or more")
         name = system.figure.name
-        world = World(system.figure, scene, allowed=((name, name),))  # of itself, it may touch what it likes
+        world = World(system.figure, scene, allowed=((name, name),))  # self-collisions are not checked
         if not world.pairs:
-            raise BunrakuError(f"nothing of {name} can touch the scene {scene.name}\n  advice: give both shapes that collide")
+            raise BunrakuError(f"no shape of {name} can touch the scene {scene.name}\n  advice: give both shapes that collide")
         things = len(world.names)
         return cls(world, margin, system.n_q, np.zeros((steps + 1, things, things)), weight)
 
     def _near(self, x: Array, within: float) -> Any:
-        """Clearances along a motion but for its start, about which nothing can be done."""
+        """Clearances along a motion, without its first sample, which is given."""
         return self.world.clearances_along(x[1:, : self.n_q], within=within)
 
     def _acting(self, x: Array) -> tuple[Any, Array, Array]:
-        """Clearances of pairs that count, what each is short of with its multiplier over ρ, and that multiplier."""
+        """Clearances of the active pairs, their c + multiplier/ρ, and their multipliers."""
         near = self._near(x, self.margin + float(self.multiplier.max()) / self.rho)
         m = self.multiplier[near.sample + 1, near.things[:, 0], near.things[:, 1]]
         return near, np.maximum(self.margin - near.value + m / self.rho, 0.0), m
 
     def value(self, x: Array) -> float:
-        """What it adds to the cost of a motion with states `x`."""
+        """The penalty that it adds to the cost of a motion with states `x`."""
         _, short, _ = self._acting(x)
         return float(0.5 * self.rho * (short**2).sum() - 0.5 * (self.multiplier**2).sum() / self.rho)
 
@@ -73,12 +73,12 @@ class KeepOut:
         np.add.at(slopes.Hq, sample, self.rho * G[:, :, None] * G[:, None, :])
 
     def violation(self, x: Array) -> float:
-        """How far the worst pair of a motion with states `x` is inside the margin [m]."""
+        """By how much the worst pair is inside the margin [m], along a motion with states `x`."""
         near = self._near(x, self.margin)
         return float((self.margin - near.value).max(initial=0.0))
 
     def tightened(self, x: Array, *, stiffer: bool) -> KeepOut:
-        """The same with multipliers updated for a motion with states `x`, and a penalty five times as large where `stiffer`."""
+        """A copy with multipliers updated for a motion with states `x`, and with five times the penalty if `stiffer`."""
         near, short, _ = self._acting(x)
         m = np.zeros_like(self.multiplier)
         m[near.sample + 1, near.things[:, 0], near.things[:, 1]] = self.rho * short

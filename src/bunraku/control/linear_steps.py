@@ -1,11 +1,11 @@
-"""One step of a small change of a motion, and the cost along it, as flat arrays.
+"""The linearised steps of a motion, and the expansion of the cost along it, as arrays.
 
-The state is x = (q, p, w): all variables, the momentum, the rates w of the kinematic variables; the inputs u are the next
-kinematic variables and the force inputs that may be chosen. With z = (q, p, u), one step of a small change is
+The state is x = (q, p, w): all variables, the momenta, the rates w of the kinematic variables. The inputs u are the next kinematic
+variables and the chosen forces. With z = (δq, δp, δu), a small change propagates over one step as
 
     δ(q_dyn, p)₊ = F z        δq_kin₊ = S₁ z        δw₊ = (S₁ z − δq_kin)/dt
 
-Only F (2n rows) is dense. The kinematic part of the next state does not depend on the state, and a sweep skips its zeros.
+Only F (2n rows) is dense. S₀ and S₁ select the kinematic variables before and after the step, so the sweeps skip their zeros.
 """
 
 from __future__ import annotations
@@ -19,44 +19,44 @@ class LinearSteps(NamedTuple):
     """The first derivative of every step of a motion."""
 
     D: Any
-    """(N, outputs, inputs) as bunraku.dynamics.step_derivatives gives it."""
+    """(N, outputs, inputs), from bunraku.dynamics.step_derivatives."""
     E: Any
-    """(1, n, chosen forces) dt · ∂F/∂u, one for all steps; with pushes one a step."""
+    """(1, n, chosen forces) dt · ∂F/∂u, the same for all steps; with pushes (N, n, chosen forces)."""
     turn: Any
-    """(N, chosen forces, n_q) what the adjoint makes of ∂E/∂q; empty without pushes."""
+    """(N, chosen forces, n_q) ∂E/∂q contracted with the adjoint; empty without pushes."""
     hands: Any
-    """Kinematic variables that are inputs, counted from the first kinematic one."""
+    """Indices of the chosen kinematic variables, among the kinematic ones."""
     shape: Any
-    """(n, n_q, n_links): dynamic variables, all variables, links."""
+    """(n, n_q, n_links): numbers of dynamic variables, all variables, links (strings, wires, loop constraints)."""
     dt: Any
     """Time step [s]."""
     share: Any
-    """Share of a force's impulse that acts before a step."""
+    """Share of a force's impulse that acts before a step; the rest acts after it."""
 
 
 class Slopes(NamedTuple):
-    """The cost along a motion to second order: gradient g, and diagonal h of the Hessian."""
+    """The cost along a motion to second order: gradients g…, diagonals h… of the Hessian."""
 
     gx: Any
-    """(N + 1, states)."""
+    """(N + 1, states) gradient by states."""
     hx: Any
-    """(N + 1, states)."""
+    """(N + 1, states) Hessian by states."""
     gu: Any
-    """(N, inputs)."""
+    """(N, inputs) gradient by inputs."""
     hu: Any
-    """(N, inputs)."""
+    """(N, inputs) Hessian by inputs."""
     gl: Any
-    """(N, links) by impulses, or no rows."""
+    """(N, links) gradient by impulses, or no rows."""
     hl: Any
-    """(N, links), or no rows."""
+    """(N, links) Hessian by impulses, or no rows."""
     Hq: Any
-    """(N + 1, n_q, n_q) dense blocks by q, of Gauss and Newton; or no rows."""
+    """(N + 1, n_q, n_q) dense Gauss–Newton Hessian by q, or no rows."""
     bend: Any
-    """(N + 1, n_q, n_q) what Gauss and Newton leave out of these; or no rows."""
+    """(N + 1, n_q, n_q) the part of the Hessian by q that Gauss–Newton leaves out, or no rows."""
     acceleration: Any
     """(kinematic variables,) weights of their accelerations, or empty."""
     end: Any
-    """(states, states) matrix at the end, or empty."""
+    """(states, states) Hessian of the terminal cost, or empty."""
 
 
 @inline
@@ -104,7 +104,7 @@ def fill_links(D, E, hands, n, nq, nc, share, G):
 
 @inline
 def add_curvature(H, E, hands, n, nq, share, M):
-    """M += H, from (q0, p0, k1) to z: a force enters like momentum."""
+    """M += H, transformed from (q0, p0, k1) to z: the impulse of a force adds to the momentum."""
     m, nh = nq + n, hands.shape[0]
     for i in range(m):
         for j in range(m):
@@ -137,7 +137,7 @@ def add_curvature(H, E, hands, n, nq, share, M):
 
 @inline
 def add_turns(turn, F, hands, n, nq, M):
-    """M += δu·(∂E/∂q)·δq with q in the middle of the step: what a push does depends on the configuration."""
+    """M += δu·(∂E/∂q)·δq, with q at mid-step: the effect of a push depends on the configuration."""
     m, nh = nq + n, hands.shape[0]
     for f in range(turn.shape[0]):
         for j in range(F.shape[1]):

@@ -1,7 +1,7 @@
-"""Limits: what no sample may exceed, kept by an augmented Lagrangian.
+"""Limits that every sample must respect, enforced by an augmented Lagrangian.
 
-Each bound c ≤ 0 adds ρ/2 max(0, c + m/ρ)² − m²/2ρ to the cost. Between descents the multiplier m of a violated bound grows by ρ
-c, so that the bound is met without a huge penalty ρ.
+Each bound c ≤ 0 adds ρ/2 max(0, c + m/ρ)² − m²/2ρ to the cost. Between descents the multiplier m of a violated bound grows by ρ c,
+so the bound is met without a huge penalty ρ.
 """
 
 from __future__ import annotations
@@ -21,46 +21,46 @@ from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
 Range = tuple[float | None, float | None]
-"""Lowest and highest value; None where there is no bound."""
+"""Lowest and highest value; None if there is no bound."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Ranges that every sample of a motion must keep; with `soft`, leaving them only costs."""
+    """Ranges that every sample of a motion must respect."""
 
     variables: Mapping[str, Range] = field(default_factory=dict)
-    """Of variables by name, string lengths among them [rad or m]."""
+    """Ranges of variables by name, including string lengths [rad or m]."""
     speeds: Mapping[str, float] = field(default_factory=dict)
     """Largest |rate| of kinematic variables [rad/s or m/s]."""
     forces: Mapping[str, Range] = field(default_factory=dict)
-    """Of force inputs [N or N·m]."""
+    """Ranges of force inputs by name [N or N·m]."""
     tensions: Mapping[str, Range] = field(default_factory=dict)
-    """Of strings and wires [N]. A slack string has no tension, and the search does not know how to tighten it."""
+    """Ranges of tensions of strings and wires [N]. A slack string has no tension, and the search cannot find how to tighten it."""
     joints: bool = False
-    """Keep the figure's own limits of variables too."""
+    """Whether the figure's own limits of variables apply too."""
     scene: Scene | None = None
     """Obstacles that no shape of the figure may touch."""
     margin: float = 0.01
-    """Distance to keep from these [m]."""
+    """Distance to keep from the obstacles [m]."""
     soft: bool = False
-    """Exceeding a limit costs something, and that is all: one descent, in which limits are not met exactly."""
+    """If True, limits are only penalised: there is one descent, and limits may be exceeded a little."""
 
     def on(self, problem: ControlProblem) -> ControlProblem:
-        """The same `problem` within these limits."""
+        """The same `problem` with these limits."""
         keepout = None
         if self.scene is not None:
             sheet, dt = (
                 problem.sheet,
                 problem.system.dt,
-            )  # soft at first: the search may pass through obstacles
+            )  # starts with a low penalty: the search may pass through obstacles
             weight = max(100.0 * sheet.wx[:-1, : problem.system.n].max(initial=dt), 10.0 * sheet.wp[:-1].max(initial=0.0))
             keepout = KeepOut.of(problem.system, self.scene, self.margin, problem.steps, weight)
         return replace(problem, bounds=self.bounds(problem), keepout=keepout)
 
     def bounds(self, problem: ControlProblem) -> Bounds:
-        """The bounds as arrays for `problem`, with multipliers of zero and penalties that fit its cost.
+        """The bounds as arrays for `problem`, with zero multipliers and penalties in proportion to its cost.
 
-        Raises UnknownName for a name that the figure does not have, BunrakuError where a lower bound is not below its upper one.
+        Raises UnknownName for a name that the figure does not have, BunrakuError if a lower bound is not below its upper one.
         """
         s, N = problem.system, problem.steps
         figure, dt = s.figure, s.dt
@@ -95,18 +95,21 @@ def _set(table: Array, names: tuple[str, ...] | list[str], ranges: Mapping[str, 
             raise UnknownName(what, name, tuple(names))
         low, high = -np.inf if low is None else float(low), np.inf if high is None else float(high)
         if not low < high:
-            raise BunrakuError(f"the {what} {name} is to stay between {low:g} and {high:g}\n  advice: give the lower bound first")
+            raise BunrakuError(f"the {what} {name} has the range {low:g} … {high:g}\n  advice: give the lower bound first")
         table[:, list(names).index(name)] = low, high
 
 
 def _penalty(limits: Array, weights: Array, dt: float) -> Array:
-    """Fifty times the weight of the column in the cost, or the largest weight of any where it has none; zero without a bound."""
+    """Per column: fifty times its weight in the cost, or fifty times the largest weight if it has none; zero without a bound."""
     usual = np.max(weights, axis=0, initial=0.0)
     return np.where(np.isfinite(limits).any(0), 50.0 * np.where(usual > 0.0, usual, usual.max(initial=0.02 * dt)), 0.0)
 
 
 def violation(problem: ControlProblem, run: Rollout) -> float:
-    """The most by which `run` exceeds any bound of `problem`, in the bound's unit; distances, which have kinks, in 100 m."""
+    """The largest violation of any bound of `problem` by `run`, in the bound's unit.
+
+    Violations of distances to obstacles are divided by 100: distances have kinks, and are met less exactly.
+    """
     worst = 0.0 if problem.keepout is None else 0.01 * problem.keepout.violation(run.x)
     for values, limits in _sides(problem.bounds, problem.system, run):
         if values.size:
@@ -115,7 +118,7 @@ def violation(problem: ControlProblem, run: Rollout) -> float:
 
 
 def tightened(problem: ControlProblem, run: Rollout, *, stiffer: bool) -> ControlProblem:
-    """The same `problem` with multipliers updated for `run`, and penalties five times as large where `stiffer`."""
+    """The same `problem` with multipliers updated for `run`, and with five times the penalties if `stiffer`."""
     out, bounds, keepout = [], problem.bounds, problem.keepout
     multipliers, penalties = (bounds.x_m, bounds.u_m, bounds.l_m), (bounds.x_rho, bounds.u_rho, bounds.l_rho)
     for (values, limits), m, rho in zip(_sides(bounds, problem.system, run), multipliers, penalties, strict=True):
@@ -130,5 +133,5 @@ def tightened(problem: ControlProblem, run: Rollout, *, stiffer: bool) -> Contro
 
 def _sides(bounds: Bounds, system: System, run: Rollout) -> list[tuple[Array, Array]]:
     x = run.x.copy()
-    x[0] = np.clip(x[0], *bounds.x)  # nothing can be done about the start
+    x[0] = np.clip(x[0], *bounds.x)  # the initial state is given
     return [(x, bounds.x), (run.u[:, system.n_kin :], bounds.u), (run.impulse, bounds.l)]

@@ -1,9 +1,9 @@
 """Descent: Newton's method through the projection operator (*trep*, eq. 7), from any start.
 
-The exact Hessian is H_GN + C: the Hessian of Gauss and Newton, which is never negative, and the curvature of steps and cost,
-contracted with the adjoint, which may be. The sweep tells exactly whether H_GN + C is indefinite. If so, (1 + μ) H_GN + C is used
-instead, with μ raised until the sum is positive, and lowered again when the quadratic model proves true. Near an optimum μ is
-zero, and the expected decrease falls quadratically.
+The exact Hessian is H_GN + C: the Gauss–Newton Hessian, which is positive semidefinite, and the curvature C of steps and cost,
+contracted with the adjoint, which may be indefinite. The Riccati sweep detects exactly whether H_GN + C is indefinite. If so,
+(1 + μ) H_GN + C is used instead: μ is raised until the sum is positive definite, and lowered when the quadratic model predicts the
+cost well. Near an optimum μ is zero, and the expected decrease converges quadratically to zero.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ Method = Literal["auto"] | Kind
 
 @dataclass(frozen=True)
 class DescentOptions:
-    """Numbers that tune a descent. Shares are of the cost, or of what is named."""
+    """Numbers that tune a descent."""
 
     min_decrease: float = 1e-4
-    """Share of the decrease that the slope promises which a step must reach (Armijo's rule)."""
+    """Share of the decrease promised by the slope that a step must achieve (Armijo's rule)."""
     rounding: float = 1e-14
-    """Share of the cost that summation leaves uncertain."""
+    """Rounding error of the cost, as a share of the cost."""
     min_step: float = 1e-3
-    """Step γ of the line search below which a direction leads nowhere."""
+    """Smallest step γ of the line search; below it, the direction is given up."""
     first_mu: float = 0.1
     """Smallest μ > 0 that is tried where the exact Hessian is indefinite."""
     race_mu: float = 1.0
-    """μ above which the direction of Gauss and Newton is tried as well, and the better one of the two is taken."""
+    """If μ is above this, the Gauss–Newton direction is tried as well, and the better of the two is taken."""
     max_mu: float = 1e4
     """μ above which Newton's direction is given up."""
     far: float = 1e-3
-    """Share of the cost: where more than that is expected to be gained, the optimum is not near."""
+    """Share of the cost. While the expected decrease is larger, the optimum is considered far."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,17 @@ class Iteration:
     number: int
     kind: Kind
     cost: float
-    """What is minimised, before the step: the cost with what limits add to it (`ControlProblem.cost`)."""
+    """The minimised value before the step: the cost and the penalty of the limits (`ControlProblem.cost`)."""
     decrease: float
-    """−Dg·ζ: twice the decrease that the model expects; the measure of convergence."""
+    """−Dg·ζ: twice the decrease that the quadratic model expects; the measure of convergence."""
     step: float
-    """γ of the line search."""
+    """Step length γ of the line search."""
     mu: float
-    """μ of the step's model."""
+    """μ of the step's Hessian."""
     slack: int
-    """Links that were slack, summed over steps."""
+    """Number of slack links, summed over the steps of the motion."""
     seconds: float
-    """Time that the iteration took, by the clock [s]."""
+    """Wall-clock time of the iteration [s]."""
 
     def __str__(self) -> str:
         slack = f", {self.slack} slack" if self.slack else ""
@@ -83,18 +83,18 @@ class Descent:
 
 
 class Trial(NamedTuple):
-    """A motion on the line, and what it costs."""
+    """A motion on the search line, and its cost."""
 
     run: Rollout
     cost: float
     gamma: float
-    """How far along the direction."""
+    """Step length γ along the direction."""
 
 
 class LineSearch:
-    """The line search: rollouts of ξ + γζ, several at a time on threads.
+    """The line search: rollouts of ξ + γζ, several at a time in threads.
 
-    `problem` says what is minimised, `threads` how many rollouts run side by side, `options` when a step is good enough.
+    `problem` defines the cost, `threads` the number of parallel rollouts, `options` Armijo's rule.
     """
 
     def __init__(self, problem: ControlProblem, threads: int, options: DescentOptions) -> None:
@@ -107,7 +107,7 @@ class LineSearch:
             self.pool.shutdown(wait=False, cancel_futures=True)
 
     def trial(self, run: Rollout, change: ControlCurve, gamma: float, gains: Array) -> Trial | None:
-        """The motion that `run` + `gamma` · `change` projects to under `gains`, and its cost; None where there is none."""
+        """The projection of `run` + `gamma` · `change` under `gains`, and its cost; None if the rollout fails."""
         u = run.u.copy()
         u[:, self.problem.system.chosen] += gamma * change.u
         new = self.problem.project(ControlCurve(run.x + gamma * change.x, u), gains)
@@ -119,10 +119,10 @@ class LineSearch:
     def search(
         self, run: Rollout, cost: float, change: ControlCurve, slope: float, gains: Array, *, shortest: float
     ) -> Trial | None:
-        """Motion, cost and γ of the first of γ = 1, ½, ¼, … ≥ `shortest` that satisfies Armijo's rule; None where none does.
+        """Motion, cost and γ for the first of γ = 1, ½, ¼, … ≥ `shortest` that satisfies Armijo's rule; None if none does.
 
-        The search starts at `run` with its `cost` and goes along `change`, where the cost has this `slope`; `gains` project. The
-        whole step is tried alone, the others several at a time.
+        The search starts at `run` with its `cost` and goes along `change`, where the cost has derivative `slope`. `gains` are those
+        of the projection. γ = 1 is tried alone, smaller steps several at a time.
         """
         steps, width, o = [0.5**k for k in range(40) if 0.5**k >= shortest], 1, self.options
         while steps:
@@ -138,7 +138,7 @@ class LineSearch:
         return None
 
     def further(self, run: Rollout, best: Trial, change: ControlCurve, gains: Array) -> Trial:
-        """Beyond the `best` so far, along `change` from `run` under `gains`: γ doubles as long as that lowers the cost."""
+        """Doubles γ beyond the `best` so far, along `change` from `run` under `gains`, while that lowers the cost."""
         while True:
             one = self.trial(run, change, 2.0 * best.gamma, gains)
             if one is None or one.cost >= best.cost:
@@ -151,19 +151,19 @@ def descend(
     threads: int = 1, progress: Listener | None = None, stage: str = "optimize", expansion: MotionExpansion | None = None,
     first: int = 0, options: DescentOptions = DescentOptions(),
 ) -> Descent:  # fmt: skip
-    """From one motion to a better one, until the expected decrease is below `tolerance` times the cost.
+    """Improves a motion until the expected decrease is below `tolerance` times the cost.
 
     problem: what is minimised
     run: the motion to start from
-    method: "auto" uses curvature where that pays; the others always go the same way
-    iterations: at most
-    threads: rollouts of the line search side by side
-    progress: hears of every iteration, as `Progress(stage, done, text)`
+    method: "auto" uses second derivatives of the steps when they pay; the others fix the direction
+    iterations: maximum number of iterations
+    threads: number of parallel rollouts in the line search
+    progress: called at every iteration with `Progress(stage, done, text)`
     expansion: arrays to work in, from an earlier descent on a problem of the same size
     first: number of the first iteration
     options: numbers that tune the descent
 
-    Ctrl-C ends it with the best motion so far. Raises BunrakuError where the cost leaves an input free.
+    Ctrl-C returns the best motion so far. Raises BunrakuError if the cost does not determine an input.
     """
     work = expansion or MotionExpansion(problem)
     search = LineSearch(problem, threads, options)
@@ -198,7 +198,7 @@ def descend(
 
 
 def _done(history: list[Iteration], tolerance: float) -> float:
-    """Digits of the expected decrease: how many of those from its largest value down to the tolerance are done."""
+    """Progress from 0 to 1: how far the logarithm of the expected decrease has fallen towards that of the tolerance."""
     sizes = [np.log10(max(i.decrease / max(abs(i.cost), 1e-300), tolerance, 1e-300)) for i in history]
     most = max(sizes)
     return float(np.clip((most - sizes[-1]) / max(most - np.log10(max(tolerance, 1e-300)), 1e-9), 0.0, 1.0))
@@ -226,7 +226,7 @@ def _step(
         free = work.problem.unpriced
         which = f" {', '.join(free[:4])}{' …' if len(free) > 4 else ''}" if free else ""
         raise BunrakuError(
-            f"{work.problem.system.figure.name}: the cost leaves an input free{which and ':' + which}\n"
+            f"{work.problem.system.figure.name}: the cost does not determine an input{which and ':' + which}\n"
             "  advice: weigh every input: Forces(…) for forces, Speed(…) or Configuration(…) for kinematic variables"
         )
     if certain or (method == "auto" and not _safe_is_fast(expected, cost, last, o.far)):
@@ -244,21 +244,20 @@ def _step(
     if better is None:
         if -slope > 1e-9 * abs(cost):
             return None
-        better = Trial(run, cost, 0.0)  # nothing is left but rounding
+        better = Trial(run, cost, 0.0)  # the slope is within rounding error
     kind: Kind = "steepest" if method == "steepest" else "gauss-newton"
     return _Step(better.run, better.cost, kind, -slope, better.gamma, 0.0, mu)
 
 
 def _safe_is_fast(expected: float, cost: float, last: Iteration | None, far: float) -> bool:
-    """Whether curvature is not worth its price: far from the optimum, whole steps of Gauss and Newton shrink the expected decrease
-    threefold."""
+    """Whether Gauss–Newton is good enough: far from the optimum, a full step cut the expected decrease to 0.3 of the last."""
     if last is None:
         return True
     return last.kind == "gauss-newton" and last.step == 1.0 and far * cost < expected < 0.3 * last.decrease
 
 
 def _newton(work: MotionExpansion, search: LineSearch, run: Rollout, cost: float, mu: float) -> _Step | None:
-    """A step along Newton's direction, with the first μ that makes the Hessian positive and the model true; None without one."""
+    """A step along Newton's direction, with the first μ that gives a positive Hessian and a lower cost; None if none does."""
     safe, o = work.direction(work.gains), search.options
     while mu <= o.max_mu:
         if work.newton(mu) is None:
@@ -273,7 +272,7 @@ def _newton(work: MotionExpansion, search: LineSearch, run: Rollout, cost: float
             next_mu = _next_mu(mu, better.gamma, truth, o.first_mu)
             if better.gamma == 1.0 and truth > 1.3:
                 better = search.further(run, better, change, work.gains)
-            if mu > o.race_mu:  # so large a μ that the direction of Gauss and Newton may be the better one
+            if mu > o.race_mu:  # for such a large μ the Gauss–Newton direction may be better
                 rival = search.trial(run, safe, 1.0, work.gains)
                 if rival is not None and rival.cost < better.cost:
                     return _Step(rival.run, rival.cost, "gauss-newton", -work.slope(safe), 1.0, mu, mu)
@@ -285,7 +284,7 @@ def _newton(work: MotionExpansion, search: LineSearch, run: Rollout, cost: float
 
 
 def _next_mu(mu: float, gamma: float, truth: float, first: float) -> float:
-    """Larger where the model was wrong, smaller where it was right."""
+    """Larger if the model predicted the decrease badly, smaller if it predicted it well."""
     if gamma <= 0.25 or truth < 0.25:
         return max(4.0 * mu, first)
     if gamma == 1.0 and truth > 0.6:

@@ -1,4 +1,4 @@
-"""optimize: figure + cost → the motion of least cost, its inputs, and the gains that hold the figure to it."""
+"""optimize: figure + cost → the motion of least cost, its inputs, and the feedback gains that stabilise it."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class OptimizeOptions:
-    """Numbers that tune `optimize`, besides those that it takes as arguments."""
+    """Numbers that tune `optimize`, besides its arguments."""
 
     descent: DescentOptions = DescentOptions()
-    """Of each descent."""
+    """Options of each descent."""
     limit_tolerance: float = 1e-6
-    """How far a motion may be beyond a limit, in the limit's unit; distances to a scene in hundreds of metres."""
+    """Allowed violation of a limit, in the limit's unit; a hundred times as much for distances to the scene."""
     loose_tolerance: float = 1e-6
-    """Tolerance of descents as long as the multipliers of limits still change much."""
+    """Tolerance of descents while the multipliers of limits still change much."""
     max_stuck: int = 6
-    """Descents in a row, each with stiffer penalties, after which a limit that is still exceeded cannot be met."""
+    """Number of consecutive descents, each with stiffer penalties, after which a limit is declared impossible to meet."""
     coarse_tolerance: float = 1e-5
-    """Tolerance of the descent on a coarse grid: the grid itself is off by more."""
+    """Tolerance of the descent on a coarse grid. The error of the grid is larger."""
     coarse_step_tolerance: float = 1e-10
     """Tolerance of each step on a coarse grid [rad or m]."""
     same_gains: float = 1e-12
-    """Share of the cost: where the last iteration expected less, the gains before it are those after it."""
+    """Share of the cost: if the last iteration expected a smaller decrease, the gains of that iteration are kept."""
     max_start_gap: float = 1e-4
-    """How far a loop may be open, or a string too short, at the start [m or rad]: files round their numbers."""
+    """How far a loop may be open, or a string too short, at the start [m or rad]: numbers in files are rounded."""
 
 
 @dataclass(frozen=True)
 class _Search:
-    """What all descents of one call share."""
+    """Settings that all descents of one call share."""
 
     method: Method
     tolerance: float
@@ -63,7 +63,7 @@ class _Search:
     options: OptimizeOptions
 
     def descend(self, problem: ControlProblem, run: Rollout, work: MotionExpansion, tolerance: float, used: int = 0) -> Descent:
-        """One descent, after so many iterations of earlier ones."""
+        """One descent; `used` iterations were spent by earlier ones."""
         work.problem = problem
         return descend(
             problem, run, method=self.method, tolerance=tolerance, iterations=self.iterations - used, threads=self.threads,
@@ -78,30 +78,30 @@ def optimize(
     iterations: int = 100, threads: int = 1, coarse: int = 1, options: OptimizeOptions = OptimizeOptions(),
     seed: int | None = None, progress: Listener | None = None,
 ) -> Optimum:  # fmt: skip
-    """The motion of least cost, the inputs that lead to it, and the gains that hold the figure to it.
+    """The motion of least cost, its inputs, and the feedback gains that stabilise the figure along it.
 
     figure: what moves
-    cost: the terms that are added up (bunraku.control.cost)
+    cost: a list of terms, whose sum is minimised (bunraku.control.cost)
     duration: how long [s]
     dt: the time step [s]
     q: the configuration at the start, `figure.start` by default
     v: the velocities at the start, zero by default
     inputs: names of the kinematic variables and force inputs that the search may choose, all by default
-    guess: where the search starts: an earlier optimum, a curve, or a puppeteer (see `simulate`); at rest by default
+    guess: initial guess: an earlier optimum, a curve, or a puppeteer (see `simulate`); at rest by default
     forces: the force inputs of the guess, given like a puppeteer
-    limits: what no sample may exceed; met to a millionth of its unit, distances to a tenth of a millimetre
-    method: "auto" uses curvature where that pays; "newton", "gauss-newton" and "steepest" always go the same way
-    tolerance: the search ends where it expects to lower the cost by less than this share of it
-    iterations: at most
-    threads: rollouts of the line search side by side
-    coarse: how many times as long the steps of a first search are; saves time where the search is long
+    limits: ranges that every sample must respect; met to 1e-6 of their unit, distances to 0.1 mm
+    method: "auto" uses second derivatives of the steps when they pay; "newton", "gauss-newton" and "steepest" fix the direction
+    tolerance: the search ends when the expected decrease of the cost is below this share of the cost
+    iterations: maximum number of iterations
+    threads: number of parallel rollouts in the line search
+    coarse: first solve with time steps this many times as long; saves time if the search is long
     options: more numbers that tune the search
-    seed: taken because every verb takes one; nothing here is random
-    progress: hears `Progress("optimize", done, text)` at every iteration
+    seed: accepted because every verb takes one; the search uses no random numbers
+    progress: called at every iteration with `Progress("optimize", done, text)`
 
-    Returns an Optimum; its outcome is ok where no motion nearby costs less and all limits hold. Ctrl-C returns the best motion so
-    far, with an outcome of kind "stopped". Raises BunrakuError where the start breaks a constraint, where the figure cannot make
-    the guess, or where the cost leaves an input free.
+    Returns an Optimum; its outcome is ok if no motion nearby costs less and all limits hold. Ctrl-C returns the best motion so far,
+    with an outcome of kind "stopped". Raises BunrakuError if the start violates a constraint, if the figure cannot follow the
+    guess, or if the cost does not determine an input.
     """
     require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
     require_list("cost", cost, expected="a list of terms", advice="bunraku.control.cost has them")
@@ -122,7 +122,7 @@ def optimize(
         seconds["coarse grid"] = worked() - begun
         begun = worked()
         if method == "auto":
-            search = replace(search, method="newton")  # it is near
+            search = replace(search, method="newton")  # the guess is near the optimum
     if limits is not None:
         problem = limits.on(problem)
     work = MotionExpansion(problem)
@@ -142,7 +142,7 @@ def optimize(
 
 
 def _forward_only(progress: Listener) -> Listener:
-    """The same listener for several descents in a row: `done` never decreases."""
+    """A listener for several descents in a row, for which `done` never decreases."""
     most = 0.0
 
     def hear(said: Progress) -> None:
@@ -154,7 +154,7 @@ def _forward_only(progress: Listener) -> Listener:
 
 
 def _within(problem: ControlProblem, run: Rollout, work: MotionExpansion, search: _Search) -> tuple[ControlProblem, Descent]:
-    """Descents with multipliers between them, until every bound holds."""
+    """Descents, with multiplier updates between them, until all bounds hold."""
     o, worst, stuck = search.options, np.inf, 0
     history: tuple[Iteration, ...] = ()
     try:
@@ -168,7 +168,7 @@ def _within(problem: ControlProblem, run: Rollout, work: MotionExpansion, search
             held, given_up, spent = beyond <= o.limit_tolerance, stuck == o.max_stuck, len(history) >= search.iterations
             if (held and near) or found.outcome == STOPPED or given_up or spent:
                 outcome = found.outcome
-                if outcome.ok and not (held and near):  # converged, but only for penalties that were still changing
+                if outcome.ok and not (held and near):  # converged, but while the penalties were still changing
                     outcome = BEYOND_LIMITS if given_up and not held else OUT_OF_ITERATIONS
                 return problem, Descent(run, history, outcome)
             problem = tightened(problem, run, stiffer=beyond > 0.25 * worst)
@@ -180,9 +180,9 @@ def _within(problem: ControlProblem, run: Rollout, work: MotionExpansion, search
 def _from_coarse(
     problem: ControlProblem, guess: Optimum | ControlCurve | Puppeteer, forces: Puppeteer, coarse: int, search: _Search
 ) -> tuple[Rollout, bool]:
-    """The optimum of the coarse grid, on the fine one; and whether Ctrl-C ended the search."""
+    """The optimum of the coarse grid, interpolated to the fine one; and whether Ctrl-C ended the search."""
     if coarse < 1 or problem.steps % coarse:
-        raise BunrakuError(f"{problem.steps} steps are not a multiple of {coarse}\n  advice: choose coarse so that they are")
+        raise BunrakuError(f"{problem.steps} steps are not a multiple of {coarse}\n  advice: choose another value for coarse")
     s, o = problem.system, search.options
     thin = coarser(problem, coarse, tolerance=o.coarse_step_tolerance)
     curve, gains = _guessed(problem, guess, forces)
@@ -202,7 +202,7 @@ def _from_coarse(
 def problem_of(
     system: System, cost: Sequence[Term], *, duration: float, q: ArrayLike | None = None, v: ArrayLike | None = None
 ) -> ControlProblem:
-    """The problem of a `system` with these terms of `cost`, over `duration` [s], from configuration `q` and velocities `v`."""
+    """The problem of minimising `cost` for `system` over `duration` [s], from configuration `q` and velocities `v`."""
     if not 0.0 < duration < np.inf:
         raise BunrakuError(f"the duration is {duration} s\n  advice: give a number of seconds above zero")
     start = system.state(q, v)
@@ -213,12 +213,12 @@ def problem_of(
 def _guessed(
     problem: ControlProblem, guess: Optimum | ControlCurve | Puppeteer, forces: Puppeteer
 ) -> tuple[ControlCurve, Array | None]:
-    """The curve that the search starts from, and gains to follow it with, where there are any."""
+    """The curve that the search starts from, and the gains to follow it with, if it has any."""
     system, N = problem.system, problem.steps
     gains = None
     if isinstance(guess, Optimum):
         if len(guess.run) != N or guess.run.u.shape[1] != system.n_kin + len(system.figure.forces):
-            raise BunrakuError("the guess is of another figure or duration\n  advice: give one of the same number of steps")
+            raise BunrakuError("the guess is of another figure or duration\n  advice: give one with the same number of steps")
         curve: ControlCurve = guess.run
         gains = guess.gains if guess.system.inputs == system.inputs else None
     elif isinstance(guess, ControlCurve):
@@ -234,9 +234,9 @@ def _guessed(
 
 
 def first_run(problem: ControlProblem, guess: Optimum | ControlCurve | Puppeteer, forces: Puppeteer) -> Rollout:
-    """The motion that the search for the optimum of `problem` starts from, made of `guess` and `forces` (see `optimize`).
+    """The motion that the search starts from: the rollout of `guess` and `forces` (see `optimize`) in `problem`.
 
-    Raises BunrakuError where the figure cannot make it.
+    Raises BunrakuError if the figure cannot follow the guess.
     """
     run = problem.project(*_guessed(problem, guess, forces))
     if isinstance(run, Broken):
@@ -248,15 +248,15 @@ def first_run(problem: ControlProblem, guess: Optimum | ControlCurve | Puppeteer
 def _why(broken: Broken, dt: float) -> str:
     at = f"at t = {dt * (broken.step + 1):.3g} s of the guess"
     if broken.bits & STEP_BITS.held:
-        return f"strings are pulled beyond reach {at}"
+        return f"strings are pulled beyond their reach {at}"
     if broken.bits & STEP_BITS.divided:
         return f"a joint turns too fast for one step {at}"
-    return f"the motion runs away {at}"
+    return f"the motion diverges {at}"
 
 
 def _gains(found: Descent, work: MotionExpansion, options: OptimizeOptions) -> Array:
-    """The gains along what was found."""
+    """The gains along the motion that was found."""
     last = found.history[-1] if found.history else None
     if (last is None or last.decrease > options.same_gains * abs(last.cost)) and work.safe_along(found.run) is None:
-        raise BunrakuError("no gains along the motion\n  advice: weigh every input")
+        raise BunrakuError("no gains exist along the motion: the cost does not determine an input\n  advice: weigh every input")
     return work.gains.copy()

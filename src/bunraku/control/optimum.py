@@ -1,4 +1,4 @@
-"""Optimum: what `optimize` returns. The motion of least cost, its inputs, and the gains that hold the figure to it."""
+"""Optimum: what `optimize` returns: the motion of least cost, its inputs, and the feedback gains that stabilise it."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class Optimum(Result):
 
     problem: ControlProblem
     run: Rollout
-    """States and inputs of every sample."""
+    """States and inputs at every sample."""
     gains: Array
-    """u = ū − gains·(x − x̄), a matrix a step: the feedback that stabilises the motion."""
+    """Gains K of the feedback u = ū − K(x − x̄) that stabilises the motion, one matrix per step."""
     history: tuple[Iteration, ...]
     """Every iteration of the search."""
     outcome: Outcome
     seconds: Mapping[str, float]
-    """Processor time [s]: "optimize", and "coarse grid" where one went before."""
+    """Processor time [s] by stage: "optimize", and "coarse grid" if there was one."""
     scene: Scene | None = None
-    """The obstacles that the limits kept away from."""
+    """The obstacles of the limits."""
     seed: int | None = None
-    """Always None: nothing in the search is random."""
+    """Always None: the search uses no random numbers."""
 
     __repr__ = brief
 
@@ -51,22 +51,22 @@ class Optimum(Result):
 
     @cached_property
     def cost(self) -> float:
-        """The sum of all terms (bunraku.control.cost), without what limits add."""
+        """The sum of all terms (bunraku.control.cost), without the penalty of the limits."""
         return self.problem.total(self.run)
 
     @cached_property
     def penalty(self) -> float:
-        """What the search adds to the cost for exceeded limits; that of soft limits stays at the end."""
+        """What is added to the cost for exceeded limits. Zero in the end, unless limits are soft."""
         return self.problem.cost(self.run)[1]
 
     @property
     def kinematic(self) -> Array:
-        """What the puppeteer does: a row a step."""
+        """Kinematic variables, set by the puppeteer: one row per step."""
         return self.run.u[:, : self.system.n_kin]
 
     @property
     def forces(self) -> Array:
-        """Force inputs: a row a step."""
+        """Force inputs: one row per step."""
         return self.run.u[:, self.system.n_kin :]
 
     @cached_property
@@ -76,7 +76,7 @@ class Optimum(Result):
 
     @property
     def tail(self) -> tuple[float, ...]:
-        """Expected decrease over cost, iteration by iteration."""
+        """Expected decrease divided by cost, per iteration."""
         return tuple(i.decrease / max(abs(i.cost), 1e-300) for i in self.history)
 
     def report(self) -> Iterator[tuple[str, str]]:
@@ -84,11 +84,11 @@ class Optimum(Result):
         yield "outcome", str(self.outcome)
         yield "cost", f"{self.cost:.6g} after {len(self.history)} iterations"
         if self.penalty > 1e-6 * abs(self.cost):
-            yield "limits", f"exceeded: a penalty of {self.penalty:.3g} besides the cost"
+            yield "limits", f"exceeded: a penalty of {self.penalty:.3g} is added to the cost"
         if self.tail:
             last = self.tail[-8:]
             expected = " ".join(f"{x:.0e}" for x in last)
-            yield "search", f"decrease that the last {len(last)} iterations expected, over the cost: {expected}"
+            yield "search", f"expected decrease / cost in the last {len(last)} iterations: {expected}"
         shown, figure = self.widest_forces(4), self.system.figure
         for k in shown:
             values = self.forces[:, k]
@@ -100,7 +100,7 @@ class Optimum(Result):
             yield "tension", f"{tension.min():.3g} … {tension.max():.3g} N"
 
     def widest_forces(self, most: int) -> list[int]:
-        """The numbers of the chosen forces that vary most, at most so many, in their order."""
+        """Indices of the `most` chosen forces that vary most, in ascending order."""
         return sorted(sorted(self.system.thrusts.tolist(), key=lambda k: -np.ptp(self.forces[:, k]))[:most])
 
 

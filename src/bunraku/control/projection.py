@@ -1,7 +1,7 @@
-"""The projection operator P_d (*trep*, eq. 12): from any curve to a motion that the figure can make.
+"""The projection operator P_d (*trep*, eq. 12): maps any curve of states and inputs to a motion that satisfies the dynamics.
 
-x₀ = x̄₀,  x₊ = f(x, u),  u = ū − K(x − x̄): a rollout with feedback, one compiled call. It is a projection (Lemma 3.1; the
-lemma prints a plus before K, eq. 12 has the minus, which is right): a curve that is a motion already stays as it is.
+x₀ = x̄₀,  x₊ = f(x, u),  u = ū − K(x − x̄): a rollout with feedback. It is a projection: a curve that satisfies the dynamics is
+mapped to itself (Lemma 3.1, which prints a plus before K; the minus of eq. 12 is right).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
     """The motion (Xo, Uo) that follows the curve (X, U) with gains K. Returns the number of steps before the first failure.
 
     U has all kinematic variables and all forces; K corrects those in `hands` and `thrusts`. `states0` are the states of the links
-    before.
+    (strings, wires, loop constraints) before the first step.
     """
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     nk, m, nh, nf = nq - n, nq + n, hands.shape[0], thrusts.shape[0]
@@ -54,7 +54,7 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
                 Uo[k, hands[a] if a < nh else nk + thrusts[a - nh]] -= x
         for i in range(u.shape[0]):
             u[i] = Uo[k, nk + i]
-        for i in range(n):  # the first guess: the curve, and the distance from it extrapolated
+        for i in range(n):  # first guess: the curve plus the extrapolated deviation from it
             q1[i] = X[k + 1, i] + 3.0 * (q[0, i] - q[1, i]) + q[2, i]
         for i in range(nk):
             q1[n + i] = Uo[k, i]
@@ -75,7 +75,7 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
         for c in range(nc):
             L[k, c] = lam[c]
             states[k, c] = w.alive[c] + w.slides[c]
-        if not largest < 1e4:  # [rad, m, or their momenta] it has run away
+        if not largest < 1e4:  # [rad, m, or their momenta] the rollout diverges
             break
         for i in range(n):
             q[2, i] = q[1, i]

@@ -1,4 +1,4 @@
-"""Derivatives of the projection operator, as *trep* writes them after Lemma 3.1, and of the cost through it."""
+"""Derivatives of the projection operator (*trep*, after Lemma 3.1), and of the cost through it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def second(problem: ControlProblem, run: Rollout, gains: Array, change: ControlC
 
 
 def _turned(work: MotionExpansion, k: int, ends: Array, along: ControlCurve) -> Array:
-    """What a change of place does to a change of the pushes, of every output of step k."""
+    """Second-order effect on every output of step k: pushes change while the configuration changes."""
     s, outputs = work.problem.system, work.steps.D.shape[1]
     D, E, turn = work.steps.D[k : k + 1], np.empty((1, *work.steps.E.shape[1:])), np.zeros((1, *work.steps.turn.shape[1:]))
     middle, out = along.x[k : k + 2, : s.n_q].mean(0), np.empty(outputs)

@@ -1,8 +1,9 @@
-"""Forces that push at a point, as inputs: what they do to a step depends on the configuration.
+"""Forces that push at a point, as inputs: their effect on a step depends on the configuration.
 
-A push with the wrench W = (x × e, e) acts on joint i with S_i·W. Joint j moves what it carries: the point, a direction e that turns
-with the body, and the axes below it. So ∂(S_i·W)/∂q_j is S_i·(S_j ×* W) where i is strictly above j, and zero elsewhere. A
-direction that is fixed in the world does not turn: that subtracts S_i·(x × ė, ė) with ė = ω_j × e.
+A push in direction e at point x has the wrench W = (x × e, e). Its generalised force on joint i, with axis S_i, is S_i·W. Joint j
+moves all that it carries: the point, a direction e that turns with the body, and the axes below it. So ∂(S_i·W)/∂q_j is
+S_i·(S_j ×* W) if joint i is strictly above joint j, and zero otherwise. A direction that is fixed in the world does not turn, which
+subtracts S_i·(x × ė, ė) with ė = ω_j × e.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from bunraku.spatial.algebra import axpy6, cross, dot6, dual, get3, get6
 
 @kernel
 def pushes(tree, thrusts, Q, covectors, dt, E, turn):
-    """E[k] = dt · ∂F/∂u of the pushes among `thrusts`, in the middle of every step k; columns of efforts stay as they are.
+    """E[k] = dt · ∂F/∂u of the pushes among `thrusts`, at the middle of every step k; columns of efforts are left alone.
 
     With covectors, turn[k, f] = Σ_i covectors[k, i] ∂E[k, i, f]/∂q.
     """

@@ -1,7 +1,7 @@
-"""Receding horizon: optimal control online. Every sample takes one step of Gauss and Newton, from the plan of the last sample.
+"""Receding-horizon control: every sample takes one Gauss–Newton step, starting from the plan of the last sample.
 
-The last plan is moved on by a step, rolled out from where the figure really is, and improved once; its first inputs are applied.
-The reference may be known ahead, or be written into the sheet while the figure follows it.
+The last plan is shifted by one step, rolled out from the current state, and improved once; its first inputs are applied.
+The reference may be known ahead, or be written into the sheet (the arrays of the cost) while the figure follows it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Array = NDArray[np.float64]
 
 
 class Horizon:
-    """A controller that looks ahead: state in, inputs out, once a sample."""
+    """A receding-horizon controller: takes a state and returns inputs, once per sample."""
 
     def __init__(self, system: System, sheet: Sheet, start: Array, *, steps: int, plan: Array) -> None:
-        """`system` begins in state `start`; the horizon has so many `steps`.
+        """`system` begins in state `start`; the horizon has `steps` steps.
 
-        `sheet` is the cost over the whole time and the horizon beyond it; `plan` are inputs to begin with, a row a step.
+        `sheet` is the cost over the whole duration and one horizon beyond it; `plan` holds the initial inputs, one row per step.
         """
         self.system, self.sheet, self.steps = system, sheet, steps
         self.taut = np.zeros(system.n_links, np.int8)
@@ -63,7 +63,7 @@ class Horizon:
         return out
 
     def _now(self, problem: ControlProblem) -> Rollout | Broken:
-        """The plan from where the figure is, held to by the last gains; where that fails, what was rolled out before it."""
+        """The shifted plan, rolled out from the current state with the last gains; if that fails, the last plan that was rolled out."""
         for plan, gains in ((self.plan, self.gains), (self.safe, self.gains), (self.safe, None)):
             x = plan.x.copy()
             x[0] = problem.start
@@ -73,7 +73,7 @@ class Horizon:
         return run
 
     def _improved(self, problem: ControlProblem, run: Rollout) -> ControlCurve:
-        """ξ + ζ; the next sample rolls it out."""
+        """The improved plan ξ + ζ; the next sample rolls it out."""
         work = self.work
         work.problem = problem
         work.at(run)
@@ -86,7 +86,7 @@ class Horizon:
         return ControlCurve(run.x + change.x, u)
 
     def _later(self, plan: ControlCurve, k: int) -> ControlCurve:
-        """The same plan a step later, its end going on as the reference does."""
+        """The plan shifted by one step; the new last step follows the reference."""
         s, far = self.system, min(k + self.steps, len(self.sheet.rx) - 2)
         last = plan.u[-1].copy()
         last[: s.n_kin] += self.sheet.rx[far + 1, s.n : s.n_q] - self.sheet.rx[far, s.n : s.n_q]
@@ -100,15 +100,15 @@ class Followed:
     motion: Motion
     run: Rollout
     seconds: Array
-    """What each sample took to decide, by the clock and of the processor [s]."""
+    """Wall-clock time and processor time of each sample's decision [s]."""
     cost: float
-    """The sum of all terms over the motion."""
+    """The cost: the sum of all terms over the motion."""
 
     __repr__ = brief
 
     @property
     def real_time(self) -> float:
-        """Simulated time over computing time, of one core: above 1 keeps up."""
+        """Simulated time divided by computing time on one core: above 1 is real time."""
         return float(self.motion.duration / self.seconds[:, 1].sum())
 
 
@@ -116,7 +116,7 @@ def follow(
     figure: Figure, cost: Sequence[Term], *, duration: float, horizon: float = 0.5, dt: float = 0.01, q: ArrayLike | None = None,
     inputs: Sequence[str] | None = None, guess: Puppeteer = None, disturb: Callable[[int, Array], Array] | None = None,
 ) -> Followed:  # fmt: skip
-    """A simulated figure that follows a reference online, over a receding horizon.
+    """Simulates a figure that follows a reference online, with receding-horizon control.
 
     figure: what moves
     cost: terms with the references (bunraku.control.cost)
@@ -126,9 +126,9 @@ def follow(
     q: the configuration at the start, `figure.start` by default
     inputs: names of the kinematic variables and force inputs that may be chosen, all by default
     guess: the kinematic variables of the first plan, given like a puppeteer (see `simulate`)
-    disturb: changes the state at a sample, (sample, x) → x: a push
+    disturb: changes the state x at a sample, (sample, x) → x: for instance a push
 
-    Raises BunrakuError where a disturbance leaves no step possible.
+    Raises BunrakuError if a disturbance makes every step impossible.
     """
     system = System.of(figure, dt=dt, inputs=inputs)
     N, ahead = max(round(duration / dt), 1), max(round(horizon / dt), 1)
@@ -144,7 +144,7 @@ def follow(
 
 
 def _window(sheet: Sheet, k: int, steps: int) -> Sheet:
-    """So many steps of a sheet, from sample k on."""
+    """`steps` steps of a sheet, from sample k on."""
     of_samples, of_steps = ("wx", "rx", "wp", "target", "wc", "centre", "offset_x"), ("wu", "ru", "wl", "rl", "offset_u")
     rows = {name: getattr(sheet, name)[k : k + steps + 1] for name in of_samples}
     out: Sheet = sheet._replace(**rows, **{name: getattr(sheet, name)[k : k + steps] for name in of_steps})
@@ -154,9 +154,9 @@ def _window(sheet: Sheet, k: int, steps: int) -> Sheet:
 def drive(
     system: System, start: Array, N: int, inputs: Callable[[Array, int], Array], disturb: Callable[[int, Array], Array] | None
 ) -> Rollout:
-    """`N` steps of `system` from state `start` under `inputs(x, k)`, disturbed by `disturb(k, x)`.
+    """`N` steps of `system` from state `start` with inputs `inputs(x, k)` and disturbances `disturb(k, x)`.
 
-    Raises BunrakuError where a disturbance leaves no step possible.
+    Raises BunrakuError if a disturbance makes every step impossible.
     """
     x, u = np.empty((N + 1, system.n_x)), np.empty((N, system.n_kin + len(system.figure.forces)))
     impulse, states = np.empty((N, system.n_links)), np.empty((N, system.n_links), np.int8)
@@ -167,7 +167,7 @@ def drive(
             x[k] = disturb(k, x[k].copy())
         u[k] = inputs(x[k], k)
         step = one.project(ControlCurve(np.stack([x[k], x[k]]), u[k : k + 1]))
-        if isinstance(step, Broken):  # the puppeteer would be held: he waits a step
+        if isinstance(step, Broken):  # the puppeteer cannot move as asked: he rests for one step
             u[k, : system.n_kin] = x[k, system.n : system.n_q]
             step = one.project(ControlCurve(np.stack([x[k], x[k]]), u[k : k + 1]))
         if isinstance(step, Broken):

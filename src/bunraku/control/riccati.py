@@ -1,6 +1,7 @@
-"""The Riccati sweep, backward along a motion that has been linearised: one compiled call.
+"""The Riccati sweep, backward along a linearised motion: one compiled call.
 
-The Hessian of a step and of what follows it, over z = (q, p, u), is M = Tᵀ V T + cost; the inputs are eliminated by M_uu⁻¹:
+With cost-to-go V, v after a step, the Hessian over z = (q, p, u) is M = Tᵀ V T + cost, where T is the linearised step. The inputs
+are eliminated by M_uu⁻¹:
 
     δu = −d − K δx,    K = M_uu⁻¹ M_ux,    d = M_uu⁻¹ m_u,    V ← M_xx − M_xu K,    v ← m_x − M_xu d
 """
@@ -18,7 +19,7 @@ from bunraku.spatial.linalg import cholesky, cholesky_solve_rows
 
 @woven
 def _kinematic_blocks(V, hands, n, nq, i1, M):
-    """M += what the cost-to-go says of (k₊, w₊) alone: k₊ = S₁ z, w₊ = (S₁ z − q_kin)/dt."""
+    """M += the part of the cost-to-go that depends on (k₊, w₊) only: k₊ = S₁ z, w₊ = (S₁ z − q_kin)/dt."""
     nk, m, nh, i2 = nq - n, nq + n, hands.shape[0], i1 * i1
     for i in range(nk):
         for j in range(nk):
@@ -35,24 +36,24 @@ def _kinematic_blocks(V, hands, n, nq, i1, M):
 
 
 class RiccatiWork(NamedTuple):
-    """Scratch of the sweep; z = (q, p, u)."""
+    """Scratch arrays of the sweep; z = (q, p, u)."""
 
     F: Any
     """(2n, z) ∂(q_dyn, p)₊/∂z of the step."""
     Y: Any
-    """(2n, z) what the cost-to-go makes of F."""
+    """(2n, z) Y: the cost-to-go applied to F."""
     M: Any
-    """(z, z) Hessian of the step and of what follows it."""
+    """(z, z) Hessian of the step and all that follows."""
     Vdd: Any
-    """(2n, 2n) half of V of the dynamic part."""
+    """(2n, 2n) half of the dynamic block of V."""
     mz: Any
-    """(z,) gradient that belongs to M."""
+    """(z,) the gradient m."""
     Ux: Any
-    """(inputs, states + 1) right sides of the elimination."""
+    """(inputs, states + 1) right-hand sides of the elimination."""
     V: Any
-    """(states, states) cost-to-go."""
+    """(states, states) Hessian V of the cost-to-go."""
     v: Any
-    """(states,) its gradient."""
+    """(states,) gradient v of the cost-to-go."""
     A: Any
     """(inputs, inputs) M_uu, then its factor."""
     cross: Any
@@ -60,14 +61,14 @@ class RiccatiWork(NamedTuple):
     product: Any
     """(states, states) M_xu K."""
     G: Any
-    """(links, z) ∂λ/∂z, where impulses cost something."""
+    """(links, z) G = ∂λ/∂z, used if impulses λ have a cost."""
     Gw: Any
-    """(links, z) G, weighted."""
+    """(links, z) G times weights."""
 
 
 @inline
 def room(steps, slopes):
-    """Scratch for the sweep along these steps."""
+    """Scratch arrays for a sweep along these steps."""
     n, nq, nc = steps.shape
     nu = steps.hands.shape[0] + steps.E.shape[2]
     nx, nz, links = 2 * nq, nq + n + nu, nc if slopes.hl.shape[0] > 0 else 0
@@ -80,7 +81,7 @@ def room(steps, slopes):
 
 @inline
 def at_end(steps, slopes, mu, bends, V, v):
-    """The cost-to-go at the last sample: its own cost."""
+    """The cost-to-go at the last sample: the cost of that sample."""
     nx, nq, N, more = v.shape[0], steps.shape[1], slopes.gx.shape[0] - 1, 1.0 + mu
     for i in range(nx):
         v[i] = slopes.gx[N, i]
@@ -99,11 +100,11 @@ def at_end(steps, slopes, mu, bends, V, v):
 def riccati(steps, slopes, H, mu, shift, K, d, first):
     """Gains K and feedforward d of the LQ problem along the motion: δu = −d − K δx.
 
-    With H, the curvature of the steps, the Hessian is exact; without it, it is that of Gauss and Newton. The part of Gauss and
-    Newton is multiplied by 1 + μ, which keeps the change small where the curvature is negative. `shift` times its diagonal is
-    added to the Hessian of the inputs. Returns (−1, Σ d·gradient); or, where the Hessian of the inputs is not positive definite,
-    the step at which it is not: the problem is convex exactly if there is none. `first` takes the cost-to-go at the start: its
-    matrix and, in the last column, its gradient.
+    With H, the curvature of the steps, the Hessian is exact; without it, it is the Gauss–Newton Hessian. The Gauss–Newton part is
+    multiplied by 1 + μ, which keeps the change small if the curvature is negative. `shift` times its diagonal is added to the
+    Hessian of the inputs. Returns (−1, Σ d·gradient) if the problem is convex. Otherwise, the first number is the step at which
+    the Hessian of the inputs is not positive definite. `first` receives the cost-to-go at the start: its matrix and, in the last
+    column, its gradient.
     """
     r = room(steps, slopes)
     at_end(steps, slopes, mu, 1.0 if H.shape[0] > 0 else 0.0, r.V, r.v)
@@ -121,7 +122,7 @@ def riccati(steps, slopes, H, mu, shift, K, d, first):
 def sweep(last, first, steps, slopes, H, mu, shift, r, K, d):
     """Carries the cost-to-go r.V, r.v from sample `last` back to sample `first`.
 
-    A caller that has linearised all steps calls it once; one that linearises on the way calls it for each step.
+    Callers that have linearised all steps call it once; those that linearise on the way call it for each step.
     """
     hands, share, gx, hx, Ra = steps.hands, steps.share, slopes.gx, slopes.hx, slopes.acceleration
     F, Y, M, Vdd, mz, Ux, V, v, A, cross, product, G, Gw = r
@@ -131,7 +132,7 @@ def sweep(last, first, steps, slopes, H, mu, shift, r, K, d):
     for k in range(last - 1, first - 1, -1):
         E = impulse(steps.E, k)
         fill(steps.D, k, E, hands, n, nq, nc, share, F)
-        # M = Tᵀ V T and m = Tᵀ v, with the dense rows first: Y = ½ V_dd F + V_d,kin S₁ + V_dw (S₁ − S₀)/dt
+        # M = Tᵀ V T and m = Tᵀ v. Dense rows first: Y = ½ V_dd F + V_d,kin S₁ + V_dw (S₁ − S₀)/dt
         _halve(V, n, nq, Vdd)
         np.dot(Vdd, F, Y)
         _add_kinematic(V, hands, n, nq, i1, Y)
@@ -180,7 +181,7 @@ def _add_kinematic(V, hands, n, nq, i1, Y):
 
 @woven
 def _pull_back(V, v, F, hands, n, nq, i1, M, mz):
-    """M = Tᵀ V T, from Fᵀ Y, which is half of its dense part; m = Tᵀ v."""
+    """M = Tᵀ V T from Fᵀ Y, which is half of its dense part; m = Tᵀ v."""
     nk, m = nq - n, nq + n
     for i in range(M.shape[0]):
         for j in range(i + 1):
@@ -201,7 +202,7 @@ def _pull_back(V, v, F, hands, n, nq, i1, M, mz):
 
 @woven
 def _add_cost(slopes, k, more, bends, m, nq, nu, M, mz):
-    """What step k costs by state and input."""
+    """Adds the cost of step k by state and input."""
     for i in range(m):
         mz[i] += slopes.gx[k, i]
         M[i, i] += more * slopes.hx[k, i]
@@ -216,7 +217,7 @@ def _add_cost(slopes, k, more, bends, m, nq, nu, M, mz):
 
 @inline
 def _add_tension(g, h, more, G, Gw, M, mz):
-    """The cost of impulses λ = G z."""
+    """Adds the cost of impulses λ = G z."""
     for c in range(G.shape[0]):
         for j in range(G.shape[1]):
             Gw[c, j] = more * h[c] * G[c, j]
@@ -226,7 +227,7 @@ def _add_tension(g, h, more, G, Gw, M, mz):
 
 @woven
 def _add_acceleration(Ra, hands, scale, n, m, M):
-    """½ Ra (S₁ z − q_kin − dt w)²/dt⁴ by z; its gradient is in gx and gu."""
+    """Adds the Hessian of ½ Ra (S₁ z − q_kin − dt w)²/dt⁴ by z; its gradient is already in gx and gu."""
     for j in range(Ra.shape[0]):
         M[n + j, n + j] += scale * Ra[j]
     for a in range(hands.shape[0]):
@@ -238,7 +239,7 @@ def _add_acceleration(Ra, hands, scale, n, m, M):
 
 @woven
 def _split(M, Ra, hands, scale, m, A, cross):
-    """M_uu, and M_ux with the columns of w, which only accelerations depend on."""
+    """M_uu, and M_ux with the columns of w, on which only the cost of accelerations depends."""
     for a in range(A.shape[0]):
         for j in range(m):
             cross[a, j] = M[m + a, j]
@@ -253,7 +254,7 @@ def _split(M, Ra, hands, scale, m, A, cross):
 
 @woven
 def _eliminate(shift, mz, m, A, cross, Ux, k, K, d):
-    """K = M_uu⁻¹ M_ux and d = M_uu⁻¹ m_u; False where M_uu is not positive definite."""
+    """K = M_uu⁻¹ M_ux and d = M_uu⁻¹ m_u; False if M_uu is not positive definite."""
     nu, nx = cross.shape
     for a in range(nu):
         A[a, a] += shift * abs(A[a, a])
@@ -272,7 +273,7 @@ def _eliminate(shift, mz, m, A, cross, Ux, k, K, d):
 
 @woven
 def _step_back(gx, hx, k, Ra, more, i1, M, mz, n, m, cross, d, product, V, v):
-    """V ← M_xx − M_xu K, v ← m_x − M_xu d; the part of w, which is not in M, comes from the step's own cost."""
+    """V ← M_xx − M_xu K, v ← m_x − M_xu d; the part of w, which is not in M, comes from the cost of the step."""
     accelerates, i2 = Ra.shape[0] > 0, i1 * i1
     for i in range(v.shape[0]):
         for j in range(i + 1):

@@ -1,7 +1,7 @@
-"""Derivatives of a motion to second order in one pass over its steps, from the last to the first.
+"""Derivatives of a motion to second order, in one backward pass over its steps.
 
-Each step is linearised, the gains of the projection are found, the adjoint is carried back under these gains, and the second
-derivative of the step is contracted with it, while the linearisation of the step is still at hand.
+At each step: linearise it, compute the gains of the projection, propagate the adjoint back under these gains, and contract the
+second derivative of the step with it, while the factors of the linearisation are still in memory.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from bunraku.kernels.compile import borrow, keep, kernel
 
 @kernel
 def bend(tree, states, Q, L, U, steps, slopes, fresh, K, d, weights, gradient, H):
-    """Fills steps.D; where `fresh`, gains K and feedforward d of Gauss and Newton; the gradient by inputs under feedback with the
-    gains; and H, the curvature of the steps contracted with the adjoint. Returns Σ d·gradient, NaN where an input is free."""
+    """Fills steps.D; if `fresh`, Gauss–Newton gains K and feedforward d; the gradient by inputs under feedback with the gains; and
+    H, the curvature of the steps contracted with the adjoint. Returns Σ d·gradient, NaN if the cost does not determine an input."""
     N, nc, dt, share = L.shape[0], L.shape[1], steps.dt, steps.share
     figure, lent, rest, tangents = borrow(tree), workspace(tree), fresh_middle(tree), fresh_tangents(tree)
     one, other, own = fresh_end(tree), fresh_end(tree), room(steps, slopes)

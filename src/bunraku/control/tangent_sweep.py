@@ -1,4 +1,4 @@
-"""The tangent sweep, forward along a motion: how the projection changes with the curve."""
+"""The tangent sweep, forward along a motion: the first derivative of the projection by the curve."""
 
 from __future__ import annotations
 

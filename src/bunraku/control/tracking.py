@@ -1,4 +1,4 @@
-"""track: how well the feedback of an optimum holds a figure that is pushed, or that differs from the model."""
+"""track: tests how well the feedback of an optimum stabilises a figure that is disturbed, or that differs from the model."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ Disturbance = Callable[[int, Array], Array]
 
 @dataclass(frozen=True, eq=False)
 class Tracked:
-    """The same disturbances with and without feedback."""
+    """Two simulations under the same disturbances, with and without feedback."""
 
     motion: Motion
-    """With feedback."""
+    """Motion with feedback."""
     without: Motion
-    """The optimum's inputs alone."""
+    """Motion with the optimum's inputs alone."""
     error: Array
-    """Root mean square over the dynamic variables, of each sample, with feedback."""
+    """Root-mean-square error over the dynamic variables at each sample, with feedback."""
     error_without: Array
 
     __repr__ = brief
 
     @property
     def recovered(self) -> float:
-        """How much of the error without feedback is gone with it: 1 is all, 0 nothing."""
+        """Share of the error without feedback that feedback removes: 1 is all, 0 nothing."""
         return float(1.0 - np.sqrt((self.error**2).mean() / max((self.error_without**2).mean(), 1e-300)))
 
     def __str__(self) -> str:
         rms = [float(np.sqrt((e**2).mean())) for e in (self.error, self.error_without)]
-        return f"error {rms[0]:.3g} with feedback, {rms[1]:.3g} without: {100 * self.recovered:.0f} % recovered"
+        return f"error {rms[0]:.3g} with feedback, {rms[1]:.3g} without: feedback removes {100 * self.recovered:.0f} %"
 
 
 def track(optimum: Optimum, *, figure: Figure | None = None, disturb: Disturbance | None = None) -> Tracked:
-    """Simulates `optimum` with its feedback and without, on another `figure` (other masses, lengths, damping) or under `disturb`.
+    """Simulates `optimum` with and without feedback, on another `figure` (other masses, lengths, damping) or under `disturb`.
 
-    `disturb` changes the state at a sample, (sample, x) → x. The feedback sees configuration and rates, and computes momenta as if
-    the figure were the model. Raises BunrakuError where the other figure has other variables.
+    `disturb` changes the state at a sample, (sample, x) → x. The feedback measures configuration and rates, and computes momenta
+    with the masses of the model. Raises BunrakuError if the other figure has other variables.
     """
     model = optimum.system
     there = figure or model.figure
@@ -72,7 +72,7 @@ def track(optimum: Optimum, *, figure: Figure | None = None, disturb: Disturbanc
 
 
 def _momenta_of(x: Array, of: System, to: System) -> Array:
-    """The state of one figure with the momenta that the other would have at the same rates."""
+    """The state of one figure with the momenta that another figure would have at the same rates."""
     n, nq = of.n, of.n_q
     q, p, hands = x[:nq], x[nq : nq + n], x[nq + n :]
     here, there = mass_matrix(of.figure, q), mass_matrix(to.figure, q)

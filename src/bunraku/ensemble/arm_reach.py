@@ -50,7 +50,7 @@ class Shell:
 def shell(figure: Figure, tool: str, *, base: tuple[str, ...], spare: float = 0.04) -> Shell:
     """The shell of the arm of a `figure` that ends in the frame `tool`, the figure in its start.
 
-    `base` names the variables of its base. `spare` [m] is kept from both ends. Raises FigureError where no reach is left.
+    `base` names the variables of its base. `spare` [m] is kept from both ends. Raises FigureError if no reach is left.
     """
     arm = closed_form(figure, tool)
     q = figure.configuration(**dict.fromkeys(base, 0.0))

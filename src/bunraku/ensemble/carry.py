@@ -177,7 +177,7 @@ class _Run:
         _stop_if(learnt.outcome)
 
     def way(self) -> Growth | None:
-        """Sets the path, from the roadmap or from trees; returns how far trees got where there is none."""
+        """Sets the path, from the roadmap or from trees; returns how far trees got if there is none."""
         space = self.space
         start, goal = (space.configuration(q, "an end of the errand") for q in (self.errand.start, self.errand.goal))
         with self.working("roadmap"):
@@ -312,7 +312,7 @@ class _Run:
         self.round += 1
         return outcome.because(why)
 
-    # -- where there is no way ---------------------------------------------------------------------------------------
+    # -- if there is no way ---------------------------------------------------------------------------------------
 
     def _no_way(self, growth: Growth) -> Carry:
         """How far the tree from the start came, and what is in the way."""

@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 def on_stage(done: Carry) -> Recorded:
     """The motion of a result `done`, with the roadmap, the path of the object and the reach of every arm.
 
-    Raises BunrakuError where there is no motion.
+    Raises BunrakuError if there is no motion.
     """
     moved(done)
     folder = tempfile.TemporaryDirectory(prefix="bunraku-")
@@ -70,7 +70,7 @@ def _tubes(lines: list[Array], file: Path, radius: float) -> Path:
 def with_shells(done: Carry, folder: str | os.PathLike[str]) -> Motion:
     """The motion of `done`, and a figure of rings for each arm: wrists stay between the outer and the inner ones.
 
-    Meshes are written to `folder`. Raises BunrakuError where there is no motion.
+    Meshes are written to `folder`. Raises BunrakuError if there is no motion.
     """
     motion, tracks = moved(done), []
     for agent in done.errand.team.agents:
@@ -104,7 +104,7 @@ def _shoulders(motion: Motion, name: str, base: Sequence[str], shoulder: Array, 
 
 
 def moved(done: Carry) -> Motion:
-    """The motion of `done`; raises BunrakuError where there is none."""
+    """The motion of `done`; raises BunrakuError if there is none."""
     if done.motion is None:
         raise BunrakuError(f"there is no motion to draw: {done.outcome}")
     return done.motion

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 def require_area(area: Area, *, largest: float = 200.0) -> None:
-    """Raises BunrakuError where an `area` ((x_low, x_high), (y_low, y_high)) [m] is empty, or longer than `largest` [m].
+    """Raises BunrakuError if an `area` ((x_low, x_high), (y_low, y_high)) [m] is empty, or longer than `largest` [m].
 
     The ground is a table of heights every 5 cm, and random trees cannot fill more.
     """
@@ -36,7 +36,7 @@ def require_area(area: Area, *, largest: float = 200.0) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Errand:
-    """A team, a scene, where the team starts and where it goes. Raises BunrakuError where a number is out of its range."""
+    """A team, a scene, where the team starts and where it goes. Raises BunrakuError if a number is out of its range."""
 
     team: Team
     scene: Scene
@@ -95,7 +95,7 @@ class Errand:
 
     @property
     def heights(self) -> Callable[[Array], Array] | None:
-        """The height of the ground [m] at points (n, 2); None where it is flat."""
+        """The height of the ground [m] at points (n, 2); None if it is flat."""
         return None if self.team.terrain is None else self.team.terrain.heights
 
     @property

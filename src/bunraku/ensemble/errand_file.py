@@ -34,7 +34,7 @@ CARRY_WORDS = ("carry", "scene", "ground", "object", "agents", "area", "start", 
 def load_errand(path: str | os.PathLike[str]) -> Errand:
     """The errand in the file at `path`, checked; the name of one that comes with bunraku will do.
 
-    Raises FileError where the file is wrong, UnknownName where there is neither a file nor an order of that name.
+    Raises FileError if the file is wrong, UnknownName if there is neither a file nor an order of that name.
     """
     file = found(Path(path))
     if not file.suffix and not file.exists():
@@ -43,7 +43,7 @@ def load_errand(path: str | os.PathLike[str]) -> Errand:
 
 
 def errand_of(root: Node, folder: Path) -> Errand:
-    """The errand in a document with this `root`; files in it are relative to `folder`. Raises FileError where it is wrong."""
+    """The errand in a document with this `root`; files in it are relative to `folder`. Raises FileError if it is wrong."""
     root.words(CARRY_WORDS, "an errand")
     name = root.need("carry", "the file").name("the errand")
     scene = _scene(root.get("scene"), folder)

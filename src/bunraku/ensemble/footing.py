@@ -46,7 +46,7 @@ def floor(scene: Scene) -> Heights:
 def slides(team: Team, motion: Motion, heights: Heights, *, options: FootingOptions = FootingOptions()) -> Array:
     """How far corners of the `team`'s soles are from where they came to stand, at each sample of the `motion` (T,) [m].
 
-    `heights` are those of the ground, `options` say what stands. Zero where no corner stands.
+    `heights` are those of the ground, `options` say what stands. Zero if no corner stands.
     """
     out = np.zeros(len(motion))
     for agent in team.agents:

@@ -49,7 +49,7 @@ def lean(agent: Agent, X_WO: Array, Q: Array, *, options: LeanOptions = LeanOpti
 
 
 def _wanted(agent: Agent, wrists: list[Array], frames: Array, options: LeanOptions) -> Array | None:
-    """The turn of the trunk (T, 3), about the pelvis' axes at the waist, that brings shoulders near enough; None where they are.
+    """The turn of the trunk (T, 3), about the pelvis' axes at the waist, that brings shoulders near enough; None if they are.
 
     By least squares over the arms: each shoulder moves by turn × r along the line to its wrist.
     """

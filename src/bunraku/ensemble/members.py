@@ -100,7 +100,7 @@ class Agent:
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """The object and how it may be held. Raises BunrakuError where tilt or heights are out of range."""
+    """The object and how it may be held. Raises BunrakuError if tilt or heights are out of range."""
 
     shapes: tuple[Shape, ...]
     """In the object's own axes."""

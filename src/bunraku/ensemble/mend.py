@@ -221,7 +221,7 @@ class Mender:
         return self._fitted(postures, keys, begin, end)
 
     def _nearest(self, postures: Postures, q: Array, near: Array | None) -> Array | None:
-        """A free change of q near another one; None where there is none."""
+        """A free change of q near another one; None if there is none."""
         for level in self.options.postures.levels:
             Z = postures.sample(q, level) if near is None else np.vstack([near, postures.about(q, near, level)])
             Z = Z[self._good(q, Z)]

@@ -56,7 +56,7 @@ def why_not(
 def in_reach(errand: Errand, q: Array, *, grid: float = 0.02) -> str:
     """Where agents of an `errand` whose arms do not reach at a configuration `q` would have to stand, with the same heading.
 
-    Places on a `grid` of this spacing [m], or a wider one for long arms, are tried. Empty where all reach.
+    Places on a `grid` of this spacing [m], or a wider one for long arms, are tried. Empty if all reach.
     """
     team = errand.team
     bases, held = team.in_world(q)

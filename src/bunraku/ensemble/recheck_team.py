@@ -90,7 +90,7 @@ def recheck(
     ground: the names of what agents may stand on
     options: what is allowed
 
-    Raises BunrakuError where the margin is negative or the spacing is not positive.
+    Raises BunrakuError if the margin is negative or the spacing is not positive.
     """
     if not 0.0 < options.spacing < np.inf or not 0.0 <= margin < np.inf:
         raise BunrakuError(

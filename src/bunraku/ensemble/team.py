@@ -44,7 +44,7 @@ class Team:
     """Agents and what they carry, as one figure of 3 N + 6 variables.
 
     One agent that walks (`Bezier`) or drives (`Differential`) leads and follows its curves exactly; the others step or roll as
-    holding the object demands. Raises BunrakuError where two agents have one name, or one holds nothing.
+    holding the object demands. Raises BunrakuError if two agents have one name, or one holds nothing.
     """
 
     agents: tuple[Agent, ...]
@@ -66,7 +66,7 @@ class Team:
 
     @cached_property
     def leader(self) -> Agent | None:
-        """The first agent that cannot move sideways; None where all can."""
+        """The first agent that cannot move sideways; None if all can."""
         return next((agent for agent in self.agents if not issubclass(agent.moves, Holonomic)), None)
 
     def _reduced(self) -> Figure:
@@ -188,7 +188,7 @@ class Team:
     def heights(self) -> tuple[float, float]:
         """The lowest and the highest place of the object's origin [m] that are allowed and in reach of all arms.
 
-        Raises BunrakuError where there is none.
+        Raises BunrakuError if there is none.
         """
         low, high = self.carried.heights
         ground = (0.0, 0.0) if self.terrain is None else self.terrain.span

@@ -61,7 +61,7 @@ class Terrain:
     def of(cls, scene: Scene, ground: Iterable[str], area: Area, *, cell: float = 0.05) -> Terrain:
         """The upper side of the obstacles of a `scene` that `ground` names, over the floor, in an `area` [m], every `cell` [m].
 
-        Raises BunrakuError where one is neither a box, a mesh nor a heightfield.
+        Raises BunrakuError if one is neither a box, a mesh nor a heightfield.
         """
         names = tuple(ground)
         x, y = (np.arange(low, high + cell, cell) for low, high in area)

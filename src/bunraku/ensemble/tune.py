@@ -29,13 +29,13 @@ class TunedMotion:
     motion: Motion
     changes: tuple[Change, ...]
     trouble: str
-    """The first collision that could not be removed; empty where there is none."""
+    """The first collision that could not be removed; empty if there is none."""
     sample: int
-    """At which that is, so that its edge can be removed from the roadmap; −1 where there is none."""
+    """At which that is, so that its edge can be removed from the roadmap; −1 if there is none."""
     seconds: float
     """Processor time [s]."""
     fixed: str = ""
-    """The agent that cannot pass there in any posture, since a leg or the base touches; empty where a posture might help."""
+    """The agent that cannot pass there in any posture, since a leg or the base touches; empty if a posture might help."""
 
     @property
     def free(self) -> bool:
@@ -58,7 +58,7 @@ def tune(
     ground: the names of what agents may stand on
     options: the numbers that tune it
 
-    Collisions that are left are nowhere deeper, at samples, than before. Raises BunrakuError where the animation has no motion.
+    Collisions that are left are nowhere deeper, at samples, than before. Raises BunrakuError if the animation has no motion.
     """
     if animation.motion is None:
         raise BunrakuError(f"there is no motion to tune: {animation.trouble}\n  advice: tune an animation whose `held` is true")

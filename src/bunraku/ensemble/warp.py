@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Warp:
-    """Changes at places of a motion. Raises BunrakuError where places do not increase or an end that is not open is not zero."""
+    """Changes at places of a motion. Raises BunrakuError if places do not increase or an end that is not open is not zero."""
 
     places: Array
     """(k,) [samples], increasing."""

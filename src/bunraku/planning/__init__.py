@@ -1,1 +1,1 @@
-"""Plans: motions of string figures (`strings`) and paths of kinematic figures (`ways`), from a start to a goal among obstacles."""
+"""Planning from a start to a goal among obstacles: motions of string figures (`strings`), paths of kinematic figures (`ways`)."""

@@ -1,4 +1,4 @@
-"""Objection and Verdict: what every rechecker says of a motion that somebody calls solved."""
+"""Objection and Verdict: what a rechecker reports about a motion that is claimed to be valid."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from bunraku.brief import brief
 
 @dataclass(frozen=True)
 class Objection:
-    """One thing that is wrong with a motion."""
+    """One fault of a motion."""
 
     what: str
-    """The kind of fault, in a word: "collision", "limits", "dynamics"."""
+    """The kind of fault in one word: "collision", "limits", "dynamics"."""
     where: str
-    """What is concerned, as a sentence: "hand is 3 mm deep in box"."""
+    """The fault as a sentence: "hand is 3 mm deep in box"."""
     t: float
     """When it begins [s]."""
     amount: float
-    """By how much, in the unit of what is measured [m, rad, N]; NaN where the fault has no size."""
+    """Size of the fault, in the unit of the measured quantity [m, rad, N]; NaN if it has no size."""
 
     def __str__(self) -> str:
         return f"{self.t:.3g} s: {self.what}: {self.where}"
 
 
 class Verdict:
-    """The base of what recheckers return: the measured numbers are fields of the class that derives from it."""
+    """Base class of the results of recheckers. Derived classes add the measured numbers as fields."""
 
     if TYPE_CHECKING:
 
         @property
         def objections(self) -> tuple[Objection, ...]:
-            """What is wrong, the earliest first; a field of the derived dataclass."""
+            """The faults, earliest first; a field of the derived dataclass."""
 
     @property
     def accepted(self) -> bool:
-        """Whether there is nothing to object to."""
+        """Whether there are no objections."""
         return not self.objections
 
     @property
     def since(self) -> float:
-        """When the earliest fault begins [s]; infinite where there is none."""
+        """Time at which the earliest fault begins [s]; infinite if there is none."""
         return min((objection.t for objection in self.objections), default=math.inf)
 
     def numbers(self) -> str:
-        """What was measured, in one line."""
+        """The measured numbers, in one line."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -57,5 +57,5 @@ class Verdict:
 
 
 def sorted_by_time(objections: Iterable[Objection]) -> tuple[Objection, ...]:
-    """The `objections`, the earliest first; those of one time stay in their order."""
+    """The `objections`, earliest first; those of equal time keep their order."""
     return tuple(sorted(objections, key=lambda objection: objection.t))

@@ -1,4 +1,4 @@
-"""How a search for a plan or a way ends: every outcome of planning, with its advice."""
+"""All outcomes of planning, each with its advice."""
 
 from __future__ import annotations
 

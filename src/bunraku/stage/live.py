@@ -22,7 +22,7 @@ class Sample:
     t: float
     q: tuple[Array, ...]
     tension: tuple[Array, ...] = ()
-    """Of each figure's strings, then wires [N]; empty where nothing is known of forces."""
+    """Of each figure's strings, then wires [N]; empty if nothing is known of forces."""
     series: tuple[float, ...] = ()
     """In the order of `Live.series`."""
     at_limit: tuple[tuple[int, str], ...] = ()
@@ -51,7 +51,7 @@ class Live(Protocol):
 
     @property
     def sticks(self) -> tuple[str, ...]:
-        """What each stick does, in words; empty where sticks do nothing."""
+        """What each stick does, in words; empty if sticks do nothing."""
         ...
 
     @property

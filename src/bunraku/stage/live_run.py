@@ -42,7 +42,7 @@ class RunState:
 
 
 class LiveRun:
-    """Steps a `live` thing at its `dt` and publishes `fps` samples a second.
+    """Steps a `live` thing at its `dt` and publishes `fps` samples per second.
 
     `on_sample` and `on_event` are called in the thread of the run and must not wait. Events are "state" and
     "notice" (with a text). `limits` bound speeds, commands and recordings.

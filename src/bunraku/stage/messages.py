@@ -22,7 +22,7 @@ class AtJson(TypedDict):
 
 
 class VariableJson(TypedDict):
-    """A variable of a figure; null where there is no limit."""
+    """A variable of a figure; null if there is no limit."""
 
     name: str
     unit: str

@@ -63,7 +63,7 @@ class Visitor:
         return out
 
     def sample(self) -> bytes | None:
-        """The newest sample that was not sent yet; None where there is none, or too many are on their way."""
+        """The newest sample that was not sent yet; None if there is none, or too many are on their way."""
         frame = self.room.run.latest if self.room is not None else None
         if frame is None or frame.number <= self._sent or self._in_flight() >= self._limits.samples_in_flight:
             return None
@@ -82,7 +82,7 @@ class Room:
     entry: the key of the entry
     live: what runs
     on_take: called with the live thing and the samples of a recording
-    fps: samples a second
+    fps: samples per second
     limits: those of the stage
     """
 

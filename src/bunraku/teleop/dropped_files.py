@@ -18,7 +18,7 @@ from bunraku.teleop.viewing_places import at_hand, standing
 
 
 def entries_of(path: Path) -> list[Entry]:
-    """The entries of the file `path`: a figure, a scene or a motion. Raises FileError where it is broken."""
+    """The entries of the file `path`: a figure, a scene or a motion. Raises FileError if it is broken."""
     return shown(io.load(path), path.stem)
 
 

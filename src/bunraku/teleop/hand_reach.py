@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 def least(C: Array, d: Array) -> tuple[Array, Array] | None:
-    """The shortest x with C x ≤ d, and the multipliers of the rows; None where no x is allowed."""
+    """The shortest x with C x ≤ d, and the multipliers of the rows; None if no x is allowed."""
     if (d >= 0.0).all():
         return np.zeros(C.shape[1]), np.zeros(len(d))
     E = np.vstack([-C.T, -d])

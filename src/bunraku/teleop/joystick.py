@@ -26,7 +26,7 @@ class HatBit(IntFlag):
 def sdl() -> Any:
     """The SDL library with joysticks started: without video, and with events for programs in the background.
 
-    Raises MissingExtra where PySDL2 is not installed, BunrakuError where SDL does not start.
+    Raises MissingExtra if PySDL2 is not installed, BunrakuError if SDL does not start.
     """
     os.environ.setdefault("SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "1")
     try:
@@ -51,7 +51,7 @@ class Joystick:
     """A joystick that is plugged in: `with Joystick() as stick: stick.poll()`."""
 
     def __init__(self, number: int = 0) -> None:
-        """The joystick with this `number`, in the order of `plugged_in`; raises BunrakuError where there is none."""
+        """The joystick with this `number`, in the order of `plugged_in`; raises BunrakuError if there is none."""
         names = plugged_in()
         self._sdl = sdl()
         self._stick = self._sdl.SDL_JoystickOpen(number) if 0 <= number < len(names) else None

@@ -68,7 +68,7 @@ class MujocoRobot:
         dt: control period [s].
         options: servos and contacts.
 
-        Raises MissingExtra without MuJoCo, BunrakuError where the scene has anything but boxes.
+        Raises MissingExtra without MuJoCo, BunrakuError if the scene has anything but boxes.
         """
         try:
             import mujoco

@@ -53,7 +53,7 @@ class RobotLink:
         token: what its server has (`RobotServer.token`).
         timeout: how long an answer may take [s].
 
-        Raises BunrakuError where no robot answers, Refused where it refuses; the text says why.
+        Raises BunrakuError if no robot answers, Refused where it refuses; the text says why.
         """
         self._timeout = timeout
         try:
@@ -128,7 +128,7 @@ class RobotLink:
     def exchange(self, targets: Array) -> Array:
         """Sends joint `targets`, in the order of `motors`; returns the measured configuration.
 
-        Raises NotFinite where the targets are not numbers, one for each motor, Refused where the robot refuses, and BunrakuError
+        Raises NotFinite if the targets are not numbers, one for each motor, Refused where the robot refuses, and BunrakuError
         where it no longer answers.
         """
         sent = np.asarray(targets, "<f8")

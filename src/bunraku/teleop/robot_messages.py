@@ -58,7 +58,7 @@ def read_line(end: socket.socket, longest: int, seconds: float, *, begin: bytes 
     seconds: how long it may take [s].
     begin: the first byte of every line that makes sense; others are not waited for.
 
-    Raises TimeoutError, ConnectionError if the other end has gone, ValueError where this is no such line.
+    Raises TimeoutError, ConnectionError if the other end has gone, ValueError if this is no such line.
     """
     until, line = monotonic() + seconds, b""
     while not line.endswith(b"\n"):

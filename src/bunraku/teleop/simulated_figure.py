@@ -103,7 +103,7 @@ class LivePuppet:
         self.wish = self.simulation.q[self.figure.n_dynamic :]
 
     def string(self, name: str) -> String | None:
-        """The string called `name`; None where there is none."""
+        """The string called `name`; None if there is none."""
         return next((s for s in self.figure.strings if s.name == name), None)
 
     # -- what hands want -----------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ class Extra:
     """A file beside motion and plot that a verb can write: a tree, a picture."""
 
     path: Path | None
-    """Where; None where nobody asked for it."""
+    """Where; None if nobody asked for it."""
     suffixes: tuple[str, ...]
     """Kinds of files that can hold it."""
     what: str

@@ -34,7 +34,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Any:
 
     path: a file, the name of an order that comes with bunraku (`factory`), or that of a figure of the library (`marionette25`).
     options: those of the loader of its kind (see the page on files).
-    Returns the thing; raises FileError, with line and advice, where the file is broken, and UnknownName where there is none.
+    Returns the thing; raises FileError, with line and advice, where the file is broken, and UnknownName if there is none.
     """
     file = found(Path(path))
     if not file.suffix and not file.exists():
@@ -67,7 +67,7 @@ def order_class(verb: str) -> type[Order]:
 
 
 def _figure_named(name: str) -> Figure:
-    """The figure of the library called `name`; raises UnknownName, which also lists the shipped orders, where there is none."""
+    """The figure of the library called `name`; raises UnknownName, which also lists the shipped orders, if there is none."""
     try:
         return library.named(name)
     except UnknownName:

@@ -109,7 +109,7 @@ class Order(ABC):
 
 
 def motion_of(done: Made) -> Motion:
-    """The motion of `done`; raises the outcome as an error where there is none."""
+    """The motion of `done`; raises the outcome as an error if there is none."""
     from bunraku.errors import BunrakuError
 
     motion = done if isinstance(done, Motion) else done.motion

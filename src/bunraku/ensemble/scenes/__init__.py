@@ -29,7 +29,7 @@ __all__ = ["OBJECTS", "SCENES", "factory", "living_room", "named", "object_named
 def named(name: str, **words: Any) -> Scene:
     """The scene called `name`, with these `words` as its keyword arguments. Its meshes are made once, and read from then on.
 
-    Raises UnknownName where there is no such scene, TypeError where it does not take a word.
+    Raises UnknownName if there is no such scene, TypeError if it does not take a word.
     """
     if name not in SCENES:
         raise UnknownName("scene", name, tuple(SCENES))
@@ -41,7 +41,7 @@ def named(name: str, **words: Any) -> Scene:
 
 
 def object_named(name: str) -> tuple[Shape, ...]:
-    """The shapes of the object called `name`; raises UnknownName where there is none."""
+    """The shapes of the object called `name`; raises UnknownName if there is none."""
     if name not in OBJECTS:
         raise UnknownName("object", name, tuple(OBJECTS))
     return OBJECTS[name](_folder(name, {}))

@@ -67,7 +67,7 @@ class Climb(Result):
     where: float
     """How far along the way of the body the motion ends [m]."""
     segment: int | None
-    """Index of the segment in which it failed; None where it did not."""
+    """Index of the segment in which it failed; None if it did not."""
     feet: FootPaths
     """Where the feet stand and swing."""
     adhesion: AdhesionAlong
@@ -142,7 +142,7 @@ def climb(
     progress: is called with the stages "gait", "smoothing" and "checks"
 
     Returns a `Climb`. Its outcome says why where the path cannot be climbed; its motion is then truncated at the first failure.
-    Ctrl-C ends the work with the best so far. Raises BunrakuError where an option is out of range or the figure is no gecko.
+    Ctrl-C ends the work with the best so far. Raises BunrakuError if an option is out of range or the figure is no gecko.
     """
     require_list("path", path, (Straight, Arc, Slope, Step), expected="a list of segments", advice="give [Straight(0.3)]")
     if figure is not None:

@@ -32,7 +32,7 @@ class ClimbFailure:
 
 
 def tight_curves(course: Course, feet: FootPaths) -> list[ClimbFailure]:
-    """The first curve of a `course` in which the inner `feet` would hardly move; nothing where there is none."""
+    """The first curve of a `course` in which the inner `feet` would hardly move; nothing if there is none."""
     for k, (u, segment) in enumerate(zip(course.starts, course.segments, strict=True)):
         if isinstance(segment, Arc) and segment.radius < 1.1 * course.spread:
             at = int(np.searchsorted(feet.t, max(u - course.spread, 0.0) * 4.0 * feet.quarter / course.stride))

@@ -60,7 +60,7 @@ def pivot(table, rows, basis, objective, columns):
 def minimize(table, rows, n, basis):
     """Solves the program whose M and b ≥ 0 (in the last column) stand in the first rows of a tableau, and its cost in the next.
 
-    Columns n … n + rows are for the artificial variables; row `rows + 1` is used. True where a bottom was found: x is then
+    Columns n … n + rows are for the artificial variables; row `rows + 1` is used. True if a bottom was found: x is then
     table[r, −1] at basis[r], and the prices of the equations are −table[rows, n + r], of those as turned.
     """
     last = table.shape[1] - 1

@@ -255,7 +255,7 @@ def gather(out, value, weight, W, g):
 
 @inline
 def null_basis(A, k, M, v, N):
-    """Columns of N: an orthonormal basis of {d: A d = 0} for the first k rows of A; the last ones are zero where it is narrower."""
+    """Columns of N: an orthonormal basis of {d: A d = 0} for the first k rows of A; the last ones are zero if it is narrower."""
     n = A.shape[1]
     for i in range(n):
         for j in range(k):

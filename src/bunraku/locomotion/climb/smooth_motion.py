@@ -148,7 +148,7 @@ class WholeMotion:
         )  # fmt: skip
 
     def restore(self, Q: Array, passes: int = 3) -> bool:
-        """Moves the standing feet of `Q` to their places by so many Newton `passes`; False where they are out of reach."""
+        """Moves the standing feet of `Q` to their places by so many Newton `passes`; False if they are out of reach."""
         return bool(np.isfinite(restore_along(self.gecko.body, Q, self.aims, self.rates.unit, passes)))
 
     def accelerations(self, Q: Array) -> Array:
@@ -219,7 +219,7 @@ class WholeMotion:
         return Q
 
     def _better(self, Q: Array, cost: float, damping: float) -> tuple[Array, float, float] | None:
-        """A motion that costs less, its cost, and the next damping; None where no step lowers the cost."""
+        """A motion that costs less, its cost, and the next damping; None if no step lowers the cost."""
         N, band, grad = self.linearized(Q)
         scale = np.where(np.arange(N.shape[1]) < 3, self.rates.unit, 1.0)
         damped = self._damped

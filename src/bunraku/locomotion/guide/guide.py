@@ -75,7 +75,7 @@ class Guide:
         return move
 
     def plan(self, points: Points, goals: Subgoals) -> Move | None:
-        """A move from `points` to the subgoals `goals`; it lasts as long as speeds and the ZMP need. None where there is none."""
+        """A move from `points` to the subgoals `goals`; it lasts as long as speeds and the ZMP need. None if there is none."""
         phases, whole, needed = self.prepared(points, goals)
         segment = self.planner.plan(points.com, phases, goals.com, duration=needed)
         return None if segment is None else whole(segment)

@@ -74,7 +74,7 @@ class GuidedMove:
     end: Points
     """Where all points are at its end."""
     left: int | None = None
-    """The tick at which another move took over; None where it was played to its end."""
+    """The tick at which another move took over; None if it was played to its end."""
     quiet: bool = False
     """Whether arms move joint by joint, as in a stop."""
     notice: str = ""

@@ -91,7 +91,7 @@ class Performer:
         return self._stop(points, rules.subgoals(points, command), before, why)
 
     def redirect(self, done: GuidedMove, k: int, command: Command) -> GuidedMove | None:
-        """A move that takes over at tick `k` of the move `done` and obeys another `command`; None where none can begin at once."""
+        """A move that takes over at tick `k` of the move `done` and obeys another `command`; None if none can begin at once."""
         command, wrong = trusted(command)
         if done.quiet or done.move.releases or k < self.options.look_back or any(0 < k - end < 3 for end in done.move.segment.ends):
             return None  # the samples just before must stand on the same feet

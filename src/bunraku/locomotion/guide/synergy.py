@@ -211,7 +211,7 @@ class SynergyRules:
         return replace(goals, hands=(hands[0], hands[1]), hand_axes=(axes[0], axes[1]), notice=notice or goals.notice)
 
     def _turned(self, points: Points, command: Command, hand: int) -> Array | None:
-        """Axes of the hand in the world, turned about the axes of the body; None where it was never turned."""
+        """Axes of the hand in the world, turned about the axes of the body; None if it was never turned."""
         if not (any(command.turn) or points.held[hand]):
             return None
         R = heading(float(points.trunk[2]))

@@ -63,7 +63,7 @@ def captured(
     """A cycle of each of the `recordings` (BVH files or motions), and standing.
 
     Each holds at least one whole stride at an even speed, from one touchdown of the left foot to the next. They are retargeted to
-    the `figure` (the mannequin where none is given). `options` say how strides are found. Raises MotionError where there is none.
+    the `figure` (the mannequin where none is given). `options` say how strides are found. Raises MotionError if there is none.
     """
     figure = library.named("mannequin") if figure is None else figure
     return Cycles((load_cycles()["stand"], *(_cycle(_motion(own), figure, _name(own), options) for own in recordings)))

@@ -134,7 +134,7 @@ def save_cycles(cycles: Cycles, path: str | PathLike[str]) -> None:
 
 @functools.cache
 def load_cycles(path: str | PathLike[str] | None = None) -> Cycles:
-    """The cycles in the file at `path`; without one, those that come with bunraku. Raises FileError where it holds none."""
+    """The cycles in the file at `path`; without one, those that come with bunraku. Raises FileError if it holds none."""
     path = shipped_cycles() if path is None else path
     try:
         with np.load(path, allow_pickle=False) as found:

@@ -54,7 +54,7 @@ class FootGround:
 def level(heights: Heights | None, points: Array) -> Array:
     """The heights of `points` (…, 2) by the function `heights`, checked; zero without one.
 
-    Raises BunrakuError where it returns another shape, NotFinite where it has no height at a point.
+    Raises BunrakuError if it returns another shape, NotFinite if it has no height at a point.
     """
     if heights is None:
         return np.zeros(points.shape[:-1])

@@ -71,7 +71,7 @@ class Leg:
 def legs_of(figure: Figure) -> tuple[Leg, Leg]:
     """The left and the right leg of a `figure` with a free pelvis and with ball joints as hips, knees and ankles (the mannequin).
 
-    Raises FigureError where a joint is missing, or a leg does not hang straight down in the zero configuration.
+    Raises FigureError if a joint is missing, or a leg does not hang straight down in the zero configuration.
     """
     wanted = [f"pelvis_{v}" for v in ("tx", "ty", "tz", "rz", "ry", "rx")]
     wanted += [f"{side}_{joint}_{v}" for side in SIDES for joint in ("hip", "knee", "ankle") for v in ("rz", "ry", "rx")]

@@ -118,7 +118,7 @@ def walk(
         it holds, as far as that is possible; None sets no bound
     options: the numbers that tune the walk
 
-    Raises BunrakuError where `t` and `base` do not fit together, FigureError where the figure cannot walk.
+    Raises BunrakuError if `t` and `base` do not fit together, FigureError if the figure cannot walk.
     """
     t, base = _checked(t, base)
     cycles = load_cycles() if cycles is None else cycles

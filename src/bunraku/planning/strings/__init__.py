@@ -1,4 +1,4 @@
-"""Plans of figures that hang on strings: trees of simulated segments, rechecked, shortened, smoothed."""
+"""Planning for figures that hang on strings: trees of simulated segments, rechecked, shortened, smoothed."""
 
 from bunraku.planning.strings.goal import Goal
 from bunraku.planning.strings.hand_limits import HandLimits

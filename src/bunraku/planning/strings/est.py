@@ -1,9 +1,10 @@
-"""Expansive-space trees (*marionettes*, section VII): pick a node, move the hands at random, keep where the figure ends up.
+"""Expansive-space trees (*marionettes*, section VII): pick a node, move the hands at random, keep the state that results.
 
-The paper picks uniformly, or nodes near the goal. The modern tree lays a grid over where the leading points are, and draws a
-cell by exp(−bias · distance to the goal) / (1 + how often it was drawn): crowded places and places that lead nowhere lose
-weight, and a mild pull toward the goal remains. With a bound on cost (AO-EST: Hauser and Zhou, 2016) cost is one more
-coordinate of the grid, nothing that is not cheaper than the best plan is kept, and the bound falls with every plan found.
+The paper picks nodes uniformly, or prefers those near the goal. The modern tree puts nodes into cells of a grid, by the positions
+of the leading points (those of the goal). It draws a cell with weight exp(−bias · distance to the goal) / (1 + times drawn)^crowd,
+so crowded cells and dead ends lose weight, and a mild pull toward the goal remains. With a bound on cost (AO-EST: Hauser and Zhou,
+2016) cost is one more coordinate of the grid, nodes that are not cheaper than the best plan are dropped, and each plan lowers the
+bound.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from bunraku.planning.strings.weighted_cells import cell_of, draw, join, mixed, 
 
 @inline
 def weight_of(cells, c, aim, taste):
-    """How much a cell is worth looking at."""
+    """The weight with which a cell is drawn."""
     pull = math.exp(-taste.bias * cells.best[c] / aim.scale)
     return max(pull / (1.0 + cells.picks[c]) ** taste.crowd, 1e-300)
 
 
 @inline
 def settle_in(nodes, cells, aim, taste, node, dice):
-    """Puts a node into its cell. Returns False where there is no room."""
+    """Puts a node into its cell. Returns False if there is no room."""
     if taste.grid:
         key = 1469598103934665603
         for k in range(aim.leading):
@@ -49,7 +50,7 @@ def settle_in(nodes, cells, aim, taste, node, dice):
 
 @inline
 def pick(cells, aim, taste, dice):
-    """A node to go on from; −1 where none is left."""
+    """A node to extend; −1 if none is left."""
     c = draw(cells, dice)
     if c < 0:
         return -1
@@ -60,7 +61,7 @@ def pick(cells, aim, taste, dice):
 
 @kernel
 def prune(nodes, cells, aim, taste, bound):
-    """Only what is cheaper than `bound` is drawn from now on."""
+    """Removes all nodes that cost `bound` or more from the cells."""
     for c in range(cells.count[0]):
         cells.best[c] = np.inf
         cells.inside[c] = 0

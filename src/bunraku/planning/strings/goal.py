@@ -1,4 +1,4 @@
-"""Goal: where some points of a figure should be, how near they must get, and how slowly they must arrive."""
+"""Goal: target positions for some points of a figure, with a tolerance and a maximum speed."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """A region: every point is near its target, and none is too fast."""
+    """A region of states: every point is near its target, and none is too fast."""
 
     points: tuple[Point, ...]
     targets: Array
-    """Where the points should be in the world [m], (points, 3)."""
+    """Target positions of the points in the world [m], (points, 3)."""
     within: float
-    """How near every point must get to its target [m]."""
+    """Largest allowed distance of every point from its target [m]."""
     speed: float = math.inf
-    """The fastest that a point may be on arrival [m/s]."""
+    """Largest allowed speed of a point on arrival [m/s]."""
     kinematic: Array | None = None
-    """Values of the kinematic variables [m or rad] at a goal that is a whole configuration; None where only points are given."""
+    """Values of the kinematic variables [m or rad] at a goal that is a whole configuration; None if only points are given."""
 
     __repr__ = brief
 
@@ -38,18 +38,18 @@ class Goal:
         if not (self.within > 0.0 and self.speed > 0.0):
             raise BunrakuError(f"a goal within {self.within} m, slower than {self.speed} m/s\n  advice: give positive numbers")
         if len(self.targets) == 0 or not np.isfinite(self.targets).all():
-            raise NotFinite("a goal without finite targets\n  advice: name points and where they should be")
+            raise NotFinite("a goal without finite targets\n  advice: give each point a target position")
 
     @classmethod
     def at_points(
         cls, figure: Figure, targets: Mapping[str | Point, ArrayLike], *, within: float = 0.03, speed: float = math.inf
     ) -> Goal:
-        """Some points should be at places in the world.
+        """A goal for some points of a figure.
 
-        figure: whose points they are.
-        targets: places [m] by the names of frames, or by points of frames.
-        within: how near every point must get [m].
-        speed: the fastest that a point may be on arrival [m/s]; infinite does not care.
+        figure: the figure that has the points.
+        targets: positions in the world [m], by names of frames or by points of frames.
+        within: largest allowed distance of every point from its target [m].
+        speed: largest allowed speed of a point on arrival [m/s]; infinite for any speed.
         Raises UnknownName for a frame that does not exist, BunrakuError for targets that are not three numbers each.
         """
         points = tuple(Point(at) if isinstance(at, str) else at for at in targets)
@@ -57,17 +57,17 @@ class Goal:
             figure.frame(at.frame)
         places = np.array([np.asarray(x, float) for x in targets.values()])
         if places.shape != (len(points), 3):
-            raise BunrakuError(f"targets of shape {places.shape}\n  advice: three numbers for every point")
+            raise BunrakuError(f"targets of shape {places.shape}\n  advice: give three numbers for every point")
         return cls(points, places, within, speed)
 
     @classmethod
     def at_configuration(cls, figure: Figure, q: ArrayLike, *, within: float = 0.03, speed: float = math.inf) -> Goal:
-        """All bodies and hooks should be where a configuration has them.
+        """A goal for a whole configuration: all bodies and hooks have targets.
 
-        figure: whose configuration it is.
+        figure: the figure.
         q: the configuration [rad or m].
-        within: how near every body and hook must get [m].
-        speed: the fastest that one may be on arrival [m/s]; infinite does not care.
+        within: largest allowed distance of every body and hook from its target [m].
+        speed: largest allowed speed on arrival [m/s]; infinite for any speed.
         Raises BunrakuError for a configuration of another figure, or one that is not finite.
         """
         goal = configuration(figure, q)
@@ -88,7 +88,7 @@ class Goal:
 
 
 def marks_of(figure: Figure) -> tuple[Point, ...]:
-    """Points that show where a `figure` is: hooks of its strings, then centres of its bodies, as far as physics moves them."""
+    """Points that show where a `figure` is: hooks of its strings, then centres of its bodies, if a dynamic variable moves them."""
     hooks = [string.hook for string in (*figure.strings, *figure.wires)]
     middles = [Point(body.frame, body.com) for body in figure.bodies]
     moved = _moved(figure)

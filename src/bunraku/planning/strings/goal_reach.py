@@ -16,10 +16,10 @@ Array = NDArray[np.float64]
 
 
 def short_of(figure: Figure, at: Point, target: Array, limits: HandLimits) -> tuple[float, str]:
-    """How far a point stays from a target at least, by the lengths of limbs and strings alone.
+    """A lower bound on the distance of a point from its target, from the lengths of limbs and strings alone.
 
-    figure: with limbs and strings. at: the point. target: where it should be [m]. limits: how far the hands may move.
-    Returns the missing length [m], −inf where lengths say nothing, and which part is too short.
+    figure: has the limbs and strings. at: the point. target: its target [m]. limits: how far the hands may move.
+    Returns the missing length [m] (−inf if lengths give no bound), and which part is too short.
     """
     worst, why = -math.inf, ""
     foot = _foot(figure, at)
@@ -29,7 +29,7 @@ def short_of(figure: Figure, at: Point, target: Array, limits: HandLimits) -> tu
     for string in figure.strings:
         missing = _string_short_of(figure, string, at, target, limits)
         if missing > worst:
-            worst, why = missing, f"the string {string.name} is too short, wound out and moved as far as it may"
+            worst, why = missing, f"the string {string.name} is too short, even at its longest and nearest"
     return worst, why
 
 
@@ -43,13 +43,13 @@ def _chain(figure: Figure, name: str) -> list[Frame]:
 
 
 def _length(frames: list[Frame]) -> float:
-    """The largest distance of the first frame from the parent of the last [m]; infinite where a frame slides."""
+    """The largest distance of the first frame from the parent of the last [m]; infinite if a frame slides."""
     slides = any(f.variable is not None and f.variable.motion != "rotate" for f in frames)
     return math.inf if slides else math.fsum(math.hypot(*f.position) for f in frames)
 
 
 def _foot(figure: Figure, at: Point) -> tuple[Array, float] | None:
-    """Where the chain that carries a point is fixed in the world, and its length when stretched; None where it is not fixed."""
+    """Where the chain that carries a point is fixed in the world, and its stretched length; None if it is not fixed."""
     chain = _chain(figure, at.frame)
     moving = [k for k, frame in enumerate(chain) if frame.variable is not None]
     if not moving or any(f.rotation != (1.0, 0.0, 0.0, 0.0) for f in chain[moving[-1] + 1 :]):
@@ -63,7 +63,7 @@ def _foot(figure: Figure, at: Point) -> tuple[Array, float] | None:
 
 
 def _string_short_of(figure: Figure, string: String, at: Point, target: Array, limits: HandLimits) -> float:
-    """How far one string keeps a point from a target at least [m]; −inf where that is not known."""
+    """A lower bound on the distance at which one string keeps a point from a target [m]; −inf if unknown."""
     box = _spindle_box(figure, string, limits)
     if box is None or string.eyelets:
         return -math.inf
@@ -81,7 +81,7 @@ def _string_short_of(figure: Figure, string: String, at: Point, target: Array, l
 
 
 def _spindle_box(figure: Figure, string: String, limits: HandLimits) -> tuple[Array, Array] | None:
-    """Lower and upper corner of the box that a sliding spindle stays in; None where it does not just slide along axes."""
+    """Lower and upper corner of the box of a spindle that slides along the axes; None if it moves otherwise."""
     if string.variable is not None and string.variable not in figure.kinematic:
         return None
     low = high = np.array(string.spindle.position, float)

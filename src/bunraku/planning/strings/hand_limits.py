@@ -1,4 +1,4 @@
-"""HandLimits: where the puppeteer's hands may be, how fast they may move and how hard they may accelerate."""
+"""HandLimits: ranges, speeds and accelerations of the puppeteer's hands (the kinematic variables)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class HandLimits:
-    """Of every kinematic variable, in the figure's order."""
+    """Limits of every kinematic variable, in the figure's order."""
 
     lower: Array
-    """Least value [m or rad]."""
+    """Smallest value [m or rad]."""
     upper: Array
     """Largest value [m or rad]."""
     speed: Array
-    """Top speed [m/s or rad/s]; zero holds a variable where it starts."""
+    """Maximum speed [m/s or rad/s]; zero fixes a variable at its start."""
     acceleration: Array
-    """Top acceleration [m/s² or rad/s²]."""
+    """Maximum acceleration [m/s² or rad/s²]."""
 
     __repr__ = brief
 
@@ -35,16 +35,16 @@ class HandLimits:
         cls, figure: Figure, start: Array, *, speed: float = 0.6, acceleration: float = 6.0, reach: float = 0.6,
         boxes: Mapping[str, tuple[float, float]] | None = None, held: tuple[str, ...] = (),
     ) -> HandLimits:  # fmt: skip
-        """The figure's own limits, and one speed and one acceleration for all hands.
+        """The figure's own limits, with one speed and one acceleration for all hands.
 
-        figure: whose kinematic variables are limited.
-        start: the configuration that it starts in.
-        speed: top speed of every hand [m/s or rad/s]; 0.6 m/s is a hand that hurries.
-        acceleration: top acceleration of every hand [m/s² or rad/s²].
-        reach: how far a variable without limits of its own may go to either side of its start [m or rad].
+        figure: has the kinematic variables.
+        start: the configuration at the start.
+        speed: maximum speed of every hand [m/s or rad/s]; 0.6 m/s is a fast hand.
+        acceleration: maximum acceleration of every hand [m/s² or rad/s²].
+        reach: how far a variable without limits of its own may move to either side of its start [m or rad].
         boxes: lower and upper limit of variables by name [m or rad], instead of the figure's own.
-        held: names of variables that stay where they start.
-        Raises UnknownName for a name that is no kinematic variable, BunrakuError for a speed or an acceleration below zero.
+        held: names of variables that stay at their start.
+        Raises UnknownName for a name that is not a kinematic variable, BunrakuError for a negative speed or acceleration.
         """
         if not (speed >= 0.0 and acceleration >= 0.0):
             raise BunrakuError(f"a speed of {speed} and an acceleration of {acceleration}\n  advice: give numbers ≥ 0")
@@ -61,7 +61,7 @@ class HandLimits:
         return limits.holding(figure, held)
 
     def holding(self, figure: Figure, names: tuple[str, ...]) -> HandLimits:
-        """The same limits of a `figure`, but the variables `names` stay where they start. Raises UnknownName."""
+        """These limits for a `figure`, with the variables `names` fixed at their start. Raises UnknownName."""
         speed = self.speed.copy()
         for name in names:
             if name not in figure.kinematic:
@@ -71,5 +71,5 @@ class HandLimits:
 
     @property
     def free(self) -> NDArray[np.bool_]:
-        """The variables that may move at all."""
+        """Which variables may move."""
         return (self.upper > self.lower) & (self.speed > 0.0) & (self.acceleration > 0.0)

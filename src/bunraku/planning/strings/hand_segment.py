@@ -1,8 +1,8 @@
-"""A segment: the puppeteer's hands change their speed evenly for a while, and the figure follows.
+"""A segment: the speeds of the puppeteer's hands change linearly for a short time, and the figure follows.
 
-Speeds are the inputs and are continuous (*marionettes*, eq. 12 with its text): over a segment of N steps each kinematic
-variable goes from the speed that it has to the one it is given. A state is one row: q now, a step before, and as seen from
-outside any chart; momentum, impulses, charts and taut strings of the rollout; and the speeds of the hands.
+The inputs are speeds, and they are continuous (*marionettes*, eq. 12 with its text): over a segment of N steps the speed of each
+kinematic variable changes from its current value to a given one. A state is stored as one row: q now, q one step before, and q
+independent of charts (of ball joints); momentum, impulses, charts and taut strings of the rollout; and the speeds of the hands.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from bunraku.kinematics.tree import carry, place
 Course = namedtuple(
     "Course",
     "dt steps margin "  # [s], a count, [m]
-    "lower upper speed acceleration groups "  # of the kinematic variables; which belong together, padded with −1
-    "points places "  # joint of every point that tells where the figure is, and its place in that joint's axes
-    "ends "  # which two of the figure's points every stretch of string joins
+    "lower upper speed acceleration groups "  # limits of kinematic variables; groups that move together, padded with −1
+    "points places "  # for each point that shows where the figure is: its joint, and its position in the joint's frame
+    "ends "  # for each straight piece of string: the figure's two points that it joins
     "tolerance",  # of Newton's method [rad or m]
 )
 Scratch = namedtuple("Scratch", "q p lam charts alive K U Q P L G En states bits middle half ints floats R x S E stack near v")
@@ -33,8 +33,8 @@ Scratch = namedtuple("Scratch", "q p lam charts alive K U Q P L G En states bits
 
 @inline
 def scratch(tree, world, course):
-    """Room to work in; nothing in it is a result."""
-    rows = 64  # for answers of the collision kernel, of which only the number counts
+    """Scratch arrays; they hold no results."""
+    rows = 64  # for results of the collision kernel, of which only the count is used
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     N, nk, nj, nb = course.steps, nq - n, tree.joints.shape[0], tree.balls.shape[0]
     return Scratch(
@@ -49,7 +49,7 @@ def scratch(tree, world, course):
 
 @inline
 def propagate(tree, course, w, state, v1, out):
-    """The state `out` that the speeds v1 lead to from `state`. Returns whether the figure could follow; the samples are w.Q."""
+    """Simulates one segment from `state` to hand speeds v1 and fills `out`. Returns whether it succeeded; the samples are w.Q."""
     n, nq, nc, nb = tree.n_dynamic, tree.n_q, tree.n_links, tree.balls.shape[0]
     nk, N, T = nq - n, course.steps, course.dt * course.steps
     at = _read(state, w, n, nq, nc, nb)
@@ -114,7 +114,7 @@ def _write(out, w, n, nq, nc, nb):
 
 @inline
 def clear(tree, world, threads, course, w):
-    """Whether nothing comes nearer than the margin at the samples w.Q, and on the straight ways between them."""
+    """Whether the margin is kept at the samples w.Q, and on the straight lines between them."""
     for j in range(course.steps):
         for i in range(w.Q.shape[1]):
             w.middle[j, i] = 0.5 * (w.Q[j, i] + w.Q[j + 1, i])
@@ -126,7 +126,7 @@ def clear(tree, world, threads, course, w):
 
 @inline
 def _threads_clear(tree, threads, course, w):
-    """Strings are straight lines here. Between samples none gets farther than its faster end."""
+    """Whether the strings keep the margin. Between samples none of their points moves farther than their ends."""
     D = np.empty((0, 0))
     for j in range(course.steps + 1):
         place(tree.joints, 0, tree.joints.shape[0], w.Q[j], ORIGIN, w.R, w.x, w.S)
@@ -149,7 +149,7 @@ def _threads_clear(tree, threads, course, w):
 
 @inline
 def whereabouts(tree, course, w, row, X):
-    """Where every point of the course is at sample `row` of w.Q, into X (points, 3)."""
+    """Positions of the points of the course at sample `row` of w.Q, into X (points, 3)."""
     place(tree.joints, 0, tree.joints.shape[0], w.Q[row], ORIGIN, w.R, w.x, w.S)
     for k in range(course.points.shape[0]):
         c = course.places[k]
@@ -159,20 +159,20 @@ def whereabouts(tree, course, w, row, X):
 
 @inline
 def _stopping(v, a, T):
-    """How far a hand of speed v ≥ 0 goes until it rests, braking as hard as it may over whole segments."""
+    """Stopping distance of a hand with speed v ≥ 0 that brakes with acceleration a in whole segments of T."""
     k = math.floor(v / (a * T))
     return T * (k * v - 0.5 * a * T * k * k) + 0.5 * (v - k * a * T) * T
 
 
 @inline
 def _within(room, v0, v, a, T):
-    """Whether a hand with `room` before it can still stop there, after a segment from speed v0 to v."""
+    """Whether a hand can still stop within the distance `room`, after a segment from speed v0 to v."""
     return 0.5 * (v0 + v) * T + (_stopping(v, a, T) if v > 0.0 else 0.0) <= room
 
 
 @inline
 def _slowed(room, v0, v, lowest, a, T):
-    """The largest speed up to v with which the hand stays within its room."""
+    """The largest speed up to v with which the hand can still stop within `room`."""
     if _within(room, v0, v, a, T):
         return v
     low, high = lowest, v
@@ -187,13 +187,13 @@ def _slowed(room, v0, v, lowest, a, T):
 
 @inline
 def allowed_speed(course, k, q, v0, T, wanted):
-    """The speed nearest to `wanted` that variable k may have after a segment, so that it can still stop within its box."""
+    """The speed nearest to `wanted` that variable k may have after a segment, such that it can still stop within its limits."""
     a, top = course.acceleration[k], course.speed[k]
     if a <= 0.0 or top <= 0.0:
         return 0.0
     low, high = max(-top, v0 - a * T), min(top, v0 + a * T)
     v = min(max(wanted, low), high)
-    if v > 0.0 or v > -v0:  # it goes up in this segment, or in the next
+    if v > 0.0 or v > -v0:  # it moves up in this segment or in the next
         v = _slowed(course.upper[k] - q, v0, v, low, a, T)
     if v < 0.0 or v < -v0:
         v = -_slowed(q - course.lower[k], -v0, -v, -high, a, T)
@@ -202,9 +202,9 @@ def allowed_speed(course, k, q, v0, T, wanted):
 
 @inline
 def random_speeds(tree, course, state, at, toward, goal_rate, one_group, dice, v1):
-    """Speeds for the next segment: of one group of variables or of all, at random or toward a kinematic configuration.
+    """Speeds for the next segment: for one group of variables or for all, random or toward a kinematic configuration.
 
-    `toward` has no entries where no such configuration is known.
+    `toward` is empty if no such configuration is known.
     """
     n, nq, T = tree.n_dynamic, tree.n_q, course.dt * course.steps
     nk = nq - n
@@ -228,14 +228,14 @@ def random_speeds(tree, course, state, at, toward, goal_rate, one_group, dice, v
 
 @kernel
 def allowed_speeds(course, q, v0, wanted, out):
-    """`allowed_speed` of every kinematic variable, for callers in Python."""
+    """`allowed_speed` for every kinematic variable, for callers in Python."""
     for k in range(out.shape[0]):
         out[k] = allowed_speed(course, k, q[k], v0[k], course.dt * course.steps, wanted[k])
 
 
 @kernel
 def one_segment(tree, world, threads, course, state, v1, out, Q):
-    """One segment for callers in Python: whether it is possible and clear, and its samples (steps + 1) in Q."""
+    """One segment, for callers in Python. Returns whether it is possible and collision-free; Q receives its samples (steps + 1)."""
     w = scratch(tree, world, course)
     ok = propagate(tree, course, w, state, v1, out)
     for j in range(Q.shape[0]):

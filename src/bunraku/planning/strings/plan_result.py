@@ -1,4 +1,4 @@
-"""Plan: what a search brought, whether it reached the goal or not."""
+"""Plan: the result of a search, whether or not it reached the goal."""
 
 from __future__ import annotations
 
@@ -29,36 +29,36 @@ class Plan(Result):
     problem: PlanningProblem
     planner: TreePlanner
     motion: Motion | None = None
-    """The plan, simulated; None where none was found."""
+    """The plan, simulated; None if none was found."""
     verdict: PlanVerdict | None = None
-    """What the rechecker measured."""
+    """The rechecker's report."""
     speeds: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    """Of the hands at the end of every segment of the plan [m/s or rad/s], (segments, kinematic); empty once smoothed."""
+    """Speeds of the hands at the end of every segment [m/s or rad/s], (segments, kinematic); empty after smoothing."""
     cost: float = math.inf
-    """Of the plan; by default its duration [s]."""
+    """Cost of the plan; by default its duration [s]."""
     seconds: Mapping[str, float] = field(default_factory=lambda: {"search": 0.0})
-    """Processor time of each stage, of all trees together [s]."""
+    """Processor time by stage, summed over all trees [s]."""
     seed: int = 0
-    """Of the random numbers."""
+    """Seed of the random numbers."""
     segments: int = 0
-    """How many were simulated."""
+    """Number of simulated segments."""
     refused: int = 0
-    """Plans that the rechecker did not accept, and that were dropped."""
+    """Number of plans that the rechecker refused and the search dropped."""
     history: tuple[tuple[float, float], ...] = ()
-    """When a better plan was found [s of the processor], and its cost."""
+    """Processor time [s] and cost of each better plan that was found."""
     tree: SearchTree | None = None
-    """What the search has seen; None where it did not begin."""
+    """The tree of the search; None if it did not begin."""
     rough: float | None = None
-    """∫ acceleration² dt of the hands before they were smoothed; None where they were not."""
+    """∫ acceleration² dt of the hands before smoothing; None if they were not smoothed."""
 
     @property
     def scene(self) -> Scene:
-        """What is around."""
+        """The obstacles."""
         return self.problem.scene
 
     @property
     def roughness(self) -> float:
-        """∫ acceleration² dt of the hands, over all of them; infinite where there is no motion."""
+        """∫ acceleration² dt, summed over all hands; infinite if there is no motion."""
         if self.motion is None:
             return math.inf
         K, dt = self.motion.q[:, self.motion.figure.n_dynamic :], self.motion.t[1] - self.motion.t[0]
@@ -75,4 +75,4 @@ class Plan(Result):
         if self.verdict is not None:
             yield "recheck", str(self.verdict)
         if self.rough is not None:
-            yield "smooth", f"∫ acceleration² of the hands {self.roughness:.3g}, before {self.rough:.3g}"
+            yield "smooth", f"∫ acceleration² of the hands is {self.roughness:.3g}, was {self.rough:.3g}"

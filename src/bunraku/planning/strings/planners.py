@@ -1,4 +1,4 @@
-"""Planners by name: what each prefers, as numbers for the one loop that grows every tree."""
+"""Planners by name: each is a set of parameters for the same tree-growing loop."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from bunraku.planning.strings.tree_nodes import Taste
 
 @dataclass(frozen=True)
 class TreePlanner:
-    """How a tree is grown. Rates are chances between 0 and 1."""
+    """Parameters of a tree. Rates are probabilities."""
 
     name: str
     about: str = ""
     grid: bool = True
-    """Whether nodes are drawn by cells of a grid, so that crowded places lose weight; else each by itself."""
+    """Whether nodes are drawn by cells of a grid, so that crowded places lose weight; otherwise one by one."""
     bias: float = 4.0
-    """How strongly nodes near the goal are preferred: e^−bias at the distance of the start."""
+    """Preference for nodes near the goal: a node as far from the goal as the start has weight e^−bias."""
     crowd: float = 1.0
-    """How strongly cells that were drawn often are avoided."""
+    """Exponent that lowers the weight of cells that were drawn often."""
     width: float = 0.05
-    """Of a cell [m]."""
+    """Width of a cell [m]."""
     goal_rate: float = 0.2
-    """How often the hands are sent toward where they are at the goal, if that is known."""
+    """Probability that the hands move toward their values at the goal, if these are known."""
     one_group: float = 0.9
-    """How often only one string is moved, where there are several."""
+    """Probability that only one string is moved, if there are several."""
     follow: float = 0.5
-    """How often a node that came nearer to the goal is extended at once."""
+    """Probability that a node that came nearer to the goal is extended at once."""
     anytime: bool = False
-    """Whether it goes on after the first plan, for cheaper ones."""
+    """Whether the search continues after the first plan, for cheaper ones."""
     sparse: bool = False
-    """SST: nodes are picked by random places, and only the cheapest near each witness is kept."""
+    """SST: nodes are picked near random positions, and only the cheapest near each witness is kept."""
     near: float = 0.05
-    """SST: the radius in which the cheapest is picked [m]."""
+    """SST: radius in which the cheapest node is picked [m]."""
     apart: float = 0.02
-    """SST: the least distance of witnesses [m]."""
+    """SST: smallest distance between witnesses [m]."""
     to_goal: float = 0.2
-    """SST: how often the goal itself is the place near which a node is picked."""
+    """SST: probability that a node is picked near the goal."""
     cost_width: float = math.inf
-    """AO-EST: the size of a cell in cost."""
+    """AO-EST: size of a cell in the coordinate of cost."""
     hurry: float = 0.1
-    """What a speed of 1 m/s too much on arrival adds to the distance from the goal [s]."""
+    """Weight of excess speed on arrival [s]: 1 m/s too fast counts as `hurry` metres of distance."""
     time: float = 1.0
-    """What a second costs."""
+    """Cost of one second."""
     effort: float = 0.0
-    """What a unit of ∫ speed² dt of the hands costs."""
+    """Cost per unit of ∫ speed² dt of the hands."""
 
     def taste(self) -> Taste:
-        """The same for kernels."""
+        """The parameters as a record for kernels."""
         return Taste(
             self.grid, self.bias, self.crowd, self.width, self.cost_width, self.goal_rate, self.one_group, self.follow, self.hurry,
             self.time, self.effort, self.sparse,
@@ -59,23 +59,23 @@ class TreePlanner:
 PLANNERS = {
     planner.name: planner
     for planner in (
-        TreePlanner("est", "modern EST: density and a mild pull toward the goal"),
+        TreePlanner("est", "modern EST: prefers sparse cells, with a mild pull toward the goal"),
         TreePlanner(
-            "est-uniform", "the paper's EST: every node alike", grid=False, bias=0.0, crowd=0.0, goal_rate=0.0, one_group=0.0,
+            "est-uniform", "the paper's EST: nodes drawn uniformly", grid=False, bias=0.0, crowd=0.0, goal_rate=0.0, one_group=0.0,
             follow=0.0,
         ),
         TreePlanner(
-            "est-goal", "the paper's EST: nodes near the goal preferred", grid=False, bias=12.0, crowd=0.0, goal_rate=0.0,
+            "est-goal", "the paper's EST: prefers nodes near the goal", grid=False, bias=12.0, crowd=0.0, goal_rate=0.0,
             one_group=0.0, follow=0.0,
         ),
-        TreePlanner("ao-est", "anytime: cheaper plans the longer it runs", anytime=True, cost_width=0.6),
+        TreePlanner("ao-est", "anytime EST: finds cheaper plans the longer it runs", anytime=True, cost_width=0.6),
         TreePlanner("sst", "stable sparse tree, anytime", anytime=True, sparse=True),
     )
 }  # fmt: skip
 
 
 def planner_named(name: str) -> TreePlanner:
-    """The planner of this `name`; raises UnknownName, which lists all, where there is none."""
+    """The planner called `name`; raises UnknownName, which lists all names, if there is none."""
     if name not in PLANNERS:
         raise UnknownName("planner", name, tuple(PLANNERS))
     return PLANNERS[name]

@@ -1,4 +1,4 @@
-"""PlanningProblem: figure, start, goal, scene and limits; what cannot be solved is refused before a search begins."""
+"""PlanningProblem: figure, start, goal, scene and limits. Impossible problems are refused before the search."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PlanningProblem:
-    """From a start at rest into a goal, hands within their limits, nothing touching anything."""
+    """From a start at rest into a goal region, with hands within their limits and without collisions."""
 
     figure: Figure
     start: Array
-    """The configuration that it starts in, at rest."""
+    """The configuration at the start, at rest."""
     goal: Goal
     scene: Scene
     limits: HandLimits
     allowed: tuple[tuple[str, str], ...] = ()
-    """Pairs that may touch, by the names of shapes, frames, obstacles."""
+    """Pairs that may touch, by names of shapes, frames or obstacles."""
     segment: float = 0.15
-    """How long the hands go with one input [s]."""
+    """Duration of a segment, in which the hands have one input [s]."""
     steps: int = 8
-    """Steps of the simulation in a segment."""
+    """Simulation steps per segment."""
     margin: float = 0.003
-    """The least distance of anything from anything [m]."""
+    """Smallest allowed distance of any pair that may collide [m]."""
     name: str = "problem"
 
     __repr__ = brief
@@ -60,24 +60,24 @@ class PlanningProblem:
         configuration(self.figure, self.start)
         if not (0.0 < self.segment < math.inf and self.steps >= 1 and 0.0 <= self.margin < math.inf):
             said = f"segments of {self.segment} s in {self.steps} steps, a margin of {self.margin} m"
-            raise BunrakuError(f"{self.name}: {said}\n  advice: positive numbers; a margin may be zero")
+            raise BunrakuError(f"{self.name}: {said}\n  advice: give positive numbers; a margin may be zero")
 
     def __getstate__(self) -> dict[str, object]:
-        """Without the world, which a worker builds for itself."""
+        """The state without the world, which each worker rebuilds."""
         return {key: value for key, value in self.__dict__.items() if key != "world"}
 
     @property
     def dt(self) -> float:
-        """A step of the simulation [s]."""
+        """The simulation step [s]."""
         return self.segment / self.steps
 
     @cached_property
     def world(self) -> World:
-        """What can touch: the figure and the scene."""
+        """The figure and the scene, for collision checks."""
         return World(self.figure, self.scene, allowed=self.allowed)
 
     def refusal(self) -> Outcome | None:
-        """Why no search can succeed, with what exactly is wrong; None where one may."""
+        """Why no search can succeed, with details; None if one may."""
         pose = Pose(self.figure, self.start)
         ropes = (*self.figure.strings, *self.figure.wires)
         short = [f"{rope.name} by {1e3 * gap:.3g} mm" for rope, gap in zip(ropes, pose.gaps, strict=True) if gap > MAX_START_GAP]
@@ -97,7 +97,7 @@ class PlanningProblem:
         return next((refused for check in checks if (refused := check()) is not None), None)
 
     def _handless(self) -> Outcome | None:
-        """Whether a hand can move anything at all."""
+        """The refusal if no hand can move anything."""
         if not self.figure.kinematic:
             advice = "for figures without strings use bunraku.planning.ways.find_way"
             return NO_INPUT.because(f"{self.figure.name} has no kinematic variable", advice=advice)
@@ -107,7 +107,7 @@ class PlanningProblem:
         return None
 
     def _beyond(self) -> Outcome | None:
-        """Whether all hands start within their limits."""
+        """The refusal if a hand starts outside its limits."""
         hands = self.start[self.figure.n_dynamic :]
         for name, x, low, high in zip(self.figure.kinematic, hands, self.limits.lower, self.limits.upper, strict=True):
             if not low - 1e-9 <= x <= high + 1e-9:
@@ -115,7 +115,7 @@ class PlanningProblem:
         return None
 
     def _unreachable(self) -> Outcome | None:
-        """Whether limbs and strings are long enough for the goal."""
+        """The refusal if limbs or strings are too short for the goal."""
         for at, target in zip(self.goal.points, self.goal.targets, strict=True):
             missing, why = short_of(self.figure, at, target, self.limits)
             if missing > self.goal.within:
@@ -123,7 +123,7 @@ class PlanningProblem:
         return None
 
     def _blocked(self) -> Outcome | None:
-        """Whether a target is so deep inside an obstacle that the whole goal is."""
+        """The refusal if a target is so deep inside an obstacle that the whole goal region is."""
         for at, target in zip(self.goal.points, self.goal.targets, strict=True):
             probe = World(_ball(at.frame), self.scene)
             for touch in probe.contacts(target)[:1]:
@@ -133,6 +133,6 @@ class PlanningProblem:
 
 
 def _ball(name: str) -> Figure:
-    """A tiny ball with a position of its own, to ask what is at a place."""
+    """A tiny ball that can be placed anywhere, to test positions for collisions."""
     slides = translate("x", "x", translate("y", "y", translate("z", "z", sphere(1e-6, name=name))))
     return figure("speck", slides)

@@ -1,8 +1,8 @@
-"""recheck: is a motion what it claims to be? Judged by other means than those of the planners.
+"""recheck: verifies a motion independently of the planners.
 
-"Solved" is not "valid". The inputs of the motion (its kinematic variables) are simulated again, with the step of the motion and
-with a finer one. Both, and every passage from sample to sample, must be free of collisions; strings must not pass through
-obstacles, must not be longer than their wound length, and must not push; limits must hold.
+The inputs of the motion (its kinematic variables) are simulated again, with the time step of the motion and with a finer one. Both
+simulations, and the straight lines between their samples, must be free of collisions. Strings must not pass through obstacles, must
+not exceed their wound length, and must not push. Limits must hold.
 """
 
 from __future__ import annotations
@@ -34,46 +34,46 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PlanRecheckOptions:
-    """What the rechecker tolerates."""
+    """Tolerances of the rechecker."""
 
     parts: int = 4
     """Steps of the finer simulation for each step of the motion."""
     repeat_error: float = 1e-4
-    """Most that a frame may be away from where the same inputs bring it, with the same step [m]."""
+    """Largest deviation of a frame when the same inputs are simulated with the same step [m]."""
     finer_error: float = 0.03
-    """The same with the finer step [m]."""
+    """Largest deviation of a frame when the same inputs are simulated with the finer step [m]."""
     gap: float = 1e-3
-    """Most that a string may be too short [m]."""
+    """Largest amount by which a string may be too short for the distance that it spans [m]."""
     push: float = 1e-6
-    """Most that a string may push [N]."""
+    """Largest force with which a string may push [N]."""
     thread: float = 5e-4
-    """Radius of a string where it must not pass through obstacles [m]: half of what planners take."""
+    """Radius of a string in the test against obstacles [m]: half of that in the planners."""
     rounding: float = 1e-6
-    """Most that a variable may exceed its limit [m or rad], and that a hand's step may exceed its speed limit."""
+    """Largest violation of a limit [m or rad]; divided by dt for limits of speed and acceleration."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlanVerdict(Verdict):
-    """What the rechecker measured, and what it objects to, the earliest first."""
+    """The rechecker's measurements and objections, earliest objection first."""
 
     objections: tuple[Objection, ...]
     repeat_error: float
-    """The farthest that a frame is from where the same inputs bring it, with the same step [m]."""
+    """Largest deviation of a frame when the same inputs are simulated with the same step [m]."""
     finer_error: float
-    """The same with the finer step [m]."""
+    """Largest deviation of a frame when the same inputs are simulated with the finer step [m]."""
     gap: float
-    """The most that a string is too short, in the motion and its finer repetition [m]."""
+    """Largest amount by which a string is too short, in the motion and its finer simulation [m]."""
     tension: float
-    """The least tension of a string [N]."""
+    """Smallest tension of a string [N]."""
     clearance: float
-    """Of the nearest pair of things, in the motion and its finer repetition [m]."""
+    """Smallest distance of any pair, in the motion and its finer simulation [m]."""
     fine: Motion
-    """The motion with the finer step."""
+    """The simulation with the finer step."""
     unjudged: str = ""
-    """What could not be judged here, and why."""
+    """What could not be checked, and why."""
 
     def numbers(self) -> str:
-        """What was measured, in one line."""
+        """The measured numbers, in one line."""
         return (
             f"repeated to {1e3 * self.repeat_error:.2g} mm, with a finer step to {1e3 * self.finer_error:.2g} mm; "
             f"strings to {1e3 * self.gap:.2g} mm; {1e3 * self.clearance:.3g} mm clear"
@@ -87,14 +87,14 @@ def recheck(
 ) -> PlanVerdict:  # fmt: skip
     """Checks a motion of one figure by simulating its inputs again.
 
-    motion: of one figure on strings, its samples evenly spaced.
-    scene: what it must not touch.
-    limits: of its kinematic variables; None checks the figure's own limits only.
-    goal: `goal(figure, q, v)` is asked at the end of the motion and of its finer repetition; None asks nothing.
+    motion: motion of one figure on strings, with evenly spaced samples.
+    scene: the obstacles.
+    limits: limits of its kinematic variables; None checks the figure's own limits only.
+    goal: `goal(figure, q, v)` is called at the end of the motion and of its finer simulation; None checks no goal.
     allowed: pairs of names of frames and obstacles that may touch.
     v: rates of the variables at the start [m/s or rad/s]; None starts at rest.
-    options: what is tolerated.
-    Returns what was measured and every objection; raises MotionError if the samples are fewer than two or unevenly spaced.
+    options: tolerances.
+    Returns measurements and objections; raises MotionError if there are fewer than two samples or they are unevenly spaced.
     """
     figure, dt, parts = motion.figure, _step(motion), options.parts
     K = motion.q[:, figure.n_dynamic :]
@@ -134,14 +134,14 @@ def recheck(
 
 
 def _over(t: Array, values: Array, most: float, what: str, text: str, *, scale: float = 1.0) -> list[Objection]:
-    """One objection, from when values first exceed `most` (NaN does); `text` is told the largest value, scaled."""
+    """One objection, at the first time when a value exceeds `most` or is NaN; `text` has a place for the scaled largest value."""
     over = np.flatnonzero(~(values <= most))
     worst = float(values.max(initial=-np.inf))
     return [Objection(what, text.format(scale * worst), float(t[over[0]]), worst)] if len(over) else []
 
 
 def _drifts(t: Array, far: Array, most: float, text: str) -> list[Objection]:
-    """An error that grows began when it was half of what is tolerated."""
+    """An objection if a deviation exceeds `most`; it is dated to when the deviation first exceeded half of that."""
     if (far <= most).all():
         return []
     begins = int(np.argmax(~(far <= 0.5 * most)))
@@ -149,7 +149,7 @@ def _drifts(t: Array, far: Array, most: float, text: str) -> list[Objection]:
 
 
 def _hits(name: str, t: Array, report: CollisionReport) -> list[Objection]:
-    """The first overlap at a sample, or else the first between two."""
+    """The first overlap at a sample, or else the first between two samples."""
     for hit in report.hits[:1]:
         text = f"in {name}, {hit.a} is {1e3 * hit.depth:.3g} mm deep in {hit.b}"
         return [Objection("collision", text, float(t[hit.first]), hit.depth)]
@@ -161,7 +161,7 @@ def _hits(name: str, t: Array, report: CollisionReport) -> list[Objection]:
 
 def _step(motion: Motion) -> float:
     if len(motion) < 2:
-        raise MotionError("a motion of one sample moves nowhere", advice="give two samples or more")
+        raise MotionError("a motion of one sample cannot be checked", advice="give two samples or more")
     steps = np.diff(motion.t)
     if np.ptp(steps) > 1e-6 * steps.mean():
         raise MotionError("the samples are not evenly spaced", advice="motion.resample(dt)")
@@ -178,13 +178,13 @@ def _simulated(figure: Figure, q: Array, v: ArrayLike | None, dt: float, K: Arra
 
 
 def _rates(motion: Motion) -> Array:
-    """At the last sample, to second order."""
+    """Rates at the last sample, by a second-order difference."""
     q, dt = motion.q[-3:], motion.t[-1] - motion.t[-2]
     return np.asarray((1.5 * q[-1] - 2.0 * q[-2] + 0.5 * q[-3]) / dt if len(q) == 3 else (q[-1] - q[-2]) / dt)
 
 
 def _apart(figure: Figure, Q: Array, Q_other: Array) -> Array:
-    """How far any frame is from its twin, at every sample."""
+    """Largest distance of any frame between two motions, at every sample."""
     if len(Q) != len(Q_other):
         raise BunrakuError(f"{len(Q)} samples against {len(Q_other)}")
     a, b = (frames_along(figure, q)[:, :, :3, 3] for q in (Q, Q_other))
@@ -192,7 +192,7 @@ def _apart(figure: Figure, Q: Array, Q_other: Array) -> Array:
 
 
 def _gaps(figure: Figure, Q: Array) -> Array:
-    """How much the worst string is too short at each sample [m], from where its points are."""
+    """By how much the worst string is too short at each sample [m], from the positions of its points."""
     worst = np.zeros(len(Q))
     for string in (*figure.strings, *figure.wires):
         points = _path(figure, Q, string.path)
@@ -203,7 +203,7 @@ def _gaps(figure: Figure, Q: Array) -> Array:
 
 
 def _path(figure: Figure, Q: Array, path: Iterable[Point]) -> Array:
-    """The points of a string at every sample, (T, points, 3)."""
+    """Positions of the points of a string at every sample, (T, points, 3)."""
     frames = frames_along(figure, Q)
     out = []
     for at in path:
@@ -216,9 +216,10 @@ def _path(figure: Figure, Q: Array, path: Iterable[Point]) -> Array:
 
 
 def pierced(figure: Figure, scene: Scene, Q: Array, *, thread: float) -> Iterator[tuple[int, str]]:
-    """Strings of the `figure` that pass through obstacles of the `scene` at configurations `Q` (T, n_q), judged by coal.
+    """Strings of the `figure` that pass through obstacles of the `scene` at configurations `Q` (T, n_q), according to coal.
 
-    Strings are straight between their points and have the radius `thread` [m]. Yields the first sample, and which string.
+    Strings are straight between their points and have the radius `thread` [m]. Yields the first sample and the string, as a
+    sentence.
     """
     solids = [(o.name, solid(o.geometry), o) for o in scene.obstacles if not isinstance(o.geometry, Plane | Heightfield)]
     for string in (*figure.strings, *figure.wires):
@@ -251,7 +252,7 @@ def _pierced(points: Array, shape: object, still: object, thread: float) -> bool
 
 
 def _beyond(motion: Motion, limits: HandLimits, dt: float, rounding: float) -> list[Objection]:
-    """The kinematic variables against the limits that the planner was given."""
+    """Checks the kinematic variables against the limits that the planner was given."""
     figure, K = motion.figure, motion.q[:, motion.figure.n_dynamic :]
     speed = np.abs(np.diff(K, axis=0)) / dt
     acceleration = np.abs(np.diff(K, 2, axis=0)) / dt**2
@@ -267,7 +268,7 @@ def _beyond(motion: Motion, limits: HandLimits, dt: float, rounding: float) -> l
 
 
 def _outside(motion: Motion, rounding: float) -> list[Objection]:
-    """Variables beyond the figure's own limits. The angles of a ball joint are a chart; their limits are no stops."""
+    """Checks the figure's own limits. Ball joints are skipped: their angles are charts, whose limits are not physical stops."""
     figure = motion.figure
     chart = {name for group in figure.groups for name in group.frames}
     carrier = {f.variable.name: f.name for f in figure.frames if f.variable is not None}

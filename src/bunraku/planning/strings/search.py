@@ -1,4 +1,4 @@
-"""search: grows a tree until it reaches the goal, and hands over only what the rechecker accepts."""
+"""search: grows a tree until it reaches the goal, and returns only a plan that the rechecker accepts."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def search(
     problem: PlanningProblem, planner: str | TreePlanner = "est", *, seed: int = 0, seconds: float = 10.0,
     segments: int | None = None, options: SearchOptions = SearchOptions(), progress: Listener | None = None,
 ) -> Plan:  # fmt: skip
-    """A plan by one tree. Anytime planners use the whole budget, the others stop at the first plan.
+    """Plans with one tree. Anytime planners use the whole budget, the others stop at the first plan.
 
     problem: figure, start, goal, scene and limits.
-    planner: its name, one of `PLANNERS`, or a planner of one's own.
-    seed: of the random numbers; a seed with a number of segments gives the same plan again.
-    seconds: processor time that the search may take [s].
-    segments: the most that are simulated; None leaves it to the time.
+    planner: one of the names in `PLANNERS`, or a `TreePlanner`.
+    seed: seed of the random numbers; the same seed and number of segments give the same plan.
+    seconds: budget of processor time [s].
+    segments: maximum number of simulated segments; None for no limit but time.
     options: numbers that tune the search.
-    progress: hears how far the search is.
-    Returns the best plan; where there is none, its outcome says why. Ctrl-C stops the search and keeps the best so far.
+    progress: called with the state of the search.
+    Returns the best plan; if there is none, its outcome says why. Ctrl-C stops the search and keeps the best so far.
     Raises UnknownName for a planner that does not exist.
     """
     chosen = planner_named(planner) if isinstance(planner, str) else planner
@@ -54,40 +54,40 @@ def search(
 
 @dataclass(frozen=True)
 class TreeState:
-    """How far a tree is."""
+    """Progress of a tree."""
 
     seconds: float
     """Processor time so far [s]."""
     nodes: int
     segments: int
     distance: float
-    """Of the nearest node from the goal [m]."""
+    """Distance of the nearest node from the goal [m]."""
     cost: float
-    """Of the best plan; infinite before the first."""
+    """Cost of the best plan; infinite before the first."""
 
 
 @dataclass(frozen=True, eq=False)
 class SearchTask:
-    """What a tree is told before it grows; workers get the same."""
+    """Everything that a tree needs to grow; the same for all workers."""
 
     problem: PlanningProblem
     planner: TreePlanner
     seed: int
     seconds: float
-    """Processor time of each tree [s]."""
+    """Budget of processor time of each tree [s]."""
     segments: int | None
-    """The most that each tree simulates."""
+    """Maximum number of segments that each tree simulates; None for no limit."""
     options: SearchOptions
 
     def refusal(self) -> Plan | None:
-        """The empty plan of a task that nobody needs to begin; None where a tree may grow."""
+        """An empty plan that says why, if the task cannot succeed; None if a tree may grow."""
         if not self.seconds > 0.0 or self.segments == 0:
             return Plan(NO_BUDGET, self.problem, self.planner, seed=self.seed)
         outcome = self.problem.refusal()
         return None if outcome is None else Plan(outcome, self.problem, self.planner, seed=self.seed)
 
     def word(self, state: TreeState, trees: int = 1) -> Progress:
-        """The `state` of a tree, or of several `trees` together, for a listener."""
+        """The `state` of a tree, or of several `trees` together, as a progress report."""
         share = 0.0 if self.segments is None else state.segments / (trees * self.segments)
         cost = f", cost {state.cost:.3g}" if state.cost < math.inf else ""
         text = f"{state.nodes:,} nodes, {1e3 * state.distance:.0f} mm from the goal{cost}"
@@ -98,9 +98,9 @@ class SearchTask:
     ) -> Plan:
         """The plan of one tree.
 
-        stream: of one seed, streams are independent trees.
-        stop: asked now and then whether to stop.
-        hear: told how far the tree is after every few segments.
+        stream: number of the random stream; trees of one seed with different streams are independent.
+        stop: called regularly; the search stops when it returns True.
+        hear: called with the state of the tree after every batch of segments.
         """
         tree, most, clock = None, self.segments, 0.0
         try:
@@ -128,9 +128,9 @@ class SearchTask:
 
 
 class TreeSearch:
-    """A tree that grows, and the best plan in it.
+    """A growing tree, and the best plan in it.
 
-    task: what to search for and how. stream: of one seed, streams are independent trees.
+    task: what to search for and how. stream: number of the random stream; trees with different streams are independent.
     """
 
     def __init__(self, task: SearchTask, stream: int) -> None:
@@ -154,20 +154,20 @@ class TreeSearch:
 
     @property
     def segments(self) -> int:
-        """How many were simulated."""
+        """Number of simulated segments."""
         return int(self.nodes.segments[0])
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more is to be done."""
+        """Whether the search is over."""
         return self.outcome is not None
 
     def end(self, outcome: Outcome) -> None:
-        """Ends the search with an `outcome`; the first one counts."""
+        """Ends the search with an `outcome`, unless it has one already."""
         self.outcome = outcome if self.outcome is None else self.outcome
 
     def warm(self) -> None:
-        """Compiles, or loads, what the search calls, so that no clock counts it."""
+        """Compiles or loads the kernels, so that no budget pays for it."""
         self._grow(0, math.inf)
         recheck(self.space.motion(np.zeros((1, self.speeds.shape[1]))), self.space.problem.scene)
 
@@ -180,7 +180,7 @@ class TreeSearch:
         return int(node)
 
     def step(self, segments: int, clock: float) -> None:
-        """Grows by some `segments`, and looks at what reached the goal; `clock` is the processor time so far [s]."""
+        """Grows by `segments` segments and examines a node that reached the goal; `clock` is the processor time so far [s]."""
         bound = self.options.cheaper * self.cost if self.best is not None else math.inf
         node = self._grow(segments, bound)
         if node == -2:
@@ -189,7 +189,7 @@ class TreeSearch:
             self._take(node, clock)
 
     def _take(self, node: int, clock: float) -> None:
-        """Simulates a plan to the last digit and has it checked; the search goes on where it is refused."""
+        """Simulates a plan at full precision and rechecks it; if it is refused, the search continues."""
         problem, speeds = self.space.problem, self.path(node)
         motion = self.space.motion(speeds)
         verdict = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
@@ -205,7 +205,7 @@ class TreeSearch:
             self._forget_dear()
 
     def _forget_dear(self) -> None:
-        """From now on only nodes are extended from which a cheaper plan can come."""
+        """Restricts the search to nodes from which a cheaper plan is possible."""
         bound, n = self.options.cheaper * self.cost, int(self.nodes.count[0])
         if self.planner.sparse:
             self.sparse.F[0, :n][self.nodes.cost[:n] >= bound - self.planner.time * self.space.problem.segment] = GIVEN_UP
@@ -213,7 +213,7 @@ class TreeSearch:
             prune(self.nodes, self.cells, self.space.aim, self.taste, bound)
 
     def _cut(self, node: int, segment: int, length: int) -> None:
-        """Gives up everything that grew from one segment of a path on: it would be refused again."""
+        """Removes everything that grew from one segment of a path: it would be refused again."""
         for _ in range(length - 1 - segment):
             node = int(self.nodes.parent[node])
         n = int(self.nodes.count[0])
@@ -227,7 +227,7 @@ class TreeSearch:
         self._forget_dear()
 
     def path(self, node: int) -> Array:
-        """The speeds that lead from the root to a `node`, (segments, kinematic)."""
+        """The hand speeds of the segments from the root to a `node`, (segments, kinematic)."""
         out = []
         while node > 0:
             out.append(self.nodes.speeds[node])
@@ -235,7 +235,7 @@ class TreeSearch:
         return np.array(out[::-1]).reshape(len(out), -1)
 
     def state(self, clock: float) -> TreeState:
-        """How far the tree is after `clock` seconds of processor time."""
+        """Progress of the tree after `clock` seconds of processor time."""
         n = int(self.nodes.count[0])
         return TreeState(clock, n, self.segments, float(self.nodes.far[:n].min()), self.cost)
 

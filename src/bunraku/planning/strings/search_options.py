@@ -1,4 +1,4 @@
-"""SearchOptions: the numbers that tune a search and are the same for every planner."""
+"""SearchOptions: numbers that tune a search, the same for every planner."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How a tree is grown and what it costs in memory. What a planner prefers is in `TreePlanner`."""
+    """Numbers that tune the growth and the memory of a tree. The preferences of a planner are in `TreePlanner`."""
 
     batch: int = 250
-    """Segments that are simulated between two looks at the clock."""
+    """Segments simulated between two checks of the clock."""
     capacity: int = 400_000
-    """The most nodes of a tree."""
+    """Maximum number of nodes of a tree."""
     cheaper: float = 0.995
-    """The most that the next plan of an anytime planner may cost, as a share of the best so far."""
+    """Anytime planners: the next plan must cost at most this share of the best so far."""
     goal_share: float = 0.85
-    """The search asks for this share of the goal's distance and speed, so that a finer step still ends in the goal."""
+    """The search aims for this share of the goal's distance and speed, so that a finer simulation still ends in the goal."""
     string_radius: float = 0.001
-    """Of a string, where it must not touch obstacles [m]."""
+    """Radius of a string in collision checks [m]."""
     tolerance: float = 1e-8
-    """Of Newton's method in a step [rad or m]: a plan is simulated again to the last digit before it is handed over."""
+    """Tolerance of Newton's method in a step [rad or m]. A found plan is simulated again at full precision."""
     kept_nodes: int = 20_000
-    """The most nodes of a tree that travel from a worker to the caller with a plan."""
+    """Maximum number of nodes that a worker sends back with its plan."""
     report_every: float = 0.2
-    """Between two reports of a worker [s]."""
+    """Time between two progress reports of a worker [s]."""

@@ -1,4 +1,4 @@
-"""SearchSpace: a problem as flat arrays, and everything that a search asks of it."""
+"""SearchSpace: a problem as arrays, and the queries of a search."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class SearchSpace:
-    """States of a figure, and the segments between them. Built once for a problem."""
+    """States of a figure and segments between them. Built once per problem."""
 
     problem: PlanningProblem
     options: SearchOptions = SearchOptions()
 
     @cached_property
     def tree(self) -> FigureTree:
-        """The figure for kernels."""
+        """The figure as arrays for kernels."""
         return self.problem.figure.compiled.tree
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
-        """The goal's points, then those that show where the rest of the figure is."""
+        """The goal's points, then points that show where the rest of the figure is."""
         return tuple(dict.fromkeys((*self.problem.goal.points, *marks_of(self.problem.figure))))
 
     @cached_property
     def flat(self) -> WorldArrays:
-        """Of the world. Pairs of which only hulls overlap at the start are left to the exact check of a found plan."""
+        """The world as arrays. Pairs whose convex hulls overlap at the start are left to the exact recheck of a plan."""
         world, start = self.problem.world, self.problem.start[None]
         for _ in range(4):
             found = rows(world.flat, start, within=self.problem.margin, mode=MODE.first)
@@ -61,7 +61,7 @@ class SearchSpace:
 
     @cached_property
     def threads(self) -> WorldArrays:
-        """A world in which the stretches of strings are what moves, and the obstacles of the scene what does not."""
+        """A world in which straight pieces of strings move among the obstacles of the scene."""
         flat: Any = World(self.problem.figure, self.problem.scene).flat
         n = len(self.ends)
         obstacles = len(self.problem.scene.obstacles)
@@ -74,7 +74,7 @@ class SearchSpace:
 
     @cached_property
     def ends(self) -> NDArray[np.int64]:
-        """The stretches of strings and wires, as pairs of the tree's points; none where there is nothing to pass through."""
+        """The straight pieces of strings and wires, as pairs of the tree's points; none if there are no obstacles."""
         count = len(self.problem.figure.strings) + len(self.problem.figure.wires)
         out = [(p, p + 1) for link in self.tree.links[:count] for p in range(link["first"], link["first"] + link["count"] - 1)]
         return np.array(out if self.problem.scene.obstacles else [], np.int64).reshape(-1, 2)
@@ -98,13 +98,13 @@ class SearchSpace:
 
     @cached_property
     def aim(self) -> Aim:
-        """The goal. Where only points are wanted, they lead; where a configuration is, its first hooks do."""
+        """The goal. The leading points are its points; for a goal that is a configuration, its first hooks."""
         goal = self.problem.goal
         toward = np.zeros(0) if goal.kinematic is None else goal.kinematic
         return Aim(goal.targets, min(len(goal.points), 2), goal.within, goal.speed, toward, max(self.far(self.problem.start), 1e-9))
 
     def sparse(self, planner: TreePlanner, capacity: int) -> Sparse:
-        """Room for what SST remembers of at most `capacity` nodes, with the radii of the `planner`."""
+        """Arrays of SST for at most `capacity` nodes, with the radii of the `planner`."""
         return sparse(
             capacity, self.aim.leading, near=planner.near, apart=planner.apart, goal_rate=planner.to_goal, hurry=planner.hurry
         )
@@ -116,14 +116,14 @@ class SearchSpace:
         return math.sqrt(float(((places - self.problem.goal.targets) ** 2).sum(1).mean()))
 
     def places(self, Q: Array) -> Array:
-        """Where the points are at configurations `Q` (T, n_q): (T, points, 3) [m]."""
+        """Positions of the points at configurations `Q` (T, n_q): (T, points, 3) [m]."""
         X, index = frames_along(self.problem.figure, Q), self.problem.figure.frame_index
         out = [X[:, index[at.frame], :3, :3] @ np.array(at.position) + X[:, index[at.frame], :3, 3] for at in self.points]
         return np.stack(out, 1)
 
     @cached_property
     def root(self) -> Array:
-        """The state at the start: at rest."""
+        """The state at the start, at rest."""
         simulation = Simulation(self.problem.figure, self.problem.start, dt=self.problem.dt)
         q, nk = simulation.q, self.problem.figure.n_q - self.problem.figure.n_dynamic
         nc, nb = len(self.tree.links), len(self.tree.balls)
@@ -131,7 +131,7 @@ class SearchSpace:
         return np.concatenate([q, q, q, np.zeros(self.problem.figure.n_dynamic), np.zeros(2 * nc), charts, np.zeros(nk)])
 
     def segment(self, state: Array, speeds: Array) -> tuple[bool, Array, Array]:
-        """One segment from `state` to `speeds` of the hands: whether it is possible and clear, the state after it, its samples."""
+        """One segment from `state` to hand `speeds`: whether it is possible and collision-free, the state after it, its samples."""
         out, Q = np.empty_like(self.root), np.empty((self.problem.steps + 1, self.problem.figure.n_q))
         ok = one_segment(self.tree, self.flat, self.threads, self.course, state, np.ascontiguousarray(speeds), out, Q)
         return bool(ok), out, Q
@@ -143,7 +143,7 @@ class SearchSpace:
         return out
 
     def inputs(self, speeds: Array) -> Array:
-        """Kinematic variables, one row a step, for `speeds` at the ends of segments (m, kinematic)."""
+        """Kinematic variables, one row per step, for hand `speeds` at the ends of segments (m, kinematic)."""
         N, T, figure = self.problem.steps, self.problem.segment, self.problem.figure
         t = self.problem.dt * np.arange(1, N + 1)[:, None]
         q, v, out = self.problem.start[figure.n_dynamic :], np.zeros(figure.n_q - figure.n_dynamic), []
@@ -153,15 +153,15 @@ class SearchSpace:
         return np.concatenate(out)
 
     def motion(self, speeds: Array) -> Motion:
-        """The motion of a plan with these `speeds` (m, kinematic), simulated from the start to the last digit."""
+        """The motion of a plan with hand `speeds` (m, kinematic), simulated from the start at full precision."""
         K = self.inputs(speeds)
         return simulate(self.problem.figure, K, duration=len(K) * self.problem.dt, dt=self.problem.dt, q=self.problem.start)
 
 
 def _groups(figure: Figure, free: NDArray[np.bool_], wanted: set[str]) -> NDArray[np.int64]:
-    """The free kinematic variables of each string: those of its spindle and its length; what has no string is by itself.
+    """Groups of free kinematic variables: for each string, those of its spindle and its length; the others alone.
 
-    Strings that hang on what the goal is about stand here as often as all others together.
+    Strings that hold a frame of the goal are repeated, so that about half of all draws choose one of them.
     """
     names, own = list(figure.kinematic), []
     for string in (*figure.strings, *figure.wires):

@@ -1,4 +1,4 @@
-"""SearchTree: what a search has seen, as data."""
+"""SearchTree: the nodes of a search, as data."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ class SearchTree:
     parent: NDArray[np.int64]
     cost: Array
     distance: Array
-    """From the goal [m]."""
+    """Distance from the goal [m]."""
     points: Array
-    """Places of the points that show where the figure is [m], (nodes, points, 3)."""
+    """Positions of the points that show where the figure is [m], (nodes, points, 3)."""
     names: tuple[str, ...]
-    """The frames of these points."""
+    """Frames of these points."""
     q: Array
     """Configurations, (nodes, n_q)."""
     speeds: Array
-    """Of the hands at the end of the segment that leads to each node."""
+    """Hand speeds at the end of the segment that leads to each node."""
 
     __repr__ = brief
 
     @classmethod
     def of(cls, nodes: Nodes, space: SearchSpace) -> SearchTree:
-        """The `nodes` of a search in its `space`, copied."""
+        """A copy of the `nodes` of a search in `space`."""
         n, nq = int(nodes.count[0]), space.problem.figure.n_q
         q = nodes.state[:n, 2 * nq : 3 * nq].copy()
         names = tuple(at.frame for at in space.points)
@@ -52,17 +52,17 @@ class SearchTree:
         return len(self.parent)
 
     def first(self, count: int) -> SearchTree:
-        """The first `count` nodes: a tree as well, for parents come before their children."""
+        """The first `count` nodes. They form a tree, because parents come before their children."""
         fields = ("parent", "cost", "distance", "points", "q", "speeds")
         return replace(self, **{name: getattr(self, name)[:count] for name in fields})
 
     def edges(self, point: int = 0) -> Array:
-        """Lines from the parent of every node to the node, for point number `point`, (nodes − 1, 2, 3) [m]."""
+        """Lines from the parent of every node to the node, for point `point`, (nodes − 1, 2, 3) [m]."""
         X = self.points[:, point]
         return np.stack([X[self.parent[1:]], X[1:]], 1)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an NPZ file of plain arrays to `path`; raises FileError where it cannot be written."""
+        """Writes an NPZ file of plain arrays to `path`; raises FileError if it cannot be written."""
         fields = {name: getattr(self, name) for name in ("parent", "cost", "distance", "points", "q", "speeds")}
         with writing(path) as temporary, open(temporary, "wb") as file:  # noqa: PTH123 (a file object keeps the name as it is)
             np.savez_compressed(file, names=np.array(self.names), **fields)

@@ -1,4 +1,4 @@
-"""Shortcuts: plans made shorter by leaving segments out, or by other speeds, each simulated and checked again."""
+"""shortcut: shortens a plan by leaving segments out or changing speeds; every change is simulated and rechecked."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Array = NDArray[np.float64]
 
 
 def shortcut(found: Plan, *, tries: int = 200, seed: int = 0) -> Plan:
-    """A plan that takes less time, or as much time with less effort of the hands.
+    """A plan that takes less time, or the same time with less effort of the hands.
 
     Segments are left out, or their speeds blended toward the mean. A change is kept if the plan, simulated from the start, still
     ends in the goal and the rechecker accepts it.
 
     found: the plan to shorten.
-    tries: how many changes are tried.
-    seed: of the random changes.
-    Returns the shorter plan, or the same one where none is found.
+    tries: number of changes that are tried.
+    seed: seed of the random changes.
+    Returns the shorter plan, or the same one if none is found.
     """
     if found.motion is None:
         return found
@@ -41,18 +41,18 @@ def shortcut(found: Plan, *, tries: int = 200, seed: int = 0) -> Plan:
 
 
 def _price(space: SearchSpace, speeds: Array) -> float:
-    """Time counts first, then the effort of the hands."""
+    """Duration first, then the effort of the hands."""
     return len(speeds) * space.problem.segment + 0.05 * space.problem.segment * float((speeds**2).sum())
 
 
 def _changed(speeds: Array, rng: np.random.Generator) -> Array | None:
-    """Speeds with some segments left out, or blended; None where there are too few."""
+    """Speeds with some segments left out, or blended; None if there are too few."""
     n = len(speeds)
     if n < 3:
         return None
     first = int(rng.integers(0, n - 1))
     last = int(rng.integers(first + 1, min(first + 9, n)))
-    if rng.random() < 0.5:  # leave segments out, and go as much faster in the rest
+    if rng.random() < 0.5:  # leave segments out, and speed the others up to compensate
         kept = int(rng.integers(1, last - first + 1))
         stretch = speeds[first : first + kept] * min((last - first + 1) / kept, 2.0)
         return np.concatenate([speeds[:first], stretch, speeds[last + 1 :]])
@@ -62,7 +62,7 @@ def _changed(speeds: Array, rng: np.random.Generator) -> Array | None:
 
 
 def _allowed(space: SearchSpace, speeds: Array) -> Array:
-    """The nearest speeds that the hands may have, one segment after the other."""
+    """The nearest allowed speeds of the hands, segment by segment."""
     problem = space.problem
     q, v, out = problem.start[problem.figure.n_dynamic :].copy(), np.zeros(speeds.shape[1]), []
     for wanted in speeds:
@@ -73,7 +73,7 @@ def _allowed(space: SearchSpace, speeds: Array) -> Array:
 
 
 def _arrives(space: SearchSpace, speeds: Array) -> bool:
-    """Whether all segments are clear and the last ends in the goal, by the compiled segments."""
+    """Whether all segments are collision-free and the last ends in the goal."""
     state, Q = space.root, space.problem.start[None]
     for v in speeds:
         ok, state, Q = space.segment(state, v)
@@ -84,7 +84,7 @@ def _arrives(space: SearchSpace, speeds: Array) -> bool:
 
 
 def _accepted(space: SearchSpace, found: Plan, speeds: Array) -> Plan | None:
-    """The plan with other speeds, if the rechecker accepts it."""
+    """The plan with `speeds`, if the rechecker accepts it."""
     problem, motion = space.problem, space.motion(speeds)
     verdict = recheck(motion, problem.scene, limits=problem.limits, goal=problem.goal, allowed=problem.allowed)
     if not verdict.accepted:

@@ -1,8 +1,8 @@
-"""smooth, stabilize: inputs of a plan smoothed by optimal control, and feedback that holds a figure to a plan.
+"""smooth, stabilize: smooths the inputs of a plan by optimal control, and computes feedback that stabilises a figure along it.
 
 The hands of a plan change their speed at random in every segment. `smooth` minimises their accelerations while the figure stays
-near the plan and ends where the plan ends. Optimal control does not know the obstacles: the weight of staying near grows until
-the rechecker accepts the result.
+near the plan and ends where the plan ends. The optimisation ignores obstacles, so the weight of staying near the plan is raised
+until the rechecker accepts the result.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SmoothingOptions:
-    """Weights of the optimal control problem that smooths a plan or holds a figure to it."""
+    """Weights of the optimal control problems of `smooth` and `stabilize`."""
 
     near: tuple[float, ...] = (0.1, 1.0, 10.0, 100.0, 1000.0)
-    """Weights of staying near the plan, each tried where the rechecker refused what came of the one before."""
+    """Weights of staying near the plan, tried in this order until the rechecker accepts the result."""
     at_end: float = 30.0
-    """Weight of the end, where the goal is, as seconds of being near [s]."""
+    """Extra weight of the last sample, at the goal [s]."""
     spare: float = 1e-5
-    """Distance that hands keep from their limits [m or rad]."""
+    """Distance that the hands keep from their limits [m or rad]."""
     hold_near: float = 100.0
     """Weight of staying near the plan in the feedback of `stabilize`."""
     hold_hands: float = 0.1
-    """Weight of accelerations of the hands in the feedback: small, so that a hand may hurry where the figure was pushed."""
+    """Weight of accelerations of the hands in the feedback of `stabilize`: small, so that the hands react fast to a push."""
 
 
 def smooth(found: Plan, *, iterations: int = 60, options: SmoothingOptions = SmoothingOptions()) -> Plan:
     """The plan with smoother inputs, accepted by the rechecker.
 
     found: the plan to smooth.
-    iterations: the most of each optimisation.
+    iterations: maximum number of iterations of each optimisation.
     options: weights.
-    Returns the smoother plan; the same one where the rechecker accepts none that is smoother. Raises KeyboardInterrupt on Ctrl-C.
+    Returns the smoother plan, or the same one if the rechecker accepts none. Raises KeyboardInterrupt on Ctrl-C.
     """
     if found.motion is None:
         return found
@@ -72,13 +72,13 @@ def smooth(found: Plan, *, iterations: int = 60, options: SmoothingOptions = Smo
 
 
 def stabilize(found: Plan, *, options: SmoothingOptions = SmoothingOptions()) -> Optimum:
-    """The feedback that holds a figure to a plan.
+    """The feedback that stabilises a figure along a plan.
 
     found: the plan. options: weights.
-    Returns the plan's motion with `gains`, as `bunraku.control.tracking` takes it; raises BunrakuError where `found` has no motion.
+    Returns the plan's motion with `gains`, as `bunraku.control.tracking` takes it; raises BunrakuError if `found` has no motion.
     """
     if found.motion is None:
-        raise BunrakuError(f"there is no motion to hold a figure to: {found.outcome.kind}\n  advice: {found.outcome.advice}")
+        raise BunrakuError(f"there is no motion to stabilize: {found.outcome.kind}\n  advice: {found.outcome.advice}")
     return _optimum(
         found.motion, found.problem.limits, near=options.hold_near, hands=options.hold_hands, iterations=0, options=options
     )
@@ -87,7 +87,7 @@ def stabilize(found: Plan, *, options: SmoothingOptions = SmoothingOptions()) ->
 def _optimum(
     guess: Motion, limits: HandLimits, *, near: float, hands: float, iterations: int, options: SmoothingOptions
 ) -> Optimum:
-    from bunraku import control  # which workers that plan need not wait for
+    from bunraku import control  # imported here: planning workers do not need it
 
     figure = guess.figure
     rates = np.gradient(guess.q, guess.t, axis=0)[:, figure.n_dynamic :]

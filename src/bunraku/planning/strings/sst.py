@@ -1,9 +1,10 @@
-"""Stable sparse trees (Li, Littlefield and Bekris, 2016): of all nodes near one witness only the cheapest stays.
+"""Stable sparse trees (Li, Littlefield and Bekris, 2016): of all nodes near one witness, only the cheapest is kept.
 
-A place is drawn near a random witness, of two the one nearer to the goal; of the nodes near it the cheapest is extended, or the
-nearest where none is near.
-Distances are over the leading points: where they are and, weighted by a time, how fast. Neighbours are found by looking at
-all, eight at a time.
+A witness is a position that represents its neighbourhood.
+
+To pick a node, draw two random witnesses, take the one nearer to the goal, and draw a position near it. Of the nodes near that
+position the cheapest is extended, or the nearest if none is near. Distances are measured over the leading points (those of the
+goal): their positions and, multiplied by a time, their velocities. Neighbours are found by comparing all nodes, eight at a time.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ import numpy as np
 from bunraku.kernels.compile import inline
 from bunraku.kernels.xorshift import below, uniform
 
-GIVEN_UP = np.float32(1e18)  # first coordinate of nodes that have been given up: far from everything
+GIVEN_UP = np.float32(1e18)  # first coordinate of dropped nodes: far from everything
 
 Sparse = namedtuple(
     "Sparse",
-    "F W keeper count "  # places of nodes and of witnesses, a row a coordinate; who keeps which witness; how many
-    "near apart goal_rate "  # [m]: radius of picking, radius of a witness; how often the goal itself is drawn
-    "hurry",  # [s]: what a metre a second too fast is worth in metres
+    "F W keeper count "  # coordinates of nodes, of witnesses (one row per coordinate); node of each witness; number of witnesses
+    "near apart goal_rate "  # [m] radius of picking; [m] radius of a witness; probability that the goal is drawn
+    "hurry",  # [s] factor that turns velocities into distances
 )
 
 
 def sparse(capacity: int, points: int, *, near: float, apart: float, goal_rate: float, hurry: float) -> Sparse:
-    """Nothing yet, and room for `capacity` nodes of that many `points`.
+    """Empty arrays of SST for `capacity` nodes with `points` points each.
 
-    near: radius in which the cheapest node is picked [m]. apart: least distance of witnesses [m].
-    goal_rate: how often the goal itself is drawn, from 0 to 1. hurry: weight of speeds in distances [s].
+    near: radius in which the cheapest node is picked [m]. apart: smallest distance between witnesses [m].
+    goal_rate: probability that the goal is drawn. hurry: factor that turns velocities into distances [s].
     """
     d = 6 * points
     return Sparse(
@@ -41,7 +42,7 @@ def sparse(capacity: int, points: int, *, near: float, apart: float, goal_rate: 
 
 @inline
 def enter(sparse, nodes, node):
-    """The place of a node among the others."""
+    """Writes the coordinates of a node."""
     for k in range(sparse.F.shape[0] // 6):
         for i in range(3):
             x, v = nodes.X[node, k, i], sparse.hurry * nodes.V[node, k, i]
@@ -52,9 +53,9 @@ def enter(sparse, nodes, node):
 def look(F, count, x, cost, radius):
     """(The cheapest within the radius, or else the nearest, of the first `count` columns; its distance).
 
-    Without costs (of no entries) it is the nearest.
+    If `cost` is empty, it is the nearest.
     """
-    block = 512  # nodes between two comparisons, so that the sums stay in the nearest cache
+    block = 512  # nodes per block, so that the sums stay in the L1 cache
     sums = np.empty(block, np.float32)
     best, least, nearest, closest = -1, math.inf, -1, math.inf
     reach, priced = radius * radius, cost.shape[0] > 0
@@ -77,7 +78,7 @@ def look(F, count, x, cost, radius):
 
 @inline
 def origin(sparse, nodes, dice):
-    """A witness whose node has not been given up: of two drawn at random, the one whose node is nearer to the goal."""
+    """Of two random witnesses that still have a node, the one whose node is nearer to the goal."""
     best, least = 0, math.inf
     for _ in range(2):
         drawn = below(dice, sparse.count[0])
@@ -93,10 +94,10 @@ def origin(sparse, nodes, dice):
 
 @inline
 def pick(sparse, nodes, aim, dice):
-    """A node to go on from: near the goal, or near a random witness (of places drawn at random limbs rule most out).
+    """A node to extend: near the goal, or near a random witness.
 
-    The place is drawn from a cube so small that it is half of `near` away, on the average: of as many coordinates as two points
-    have, a cube of that half width reaches twice as far, and what is near would nearly always be nothing.
+    Positions are drawn near witnesses because limbs make most random positions impossible. They are drawn from a cube around the
+    witness, whose width is chosen so that the root-mean-square distance from the witness is half of `near`.
     """
     x = np.empty(sparse.F.shape[0], np.float32)
     to_goal, witness = uniform(dice) < sparse.goal_rate, origin(sparse, nodes, dice)
@@ -111,7 +112,7 @@ def pick(sparse, nodes, aim, dice):
 
 @inline
 def stays(sparse, nodes, node):
-    """Whether a new node is the cheapest of its witness; if so, the one before it is given up."""
+    """Whether a new node is the cheapest of its witness; if so, the witness's previous node is dropped."""
     x = np.empty(sparse.F.shape[0], np.float32)
     for k in range(x.shape[0]):
         x[k] = sparse.F[k, node]

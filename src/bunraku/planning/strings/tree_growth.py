@@ -1,4 +1,4 @@
-"""The one loop of every tree: pick a node, simulate a segment, keep where it ends. One compiled call grows many nodes."""
+"""The growing loop of every tree: pick a node, simulate a segment, keep its end. One compiled call adds many nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pick_sparse, enter, stays = sst.pick, sst.enter, sst.stays
 
 @kernel
 def plant(tree, world, course, aim, taste, state, nodes, cells, sparse, dice):
-    """The root of the tree. Returns whether it is in the goal already."""
+    """Adds the root. Returns whether it is already in the goal."""
     w = scratch(tree, world, course)
     nq = tree.n_q
     for i in range(nq):
@@ -35,7 +35,7 @@ def plant(tree, world, course, aim, taste, state, nodes, cells, sparse, dice):
 
 @inline
 def arrive(tree, course, aim, hurry, w, nodes, node, worst):
-    """Where the points of a new node are, how fast, and how far from the goal. Returns whether it is in the goal."""
+    """Stores positions and velocities of a new node's points, and its distance from the goal. Returns whether it is in the goal."""
     X, V = nodes.X[node], nodes.V[node]
     whereabouts(tree, course, w, course.steps - 1, V)
     whereabouts(tree, course, w, course.steps, X)
@@ -48,9 +48,9 @@ def arrive(tree, course, aim, hurry, w, nodes, node, worst):
 
 @kernel
 def grow(tree, world, threads, course, aim, taste, nodes, cells, sparse, dice, segments, bound, worst):
-    """Simulates up to `segments` more segments. Returns the node that reached the goal; −1 for none; −2 for no more room.
+    """Simulates up to `segments` more segments. Returns the node that reached the goal; −1 if none did; −2 if the tree is full.
 
-    Nothing that costs `bound` or more is kept; `worst` below one asks for more than the goal does.
+    Nodes that cost `bound` or more are dropped; `worst` below one shrinks the goal.
     """
     tree_, world_, threads_ = borrow(tree), borrow(world), borrow(threads)
     lent = scratch(tree_, world_, course)

@@ -1,4 +1,4 @@
-"""Nodes of a search tree as flat arrays, the goal that they are measured against, and what a segment costs."""
+"""Nodes of a search tree as arrays, the goal that they are measured against, and the cost of a segment."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from bunraku.kernels.compile import inline
 
 Nodes = namedtuple(
     "Nodes",
-    "count segments "  # [0]: nodes; [0]: segments simulated so far
-    "state parent speeds cost far cell X V",  # of each node; X and V are places and velocities of its points
+    "count segments "  # [0]: number of nodes; [0]: number of segments simulated so far
+    "state parent speeds cost far cell X V",  # per node; X and V are positions and velocities of its points
 )
 Aim = namedtuple(
     "Aim",
-    "targets leading within speed toward "  # the goal: places of the first points, how near, how fast; a kinematic configuration
-    "scale",  # [m]: the distance of the start from the goal
+    "targets leading within speed toward "  # target positions; number of leading points; tolerance; top speed; hands at the goal
+    "scale",  # [m] distance of the start from the goal
 )
 Taste = namedtuple(
     "Taste",
-    "grid bias crowd width cost_width "  # cells or single nodes; pulls; the size of cells in metres and in cost
-    "goal_rate one_group follow "  # chances: input toward the goal, of one group only, to go on from a child that is nearer
-    "hurry "  # [s]: what a metre a second too fast is worth in metres
-    "time effort "  # what a second, and what a unit of ∫ speed² dt, costs
-    "sparse",  # whether nodes are picked and kept as SST does
+    "grid bias crowd width cost_width "  # cells or single nodes; weights of distance and density; cell size in metres and cost
+    "goal_rate one_group follow "  # probabilities: move toward the goal; move one group only; extend a child that is nearer
+    "hurry "  # [s] factor that turns excess speed into distance
+    "time effort "  # cost of a second, and of a unit of ∫ speed² dt
+    "sparse",  # whether nodes are picked and kept as in SST
 )
 
 
@@ -33,7 +33,7 @@ Taste = namedtuple(
 def farness(aim, hurry, X, V, worst):
     """(Distance from the goal [m], whether this is the goal).
 
-    The root mean square distance of the goal's points from their targets, and how much too fast they are.
+    The distance is the root mean square over the goal's points, plus `hurry` times the excess speed.
     """
     total, most, fastest = 0.0, 0.0, 0.0
     for k in range(aim.targets.shape[0]):
@@ -53,7 +53,7 @@ def farness(aim, hurry, X, V, worst):
 
 @inline
 def step_cost(taste, v0, v1, nk, at, T):
-    """Time and ∫ speed² dt of a segment over which the speeds change evenly."""
+    """Cost of a segment over which the speeds change linearly: duration and ∫ speed² dt, weighted."""
     effort = 0.0
     for k in range(nk):
         a, b = v0[at + k], v1[k]
@@ -62,9 +62,9 @@ def step_cost(taste, v0, v1, nk, at, T):
 
 
 def empty_nodes(capacity: int, state: int, kinematic: int, points: int) -> Nodes:
-    """Room for `capacity` nodes; memory is taken when it is written.
+    """Arrays for `capacity` nodes; the memory is used only when written.
 
-    `state` and `kinematic` are the numbers of a state and of kinematic variables, `points` those that show where the figure is.
+    `state` is the length of a state, `kinematic` the number of kinematic variables, `points` that of points that locate the figure.
     """
     return Nodes(
         np.zeros(1, np.int64), np.zeros(1, np.int64), np.empty((capacity, state)), np.empty(capacity, np.int64),

@@ -34,9 +34,9 @@ def save_tree_picture(
 ) -> None:
     """Draws the tree of a search over the scene: the figure at start and end, nodes and edges of its first point, the plan.
 
-    found: with a tree. path: of the PNG file. azimuth: where the eye stands, from +x toward +y [rad].
-    size: width and height [pixels]. edges: the most that are drawn.
-    Raises BunrakuError where there is no tree.
+    found: a plan with a tree. path: the PNG file. azimuth: direction of the camera, from +x toward +y [rad].
+    size: width and height [pixels]. edges: maximum number of edges drawn.
+    Raises BunrakuError if there is no tree.
     """
     from matplotlib.figure import Figure as Canvas
 
@@ -72,21 +72,21 @@ def save_tree_picture(
 
 
 def _seen(camera: Camera, points: Array, size: tuple[int, int]) -> Array:
-    """Where points are in a picture, in pixels."""
+    """Positions of points in the picture, in pixels."""
     x, y, z = ((points - np.array(camera.eye)) @ camera.axes.T).T
     scale = 0.5 * size[1] / math.tan(camera.field / 2) / np.maximum(-z, 1e-6)
     return np.column_stack([0.5 * size[0] + scale * x, 0.5 * size[1] - scale * y])
 
 
 def save_tree(found: Plan, path: str | os.PathLike[str]) -> None:
-    """Writes the tree of the plan `found` as an NPZ file to `path`; raises BunrakuError where there is no tree."""
+    """Writes the tree of the plan `found` as an NPZ file to `path`; raises BunrakuError if there is no tree."""
     if found.tree is None:
         raise BunrakuError(f"there is no tree to write: {found.outcome.kind}\n  advice: {found.outcome.advice}")
     found.tree.save(path)
 
 
 def save_cost_picture(runs: Sequence[Plan], path: str | os.PathLike[str]) -> None:
-    """Draws the cost of the best plan against processor time for several `runs`, one colour a planner, into a PNG at `path`."""
+    """Draws the cost of the best plan against processor time for several `runs`, one colour per planner, into a PNG at `path`."""
     from matplotlib.figure import Figure as Canvas
 
     canvas = Canvas(figsize=(6.4, 3.6), dpi=130, layout="constrained")
@@ -111,18 +111,18 @@ def save_cost_picture(runs: Sequence[Plan], path: str | os.PathLike[str]) -> Non
 
 
 def on_stage(found: Plan) -> Recorded:
-    """The plan `found` as the stage plays it, in its scene and with its tree; raises BunrakuError where there is no plan."""
+    """The plan `found` as a recording for the stage, with its scene and tree; raises BunrakuError if there is no plan."""
     if found.motion is None:
         raise BunrakuError(f"there is no plan to play: {found.outcome.kind}: {found.outcome.why}\n  advice: {found.outcome.advice}")
     folder = tempfile.TemporaryDirectory(prefix="bunraku-")
-    atexit.register(folder.cleanup)  # the page asks for the tree's mesh as long as the stage is open
+    atexit.register(folder.cleanup)  # the page loads the tree's mesh as long as the stage is open
     return Recorded(found.motion, scene_with_tree(found, folder.name))
 
 
 def scene_with_tree(found: Plan, folder: str | os.PathLike[str], *, radius: float = 0.0015, edges: int = 6000) -> Scene:
-    """The scene of the plan `found` with its tree in it, as a mesh of thin edges: for the stage.
+    """The scene of the plan `found` with the search tree as a mesh of thin edges, for the stage.
 
-    folder: where the file of the mesh is written. radius: of an edge [m]. edges: the most that are drawn.
+    folder: where the mesh file is written. radius: radius of an edge [m]. edges: maximum number of edges drawn.
     """
     import trimesh
 

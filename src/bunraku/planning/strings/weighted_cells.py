@@ -1,4 +1,4 @@
-"""Cells of a grid that hold nodes, and a tree of sums from which one is drawn by its weight."""
+"""Cells of a grid that hold nodes, and a tree of partial sums from which a cell is drawn in proportion to its weight."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bunraku.kernels.xorshift import below, uniform
 
 Cells = namedtuple(
     "Cells",
-    "count "  # [0]: how many cells there are
+    "count "  # [0]: number of cells
     "keys slot "  # open addressing: hash of the coordinates → cell
-    "inside picks best members "  # nodes in each cell, how often it was drawn, the least distance to the goal, some nodes
+    "inside picks best members "  # per cell: number of nodes, times drawn, smallest distance to the goal, some nodes
     "sums",  # binary tree: leaf c at size + c holds the weight of cell c
 )
 
@@ -31,7 +31,7 @@ def cells(capacity: int, members: int = 8) -> Cells:
 
 @inline
 def mixed(key, number):
-    """A hash of what came before and one more whole number, of 62 bits, with or without the wrap of 64-bit numbers."""
+    """A 62-bit hash of `key` and one more integer, the same with and without 64-bit overflow."""
     mask = (1 << 62) - 1
     x = ((key ^ number) * 0x2545F4914F6CDD1D + 0x1234567) & mask
     return (x ^ (x >> 29)) & mask
@@ -39,7 +39,7 @@ def mixed(key, number):
 
 @inline
 def cell_of(cells, key):
-    """The cell with this hash, made where there is none; −1 where there is no more room."""
+    """The cell with hash `key`, added if new; −1 if there is no room."""
     mask = cells.keys.shape[0] - 1
     i = key & mask
     while cells.slot[i] >= 0:
@@ -56,7 +56,7 @@ def cell_of(cells, key):
 
 @inline
 def weigh(cells, c, weight):
-    """Gives a cell its weight."""
+    """Sets the weight of a cell."""
     sums = cells.sums
     i = sums.shape[0] // 2 + c
     sums[i] = weight
@@ -68,7 +68,7 @@ def weigh(cells, c, weight):
 
 @inline
 def draw(cells, dice):
-    """A cell, by weight; −1 where none has any."""
+    """A random cell, in proportion to weight; −1 if all weights are zero."""
     sums = cells.sums
     size = sums.shape[0] // 2
     if not sums[1] > 0.0:
@@ -84,7 +84,7 @@ def draw(cells, dice):
 
 @inline
 def join(cells, c, node, far, dice):
-    """One more node in a cell; of many, it remembers a random few and the nearest to the goal."""
+    """Adds a node to a cell, which stores a random sample of its nodes and always the one nearest to the goal."""
     k, members = cells.inside[c], cells.members.shape[1]
     cells.inside[c] = k + 1
     if k < members:

@@ -1,1 +1,1 @@
-"""Paths of kinematic figures: curves that are proven free, roadmaps, RRT-Connect, timing within limits."""
+"""Paths of kinematic figures: curves proven free of collisions, roadmaps, RRT-Connect, timing within limits."""

@@ -1,4 +1,8 @@
-"""The fastest profile along a path, as kernels: two passes over the places of a path."""
+"""The fastest speed profile along a path, as kernels: one backward and one forward pass.
+
+The path q(s) is sampled at places s_i with spacing h; x = s'² is the squared speed, u = s'' the acceleration along the path. q_s
+and q_ss are the derivatives of q by s; v and a limit speed and acceleration of every variable.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from bunraku.kernels.compile import inline, kernel
 
 @inline
 def _range(q_s, q_ss, i, a, x, h):
-    """The least and the most u = s'' that keep |q_s u + q_ss x| ≤ a at place i, and at the next, where s'² is x + 2 h u."""
+    """Smallest and largest u = s'' that keep |q_s u + q_ss x| ≤ a at place i, and at the next place, where s'² is x + 2 h u."""
     least, most = -np.inf, np.inf
     for j in range(2):
         for k in range(a.shape[0]):
@@ -27,14 +31,14 @@ def _range(q_s, q_ss, i, a, x, h):
 
 @inline
 def _fits(q_s, q_ss, i, a, x, h, ceiling):
-    """Whether some u at place i, with s'² = x there, brings s'² below the ceiling of the next place, and above zero."""
+    """Whether some u at place i, with s'² = x there, makes s'² at the next place nonnegative and at most `ceiling`."""
     least, most = _range(q_s, q_ss, i, a, x, h)
     return least <= most and x + 2.0 * h * least <= ceiling and x + 2.0 * h * most >= 0.0
 
 
 @kernel
 def profile(q_s, q_ss, v, a, h, x):
-    """s'² at every place into x, zero at both ends; False where there is none."""
+    """Fills x with s'² at every place, zero at both ends. Returns False if no profile exists."""
     n, m = q_s.shape
     ceiling = np.empty(n)
     for i in range(n):
@@ -44,13 +48,13 @@ def profile(q_s, q_ss, v, a, h, x):
                 top = min(top, (v[k] / q_s[i, k]) ** 2)
         ceiling[i] = min(top, 1e12)
     ceiling[0] = ceiling[n - 1] = 0.0
-    for i in range(n - 2, -1, -1):  # from where can one still stop?
+    for i in range(n - 2, -1, -1):  # backward: the largest x from which one can still stop
         low, high = 0.0, ceiling[i]
         if _fits(q_s, q_ss, i, a, high, h, ceiling[i + 1]):
             continue
         if not _fits(q_s, q_ss, i, a, 0.0, h, ceiling[i + 1]):
             return False
-        for _ in range(50):  # what fits is an interval that holds zero
+        for _ in range(50):  # bisection: the feasible x form an interval that contains zero
             middle = 0.5 * (low + high)
             if _fits(q_s, q_ss, i, a, middle, h, ceiling[i + 1]):
                 low = middle

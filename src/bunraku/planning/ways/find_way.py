@@ -1,4 +1,4 @@
-"""find: a path from a start to a goal, through a roadmap or by growing trees; the roadmap keeps what was found.
+"""find: a path from a start to a goal, by searching a roadmap or growing trees. Paths that are found extend the roadmap.
 
 space = FreeSpace(World(figure, scene), bounds={"x": (-5, 5), "y": (-5, 5)})
 found = find(space, start, goal, seconds=10)
@@ -25,7 +25,7 @@ from bunraku.planning.ways.visibility import learn
 
 @dataclass(frozen=True, eq=False)
 class FoundWay:
-    """How the search ended, the path if there is one, and the roadmap, to which the path was added."""
+    """The outcome of the search, the path if there is one, and the roadmap, which now contains the path."""
 
     outcome: Outcome
     path: Path | None
@@ -43,15 +43,15 @@ def find(
 ) -> FoundWay:  # fmt: skip
     """A path from start to goal, every curve of which is proven free.
 
-    The roadmap is searched first. Where it does not connect the two, trees grow from both, and the path that they find is
+    The roadmap is searched first. If it does not connect the two, trees grow from both, and the path that they find is
     added to the roadmap.
 
-    space: configurations that are allowed.
+    space: the free configurations.
     start, goal: configurations (n_q,) [rad or m].
-    roadmap: what is known already; None begins with an empty one.
-    seed: of the random numbers.
-    seconds: processor time that the trees may take [s].
-    smooth: whether the path is made shorter and its corners round.
+    roadmap: a roadmap from earlier searches; None begins with an empty one.
+    seed: seed of the random numbers.
+    seconds: budget of processor time of the trees [s].
+    smooth: whether the path is shortened and its corners rounded.
     Returns the path, or None and the outcome that says why. Raises BunrakuError for configurations of another figure.
     """
     begun, seed = time.perf_counter(), whole(seed)
@@ -79,5 +79,8 @@ def find(
 
 
 def extend(roadmap: Roadmap, *, seed: int = 0, guards: int = 50, seconds: float = np.inf) -> None:
-    """Adds up to `guards` guards to a `roadmap` within `seconds` of processor time; `seed` is that of the random samples."""
+    """Adds up to `guards` guards to a `roadmap` within `seconds` of processor time; `seed` is that of the random samples.
+
+    A guard is a node that no earlier guard sees (bunraku.planning.ways.visibility).
+    """
     learn(roadmap, seed=seed, guards=len(roadmap.guards) + guards, seconds=seconds)

@@ -1,4 +1,4 @@
-"""FreeSpace: configurations of a kinematic figure that touch nothing, and curves through them."""
+"""FreeSpace: collision-free configurations of a kinematic figure, and curves through them."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from bunraku.planning.ways.steer import Planar, Steering
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Sampler = Callable[[np.random.Generator, int], Array]
-"""rng, count ↦ configurations (count, n_q), free or not."""
+"""(rng, count) ↦ configurations (count, n_q), free or not."""
 
 
 class FreeSpace:
-    """What planners of ways need: samples, whether they are free, distances, curves, whether those are free.
+    """Samples, distances and curves for planners of paths, and tests whether samples and curves are collision-free.
 
     world: one figure and what is around it.
-    bounds: lower and upper bound by name, for variables without limits of their own [m or rad]; angles without limits go round.
-    parts: variables that move over the floor together, and how they are steered; the others go straight.
+    bounds: lower and upper bound by name, for variables without limits of their own [m or rad]; angles without limits wrap around.
+    parts: groups of variables that move on the floor, and how they are steered; all other variables move along straight lines.
     links: pairs of points whose distance has limits.
-    margin: the least distance of anything from anything [m].
-    weights: of the variables in distances, (n_q,); None takes how far the farthest point gets for one unit of each.
+    margin: smallest allowed distance of any pair that may collide [m].
+    weights: of the variables in distances, (n_q,); by default how far one unit of each variable moves the farthest point.
     sampler: draws configurations; one that knows the task finds more free samples than the uniform one.
-    resolution: what comes nearer to the margin than this is not called free [m].
+    resolution: the proof gives up on a curve that comes this close to the margin [m], and calls it not free.
     Raises BunrakuError for several figures, for variables without bounds, or for weights that are not positive.
     """
 
@@ -44,7 +44,7 @@ class FreeSpace:
         resolution: float = 5e-4,
     ) -> None:  # fmt: skip
         if len(world.figures) != 1:
-            raise BunrakuError("a way is planned for one figure\n  advice: put several together with bunraku.figure.together")
+            raise BunrakuError("a way is planned for one figure\n  advice: combine several with bunraku.figure.together")
         (self.figure,) = world.figures
         self.world = world
         self.steering = Steering(self.figure, *parts)
@@ -52,12 +52,12 @@ class FreeSpace:
         self.lower, self.upper = self._bounds(bounds or {})
         self.weights = self._levers() if weights is None else np.array(weights, float)
         if self.weights.shape != (self.figure.n_q,) or not (self.weights > 0.0).all():
-            raise BunrakuError(f"weights {self.weights}\n  advice: one positive number for each of {self.figure.n_q} variables")
+            raise BunrakuError(f"weights {self.weights}\n  advice: {self.figure.n_q} positive numbers, one for each variable")
         self._sampler = sampler
         self._allows: Callable[[WayCurve], bool] | None = None
 
     def restricted(self, allows: Callable[[WayCurve], bool]) -> FreeSpace:
-        """The same space, in which a curve is free only where `allows` agrees as well; samples stay as they are."""
+        """The same space, but a curve is free only if `allows` returns True for it, too. Samples are not affected."""
         out, before = copy.copy(self), self._allows
         out._allows = allows if before is None else lambda curve: before(curve) and allows(curve)
         return out
@@ -77,7 +77,7 @@ class FreeSpace:
         return lower, upper
 
     def _levers(self) -> Array:
-        """How far the farthest point gets for one unit of each variable, at the middle of the bounds."""
+        """How far one unit of each variable moves the farthest point, at the middle of the bounds."""
         n = self.figure.n_q
         flat, step = self.world.flat, 1e-3
         Q = np.repeat((0.5 * (self.lower + self.upper))[None], n, 0)
@@ -99,7 +99,7 @@ class FreeSpace:
         return rng.uniform(self.lower, self.upper, (count, self.n))
 
     def free_sample(self, rng: np.random.Generator, *, tries: int = 100_000) -> Array | None:
-        """A free configuration drawn with `rng`; None where none of `tries` samples was free."""
+        """A free configuration drawn with `rng`; None if none of `tries` samples was free."""
         met, batch = 0, 16
         while met < tries:
             Q = self.sample(rng, batch)
@@ -110,7 +110,7 @@ class FreeSpace:
         return None
 
     def free(self, Q: ArrayLike) -> Bools:
-        """Whether each of the configurations `Q` (T, n_q) is within bounds and keeps the margin and the links."""
+        """Whether each of the configurations `Q` (T, n_q) is within bounds, keeps the margin and satisfies the links."""
         samples = np.atleast_2d(np.asarray(Q, float))
         out = self.within(samples)
         if out.any():
@@ -123,7 +123,7 @@ class FreeSpace:
         return np.asarray((inside | self._around).all(-1))
 
     def configuration(self, q: ArrayLike, what: str) -> Array:
-        """A checked copy of `q`, angles that go round within ±π; `what` names it in errors."""
+        """A checked copy of `q`, with wrapping angles within ±π; `what` names it in errors."""
         out = np.array(q, float)
         if out.shape != (self.n,):
             raise BunrakuError(f"{what}: {self.figure.name} has {self.n} variables, but q has shape {out.shape}")
@@ -133,7 +133,7 @@ class FreeSpace:
         return out
 
     def objection(self, q: Array) -> str:
-        """Why the configuration `q` is not free, in words; empty where it is."""
+        """Why the configuration `q` is not free, in words; empty if it is."""
         if not self.within(q[None])[0]:
             k = int(np.argmax(((q < self.lower - 1e-9) | (q > self.upper + 1e-9)) & ~self._around))
             return f"{self.figure.names[k]} = {q[k]:.4g} is outside of {self.lower[k]:.4g} to {self.upper[k]:.4g}"
@@ -149,7 +149,7 @@ class FreeSpace:
 
     @cached_property
     def metric(self) -> tuple[Array, Array, Array, Array]:
-        """For kernels: 1/2π where angles go round and else 0, weights, lower and upper bounds (infinite where angles go round)."""
+        """For kernels: 1/2π for wrapping angles, 0 for others; weights; lower and upper bounds (infinite for wrapping angles)."""
         lower, upper = np.where(self._around, -np.inf, self.lower), np.where(self._around, np.inf, self.upper)
         return self.steering.per_turn, self.weights, lower, upper
 
@@ -165,13 +165,13 @@ class FreeSpace:
         return self.steering.curve(q_a, q_b)
 
     def free_along(self, curve: WayCurve) -> bool:
-        """Whether the whole `curve` is free, for certain."""
+        """Whether the whole `curve` is proven free."""
         if self._allows is not None and not self._allows(curve):
             return False
         return bool(self.within(curve.Q[-1])) and self._stays_within(curve) and self.ways.free_along(curve)
 
     def along(self, curve: WayCurve) -> Passage:
-        """Whether a `curve` keeps the margin and the links; if not, where and what is in the way."""
+        """Whether a `curve` keeps the margin and satisfies the links; if not, where, and what is in the way."""
         return self.ways.along(curve)
 
     def _stays_within(self, curve: WayCurve) -> bool:
@@ -184,12 +184,12 @@ class FreeSpace:
         return True
 
     def sees(self, q_a: Array, q_b: Array) -> bool:
-        """Whether the curve from `q_a` to `q_b` is free, for certain."""
+        """Whether the curve from `q_a` to `q_b` is proven free."""
         return self.free_along(self.curve(q_a, q_b))
 
     @cached_property
     def text(self) -> str:
-        """Figure and steering in words; a roadmap from a file must agree with it."""
+        """A text that identifies figure and steering; that of a saved roadmap must be the same."""
         parts = [repr(part) for part in self.steering.parts]
         return f"{self.figure.name}: {', '.join(self.figure.names)}; {'; '.join(parts) or 'straight'}"
 

@@ -1,4 +1,4 @@
-"""Path: a chain of curves, geometry without time. `shortcut` shortens it, `rounded` rounds its corners."""
+"""Path: a chain of curves, without time. `shortcut` shortens it, `rounded` rounds its corners."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Curves one after another, each beginning where the last one ended. Places run from 0 to the weighted length."""
+    """A chain of curves, each beginning where the last one ended. A place on it is a number from 0 to the weighted length."""
 
     space: FreeSpace
     curves: tuple[WayCurve, ...]
 
     def __post_init__(self) -> None:
         if not self.curves:
-            raise BunrakuError("a path without a curve\n  advice: a path that stays has one curve of length zero")
+            raise BunrakuError("a path without a curve\n  advice: a path that stays in place has one curve of length zero")
 
     @cached_property
     def knots(self) -> Array:
@@ -44,7 +44,7 @@ class Path:
 
     @cached_property
     def _evenly(self) -> dict[int, Callable[[Array], Array]]:
-        """Share of the length ↦ parameter, of curves whose own parameter may run unevenly."""
+        """Functions from share of length to parameter, for curves whose parameter is not proportional to length."""
         out: dict[int, Callable[[Array], Array]] = {}
         for k, curve in enumerate(self.curves):
             if len(curve.bends):
@@ -55,21 +55,21 @@ class Path:
         return out
 
     def _shares(self, curve: WayCurve, s: Array) -> Array:
-        """Of the length at parameters."""
+        """Shares of the length at parameters s."""
         steps = np.linalg.norm(np.diff(samples(curve, s), axis=0) * self.space.weights, axis=1)
         along = np.concatenate([[0.0], np.cumsum(np.maximum(steps, 1e-12))])
         return np.asarray(along / along[-1])
 
     @property
     def inner_knots(self) -> Array:
-        """Places within curves where straight pieces meet."""
+        """Places inside curves where straight pieces meet."""
         spans = zip(self.knots[:-1], self.knots[1:], self.curves, strict=True)
         straight = [a + (b - a) * self._shares(c, c.knots)[1:-1] for a, b, c in spans if not len(c.bends)]
         return np.concatenate([np.zeros(0), *straight])
 
     @cached_property
     def waypoints(self) -> Array:
-        """Where curves begin and end (n + 1, n_q), angles without jumps."""
+        """Ends of the curves (n + 1, n_q), with angles that do not jump."""
         ends = np.stack([*(samples(curve, 0.0) for curve in self.curves), samples(self.curves[-1], 1.0)])
         return self._unwrapped(ends)
 
@@ -92,13 +92,13 @@ class Path:
         return out
 
     def dense(self, step: float = 0.005) -> Array:
-        """Configurations so close that no point of a shape gets farther than `step` [m] from one to the next."""
+        """Configurations so close that no point of a shape moves farther than `step` [m] from one to the next."""
         coarse = self.sample(np.linspace(0.0, self.length, max(int(np.ceil(self.length / (4.0 * step))), 2)))
         return self.space.world.denser(coarse, step=step)
 
     @property
     def free(self) -> bool:
-        """Whether every curve is free, for certain."""
+        """Whether every curve is proven free."""
         return all(self.space.free_along(curve) for curve in self.curves)
 
     def __repr__(self) -> str:
@@ -106,12 +106,12 @@ class Path:
 
 
 def through(space: FreeSpace, waypoints: Sequence[Array] | Array) -> Path:
-    """The path in a `space` that steers from each of the `waypoints` (n, n_q) to the next; raises BunrakuError for one alone."""
+    """The path in a `space` that steers from each of the `waypoints` (n, n_q) to the next; raises BunrakuError for a single one."""
     return Path(space, tuple(space.curve(a, b) for a, b in pairwise(waypoints)))
 
 
 def _between(path: Path, start: float, end: float) -> tuple[WayCurve, ...]:
-    """The curves of a part of the path."""
+    """The curves of the path between two places."""
     knots, out = path.knots, []
     for k, curve in enumerate(path.curves):
         size = knots[k + 1] - knots[k]
@@ -125,16 +125,16 @@ def _between(path: Path, start: float, end: float) -> tuple[WayCurve, ...]:
 
 
 def shortcut(path: Path, *, seed: int = 0, tries: int = 100, seconds: float = np.inf) -> Path:
-    """A shorter path between the same ends: pairs of places are joined directly where that is free.
+    """A shorter path between the same ends: pairs of places are joined directly if the curve between them is free.
 
-    path: to shorten. seed: of the random places. tries: how many pairs are tried. seconds: the most processor time [s].
+    path: the path. seed: of the random places. tries: number of pairs. seconds: budget of processor time [s].
     """
     rng, begun = np.random.default_rng(seed), worked()
     for _ in range(tries):
         if len(path.curves) < 2 or worked() - begun > seconds:
             break
         start, end = np.sort(rng.uniform(0.0, path.length, 2))
-        if rng.random() < 0.3:  # whole curves: waypoints are dropped
+        if rng.random() < 0.3:  # pairs of waypoints, so that whole curves are dropped
             a, b = np.sort(rng.choice(len(path.knots), 2, replace=False))
             start, end = path.knots[a], path.knots[b]
         q_a, q_b = path.sample([start, end])
@@ -145,15 +145,14 @@ def shortcut(path: Path, *, seed: int = 0, tries: int = 100, seconds: float = np
 
 
 def rounded(path: Path, *, radius: float = 0.4, smallest: float = 0.02, pieces: int = 96) -> Path:
-    """A `path` with its corners made round, as wide as is free.
+    """A `path` with rounded corners, each as wide as the free space allows.
 
-    A round corner is a chain of short straight pieces along a cubic curve that leaves along one side and arrives along the
-    other. Where no round corner is free the corner stays, and whoever follows the path must stop there. Paths of wheels that
-    cannot roll sideways keep their corners.
+    A round corner is a chain of short straight pieces along a cubic curve, tangent to both sides. If no round corner is free, the
+    corner stays, and a motion along the path must stop there. Paths of wheels that cannot roll sideways keep their corners.
 
-    radius: the most that a round corner takes of either side [weighted m].
-    smallest: below this a corner is left as it is [weighted m].
-    pieces: straight pieces in a round corner; with 96, each turns so little that nobody who follows them feels it.
+    radius: maximum length that a round corner replaces on either side [weighted m].
+    smallest: corners that would be smaller than this are left [weighted m].
+    pieces: number of straight pieces in a round corner; with 96, the turn from one to the next is negligible.
     """
     if any(isinstance(part, Differential) for part in path.space.steering.parts):
         return path
@@ -175,7 +174,7 @@ def _corner(
     l_a, l_b = length(before, space.weights), length(after, space.weights)
     if min(l_a, l_b) < 1e-6:
         return None
-    # Half of what lies ahead is left for the next corner; all of what is left behind may be used.
+    # The curve ahead keeps half of its length for the next corner; the curve behind may be used up.
     size = min(radius, 0.9 * l_a, 0.5 * l_b)
     while size > smallest:
         a, b = 1.0 - size / l_a, size / l_b
@@ -187,17 +186,17 @@ def _corner(
 
 
 def _bend(space: FreeSpace, before: WayCurve, after: WayCurve, a: float, b: float, pieces: int) -> WayCurve:
-    """From `before` at a to `after` at b, tangent to both: cubic Hermite in q, as a chain."""
+    """A cubic Hermite curve in q, as a chain, from `before` at a to `after` at b, tangent to both."""
     h = 1e-4
     start, near = samples(before, [a, a + h * (1.0 - a)])
     far, end = samples(after, [b - h * b, b])
     v_a = space.steering.difference(start, near) / h
     v_b = space.steering.difference(far, end) / h
-    # Quadratic where both sides are straight: each handle reaches the corner itself for two thirds.
+    # Quadratic if both sides are straight: each handle reaches two thirds of the way to the corner.
     finish = start + space.steering.difference(start, end)
     s = np.linspace(0.0, 1.0, pieces + 1)[:, None]
     p1, p2 = start + 2.0 / 3.0 * v_a, finish - 2.0 / 3.0 * v_b
     Q = space.steering.tied((1 - s) ** 3 * start + 3 * (1 - s) ** 2 * s * p1 + 3 * (1 - s) * s**2 * p2 + s**3 * finish)
-    # Places go with the length, so that nobody who passes from a straight curve into the corner feels a jolt.
+    # The parameter is proportional to length, so that the speed is continuous where the corner begins and ends.
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(Q, axis=0) * space.weights, axis=1))])
     return WayCurve(np.ascontiguousarray(Q), along / along[-1])

@@ -1,8 +1,8 @@
-"""PathTiming: a path becomes a motion that is as fast as limits on speed and acceleration allow.
+"""PathTiming: turns a path into a motion that is as fast as limits on speed and acceleration allow.
 
-Along a path q(s) with s' = √x, limits are linear in u = s'' and x: |q_s| √x ≤ speed and |q_s u + q_ss x| ≤ acceleration.
-Backward from rest at the end, the largest x from which one can still stop is found place by place; forward, u is always the
-largest that keeps below (reachability analysis, Pham and Pham 2018). Corners, where q_s jumps, are passed at rest.
+Along a path q(s), with s' = √x and s'' = u, limits are linear in u and x: |q_s| √x ≤ speed and |q_s u + q_ss x| ≤ acceleration.
+A backward pass from rest at the end finds, place by place, the largest x from which one can still stop. A forward pass then takes
+the largest u that stays below it (reachability analysis, Pham and Pham 2018). Corners, where q_s jumps, are passed at rest.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ Limit = ArrayLike | Mapping[str, float]
 
 @dataclass(frozen=True)
 class PathTimingOptions:
-    """How finely a path is looked at, and what counts as a corner."""
+    """Sampling of the path, and the definition of a corner."""
 
     spacing: float = 0.02
-    """Between places where limits are asked for [weighted m]."""
+    """Distance between places at which limits are applied [weighted m]."""
     fewest: int = 64
     """The least number of places on a smooth part of the path."""
     most: int = 20_000
     """The largest number of places on a smooth part of the path."""
     rate: float = 120.0
-    """Samples that are checked against the limits [1/s]."""
+    """Rate of the samples that are checked against the limits [1/s]."""
     corner: float = 0.02
-    """A turn of the path's direction, within a thousandth of it, at which the path is passed at rest [rad]."""
+    """The path stops where its direction turns by more than this, over a thousandth of its length [rad]."""
     inner_corner: float = 0.3
-    """The same between the straight pieces of one curve [rad]; pieces of a round corner turn less."""
+    """The same between straight pieces of one curve [rad]; pieces of a round corner turn less."""
 
 
 @dataclass(frozen=True, eq=False)
 class PathTiming:
-    """When the path is where: `place` [weighted m] and its `rate` at the times `t` [s]; the rate is linear in between."""
+    """The `place` on a path [weighted m] and its `rate` at times `t` [s]; the rate is linear in between."""
 
     path: Path
     t: Array
@@ -56,11 +56,11 @@ class PathTiming:
 
     @property
     def duration(self) -> float:
-        """Of the whole path [s]."""
+        """Duration of the whole path [s]."""
         return float(self.t[-1])
 
     def motion(self, dt: float = 1 / 60) -> Motion:
-        """A motion with samples every `dt` [s], or a little less, all on the path; raises BunrakuError for a bad `dt`."""
+        """A motion with samples every `dt` [s] or slightly less, all on the path; raises BunrakuError if `dt` is not positive."""
         if not 0.0 < dt < math.inf:
             raise BunrakuError(f"dt = {dt} s\n  advice: give a positive number of seconds")
         return self.samples(max(math.ceil(self.duration / dt - 1e-9), 1) + 1)
@@ -83,28 +83,28 @@ def timed(
 ) -> PathTiming:
     """The fastest timing of a `path` within limits, at rest at both ends and at corners.
 
-    speed: of every variable [m/s or rad/s]: one number, one for each, or a mapping by name; who is not named has the limit 1.
+    speed: of every variable [m/s or rad/s]: one number, one for each, or a mapping by name; names not given have the limit 1.
     acceleration: the same [m/s² or rad/s²].
-    options: how finely the path is looked at.
-    Raises BunrakuError for a path of length zero, limits that are not positive, or a path on which no speed keeps them.
+    options: sampling of the path.
+    Raises BunrakuError for a path of length zero, for limits that are not positive, or if no speed along the path satisfies them.
     """
     v, a = (_limit(path, limit, what) for limit, what in ((speed, "speed"), (acceleration, "acceleration")))
     if path.length < 1e-9:
-        raise BunrakuError("start and goal are the same: there is no way to time\n  advice: give a goal that is elsewhere")
+        raise BunrakuError("start and goal are the same: there is no path to time\n  advice: give another goal")
     parts = [np.zeros((1, 3))]
     for start, end in _smooth_parts(path, options):
         own = _fastest(path, start, end, v, a, options)[1:]
         own[:, 0] += parts[-1][-1, 0]
         parts.append(own)
     timing = PathTiming(path, *np.concatenate(parts).T)
-    # Between places limits may be passed by a little: what samples show decides, and time is stretched.
+    # Between places limits may be exceeded a little. Check samples, and stretch time accordingly.
     excess = _excess(timing, v, a, options.rate)
     slower = math.sqrt(max(excess, 1.0))
     return PathTiming(path, slower * timing.t, timing.place, timing.rate / slower)
 
 
 def _excess(timing: PathTiming, v: Array, a: Array, rate: float) -> float:
-    """How far limits are passed, as the factor by which accelerations are too large."""
+    """The factor by which accelerations exceed their limits."""
     t = np.linspace(0.0, timing.duration, max(int(rate * timing.duration), 8))
     Q = timing.at(t)
     speed = np.diff(Q, axis=0) / t[1]
@@ -152,14 +152,14 @@ def _fastest(path: Path, start: float, end: float, v: Array, a: Array, options: 
     s = np.linspace(start, end, n)
     Q = path.sample(s)
     h = s[1] - s[0]
-    # Ways from place to place, and how they change at each: limits hold for what samples show.
+    # Differences from place to place, and of these: the limits then hold for the samples.
     q_s = np.gradient(Q, h, axis=0, edge_order=2)
     q_ss = np.zeros_like(Q)
     q_ss[1:-1] = (Q[2:] - 2.0 * Q[1:-1] + Q[:-2]) / (h * h)
     x = np.empty(n)
     if not profile(q_s, q_ss, v, a, h, x):
-        raise BunrakuError("no speed along the path keeps the limits\n  advice: larger accelerations")
+        raise BunrakuError("no speed along the path satisfies the limits\n  advice: allow larger accelerations")
     root = np.sqrt(x)
-    # With u constant from place to place, the mean of both speeds is the speed in between.
+    # u is constant from place to place, so the mean speed between two places is the mean of theirs.
     t = np.concatenate([[0.0], np.cumsum(2.0 * h / np.maximum(root[1:] + root[:-1], 1e-9))])
     return np.stack([t, s, root], 1)

@@ -1,4 +1,4 @@
-"""Roadmap: configurations, and curves between them that are known to be free; searched, changed, saved and loaded."""
+"""Roadmap: configurations, and free curves between them; can be searched, changed, saved and loaded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Attachment:
-    """A node that a configuration sees, and how far it is."""
+    """A node that a configuration sees (the curve between them is proven free), and its distance."""
 
     node: int
     length: float
@@ -39,7 +39,7 @@ class Roadmap:
     """A graph of configurations in a free `space`. Edges are curves steered from their first node to their second."""
 
     version: ClassVar[int] = 1
-    """Of the file format."""
+    """Version of the file format."""
 
     def __init__(self, space: FreeSpace) -> None:
         self.space = space
@@ -56,22 +56,22 @@ class Roadmap:
 
     @property
     def nodes(self) -> Array:
-        """Configurations (n, n_q)."""
+        """Configurations of the nodes (n, n_q)."""
         return self._Q[: len(self)]
 
     @property
     def guards(self) -> Ints:
-        """Indices of the guards: nodes that no guard saw when they were added. The others connect guards."""
+        """Indices of the guards: nodes that no guard saw when they were added. All other nodes connect guards."""
         return np.flatnonzero(self._guard)
 
     @property
     def edges(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of nodes, in the direction in which their curve is steered."""
+        """Pairs of nodes, in the direction in which their curve was steered."""
         return tuple(self._edges)
 
     @property
     def component(self) -> Ints:
-        """Which component each node belongs to."""
+        """The connected component of each node."""
         if self._label is None:
             _, label = connected_components(self._matrix(len(self)), directed=False)
             self._label = label.astype(np.int64)
@@ -102,7 +102,7 @@ class Roadmap:
             self._label[self._label == self._label[j]] = self._label[i]
 
     def remove_edge(self, i: int, j: int) -> None:
-        """Removes the edge between nodes `i` and `j` for good: it is not learnt again. Raises BunrakuError where there is none."""
+        """Removes the edge between nodes `i` and `j` permanently: it is never added again. Raises BunrakuError if there is none."""
         if (i, j) not in self._edges:
             i, j = j, i
         if (i, j) not in self._edges:
@@ -116,7 +116,7 @@ class Roadmap:
         return (i, j) in self._barred or (j, i) in self._barred
 
     def add_path(self, path: Path) -> list[int]:
-        """Adds a free `path`: its waypoints as nodes, unless they are there, its curves as edges. Returns its nodes."""
+        """Adds a free `path`: its waypoints as nodes, if they are new, and its curves as edges. Returns its nodes."""
         out: list[int] = []
         for k, q in enumerate(path.waypoints):
             node = self._same(self.space.configuration(q, "waypoint"))
@@ -128,8 +128,8 @@ class Roadmap:
         return out
 
     def _keep(self, i: int, j: int, known: WayCurve) -> None:
-        """Adds an edge between two nodes that a free curve joins, if what is steered between them is that curve or free itself."""
-        if self.space.steering.straight:  # straight is straight either way
+        """Adds an edge between two nodes that a free curve joins, if the steered curve between them is the same or also free."""
+        if self.space.steering.straight:  # a straight curve is the same in both directions
             self.add_edge(i, j)
             return
         for a, b, curve in ((i, j, known), (j, i, reversed_curve(known))):
@@ -150,7 +150,7 @@ class Roadmap:
     # -- searching ---------------------------------------------------------------------------------------------------
 
     def seen_from(self, q: Array, *, tries: int = 40, enough: int = 2) -> list[Attachment]:
-        """Nodes that `q` sees, near ones first: `enough` of them in each component, after at most `tries` looks."""
+        """Nodes that `q` sees, near ones first: `enough` of them in each component, after at most `tries` curve checks."""
         if not len(self):
             return []
         away = self.space.distances(q, self.nodes)
@@ -170,9 +170,9 @@ class Roadmap:
         return out
 
     def search(self, start: Array, goal: Array, *, tries: int = 40) -> Path | None:
-        """The shortest path through the roadmap from `start` to `goal`, both free; None where it does not connect them.
+        """The shortest path through the roadmap from `start` to `goal`, both free; None if it does not connect them.
 
-        tries: the most nodes that each of the two looks at.
+        tries: maximum number of curve checks for each of the two.
         """
         direct = self.space.curve(start, goal)
         if self.space.free_along(direct):
@@ -195,7 +195,7 @@ class Roadmap:
         return Path(self.space, tuple(curves))
 
     def edge_curve(self, i: int, j: int) -> WayCurve:
-        """The curve of the edge from node `i` to `j`, whichever way it was steered; raises BunrakuError where there is none."""
+        """The curve of the edge from node `i` to `j`, in either direction; raises BunrakuError if there is none."""
         if (i, j) in self._edges:
             return self.space.curve(self.nodes[i], self.nodes[j])
         if (j, i) in self._edges:
@@ -205,7 +205,7 @@ class Roadmap:
     # -- files -------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes an NPZ file to `path`, whole or not at all."""
+        """Writes an NPZ file to `path`, atomically."""
         edges = np.array(list(self._edges), np.int64).reshape(-1, 2)
         barred = np.array(sorted(self._barred), np.int64).reshape(-1, 2)
         about = json.dumps({"version": self.version, "space": self.space.text, "scene": scene_hash(self.space)})
@@ -222,7 +222,7 @@ class Roadmap:
 
 
 def same_curve(a: WayCurve, b: WayCurve) -> bool:
-    """Whether curves `a` and `b` are the same but for rounding and whole turns."""
+    """Whether curves `a` and `b` are the same, up to rounding and full turns."""
     if a.Q.shape != b.Q.shape or not np.array_equal(a.bends, b.bends) or np.abs(a.knots - b.knots).max() > 1e-12:
         return False
     off = a.Q - b.Q
@@ -231,9 +231,9 @@ def same_curve(a: WayCurve, b: WayCurve) -> bool:
 
 
 def load(path: str | PathLike[str], space: FreeSpace) -> Roadmap:
-    """The roadmap in the file `path`, for a `space`.
+    """Loads the roadmap in the file `path` for a `space`.
 
-    Where the scene or the shapes have changed since it was saved, edges are proven again or dropped. Raises FileError for a broken
+    If the scene or the shapes have changed since it was saved, edges are proven again or dropped. Raises FileError for a broken
     file, or one of another figure or steering.
     """
     about, arrays = _read(path)
@@ -245,9 +245,9 @@ def load(path: str | PathLike[str], space: FreeSpace) -> Roadmap:
     roadmap = Roadmap(space)
     nodes, guard, edges, lengths, barred = (arrays[key] for key in ("nodes", "guard", "edges", "lengths", "barred"))
     if nodes.shape != (len(guard), space.n) or edges.shape != (len(lengths), 2) or not np.isfinite(nodes).all():
-        raise _bad_file(path, "its arrays do not fit each other")
+        raise _bad_file(path, "its arrays have inconsistent shapes")
     if len(edges) and not (edges.min() >= 0 and edges.max() < len(nodes)):
-        raise _bad_file(path, "an edge leads to no node")
+        raise _bad_file(path, "an edge refers to a node that does not exist")
     for q, own in zip(nodes, guard, strict=True):
         roadmap.add_node(q, guard=bool(own))
     same = about.get("scene") == scene_hash(space)

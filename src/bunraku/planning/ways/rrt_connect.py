@@ -24,28 +24,28 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ConnectOptions:
-    """How two trees grow toward each other."""
+    """Numbers that tune two trees that grow toward each other."""
 
     stride: float = 1.5
-    """The most that a branch grows at a time [weighted m]."""
+    """Maximum length of a new branch [weighted m]."""
     batch: int = 32
-    """Targets between two looks at the clock."""
+    """Targets between two checks of the clock."""
     look: float = 0.4
-    """Distance of the samples at which a straight branch is looked at before it is proven, at first [weighted m]."""
+    """Initial distance between the samples at which a straight branch is checked before it is proven [weighted m]."""
     finest: float = 0.02
-    """The least such distance; it is halved whenever a proof fails [weighted m]."""
+    """Smallest such distance; the distance is halved whenever a proof fails [weighted m]."""
 
 
 @dataclass
 class WayTree:
-    """Configurations that the root sees along curves."""
+    """Configurations, each joined to its parent by a curve."""
 
     space: FreeSpace
     Q: Array
     parent: NDArray[np.int64]
     count: int = 1
     curves: dict[int, WayCurve] = field(default_factory=dict)
-    """Curves from the parent by node, where they are not what would be steered again."""
+    """The curve from its parent, by node; nodes without one are joined by the steered curve."""
 
     @property
     def nodes(self) -> Array:
@@ -56,12 +56,12 @@ class WayTree:
         return self.count
 
     def make_room(self) -> None:
-        """Doubles the room for nodes."""
+        """Doubles the capacity."""
         self.Q = np.concatenate([self.Q, np.empty_like(self.Q)])
         self.parent = np.concatenate([self.parent, np.empty_like(self.parent)])
 
     def add(self, parent: int, curve: WayCurve) -> int:
-        """Adds the end of a free `curve` from node `parent`, and returns its index."""
+        """Adds the end of a free `curve` from node `parent` as a node, and returns its index."""
         n = self.count
         if n == len(self.Q):
             self.make_room()
@@ -98,7 +98,7 @@ class Growth:
 
     @property
     def nodes(self) -> int:
-        """Of both trees."""
+        """Number of nodes of both trees."""
         return len(self.trees[0]) + len(self.trees[1])
 
 
@@ -106,23 +106,24 @@ def connect(
     space: FreeSpace, start: Array, goal: Array, *, seed: int = 0, seconds: float = 10.0, nodes: int = 100_000,
     options: ConnectOptions = ConnectOptions(), progress: Listener | None = None,
 ) -> Growth:  # fmt: skip
-    """A path between two free configurations, or how far the trees got.
+    """A path between two free configurations, found by two trees.
 
-    space: with curves, distances and proofs.
+    space: the free space.
     start, goal: free configurations (n_q,).
-    seed: of the random targets.
-    seconds: processor time that the search may take [s].
-    nodes: the most of both trees together.
-    options: how the trees grow.
-    progress: hears of the trees after every few targets.
-    Returns the path, every curve of which is proven free, or None and why. Ctrl-C ends the search and keeps the trees.
+    seed: seed of the random targets.
+    seconds: budget of processor time [s].
+    nodes: maximum number of nodes of both trees together.
+    options: numbers that tune the trees.
+    progress: called with the state of the trees after every batch of targets.
+    Returns the trees and the path, every curve of which is proven free; without a path, the outcome says why. Ctrl-C ends the
+    search and keeps the trees.
     """
     rng = np.random.default_rng(seed)
     trees = (_tree_at(space, start), _tree_at(space, goal))
     turns = _StraightGrowth(space, options).turns if space.steering.straight else _steered
     stride = options.stride
-    turns(space, trees, np.empty((0, space.n)), stride, 0)  # what must be compiled is compiled before the clock starts
-    begun, spent = time.perf_counter(), worked()  # what others do at the same time does not shorten the search
+    turns(space, trees, np.empty((0, space.n)), stride, 0)  # compiles kernels before the clock starts
+    begun, spent = time.perf_counter(), worked()  # processor time, so that other processes do not shorten the search
 
     def ended(outcome: Outcome, path: Path | None = None) -> Growth:
         return Growth(outcome, path, trees, time.perf_counter() - begun)
@@ -141,7 +142,7 @@ def connect(
 
 
 class _StraightGrowth:
-    """Grows straight branches: one kernel call for all targets. Branches are sampled first, and proven once they make a path."""
+    """Grows straight branches with one kernel call for all targets. Branches are only sampled; those of a path are then proven."""
 
     def __init__(self, space: FreeSpace, options: ConnectOptions) -> None:
         self.space, self.look, self.finest = space, options.look, options.finest
@@ -172,7 +173,7 @@ class _StraightGrowth:
             return None, here
 
     def _prove(self, tree: WayTree, k: int, known: set[int]) -> bool:
-        """Whether every curve from the root to a node is free; where one is not, all that grew from it is given up."""
+        """Whether every curve from the root to a node is free; if one is not, all nodes that grew from it are dropped."""
         chain = []
         while k > 0:
             chain.append(k)
@@ -185,7 +186,7 @@ class _StraightGrowth:
                 dead[node] = True
                 for child in range(node + 1, len(tree)):
                     dead[child] = dead[tree.parent[child]]
-                tree.nodes[dead] = 1e30  # far from everything, and so nearest to nothing
+                tree.nodes[dead] = 1e30  # far from everything, so never a nearest node
                 return False
             known.add(node)
         return True
@@ -194,7 +195,7 @@ class _StraightGrowth:
 def _steered(
     space: FreeSpace, trees: tuple[WayTree, WayTree], targets: Array, stride: float, here: int
 ) -> tuple[tuple[int, int] | None, int]:
-    """Grows branches of any curves, target by target."""
+    """Grows branches of arbitrary curves, one target at a time."""
     for target in targets:
         reached = _extend(space, trees[here], target, stride)
         if reached is not None:
@@ -206,7 +207,7 @@ def _steered(
 
 
 def _extend(space: FreeSpace, tree: WayTree, target: Array, stride: float, near: int = -1) -> int | None:
-    """One stride toward the target; the new node."""
+    """Grows one stride toward the target; returns the new node, None if the curve is not free."""
     if near < 0:
         near = int(np.argmin(space.distances(target, tree.nodes)))
     curve = space.curve(tree.Q[near], target)
@@ -219,7 +220,7 @@ def _extend(space: FreeSpace, tree: WayTree, target: Array, stride: float, near:
 
 
 def _reach(space: FreeSpace, tree: WayTree, target: Array, stride: float) -> int | None:
-    """Strides toward the target until it is reached, which returns its node, or until something is in the way."""
+    """Grows strides toward the target until it is reached or something is in the way; returns the target's node, or None."""
     near = int(np.argmin(space.distances(target, tree.nodes)))
     while True:
         reached = _extend(space, tree, target, stride, near)
@@ -231,6 +232,6 @@ def _reach(space: FreeSpace, tree: WayTree, target: Array, stride: float) -> int
 
 
 def _joined(space: FreeSpace, trees: tuple[WayTree, WayTree], a: int, b: int) -> Path:
-    """The path from root to root through nodes a and b, which met."""
+    """The path from root to root through nodes a and b, where the trees met."""
     back = [reversed_curve(curve) for curve in trees[1].branch(b)[::-1]]
     return Path(space, tuple(trees[0].branch(a) + back))

@@ -1,9 +1,9 @@
-"""Steering: the curve from one configuration to another, part by part.
+"""Steering: the curve from one configuration to another, composed of parts.
 
     steering = Steering(figure, Bezier("walker_x", "walker_y", "walker_turn"), Differential("cart_x", "cart_y", "cart_turn"))
     curve = steering.curve(q_a, q_b)
 
-Variables that no part names go straight, angles without limits the short way round. Every part arrives at s = 1 together.
+Variables that no part names move straight; angles without limits take the shorter way. All parts arrive together, at s = 1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Planar:
-    """Three variables of something that moves on the floor."""
+    """The three variables (x, y, heading) of something that moves on the floor."""
 
     x: str
     y: str
@@ -33,14 +33,14 @@ class Planar:
 
 @dataclass(frozen=True)
 class Holonomic(Planar):
-    """Rolls anywhere: straight, turning evenly."""
+    """Moves in any direction: a straight line, turning evenly."""
 
 
 @dataclass(frozen=True)
 class Bezier(Planar):
-    """Walks along a Bézier curve of third degree that leaves and arrives along the heading; backward where that is shorter.
+    """Walks along a cubic Bézier curve that leaves and arrives along the heading; backward if that is shorter.
 
-    Within `step` [m] people step sideways and turn on the spot instead.
+    For targets within `step` [m], it steps sideways and turns on the spot instead.
     """
 
     step: float = 0.3
@@ -49,16 +49,19 @@ class Bezier(Planar):
 
 @dataclass(frozen=True)
 class Differential(Planar):
-    """Two driven wheels: turns on the spot, drives straight, forward or backward, and turns again.
+    """Differential drive: turns on the spot, drives straight, forward or backward, and turns again.
 
-    `lever` [m] weighs a radian of turning against a metre of driving.
+    `lever` [m]: a turn of one radian counts as this length of driving.
     """
 
     lever: float = 0.3
 
 
 class Steering:
-    """Curves between configurations of a `figure`; `parts` are what does not go straight. Raises BunrakuError where parts clash."""
+    """Curves between configurations of a `figure`. `parts` are the groups of variables that do not move straight.
+
+    Raises BunrakuError if two parts use the same variable, or if a heading has limits.
+    """
 
     def __init__(self, figure: Figure, *parts: Planar) -> None:
         self.figure, self.parts = figure, parts
@@ -72,7 +75,7 @@ class Steering:
             raise BunrakuError("two parts steer one variable\n  advice: each variable belongs to one part at most")
         for part, own in zip(parts, self._places, strict=True):
             if isinstance(part, Bezier | Differential) and not self.wraps[own[2]]:
-                raise BunrakuError(f"{part.heading} does not turn freely\n  advice: a heading has no limits")
+                raise BunrakuError(f"{part.heading} has limits\n  advice: a heading must turn freely")
 
     @property
     def straight(self) -> bool:
@@ -80,16 +83,16 @@ class Steering:
         return not self.parts
 
     def tied(self, Q: Array) -> Array:
-        """Configurations `Q` (…, n_q), with variables that depend on others set accordingly; here there are none."""
+        """Configurations `Q` (…, n_q) with dependent variables computed from the others; there are none here."""
         return Q
 
     def difference(self, a: ArrayLike, b: ArrayLike) -> Array:
-        """`b` − `a`, angles the short way round; both broadcast."""
+        """`b` − `a`, with angles the shorter way; both broadcast."""
         out = np.asarray(b, float) - np.asarray(a, float)
         return np.asarray(out - math.tau * np.rint(out * self.per_turn))
 
     def curve(self, q_a: Array, q_b: Array) -> WayCurve:
-        """The curve from `q_a`; it ends in `q_b` up to whole turns."""
+        """The curve from `q_a` to `q_b`; the end differs from `q_b` by full turns at most."""
         ends = np.empty((2, len(q_a)))
         ends[0] = q_a
         np.add(q_a, self.difference(q_a, q_b), out=ends[1])
@@ -117,7 +120,7 @@ class Steering:
         return WayCurve(Q, knots, **bent)
 
     def cut(self, curve: WayCurve, s: float) -> WayCurve:
-        """The curve that is steered from the start of a `curve` to its place `s`, from 0 to 1."""
+        """The steered curve from the start of a `curve` to its place `s`, from 0 to 1."""
         if len(curve.Q) == 2 and not len(curve.bends):
             return WayCurve(np.stack([curve.Q[0], curve.Q[0] + s * (curve.Q[1] - curve.Q[0])]))
         return self.curve(curve.Q[0], samples(curve, s))
@@ -132,7 +135,7 @@ def samples(curve: WayCurve, s: ArrayLike) -> Array:
 
 
 def reversed_curve(curve: WayCurve) -> WayCurve:
-    """A `curve` from its end to its start, facing as before."""
+    """A `curve` from its end to its start, with the same headings."""
     bends = curve.bends.copy()
     bends[:, 3] = 1 - bends[:, 3]
     Q, knots, control = (np.ascontiguousarray(x) for x in (curve.Q[::-1], 1.0 - curve.knots[::-1], curve.control[:, ::-1]))
@@ -149,7 +152,7 @@ def part_of(curve: WayCurve, start: float, end: float) -> WayCurve:
 
 
 def length(curve: WayCurve, weights: ArrayLike, *, count: int = 17) -> float:
-    """Length of a `curve` with `weights` of the variables (n_q,): straight pieces exactly, bends by `count` samples."""
+    """Length of a `curve` with `weights` of the variables (n_q,): exact for straight pieces, from `count` samples for bends."""
     w = np.asarray(weights, float)
     if len(curve.Q) == 2 and not len(curve.bends):
         return math.sqrt(float((((curve.Q[1] - curve.Q[0]) * w) ** 2).sum()))
@@ -158,7 +161,7 @@ def length(curve: WayCurve, weights: ArrayLike, *, count: int = 17) -> float:
 
 
 def _bezier(part: Bezier, ends: Array) -> tuple[Array, int] | None:
-    """Control points, and whether the curve is walked backward; None where a few steps will do."""
+    """Control points, and whether the curve is walked backward; None if the target is within `step`."""
     p_a, p_b = ends[0, :2], ends[1, :2]
     size = float(np.linalg.norm(p_b - p_a))
     if size <= part.step:

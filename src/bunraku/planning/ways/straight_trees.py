@@ -1,6 +1,6 @@
-"""Two trees of straight curves, grown by one kernel: what `connect` does where nothing needs steering.
+"""RRT-Connect with straight curves in one kernel: used by `connect` if nothing needs steering.
 
-Most branches lead nowhere, so they are only looked at here and there; the few that make a path are proven afterwards.
+Most branches lead nowhere, so they are only checked at samples; the few that form a path are proven afterwards.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _nearest(Q, n, target, per_turn, weights):
 
 @inline
 def _aim(q, target, per_turn, weights, stride, end):
-    """Writes the end of the straight curve toward a target, at most a stride long; its length, and whether it arrives."""
+    """Writes the end of the straight curve toward a target, at most one stride long. Returns its length and whether it arrives."""
     total = 0.0
     for i in range(target.shape[0]):
         d = target[i] - q[i]
@@ -64,7 +64,7 @@ def _aim(q, target, per_turn, weights, stride, end):
 
 @inline
 def _looks_free(world, bodies, links, margin, q, end, parts, sample, ok):
-    """Whether the end is free, and what lies at equal parts of the way there, coarse to fine."""
+    """Whether the end is free, and samples at equal distances on the line to it, coarse to fine."""
     step = parts
     while step >= 1:
         for k in range(step, parts + 1, 2 * step if step < parts else step):
@@ -87,10 +87,10 @@ def _within(q, lower, upper):
 
 @kernel
 def grow(world, bodies, links, margin, metric, trees, counts, targets, stride, look, here, ends):
-    """Grows the trees toward targets in turns, and each time the other toward what was reached.
+    """Grows the trees in alternation: one toward a target, then the other toward the node that the first reached.
 
-    `metric` is (per_turn, weights, lower, upper); `trees` are (Q, parent, Q, parent) with counts[0] and counts[1] nodes; `look`
-    is how far apart samples may be; `ends` will hold the two nodes that met. Returns what happened and whose turn it is.
+    `metric` is (per_turn, weights, lower, upper); `trees` are (Q, parent, Q, parent) with counts[0] and counts[1] nodes; `look` is
+    the largest distance between samples; `ends` receives the two nodes that met. Returns a GrowthStatus and whose turn it is.
     """
     per_turn, weights, lower, upper = metric
     n = targets.shape[1]
@@ -98,7 +98,7 @@ def grow(world, bodies, links, margin, metric, trees, counts, targets, stride, l
     for t in range(targets.shape[0]):
         for i in range(n):
             goal[i] = targets[t, i]
-        for turn in range(2):  # this tree toward the target, then the other toward what this one reached
+        for turn in range(2):  # first this tree toward the target, then the other toward the node that this one reached
             side = here if turn == 0 else 1 - here
             Q, parent = (trees[0], trees[1]) if side == 0 else (trees[2], trees[3])
             near = _nearest(Q, counts[side], goal, per_turn, weights)

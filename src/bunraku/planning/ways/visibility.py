@@ -1,8 +1,8 @@
-"""Visibility roadmaps: few nodes that see much (Siméon, Laumond and Nissoux, 2000).
+"""Visibility roadmaps: few nodes that cover much space (Siméon, Laumond and Nissoux, 2000).
 
-A free sample that no guard sees becomes a guard; one that sees guards of several components becomes a connector and joins
-them; any other is dropped. After enough samples in a row that brought no new guard, the roadmap most likely covers the
-free space.
+One configuration sees another if the curve between them is free. A free sample that no guard sees becomes a guard. One that sees
+guards of several components becomes a connector and joins them. Any other is dropped. After many samples in a row without a new
+guard, the roadmap most likely covers the free space.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Learning:
-    """What was learnt, and how it ended."""
+    """What was added to the roadmap, and the outcome."""
 
     samples: int
-    """Free samples that were drawn."""
+    """Number of free samples drawn."""
     guards: int
     connectors: int
     components: int
     failures: int
-    """Free samples in a row that some guard saw."""
+    """Number of free samples in a row that some guard saw."""
     outcome: Outcome = BUDGET_SPENT
 
     @property
@@ -46,14 +46,14 @@ def learn(
 ) -> Learning:  # fmt: skip
     """Adds guards and connectors to a `roadmap`, in place.
 
-    roadmap: to add to.
-    seed: of the random samples; the same seed makes the same roadmap of the same roadmap, and less time makes a part of it.
-    failures: learning ends after so many free samples in a row that some guard saw.
-    guards: learning ends when the roadmap has so many.
-    seconds: processor time that it may take [s].
-    looks: each sample looks at so many of the nearest guards of each component, and at looks² in all.
-    progress: hears how far it is.
-    Returns what was learnt and how it ended. Ctrl-C ends it and keeps what was learnt.
+    roadmap: the roadmap.
+    seed: of the random samples. The same seed extends the same roadmap in the same way; with less time, by fewer of the same nodes.
+    failures: learning ends after this number of free samples in a row that some guard saw.
+    guards: learning ends when the roadmap has this number of guards.
+    seconds: budget of processor time [s].
+    looks: each sample is checked against this number of nearest guards in each component, and against looks² in total.
+    progress: called with the state of learning.
+    Returns what was added and the outcome. Ctrl-C ends learning and keeps what was added.
     """
     space, begun = roadmap.space, worked()
     rng = np.random.default_rng([seed, len(roadmap)])
@@ -87,7 +87,7 @@ def learn(
 
 
 def _seen_guards(roadmap: Roadmap, q: Array, looks: int) -> list[int]:
-    """The nearest guard that q sees of each component."""
+    """The nearest guard that q sees in each component."""
     guards = roadmap.guards
     if not len(guards):
         return []

@@ -43,7 +43,7 @@ def still(
 def save_stills(done: Carry, path: str | os.PathLike[str], *, count: int = 6, size: tuple[int, int] = (640, 420)) -> None:
     """Writes a sheet of `count` moments of a result `done`, each of this `size` [pixels], to a PNG file at `path`.
 
-    Raises BunrakuError where there is no motion.
+    Raises BunrakuError if there is no motion.
     """
     motion = moved(done)
     scene = _without_ceiling(done.errand.scene)

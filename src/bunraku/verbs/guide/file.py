@@ -88,7 +88,7 @@ class GuideOrder(Order):
         physics: simulate the robot in MuJoCo
         seconds: how long to go on after the last input [s]
 
-        Raises FileError where a file cannot be read, or the log is one of another humanoid.
+        Raises FileError if a file cannot be read, or the log is one of another humanoid.
         """
         own = humanoid_named(humanoid)
         return cls(own, log_for(own, log), None if scene is None else load_scene(scene), physics, seconds)

@@ -49,7 +49,7 @@ class Guided(Result):
 
     outcome: Outcome
     motion: Motion | None
-    """What was played, or in physics what the robot measured; None where nothing was."""
+    """What was played, or in physics what the robot measured; None if nothing was."""
     scene: Scene
     seconds: Mapping[str, float]
     """Processor time of each stage [s]."""
@@ -87,8 +87,8 @@ def guide(
     progress: is called with the stage "guiding"
 
     Returns a `Guided`. Its outcome is not ok if a command was refused or, in physics, the robot fell. After a refusal the humanoid
-    comes to rest and obeys later inputs; a fall ends the motion. Ctrl-C ends it with the motion so far. Raises FileError where a
-    file cannot be read, and BunrakuError where inputs are out of order.
+    comes to rest and obeys later inputs; a fall ends the motion. Ctrl-C ends it with the motion so far. Raises FileError if a
+    file cannot be read, and BunrakuError if inputs are out of order.
     """
     advice = 'give "humanoid", a humanoid file, or what load_humanoid(…) gives'
     require_kind("humanoid", humanoid, (Humanoid, str, os.PathLike), expected="a Humanoid or a file", advice=advice)
@@ -203,7 +203,7 @@ def entry(humanoid: str, scene: Path | None = None, *, physics: bool = False, jo
 
 
 def joysticks() -> Iterator[tuple[str, str]]:
-    """Numbers and names of the joysticks of this machine; raises BunrakuError where there is none."""
+    """Numbers and names of the joysticks of this machine; raises BunrakuError if there is none."""
     names = plugged_in()
     if not names:
         raise BunrakuError("no joystick is plugged in\n  advice: plug one in, or drive from the browser by gamepad or keys")

@@ -121,7 +121,7 @@ def _not_negative(node: Node) -> float:
 
 
 def limits_of(node: Node | None, figure: Figure, folder: Path) -> Limits | None:
-    """The limits of `figure` that stand at `node`, with a scene from `folder`; None where there are none.
+    """The limits of `figure` that stand at `node`, with a scene from `folder`; None if there are none.
 
     Raises FileError at the first mistake.
     """

@@ -132,7 +132,7 @@ class OptimizeOrder(Order):
 
 
 def _reference(root: Node, figure: Figure, folder: Path, dt: float) -> Motion | None:
-    """A reference from the motion that the file imitates; None where it imitates none."""
+    """A reference from the motion that the file imitates; None if it imitates none."""
     node = root.get("imitate")
     if node is None:
         return None

@@ -43,7 +43,7 @@ def plan(
     cluster: address of a Dask scheduler whose workers are used, or "local" to start one; None uses processes here.
     seed: of the random numbers; None is 0.
     progress: hears how far the search is.
-    Returns the plan, accepted by the rechecker; where there is none, its outcome says why. Ctrl-C stops the search and keeps the
+    Returns the plan, accepted by the rechecker; if there is none, its outcome says why. Ctrl-C stops the search and keeps the
     best so far. Raises UnknownName for names that do not exist, BunrakuError for numbers that no search can use.
     """
     require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")

@@ -144,7 +144,7 @@ def start_of(root: Node, figure: Figure, puppeteer: Mapping[str, Curve]) -> Arra
     root: the document, whose word `start` is read.
     figure: whose configuration it is.
     puppeteer: curves of kinematic variables.
-    Raises FileError where the figure cannot settle, or where a variable is set twice.
+    Raises FileError if the figure cannot settle, or where a variable is set twice.
     """
     node = root.get("start")
     held = {name: way(0.0) for name, way in puppeteer.items()}
