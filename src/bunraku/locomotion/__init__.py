@@ -1,1 +1,1 @@
-"""Figures that go somewhere on their own feet."""
+"""Figures that walk, climb, or are guided by an operator."""

@@ -71,7 +71,7 @@ def test_saved_and_loaded(tmp_path):
 def test_what_is_no_library_is_refused(tmp_path):
     (tmp_path / "bad.npz").write_bytes(b"no")
     for name in ("bad.npz", "missing.npz"):
-        with pytest.raises(FileError, match="is no library of cycles"):
+        with pytest.raises(FileError, match="not a library of cycles"):
             load_cycles(tmp_path / name)
     with pytest.raises(BunrakuError, match="no cycle is called 'run'"):
         load_cycles()["run"]

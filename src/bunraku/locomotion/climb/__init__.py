@@ -1,1 +1,1 @@
-"""Climbing: footsteps along a path over surfaces, a gait, the whole motion smoothed, and the adhesion that it takes."""
+"""Climbing: footsteps along a path over surfaces, a gait, smoothing of the whole motion, and the adhesion that it needs."""

@@ -1,10 +1,10 @@
-"""How well feet must stick: the least adhesion that holds a posture, as a linear program.
+"""The smallest adhesion of the feet that holds a posture, by a linear program.
 
-Forces f at the standing feet, with normal n, balance the weight: Σf = −mg, Σ r×f = 0. A foot with adhesion A resists a pull of up
-to A, and has the friction of a foot that is pressed on with A: f_n ≥ −A and |f_t| ≤ μ(f_n + A). A pyramid inside the cone stands
-for it, so the answer is on the safe side. With a `grip` (about tan 30° for geckos), adhesion is directional: a foot sticks only
-while it is dragged along its toes, with grip times the dragging force, and A is the largest force that
-the toes of a foot must bear.
+Forces f at the standing feet balance the weight: Σf = −mg, Σ r×f = 0. A foot with adhesion A, on a surface with normal n, resists a
+pull of up to A, and has the friction of a foot that is pressed on with A: f_n ≥ −A and |f_t| ≤ μ(f_n + A). The friction cone is
+replaced by a pyramid inside it, so the result is conservative. With a finite `grip` (about tan 30° for geckos), adhesion is
+directional: a foot sticks only while it is dragged along its toes, and its adhesion is grip times the dragging force. A is then the
+largest force along the toes of any foot.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class LeastAdhesion:
-    """The least `adhesion` that holds a posture, in weights, and the `forces` (n, 3) that then act on the feet, in weights.
+    """The smallest `adhesion` that holds a posture, and the `forces` (n, 3) that then act on the feet, both in body weights.
 
-    `slope` (3,) [1/m] is the derivative of the adhesion by the place of the centre of mass.
+    `slope` (3,) [1/m] is the derivative of the adhesion by the position of the centre of mass.
     """
 
     adhesion: float
@@ -51,17 +51,17 @@ def hold(
     places: ArrayLike, normals: ArrayLike, centre: ArrayLike, *, friction: float = 1.0,
     gravity: ArrayLike = (0.0, 0.0, -9.81), grip: float = math.inf, toes: ArrayLike | None = None,
 ) -> LeastAdhesion:  # fmt: skip
-    """The least adhesion that holds a body by its feet.
+    """The smallest adhesion that holds a body by its feet.
 
-    places: of the feet (n, 3) [m]
+    places: positions of the feet (n, 3) [m]
     normals: of the surface at each foot (n, 3)
     centre: the centre of mass (3,) [m]
     friction: coefficient of friction
-    gravity: its direction counts (3,) [m/s²]
-    grip: adhesion for each unit of force along the toes; infinite where feet stick in every direction
+    gravity: only its direction matters (3,) [m/s²]
+    grip: adhesion per unit of force along the toes; infinite if feet stick in every direction
     toes: directions of the toes (n, 3); without them `grip` has no effect
 
-    The adhesion is infinite where no adhesion holds.
+    The result is infinite if no adhesion is enough.
     """
     p, n, c = (np.ascontiguousarray(a, float) for a in (places, normals, centre))
     along = np.ascontiguousarray(n if toes is None else toes, float)
@@ -72,8 +72,8 @@ def hold(
 
 @dataclass(frozen=True, eq=False)
 class AdhesionAlong:
-    """At every sample of a motion: the least `adhesion` (T,) in weights, the `critical` foot (T,), which is pulled hardest, and
-    `slopes` (T, 3) [1/m] of the adhesion by the centre of mass."""
+    """At every sample of a motion: the smallest sufficient `adhesion` (T,) in body weights, the `critical` foot (T,), which is
+    pulled hardest, and the derivatives `slopes` (T, 3) [1/m] of the adhesion by the centre of mass."""
 
     adhesion: Array
     critical: NDArray[np.int64]
@@ -87,7 +87,7 @@ class AdhesionAlong:
 
     @property
     def worst(self) -> int:
-        """The sample that needs most adhesion."""
+        """The sample that needs the most adhesion."""
         return int(np.argmax(self.adhesion))
 
     def foot(self, sample: int) -> str:
@@ -102,9 +102,9 @@ def adhesion_along(
     gecko: Gecko, Q: Array, feet: FootPaths, *, friction: float = 1.0, gravity: ArrayLike = (0.0, 0.0, -9.81),
     grip: float = math.inf,
 ) -> AdhesionAlong:  # fmt: skip
-    """The least adhesion along configurations `Q` (T, n_q) of a `gecko` whose `feet` stand and swing as given.
+    """The smallest sufficient adhesion along configurations `Q` (T, n_q) of a `gecko` whose `feet` stand and swing as given.
 
-    `friction`, `gravity` and `grip` are as in `hold`. A swinging foot holds nothing.
+    `friction`, `gravity` and `grip` are as in `hold`. A swinging foot bears no force.
     """
     T = len(Q)
     masses, share = gecko.masses

@@ -1,8 +1,8 @@
-"""Kernels of adhesion: the linear program of one posture and of a whole motion, with its derivative by the centre of mass.
+"""Kernels of adhesion: the linear program for one posture and for a whole motion, with its derivative by the centre of mass.
 
-Each force is a sum of edges of its pyramid, all ≥ 0, and of adhesion: f = Σ λ_k (n + μ e_k) − A n, the same for all feet. With a
-grip, adhesion is directional: f = Σ λ_k (n + μ e_k) + s (toe − grip n), 0 ≤ s ≤ A. A foot then sticks only while it is dragged
-along its toes, and A is the largest force that toes must bear.
+The force on a foot is f = Σ λ_k (n + μ e_k) − A n: edges of the friction pyramid with λ_k ≥ 0, and an adhesion A that is the same
+for all feet. With a finite grip, adhesion is directional: f = Σ λ_k (n + μ e_k) + s (toe − grip n), 0 ≤ s ≤ A. A foot then sticks
+only while it is dragged along its toes, and A is the largest force along the toes of any foot.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PYRAMID_EDGES = 8
 
 @inline
 def edge(normal, k, friction):
-    """Edge k of the pyramid about a normal."""
+    """Edge k of the friction pyramid about a normal."""
     n0, n1, n2 = normal[0], normal[1], normal[2]
     a0, a1, a2 = (0.0, n2, -n1) if abs(n0) < 0.9 else (-n2, 0.0, n0)
     size = math.sqrt(a0 * a0 + a1 * a1 + a2 * a2)
@@ -35,7 +35,7 @@ def edge(normal, k, friction):
 
 @inline
 def stick(normal, toe, grip):
-    """What adhesion adds to the force on a foot."""
+    """The force on a foot per unit of adhesion."""
     if grip == math.inf:
         return -normal[0], -normal[1], -normal[2]
     return toe[0] - grip * normal[0], toe[1] - grip * normal[1], toe[2] - grip * normal[2]
@@ -52,7 +52,7 @@ def put(table, column, f, arm):
 
 @inline
 def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis, forces, slope):
-    """The least adhesion in weights, or infinity; writes forces on the feet (n, 3) and the slope by the centre of mass (3,)."""
+    """The smallest adhesion in weights, or infinity; writes forces on the feet (n, 3) and the slope by the centre of mass (3,)."""
     for i in range(table.shape[0]):
         for j in range(table.shape[1]):
             table[i, j] = 0.0
@@ -61,8 +61,8 @@ def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis,
         length = max(length, math.sqrt((p[i, 0] - centre[0]) ** 2 + (p[i, 1] - centre[1]) ** 2 + (p[i, 2] - centre[2]) ** 2))
     directed = grip < math.inf
     rows = 6 + count if directed else 6
-    own = count * PYRAMID_EDGES  # first column of the adhesions of single feet, if any
-    level = own + count if directed else own  # column of the adhesion that is minimised
+    own = count * PYRAMID_EDGES  # first column of the adhesions s of single feet, with a finite grip
+    level = own + count if directed else own  # column of A, which is minimised
     n = level + 1 + (count if directed else 0)
     last = table.shape[1] - 1
     for i in range(count):
@@ -113,7 +113,7 @@ def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis,
         for i in range(count):
             for k in range(3):
                 forces[i, k] -= adhesion * normals[i, k]
-    # A step δ of the centre adds δ × up to the moments that the forces must balance; the dual prices of the moments give its cost.
+    # Moving the centre by δ adds δ × up to the moments to be balanced; the dual variables of the moments give its effect on A.
     y = (-table[rows, n + 3], -table[rows, n + 4], -table[rows, n + 5])
     slope[0] = (up[1] * y[2] - up[2] * y[1]) / length
     slope[1] = (up[2] * y[0] - up[0] * y[2]) / length
@@ -123,7 +123,7 @@ def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis,
 
 @inline
 def tableau(count):
-    """Arrays for the program of so many feet, with or without a grip."""
+    """Arrays for the linear program of `count` feet, with or without a grip."""
     return np.empty((8 + count, count * (PYRAMID_EDGES + 3) + 8)), np.empty(6 + count, np.int64)
 
 
@@ -135,9 +135,9 @@ def hold_kernel(p, normals, toes, centre, up, friction, grip, forces, slope):
 
 @kernel
 def hold_along(masses, share, Q, feet, rotations, side, swings, up, friction, grip, adhesion, critical, slopes):
-    """The least adhesion at every sample, the foot that is pulled hardest, and slopes (T, 3) by the centre of mass.
+    """The smallest adhesion at every sample, the foot that is pulled hardest, and slopes (T, 3) by the centre of mass.
 
-    `masses` are points, `share` their shares of the weight; a swinging foot holds nothing.
+    `masses` are points, `share` their shares of the weight; a swinging foot bears no force.
     """
     n = masses.joints.shape[0]
     R, q, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
@@ -172,7 +172,7 @@ def hold_along(masses, share, Q, feet, rotations, side, swings, up, friction, gr
 
 @kernel
 def centre_rows(masses, share, Q, slopes, unit, rows):
-    """Derivatives of the centre of mass along slopes (T, 3) by the scaled columns: rows (T, 1, columns)."""
+    """The centre of mass along directions `slopes` (T, 3), differentiated by the scaled columns: rows (T, 1, columns)."""
     n, count = masses.joints.shape[0], share.shape[0]
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     x, J = np.empty((count, 3)), np.empty((3 * count, rows.shape[2]))

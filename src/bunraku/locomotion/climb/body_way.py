@@ -1,4 +1,4 @@
-"""The way of the body over a course: at its height over the surface, with rounded corners, clear of edges."""
+"""The path of the body over a course: at constant height over the surface, with rounded corners, clear of edges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 class ClimbedSurface(Protocol):
-    """What the way of the body asks of a course: `Course` has all of it."""
+    """The parts of a course that the path of the body uses; `Course` has all of them."""
 
     height: float
     options: CourseOptions
@@ -25,15 +25,15 @@ class ClimbedSurface(Protocol):
         ...
 
     def faces_between(self, u: ArrayLike, behind: float, ahead: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """First and last face near bodies at `u` (T,) that reach `behind` and `ahead` [m]."""
+        """First and last face near bodies at `u` (T,) that extend `behind` and `ahead` [m]."""
         ...
 
 
 class BodyWay:
-    """Places and rotations of the body along a course, sampled every `options.spacing`.
+    """Positions and rotations of the body along a course, sampled every `options.spacing`.
 
     surface: the course
-    knots: distances along the way of the body [m] at which its corners are
+    knots: distances along the path of the body [m] at which its corners are
     X: poses of the body (n, 4, 4) at the knots, with columns ahead, left, normal
     """
 
@@ -54,7 +54,7 @@ class BodyWay:
         self.p = p
 
     def _short(self, p: Array, width: int) -> Array:
-        """By how much the rounded way is too low over edges and steps [m]: the maximum over a window."""
+        """By how much the rounded path is too low over edges and steps [m]: the maximum over a window."""
         options = self.surface.options
         first, last = self.surface.faces_between(self.u, options.edge_reach, options.edge_reach)
         over = np.full(len(self.u), np.inf)
@@ -65,7 +65,7 @@ class BodyWay:
         return np.asarray(maximum_filter1d(np.maximum(self.surface.height - over, 0.0), width, mode="nearest"))
 
     def at(self, u: Array) -> tuple[Array, Array]:
-        """Places (T, 3) [m] and rotations (T, 3, 3) of the body at distances `u` (T,) along its way [m]."""
+        """Positions (T, 3) [m] and rotations (T, 3, 3) of the body at distances `u` (T,) along its path [m]."""
         k = np.clip(((u - self.u[0]) / self.spacing).astype(int), 0, len(self.u) - 2)
         w = (u - self.u[k]) / self.spacing
         place = self.p[k] + w[:, None] * (self.p[k + 1] - self.p[k])

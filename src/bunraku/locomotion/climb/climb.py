@@ -1,4 +1,4 @@
-"""The verb `climb`: a gecko along a path, to a motion, with what it took."""
+"""The verb `climb`: plans the motion of a gecko along a path over surfaces, and reports accelerations, clearance and adhesion."""
 
 from __future__ import annotations
 
@@ -38,44 +38,44 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClimbOptions:
-    """What tunes a climb, besides what every path needs."""
+    """Options of all algorithms of a climb."""
 
     course: CourseOptions = CourseOptions()
-    """How the path is laid out."""
+    """Geometry of the course."""
     guess: GaitGains = GaitGains(0.5, 5.0, 0.05)
     """Gains of the gait that the optimisation starts from."""
     smooth: SmoothOptions = SmoothOptions()
     """The optimisation of the whole motion."""
     light: LightOptions = LightOptions()
-    """How feet need to stick less."""
+    """Options of lean, stance and pauses, which lower the adhesion that feet need."""
     foot_tolerance: float = 1e-5
-    """Distance of a foot from its place above which the gait has failed [m]."""
+    """The gait has failed if a foot is farther than this from its foothold [m]."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Climb(Result):
-    """What `climb` returns: a motion, truncated at the first failure, and what it took."""
+    """The result of `climb`: a motion, truncated at the first failure, with measurements."""
 
     outcome: Outcome
     motion: Motion
     scene: Scene
     """The surface, as slabs."""
     seconds: Mapping[str, float]
-    """Processor time of each stage [s]."""
+    """Processor time by stage [s]."""
     course: Course
     """The path, laid out in space."""
     where: float
-    """How far along the way of the body the motion ends [m]."""
+    """How far along the path of the body the motion ends [m]."""
     segment: int | None
     """Index of the segment in which it failed; None if it did not."""
     feet: FootPaths
     """Where the feet stand and swing."""
     adhesion: AdhesionAlong
-    """How well the feet must stick."""
+    """The smallest adhesion that holds the gecko at every sample."""
     before: Array
     """Joint accelerations (T − 2, n) [rad/s²] of the paper's gait, with its fixed gains, on the same course."""
     seed: int | None = None
-    """None: nothing is random."""
+    """The seed that was passed; the climb uses no random numbers."""
 
     @property
     def accelerations(self) -> Array:
@@ -116,7 +116,7 @@ class Climb(Result):
 
 
 def _change(before: float, after: float, unit: str) -> str:
-    return f"of joint accelerations {after:.4g} {unit}, {100.0 * (after / before - 1.0):+.1f} % of {before:.4g} in the paper's gait"
+    return f"joint accelerations {after:.4g} {unit}, {100.0 * (after / before - 1.0):+.1f} % from {before:.4g} of the paper's gait"
 
 
 def climb(
@@ -124,25 +124,26 @@ def climb(
     friction: float = 1.0, grip: float = math.inf, light: bool = False, pause: float | None = None, optimized: bool = True,
     options: ClimbOptions = ClimbOptions(), seed: int | None = None, progress: Listener | None = None,
 ) -> Climb:  # fmt: skip
-    """Let a gecko climb a path.
+    """Plans how a gecko climbs a path.
 
     path: segments, in order: `Straight`, `Arc`, `Slope`, `Step`
-    figure: who climbs; the gecko of the library where none is given
-    stride: how far a cycle of four steps gets [m]
+    figure: the figure that climbs, by default the gecko of the library
+    stride: distance per cycle of four steps [m]
     quarter: duration of the step of one foot [s]
     dt: time between two samples [s], at most an eighth of `quarter`
     friction: coefficient of friction of the feet
-    grip: adhesion for each unit of force along the toes (the tangent of the angle at which a foot lets go); infinite where feet
-        stick in every direction
-    light: lean the body so that feet need to stick less, with a narrower stance and pauses, which take time
-    pause: how long all four feet stand after each step [s]; None is 0.25 s where it is `light`, otherwise none
+    grip: adhesion per unit of force along the toes (the tangent of the angle at which a foot lets go); infinite if feet stick in
+    every
+        direction
+    light: lower the adhesion that feet need, by leaning the body, a narrower stance, and pauses, which take time
+    pause: how long all four feet stand after each step [s]; by default 0.25 s if `light`, otherwise 0
     optimized: smooth the whole motion; otherwise return the gait that the optimisation starts from
-    options: what tunes the algorithms
-    seed: kept in the result; nothing is random
-    progress: is called with the stages "gait", "smoothing" and "checks"
+    options: numbers that tune the algorithms
+    seed: stored in the result; the climb uses no random numbers
+    progress: called with the stages "gait", "smoothing" and "checks"
 
-    Returns a `Climb`. Its outcome says why where the path cannot be climbed; its motion is then truncated at the first failure.
-    Ctrl-C ends the work with the best so far. Raises BunrakuError if an option is out of range or the figure is no gecko.
+    Returns a `Climb`. If the path cannot be climbed, its outcome says why, and its motion is truncated at the first failure.
+    Ctrl-C returns the best motion so far. Raises BunrakuError if an option is out of range or the figure is not a gecko.
     """
     require_list("path", path, (Straight, Arc, Slope, Step), expected="a list of segments", advice="give [Straight(0.3)]")
     if figure is not None:
@@ -174,7 +175,7 @@ def climb(
 
 @dataclass(eq=False)
 class _Work:
-    """A climb in the making: the options, and the best motion so far."""
+    """A climb in progress: the options, and the best motion so far."""
 
     path: Sequence[PathSegment]
     gecko: Gecko
@@ -195,7 +196,7 @@ class _Work:
 
     @property
     def laid(self) -> tuple[Course, FootPaths, Wish]:
-        """The course, where the feet go, and what the body follows."""
+        """The course, the paths of the feet, and what the body should follow."""
         if self._laid is None:
             m, light = self.gecko.measures, self.options.light
             spread = m["spread"] * (light.stance if self.light else 1.0)
@@ -207,7 +208,7 @@ class _Work:
         return self._laid
 
     def walk(self) -> None:
-        """The gait that the optimisation starts from, as far as the feet get to their places."""
+        """Computes the gait that the optimisation starts from, up to the first foothold that a foot cannot reach."""
         self.progress(Progress("gait", 0.0))
         start, (course, feet, want) = time.process_time(), self.laid
         q, _ = stand(self.gecko, course, feet, want)
@@ -217,7 +218,7 @@ class _Work:
         if reached < len(feet.t):
             foot = int(feet.swings[min(reached + 1, len(feet.t) - 1)])
             self.failures = [ClimbFailure(reached, FOOT_OUT_OF_REACH.because(_out_of_reach(foot)))]
-            whole = max((reached - 1) // feet.steps * feet.steps + 1, 1)  # the steps that were finished
+            whole = max((reached - 1) // feet.steps * feet.steps + 1, 1)  # keeps completed steps only
             Q = Q[:whole] if reached else q[None]
         self.Q, self.seconds["gait"] = Q, time.process_time() - start
         self.progress(Progress("gait", 1.0))
@@ -238,7 +239,7 @@ class _Work:
         self.seconds["smoothing"] = time.process_time() - start
 
     def result(self, seed: int | None) -> Climb:
-        """What was climbed, checked, up to the first failure."""
+        """The result, checked and truncated at the first failure."""
         self.progress(Progress("checks", 0.0))
         start, (course, feet, want) = time.process_time(), self.laid
         gecko, front = self.gecko, self.gecko.measures["front"]
@@ -281,7 +282,7 @@ def _check(path: Sequence[PathSegment], **options: float) -> None:
 
 
 def _marks(course: Course, front: float, cycle: float, end: float) -> tuple[Mark, ...]:
-    """A mark where the front feet come to a slope, a curve or a step."""
+    """A mark at the time when the front feet reach a slope, a curve or a step."""
     times = [max(u - front, 0.0) * cycle / course.stride for u in course.starts]
     named = [(t, s) for t, s in zip(times, course.segments, strict=True) if not isinstance(s, Straight) and t < end]
     return tuple(Mark(t, str(segment)) for t, segment in named)

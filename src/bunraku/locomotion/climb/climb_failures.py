@@ -1,4 +1,4 @@
-"""What can end a climb early: from which sample on, with which outcome."""
+"""Failures that end a climb early: the first bad sample, and the outcome."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClimbFailure:
-    """From `sample` on a climb is impossible, for the reason that `outcome` gives."""
+    """The climb is impossible from `sample` on, for the reason in `outcome`."""
 
     sample: int
     outcome: Outcome
     segment: int | None = None
-    """Index of the segment that is to blame; None is the one that the front feet are on."""
+    """Index of the segment that causes it; None means the one that the front feet are on."""
 
 
 def tight_curves(course: Course, feet: FootPaths) -> list[ClimbFailure]:
-    """The first curve of a `course` in which the inner `feet` would hardly move; nothing if there is none."""
+    """The first curve of a `course` in which the inner `feet` would hardly move; an empty list if there is none."""
     for k, (u, segment) in enumerate(zip(course.starts, course.segments, strict=True)):
         if isinstance(segment, Arc) and segment.radius < 1.1 * course.spread:
             at = int(np.searchsorted(feet.t, max(u - course.spread, 0.0) * 4.0 * feet.quarter / course.stride))
@@ -42,7 +42,7 @@ def tight_curves(course: Course, feet: FootPaths) -> list[ClimbFailure]:
 
 
 def joints_beyond_limits(gecko: Gecko, Q: Array) -> list[ClimbFailure]:
-    """The first joint of a `gecko` that is beyond its limits in configurations `Q` (T, n_q); nothing where all are within."""
+    """The first joint of a `gecko` beyond its limits in configurations `Q` (T, n_q); an empty list if all are within."""
     lower, upper = gecko.limits()
     joints = Q[:, gecko.active]
     beyond = np.maximum(lower - joints, joints - upper)
@@ -54,7 +54,7 @@ def joints_beyond_limits(gecko: Gecko, Q: Array) -> list[ClimbFailure]:
 
 
 def contacts(gecko: Gecko, scene: Scene, Q: Array) -> list[ClimbFailure]:
-    """The first contact in configurations `Q` (T, n_q) of parts of a `gecko` and a `scene` that may not touch; or nothing."""
+    """The first forbidden contact of a `gecko` with itself or the `scene` in configurations `Q` (T, n_q); or an empty list."""
     near = climbing_world(gecko, scene).clearances_along(Q, within=1e-9)
     if not len(near.sample):
         return []
@@ -64,14 +64,14 @@ def contacts(gecko: Gecko, scene: Scene, Q: Array) -> list[ClimbFailure]:
 
 
 def slips(held: AdhesionAlong, friction: float) -> list[ClimbFailure]:
-    """The first sample that no adhesion holds, where `held` is the adhesion with this coefficient of `friction`; or nothing."""
+    """The first sample that no adhesion holds, from `held`, computed with coefficient `friction`; or an empty list."""
     lost = np.flatnonzero(~np.isfinite(held.adhesion))
-    why = f"with a friction of {friction:g}, feet slip however well they stick"
+    why = f"with a friction of {friction:g}, feet slip whatever their adhesion"
     return [ClimbFailure(int(lost[0]), FEET_SLIP.because(why))] if len(lost) else []
 
 
 def climbing_world(gecko: Gecko, scene: Scene) -> World:
-    """The world of a `gecko` in a `scene` in which feet, lower legs and the tail may touch what is climbed on."""
+    """The world of a `gecko` in a `scene`; feet, lower legs and the tail may touch the surface."""
     names = {shape.name for shape in gecko.figure.shapes} & set(MAY_TOUCH)
     parts = [*names, *(f"{leg}_foot" for leg in GECKO_FEET.names)]
     return World(gecko.figure, scene, allowed=[(part, obstacle.name) for part in parts for obstacle in scene.obstacles])

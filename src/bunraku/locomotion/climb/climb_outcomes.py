@@ -1,4 +1,4 @@
-"""How a climb can end, besides being stopped by hand."""
+"""Outcomes of a climb. Ctrl-C gives `bunraku.outcome.STOPPED`."""
 
 from __future__ import annotations
 

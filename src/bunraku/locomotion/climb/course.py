@@ -1,8 +1,9 @@
-"""A course to climb: a ribbon of flat faces, unrolled along the way of the body.
+"""A course to climb: a ribbon of flat faces, unrolled along the path of the body.
 
-Two coordinates locate a point: the distance along, and the distance to the left. `u` is the distance along the way of the body,
-`s` that along the surface. In a concave corner the body takes the shorter way, so the feet skip a blank of 2h·tan(θ/2); over a
-convex edge the body takes the longer way, so the feet make more steps on the same length (*gecko*, IV-A).
+Two coordinates locate a point: the distance along the course, and the distance to the left. `u` is the distance along the path of
+the body, `s` that along the surface. In a concave corner of angle θ the body, at height h, takes the shorter way, so the feet skip
+2h·tan(θ/2) of the surface. Over a convex edge the body takes the longer way, so the feet make more steps on the same length
+(*gecko*, IV-A).
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ Array = NDArray[np.float64]
 
 
 class Course:
-    """Segments laid one after the other, with a stretch of floor before and after for the gecko to stand on.
+    """Segments laid one after the other, with some floor before and after for the gecko to stand on.
 
-    segments: what is climbed, in order
+    segments: the segments of the path, in order
     height: height of the body over the surface [m]
     spread: distance of the feet to the side of the body [m]
-    stride: how far a cycle of four steps gets [m]
+    stride: distance per cycle of four steps [m]
     options: other lengths
     """
 
@@ -40,7 +41,7 @@ class Course:
         self.options = options
         before, after = options.before, options.after
         self.pieces: list[SurfacePiece] = []
-        self.convex: list[bool] = []  # of each crease between faces
+        self.convex: list[bool] = []  # whether each crease between faces is convex
         self.starts: list[float] = []  # u where each segment starts
         self._X, self._u, self._s, self._face = np.eye(4), -before, 0.0, 0
         self._X[0, 3] = -before
@@ -73,7 +74,7 @@ class Course:
         self._way.append((self._u, raised))
 
     def _ground(self, length: float, curvature: float = 0.0) -> None:
-        """Adds surface that the way of the body skips."""
+        """Adds surface that the body passes by a shorter way."""
         piece = SurfacePiece(self._s, length, curvature, self._X, self._face)
         self.pieces.append(piece)
         self._s += length
@@ -145,14 +146,14 @@ class Course:
 
     @cached_property
     def _spread_knots(self) -> list[tuple[float, float]]:
-        """Knots (u, s) in which the stride gets shorter before and after a convex edge, rather than zero on it."""
+        """Knots (u, s) that shorten the stride before and after a convex edge, instead of making it zero at the edge."""
         out: list[tuple[float, float]] = []
         knots = self._feet
         for k, (u, s) in enumerate(knots):
             stands = [j for j in (k, k + 1) if 0 < j < len(knots) and knots[j][1] == knots[j - 1][1]]
             if not stands:
                 out.append((u, s))
-            elif stands[0] == k:  # the end of a stretch without surface
+            elif stands[0] == k:  # the body moved on, but the surface did not: the end of a convex edge
                 ahead = min(self.stride, (knots[k + 1][0] - u) / 2.0)
                 out.append((u + ahead, s + ahead))
             else:
@@ -166,12 +167,12 @@ class Course:
         return piece.frame(s - piece.s, y), piece.face
 
     def foot(self, u: float, y: float) -> tuple[Array, int]:
-        """Pose of the place for a foot when the body is at `u` [m], `y` [m] to the left; and the face that it is on."""
+        """Pose of the foothold when the body is at `u` [m], `y` [m] to the left; and its face."""
         return self.surface(self.along_surface(u), y)
 
     @cached_property
     def faces(self) -> tuple[Array, ...]:
-        """Pose of one point of each face."""
+        """Pose of one point on each face."""
         found: dict[int, Array] = {}
         for piece in self.pieces:
             found.setdefault(piece.face, piece.X)
@@ -193,7 +194,7 @@ class Course:
         return height, normal
 
     def faces_between(self, u: ArrayLike, behind: float, ahead: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """First and last face near bodies at `u` (T,) [m] that reach `behind` and `ahead` [m]."""
+        """First and last face near bodies at `u` (T,) [m] that extend `behind` and `ahead` [m]."""
         u = np.asarray(u, float)
         knots, starts = np.array(self._spread_knots), np.array([piece.s for piece in self.pieces])
         face = np.array([piece.face for piece in self.pieces])
@@ -208,9 +209,9 @@ class Course:
 
     @cached_property
     def way(self) -> BodyWay:
-        """The way of the body, with rounded corners."""
+        """The path of the body, with rounded corners."""
         return BodyWay(self, [u for u, _ in self._way], np.array([X for _, X in self._way]))
 
     def body(self, u: ArrayLike) -> tuple[Array, Array]:
-        """Places (T, 3) [m] and rotations (T, 3, 3) of the body at `u` (T,) [m]."""
+        """Positions (T, 3) [m] and rotations (T, 3, 3) of the body at `u` (T,) [m]."""
         return self.way.at(np.asarray(u, float))

@@ -1,4 +1,4 @@
-"""What tunes a course: where the body rounds a corner, and how near to an edge a foot may stand."""
+"""CourseOptions: how the body rounds corners, and how near to an edge a foot may stand."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ class CourseOptions:
     before: float = 0.3
     """Floor before the first segment, for the gecko to stand on."""
     after: float = 0.2
-    """Surface behind the last segment."""
+    """Surface after the last segment."""
     smoothing: float = 0.14
-    """Width of the window that rounds off the corners in the way of the body."""
+    """Width of the window that rounds the corners of the body's path."""
     spacing: float = 0.002
-    """Distance between two samples of the way of the body."""
+    """Distance between two samples of the body's path."""
     edge: float = 0.012
-    """Distance that a foot keeps from an edge that it could slip off; the body goes higher over such an edge by as much."""
+    """Distance that a foot keeps from a convex edge; the body passes higher over such an edge by the same amount."""
     riser: float = 0.024
-    """Distance that a foot keeps from a riser that its toes would bump into."""
+    """Distance that a foot keeps from the foot of a step's vertical face (riser), which its toes would hit."""
     edge_reach: float = 0.1
     """Distance ahead and behind within which an edge lifts the body."""

@@ -1,4 +1,4 @@
-"""A course as a scene: a slab of stone under every piece of its surface."""
+"""A course as a scene: a stone slab under every piece of its surface."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 def scene_of(course: Course, name: str = "course", *, width: float = 0.4, thickness: float = 0.02) -> Scene:
-    """The scene `name` of a `course`: a slab of this `width` and `thickness` [m] a piece; arcs in parts of at most 10°."""
+    """The scene `name` of a `course`: one slab of `width` and `thickness` [m] per piece; arcs in parts of at most 10°."""
     slabs: list[Obstacle] = []
     for piece in course.pieces:
         count = max(math.ceil(abs(piece.curvature * piece.length) / math.radians(10.0)), 1)

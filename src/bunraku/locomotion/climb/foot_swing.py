@@ -1,4 +1,4 @@
-"""Where every foot is over time: standing, or swinging outward from one place to the next (*gecko*, III-D)."""
+"""Positions of the feet over time: standing, or swinging outward from one foothold to the next (*gecko*, III-D)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True, eq=False)
 class FootPaths:
     """Times `t` (T,) [s], centres `p` (T, 4, 3) [m] and rotations `R` (T, 4, 3, 3) of the feet; `swings` (T,) is the foot in the
-    air, −1 where all stand.
+    air, −1 if all stand.
 
     A swing and the `pause` [s] on all four feet after it take a quarter of a cycle, which is `steps` samples.
     """
@@ -34,7 +34,7 @@ class FootPaths:
 
     @property
     def quarter(self) -> float:
-        """How long a swing and the pause after it take [s]."""
+        """Duration of a swing and the pause after it [s]."""
         return self.steps * float(self.t[1] - self.t[0])
 
     def every(self, count: int, until: int) -> FootPaths:
@@ -45,10 +45,10 @@ class FootPaths:
 
 
 def outward(step: Footstep, above: Array, centre: float) -> Array:
-    """Unit vector in which a foot swings away from the body during a `step`.
+    """Unit vector along which a foot swings away from the body during a `step`.
 
-    It is perpendicular to the stride and to the plane through the stride and the body's point `above` (3,) [m]; `centre` [m] is
-    the height of a foot's centre over the surface.
+    It is perpendicular to the stride and lies as the normal of the plane through the stride and the body's point `above` (3,) [m].
+    `centre` [m] is the height of a foot's centre over the surface.
     """
     a, b = (X[:3, 3] + centre * X[:3, 2] for X in (step.X_from, step.X_to))
     along = (b - a) / max(float(np.linalg.norm(b - a)), 1e-12)
@@ -58,7 +58,7 @@ def outward(step: Footstep, above: Array, centre: float) -> Array:
     out = np.cross(along, inward)
     out = out if float(out @ normal) > 0.0 else -out
     out = out / max(float(np.linalg.norm(out)), 1e-12)
-    # At a corner the plane may lean so far that this direction grazes the surface: lean back to its normal.
+    # At a corner the plane may lean so far that this direction grazes the surface: tilt it back toward the surface normal.
     normal = normal / float(np.linalg.norm(normal))
     return np.asarray((out + 0.5 * normal) / np.linalg.norm(out + 0.5 * normal))
 
@@ -70,8 +70,8 @@ def foot_paths(
     """The paths of all feet along the footsteps of a `plan`.
 
     centre: height of a foot's centre over the surface [m]
-    lift: height of a swing, that of the paper's triangle (d_swing) [m]; it grows where a foot would come too near to the surface
-    clear: least height of a swinging foot over the surface [m]
+    lift: height of a swing, that of the paper's triangle (d_swing) [m]; raised if a foot would come too near to the surface
+    clear: smallest height of a swinging foot over the surface [m]
     quarter: duration of a swing [s]
     dt: time between two samples [s]
     pause: how long all four feet stand after a swing [s]

@@ -1,8 +1,7 @@
-"""Where and when the gecko puts its four feet down (*gecko*, IV-A).
+"""Where and when the gecko puts down its four feet (*gecko*, IV-A).
 
-One foot swings in each quarter of a cycle and moves a whole stride ahead. With the order front right, rear left, front
-left, rear right, the feet form an isosceles trapezoid whose bases differ by a whole stride, and every half cycle mirrors
-the one before.
+One foot swings in each quarter of a cycle and moves forward by a whole stride. With the order front right, rear left, front left,
+rear right, the feet form an isosceles trapezoid whose bases differ by a stride, and every half cycle mirrors the one before.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class GeckoFeet(NamedTuple):
-    """The four feet of a gecko; the index of a foot is its place in `names`."""
+    """The four feet of a gecko; a foot's index is its position in `names`."""
 
     names: tuple[str, ...] = ("front_left", "front_right", "rear_left", "rear_right")
     sides: tuple[float, ...] = (1.0, -1.0, 1.0, -1.0)
@@ -35,7 +34,7 @@ GECKO_FEET = GeckoFeet()
 
 @dataclass(frozen=True, eq=False)
 class Footstep:
-    """One foot goes from one place on the surface to the next in a quarter of a cycle. X has columns ahead, left, normal."""
+    """One foot moves from one foothold to the next in a quarter of a cycle. Poses X have columns ahead, left, normal."""
 
     foot: int
     quarter: int
@@ -46,7 +45,7 @@ class Footstep:
 
 @dataclass(frozen=True, eq=False)
 class Footsteps:
-    """Four places to start from, a footstep for every quarter of a cycle, and `x`: the stance of front and rear feet [m]."""
+    """Four initial footholds, one footstep per quarter of a cycle, and `x`: the stance of front and rear feet [m]."""
 
     course: Course
     start: tuple[Array, ...]
@@ -57,16 +56,16 @@ class Footsteps:
 
     @property
     def cycles(self) -> float:
-        """How many cycles of four steps there are."""
+        """Number of cycles of four steps."""
         return len(self.steps) / 4.0
 
 
 def footsteps(course: Course, *, front: float, rear: float, cycles: int | None = None) -> Footsteps:
     """The footsteps that take the body from one end of a course to the other.
 
-    course: what is climbed
-    front, rear: where the feet stand halfway through their stance, ahead of the body's reference point [m]
-    cycles: how many cycles of four steps; None goes to the end of the course
+    course: the course
+    front, rear: position of the feet at mid-stance, ahead of the body's reference point [m]
+    cycles: number of cycles of four steps; None goes to the end of the course
     """
     stride, spread = course.stride, course.spread
     count = 4 * (cycles if cycles is not None else max(math.ceil(course.length / stride - 1e-9), 1))

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class TunedGains:
-    """The best gains, the gait that they give, f of eq. 15 [rad/s] before and after, and how many gaits were tried."""
+    """The best gains, their gait, f of eq. 15 [rad/s] before and after, and the number of gaits tried."""
 
     gains: GaitGains
     Q: Array
@@ -40,15 +40,15 @@ def tune(
     gecko: Gecko, q: Array, feet: FootPaths, want: Wish, *, gains: GaitGains = GaitGains(), rounds: int = 6,
     splits: int = 10, reach: float = 2.5, probe: float = 0.05, progress: Listener | None = None,
 ) -> TunedGains:  # fmt: skip
-    """The gains whose gait has the least ∫Σ|q̈| dt.
+    """The gains whose gait has the smallest ∫Σ|q̈| dt.
 
     gecko, q, feet, want: as in `gait`
     gains: where the descent starts
-    rounds: largest number of descent directions
+    rounds: maximum number of descent directions
     splits: golden sections along each direction
-    reach: how far a line search goes, in natural logarithms of the gains
+    reach: length of a line search, in natural logarithms of the gains
     probe: step of the difference quotients, in natural logarithms of the gains
-    progress: is called after every round
+    progress: called after every round
     """
     dt, count = float(feet.t[1] - feet.t[0]), 0
 
@@ -81,7 +81,7 @@ def tune(
 
 
 def golden(f: Callable[[float], float], high: float, splits: int) -> tuple[float, float]:
-    """Where `f` is least between 0 and `high`, and its value, after so many `splits`; `f` must have one minimum there."""
+    """The minimiser of `f` between 0 and `high` and its value, after `splits` sections; `f` must have a single minimum there."""
     low, ratio = 0.0, (math.sqrt(5.0) - 1.0) / 2.0
     a, b = high - ratio * high, ratio * high
     fa, fb = f(a), f(b)

@@ -1,8 +1,8 @@
-"""The gecko as the gait sees it, and the paper's gait: whole-body increments that keep the feet in their places.
+"""The gecko as the gait needs it, and the paper's gait: whole-body increments that keep the feet on their footholds.
 
 In the paper the triangle of three standing feet is the fixed frame (eq. 1–5). Here the body is a free frame instead, all four feet
-are equations (the closure of eq. 7–11 among them), and the motion of the body costs nothing. The same null space of 13 dimensions
-is left free, and no joint is singled out as dependent.
+are constraints (including the loop closure of eq. 7–11), and moving the body costs nothing. The null space is the same, with 13
+dimensions, and no joint is singled out as dependent.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 SPINE_POINTS = ("neck", "waist", "bottom")
-"""Frames of the body whose heights and places the gait follows."""
+"""Frames of the body whose heights and positions the gait follows."""
 MAY_TOUCH = ("tail", "lower_leg", "pupil", "toe")
-"""Shapes that may touch what the gecko climbs on: a tail drags, and a lower leg ends in the foot."""
+"""Shapes that may touch the climbed surface: a tail drags, and a lower leg ends in the foot."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ def _columns(balls: list[Ball]) -> tuple[NDArray[np.int64], Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Gecko:
-    """A figure with four legs of a gecko: what moves, what is fixed to what, and its measures [m]."""
+    """A figure with the four legs of a gecko: its moving parts, the points fixed to them, and its dimensions [m]."""
 
     figure: Figure
 
@@ -66,18 +66,18 @@ class Gecko:
 
     @cached_property
     def active(self) -> NDArray[np.int64]:
-        """Indices of the 19 motors' variables."""
+        """Indices of the variables of the 19 motors."""
         passive = {f"{leg}_foot_{axis}" for leg in GECKO_FEET.names for axis in ("rz", "ry", "rx")}
         return np.array([k for k, name in enumerate(self.figure.names) if k >= 6 and name not in passive])
 
     @cached_property
     def start(self) -> Array:
-        """The configuration in which it stands (n_q,)."""
+        """The standing configuration (n_q,)."""
         return np.asarray(self.figure.start, float)
 
     @cached_property
     def body(self) -> GeckoPoints:
-        """The points that kernels follow: feet, then neck, waist, bottom."""
+        """The points that kernels track: feet, then neck, waist, bottom."""
         compiled, standing = self.figure.compiled, pose(self.figure, self.start)
         frames = (*(f"{leg}_foot" for leg in GECKO_FEET.names), *SPINE_POINTS)
         holders = (*(f"{leg}_elbow" for leg in GECKO_FEET.names), *SPINE_POINTS)
@@ -92,7 +92,7 @@ class Gecko:
 
     @cached_property
     def _balls(self) -> list[Ball]:
-        """Five balls along every capsule that collides, and spheres."""
+        """Five balls along every capsule that can collide, and one for every sphere."""
         compiled, index = self.figure.compiled, self.figure.frame_index
         balls = []
         for shape in self.figure.shapes:
@@ -109,7 +109,7 @@ class Gecko:
 
     @cached_property
     def skin(self) -> tuple[GeckoPoints, Array]:
-        """Centres, for kernels, and radii [m] of the balls at the ends of every capsule that must stay clear of the surface."""
+        """Centres (for kernels) and radii [m] of the balls at the ends of every capsule that must stay clear of the surface."""
         balls = [b for b in self._balls if b.end and b.shape not in MAY_TOUCH and not b.frame.endswith("_foot")]
         carrier, local, radius = _columns(balls)
         kept = [k for k in range(len(balls)) if not _inside(k, carrier, local, radius)]
@@ -119,8 +119,8 @@ class Gecko:
     def apart(self) -> NearBalls:
         """Pairs that come near each other when a gecko bends: head and arms, chest and hind part, trunk and feet, tail and legs."""
         trunk = ("chest", "chest_belly", "flank", "rear", "rear_belly")
-        foot = 0.013  # radius of a ball around the end of a lower leg that contains the foot without its toes [m]
-        balls = [b for b in self._balls if b.shape != "lower_leg" or b.local.any()]  # the other end is the elbow
+        foot = 0.013  # radius of a ball at the end of a lower leg that contains the foot without its toes [m]
+        balls = [b for b in self._balls if b.shape != "lower_leg" or b.local.any()]  # leaves out the end at the elbow
         balls = [dataclasses.replace(b, radius=foot) if b.end and b.shape == "lower_leg" else b for b in balls]
         head = [b for b in balls if b.shape in ("skull", "snout", "eye")]
         limbs = [b for b in balls if b.frame.endswith("_elbow") and b.shape in ("elbow", "lower_leg")]
@@ -140,7 +140,7 @@ class Gecko:
 
     @cached_property
     def masses(self) -> tuple[GeckoPoints, Array]:
-        """Centres of mass of all bodies, for kernels, and their shares of the weight."""
+        """Centres of mass of all bodies (for kernels), and their shares of the weight."""
         compiled, index = self.figure.compiled, self.figure.frame_index
         bodies = [body for body in self.figure.bodies if body.mass > 0.0]
         carrier = np.array([compiled.frame_joint[index[body.frame]] for body in bodies])
@@ -150,7 +150,7 @@ class Gecko:
 
     @cached_property
     def measures(self) -> dict[str, float]:
-        """Lengths of the standing gecko [m]: height of the body, where feet are from it, height of a foot, length of a leg."""
+        """Dimensions of the standing gecko [m]: height of the body, position of the feet, height of a foot, length of a leg."""
         standing = pose(self.figure, self.start)
         chest = self.start[:3]
         foot = {leg: standing.X(f"{leg}_foot")[:3, 3] - chest for leg in GECKO_FEET.names}
@@ -170,7 +170,7 @@ class Gecko:
 
 
 def _inside(k: int, carrier: NDArray[np.int64], local: Array, radius: Array) -> bool:
-    """Whether ball k lies within another on the same joint; of two equal ones, the later does."""
+    """Whether ball k lies inside another ball of the same joint; of two equal balls, the later one does."""
     deep = np.linalg.norm(local - local[k], axis=1) + radius[k] <= radius + 1e-12
     rivals = np.flatnonzero((carrier == carrier[k]) & deep)
     return any(radius[i] > radius[k] or i < k for i in rivals if i != k)
@@ -178,20 +178,20 @@ def _inside(k: int, carrier: NDArray[np.int64], local: Array, radius: Array) -> 
 
 @dataclass(frozen=True)
 class GaitGains:
-    """α, β and γ of eq. 13 and 14; heights count in lengths of the leg."""
+    """α, β and γ of eq. 13 and 14; heights are measured in leg lengths."""
 
     alpha: float = 0.5
-    """Of the posture."""
+    """Gain α of the posture."""
     beta: float = 0.5
-    """Of the heights of neck, waist and bottom."""
+    """Gain β of the heights of neck, waist and bottom."""
     gamma: float = 0.05
-    """Size of a step down the gradient."""
+    """Step size γ down the gradient."""
 
 
 @dataclass(frozen=True, eq=False)
 class Wish:
-    """What the null space follows at each sample: planes for neck, waist and bottom (`normals` (T, k, 3), `heights` (T, k) [m]),
-    and angles of the `joints` (T, n) [rad].
+    """What the gait should follow in the null space of the feet, at each sample: planes for neck, waist and bottom (`normals`
+    (T, k, 3), `heights` (T, k) [m]), and angles of the `joints` (T, n) [rad].
 
     There may be several planes for each point, in this order: neck, waist, bottom, neck, …
     """
@@ -207,11 +207,12 @@ class Wish:
 
 
 def wish(gecko: Gecko, course: Course, feet: FootPaths, *, bend: float = 0.25, paper: bool = False, switched: bool = True) -> Wish:
-    """The body along a `course`, and the posture of a `gecko` that bends its waist left and right once a cycle.
+    """What a `gecko` follows along a `course`: the path of the body, and a waist that bends left and right once per cycle.
 
-    feet: where they are; their cycle sets the pace
+    feet: the paths of the feet; their cycle sets the pace
     bend: largest angle of the waist [rad]
-    paper: follow only heights, and two postures, each for half a cycle (Fig. 4); otherwise follow the places of the three points,
+    paper: follow only heights, and two postures, each for half a cycle (Fig. 4); otherwise follow the positions of the three
+    points,
         so that the body bends in time for a corner
     switched: with `paper`, jump from one posture to the other; otherwise change smoothly
     """
@@ -233,16 +234,17 @@ def wish(gecko: Gecko, course: Course, feet: FootPaths, *, bend: float = 0.25, p
 
 
 def _ease(gecko: Gecko) -> Array:
-    """Inverse metric of the columns: joints count, the body moves almost freely, and a leg's length counts like a radian."""
+    """Inverse metric of the columns: joints have weight, the body moves almost freely, and a leg length counts as one radian."""
     out, free = np.ones(len(gecko.active) + 6), 1e4
     out[:3], out[3:6] = free * gecko.measures["leg"] ** 2, free
     return out
 
 
 def stand(gecko: Gecko, course: Course, feet: FootPaths, want: Wish, *, steps: int = 400) -> tuple[Array, float]:
-    """The configuration in which a `gecko` starts a `course`, and the distance of its worst foot from its place [m].
+    """The configuration in which a `gecko` starts a `course`, and the distance of its worst foot from its foothold [m].
 
-    It follows the first sample of `feet` and `want` for so many `steps`. The error is infinite where the feet are out of reach.
+    It iterates the gait on the first sample of `feet` and `want` for `steps` steps. The distance is infinite if the feet are out of
+    reach.
     """
     p, R = course.body(np.zeros(1))
     q = gecko.start.copy()
@@ -252,7 +254,7 @@ def stand(gecko: Gecko, course: Course, feet: FootPaths, want: Wish, *, steps: i
     Q, error = np.empty((steps, len(q))), np.full(steps, np.inf)
     feet_p, normals, heights, joints = repeat
     walk(gecko.body, q, feet_p, normals, heights, joints, _ease(gecko), 0.5, 0.5, 0.05, gecko.measures["leg"], 1, Q, error)
-    if not np.isfinite(error[-1]):  # out of reach: return it as it stands
+    if not np.isfinite(error[-1]):  # out of reach
         return start, np.inf
     return Q[-1], float(error[-1])
 
@@ -260,16 +262,16 @@ def stand(gecko: Gecko, course: Course, feet: FootPaths, want: Wish, *, steps: i
 def gait(
     gecko: Gecko, q: Array, feet: FootPaths, want: Wish, *, gains: GaitGains = GaitGains(), correct: int = 1
 ) -> tuple[Array, Array]:  # fmt: skip
-    """The paper's gait: configurations (T, n_q), and the distance of the worst foot from its place (T,) [m].
+    """The paper's gait: configurations (T, n_q), and the distance of the worst foot from its foothold (T,) [m].
 
-    gecko: who walks
+    gecko: the gecko
     q: the first configuration (n_q,)
-    feet: where the feet must be
+    feet: the paths of the feet
     want: what the null space follows
-    gains: of the null space
-    correct: further Newton steps of the feet a sample
+    gains: gains of the null space
+    correct: number of extra Newton steps of the feet per sample
 
-    Both results are shorter than `feet` where the gait fails.
+    Both arrays are shorter than `feet` if the gait fails.
     """
     Q, error = np.empty((len(feet.t), len(q))), np.full(len(feet.t), np.inf)
     reached = walk(
@@ -280,7 +282,7 @@ def gait(
 
 
 def with_feet(gecko: Gecko, Q: Array, feet: FootPaths) -> Array:
-    """Configurations `Q` of a `gecko` with its passive feet turned flat onto the surface, as `feet` have them."""
+    """Configurations `Q` of a `gecko` with its passive feet turned flat onto the surface, as in `feet`."""
     out = Q.copy()
     names, index = gecko.figure.names, gecko.figure.frame_index
     X = frames_along(gecko.figure, out)

@@ -1,7 +1,7 @@
-"""Kernels of the gecko: whole-body increments of feet and body, and where its points are.
+"""Kernels of the gecko: whole-body increments of feet and body, and positions of its points.
 
-The body is a free rigid frame: columns 0–2 move it along the world's axes, columns 3–5 turn it about them; the active
-variables follow. The passive feet have no column: they turn freely.
+The body is a free rigid frame: columns 0–2 move it along the world's axes, columns 3–5 rotate it about them; then come the active
+variables. The passive feet have no column: they turn freely.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from bunraku.spatial.linalg import cholesky, cholesky_solve
 
 
 class GeckoPoints(NamedTuple):
-    """Points fixed to the joints of a gecko, as kernels read them; of the body's own points, the first four are the feet."""
+    """Points fixed to the joints of a gecko, as kernels read them. In `Gecko.body`, the first four are the feet."""
 
     joints: Any
     """Records of the joints of the compiled tree."""
     chain: Any
-    """Of each joint: how many joints carry it, itself included, and which."""
+    """For each joint: how many joints carry it, itself included, and their indices."""
     carrier: Any
-    """The joint that each point is fixed to (n,)."""
+    """Index of the joint that carries each point (n,)."""
     local: Any
-    """Where on that joint it is (n, 3) [m]."""
+    """Position of each point in its joint's frame (n, 3) [m]."""
     column: Any
     """The column of each variable (n_q,), −1 for the passive feet."""
     active: Any
@@ -35,12 +35,12 @@ class GeckoPoints(NamedTuple):
 
 
 FOOT_EQUATIONS = 12
-"""Three for each of four feet."""
+"""Equations of the feet: three for each of four."""
 
 
 @inline
 def points(body, q, R, p, S, x, J):
-    """Writes where the points are, x (n, 3), and their Jacobian, J (3n, columns)."""
+    """Computes positions of the points, x (n, 3), and their Jacobian, J (3n, columns)."""
     joints, chain = body.joints, body.chain
     place(joints, 0, joints.shape[0], q, (0.0, 0.0, 0.0), R, p, S)
     n = body.active.shape[0] + 6
@@ -77,7 +77,7 @@ def retract(body, q, d):
 
 @inline
 def onto_feet(J, ease, e, A, b, d):
-    """Adds to d the least change, in the metric 1/ease, that gives J d = e at the feet (eq. 13: J⁺ = Jᵀ(JJᵀ)⁻¹)."""
+    """Adds to d the smallest change, in the metric 1/ease, that gives J d = e at the feet (eq. 13: J⁺ = Jᵀ(JJᵀ)⁻¹)."""
     n = d.shape[0]
     for i in range(FOOT_EQUATIONS):
         b[i] = e[i]
@@ -101,9 +101,9 @@ def onto_feet(J, ease, e, A, b, d):
 
 @kernel
 def walk(body, q, feet, normals, heights, wanted, ease, alpha, beta, gamma, unit, correct, Q, error):
-    """Closed-loop increments (eq. 16, 17) from q on: feet follow (T, 4, 3), and the null space descends H (eq. 14).
+    """Closed-loop increments (eq. 16, 17) from q on: feet follow (T, 4, 3), and the null space descends the cost H (eq. 14).
 
-    Returns how many samples were reached. The increment of a foot is where it must be at t + dt minus where it *is*.
+    Returns the number of samples reached. The increment of a foot is its target at t + dt minus its *actual* position.
     """
     n, count = body.joints.shape[0], body.carrier.shape[0]
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
@@ -166,6 +166,6 @@ def points_along(body, Q, X, J):
 
 @kernel
 def retract_along(body, Q, D, share):
-    """Moves every sample of Q by a share of D, in place."""
+    """Moves every sample of Q by `share` times D, in place."""
     for t in range(Q.shape[0]):
         retract(body, Q[t], share * D[t])

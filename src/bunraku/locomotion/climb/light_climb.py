@@ -1,9 +1,10 @@
-"""A light climb: pauses on all four feet, a narrower stance and a swaying body, so that feet need to stick less.
+"""A light climb: pauses on all four feet, a narrower stance and a swaying body lower the adhesion that feet need.
 
-While a foot swings, three hold. For feet on one face at an angle θ from the floor, with Σ|f_t| ≤ μ Σ(f_n + A), n feet need
-A ≥ (sin θ/μ − cos θ)/n, wherever the weight is: a third of it at μ = 1, on a wall and on the ceiling. That is enough only while the
-weight is over (on a wall: beside) the middle of their triangle. Two successive triangles share a diagonal or a side. Without a
-pause the weight is on that line when they change: on the ceiling, half of it on one foot. In a pause the weight gets across.
+While one foot swings, n = 3 feet hold. If they stand on one face at an angle θ from the floor, Σ|f_t| ≤ μ Σ(f_n + A) gives the
+bound A ≥ (sin θ/μ − cos θ)/n in body weights, wherever the centre of mass is: a third at μ = 1, on a wall and on the ceiling. The
+bound is reached only while the centre of mass is over (on a wall: beside) the middle of the triangle of the three feet. Two
+successive triangles share a diagonal or a side. Without a pause the centre of mass is on that line when they change, which on the
+ceiling puts half of the weight on one foot. A pause gives it time to cross.
 """
 
 from __future__ import annotations
@@ -27,41 +28,41 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LightOptions:
-    """What tunes the adhesion that a climb needs. Adhesions are in weights. A rate [rad/s] weighs what is beyond an aim by x like
-    an acceleration x·rate²."""
+    """Numbers that tune the adhesion that a climb needs. Adhesions are in body weights. A rate [rad/s] is a weight: an excess x
+    costs as much as an acceleration x·rate²."""
 
     pause: float = 0.25
     """How long all four feet stand after a swing of a light climb [s]."""
     stance: float = 0.75
-    """Share of the usual spread of the feet in a light climb: the narrower, the shorter the way from triangle to triangle."""
+    """Spread of the feet in a light climb, as a share of the usual one. A narrow stance shortens the way between triangles."""
     side: float = 0.026
-    """How far the body sways to each side [m]."""
+    """Amplitude of the body's sway to each side [m]."""
     fore: float = 0.01
-    """How far the body sways ahead and back [m]."""
+    """Amplitude of the body's sway forward and backward [m]."""
     back: float = 0.004
-    """How far the body stays back [m]."""
+    """Constant backward offset of the body [m]."""
     enough: float = 0.3
-    """Adhesion below which the body does not lean."""
+    """Adhesion that is always acceptable: below it the body does not lean."""
     hanging: float = 0.1
-    """What is aimed at on the ceiling, beyond the least possible."""
+    """Added to the bound to give the target on the ceiling."""
     near: float = 0.007
-    """Excess up to which a foot on a wall is pulled to the least possible by `firm`."""
+    """Scale of the excess on a wall beyond which the cost with rate `firm` saturates."""
     rate: float = 55.0
-    """Rate of the adhesion in a light climb."""
+    """Rate of the excess adhesion in a light climb."""
     firm: float = 400.0
-    """Rate of the bounded excess straight up or down a wall."""
+    """Rate of the saturating excess, straight up or down a wall."""
     bearable: float = 0.44
-    """Adhesion that feet on a wall may need in a climb that is not light."""
+    """Target adhesion on a wall in a climb that is not light."""
     bearable_rate: float = 80.0
-    """Rate of what is beyond `bearable`."""
+    """Rate of the excess over `bearable`."""
     alike: float = 0.999
-    """Length of the mean of unit vectors above which they count as the same."""
+    """Unit vectors count as equal if their mean is longer than this."""
 
 
 def least_adhesion(feet: FootPaths, friction: float = 1.0) -> Array:
-    """The adhesion (T,) that `feet` standing on one face need at least with this `friction`, wherever the weight is.
+    """A lower bound on the adhesion (T,) of `feet` that stand on one face, with this `friction`, wherever the centre of mass is.
 
-    Near a corner, where feet stand on two faces, they may need less.
+    Near a corner, where feet stand on two faces, less may be enough.
     """
     stands = feet.swings[:, None] != np.arange(4)
     up = feet.R[:, :, 2, 2]
@@ -70,35 +71,35 @@ def least_adhesion(feet: FootPaths, friction: float = 1.0) -> Array:
 
 
 def swayed(want: Wish, feet: FootPaths, friction: float = 1.0, options: LightOptions = LightOptions()) -> Wish:
-    """What the null space follows, with the body near the middle of the triangle of the standing `feet`, where feet must stick.
+    """The aims `want`, with the body shifted toward the middle of the triangle of standing `feet`, wherever feet must stick.
 
-    The body sways from `want` as far as `options` say. Front right, rear left, front left and rear right foot swing in turn: the
-    body sways left, right, right, left once a cycle, back for a front foot and ahead for a rear one. `friction` tells where feet
-    must stick.
+    Amplitudes are in `options`. Front right, rear left, front left and rear right foot swing in turn, so per cycle the body sways
+    left, right, right, left, backward for a front foot and forward for a rear one. `friction` determines where feet must stick.
     """
     cycle = 4.0 * feet.quarter
     turn = 2.0 * np.pi * (feet.t - feet.quarter + feet.pause / 2.0) / cycle
     count = min(round(cycle / (feet.t[1] - feet.t[0])), len(feet.t))
     share = np.minimum(3.0 * uniform_filter1d(least_adhesion(feet, friction), count, mode="nearest"), 1.0)
     heights, n = want.heights.copy(), len(SPINE_POINTS)
-    level = share[:, None] * np.sqrt(1.0 - np.minimum(want.normals[:, n:, 2] ** 2, 1.0))  # up or down a wall nothing is gained
+    level = share[:, None] * np.sqrt(1.0 - np.minimum(want.normals[:, n:, 2] ** 2, 1.0))  # up or down a wall, sway gains nothing
     heights[:, n : 2 * n] += level[:, :n] * (options.fore * np.sin(2.0 * turn) - options.back)[:, None]
     heights[:, 2 * n :] -= level[:, n:] * (options.side * np.sin(turn))[:, None]
     return dataclasses.replace(want, heights=heights)
 
 
 def upright(feet: FootPaths, friction: float = 1.0, alike: float = 0.999) -> NDArray[np.bool_]:
-    """Where (T,) all standing `feet` are on a wall: on one face that does not overhang and on which they must stick.
+    """Whether, at each sample (T,), all standing `feet` are on one wall: a face that does not overhang and on which they must
+    stick.
 
-    friction: tells where feet must stick
-    alike: length of the mean of their normals above which they are on one face
+    friction: determines where feet must stick
+    alike: the feet are on one face if the mean of their normals is longer than this
     """
     normal = _common(feet, 2)
     return np.asarray((np.linalg.norm(normal, axis=1) > alike) & (normal[:, 2] > -0.1) & (least_adhesion(feet, friction) > 0.0))
 
 
 def _common(feet: FootPaths, axis: int) -> Array:
-    """The mean (T, 3) of an axis of the standing feet: its length is 1 where the axis is the same for all."""
+    """The mean (T, 3) of an axis of the standing feet: its length is 1 if the axis is the same for all."""
     stands = (feet.swings[:, None] != np.arange(4))[:, :, None]
     return np.asarray((feet.R[:, :, :, axis] * stands).sum(1) / stands.sum(1))
 
@@ -106,10 +107,10 @@ def _common(feet: FootPaths, axis: int) -> Array:
 def lighter(
     gecko: Gecko, *, friction: float = 1.0, grip: float = math.inf, options: LightOptions = LightOptions()
 ) -> FurtherTerms:  # fmt: skip
-    """Terms of the cost that lower the adhesion of a `gecko`: what is beyond the least possible counts.
+    """Terms of the cost that lower the adhesion of a `gecko`: the square of its excess over the lower bound.
 
-    `friction` and `grip` are as in `hold`. Straight up or down a wall a body can reach the least possible. There a bounded excess
-    x/√(1 + (x/near)²) counts besides, with `options.firm`: it is small beside a large x, which a corner causes.
+    `friction` and `grip` are as in `hold`. Straight up or down a wall the body can reach the bound. There the saturating excess
+    x/√(1 + (x/near)²) is added with rate `options.firm`; it hardly grows for the large x that a corner causes.
     """
 
     def terms(Q: Array, feet: FootPaths) -> CostTerms:
@@ -127,7 +128,7 @@ def lighter(
 def bearable(
     gecko: Gecko, *, friction: float = 1.0, grip: float = math.inf, options: LightOptions = LightOptions()
 ) -> FurtherTerms:  # fmt: skip
-    """Terms for a climb that need not be light: on a wall a `gecko` leans where feet would need more than `options.bearable`.
+    """Terms for a climb that is not light: on a wall a `gecko` leans if feet would need more than `options.bearable`.
 
     `friction` and `grip` are as in `hold`.
     """
@@ -144,7 +145,7 @@ def bearable(
 
 
 def _beyond(gecko: Gecko, Q: Array, along: AdhesionAlong, aim: Array) -> tuple[Array, Array]:
-    """Adhesion beyond an aim (T,), and its derivatives by the columns (T, columns): the prices of the moments say where to lean."""
+    """Excess of the adhesion over a target (T,), and its derivatives by the columns (T, columns), through the centre of mass."""
     over = np.where(np.isfinite(along.adhesion), np.maximum(along.adhesion - aim, 0.0), 0.0)
     rows = np.empty((len(Q), 1, len(gecko.active) + 6))
     centre_rows(*gecko.masses, Q, np.where(over[:, None] > 0.0, along.slopes, 0.0), gecko.measures["leg"], rows)

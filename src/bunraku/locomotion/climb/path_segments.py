@@ -1,4 +1,4 @@
-"""Segments of a path, as a person writes them; and the pieces of surface that they become."""
+"""Segments of a path, as the user writes them, and the pieces of surface that they become."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _refused(field: str, message: str, advice: str) -> FigureError:
 
 @dataclass(frozen=True)
 class Straight:
-    """Straight ahead by a length [m], along the way of the body."""
+    """Straight ahead by a length [m], along the path of the body."""
 
     length: float
 
@@ -43,7 +43,7 @@ class Arc:
         if not 0.0 < self.radius < math.inf:
             raise _refused("radius", f"a radius of {self.radius:g} m", "give a radius above zero")
         if not 0.0 < abs(self.angle) < math.inf:
-            raise _refused("angle", f"a turn by {self.angle:g}", "give an angle other than zero; positive turns left")
+            raise _refused("angle", f"a turn by {self.angle:g} rad", "give an angle other than zero; positive turns left")
 
     def __str__(self) -> str:
         return f"curve {math.degrees(self.angle):.0f}°"
@@ -58,7 +58,7 @@ class Slope:
     def __post_init__(self) -> None:
         if not abs(self.angle) <= math.pi / 2 + 1e-9:
             degrees = math.degrees(self.angle)
-            raise _refused("angle", f"a slope by {degrees:g}°", "give −90° to 90°; write a sharper one as two slopes")
+            raise _refused("angle", f"a slope of {degrees:g}°", "give −90° to 90°; write a sharper one as two slopes")
 
     def __str__(self) -> str:
         return f"slope {math.degrees(self.angle):.0f}°"
@@ -83,7 +83,7 @@ PathSegment = Straight | Arc | Slope | Step
 
 @dataclass(frozen=True, eq=False)
 class SurfacePiece:
-    """A stretch of one face from `s` [m] on, straight or an arc of constant curvature [1/m]; X has columns ahead, left, normal."""
+    """A part of one face from distance `s` [m] on with a constant `curvature` [1/m]; X has columns ahead, left, normal."""
 
     s: float
     length: float

@@ -1,4 +1,4 @@
-"""Kernel of a small linear program: min c·x with M x = b, x ≥ 0. Two phases, Bland's rule against cycling."""
+"""Kernel of a small linear program: min c·x with M x = b, x ≥ 0. Two-phase simplex, with Bland's rule against cycling."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bunraku.kernels.compile import inline
 
 @inline
 def exchange(table, rows, basis, leave, enter):
-    """Column `enter` becomes the basic one of row `leave`."""
+    """Column `enter` replaces the basic column of row `leave`."""
     last = table.shape[1] - 1
     basis[leave] = enter
     share = 1.0 / table[leave, enter]
@@ -25,9 +25,9 @@ def exchange(table, rows, basis, leave, enter):
 
 @inline
 def pivot(table, rows, basis, objective, columns):
-    """Simplex steps on a tableau, in place, until its row `objective` has no negative entry in the first columns.
+    """Simplex steps on a tableau, in place, until its row `objective` has no negative entry in the first `columns` columns.
 
-    Phase one is over as soon as nothing is missing: what looks like a gain then is rounding, and small pivots would blow it up.
+    Phase one ends as soon as the artificial variables sum to zero: later gains are rounding, which small pivots would amplify.
     """
     last = table.shape[1] - 1
     for step in range(500):
@@ -37,7 +37,7 @@ def pivot(table, rows, basis, objective, columns):
         for c in range(columns):
             if table[objective, c] < least:
                 enter, least = c, table[objective, c]
-                if step > 100:  # Bland: the first one, so that degenerate steps cannot go round for ever
+                if step > 100:  # Bland: the first candidate, so that degenerate steps cannot cycle
                     break
         if enter < 0:
             return True
@@ -46,7 +46,7 @@ def pivot(table, rows, basis, objective, columns):
             if table[r, enter] > 1e-9:
                 best = min(best, max(table[r, last], 0.0) / table[r, enter])
         leave = -1
-        for r in range(rows):  # of rows that are as good, the one with the largest pivot: small ones blow errors up
+        for r in range(rows):  # among equal rows, the one with the largest pivot: small pivots amplify errors
             tied = table[r, enter] > 1e-9 and max(table[r, last], 0.0) / table[r, enter] <= best + 1e-12
             if tied and (leave < 0 or (basis[r] < basis[leave] if step > 100 else table[r, enter] > table[leave, enter])):
                 leave = r
@@ -58,10 +58,10 @@ def pivot(table, rows, basis, objective, columns):
 
 @inline
 def minimize(table, rows, n, basis):
-    """Solves the program whose M and b ≥ 0 (in the last column) stand in the first rows of a tableau, and its cost in the next.
+    """Solves the program of a tableau: the first `rows` rows hold M and b ≥ 0 (last column), the next row holds the cost.
 
-    Columns n … n + rows are for the artificial variables; row `rows + 1` is used. True if a bottom was found: x is then
-    table[r, −1] at basis[r], and the prices of the equations are −table[rows, n + r], of those as turned.
+    Columns n … n + rows are for the artificial variables; row `rows + 1` is scratch. Returns whether a minimum exists. Then
+    x[basis[r]] is table[r, −1], and the dual variables are −table[rows, n + r].
     """
     last = table.shape[1] - 1
     for c in range(last + 1):
@@ -72,17 +72,17 @@ def minimize(table, rows, n, basis):
             table[r, n + c] = 1.0 if r == c else 0.0
         table[rows, n + r] = 0.0
         for c in range(n):
-            table[rows + 1, c] -= table[r, c]  # phase one: how much is still missing
+            table[rows + 1, c] -= table[r, c]  # phase one: the sum of the artificial variables
         table[rows + 1, last] -= table[r, last]
     table[rows, last] = 0.0
     if not pivot(table, rows, basis, rows + 1, n) or table[rows + 1, last] < -1e-9:
         return False
-    for r in range(rows):  # an artificial variable that stayed, at zero, must not grow in phase two
+    for r in range(rows):  # an artificial variable that remains basic, at zero, must not grow in phase two
         if basis[r] >= n:
             largest = -1
             for c in range(n):
                 if abs(table[r, c]) > 1e-7 and (largest < 0 or abs(table[r, c]) > abs(table[r, largest])):
                     largest = c
-            if largest >= 0:  # else the equation says nothing new
+            if largest >= 0:  # otherwise the equation is redundant
                 exchange(table, rows, basis, r, largest)
     return pivot(table, rows, basis, rows, n)

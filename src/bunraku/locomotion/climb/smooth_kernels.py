@@ -1,8 +1,8 @@
-"""Kernels of the whole-motion optimisation: correcting the feet, the cost of a motion, and its normal equations.
+"""Kernels of the whole-motion optimisation: correction of the feet, the cost of a motion, and its normal equations.
 
-At every sample the standing feet are equations. N, an orthonormal basis of their null space, comes from Householder reflections
-of their scaled Jacobian. Second differences over three samples couple the unknowns z of all samples, so the matrix is banded.
-Columns 0–2 (the place of the body) count in lengths of the leg.
+At every sample the standing feet are constraints. N, an orthonormal basis of their null space, comes from Householder reflections
+of their scaled Jacobian. The unknowns z of a sample are coordinates in N. Second differences over three samples couple them, so the
+matrix is banded. Columns 0–2 (the position of the body) are scaled by the leg length.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bunraku.spatial.linalg import cholesky, cholesky_solve
 
 
 class NearFaces(NamedTuple):
-    """Planes n·x = offset of all faces, and the run of faces that is near the gecko at each sample."""
+    """Planes n·x = offset of all faces, and the range of faces near the gecko at each sample."""
 
     normal: Any
     """(faces, 3)."""
@@ -28,26 +28,26 @@ class NearFaces(NamedTuple):
     convex: Any
     """Whether the crease between each face and the next is convex."""
     first: Any
-    """First face of the run (T,)."""
+    """First face of the range (T,)."""
     last: Any
-    """Last face of the run (T,)."""
+    """Last face of the range (T,)."""
 
 
 class MotionAims(NamedTuple):
-    """What the motion should follow at each sample."""
+    """Targets of the motion at each sample."""
 
     feet: Any
-    """Places of the feet (T, 4, 3) [m]."""
+    """Positions of the feet (T, 4, 3) [m]."""
     swings: Any
     """The foot that swings (T,), or −1."""
     floor: Any
-    """Least height of each foot over the surface (T, 4) [m]."""
+    """Smallest height of each foot over the surface (T, 4) [m]."""
     joints: Any
     """Angles of the active joints (T, n) [rad]."""
     normals: Any
-    """Planes for neck, waist and bottom (T, k, 3)."""
+    """Normals of the planes for neck, waist and bottom (T, k, 3)."""
     heights: Any
-    """Their offsets (T, k) [m]."""
+    """Offsets of these planes (T, k) [m]."""
     lower: Any
     """Lower limits of the active joints (n,) [rad]."""
     upper: Any
@@ -55,7 +55,7 @@ class MotionAims(NamedTuple):
 
 
 class CostRates(NamedTuple):
-    """Weights of the squared deviations: fourth powers of the rates of `SmoothOptions`; and lengths."""
+    """Weights of the squared deviations, which are fourth powers of the rates of `SmoothOptions`; and lengths."""
 
     posture: float
     height: float
@@ -63,9 +63,9 @@ class CostRates(NamedTuple):
     clearance: float
     swing: float
     margin: float
-    """Clearance from the surface that is asked for [m]."""
+    """Required clearance from the surface [m]."""
     self_margin: float
-    """Clearance of the gecko from itself that is asked for [m]."""
+    """Required clearance of the gecko from itself [m]."""
     unit: float
     """Length of the leg [m]."""
 
@@ -74,9 +74,9 @@ class NearBalls(NamedTuple):
     """Balls fixed to joints, and the pairs of them that must not come near each other."""
 
     carrier: Any
-    """The joint that each ball is fixed to (n,)."""
+    """Index of the joint that carries each ball (n,)."""
     local: Any
-    """Its centre on that joint (n, 3) [m]."""
+    """Centre of each ball in its joint's frame (n, 3) [m]."""
     radius: Any
     """(n,) [m]."""
     first: Any
@@ -86,12 +86,12 @@ class NearBalls(NamedTuple):
 
 
 FREE_DIMENSIONS = 16
-"""Largest dimension of the null space of the standing feet: that of three."""
+"""Largest dimension of the null space of the standing feet: that with three standing feet."""
 
 
 @inline
 def over(ground, t, x):
-    """Height of a point over the faces that are near at sample t, and the face that gives it."""
+    """Height of a point over the faces near at sample t, and the face that determines it."""
     k = ground.first[t]
     best = k
     height = x[0] * ground.normal[k, 0] + x[1] * ground.normal[k, 1] + x[2] * ground.normal[k, 2] - ground.offset[k]
@@ -111,11 +111,11 @@ def put_balls(apart, R, p, y):
 
 @inline
 def too_near(apart, y, k, margin):
-    """Clearance of pair k beyond a margin, at most 0, and the distance of their centres."""
+    """Clearance of pair k minus a margin, at most 0, and the distance of their centres."""
     a, b = apart.first[k], apart.second[k]
     wanted = apart.radius[a] + apart.radius[b] + margin
     square = (y[a, 0] - y[b, 0]) ** 2 + (y[a, 1] - y[b, 1]) ** 2 + (y[a, 2] - y[b, 2]) ** 2
-    if square >= wanted * wanted:  # true for nearly all pairs, and needs no root
+    if square >= wanted * wanted:  # true for nearly all pairs; saves the square root
         return 0.0, wanted
     d = math.sqrt(square)
     return d - wanted, d
@@ -138,7 +138,7 @@ def standing(J, x, aims, t, unit, A, e):
 
 @kernel
 def restore_along(body, Q, aims, unit, passes):
-    """Moves the standing feet to their places by the least change of the scaled columns; returns the largest error before [m]."""
+    """Moves the standing feet to their footholds by the smallest change of the scaled columns; returns the initial error [m]."""
     n, cols = body.joints.shape[0], body.active.shape[0] + 6
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     x, J = np.empty((body.carrier.shape[0], 3)), np.empty((3 * body.carrier.shape[0], cols))
@@ -223,7 +223,7 @@ def clearance_along(skin, radius, Q, ground, out):
 
 @inline
 def row(body, R, p, S, q, j, y, normal, unit, out):
-    """Derivative of a point y of joint j along a normal by the scaled columns."""
+    """Derivative, by the scaled columns, of the motion of a point y of joint j along a normal."""
     for c in range(3):
         out[c] = normal[c] * unit
     d0, d1, d2 = y[0] - q[0], y[1] - q[1], y[2] - q[2]
@@ -244,7 +244,7 @@ def row(body, R, p, S, q, j, y, normal, unit, out):
 
 @inline
 def gather(out, value, weight, W, g):
-    """Adds weight·(value + out·d)² to a quadratic in d; the lower half of W."""
+    """Adds weight·(value + out·d)² to a quadratic in d, with the lower triangle W and the gradient g."""
     for i in range(g.shape[0]):
         share = weight * out[i]
         if share != 0.0:
@@ -255,12 +255,12 @@ def gather(out, value, weight, W, g):
 
 @inline
 def null_basis(A, k, M, v, N):
-    """Columns of N: an orthonormal basis of {d: A d = 0} for the first k rows of A; the last ones are zero if it is narrower."""
+    """Columns of N: an orthonormal basis of {d: A d = 0} for the first k rows of A; surplus columns are zero."""
     n = A.shape[1]
     for i in range(n):
         for j in range(k):
             M[i, j] = A[j, i]
-    for j in range(k):  # reflection j takes column j of Aᵀ onto the axis j
+    for j in range(k):  # reflection j maps column j of Aᵀ onto axis j
         norm = 0.0
         for i in range(j, n):
             norm += M[i, j] * M[i, j]
@@ -293,11 +293,11 @@ def null_basis(A, k, M, v, N):
 
 @kernel
 def linearize_along(body, skin, radius, apart, Q, ground, aims, rates, bent, pull, rows, values, shares, N, band, grad):
-    """The normal equations in z, with a row of `band` for the lower part of each column.
+    """The normal equations in z; a row of `band` holds the lower part of one column.
 
     Second differences are weighted by `bent` (T, joints).
 
-    `pull` is the gradient of the accelerations' cost; `rows` (T, r, columns), scaled, with values and weights, are further terms.
+    `pull` is the gradient of the cost of accelerations. Further terms have derivatives `rows` (T, r, columns), values and weights.
     """
     n, cols = body.joints.shape[0], body.active.shape[0] + 6
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))

@@ -1,7 +1,7 @@
-"""The whole motion at once: the smallest joint accelerations with the standing feet exactly in their places.
+"""Optimises the whole motion at once: smallest joint accelerations, with the standing feet exactly on their footholds.
 
-Gauss–Newton over all samples, first on every tenth, then on every fifth, then on all. The cost of an acceleration is quadratic
-while it is small and linear beyond `knee`, so that the sum of accelerations falls too; beyond `peak` it is steep.
+Gauss–Newton over all samples, first with every tenth sample, then every fifth, then all. The cost of an acceleration is quadratic
+up to `knee` and linear beyond, so that the sum of accelerations falls too; beyond `peak` it is steep.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SmoothOptions:
-    """What tunes the whole-motion optimisation. A rate [rad/s] weighs a deviation x like an acceleration x·rate²."""
+    """Numbers that tune the whole-motion optimisation. A rate [rad/s] is a weight: a deviation x costs as much as an acceleration
+    x·rate²."""
 
     posture: float = 2.0
     """Rate of the posture."""
     height: float = 3.0
-    """Rate of the places of neck, waist and bottom."""
+    """Rate of the positions of neck, waist and bottom."""
     limits: float = 60.0
-    """Rate of the limits of the joints."""
+    """Rate of the joint limits."""
     clearance: float = 60.0
     """Rate of the clearances."""
     swing: float = 6.0
@@ -56,25 +57,25 @@ class SmoothOptions:
     peak: float = 35.0
     """Acceleration beyond which the cost is steep [rad/s²]."""
     steep: float = 20.0
-    """How much more the square of what is beyond the peak costs."""
+    """Factor of the extra squared cost beyond `peak`."""
     margin: float = 0.008
-    """Clearance of the skin from the surface that is asked for [m]."""
+    """Required clearance of the skin from the surface [m]."""
     self_margin: float = 0.004
-    """Clearance of the gecko from itself that is asked for [m]."""
+    """Required clearance of the gecko from itself [m]."""
     joint_margin: float = 0.02
     """Distance that joints keep from their limits [rad]."""
     lifted: float = 0.6
-    """Share of the planned height that a swinging foot keeps at least."""
+    """Smallest allowed height of a swinging foot, as a share of the planned height."""
     behind: float = 0.2
-    """How far a gecko reaches behind its reference point [m]."""
+    """How far a gecko extends behind its reference point [m]."""
     ahead: float = 0.14
-    """How far it reaches ahead [m]."""
+    """How far a gecko extends ahead of its reference point [m]."""
     stages: tuple[tuple[int, int], ...] = ((10, 40), (5, 20), (1, 12))
-    """Of each stage: every how many samples it takes, and its largest number of iterations."""
+    """For each stage: it uses every n-th sample, and its maximum number of iterations."""
     enough: float = 1e-3
-    """Relative gain of an iteration below which it has stalled."""
+    """Relative decrease of the cost below which an iteration counts as stalled."""
     patience: int = 3
-    """Stalled iterations in a row that end a stage: a single one may only have been damped."""
+    """Number of stalled iterations in a row that end a stage; a single one may only be damped too much."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,7 @@ class CostTerms:
 
 
 FurtherTerms = Callable[[Array, FootPaths], CostTerms]
-"""Makes further terms for configurations (T, n_q) and the feet at these samples."""
+"""Computes further terms for configurations (T, n_q) and the feet at these samples."""
 
 
 def _faces_near(course: Course, u: Array, options: SmoothOptions) -> NearFaces:
@@ -102,8 +103,8 @@ def skin_clearance(gecko: Gecko, course: Course, Q: Array, u: Array, options: Sm
     """Distance of every ball of the skin of a `gecko` from the surface of a `course` (T, n) [m].
 
     Q: configurations (T, n_q)
-    u: how far along the way of the body they are (T,) [m]
-    options: `behind` and `ahead` say which faces count
+    u: their distances along the path of the body (T,) [m]
+    options: `behind` and `ahead` determine which faces count
     """
     skin, radius = gecko.skin
     out = np.empty((len(Q), len(radius)))
@@ -114,11 +115,11 @@ def skin_clearance(gecko: Gecko, course: Course, Q: Array, u: Array, options: Sm
 class WholeMotion:
     """The optimisation of a motion whose samples are `dt` [s] apart.
 
-    gecko, course: who climbs what
-    feet: where the feet stand and swing
+    gecko, course: the gecko and its course
+    feet: the paths of the feet
     want: what the null space follows
     options: weights and margins
-    further: makes further terms of the cost, if any
+    further: computes further terms of the cost, if any
     """
 
     def __init__(
@@ -148,7 +149,7 @@ class WholeMotion:
         )  # fmt: skip
 
     def restore(self, Q: Array, passes: int = 3) -> bool:
-        """Moves the standing feet of `Q` to their places by so many Newton `passes`; False if they are out of reach."""
+        """Moves the standing feet of `Q` to their footholds by `passes` Newton steps; False if they are out of reach."""
         return bool(np.isfinite(restore_along(self.gecko.body, Q, self.aims, self.rates.unit, passes)))
 
     def accelerations(self, Q: Array) -> Array:
@@ -156,7 +157,7 @@ class WholeMotion:
         return np.asarray(np.diff(Q[:, self.gecko.active], 2, axis=0) / self.dt**2)
 
     def cost(self, Q: Array) -> float:
-        """What a motion `Q` (T, n_q) costs."""
+        """The cost of a motion `Q` (T, n_q)."""
         skin, radius = self.gecko.skin
         total = cost_along(self.gecko.body, skin, radius, self.gecko.apart, Q, self.faces, self.aims, self.rates)
         total += self._bending(Q)[0]
@@ -166,7 +167,7 @@ class WholeMotion:
         return float(total)
 
     def _bending(self, Q: Array) -> tuple[float, Array, Array]:
-        """Cost of the accelerations, half of its derivative by each, and half of (a bound on) its second derivative."""
+        """Cost of the accelerations, half its derivative by each, and half (a bound on) its second derivative."""
         w = self.options
         a = self.accelerations(Q)
         root = np.sqrt(1.0 + (a / w.knee) ** 2)
@@ -175,7 +176,7 @@ class WholeMotion:
         return cost, a / root + w.steep * above * np.sign(a), 1.0 / root + w.steep * (above > 0.0)
 
     def linearized(self, Q: Array) -> tuple[Array, Array, Array]:
-        """Null bases N (T, columns, 16), the banded matrix, and the gradient (T, 16) at `Q`."""
+        """Null-space bases N (T, columns, 16), the banded matrix, and the gradient (T, 16) at `Q`."""
         T, cols = len(Q), len(self.gecko.active) + 6
         _, slope, weight = self._bending(Q)
         pull, bent = np.zeros((T, cols - 6)), np.zeros((T, cols - 6))
@@ -197,7 +198,7 @@ class WholeMotion:
         return N, band, grad
 
     def descend(self, Q: Array, *, iterations: int, after: Callable[[int, float], None] | None = None) -> Array:
-        """The best motion near `Q`, whose feet must be in their places, after so many `iterations` at most.
+        """The best motion near `Q`, whose feet must be on their footholds, after at most `iterations` iterations.
 
         `after` is called with the number and the cost of every iteration. Ctrl-C ends the descent with the best so far and sets
         `stopped`.
@@ -219,7 +220,7 @@ class WholeMotion:
         return Q
 
     def _better(self, Q: Array, cost: float, damping: float) -> tuple[Array, float, float] | None:
-        """A motion that costs less, its cost, and the next damping; None if no step lowers the cost."""
+        """A motion of lower cost, its cost, and the next damping; None if no step lowers the cost."""
         N, band, grad = self.linearized(Q)
         scale = np.where(np.arange(N.shape[1]) < 3, self.rates.unit, 1.0)
         damped = self._damped
@@ -256,20 +257,20 @@ def smooth(
 ) -> Smoothed:  # fmt: skip
     """The configurations near `Q` with the smallest joint accelerations.
 
-    gecko, course: who climbs what
+    gecko, course: the gecko and its course
     Q: the first guess (T, n_q)
-    feet: where the feet stand and swing
+    feet: the paths of the feet
     want: what the null space follows
     options: weights, margins and stages
-    further: makes further terms of the cost
-    progress: is called after every iteration
+    further: computes further terms of the cost
+    progress: called after every iteration
 
-    Ctrl-C ends the work with the best so far.
+    Ctrl-C returns the best motion so far.
     """
     Q = np.ascontiguousarray(Q).copy()
     T, t, costs, stopped = len(Q), feet.t[: len(Q)], [], False
     effort, done = sum(iterations / every for every, iterations in options.stages), 0.0
-    for every, iterations in (*options.stages, (1, 0)):  # the last one only corrects the feet at every sample
+    for every, iterations in (*options.stages, (1, 0)):  # the last stage only corrects the feet at every sample
         if feet.steps % every or (T - 1) % every:
             continue
         few = slice(None, None, every)
@@ -293,7 +294,7 @@ def smooth(
 
 
 def _between(Q: Array, t: Array, fine: Array) -> Array:
-    """Splines through configurations at times t, at finer times; the rotation of the body by quaternions, which have no poles."""
+    """Splines through configurations at times t, evaluated at finer times; the body's rotation is interpolated by quaternions."""
     out = CubicSpline(t, Q)(fine)
     z, y, x = Q[:, 3:6].T
     turned = continuous(so3.quaternion(so3.about(2, z) @ so3.about(1, y) @ so3.about(0, x)))

@@ -1,1 +1,1 @@
-"""Guiding a humanoid: one point is led, synergetic rules move the rest (*guiding*)."""
+"""Guiding a humanoid: an operator moves one point, and synergetic rules move the rest of the body (*guiding*)."""

@@ -1,12 +1,13 @@
-"""The COM–ZMP model in closed form: x″ = ω²(x − b) with a ZMP b that is linear between knots.
+"""The COM–ZMP model (linear inverted pendulum) in closed form: x″ = ω²(x − b), with a ZMP b that is linear between knots.
 
-With slope m, at a time τ after the last knot (x_i, v_i, b_i):
+With slope m of b, at a time τ after the last knot, where position, velocity and ZMP are (x_i, v_i, b_i):
 
     x = b(t) + (x_i − b_i) cosh ωτ + (v_i − m)/ω sinh ωτ,      v = m + ω(x_i − b_i) sinh ωτ + (v_i − m) cosh ωτ,
 
-so that every later state is linear in the knots. One ω serves all three axes (3-D symmetrisation, *guiding* ref. 11): height obeys
-the same law about the height c = p_Z + g/ω² that the virtual ZMP p_Z carries. The ZMP on a floor f lies where the line from the
-centre of mass through p_Z meets the floor: x − (x − b)·s with s = ω²(z − f)/(z″ + g).
+so every later state is linear in the knots. All three axes share one ω (3-D symmetrisation, *guiding* ref. 11): the height z obeys
+the same law about c = p_Z + g/ω², where p_Z is the height of the virtual ZMP. We call c the carried height. The ZMP on a floor at
+height f is where the line from the centre of mass through the virtual ZMP meets the floor: x − (x − b)·s with s = ω²(z − f)/(z″ +
+g).
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ GRAVITY = 9.81
 
 @inline
 def advanced(w, dt, x, v, b0, b1):
-    """Position and speed after an interval dt in which the ZMP goes from b0 to b1."""
+    """Position and velocity after an interval dt in which the ZMP moves linearly from b0 to b1."""
     c, s, m = np.cosh(w * dt), np.sinh(w * dt), (b1 - b0) / dt
     return b1 + (x - b0) * c + (v - m) / w * s, m + w * (x - b0) * s + (v - m) * c
 
 
 @inline
 def responses(w, dt, ticks, X, V):
-    """Position X and speed V at every knot for a unit of each knot, of the first position, and of the first speed.
+    """Position X and velocity V at every knot, per unit of each knot, of the initial position and of the initial velocity.
 
     `ticks` (n,) are the knots' times in steps of dt; X and V are (n, n + 2).
     """
@@ -53,16 +54,16 @@ def responses(w, dt, ticks, X, V):
 
 @inline
 def heights(X, V, z, v, goal, first, out):
-    """Knots of the carried height c, as even as possible, that end at the goal and at rest.
+    """Knots of the carried height c, changing as little as possible, that end at the goal and at rest.
 
-    `first` is the height carried so far; staying near it avoids a jump of acceleration.
+    `first` is the current carried height; staying near it avoids a jump of the acceleration.
     """
     n = out.shape[0]
     if z == goal and v == 0.0 and first == goal:
         for i in range(n):
             out[i] = goal
         return
-    A, last = np.zeros((n + 2, n + 3)), n + 2  # the right side is the last column
+    A, last = np.zeros((n + 2, n + 3)), n + 2  # the last column is the right-hand side
     for i in range(n - 1):
         A[i, i] += 1.0
         A[i + 1, i + 1] += 1.0
@@ -70,7 +71,7 @@ def heights(X, V, z, v, goal, first, out):
         A[i + 1, i] -= 1.0
     A[0, 0] += 100.0
     A[0, last] += 100.0 * first
-    A[n - 1, n - 1] += 10.0  # nothing accelerates at the end
+    A[n - 1, n - 1] += 10.0  # no acceleration at the end
     A[n - 1, last] += 10.0 * goal
     for j in range(n):
         A[n, j] = A[j, n] = X[n - 1, j]
@@ -83,16 +84,16 @@ def heights(X, V, z, v, goal, first, out):
 
 
 class SampleColumns(NamedTuple):
-    """First columns of what a row of `samples` holds."""
+    """Index of the first column of each quantity in a row of `samples`."""
 
     position: int = 0
-    """Of the centre of mass (3) [m]."""
+    """Position of the centre of mass (3) [m]."""
     velocity: int = 3
     """(3) [m/s]."""
     acceleration: int = 6
     """(3) [m/s²]."""
     zmp: int = 9
-    """On the floor (2) [m]."""
+    """ZMP on the floor (2) [m]."""
 
 
 SAMPLE_COLUMNS = SampleColumns()

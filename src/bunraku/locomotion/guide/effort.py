@@ -1,7 +1,8 @@
-"""Efforts of the motors along a motion: inverse dynamics with the floor's wrenches on the feet.
+"""Efforts of the motors along a motion: inverse dynamics with contact wrenches at the feet.
 
-The rate of generalised momentum, d(∂L/∂v)/dt − ∂L/∂q, is the sum of the motors' efforts and of the floor's wrenches on the feet.
-No motor acts on the rows of the floating base, so they give the wrenches. The place of the ZMP shares them between two feet.
+The rate of generalised momentum, d(∂L/∂v)/dt − ∂L/∂q, is the sum of the motors' efforts and of the contact wrenches at the feet. No
+motor acts on the rows of the floating base, so these determine the total wrench. The position of the ZMP divides it between two
+feet.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def _slopes(tree, Q, V, L_q, L_v):
 
 
 def needed(figure: Figure, Q: Array, dt: float) -> Array:
-    """Generalised efforts (k, n_q) [N m, N] of a `figure` along samples `Q` (k, n_q), of second order in their spacing `dt` [s]."""
+    """Generalised efforts (k, n_q) [N m, N] of a `figure` along samples `Q` (k, n_q), `dt` [s] apart; second-order accurate."""
     V = np.gradient(Q, dt, axis=0)
     L_q, L_v = np.zeros_like(Q), np.zeros_like(Q)
     _slopes(figure.compiled.tree, np.ascontiguousarray(Q), np.ascontiguousarray(V), L_q, L_v)
@@ -45,7 +46,7 @@ def needed(figure: Figure, Q: Array, dt: float) -> Array:
 
 @inline
 def _twist(screw, x, share, lever, out):
-    """Velocity of a foot at x for a unit of the joint (linear, angular), weighted."""
+    """Velocity of a foot at x per unit rate of the joint (linear, angular), weighted."""
     out[0] = share * (screw[3] + screw[1] * x[2] - screw[2] * x[1])
     out[1] = share * (screw[4] + screw[2] * x[0] - screw[0] * x[2])
     out[2] = share * (screw[5] + screw[0] * x[1] - screw[1] * x[0])
@@ -55,10 +56,10 @@ def _twist(screw, x, share, lever, out):
 
 @kernel
 def _shared(tree, Q, wanted, rows, carriers, places, shares, lever, out):
-    """Writes efforts (k, n_q): `wanted` without the floor's wrenches on the feet.
+    """Writes efforts (k, n_q): `wanted` without the contact wrenches at the feet.
 
-    `rows` (n_q,) are places among the base's variables, −1 for motors; `carriers` (2,) the joints that carry the feet, `places`
-    (k, 2, 3) where the feet are.
+    `rows` (n_q,) are indices among the base's variables, −1 for motors; `carriers` (2,) the joints that carry the feet, `places`
+    (k, 2, 3) the positions of the feet.
     """
     joints, chain = tree.joints, tree.chain
     n = joints.shape[0]
@@ -101,17 +102,17 @@ def _shared(tree, Q, wanted, rows, carriers, places, shares, lever, out):
 def shared(
     figure: Figure, Q: Array, wanted: Array, base: NDArray[np.int64], feet: tuple[str, str], shares: Array, lever: float
 ) -> Array:  # fmt: skip
-    """Efforts of the motors at every sample (k, n_q) [N m, N], zero in the base.
+    """Efforts of the motors at every sample (k, n_q) [N m, N]; zero for the floating base.
 
-    figure: who moves
+    figure: the figure
     Q: samples (k, n_q)
-    wanted: generalised efforts, of `needed` (k, n_q)
+    wanted: generalised efforts from `needed` (k, n_q)
     base: indices of the six variables of the floating base
     feet: frames of the two feet
-    shares: how much of the floor's force each foot bears (k, 2)
-    lever: length by which a moment counts like a force [m]
+    shares: share of the contact force that each foot bears (k, 2)
+    lever: a moment counts as the force that causes it at this distance [m]
 
-    The floor's wrenches are the smallest that balance the base, weighted by shares and lever.
+    The contact wrenches are the smallest that balance the base, weighted by shares and lever.
     """
     rows = np.full(figure.n_q, -1)
     rows[base] = np.arange(len(base))

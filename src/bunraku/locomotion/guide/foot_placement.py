@@ -1,4 +1,5 @@
-"""Where a foot may be put: not too far, never across the other, flat on the ground. Other goals are moved to the nearest place."""
+"""Where a foot may be put: not too far, never across the other foot, flat on the ground. Other goals are moved to the nearest such
+place."""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ Array = NDArray[np.float64]
 
 
 def bounded(humanoid: Humanoid, foot: int, wanted: Array, stance: Array) -> Array:
-    """The nearest place (x, y, z, yaw) to the `wanted` one at which the feet of a `humanoid` neither cross nor are too far apart.
+    """The foothold (x, y, z, yaw) nearest to `wanted` at which the feet of a `humanoid` neither cross nor are too far apart.
 
-    `foot` is 0 for the left one and 1 for the right one; `stance` (x, y, z, yaw) is the place of the other one. [m, rad]
+    `foot` is 0 for the left one and 1 for the right one; `stance` (x, y, z, yaw) is the position of the other one [m, rad].
     """
     limits, side = humanoid.limits, 1.0 if foot == 0 else -1.0
     inward, outward = limits.turn
@@ -26,11 +27,11 @@ def bounded(humanoid: Humanoid, foot: int, wanted: Array, stance: Array) -> Arra
     c, s = math.cos(stance[3]), math.sin(stance[3])
     dx, dy = wanted[0] - stance[0], wanted[1] - stance[1]
     along, across = c * dx + s * dy, side * (c * dy - s * dx)
-    # A turned sole needs more room: its toe or heel comes nearer to the other foot.
+    # A turned sole needs more space: its toe or heel comes nearer to the other foot.
     half = 0.5 * float(np.ptp(humanoid.sole[:, 0]))
     least = limits.apart[0] + half * math.sin(abs(turned))
     across = min(max(across, least), limits.apart[1])
-    # The farther apart, the less far ahead.
+    # The farther apart the feet are, the shorter the step forward.
     room = 1.0 - ((across - limits.apart[0]) / (limits.apart[1] - limits.apart[0])) ** 2 * 0.5
     along = min(max(along, -limits.forward * room), limits.forward * room)
     across *= side
@@ -40,17 +41,17 @@ def bounded(humanoid: Humanoid, foot: int, wanted: Array, stance: Array) -> Arra
 def foothold(
     humanoid: Humanoid, ground: SceneGround, foot: int, wanted: Array, stance: Array, now: Array, *, tries: int = 8
 ) -> tuple[Array, str]:
-    """The place (x, y, z, yaw) at which a foot is put down, and why it is not the wanted one; "" where it is.
+    """The foothold (x, y, z, yaw) at which a foot is put down, and why it is not the wanted one; "" if it is.
 
-    humanoid, ground: whose foot, and what it stands on
+    humanoid, ground: the humanoid and the ground
     foot: 0 left, 1 right
-    wanted: where it should stand
-    stance: where the other foot stands
-    now: where it is
-    tries: how many places on its way are tried
+    wanted: the wanted foothold
+    stance: position of the other foot
+    now: current position of the foot
+    tries: number of alternatives on its way
 
-    The place is bounded, on one level, and at most a step higher or lower than the stance. Where the wanted one is not, the
-    nearest on the foot's way or around it is taken.
+    The foothold is within the limits, on even ground, and at most one step higher or lower than the other foot. If the wanted one
+    is not, the nearest one on the foot's way or around the foot is taken.
     """
     goal = bounded(humanoid, foot, wanted, stance)
     if not len(ground.boxes):
@@ -66,13 +67,13 @@ def foothold(
 
 
 def _about(humanoid: Humanoid, foot: int, goal: Array, stance: Array, now: Array, tries: int) -> Iterator[Array]:
-    """The goal, places before and behind it on the foot's way, and places around the foot; all of them bounded."""
+    """The goal, positions before and behind it on the foot's way, and positions around the foot; all within the limits."""
     yield goal
     way, far = goal - now, humanoid.limits.forward
     way[3] = _wrapped(way[3])
     length = float(np.hypot(way[0], way[1]))
     if length > 1e-6:
-        for k in range(1, 2 * tries):  # alternately a little more and a little less
+        for k in range(1, 2 * tries):  # alternately a little farther and a little nearer
             s = 1.0 + (1 if k % 2 else -1) * ((k + 1) // 2) * far / (tries * length)
             if s >= 0.0:
                 yield bounded(humanoid, foot, now + s * way, stance)
@@ -101,7 +102,7 @@ def _wrapped(angle: float) -> float:
 def clear_of_walls(humanoid: Humanoid, ground: SceneGround, com: Array, now: Array, *, tries: int = 8) -> tuple[Array, str]:
     """A goal of the centre of mass at which the trunk of a `humanoid` touches no wall of the `ground`; and why it is not `com`.
 
-    It is the farthest of so many `tries` on the way from `now` to `com` (3,) [m]. Only what is taller than a knee counts.
+    It is the farthest free one of `tries` points on the way from `now` to `com` (3,) [m]. Only obstacles taller than a knee count.
     """
     if not len(ground.boxes):
         return com, ""

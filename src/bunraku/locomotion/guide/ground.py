@@ -1,4 +1,4 @@
-"""The ground of a scene: how high it is where a foot would stand, and what is in the way of a body or a hand."""
+"""The ground of a scene: its height under a foot, and obstacles for the body and the hands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _heights(boxes, floor, points, out):
 
 @kernel
 def _under(boxes, floor, sole, foot):
-    """The highest top that a sole's polygon overlaps (separating axes)."""
+    """The highest box top under a sole, found by the separating-axis test."""
     c, s, top = np.cos(foot[3]), np.sin(foot[3]), floor
     n = sole.shape[0]
     P = np.empty((n, 2))
@@ -43,14 +43,14 @@ def _under(boxes, floor, sole, foot):
         if boxes[b, 7] <= top:
             continue
         apart = False
-        for a in range(2):  # the box's own axes
+        for a in range(2):  # the axes of the box
             e, f = (boxes[b, 2], boxes[b, 3]) if a == 0 else (-boxes[b, 3], boxes[b, 2])
             low, high = 1e9, -1e9
             for k in range(n):
                 u = e * (P[k, 0] - boxes[b, 0]) + f * (P[k, 1] - boxes[b, 1])
                 low, high = min(low, u), max(high, u)
             apart = apart or low > boxes[b, 4 + a] or high < -boxes[b, 4 + a]
-        for k in range(n):  # the normals of the sole's edges
+        for k in range(n):  # the edge normals of the sole
             j = (k + 1) % n
             e, f = P[j, 1] - P[k, 1], P[k, 0] - P[j, 0]
             low, high = 1e9, -1e9
@@ -67,7 +67,7 @@ def _under(boxes, floor, sole, foot):
 
 @kernel
 def _depth(boxes, floor, x, radius):
-    """Penetration depth of a ball in the floor or a box [m]; negative: the distance to the nearest."""
+    """Penetration depth of a ball into the floor or a box [m]; if negative, minus the distance to the nearest."""
     deepest = floor - (x[2] - radius)
     for b in range(boxes.shape[0]):
         dx, dy = x[0] - boxes[b, 0], x[1] - boxes[b, 1]
@@ -84,8 +84,8 @@ def _depth(boxes, floor, x, radius):
 
 @dataclass(frozen=True, eq=False)
 class SceneGround:
-    """The ground of a `scene` for feet. An obstacle that is no box counts as the upright box around it; a height field, as one box
-    a cell."""
+    """The ground of a `scene` for feet. An obstacle that is not a box is replaced by its upright bounding box; a height field, by
+    one box per cell."""
 
     scene: Scene
     even: float = 0.003
@@ -120,12 +120,12 @@ class SceneGround:
         return z, bool(self.heights(points).min() > z - self.even)
 
     def depth(self, x: Array, radius: float) -> float:
-        """Penetration depth of a ball at `x` (3,) with this `radius` [m]; negative: the distance to the nearest obstacle."""
+        """Penetration depth of a ball at `x` (3,) with `radius` [m]; if negative, minus the distance to the nearest obstacle."""
         return float(_depth(self.boxes, self.floor, np.ascontiguousarray(x, float), radius))
 
 
 def _spread(sole: Array) -> Array:
-    """Corners, middles of edges and centre of a sole."""
+    """Corners, edge midpoints and centre of a sole."""
     return np.concatenate([sole, 0.5 * (sole + np.roll(sole, -1, axis=0)), sole.mean(0, keepdims=True)])
 
 

@@ -1,4 +1,4 @@
-"""Guide: from any command to the next move.
+"""Guide: turns any command into the next move.
 
 guide = Guide(small_humanoid(), Scene("room"))
 points = guide.start()
@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Guide:
-    """A humanoid, what is around, and how its segments are planned."""
+    """A humanoid, its scene, and a planner of segments."""
 
     humanoid: Humanoid
     scene: Scene = Scene("room")
@@ -47,7 +47,7 @@ class Guide:
 
     @cached_property
     def rules(self) -> SynergyRules:
-        """What makes subgoals of commands."""
+        """The rules that turn commands into subgoals."""
         return SynergyRules(self.humanoid, self.ground, self.planner.rest_margin + 0.006, self.options)
 
     def start(self, *, x: float = 0.0, y: float = 0.0, yaw: float = 0.0) -> Points:
@@ -57,9 +57,9 @@ class Guide:
         return standing_at(self.humanoid, x=x, y=y, z=z, yaw=yaw)
 
     def next(self, points: Points, command: Command) -> Move:
-        """The move from `points` that obeys a `command` as far as possible; where none can be planned, a move that comes to rest.
+        """The move from `points` that obeys a `command` as far as possible; if none can be planned, a move that comes to rest.
 
-        Its notice says what is different from the command.
+        Its notice says how the move differs from the command.
         """
         command, wrong = trusted(command)
         goals = self.rules.subgoals(points, command)
@@ -70,18 +70,18 @@ class Guide:
             return move
         stop = self.rules.stopping(points, goals)
         move = self.plan(points, stop)
-        if move is None:  # holding the ZMP under the capture point is always a motion
+        if move is None:  # never: holding the ZMP at the capture point always stops the body
             raise AssertionError("no stop could be planned")
         return move
 
     def plan(self, points: Points, goals: Subgoals) -> Move | None:
-        """A move from `points` to the subgoals `goals`; it lasts as long as speeds and the ZMP need. None if there is none."""
+        """A move from `points` to the subgoals `goals`, as long as speed limits and the ZMP require. None if there is none."""
         phases, whole, needed = self.prepared(points, goals)
         segment = self.planner.plan(points.com, phases, goals.com, duration=needed)
         return None if segment is None else whole(segment)
 
     def prepared(self, points: Points, goals: Subgoals) -> tuple[tuple[Phase, ...], Callable[[Segment], Move], float]:
-        """Phases from `points` to `goals`, a function that makes a move of a segment, and the shortest duration [s]."""
+        """Phases from `points` to `goals`, a function that turns a segment into a move, and the shortest duration [s]."""
         phases = self.phases(points, goals)
         if goals.swings == NO_FOOT:
             return phases, lambda segment: Move(points, goals, segment), self._needed(points, goals, phases, 1.0)
@@ -92,7 +92,7 @@ class Guide:
     # -- phases --------------------------------------------------------------------------------------------------
 
     def phases(self, points: Points, goals: Subgoals) -> tuple[Phase, ...]:
-        """Which feet stand when, from `points` to `goals`, and their polygons of support."""
+        """The phases from `points` to `goals`: which feet stand, and their support polygons."""
         sole, foot = self.humanoid.sole, goals.swings
         if foot == NO_FOOT:
             here = region(sole, points.standing, points.com.p)
@@ -112,7 +112,7 @@ class Guide:
         return _phase(alone, one, one.centre), _phase(both, region(sole, goals.feet, goals.com), goals.com)
 
     def _landing(self, points: Points) -> tuple[float, float]:
-        """Seconds on one foot and then on two when a foot is put down: it touches the ground when it was planned to."""
+        """Seconds on one foot and then on two when a foot is put down. A touchdown that is already planned keeps its time."""
         lasts, touch = self.planner.duration, points.rates.touch
         alone, both = self.planner.land_shares
         return (touch, max(lasts - touch, 0.5 * lasts)) if touch > 0.0 else (alone * lasts, both * lasts)
@@ -126,7 +126,7 @@ class Guide:
         return max(self.ground.under(self.humanoid.sole, way)[0] for way in ways)
 
     def _needed(self, points: Points, goals: Subgoals, phases: tuple[Phase, ...], width: float) -> float:
-        """The duration [s] that speeds and the fall under gravity need."""
+        """The shortest duration [s] that speed limits and gravity allow."""
         limits, rules, foot = self.humanoid.limits, self.options, goals.swings
         times = [math.sqrt(5.8 * abs(goals.com[2] - points.com.p[2]) / (0.2 * GRAVITY))]
         times.append(PEAK * float(np.abs(goals.trunk - points.trunk).max()) / limits.trunk_speed)

@@ -1,4 +1,4 @@
-"""Command: what the operator wants of one guided point. Every device gives these."""
+"""Command: what the operator asks of one guided point. All input devices produce commands."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Literal, get_args
 
 GuidedPoint = Literal["left_foot", "right_foot", "trunk", "left_hand", "right_hand"]
 GUIDED_POINTS: tuple[GuidedPoint, ...] = get_args(GuidedPoint)
-"""In the order in which a push of the button goes through them."""
+"""In the order in which a button cycles through them."""
 Triple = tuple[float, float, float]
 STICK_DEADBAND = 0.05
-"""A stick nearer to its middle than this share of its travel is at rest."""
+"""A stick nearer to its centre than this share of its travel counts as centred."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """Which point is guided, and where to, in shares of what the point can do in one segment. Without arguments it stands."""
+    """Which point is guided, and where to, as shares of the largest motion in one segment. Without arguments: stand still."""
 
     guided: GuidedPoint = "trunk"
     move: Triple = (0.0, 0.0, 0.0)
@@ -28,15 +28,15 @@ class Command:
 
     @property
     def idle(self) -> bool:
-        """Whether neither `move` nor `turn` asks for anything."""
+        """Whether `move` and `turn` are zero."""
         return not any((*self.move, *self.turn))
 
 
 def trusted(command: Command) -> tuple[Command, str]:
-    """A `command` with every number finite and within its range, small ones 0; and what was wrong with it, "" if nothing."""
+    """A `command` with every number finite, in range, and 0 if tiny; and what was wrong with it, "" if nothing."""
     wrong = ""
     if command.guided not in GUIDED_POINTS:
-        return Command(), f"nothing is called {str(command.guided)[:40]!r}; one of {', '.join(GUIDED_POINTS)}"
+        return Command(), f"unknown point {str(command.guided)[:40]!r}; one of {', '.join(GUIDED_POINTS)}"
 
     def number(value: float, low: float) -> float:
         nonlocal wrong

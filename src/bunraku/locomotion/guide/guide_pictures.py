@@ -1,4 +1,4 @@
-"""Pictures like the paper's: the ZMP in its polygon over time (Fig. 8), and the loci of all points from above (Fig. 10, 11)."""
+"""Figures as in the paper: the ZMP in its support polygon over time (Fig. 8), and paths of all points from above (Fig. 10, 11)."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ LOCI_COLORS = LociColors()
 
 
 def draw_segments(axes: Axes, segments: Sequence[Segment], *, axis: int = 1) -> None:
-    """Draws centre of mass and ZMP of `segments` against time into `axes`, with the polygon that the ZMP must stay in (Fig. 8).
+    """Draws centre of mass and ZMP of `segments` against time into `axes`, with the polygon that must contain the ZMP (Fig. 8).
 
-    `axis` is the horizontal one that is drawn: 0 for x, 1 for y.
+    `axis` is the coordinate that is drawn: 0 for x, 1 for y.
     """
     t0 = 0.0
     for k, segment in enumerate(segments):
         t = t0 + segment.dt * np.arange(segment.n + 1)
         low, high = (1e3 * x for x in _slice(segment, axis))
-        axes.fill_between(t, low, high, color="#dfe7ef", lw=0, label="region of support" if k == 0 else None)
+        axes.fill_between(t, low, high, color="#dfe7ef", lw=0, label="support polygon" if k == 0 else None)
         axes.plot(t, 1e3 * segment.samples[:, axis], color=LOCI_COLORS.com, lw=1.8, label="centre of mass" if k == 0 else None)
         axes.plot(
             t, 1e3 * segment.samples[:, SAMPLE_COLUMNS.zmp + axis], color=LOCI_COLORS.zmp, lw=1.4, label="ZMP" if k == 0 else None
@@ -73,12 +73,12 @@ def _slice(segment: Segment, axis: int) -> tuple[Array, Array]:
 
 
 def draw_loci(done: Sequence[GuidedMove], path: str | PathLike[str], *, scene: Scene | None = None, width: float = 9.0) -> None:
-    """Draws the loci of centre of mass, ZMP, feet and hands from above, with footprints and subgoals.
+    """Draws the paths of centre of mass, ZMP, feet and hands from above, with footprints and subgoals.
 
     done: moves, in order
     path: a PNG, SVG or PDF file
-    scene: drawn below them
-    width: of the picture [inches]
+    scene: drawn below the paths
+    width: width of the picture [inches]
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -92,7 +92,7 @@ def draw_loci(done: Sequence[GuidedMove], path: str | PathLike[str], *, scene: S
 
 
 def loci(axes: Axes, done: Sequence[GuidedMove], *, scene: Scene | None = None) -> None:
-    """Draws the loci of the moves `done`, above a `scene`, into `axes` that exist."""
+    """Draws the paths of the moves `done`, above a `scene`, into existing `axes`."""
     for obstacle in scene.obstacles if scene is not None else ():
         if isinstance(obstacle.geometry, Box):
             x, y = obstacle.geometry.size[:2]

@@ -1,4 +1,4 @@
-"""GuidedMove: a move with the joints that perform it; and Fault: which limit one breaks."""
+"""GuidedMove: a move with its joint angles; and Fault: which limit a move violates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 class Reason(StrEnum):
-    """The limits that a move can break; the values are what the operator reads."""
+    """The limits that a move can violate; the values are shown to the operator."""
 
     NONE = ""
     LEG = "a leg does not reach that far"
@@ -32,35 +32,35 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Fault:
-    """Which limit a move breaks, if any."""
+    """Which limit a move violates, if any."""
 
     why: Reason = Reason.NONE
     longer: float = 0.0
-    """How much longer the move should last [s]; 0 where more time does not help."""
+    """How much longer the move should last [s]; 0 if more time does not help."""
     excess: float = 0.0
-    """How far it is beyond the limit, as a share of it."""
+    """By how much the limit is exceeded, as a share of it."""
     about: str = ""
     """Which joint, and by how much."""
 
     @property
     def said(self) -> str:
-        """What the operator reads."""
+        """The text for the operator."""
         return f"{self.why} ({self.about})" if self.about else self.why
 
     def hopeless(self, before: Fault, tries: float, nearly: float = 0.1) -> bool:
-        """Whether more time will not help, because it helped too little since the fault `before` of a shorter move.
+        """Whether more time will not help, because it helped too little compared with the fault `before` of a shorter move.
 
         tries: how many longer moves can still be tried
         nearly: an excess below this is never hopeless
 
-        The ZMP is never hopeless: with more time there may be a plan that allows for its error.
+        A ZMP fault is never hopeless: with more time there may be a plan that allows for the model's error.
         """
         return self.why == before.why != Reason.ZMP and self.excess > max(tries * (before.excess - self.excess), nearly)
 
 
 @dataclass(frozen=True, eq=False)
 class GuidedMove:
-    """A move with the joints that perform it."""
+    """A move with its joint angles."""
 
     move: Move
     q: Array
@@ -68,32 +68,32 @@ class GuidedMove:
     zmp: Array
     """ZMP of all bodies on the floor (n + 1, 2) [m]."""
     margin: float
-    """Least distance of the ZMP of all bodies from the edge of the polygon of support [m]; negative outside."""
+    """Smallest distance of the ZMP of all bodies from the edge of the support polygon [m]; negative outside."""
     passes: int
-    """How many times inverse kinematics followed a segment to find it."""
+    """How many times a segment was planned and followed by inverse kinematics."""
     end: Points
-    """Where all points are at its end."""
+    """Positions of all points at its end."""
     left: int | None = None
-    """The tick at which another move took over; None if it was played to its end."""
+    """The tick at which another move replaced it; None if it was played to its end."""
     quiet: bool = False
-    """Whether arms move joint by joint, as in a stop."""
+    """Whether arms move joint by joint, as in a stop, instead of following hand positions."""
     notice: str = ""
-    """Why it differs from the command; "" where it does not."""
+    """Why it differs from the command; "" if it does not."""
     refused: bool = False
-    """Whether the command could not be obeyed at all: the move only comes to rest."""
+    """Whether the command could not be obeyed at all; the move then only comes to rest."""
 
     __repr__ = brief
 
     @property
     def n(self) -> int:
-        """How many ticks of it were played."""
+        """Number of ticks that were played."""
         return self.move.n if self.left is None else self.left
 
     @cached_property
     def shares(self) -> Array:
-        """Shares of the floor's force that each foot bears, (n + 1, 2)."""
+        """Share of the contact force that each foot bears, (n + 1, 2)."""
         return self.move.shares(self.zmp)
 
     def stands_at(self, k: int, zmp: Array) -> bool:
-        """Whether a `zmp` (2,) [m] is inside the polygon of support at tick `k`, where another move takes over."""
+        """Whether a `zmp` (2,) [m] is inside the support polygon at tick `k`, where another move takes over."""
         return bool(self.move.segment.margin_of(np.concatenate([self.zmp[:k], zmp[None]]))[k] > 0.0)

@@ -1,4 +1,4 @@
-"""Humanoid: a figure with feet, a trunk and hands, and the limits within which it is guided."""
+"""Humanoid: a figure with feet, a trunk and hands, and the limits of guiding it."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class HumanoidLimits:
-    """Limits of what the guided points do. Lengths in metres, angles in radians, speeds in m/s and rad/s."""
+    """Limits of the guided points. Lengths in metres, angles in radians, speeds in m/s and rad/s."""
 
     forward: float
-    """How far a foot may be ahead of, or behind, the other."""
+    """How far a foot may be ahead of or behind the other."""
     apart: tuple[float, float]
-    """Smallest and largest distance of the feet across."""
+    """Smallest and largest lateral distance of the feet."""
     turn: tuple[float, float]
     """How far a foot may be turned inward and outward relative to the other."""
     rise: float
     """Largest difference in height between the feet."""
     lift: float
-    """How high above the ground a foot is held at full throttle; a swing takes a share of it."""
+    """Height above the ground of a foot that is lifted fully; a swing uses a share of it."""
     crouch: float
     """How far the centre of mass may go below its height at home."""
     lean: float
     """How far the trunk may lean."""
     reach: float
-    """Largest distance between a hand and its shoulder before the body follows."""
+    """Largest distance of a hand from its shoulder before the body follows."""
     foot_speed: float
     """Largest speed of a swinging foot."""
     hand_speed: float
@@ -49,7 +49,7 @@ class HumanoidLimits:
 
 @dataclass(frozen=True, eq=False)
 class Humanoid:
-    """A figure that stands in its `home` configuration (n_q,), with the names of the frames that are guided."""
+    """A figure with its standing configuration `home` (n_q,), and the names of the guided frames."""
 
     figure: Figure
     home: Array
@@ -58,7 +58,7 @@ class Humanoid:
     trunk: str
     shoulders: tuple[str, str]
     sole: Array
-    """Corners of a sole in the axes of the foot's frame, (m, 2), counter-clockwise."""
+    """Corners of a sole in the foot's frame, (m, 2), counter-clockwise."""
     limits: HumanoidLimits
 
     __repr__ = brief
@@ -72,7 +72,7 @@ class Humanoid:
 
     @cached_property
     def pose(self) -> Pose:
-        """Its frames at home."""
+        """The pose of the home configuration."""
         return pose(self.figure, self.home)
 
     @cached_property
@@ -101,7 +101,7 @@ class Humanoid:
 
     @cached_property
     def home_hands(self) -> Array:
-        """Places of the hands at home, relative to the centre of mass, (2, 3) [m]."""
+        """Positions of the hands at home, relative to the centre of mass, (2, 3) [m]."""
         return np.array([self.pose.point(hand) - self.pose.com for hand in self.hands])
 
     @cached_property
@@ -111,25 +111,25 @@ class Humanoid:
 
     @cached_property
     def home_shoulders(self) -> Array:
-        """Places of the shoulders at home, relative to the centre of mass, (2, 3) [m]."""
+        """Positions of the shoulders at home, relative to the centre of mass, (2, 3) [m]."""
         return np.array([self.pose.point(shoulder) - self.pose.com for shoulder in self.shoulders])
 
     @cached_property
     def home_apart(self) -> float:
-        """Distance of the feet at home [m]."""
+        """Distance between the feet at home [m]."""
         left, right = (self.pose.point(foot) for foot in self.feet)
         return float(np.linalg.norm((left - right)[:2]))
 
     @cached_property
     def width(self) -> float:
-        """Radius of the trunk with its arms [m]."""
+        """Radius of a cylinder around trunk and arms [m]."""
         return float(np.abs(self.home_hands[:, 1]).max())
 
     @cached_property
     def legs(self) -> tuple[Array, Array, float]:
         """Hips relative to the centre of mass (2, 3), ankles relative to the feet (2, 3), and the length of a straight leg [m].
 
-        A hip counts as straight above its ankle: a link to it from the side is no part of the leg.
+        The hip is taken to be straight above its ankle; a lateral link that leads to it does not count as part of the leg.
         """
         figure, hips, ankles, lengths = self.figure, [], [], []
         for foot in self.feet:
@@ -143,7 +143,7 @@ class Humanoid:
         return np.array(hips), np.array(ankles), min(lengths)
 
     def _stretched(self, hip: str, knee: str, ankle: str) -> float:
-        """The largest distance from hip to ankle, seen from the side, over the range of one joint between them."""
+        """The largest distance from hip to ankle, projected onto the sagittal plane, over the range of one joint between them."""
         variable = self.figure.frame(knee).variable
         assert variable is not None
         k, q, out = self.figure.index(variable.name), self.home.copy(), 0.0
@@ -154,7 +154,7 @@ class Humanoid:
         return out
 
     def _chain(self, frame: str) -> list[str]:
-        """Frames from the floating base, without it, to this one."""
+        """Frames from the floating base (excluded) to `frame`."""
         out, at = [frame], self.figure.frame(frame)
         free = {name for joint in self.figure.groups if joint.kind == "free" for name in joint.frames}
         while at.parent in self.figure.frame_index and at.parent not in free:
@@ -164,13 +164,13 @@ class Humanoid:
 
 
 def rectangle(length: float, width: float, at: tuple[float, float] = (0.0, 0.0)) -> Array:
-    """Corners (4, 2) of a sole of this `length` and `width` [m] whose middle is `at` (x, y) [m], counter-clockwise."""
+    """Corners (4, 2) of a sole of `length` and `width` [m] with its middle `at` (x, y) [m], counter-clockwise."""
     x, y = length / 2, width / 2
     return np.array([[x, y], [-x, y], [-x, -y], [x, -y]]) + at
 
 
 def limits_of(leg: float, sole: Array, apart: float, arm: float) -> HumanoidLimits:
-    """Limits in proportion to a body.
+    """Limits in proportion to the dimensions of a body.
 
     leg: length of a straight leg [m]
     sole: corners of a sole (m, 2) [m]

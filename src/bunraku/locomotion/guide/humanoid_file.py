@@ -3,11 +3,11 @@
 humanoid: talos
 figure: talos_reduced.urdf        # or any figure file, or a name of the library
 feet: [left_sole_link, right_sole_link]
-sole: {size: [0.2, 0.12], at: [0, 0, 0]}    # of both feet, in the axes of their frames
+sole: {size: [0.2, 0.12], at: [0, 0, 0]}    # the same for both feet, in their frames
 hands: [gripper_left_base_link, gripper_right_base_link]
 trunk: torso_2_link
 home: {leg_left_3_joint: -23 deg, leg_left_4_joint: 46 deg}
-limits: {forward: 30 cm, turn: [10 deg, 20 deg]}   # the others follow from the size of legs and soles
+limits: {forward: 30 cm, turn: [10 deg, 20 deg]}   # by default from the size of legs and soles
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ Array = NDArray[np.float64]
 
 
 def humanoid_named(name: str | os.PathLike[str]) -> Humanoid:
-    """The humanoid of the library where `name` is "humanoid", otherwise that of the humanoid file `name`."""
+    """The humanoid of the library if `name` is "humanoid", otherwise that of the humanoid file `name`."""
     return small_humanoid() if str(name) == "humanoid" else load_humanoid(name)
 
 
 def load_humanoid(path: str | os.PathLike[str]) -> Humanoid:
-    """The humanoid in the file `path`; raises FileError with the place of a mistake."""
+    """The humanoid in the file `path`; raises FileError, which points at the mistake."""
     return _humanoid(yaml_reader.read(path), Path(path).parent)
 
 
 def parse_humanoid(text: str, path: str | os.PathLike[str] = "") -> Humanoid:
-    """The humanoid in a `text`, as if it were in the file `path`; raises FileError with the place of a mistake."""
+    """The humanoid in a `text`, as if it were in the file `path`; raises FileError, which points at the mistake."""
     return _humanoid(yaml_reader.parse(text, str(path)), Path(path).parent)
 
 
@@ -78,7 +78,7 @@ def _humanoid(node: Node, folder: Path) -> Humanoid:
     draft = Humanoid(figure, home, feet, (hands[0], hands[1]), trunk, shoulders, sole, limits_of(1.0, sole, 0.2, 0.5))
     with node.blamed({"feet": "feet"}):
         _, _, leg = draft.legs
-        draft.foot_axes  # noqa: B018 (raises where a foot is not flat)
+        draft.foot_axes  # noqa: B018 (raises if a foot is not flat)
     here = draft.pose
     arm = min(_length(figure, here, shoulder, hand) for shoulder, hand in zip(shoulders, hands, strict=True))
     sized = replace(draft, limits=limits_of(leg, sole, draft.home_apart, arm))
@@ -119,7 +119,7 @@ def _sole(node: Node) -> tuple[tuple[float, float], tuple[float, float, float]]:
 
 
 def _with_soles(figure: Figure, feet: tuple[str, str], at: tuple[float, float, float]) -> tuple[Figure, tuple[str, str]]:
-    """The figure with frames in the middle of the soles, where the named frames are not there; and their names."""
+    """The figure with frames at the middle of the soles, added if the named frames are elsewhere; and their names."""
     if at == (0.0, 0.0, 0.0):
         return figure, feet
     soles = tuple(Frame(f"{foot}_middle", foot, at) for foot in feet)
@@ -127,17 +127,17 @@ def _with_soles(figure: Figure, feet: tuple[str, str], at: tuple[float, float, f
 
 
 def _home(node: Node, figure: Figure, feet: tuple[str, str]) -> Array:
-    """The configuration with the joints that the file gives, the middle of the soles at the origin, facing x."""
+    """The configuration with the joints that the file gives, with the middle of the soles at the origin, facing x."""
     q, words = np.array(figure.start), node.get("home")
     for name, value in (words.words(figure.names, "home") if words is not None else {}).items():
         k = figure.index(name)
         q[k] = value.number(Quantity.LENGTH if figure.variables[k].motion == "translate" else Quantity.ANGLE)
         lower, upper = (limit[k] for limit in figure.limits)
         if not lower <= q[k] <= upper:
-            raise value.error(f"{name} is outside its limits", advice=f"between {lower:.4g} and {upper:.4g}")
+            raise value.error(f"{name} is outside its limits", advice=f"give a value between {lower:.4g} and {upper:.4g}")
     base = [joint for joint in figure.groups if joint.kind == "free"]
     if not base:
-        raise node.error(f"{figure.name} is fixed in the world", advice="a humanoid has a free joint at its root")
+        raise node.error(f"{figure.name} is fixed in the world", advice="give its root a free joint")
     names = [variable.name for frame in base[0].frames if (variable := figure.frame(frame).variable) is not None]
     places = figure.indices(names)
     left, right = (pose(figure, q).point(foot) for foot in feet)
@@ -147,7 +147,7 @@ def _home(node: Node, figure: Figure, feet: tuple[str, str]) -> Array:
 
 
 def _started(figure: Figure, q: Array) -> Figure:
-    """The figure with its start at q, so that every view of it shows it standing."""
+    """The figure with its start at q, so that every viewer shows it standing."""
     frames = (
         frame if (own := frame.variable) is None else replace(frame, variable=replace(own, start=float(q[figure.index(own.name)])))
         for frame in figure.frames
@@ -192,7 +192,7 @@ def _limits(node: Node | None, own: HumanoidLimits) -> HumanoidLimits:
 
 
 def _measure(word: str) -> Quantity:
-    """What a limit measures."""
+    """The physical quantity of a limit."""
     if word == "trunk_speed":
         return Quantity.TURNING_SPEED
     if word.endswith("_speed"):

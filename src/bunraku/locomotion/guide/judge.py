@@ -1,4 +1,4 @@
-"""Judge: which limit a guided move breaks, and which of several moves breaks its limits least."""
+"""Judge: which limit a guided move violates, and which of several moves violates its limits least."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """What counts as a fault."""
+    """Tolerances of the judge."""
 
     foot_error: float = 0.001
-    """Largest error of a foot [m]."""
+    """Largest position error of a foot [m]."""
     hand_error: float = 0.03
-    """Largest error of a guided hand, as a share of its reach."""
+    """Largest position error of a guided hand, as a share of its reach."""
     turn_error: float = 0.05
-    """Largest error of the rotation of a guided hand [rad]."""
+    """Largest rotation error of a guided hand [rad]."""
     zmp_margin: float = 0.125
-    """Share of the planner's margin that the ZMP of all bodies must keep."""
+    """The ZMP of all bodies must keep this share of the planner's margin."""
     strength: float = 0.95
-    """Share of the motors' efforts that a move may need: its last ticks are known only when the next move begins."""
+    """A move may need this share of the effort limits. The reserve is for its last ticks, whose efforts depend on the next move."""
     second_difference: float = 0.03
-    """Largest second difference of a joint over ticks [rad, m]: inverse kinematics may oscillate between limits, which differences
-    over two ticks do not show."""
+    """Largest second difference of a joint over consecutive ticks [rad, m]. It detects inverse kinematics that oscillates between
+    limits, which differences over two ticks do not show."""
     flips: float = 4.0
-    """A joint that is faster than its limit by more than this share of it flips over, however long the move lasts."""
+    """If a joint exceeds its speed limit by more than this share of it, its solution flips, and more time does not help."""
 
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Compares moves of a whole body with the limits of its motors, its balance and what is around it."""
+    """Compares whole-body moves with the limits of motors, balance and surroundings."""
 
     guide: Guide
     body: WholeBody
@@ -62,10 +62,10 @@ class Judge:
         return np.array([getattr(v, word) for v in self.guide.humanoid.figure.variables], float)[self.body.motors]
 
     def fault(self, done: GuidedMove, before: Array, *, strength: float | None = None) -> Fault:
-        """The first limit that the move `done` breaks; an empty fault where it breaks none.
+        """The first limit that the move `done` violates; an empty fault if it violates none.
 
-        `before` (k, n_q) are the samples before it, the last one its first. `strength` is the share of the motors' efforts that
-        it may need; None is that of the options.
+        `before` (k, n_q) are the samples before it; the last of them is its first sample. `strength` is the allowed share of the
+        motors' effort limits, by default that of the options.
         """
         move, longer, options = done.move, self.guide.planner.longer, self.options
         strength = options.strength if strength is None else strength
@@ -94,10 +94,10 @@ class Judge:
         return Fault(Reason.TOUCH) if self._touches(done) else Fault()
 
     def excess(self, done: GuidedMove, before: Array) -> tuple[float, float]:
-        """By how much the move `done` breaks its limits, to compare several; `before` is as in `fault`.
+        """By how much the move `done` violates its limits, to compare several moves; `before` is as in `fault`.
 
-        The first number is how far the ZMP leaves the feet [m], the second the sum of what is beyond all other limits, in shares
-        of them.
+        The first number is how far the ZMP leaves the feet [m], the second the sum of all other excesses, each as a share of its
+        limit.
         """
         options, parts = self.options, (self._speeds(done), self._second_differences(done, before), self._efforts(done, before))
         short = 1.0 - done.margin / (options.zmp_margin * self.guide.planner.margin)
@@ -109,12 +109,12 @@ class Judge:
     def efforts(self, done: GuidedMove, before: Array) -> Array:
         """Efforts of the motors at every tick of the move `done` (n + 1, motors) [N m, N]; `before` is as in `fault`.
 
-        The last two ticks, which have no ticks after them, take the efforts of the one before.
+        The last two ticks have no successors; they repeat the efforts of the tick before them.
         """
         return self._all_efforts(done, before)[1:]
 
     def _all_efforts(self, done: GuidedMove, before: Array) -> Array:
-        """The same with the last tick before the move, (n + 2, motors): only now it is known what follows that one."""
+        """The same, preceded by the last tick before the move, (n + 2, motors), whose effort is known only now."""
         own, Q, first = self.guide.humanoid, np.concatenate([before[:-1], done.q]), len(before) - 2
         wanted = needed(own.figure, Q, done.move.segment.dt)[first:]
         wanted[-2:] = wanted[-3]
@@ -135,7 +135,7 @@ class Judge:
         return np.asarray(np.abs(self._all_efforts(done, before)).max(0) / self.effort)
 
     def _worst(self, parts: Array, limits: Array, units: tuple[str, str], most: float = 1.0) -> str:
-        """The motor that is farthest beyond its limit, its value and its limit; `units` are of motors that turn and that slide."""
+        """The motor that exceeds its limit most, its value and its limit; `units` are those of rotating and of sliding joints."""
         k = int(parts.argmax())
         joint = self.guide.humanoid.figure.variables[self.body.motors[k]]
         unit = units[joint.motion == "translate"]
@@ -153,13 +153,13 @@ class Judge:
 
     @cached_property
     def _world(self) -> World:
-        """The body and what is around; what touches at home may touch, and so may the feet and the ground."""
+        """The body and its surroundings. Pairs that touch at home may touch, and so may the feet and the ground."""
         figure, scene = self.guide.humanoid.figure, self.guide.scene
         world = World(figure, scene.replace(floor=None))
         allowed = list(world.touching_at(self.body.posed(self.guide.start())))
         feet = {next(self._links(frame), frame) for frame in self.guide.humanoid.feet}
         allowed += [(foot, obstacle.name) for foot in feet for obstacle in scene.obstacles]
-        # A limb may fold onto itself as far as its joints allow, and what hangs from a link may rub on its neighbours.
+        # A limb may fold onto itself as far as its joints allow, and a body may touch its neighbours in the tree.
         near = {frame: list(self._links(frame))[:4] for frame in {shape.frame for shape in figure.shapes}}
         for a, b in combinations(near, 2):
             if any(i + j <= 3 for i, over in enumerate(near[a]) for j, other in enumerate(near[b]) if over == other):
@@ -167,7 +167,7 @@ class Judge:
         return world.allowing(allowed)
 
     def _links(self, frame: str) -> Iterator[str]:
-        """Frames with shapes from a frame, itself included, up to the root."""
+        """Frames with shapes, from a frame (included) up to the root."""
         figure = self.guide.humanoid.figure
         with_shapes = {shape.frame for shape in figure.shapes}
         while frame in figure.frame_index:

@@ -1,4 +1,4 @@
-"""Move: what all points do during a segment, from the first tick to the last."""
+"""Move: the motion of all points during a segment, from its first tick to its last."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RATE_STEP = 1e-5
 def swing_of(
     start: Points, goals: Subgoals, clearance: float, between: float, options: SwingOptions = SwingOptions()
 ) -> tuple[Swing, float]:  # fmt: skip
-    """How the foot swings from `start` to `goals`, and the height that it passes [m].
+    """The shape of the foot's swing from `start` to `goals`, and its top height [m].
 
     clearance: height of a swing above the ground [m]
     between: height of the ground on the foot's way [m]
@@ -39,18 +39,18 @@ def swing_of(
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """What all points do from one set of subgoals to the next."""
+    """The motion of all points from one set of subgoals to the next."""
 
     start: Points
     goals: Subgoals
     segment: Segment
     swing: Swing = Swing()
     top: float = 0.0
-    """Height that a swinging foot passes [m]."""
+    """Top height of the swinging foot [m]."""
 
     @property
     def n(self) -> int:
-        """How many ticks it lasts."""
+        """Number of ticks."""
         return self.segment.n
 
     @property
@@ -73,9 +73,9 @@ class Move:
         return out
 
     def shares(self, zmp: Array) -> Array:
-        """Shares of the floor's force that each foot bears (k, 2), for a `zmp` (k, 2) [m] at the first k ticks.
+        """Share of the contact force that each foot bears (k, 2), for a `zmp` (k, 2) [m] at the first k ticks.
 
-        On two feet the ZMP, projected onto the line from one to the other, shares it.
+        On two feet the share depends on where the ZMP projects onto the line between them.
         """
         places = self.feet[: len(zmp), :, :2]
         way = places[:, 1] - places[:, 0]
@@ -85,7 +85,7 @@ class Move:
 
     @cached_property
     def feet(self) -> Array:
-        """Places of the feet (x, y, z, yaw) at every tick, (n + 1, 2, 4)."""
+        """Positions of the feet (x, y, z, yaw) at every tick, (n + 1, 2, 4)."""
         return self._feet(np.arange(self.n + 1.0))
 
     @cached_property
@@ -100,7 +100,7 @@ class Move:
 
     @cached_property
     def hands(self) -> Array:
-        """Places of the hands in the world, (n + 1, 2, 3) [m]."""
+        """Positions of the hands in the world, (n + 1, 2, 3) [m]."""
         return self._hands(np.arange(self.n + 1.0)) + self.segment.samples[:, None, :3] * self._carried
 
     @cached_property
@@ -141,7 +141,7 @@ class Move:
         return np.array([[not in_world] for in_world, _ in self.goals.hands], float)
 
     def _hands(self, ticks: Array) -> Array:
-        """Places of the hands; of those that the body carries, relative to the centre of mass."""
+        """Positions of the hands; for hands that the body carries, relative to the centre of mass."""
         out, T, s = np.empty((len(ticks), 2, 3)), self.segment.duration, ticks / self.n
         for hand, (in_world, goal) in enumerate(self.goals.hands):
             p, v, a = self.start.hands[hand], self.start.hand_speeds[hand], self.start.rates.hands[hand]
@@ -152,7 +152,7 @@ class Move:
         return out
 
     def _seen(self, p: Array, v: Array, a: Array, goal: Array, T: float, s: Array) -> Array:
-        """A hand in the axes of the trunk, from the centre of mass: r = Rᵀ(p − c), and its rates by those of R."""
+        """A hand relative to the centre of mass, in the axes of the trunk: r = Rᵀ(p − c), with its rates from those of R."""
         row, (turning, bending) = self.segment.samples[0], self.start.rates.trunk
         away, speed, push = p - row[:3], v - row[3:6], a - row[6:9]
         t = RATE_STEP * np.arange(-2.0, 3.0)[:, None]
@@ -160,7 +160,7 @@ class Move:
         (rate, bend), R = _rates(turns), turns[2]
         r = R.T @ away
         r_v = R.T @ (speed - rate @ r)
-        # Between two moves nothing but the centre of mass accelerates.
+        # Between two moves only the centre of mass accelerates.
         r_a = np.zeros(3) if self.start.rates is AT_REST else R.T @ (push - bend @ r - 2.0 * rate @ r_v)
         return quintic(r, r_v, r_a, goal, T, s)
 
@@ -174,14 +174,14 @@ class Move:
                 out[:, hand] = trunk @ A.T @ R
             elif in_world:
                 out[:, hand] = turned(R, v, a, goal, T, s)
-            else:  # in the axes of the trunk, which turns as well
+            else:  # relative to the trunk, which turns as well
                 t = RATE_STEP * np.arange(-2.0, 3.0)[:, None]
                 w, b = _turning(matrices(self.start.trunk + t * rates.trunk[0] + 0.5 * t * t * rates.trunk[1]))
                 out[:, hand] = trunk @ turned(A.T @ R, A.T @ (v - w), A.T @ (a - b - np.cross(w, v - w)), goal, T, s)
         return out
 
     def at(self, tick: int) -> Points:
-        """Where all points are, and how they move, at a `tick` between the first and the last."""
+        """Positions and rates of all points at a `tick` between the first and the last."""
         ticks = tick + RATE_STEP / self.segment.dt * np.arange(-2.0, 3.0)
         row, state = self.segment.samples[tick], self.segment.at(tick)
         hand_v, hand_a = _rates(self._hands(ticks))
@@ -199,7 +199,7 @@ class Move:
 
     @cached_property
     def end(self) -> Points:
-        """Where all points are at its end."""
+        """Positions of all points at its end."""
         state = self.segment.end
         speeds = np.array([np.zeros(3) if in_world else state.v for in_world, _ in self.goals.hands])
         lands = self.goals.swings == NO_FOOT or self.goals.lands
@@ -211,13 +211,13 @@ class Move:
 
 
 def _rates(path: Array) -> tuple[Array, Array]:
-    """Velocity and acceleration at the middle one of five moments, RATE_STEP apart."""
+    """Velocity and acceleration at the middle of five samples, RATE_STEP apart."""
     a, b, c, d, e = path
     return (8.0 * (d - b) - (e - a)) / (12.0 * RATE_STEP), (d - 2.0 * c + b) / RATE_STEP**2
 
 
 def _turning(path: Array) -> tuple[Array, Array]:
-    """Angular velocity and acceleration at the middle one of five rotations, RATE_STEP apart: R′Rᵀ = [ω], R″Rᵀ = [α] + [ω]²."""
+    """Angular velocity and acceleration at the middle of five rotations, RATE_STEP apart: R′Rᵀ = [ω], R″Rᵀ = [α] + [ω]²."""
     out = []
     for rate in _rates(path):
         W = rate @ path[2].T

@@ -1,4 +1,4 @@
-"""Points: where all navigation points are, the guided one and those that follow; and Subgoals: where they should be."""
+"""Points: current positions of all navigation points, the guided one and those that follow; Subgoals: their targets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 NO_FOOT = -1
-"""Stands for "neither foot" where 0 is the left one and 1 the right one."""
+"""Neither foot; 0 is the left one and 1 the right one."""
 
 
 def heading(angle: float) -> Array:
@@ -30,12 +30,12 @@ def attitude(trunk: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """How points move in the middle of a move."""
+    """Velocities and accelerations of the points in the middle of a move."""
 
     feet: tuple[Array, Array]
     """Velocities and accelerations of the feet, (2, 4) each."""
     trunk: tuple[Array, Array]
-    """Of the trunk's angles, (3,) each."""
+    """Rates and accelerations of the trunk's angles, (3,) each."""
     hands: Array
     """Accelerations of the hands (2, 3)."""
     turning: tuple[Array, Array]
@@ -45,7 +45,7 @@ class Rates:
 
 
 AT_REST = Rates((np.zeros((2, 4)),) * 2, (np.zeros(3),) * 2, np.zeros((2, 3)), (np.zeros((2, 3)),) * 2)
-"""Between two moves."""
+"""The rates between two moves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +64,15 @@ class Points:
     stood: Array
     """Where each foot stood last, (2, 4): a foot in the air can always return there."""
     height: float
-    """Wanted height of the centre of mass above the middle of the feet [m]; it is lower where legs do not reach."""
+    """Wanted height of the centre of mass above the middle of the feet [m]; lowered if legs do not reach."""
     last: int = NO_FOOT
     """The foot that moved last."""
     held: tuple[bool, bool] = (False, False)
     """Whether each hand keeps its axes; otherwise it is free to turn."""
     rates: Rates = AT_REST
-    """How the points move; AT_REST at the end of a move."""
+    """Rates of the points; AT_REST at the end of a move."""
     posture: Array | None = None
-    """The configuration (n_q,) that the posture followed last, where that was not home."""
+    """The configuration (n_q,) that the posture followed last; None if that was home."""
 
     @property
     def yaw(self) -> float:
@@ -87,25 +87,25 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Subgoals:
-    """Where every point should be at the end of a segment: a consistent set (*guiding* eq. 1–2)."""
+    """Targets of all points at the end of a segment: a consistent set (*guiding* eq. 1–2)."""
 
     com: Array
     feet: Array
     swings: int
     """The foot that moves: 0, 1, or −1."""
     lands: bool
-    """Whether it stands at the end."""
+    """Whether that foot stands at the end."""
     trunk: Array
     hands: tuple[tuple[bool, Array], tuple[bool, Array]]
-    """Of each hand: whether its goal is in the world, otherwise relative to the centre of mass in the trunk's axes; and it."""
+    """For each hand: whether its goal is in the world (otherwise relative to the centre of mass, in trunk axes), and the goal."""
     height: float
     hand_axes: tuple[Array | None, Array | None] = (None, None)
-    """Axes of each hand (3, 3), in the world or in the trunk as its place is; None: it is free to turn."""
+    """Axes of each hand (3, 3), in the same frame as its goal; None if it is free to turn."""
     guided: str = "trunk"
     notice: str = ""
-    """Why it differs from the command; "" where it does not."""
+    """Why they differ from the command; "" if they do not."""
     stops: bool = False
-    """Whether the command cannot be obeyed at all, so that the move only comes to rest."""
+    """Whether the command cannot be obeyed at all; the move then only comes to rest."""
 
 
 def moved(points: Points, by: Array, turn: float = 0.0) -> Points:

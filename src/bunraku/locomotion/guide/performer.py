@@ -1,9 +1,9 @@
-"""Performer: moves that a whole body can perform: the ZMP of all bodies inside, motors within their limits, nothing touching.
+"""Performer: moves that the whole body can perform: ZMP inside the support polygon, motors within limits, no collisions.
 
-The point mass of a segment is not the body: swinging limbs move the ZMP. So inverse kinematics follows a segment once, measures
-the error of the ZMP, and the segment is planned again with the polygons moved by that error (a dynamics filter that cannot leave
-the polygon and joins exactly). Where a limit is still broken the move is made longer; where no duration helps, a half and then a
-quarter of the command is tried.
+The point mass of a segment is only a model: swinging limbs move the ZMP. So inverse kinematics follows a segment once and measures
+the error of the ZMP; then the segment is planned again with support polygons shifted by that error. This dynamics filter cannot
+leave the polygon, and moves join exactly. If a limit is still violated, the move is made longer; if no duration helps, a half and
+then a quarter of the command is tried.
 """
 
 from __future__ import annotations
@@ -33,29 +33,30 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PerformerOptions:
-    """How hard a performer tries. Effort counts in segments of the default duration: a refusal must not take longer than a move."""
+    """How much a performer computes. The unit of effort is following one segment of the default duration. The efforts are bounded
+    so that a refusal does not take longer than a move."""
 
     filtered: float = 0.5
-    """Share of the planner's margin that the ZMP keeps once the error of the model is allowed for."""
+    """Share of the planner's margin that the ZMP keeps after the model's error has been compensated."""
     shares: tuple[tuple[float, float], ...] = ((1.0, 10.0), (0.5, 3.0), (0.25, 2.5))
-    """Shares of a command that are tried, and the effort for each."""
+    """Shares of a command that are tried, and the maximum effort for each."""
     redirecting: float = 4.0
-    """Effort for a command that begins in the middle of a move."""
+    """Maximum effort for a command that begins in the middle of a move."""
     reaching: int = 2
-    """How many times a hand's goal is moved to where the arm gets: an arm at its limits ends elsewhere with another goal."""
+    """How many times a hand's goal is replaced by the position that the arm reaches. At joint limits, that differs each time."""
     nearer: float = 2.5
-    """Effort for each of these."""
+    """Maximum effort for each of these."""
     slower: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0, 5.0)
-    """Stops that are tried, in multiples of the shortest duration."""
+    """Durations of stops that are tried, in multiples of the shortest."""
     nearly: float = 0.1
-    """Excess of a fault, as a share of its limit, below which longer moves are always tried."""
+    """Excess, as a share of the limit, below which longer moves are always tried."""
     look_back: int = 5
-    """Samples before a move that its first derivatives need."""
+    """Number of samples before a move that its derivatives at the start need."""
 
 
 @dataclass(frozen=True, eq=False)
 class Performer:
-    """A guide whose moves are performed by a whole body."""
+    """A guide whose moves are checked on, and performed by, a whole body."""
 
     guide: Guide
     options: PerformerOptions = PerformerOptions()
@@ -69,8 +70,8 @@ class Performer:
     def next(self, points: Points, command: Command, before: Array) -> GuidedMove:
         """The move from `points` that obeys a `command` as far as the whole body can.
 
-        `before` (≥ `options.look_back`, n_q) are the last samples. Where the command cannot be obeyed at all, the move comes to
-        rest and is `refused`.
+        `before` (≥ `options.look_back`, n_q) are the last samples. If the command cannot be obeyed at all, the move comes to rest
+        and is `refused`.
         """
         command, wrong = trusted(command)
         points = self._with_axes(points, before)
@@ -94,7 +95,7 @@ class Performer:
         """A move that takes over at tick `k` of the move `done` and obeys another `command`; None if none can begin at once."""
         command, wrong = trusted(command)
         if done.quiet or done.move.releases or k < self.options.look_back or any(0 < k - end < 3 for end in done.move.segment.ends):
-            return None  # the samples just before must stand on the same feet
+            return None  # the samples just before must have the same standing feet
         points = self._with_axes(done.move.at(k), done.q[: k + 1])
         for goals in self._elsewhere(done.move, points, command):
             new, fault = self._realise(points, goals, done.q[k + 1 - self.options.look_back : k + 1], self.options.redirecting)
@@ -103,8 +104,8 @@ class Performer:
         return None
 
     def _elsewhere(self, move: Move, points: Points, command: Command) -> Iterator[Subgoals]:
-        """Subgoals for a command in the middle of a move: a swinging foot steps where the command would have sent it from the
-        start, or is put down a little ahead."""
+        """Subgoals for a command in the middle of a move: a swinging foot either steps where the command would have sent it at the
+        start of the move, or is put down a little ahead."""
         rules, foot = self.guide.rules, points.aloft
         if not points.rates.touch or command.guided == ("left_foot", "right_foot")[foot]:
             yield rules.subgoals(points, command)
@@ -118,7 +119,7 @@ class Performer:
         yield rules.landing(replace(points, feet=ahead), command.guided)
 
     def _above_ground(self, move: Move) -> bool:
-        """Whether a foot that turns back on its way down stays above the floor."""
+        """Whether a swinging foot stays above the ground after its goal has changed."""
         foot = move.goals.swings
         if foot == NO_FOOT:
             return True
@@ -127,10 +128,10 @@ class Performer:
         return all(float(at[2]) >= self.guide.ground.under(sole, at)[0] - 1e-6 for at in (*some, way[way[:, 2].argmin()]))
 
     def _stop(self, points: Points, goals: Subgoals, before: Array, why: str) -> GuidedMove:
-        """A move that comes to rest, upright with the arms at home, or as it is. Where all of them break a limit, the one that
-        breaks its limits least: above all, the ZMP stays on the feet."""
+        """A move that comes to rest, upright with the arms at home or in the current posture. If all candidates violate a limit, it
+        is the one that violates least; keeping the ZMP on the feet comes first."""
         found = []
-        if points.posture is None:  # no hand pulls any more: the trunk goes on from where it is
+        if points.posture is None:  # no hand pulls any more: start from the trunk's actual attitude
             points = replace(points, trunk=self._attitude(points, before[-1]))
         for home in (True, False):
             stop = (self.guide.rules.stopping if home else self.guide.rules.holding)(points, goals)
@@ -142,7 +143,7 @@ class Performer:
         return min(found, key=lambda done: self.judge.excess(done, before))
 
     def _quietly(self, points: Points, stop: Subgoals, before: Array, *, home: bool) -> Iterator[GuidedMove]:
-        """Stops, slower and slower, with arms that stay or go home joint by joint."""
+        """Stops of increasing duration, with arms that stay or return home joint by joint."""
         away = np.abs(self.guide.humanoid.home - before[-1])[self.body.motors] / self.judge.speed * home
         phases, whole, lasts = self.guide.prepared(points, stop)
         lasts = max(lasts, PEAK * float(away.max()))
@@ -154,7 +155,7 @@ class Performer:
                 yield replace(self._judged(move, Q, before), end=self._ended(move, Q[-1], posture), quiet=True)
 
     def _within_reach(self, goals: Subgoals, q: Array) -> Subgoals:
-        """The same subgoals with the guided hand where the arm gets to."""
+        """The same subgoals, with the guided hand's goal where the arm actually ends."""
         here = pose(self.guide.humanoid.figure, q)
         hands, axes = list(goals.hands), list(goals.hand_axes)
         for k, frame in enumerate(self.guide.humanoid.hands):
@@ -164,7 +165,7 @@ class Performer:
         return replace(goals, hands=(hands[0], hands[1]), hand_axes=(axes[0], axes[1]))
 
     def _with_axes(self, points: Points, Q: Array) -> Points:
-        """The points with the axes and angular velocities of free hands taken from the last of these samples."""
+        """The points, with axes and angular velocities of free hands taken from the last samples."""
         if all(points.held):
             return points
         own = self.guide.humanoid
@@ -178,9 +179,9 @@ class Performer:
         return replace(points, hand_axes=axes, rates=rates)
 
     def _realise(self, points: Points, goals: Subgoals, before: Array, most: float) -> tuple[GuidedMove | None, Fault]:
-        """The shortest move that keeps every limit, with no fault; or the last that was tried, with its fault.
+        """The shortest move without a fault, or the last one tried, with its fault.
 
-        `most` is the effort, in segments of the default duration.
+        `most` is the maximum effort, in segments of the default duration.
         """
         planner = self.guide.planner
         phases, whole, lasts = self.guide.prepared(points, goals)
@@ -213,10 +214,10 @@ class Performer:
 
     def _judged(self, move: Move, Q: Array, before: Array) -> GuidedMove:
         segment, floors = move.segment, move.segment.floors
-        Q[0] = before[-1]  # as it was played: the first step corrects what is off
+        Q[0] = before[-1]  # the sample that was played; the first step corrects any difference
         whole = np.concatenate([before[-3:-1], Q])
         zmp, _ = self.body.zmp(whole, before[:-3], np.concatenate([floors[[0, 0]], floors]), segment.dt)
-        # The last two samples have one-sided differences only; the next move checks them.
+        # The last two samples have one-sided differences only; they are checked with the next move.
         last, zmp = zmp[:2], zmp[2:]
         zmp[-2:] = segment.samples[-2:, SAMPLE_COLUMNS.zmp :] + (zmp[-3] - segment.samples[-3, SAMPLE_COLUMNS.zmp :])
         least = min(float(segment.margin_of(zmp).min()), float(segment.phases[0].region.margin(last).min()))
@@ -230,7 +231,7 @@ class Performer:
         return np.array([roll, pitch, turned])
 
     def _ended(self, move: Move, q: Array, posture: Array) -> Points:
-        """The points at the end of a quiet move, with hands where the joints put them."""
+        """The points at the end of a quiet move (whose arms move joint by joint), with hand positions computed from the joints."""
         here = pose(self.guide.humanoid.figure, q)
         hands = np.array([here.point(hand) for hand in self.guide.humanoid.hands])
         return replace(move.end, hands=hands, held=(False, False), posture=posture)

@@ -1,4 +1,4 @@
-"""Paths of the points beside the centre of mass: quintics for hands and trunk, swings for feet. All end at rest."""
+"""Paths of all points but the centre of mass: quintic polynomials for hands and trunk, swings for feet. All end at rest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 def quintic(p: Array, v: Array, a: Array, goal: Array, duration: float, s: Array) -> Array:
-    """Places (k, n) from `p` at velocity `v` and acceleration `a` to rest at the `goal`.
+    """Positions (k, n) from `p` with velocity `v` and acceleration `a` to rest at the `goal`.
 
     `s` (k,) are shares of the `duration` [s].
     """
@@ -22,7 +22,7 @@ def quintic(p: Array, v: Array, a: Array, goal: Array, duration: float, s: Array
 
 
 def turned(R: Array, v: Array, a: Array, goal: Array, duration: float, s: Array) -> Array:
-    """Rotations (k, 3, 3) from `R` at angular velocity `v` and acceleration `a` to rest at the `goal`: exp(φ) R with a quintic φ.
+    """Rotations (k, 3, 3) from `R` with angular velocity `v` and acceleration `a` to rest at the `goal`: exp(φ) R with a quintic φ.
 
     `s` (k,) are shares of the `duration` [s].
     """
@@ -37,9 +37,9 @@ def rotations(vectors: Array) -> Array:
 
 
 def led(v: Array, a: Array, duration: float, s: Array) -> Array:
-    """What a first velocity `v` and acceleration `a` add to a path from rest to rest, at shares `s` (k,) of its `duration` [s].
+    """What an initial velocity `v` and acceleration `a` add to a path from rest to rest, at shares `s` (k,) of its `duration` [s].
 
-    At its end they add nothing, neither to the place nor to the velocity.
+    At the end they add nothing to position and velocity.
     """
     s = np.clip(s, 0.0, 1.0)[:, None]
     first = s * (1.0 + s * s * (s * (8.0 - 3.0 * s) - 6.0))
@@ -49,41 +49,41 @@ def led(v: Array, a: Array, duration: float, s: Array) -> Array:
 
 @dataclass(frozen=True)
 class Swing:
-    """The shape of a swing, in shares of its duration; as it is, that on level ground."""
+    """The timing of a swing, in shares of its duration; the defaults are for level ground."""
 
     up: float = 0.5
-    """When the foot has risen."""
+    """When the foot has reached its top height."""
     along: tuple[float, float] = (0.05, 0.95)
-    """When it begins and ends to move along."""
+    """When its horizontal motion begins and ends."""
     down: float = 0.5
-    """When it begins to fall."""
+    """When it begins to descend."""
 
     @property
     def width(self) -> float:
-        """Share of the time that it moves along."""
+        """Share of the duration in which it moves horizontally."""
         return self.along[1] - self.along[0]
 
 
 @dataclass(frozen=True)
 class SwingOptions:
-    """Shapes of swings."""
+    """Timings of swings."""
 
     level: Swing = Swing()
-    """On level ground."""
+    """Swing on level ground."""
     stairs: Swing = Swing(0.38, (0.2, 0.8), 0.62)
-    """From one level to another: up before along, and along before down, so that it clears the riser."""
+    """From one level to another: up before forward, and forward before down, to clear the vertical face of the step."""
     lifts: Swing = Swing(0.7, (0.25, 1.0), 1.0)
-    """Of a foot that stays in the air."""
+    """For a foot that is lifted and stays in the air."""
     lands: Swing = Swing(0.0, (0.0, 0.7), 0.35)
-    """Of a foot that was in the air."""
+    """For a foot that was in the air and is put down."""
     one_level: float = 0.004
-    """Largest difference in height on one level [m]."""
+    """Largest difference in height that counts as level ground [m]."""
 
 
 def swung(start: Array, goal: Array, top: float, swing: Swing, s: Array) -> Array:
-    """A foot (x, y, z, yaw) from `start` to `goal` along its `swing`, (n, 4), at shares `s` (n,) of its duration.
+    """The path (n, 4) of a foot (x, y, z, yaw) from `start` to `goal` with the timing `swing`, at shares `s` (n,) of its duration.
 
-    `top` is the height that it passes on its way [m].
+    `top` is its top height [m].
     """
     out = np.empty((len(s), 4))
     along = eased((s - swing.along[0]) / swing.width)

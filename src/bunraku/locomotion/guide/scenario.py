@@ -1,6 +1,6 @@
-"""The paper's scenario (Fig. 9–13): down two steps by the feet, across the room by the trunk, to the door by the left hand.
+"""The paper's scenario (Fig. 9–13): guided down two steps by the feet, across the room by the trunk, to the door by the left hand.
 
-The operator is a rule that looks at where the humanoid is and moves the stick toward the next goal, as a person would.
+The operator is a program that observes the humanoid and moves the stick toward the next goal, as a person would.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Array = NDArray[np.float64]
 
 
 class PaperRoom(NamedTuple):
-    """The room of the paper's scenario, where the humanoid stands first, and where its left hand goes."""
+    """The room of the paper's scenario, the start of the humanoid, and the goal of its left hand."""
 
     scene: Scene
     start: float
-    """Where it stands first, on the upper step: x [m]."""
+    """Initial x of the humanoid, on the upper step [m]."""
     handle: Array
-    """Where the left hand goes (3,) [m]: before the door, at the height of its handle."""
+    """Goal of the left hand (3,) [m]: in front of the door, at the height of its handle."""
 
 
 def _paper_room() -> PaperRoom:
@@ -48,9 +48,9 @@ PAPER_ROOM = _paper_room()
 
 
 def operator(session: Session, *, seen: Callable[[], Array] = lambda: np.zeros(3), stop: float = 0.98) -> Iterator[Command]:
-    """Commands of an operator for a `session`, each made when it is asked for.
+    """Commands of an operator for a `session`; each is computed when it is requested.
 
-    seen: gives how far the real left hand is off the planned one (3,) [m]
+    seen: returns the offset of the real left hand from the planned one (3,) [m]
     stop: x of the centre of mass at which walking ends [m]
     """
     yield from _down(session)
@@ -59,7 +59,7 @@ def operator(session: Session, *, seen: Callable[[], Array] = lambda: np.zeros(3
 
 
 def _down(session: Session) -> Iterator[Command]:
-    """Foot by foot; where the ground falls, a foot is lifted first (single support) and then put down."""
+    """Foot by foot; at an edge, a foot is first lifted (single support) and then put down."""
     for _ in range(40):
         feet = session.points.feet
         if feet[:, 2].max() < 1e-6:

@@ -1,4 +1,4 @@
-"""Segments: pieces of motion of the centre of mass, each planned at once from a set of subgoals.
+"""Segments: pieces of motion of the centre of mass, each planned as a whole from a set of subgoals.
 
 segment = SegmentPlanner().plan(state, phases, goal)
 segment.samples      # centre of mass, velocity, acceleration and ZMP at every tick
@@ -23,12 +23,15 @@ from bunraku.locomotion.guide.zmp_program import SegmentWeights, program
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 GUIDE_TICK = 0.005
-"""Time between two samples of what is guided [s]."""
+"""Time between two samples of a guided motion [s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class ComState:
-    """Place `p` [m] and velocity `v` [m/s] of the centre of mass, and the virtual ZMP `carried` (x, y, carried height) [m]."""
+    """Position `p` [m] and velocity `v` [m/s] of the centre of mass, and the virtual ZMP `carried` (x, y, carried height) [m].
+
+    The carried height is defined in `com_zmp`.
+    """
 
     p: Array
     v: Array
@@ -42,7 +45,7 @@ class ComState:
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """A share of a segment's duration with one polygon of support, and the reference of the ZMP in it (2,) [m]."""
+    """A share of a segment's duration with one support polygon, and the reference of the ZMP in it (2,) [m]."""
 
     share: float
     region: Region
@@ -66,17 +69,17 @@ class Segment:
 
     @property
     def n(self) -> int:
-        """How many ticks it lasts."""
+        """Number of ticks."""
         return int(self.ticks[-1])
 
     @property
     def duration(self) -> float:
-        """How long it lasts [s]."""
+        """Duration [s]."""
         return self.n * self.dt
 
     @cached_property
     def floors(self) -> Array:
-        """Height of the floor at every tick [m]; between two phases, that of the later one."""
+        """Height of the floor at every tick [m]; at the change of phases, that of the later phase."""
         heights = np.array([phase.region.floor for phase in self.phases])
         return np.asarray(heights[self.phase_of(np.arange(self.n + 1))])
 
@@ -98,7 +101,7 @@ class Segment:
         return self.margin_of(self.samples[:, com_zmp.SAMPLE_COLUMNS.zmp :])
 
     def margin_of(self, zmp: Array) -> Array:
-        """The same for another `zmp` (≤ n + 1, 2) [m]; between two phases the smaller polygon counts."""
+        """The same for another `zmp` (≤ n + 1, 2) [m]; at the change of phases the smaller polygon counts."""
         out = np.full(len(zmp), math.inf)
         first = 0
         for phase, end in zip(self.phases, self.ends, strict=True):
@@ -126,27 +129,27 @@ class Segment:
 
 @dataclass(frozen=True)
 class SegmentPlanner:
-    """Plans segments; its fields are the options."""
+    """Plans segments; its fields are options."""
 
     duration: float = 0.5
     """Default duration of a segment [s]."""
     longest: float = 3.0
     """Longest duration of a segment [s]."""
     longer: float = 0.1
-    """How much longer the next attempt lasts [s]."""
+    """By how much the next attempt is lengthened [s]."""
     margin: float = 0.008
     """Distance that the ZMP keeps from the edge of its polygon [m]."""
     rest_margin: float = 0.012
-    """Distance that the last capture point keeps from that edge [m]."""
+    """Distance of the last capture point from the edge of the polygon [m]."""
     jump: float = 0.012
     """Largest jump of the ZMP between two segments, along each axis [m]."""
     near: float = 0.003
-    """Largest distance from its goal, and from rest, at which a segment may end [m]; otherwise it is lengthened."""
+    """A segment must end within this distance of its goal and of rest [m]; otherwise it is lengthened."""
     strict: bool = True
-    """Keep the ZMP inside by a quadratic program; otherwise by least squares and a longer duration wherever it leaves its polygon
+    """Keep the ZMP inside by a quadratic program; if False, by least squares, with a longer duration if it leaves its polygon
     (*guiding* III-B)."""
     weights: SegmentWeights = SegmentWeights()
-    """Of the boundary conditions."""
+    """Weights of the boundary conditions."""
     step_shares: tuple[float, float, float] = (0.3, 0.5, 0.2)
     """Shares of a step's duration: on both feet, on one, on both."""
     lift_shares: tuple[float, float] = (0.5, 0.5)
@@ -156,14 +159,14 @@ class SegmentPlanner:
     knot_spacing: float = 0.06
     """Time between two knots [s]; a phase has two to six intervals."""
     iterations: int = 300
-    """Largest number of iterations of the quadratic program. Some dozens are usual; one that takes more is ill-conditioned, because
+    """Maximum number of iterations of the quadratic program. A few dozen are usual; if it needs more, it is ill-conditioned because
     its segment is far too long."""
 
     @classmethod
     def of_paper(cls, *, longer: float = 0.5, longest: float = 3.0, margin: float = 0.0) -> SegmentPlanner:
-        """The paper's planner: least squares, and a longer duration wherever the ZMP leaves its polygon.
+        """The paper's planner: least squares, with a longer duration if the ZMP leaves its polygon.
 
-        longer: ΔT by which a segment is lengthened [s] (*guiding* prints T = 0.5 s, and 1.0 s after that, but not ΔT)
+        longer: ΔT by which a segment is lengthened [s] (*guiding* gives T = 0.5 s, and then 1.0 s, but not ΔT)
         longest: longest duration [s]
         margin: distance that the ZMP keeps from the edge of its polygon [m]
         """
@@ -175,13 +178,13 @@ class SegmentPlanner:
     ) -> Segment | None:  # fmt: skip
         """The shortest segment that keeps the ZMP inside and ends near its goal.
 
-        start: the state to begin with
-        phases: polygons of support, in order
-        goal: of the centre of mass (3,) [m]
-        duration: shortest one [s]; None is the default
+        start: the initial state
+        phases: support polygons, in order
+        goal: goal of the centre of mass (3,) [m]
+        duration: shortest duration [s]; None for the default
         dt: length of a tick [s]
 
-        Where none ends near the goal, the nearest one is returned; where none keeps the ZMP inside, None.
+        If none ends near the goal, the nearest one is returned; if none keeps the ZMP inside, None.
         """
         lasts, best = max(duration or 0.0, self.duration), None
         last = max(self.longest, lasts) + 1e-9
@@ -202,7 +205,7 @@ class SegmentPlanner:
     ) -> Segment | None:  # fmt: skip
         """The segment of one `duration` [s], or None; `start`, `phases`, `goal` and `dt` are as in `plan`.
 
-        `off` (ticks + 1, 2) [m] is how far the ZMP of all bodies will be off that of the model.
+        `off` (ticks + 1, 2) [m] is the expected offset of the whole body's ZMP from the model's.
         """
         ticks, ends = _grid(phases, duration, dt, self.knot_spacing)
         floor, last = phases[0].region.floor, phases[-1].region.floor
@@ -233,7 +236,7 @@ class SegmentPlanner:
 
 
 def _allow(edges: Array, counts: Ints, ticks: Ints, off: Array) -> None:
-    """Moves the edges at each knot inward by the worst error between its neighbours: then it is allowed for between knots too."""
+    """Moves the edges at each knot inward by the largest error up to its neighbouring knots, to cover it between knots."""
     n = len(ticks)
     for i in range(n):
         near = off[ticks[max(i - 1, 0)] : ticks[min(i + 1, n - 1)] + 1]

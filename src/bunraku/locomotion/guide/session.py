@@ -1,7 +1,7 @@
-"""Session: a humanoid that is guided tick by tick.
+"""Session: a humanoid that is guided in real time, tick by tick.
 
-Commands may come at any time. Each acts at the end of the move under way, or (with `prompt`) within a tenth of a second wherever
-that move can be left at once.
+Commands may come at any time. Each takes effect at the end of the current move, or (with `prompt`) within a tenth of a second if
+that move can be interrupted.
 
     session = Session(Performer(Guide(small_humanoid())))
     session.command = Command("trunk", move=(1, 0, 0))
@@ -31,27 +31,27 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """When a move is left for another command."""
+    """When a move is interrupted by another command."""
 
     soon: int = 20
-    """A move that ends within so many ticks is played to its end."""
+    """A move with fewer ticks left than this is played to its end."""
     again: int = 10
-    """Ticks between two attempts to leave a move."""
+    """Ticks between two attempts to interrupt a move."""
     other: float = 0.4
-    """Change of a stick above which it is another command, as a share of its travel."""
+    """A stick that changes by more than this share of its travel is a new command."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tick:
-    """One moment of a session."""
+    """One sample of a session."""
 
     t: float
     q: Array
     performance: GuidedMove
     k: int
-    """Its tick of the move."""
+    """The tick within the move."""
     notice: str = ""
-    """What the operator should read, at the first tick of a move."""
+    """Message to the operator, at the first tick of a move."""
 
     @property
     def com(self) -> Array:
@@ -65,27 +65,27 @@ class Tick:
 
     @property
     def corners(self) -> Array:
-        """Corners of the polygon of support, (m, 3) [m]."""
+        """Corners of the support polygon, (m, 3) [m]."""
         segment = self.performance.move.segment
         own = segment.phases[int(segment.phase_of(np.array([self.k]))[0])].region
         return np.column_stack([own.corners, np.full(len(own.corners), own.floor)])
 
 
 def _differs(new: Command, old: Command, other: float) -> bool:
-    """Whether the operator wants something else, not only a little more or less of the same."""
+    """Whether the command is a new one, not only a little more or less of the same."""
     if new.guided != old.guided or new.idle != old.idle or [x > 0.0 for x in new.lift] != [x > 0.0 for x in old.lift]:
         return True
     return any(abs(a - b) > other for a, b in zip((*new.move, *new.turn), (*old.move, *old.turn), strict=True))
 
 
 class Session:
-    """Plays move after move and keeps what was played.
+    """Plays move after move and records them.
 
-    performer: makes the moves
-    start: where everything is first; None is at home at the origin
+    performer: plans the moves
+    start: initial points; by default at home at the origin
     keep: whether `performances` keeps all moves
-    prompt: whether a command may take over in the middle of a move
-    options: when it does
+    prompt: whether a command may interrupt a move
+    options: when it may
     """
 
     def __init__(
@@ -100,13 +100,13 @@ class Session:
         self._obeyed, self._wait = Command(), 0
         self.before = np.tile(performer.body.posed(self.points), (performer.options.look_back, 1))
         self.look_back = self.before
-        """The samples before the performance under way."""
+        """The samples before the current move."""
         self._start = self.before[-1]
         self._now: GuidedMove | None = None
         self._k = self._count = 0
 
     def tick(self) -> Tick:
-        """One step of dt on. At the end of a segment the command of that moment is planned for."""
+        """Advances by one tick. At the end of a move, plans the next one for the current command."""
         notice = ""
         if self._now is None or self._k >= self._now.move.n:
             self.look_back = self.before
@@ -129,7 +129,7 @@ class Session:
         return new.notice
 
     def _redirected(self) -> GuidedMove | None:
-        """The move that takes over here, where the command has changed and enough of the move is left; else None."""
+        """The move that takes over here, if the command has changed and enough of the current move is left; otherwise None."""
         assert self._now is not None
         self._wait = max(self._wait - 1, 0)
         if self._wait or self._now.move.n - self._k <= self.options.soon or not self.waiting:
@@ -138,7 +138,7 @@ class Session:
         return self.performer.redirect(self._now, self._k, self.command)
 
     def relocate(self, by: Array, turn: float = 0.0) -> None:
-        """Starts the next move where the robot is: it slipped `by` (x, y) [m] and turned by `turn` [rad]; only between moves."""
+        """Shifts the session to where the robot is: it slipped `by` (x, y) [m] and turned by `turn` [rad]; only between moves."""
         about = self.points.feet[:, :2].mean(0)
         self.points = moved(self.points, by, turn)
         x, y, _, yaw = self.performer.guide.humanoid.figure.indices(self.performer.body.base[:4])
@@ -148,7 +148,7 @@ class Session:
 
     @property
     def now(self) -> tuple[GuidedMove, int]:
-        """The move under way, and its tick."""
+        """The current move, and its tick."""
         assert self._now is not None, "nothing was played yet"
         return self._now, self._k
 
@@ -159,7 +159,7 @@ class Session:
 
     @property
     def idle(self) -> bool:
-        """Whether it is between two moves."""
+        """Whether no move is in progress."""
         return self._now is None or self._k >= self._now.move.n
 
     def obey(self, command: Command) -> GuidedMove:

@@ -1,8 +1,8 @@
-"""Stabiliser: joint targets for servos in physics, from a guided move and from what the robot measures.
+"""Stabiliser: joint targets for simulated servos, from a guided move and the robot's measured configuration.
 
-Two things are added to the planned joints: the deflection of a servo under the effort that it must give; and, at the ankles, an
-effort that moves the ZMP after the capture point, ΔZMP = k(ξ − ξ_planned), where ξ is that of the measured centre of mass. Errors
-are relative to the standing feet, so slipping has no effect.
+Two corrections are added to the planned joints: the deflection of each servo under its planned effort; and, at the ankles, an
+effort that shifts the ZMP by ΔZMP = k(ξ − ξ_planned), where ξ is the capture point of the measured centre of mass. Errors are
+relative to the standing feet, so slipping has no effect.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class StabiliserOptions:
-    """What tunes the feedback."""
+    """Numbers that tune the feedback."""
 
     ankle: float = 4.0
-    """Gain k of the ZMP by the capture point [m/m]; at 1 or below it falls."""
+    """Gain k from capture point to ZMP [m/m]; at 1 or below the robot falls."""
     lag: float = 0.015
-    """Time constant of the filter of measured velocities [s]."""
+    """Time constant of the low-pass filter of measured velocities [s]."""
     every: int = 4
-    """Ticks between which planned efforts are interpolated: they jump where one foot takes over from the other, and servos would
-    ring."""
+    """Planned efforts are interpolated over this number of ticks: they jump when one foot takes over from the other, and servos
+    would oscillate."""
 
 
 class Stabiliser:
-    """Feedback of one robot; it remembers the last measurement.
+    """Feedback for one robot; it stores the last measurement.
 
-    performer: whose moves are played
+    performer: plans the moves that are played
     stiffness, damping: of the servos (motors,) [N m/rad, N m s/rad]
     options: gains
     """
@@ -104,7 +104,7 @@ class Stabiliser:
         return np.asarray((capture - (row[:3] + row[3:6] / omega - planned))[:2])
 
     def _push(self, out: Array, here: Pose, yaws: Array, shares: Array, shift: Array) -> None:
-        """Adds the efforts of the ankles that shift the ZMP: a moment of weight × shift, shared by the feet."""
+        """Adds efforts of the ankles that shift the ZMP: a moment of weight × shift, divided between the feet."""
         most = 0.4 * np.ptp(self.performer.guide.humanoid.sole, axis=0).min()
         size = float(np.linalg.norm(shift))
         shift = shift * min(1.0, most / max(size, 1e-9))

@@ -1,4 +1,4 @@
-"""Stride: how far apart feet can be, given the limits of the joints and not only the length of the legs."""
+"""Stride: how far apart the feet can be, from the limits of the joints as well as the length of the legs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from bunraku.scene import Scene
 
 
 def shortened(humanoid: Humanoid, *, tolerance: float = 0.001, steps: int = 12) -> HumanoidLimits:
-    """The limits of a `humanoid` with `turn`, `forward` and `apart` so small that both feet lie flat at them.
+    """The limits of a `humanoid` with `turn`, `forward` and `apart` reduced until both feet can lie flat at them.
 
     tolerance: largest error of a foot or the centre of mass [m]
-    steps: how many lengths are tried, from the whole one down to a fifth
+    steps: number of lengths tried, from the full one down to a fifth
 
-    One foot is at the limit, the other under the centre of mass.
+    Tested with one foot at the limit and the other under the centre of mass.
     """
     body, rules, limits = WholeBody(humanoid), SynergyRules(humanoid, SceneGround(Scene("floor")), 0.0), humanoid.limits
     home = humanoid.home_apart
@@ -39,13 +39,13 @@ def shortened(humanoid: Humanoid, *, tolerance: float = 0.001, steps: int = 12) 
 
 
 def _largest(most: float, least: float, fits: Callable[[float], bool], steps: int) -> float:
-    """The largest length that fits; a fifth of the way where none does (the planner then says what is wrong)."""
+    """The largest length that fits; if none does, a fifth of the full one (the planner then reports the problem)."""
     lengths = [least + share * (most - least) for share in np.linspace(1.0, 0.2, steps)]
     return float(next((length for length in lengths if fits(length)), lengths[-1]))
 
 
 def _error(body: WholeBody, rules: SynergyRules, foot: int, along: float, across: float, turned: float) -> float:
-    """Largest error of a foot or the centre of mass with a foot there [m]; infinite where a foot is not flat."""
+    """Largest error of a foot or the centre of mass with a foot there [m]; infinite if a foot is not flat."""
     own, side = body.humanoid, 1.0 if foot == 0 else -1.0
     here = standing_at(own)
     feet = here.feet.copy()

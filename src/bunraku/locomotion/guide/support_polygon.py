@@ -1,7 +1,7 @@
-"""Where the ZMP may be: footprints, and the polygon of support that they span.
+"""Where the ZMP may be: footprints, and the support polygon that they span.
 
-A foot is (x, y, z, yaw): the place of its sole's frame and its direction. The corners of feet at different heights are projected
-onto one floor between them, along lines through the centre of mass, because all forces pass through it.
+A foot is (x, y, z, yaw): position and direction of its sole's frame. If feet stand at different heights, their corners are
+projected onto one floor between them, along lines through the centre of mass, because all forces pass through it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bunraku.kernels.compile import inline, kernel
 
 Array = NDArray[np.float64]
 MAX_CORNERS = 16
-"""Largest number of corners of a polygon of support."""
+"""Maximum number of corners of a support polygon."""
 
 
 @inline
@@ -25,9 +25,10 @@ def _turn(P, a, b, c):
 
 @inline
 def _hull(P, order, out):
-    """Andrew's chain over P (m, 2); `out` gets the numbers of the corners, counter-clockwise; returns how many."""
+    """Convex hull of P (m, 2) by Andrew's monotone chain; `out` receives the indices of its corners, counter-clockwise; returns
+    their number."""
     m = P.shape[0]
-    for i in range(m):  # by x, then y
+    for i in range(m):  # sort by x, then y
         order[i] = i
         k = i
         while k > 0:
@@ -45,13 +46,13 @@ def _hull(P, order, out):
                 count -= 1
             out[count] = i
             count += 1
-        count -= 1  # the last is the other way's first
+        count -= 1  # the last point of one chain is the first of the other
     return count
 
 
 @kernel
 def _region(sole, feet, com, floor, edges, corners):
-    """Polygon of the feet (k, 4) on a floor: edges (m, 3) are inward normals and offsets; returns how many."""
+    """Polygon of the feet (k, 4) on a floor: edges (m, 3) are inward normals and offsets; returns their number."""
     s = sole.shape[0]
     P = np.empty((feet.shape[0] * s, 2))
     for f in range(feet.shape[0]):
@@ -82,7 +83,7 @@ class Region:
     corners: Array
     floor: float
     feet: int
-    """How many feet stand on it: a polygon of one lies within that of two."""
+    """Number of feet that stand on it. The polygon of one foot lies within that of two."""
 
     def margin(self, points: Array) -> Array:
         """Distance of `points` (…, 2) from the nearest edge [m]; negative outside."""
@@ -95,7 +96,7 @@ class Region:
 
 
 def region(sole: Array, feet: Array, com: Array) -> Region:
-    """The polygon of support of `feet` (k, 4) with a `sole` of these corners (m, 2), for a centre of mass near `com` (3,). [m]"""
+    """The support polygon of `feet` (k, 4) with a `sole` of these corners (m, 2), for a centre of mass near `com` (3,). [m]"""
     edges, corners = np.empty((MAX_CORNERS, 3)), np.empty((MAX_CORNERS, 2))
     floor = float(feet[:, 2].mean())
     m = _region(sole, feet, com, floor, edges, corners)

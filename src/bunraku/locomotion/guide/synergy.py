@@ -1,7 +1,7 @@
 """Synergetic rules: from a command to a consistent set of subgoals (*guiding* II-B, eq. 3–7).
 
-Corrected: r_LH and r_RH are swapped in the paper's list; "left foot" before eq. 5 means the left hand; eq. 7 would move the height
-of the centre of mass without bound. A command that is impossible is not discarded but replaced by the nearest possible one.
+Corrections to the paper: r_LH and r_RH are swapped in its list; "left foot" before eq. 5 means the left hand; eq. 7 would move the
+height of the centre of mass without bound. An impossible command is not discarded but replaced by the nearest possible one.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RuleOptions:
-    """What tunes the rules."""
+    """Numbers that tune the rules."""
 
     stand_on: float = 0.28
-    """Largest distance of the centre of mass from the middle of the feet, as a share of the longest step: beyond it legs stretch
-    and the body bobs."""
+    """Largest distance of the centre of mass from the middle of the feet, as a share of the longest step; beyond it, legs stretch
+    and the body moves up and down."""
     sideways: float = 0.3
-    """How far the trunk leans sideways, as a share of how far it leans forward: hips and knees bear it badly."""
+    """Largest lean of the trunk sideways, as a share of that forward; hips and knees tolerate it badly."""
     back: float = 0.1
-    """How far the trunk leans back, as a share of how far it leans forward."""
+    """Largest lean of the trunk backward, as a share of that forward."""
     lowest: float = 0.86
     """Lowest height of the centre of mass, as a share of that at home, so that legs reach."""
     reached: float = 0.35
-    """How far a hand goes in one segment, as a share of its reach."""
+    """Largest motion of a hand in one segment, as a share of its reach."""
     turned: float = 0.5
-    """How far a hand turns in one segment [rad]."""
+    """Largest turn of a hand in one segment [rad]."""
     stretch: float = 0.975
     """Length of a leg, as a share of that of a straight one, beyond which the centre of mass is lowered."""
     tries: int = 8
-    """Places on the way to a goal that are tried."""
+    """Number of positions tried on the way to a goal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class SynergyRules:
     humanoid: Humanoid
     ground: SceneGround
     stand_on: float
-    """The stand-on region is the polygon of support shrunk by this [m] (Fig. 5)."""
+    """The stand-on region is the support polygon shrunk by this [m] (Fig. 5)."""
     options: RuleOptions = RuleOptions()
 
     def subgoals(self, points: Points, command: Command) -> Subgoals:
@@ -84,7 +84,7 @@ class SynergyRules:
         if lift > 0.0:
             goal = bounded(self.humanoid, foot, wanted, stance)
             below = max(self.ground.under(self.humanoid.sole, goal)[0], stance[2] - limits.rise)
-            if below - stance[2] > limits.rise:  # held in front of a wall, not in it
+            if below - stance[2] > limits.rise:  # hold the foot in front of a wall, not inside it
                 goal, notice = self._foothold(foot, wanted, stance, now)
                 below = goal[2]
             goal[2] = below + lift * limits.lift
@@ -98,18 +98,18 @@ class SynergyRules:
         return foothold(self.humanoid, self.ground, foot, wanted, stance, now, tries=self.options.tries)
 
     def landing(self, points: Points, guided: str) -> Subgoals:
-        """Subgoals that put the foot in the air of `points` down where it is, or near; `guided` names the guided point."""
+        """Subgoals that put the lifted foot of `points` down where it is, or near; `guided` names the guided point."""
         foot = points.aloft
         now, stance = points.feet[foot], points.feet[1 - foot]
         goal, _ = self._foothold(foot, now, stance, now)
-        if np.array_equal(goal, now):  # nowhere about
+        if np.array_equal(goal, now):  # no foothold nearby
             goal = points.stood[foot].copy()
         return self._stepped(points, foot, goal, lands=True, guided=guided)
 
     def _stepped(
         self, points: Points, foot: int, goal: Array, *, lands: bool, guided: str, notice: str = "", trunk: Array | None = None
     ) -> Subgoals:
-        """Eq. 3: the centre of mass above the stance foot, or above the middle of both where the foot is put down."""
+        """Eq. 3: the centre of mass above the stance foot, or above the middle of both if the foot is put down."""
         feet = points.feet.copy()
         feet[foot] = goal
         place = feet[:, :3].mean(0) if lands else points.feet[1 - foot, :3]
@@ -143,7 +143,7 @@ class SynergyRules:
         return replace(goals, hands=self._at_home(), hand_axes=(None, None))
 
     def _carried(self, points: Points, com: Array, trunk: Array, guided: str) -> Subgoals:
-        """The centre of mass to a place: both feet stay if it is in the stand-on region, otherwise one steps (Fig. 5)."""
+        """Moves the centre of mass to a goal: both feet stay if it is in the stand-on region, otherwise one steps (Fig. 5)."""
         humanoid, limits = self.humanoid, self.humanoid.limits
         com, notice = clear_of_walls(humanoid, self.ground, com, points.com.p, tries=self.options.tries)
         floor = float(points.feet[:, 2].mean())
@@ -169,10 +169,10 @@ class SynergyRules:
         return replace(options[best], notice=notice or options[best].notice)
 
     def _step_to(self, points: Points, foot: int, com: Array, trunk: Array, guided: str) -> Subgoals:
-        """Eq. 4: the middle of the feet comes below the goal; the foot turns twice as far as the trunk."""
+        """Eq. 4: the middle of the feet moves below the goal; the foot turns twice as far as the trunk."""
         stance, now = points.feet[1 - foot], points.feet[foot]
         place = 2.0 * com[:2] - stance[:2]
-        if np.array_equal(com[:2], points.feet[:, :2].mean(0)):  # a turn on the spot: each foot to its own side
+        if np.array_equal(com[:2], points.feet[:, :2].mean(0)):  # a turn on the spot: each foot stays on its own side
             place = com[:2] + (heading(float(trunk[2])) @ _across(foot, 0.5 * self.humanoid.home_apart))[:2]
         wanted = np.array([*place, now[2], 2.0 * trunk[2] - stance[3]])
         goal, notice = self._foothold(foot, wanted, stance, now)
@@ -200,7 +200,7 @@ class SynergyRules:
         com = points.com.p + pull  # eq. 7
         com[2] = points.feet[:, 2].mean() + points.height + pull[2]
         goals = self._carried(points, com, points.trunk.copy(), command.guided)
-        # Where the body cannot follow, neither can the hand.
+        # If the body cannot follow, the hand cannot get there either.
         moved = shoulder + (goals.com - points.com.p)
         left = goal - moved
         l = float(np.linalg.norm(left))
@@ -218,7 +218,7 @@ class SynergyRules:
         return np.asarray(so3.exp(R @ np.array(command.turn) * self.options.turned) @ points.hand_axes[hand])
 
     def _outside(self, goal: Array, now: Array) -> tuple[Array, str]:
-        """The place nearest to the goal at which the hand touches nothing; and why it is not the goal."""
+        """The position nearest to the goal at which the hand touches nothing; and why it is not the goal."""
         radius = 0.06 * self.humanoid.height
         least = max(self.ground.depth(now, radius), 0.0)
         for k in range(11):
@@ -228,7 +228,7 @@ class SynergyRules:
         return now, "something is in the way of the hand"
 
     def _not_through(self, points: Points, goal: Array, hand: int) -> Array:
-        """The goal moved to the hand's own side and out of the trunk."""
+        """The goal, moved to the hand's own side and out of the trunk."""
         R, side = heading(float(points.trunk[2])), 1.0 if hand == 0 else -1.0
         seen = R.T @ (goal - points.com.p)
         home = self.humanoid.home_hands[hand]
@@ -243,7 +243,7 @@ class SynergyRules:
     # -- the rest ------------------------------------------------------------------------------------------------
 
     def _rest(self, points: Points, guided: str, hand: int = NO_FOOT) -> Subgoals:
-        """Come to rest: at the capture point, or nearer to the middle of the feet where that is not well inside."""
+        """Come to rest at the capture point, or nearer to the middle of the feet if that is not well inside the support polygon."""
         own = region(self.humanoid.sole, points.standing, points.com.p)
         com = points.com.p.copy()
         com[:2] = com[:2] + points.com.v[:2] * np.sqrt((com[2] - own.floor) / GRAVITY)
@@ -260,13 +260,13 @@ class SynergyRules:
         return Subgoals(com, points.feet.copy(), NO_FOOT, True, points.trunk.copy(), both, points.height, turned, guided)
 
     def stopping(self, points: Points, goals: Subgoals) -> Subgoals:
-        """Subgoals from `points` that stop instead of `goals`: feet stay, the body stands up, the hands go home."""
+        """Subgoals from `points` that replace `goals` by a stop: feet stay, the body stands up, the hands go home."""
         upright = points if points.aloft != NO_FOOT else replace(points, height=self.humanoid.height)
         trunk = np.array([0.0, 0.0, points.yaw])
         return replace(self._stopped(upright, goals), trunk=trunk, hands=self._at_home(), hand_axes=(None, None))
 
     def holding(self, points: Points, goals: Subgoals) -> Subgoals:
-        """Subgoals from `points` that stop instead of `goals`: only the centre of mass moves until it is at rest."""
+        """Subgoals from `points` that replace `goals` by a stop: only the centre of mass moves until it is at rest."""
         own = self._stopped(points, goals)
         return replace(own, com=np.array([own.com[0], own.com[1], points.com.p[2]]))
 
@@ -279,7 +279,7 @@ class SynergyRules:
         )
 
     def seen(self, points: Points, hand: int) -> Array:
-        """Place of a `hand` (0 left, 1 right) of `points` relative to the centre of mass, in the trunk's axes (3,) [m]."""
+        """Position of a `hand` (0 left, 1 right) of `points` relative to the centre of mass, in the trunk's axes (3,) [m]."""
         return np.asarray(attitude(points.trunk).T @ (points.hands[hand] - points.com.p))
 
     def turn_left(self, points: Points, goals: Subgoals, hand: int) -> float:
@@ -290,7 +290,7 @@ class SynergyRules:
         return float(np.linalg.norm(so3.log(goal @ (R if in_world else attitude(points.trunk).T @ R).T)))
 
     def _hands(self, points: Points) -> tuple[tuple[bool, Array], tuple[bool, Array]]:
-        """Goals that keep both hands where they are, relative to the body."""
+        """Goals that keep both hands at their positions relative to the body."""
         return (False, self.seen(points, 0)), (False, self.seen(points, 1))
 
     def _hand_axes(self, points: Points) -> tuple[Array | None, Array | None]:
@@ -304,10 +304,10 @@ class SynergyRules:
         return left, right
 
     def low_enough(self, com: Array, feet: Array, yaw: float, points: Points, foot: int = NO_FOOT) -> float:
-        """The largest height of the centre of mass up to that of `com` (3,) at which both legs reach their feet [m].
+        """The largest height of the centre of mass, up to that of `com` (3,), at which both legs reach their feet [m].
 
-        They reach them now, at `points`; at the end, at `feet` (2, 4) with the trunk at `yaw` [rad]; and when a swinging `foot`
-        leaves or touches the ground, with the centre of mass still on its way.
+        They must reach them now, at `points`; at the end, at `feet` (2, 4) with the trunk at `yaw` [rad]; and when a swinging
+        `foot` leaves or touches the ground, with the centre of mass between the two.
         """
         z, goal = float(com[2]), com[:2]
         z = min(z, *(self._reached(goal, places[k], k, yaw) for places in (feet, points.feet) for k in (0, 1)))
@@ -317,7 +317,7 @@ class SynergyRules:
         return max(z, float(feet[:, 2].mean()) + self.options.lowest * self.humanoid.height)
 
     def _reached(self, com: Array, place: Array, foot: int, yaw: float) -> float:
-        """The largest height of the centre of mass above (x, y) at which a leg reaches a foot's place."""
+        """The largest height of the centre of mass above (x, y) at which a leg reaches the foot's position."""
         hips, ankles, leg = self.humanoid.legs
         hip = com + (heading(yaw) @ hips[foot])[:2]
         ankle = place[:3] + heading(float(place[3])) @ ankles[foot]

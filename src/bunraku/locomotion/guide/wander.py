@@ -1,4 +1,4 @@
-"""Wander: a guide under random commands, and a tally of what must never happen."""
+"""wander: guides a humanoid with random commands and counts violations."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Tally:
-    """What happened in some time of random input."""
+    """Counts from a run with random commands."""
 
     seconds: float
     moves: int
     steps: int
     violations: int
-    """Ticks at which the ZMP was outside the polygon of support."""
+    """Ticks at which the ZMP was outside the support polygon."""
     least_margin: float
     fallbacks: int
-    """Commands that no move could be planned for."""
+    """Commands for which no move could be planned."""
     join: float
     """Largest jump of a position or velocity from one move to the next [m, m/s or rad]."""
     zmp_jump: float
     realised: float
-    """Share of the moves that ended where they were meant to."""
+    """Share of the moves that ended at their goal."""
 
 
 def commands(seed: int) -> Iterator[Command]:
-    """Endless random commands from a `seed`: they switch the guided point, let go, and hold on for a while."""
+    """Endless random commands from a `seed`: they switch the guided point, let go of the stick, and hold it for a while."""
     rng = np.random.default_rng(seed)
     guided = GUIDED_POINTS[2]
     held = Command(guided)
@@ -54,7 +54,7 @@ def commands(seed: int) -> Iterator[Command]:
 
 
 def moves(guide: Guide, *, seconds: float, seed: int) -> Iterator[Move]:
-    """Moves of a `guide` under random commands of a `seed`, for so many `seconds`."""
+    """Moves of a `guide` under random commands of a `seed`, for `seconds` seconds."""
     points, t = guide.start(), 0.0
     for command in commands(seed):
         move = guide.next(points, command)
@@ -65,9 +65,9 @@ def moves(guide: Guide, *, seconds: float, seed: int) -> Iterator[Move]:
 
 
 def wander(guide: Guide, *, seconds: float, seed: int, near: float = 0.005) -> Tally:
-    """What happened to a `guide` in so many `seconds` of random commands of a `seed`, each given when the move before it ends.
+    """Counts for a `guide` during `seconds` seconds of random commands of a `seed`, each given when the move before it ends.
 
-    A move counts as realised where the centre of mass ends within `near` [m] of its goal; feet and hands arrive exactly.
+    A move counts as realised if the centre of mass ends within `near` [m] of its goal; feet and hands arrive exactly.
     """
     before: Move | None = None
     t, count, steps, violations, fallbacks, realised = 0.0, 0, 0, 0, 0, 0

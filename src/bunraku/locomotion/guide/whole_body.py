@@ -1,8 +1,9 @@
-"""Whole body: joints that follow the points of a move, by inverse kinematics with the centre of mass.
+"""Whole body: inverse kinematics that follows the points of a move with all joints, including the centre of mass.
 
-Feet and centre of mass weigh most, then the trunk's attitude and the hands, then the home posture; joint limits hold throughout.
-A hand follows its place, and once it was turned, its axes too: with fewer than six joints the place comes first. All tasks are on
-one level: with weights so far apart, strict levels would change the last micrometre and cost five times as much.
+Feet and centre of mass have the largest weight, then the trunk's attitude and the hands, then the home posture; joint limits always
+hold. A hand follows its position, and once it was turned, its axes too; with fewer than six joints the position has priority. All
+tasks have the same priority level: with such different weights, strict levels would change only micrometres and cost five times as
+much.
 """
 
 from __future__ import annotations
@@ -34,18 +35,18 @@ Places = dict[str, tuple[NDArray[np.int64], ...]]
 
 @dataclass(frozen=True)
 class WholeBodyOptions:
-    """What tunes the inverse kinematics. Weights are relative to those of feet and centre of mass, which are 1."""
+    """Numbers that tune the inverse kinematics. Weights are relative to those of feet and centre of mass, which are 1."""
 
     hand_weight: float = 1e-2
-    """Of hands and the trunk's attitude."""
+    """Weight of hands and of the trunk's attitude."""
     posture_weight: float = 1e-7
-    """Of the home posture."""
+    """Weight of the home posture."""
     hand_lever: float = 0.12
-    """Distance from the hand at which an angle counts like a length, as a share of the reach."""
+    """Length that converts a hand's rotation error into a position error, as a share of the reach."""
     newton_steps: int = 2
-    """Newton steps a tick: they leave errors of some micrometres."""
+    """Newton steps per tick; they leave errors of a few micrometres."""
     release_ticks: int = 30
-    """Ticks in which what hands had pulled aside goes back; at least half of the move."""
+    """Ticks over which joints that a hand had pulled aside return; at least half of the move."""
 
 
 class TaskNames(NamedTuple):
@@ -68,12 +69,12 @@ class WholeBody:
 
     @cached_property
     def inverse(self) -> Inverse:
-        """With hands that are free to turn."""
+        """Inverse kinematics with hands that are free to turn."""
         return self._holding((False, False))[0]
 
     @cached_property
     def quiet(self) -> Inverse:
-        """Without hands: arms follow the posture."""
+        """Inverse kinematics without hand tasks: arms follow the posture."""
         return self._inverse([])
 
     @cached_property
@@ -81,7 +82,7 @@ class WholeBody:
         return {}
 
     def _holding(self, held: tuple[bool, bool]) -> tuple[Inverse, Places]:
-        """The inverse kinematics in which these hands follow their axes, and the indices of each target in a row of aims."""
+        """The inverse kinematics in which the `held` hands follow their axes, and the indices of each target in a row of aims."""
         if held not in self._known:
             own, weight = self.humanoid, self.options.hand_weight
             turn = weight * (self.options.hand_lever * self.humanoid.limits.reach) ** 2
@@ -109,7 +110,7 @@ class WholeBody:
 
     @cached_property
     def moves(self) -> tuple[str, ...]:
-        """Variables that move the feet, hands or trunk: heads and fingers stay as they are at home."""
+        """Variables that move the feet, hands or trunk; heads and fingers stay at home."""
         own, some = self.humanoid, set()
         for frame in (*own.feet, *own.hands, own.trunk):
             while frame != WORLD:
@@ -121,17 +122,17 @@ class WholeBody:
 
     @cached_property
     def base(self) -> tuple[str, ...]:
-        """Variables that move the figure as a whole."""
+        """Variables of the floating base."""
         free = [joint for joint in self.humanoid.figure.groups if joint.kind == "free"]
         if not free:
             name = self.humanoid.figure.name
-            raise BunrakuError(f"{name} is fixed in the world\n  advice: a humanoid has a floating base")
+            raise BunrakuError(f"{name} is fixed in the world\n  advice: give it a floating base")
         frames = [self.humanoid.figure.frame(name) for name in free[0].frames]
         return tuple(frame.variable.name for frame in frames if frame.variable is not None)
 
     @cached_property
     def motors(self) -> NDArray[np.int64]:
-        """Indices in q of the joints that motors move."""
+        """Indices in q of the joints with motors."""
         figure = self.humanoid.figure
         return figure.indices([name for name in figure.names if name not in self.base])
 
@@ -143,12 +144,12 @@ class WholeBody:
         self, com: Array, feet: Array, turns: Array, hands: Array | None = None, hand_axes: Array | None = None,
         held: tuple[bool, bool] = (False, False),
     ) -> Array:  # fmt: skip
-        """Rows of aims (k, n) of `inverse`; without hands, of `quiet`.
+        """Rows of targets (k, n) for `inverse`; without hands, for `quiet`.
 
         com: centre of mass (k, 3) [m]
         feet: (x, y, z, yaw) of both (k, 2, 4) [m, rad]
         turns: rotations of the trunk relative to its home (k, 3, 3)
-        hands: places (k, 2, 3) [m]
+        hands: positions (k, 2, 3) [m]
         hand_axes: axes of the hands (k, 2, 3, 3)
         held: which hands follow their axes
         """
@@ -170,7 +171,7 @@ class WholeBody:
         return out
 
     def posed(self, points: Points) -> Array:
-        """A configuration (n_q,) with all `points` in their places."""
+        """A configuration (n_q,) with all `points` at their positions."""
         q, here = np.array(self.humanoid.home), self.humanoid.pose
         base = self.humanoid.figure.indices(self.base)
         q[base[:3]] = points.com.p + heading(float(points.trunk[2])) @ (q[base[:3]] - here.com)
@@ -179,18 +180,18 @@ class WholeBody:
         return self.inverse.solve(q, aims[0]).q
 
     def follow(self, move: Move, q: Array) -> Array:
-        """Configurations (n + 1, n_q) at every tick of a `move`, from `q` (n_q,) on."""
+        """Configurations (n + 1, n_q) at every tick of a `move`, starting from `q` (n_q,)."""
         aims = self.aims(move.segment.samples[:, :3], move.feet, move.turns, move.hands, move.hand_axes, move.held)
-        home, so_far = self.humanoid.home, q if move.releases else move.start.posture  # a hand that is let go must not snap back
+        home, so_far = self.humanoid.home, q if move.releases else move.start.posture  # a released hand must not jump back
         return _followed(
             self._holding(move.held)[0], aims, q, (home if so_far is None else so_far, home), self.options.newton_steps
         )
 
     def follow_quietly(self, move: Move, q: Array, *, home: bool) -> tuple[Array, Array]:
-        """Configurations (n + 1, n_q) along a `move` from `q` on, with arms that stay or go `home`; and the last posture."""
+        """Configurations (n + 1, n_q) along a `move` from `q`, with arms that stay or go `home`; and the last posture."""
         start = q if move.start.posture is None else move.start.posture
         end = self.humanoid.home if home else start
-        # Hands had pulled feet and centre of mass aside by micrometres. Back in one tick these would be metres per second squared.
+        # Hands had pulled feet and centre of mass aside by micrometres. Correcting that within one tick would need metres per s².
         here, left = (
             pose(self.humanoid.figure, q),
             1.0 - eased(np.arange(move.n + 1) / max(self.options.release_ticks, move.n // 2))[:, None],
@@ -200,7 +201,7 @@ class WholeBody:
         for k, frame in enumerate(self.humanoid.feet):
             feet[:, k, :3] += left * (here.point(frame) - move.feet[0, k, :3])
         aims = self.aims(com, feet, move.turns)
-        # The same for a foot that an ankle at its limit holds a little askew: otherwise arms would swing to set it flat at once.
+        # The same for a foot that an ankle at its limit holds slightly tilted: otherwise arms would swing to flatten it at once.
         for frame, name in zip(self.humanoid.feet, TASK_NAMES.feet, strict=True):
             place = self._quiet_places[name][1]
             askew = so3.log(here.X(frame)[:3, :3] @ aims[0, place].reshape(3, 3).T)
@@ -210,8 +211,8 @@ class WholeBody:
     def misses(self, move: Move, Q: Array, every: int = 5) -> tuple[float, Array, Array]:
         """Errors of configurations `Q` (n + 1, n_q) of a `move`.
 
-        They are the largest one of a foot, toes and heels included, after the first tick, at every `every`-th tick [m]; those of
-        the hands at the end (2,) [m]; and those of their axes, for hands that are held (2,) [rad].
+        Returns the largest error of a foot, toes and heels included, after the first tick, checked at every `every`-th tick [m];
+        the errors of the hands at the end (2,) [m]; and those of their axes, for hands that are held (2,) [rad].
         """
         own, figure = self.humanoid, self.humanoid.figure
         some = np.unique(np.append(np.arange(1, len(Q), every), len(Q) - 1))
@@ -253,7 +254,7 @@ def _places(inverse: Inverse, titles: tuple[str, ...]) -> Places:
 
 
 def _followed(inverse: Inverse, aims: Array, q: Array, postures: tuple[Array, Array], steps: int) -> Array:
-    """Configurations from q along aims; the wanted posture changes smoothly from the first to the second."""
+    """Configurations from q along targets; the wanted posture changes smoothly from the first to the second."""
     aims[:, -len(q) :] = postures[0] + eased(np.linspace(0.0, 1.0, len(aims)))[:, None] * (postures[1] - postures[0])
     out = np.empty((len(aims), len(q)))
     for k, row in enumerate(aims):

@@ -1,9 +1,9 @@
-"""The quadratic program of a segment: knots of the ZMP, under relaxed boundary conditions and the polygons of support.
+"""The quadratic program of a segment: knots of the ZMP, under relaxed boundary conditions and within the support polygons.
 
-The first state is given. The last position and speed, the first and last knot, the knots' references and their differences are
-weighted (boundary-condition relaxation, *guiding* ref. 12). Strict are: the ZMP at every knot inside the polygon of
-its phase, hence between knots too; the ZMP where it was, within a small jump; and at the end a capture point inside the last
-polygon and near the ZMP, so that resting the ZMP there is always a feasible stop.
+The initial state is given. Weighted in the cost: final position and velocity, first and last knot, the knots' references and their
+differences (boundary-condition relaxation, *guiding* ref. 12). Hard constraints: the ZMP is inside the polygon of its phase at
+every knot, and hence between knots; it starts where it was, up to a small jump; and the final capture point is inside the last
+polygon and near the ZMP, so that holding the ZMP there is always a feasible stop.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from bunraku.locomotion.guide.com_zmp import GRAVITY, heights, responses
 
 
 class SegmentWeights(NamedTuple):
-    """Weights of the boundary conditions, which give way to each other."""
+    """Weights of the relaxed boundary conditions."""
 
     goal: float = 300.0
-    """Of the last position."""
+    """Weight of the final position."""
     rest: float = 300.0
-    """Of the last velocity, over ω."""
+    """Weight of the final velocity, divided by ω."""
     first: float = 3.0
-    """Of the first knot at the ZMP so far."""
+    """Weight of the first knot at the current ZMP."""
     last: float = 3.0
-    """Of the last knot under the centre of mass."""
+    """Weight of the last knot under the centre of mass."""
     reference: float = 0.02
-    """Of every knot at its reference."""
+    """Weight of every knot at its reference."""
     difference: float = 0.3
-    """Of the differences between knots."""
+    """Weight of the differences between knots."""
 
 
 @inline
 def _add(H, f, row, constant, weight, b):
-    """weight · (row·knots + constant − b)² for both axes."""
+    """Adds weight · (row·knots + constant − b)² for both axes."""
     n = row.shape[0]
     for i in range(n):
         if row[i] != 0.0:
@@ -47,7 +47,7 @@ def _add(H, f, row, constant, weight, b):
 
 @inline
 def _cost(ticks, X, V, w, state, goal, first, reference, weights, H, f):
-    """Of one axis (H is the same for both), and its slope f (2, n)."""
+    """Hessian H of the cost of one axis (the same for both), and gradients f (2, n)."""
     n = ticks.shape[0]
     row, x, v = np.empty(n), np.empty(2), np.empty(2)
     H[:] = 0.0
@@ -75,7 +75,7 @@ def _cost(ticks, X, V, w, state, goal, first, reference, weights, H, f):
 
 @inline
 def _inside(row, own, x, n, normal, share, bound):
-    """normal·(share·b_i + (1 − share)·x_i) ≥ bound as a row; returns the bound that is left. `own` is the knot's number, or −1."""
+    """normal·(share·b_i + (1 − share)·x_i) ≥ bound as a row; returns the remaining bound. `own` is the knot's index, or −1."""
     left = bound
     for a in range(2):
         for j in range(n):
@@ -92,9 +92,9 @@ def program(
 ):
     """Writes the program into H (2n, 2n), f (2n,), A, low, high, and the knots of height; returns the number of rows.
 
-    `state` is (2, 3): position and velocity. `goal` (3,), `first` (3,): the virtual ZMP so far (x, y, and the height carried).
-    `edges` (n, m, 3) holds normals and offsets of the polygon at each knot, `counts` (n,) how many, `floors` (n,) its height.
-    `margins`: of the ZMP, of the last capture point, and the largest jump [m].
+    `state` is (2, 3): position and velocity. `goal` (3,). `first` (3,): the current virtual ZMP (x, y, carried height).
+    `edges` (n, m, 3) holds normals and offsets of the polygon at each knot, `counts` (n,) their number, `floors` (n,) its height.
+    `margins`: of the ZMP, of the final capture point, and the largest jump [m].
     """
     n = ticks.shape[0]
     X, V = np.empty((n, n + 2)), np.empty((n, n + 2))
@@ -109,8 +109,8 @@ def program(
             for j in range(n):
                 H[a * n + i, a * n + j] = H1[i, j]
     A[:] = 0.0
-    x = np.empty(n + 2)  # one knot's position: per unit of each knot, then the part that is given, of each axis
-    r, unbounded = 0, 1e30  # what DAQP takes for no bound
+    x = np.empty(n + 2)  # a knot's position: per unit of each knot, then the constant part for each axis
+    r, unbounded = 0, 1e30  # DAQP's value for "no bound"
     for i in range(n):
         z = X[i, n] * state[0, 2] + X[i, n + 1] * state[1, 2]
         for j in range(n):

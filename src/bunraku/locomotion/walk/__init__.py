@@ -1,4 +1,4 @@
-"""People who walk along any path: blended cycles of walking, on feet that do not slide."""
+"""People who walk along any path: blended walking cycles, on feet that do not slide."""
 
 from bunraku.locomotion.walk.captured_cycles import captured
 from bunraku.locomotion.walk.cycles import Cycle, Cycles, load_cycles, save_cycles

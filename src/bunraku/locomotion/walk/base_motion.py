@@ -1,4 +1,4 @@
-"""The motion of a base over a floor: its velocity in its own axes, when it moves and when it stands."""
+"""The motion of a base (the pelvis projected onto the floor): its velocity in its own axes, and when it moves or stands."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class BaseMotionOptions:
-    """How the motion of a base is sampled, and what of it counts as walking."""
+    """How the motion of a base is sampled, and which part of it counts as walking."""
 
     dt: float = 0.02
     """Time between two samples [s]."""
     smoothing: float = 0.1
     """Standard deviation of the Gaussian that smooths velocities [s]."""
     least_pace: float = 0.02
-    """Below this pace the person stands [m/s]."""
+    """Pace below which the person stands [m/s]."""
     shortest_stop: float = 0.4
-    """Shorter stops are walked through [s]."""
+    """Stops shorter than this are ignored: the person walks on [s]."""
     shift: float = 0.03
-    """The base may move this far without a step [m]."""
+    """Distance that the base may move without a step [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class BaseMotion:
 
     @cached_property
     def pace(self) -> Array:
-        """How fast feet have to move for this motion (n,) [m/s]: forward, sideways and turning together."""
+        """Speed that the feet need for this motion (n,) [m/s]: forward, sideways and turning together."""
         return np.asarray(np.sqrt(self.velocity[:, 0] ** 2 + (1.3 * self.velocity[:, 1]) ** 2 + (0.3 * self.velocity[:, 2]) ** 2))
 
     @cached_property
@@ -62,7 +62,7 @@ class BaseMotion:
 
     @cached_property
     def bouts(self) -> list[tuple[int, int]]:
-        """First and last sample of every bout of walking."""
+        """First and last sample of every bout of walking, between two stops."""
         moving = np.concatenate([[False], self.pace > self.options.least_pace, [False]])
         edges = np.flatnonzero(np.diff(moving.astype(int)))
         out: list[tuple[int, int]] = []
@@ -86,7 +86,7 @@ class BaseMotion:
 def base_motion(t: Array, base: Array, *, options: BaseMotionOptions = BaseMotionOptions()) -> BaseMotion:
     """The motion of a base that is at `base` (T, 3) (x, y [m], heading [rad]) at times `t` (T,) [s].
 
-    Between samples it is smooth and does not overshoot. `options` say how densely it is sampled.
+    It is interpolated smoothly, without overshoot. `options` determine the sampling.
     """
     count = max(int(np.ceil((t[-1] - t[0]) / options.dt)), 8)
     times = np.linspace(t[0], t[-1], count + 1)

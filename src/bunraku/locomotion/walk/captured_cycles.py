@@ -1,6 +1,6 @@
-"""Cycles of captured walking: strides are found by where feet stand, and averaged.
+"""Walking cycles from motion capture: strides are found from foot contacts, and averaged.
 
-cycles = captured("walk.bvh", "stroll.bvh")     # and standing, from the cycles that come with bunraku
+cycles = captured("walk.bvh", "stroll.bvh")     # plus standing, from the cycles that come with bunraku
 walk(figure, t, base, cycles=cycles)
 """
 
@@ -41,17 +41,17 @@ class CaptureOptions:
     """How strides are found in captured walking."""
 
     samples: int = 128
-    """How many samples of a stride are taken."""
+    """Number of samples per stride."""
     shortest: float = 0.15
-    """Stances and swings that are shorter than this are noise [s]."""
+    """Stances and swings shorter than this are noise [s]."""
     smoothing: float = 0.02
-    """Standard deviation of the Gaussian that smooths positions before velocities are taken [s]."""
+    """Standard deviation of the Gaussian that smooths positions before they are differentiated [s]."""
     standing_speed: float = 0.5
     """A foot stands while its speed is below this share of its mean speed."""
 
     @property
     def phase(self) -> Array:
-        """Of each sample of a stride, from 0 to 1."""
+        """Phase of each sample of a stride, from 0 to 1."""
         return np.arange(self.samples) / self.samples
 
 
@@ -60,10 +60,11 @@ def captured(
     figure: Figure | None = None,
     options: CaptureOptions = CaptureOptions(),
 ) -> Cycles:
-    """A cycle of each of the `recordings` (BVH files or motions), and standing.
+    """One cycle from each of the `recordings` (BVH files or motions), and standing.
 
-    Each holds at least one whole stride at an even speed, from one touchdown of the left foot to the next. They are retargeted to
-    the `figure` (the mannequin where none is given). `options` say how strides are found. Raises MotionError if there is none.
+    Each recording must contain at least one whole stride at constant speed, from one touchdown of the left foot to the next. They
+    are retargeted to the `figure` (the mannequin by default). `options` tune the search for strides. Raises MotionError if there
+    is none.
     """
     figure = library.named("mannequin") if figure is None else figure
     return Cycles((load_cycles()["stand"], *(_cycle(_motion(own), figure, _name(own), options) for own in recordings)))
@@ -90,7 +91,7 @@ def _cycle(motion: Motion, figure: Figure, name: str, options: CaptureOptions) -
     ]  # fmt: skip
     if not strides:
         raise MotionError(
-            f"{name}: no whole stride was found", advice="the left foot touches down twice, and the right one in between"
+            f"{name}: no whole stride was found", advice="the left foot must touch down twice, and the right one in between"
         )
     table = np.mean([_stride(figure, t, Q, legs[0], feet, a, b) for a, b in strides], 0)
     stance = float(np.clip(np.mean([foot.share for foot in feet]), 0.5, 0.9))
@@ -98,13 +99,13 @@ def _cycle(motion: Motion, figure: Figure, name: str, options: CaptureOptions) -
 
 
 class _Foot:
-    """When a foot touches down and leaves, how it pitches and how high it is."""
+    """Times of touchdown and lift-off of a foot, its pitch and its height."""
 
     def __init__(self, figure: Figure, leg: Leg, frames: Array, t: Array, options: CaptureOptions) -> None:
         X = frames[:, figure.frame_index[f"{leg.side}_ankle"]]
         ends = np.array([X[:, :3, :3] @ [x, 0.0, -leg.ankle] + X[:, :3, 3] for x in (leg.heel, leg.toe)])
         self.t, self.leg, self.phase = t, leg, options.phase
-        # The slower end of the sole is the one that stands; markers tremble, so positions are smoothed.
+        # The slower end of the sole is the one that stands. Marker positions are noisy, so they are smoothed.
         calm = gaussian_filter1d(ends, options.smoothing / float(np.median(np.diff(t))), axis=1, mode="nearest")
         speed = np.linalg.norm(np.gradient(calm, t, axis=1), axis=-1).min(0)
         stands = _lasting(speed < options.standing_speed * max(float(speed.mean()), 1e-6), t, options.shortest)
@@ -114,17 +115,17 @@ class _Foot:
         whole = [(a, x, b) for a, b in zip(self.touches[:-1], self.touches[1:], strict=True) for x in self.leaves if a < x < b]
         self.share = float(np.mean([(x - a) / (b - a) for a, x, b in whole])) if whole else STANCE_PHASE
         pitch = np.arcsin(np.clip(-X[:, 2, 0], -1.0, 1.0))
-        self.pitch = pitch - (np.median(pitch[stands]) if stands.any() else 0.0)  # flat is what it mostly is while it stands
+        self.pitch = pitch - (np.median(pitch[stands]) if stands.any() else 0.0)  # zero pitch is the median during stance
         low = ends[..., 2].min(0)
         self.lift = np.maximum(low - np.interp(t, t[stands], low[stands]), 0.0) if stands.any() else low
 
     def times(self, start: float, end: float) -> Array:
-        """When this foot is at each sample of its own phase, in the stride that begins nearest after `start`."""
+        """Times of the samples of this foot's own phase, in the first stride that begins after `start`."""
         span = end - start
         touch = min((x for x in self.touches if x >= start - 1e-9), default=start)
         leave = min((x for x in self.leaves if x > touch), default=touch + self.share * span)
         again = min((x for x in self.touches if x > leave), default=touch + span)
-        if again > self.t[-1] or leave > touch + span:  # the recording ends first: take the usual share of a stride
+        if again > self.t[-1] or leave > touch + span:  # the recording ends first: assume the usual share of a stride
             leave, again = touch + self.share * span, touch + span
         swing = leave + (self.phase - STANCE_PHASE) / (1.0 - STANCE_PHASE) * (again - leave)
         return np.where(self.phase < STANCE_PHASE, touch + self.phase / STANCE_PHASE * (leave - touch), swing)
@@ -148,7 +149,7 @@ def _stride(figure: Figure, t: Array, Q: Array, leg: Leg, feet: list[_Foot], sta
 
 
 def _velocity(figure: Figure, t: Array, Q: Array, start: float, end: float) -> Array:
-    """Mean speed forward and to the left of the heading, and of turning."""
+    """Mean velocity forward and to the left of the heading, and mean turning rate."""
     x, y, turn = (np.interp([start, end], t, Q[:, figure.index(f"pelvis_{v}")]) for v in ("tx", "ty", "rz"))
     inside = (t >= start) & (t <= end)
     heading = float(np.mean(np.unwrap(Q[inside, figure.index("pelvis_rz")]))) if inside.any() else float(turn[0])

@@ -1,8 +1,8 @@
-"""Cycles of walking: one stride as a few harmonics, and blends of them over speed, sidestep and turn.
+"""Walking cycles: one stride as a few harmonics, and blends of strides by speed, sidestep and turn.
 
-Phase 0 is where the left foot touches down, and one stride later it is 1. Channels of a foot are functions of the foot's own
-phase, in which it stands from 0 to STANCE_PHASE and swings from there to 1, however long either takes. So a blend never mixes
-a standing foot with a swinging one.
+Phase 0 is the touchdown of the left foot, phase 1 its next touchdown. Channels of a foot are functions of the foot's own phase, in
+which it stands from 0 to STANCE_PHASE and swings from there to 1, whatever the two durations. So a blend never mixes a standing
+foot with a swinging one.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ Array = NDArray[np.float64]
 STANCE_PHASE = 0.6
 """The phase of a foot, from 0 to 1, at which it leaves the ground."""
 HARMONICS = 10
-"""How many harmonics describe a channel."""
+"""Number of harmonics per channel."""
 FOOT_CHANNELS = ("foot", "lift", "hip_ry", "knee_ry", "ankle_ry")
-"""Of each foot, on its own phase: pitch of the foot [rad, toes down], height of its lowest point over the ground [m], and the
-joints of the leg as they were measured [rad]; legs that stand on given ground are solved, and these are there to compare."""
+"""Channels of each foot, by its own phase: pitch of the foot [rad, toes down], height of its lowest point over the ground [m], and
+the measured joint angles of the leg [rad]. `walk` solves the legs by inverse kinematics, so the joint angles serve for comparison
+only."""
 ARM_CHANNELS = ("clavicle_rz", "clavicle_ry", "clavicle_rx", "shoulder_rz", "shoulder_ry", "shoulder_rx", "elbow", "wrist_rz",
                 "wrist_ry", "wrist_rx")  # fmt: skip
 TRUNK_CHANNELS = ("pelvis_tz", "pelvis_ry", "pelvis_rx", "waist_rz", "waist_ry", "waist_rx", "chest_rz", "chest_ry", "chest_rx")
-"""`pelvis_tz` is measured from where it is in upright standing, as a share of the length of the leg."""
+"""`pelvis_tz` is relative to upright standing, as a share of the leg length."""
 CYCLE_CHANNELS = (*TRUNK_CHANNELS, *(f"{side}_{name}" for side in SIDES for name in (*ARM_CHANNELS, *FOOT_CHANNELS)))
 
 
@@ -59,9 +60,9 @@ class Cycle:
     velocity: Array
     """(3,): forward, to the left [m/s], turning left [rad/s]."""
     stance: float
-    """The share of a stride in which a foot stands."""
+    """Share of a stride in which a foot stands."""
     coefficients: Array
-    """Of CYCLE_CHANNELS (2 HARMONICS + 1, channels)."""
+    """Fourier coefficients of CYCLE_CHANNELS (2 HARMONICS + 1, channels)."""
 
     __repr__ = brief
 
@@ -73,7 +74,7 @@ class Cycle:
         if self.velocity.shape != (3,) or not np.isfinite(self.velocity).all():
             raise BunrakuError(f"cycle {self.name!r}: expected a velocity (forward, sideways, turn), got {self.velocity}")
         if not 0.5 <= self.stance < 1.0:
-            raise BunrakuError(f"cycle {self.name!r}: a foot stands for 0.5 to 1 of a stride, not for {self.stance:.2f}")
+            raise BunrakuError(f"cycle {self.name!r}: expected a foot to stand for 0.5 to 1 of a stride, got {self.stance:.2f}")
 
     def at(self, phase: ArrayLike, channel: str) -> Array:
         """The value of a `channel` (one of CYCLE_CHANNELS) at each `phase` (…)."""
@@ -82,11 +83,11 @@ class Cycle:
 
 @dataclass(frozen=True, eq=False)
 class Cycles:
-    """Cycles to blend by velocity."""
+    """A library of cycles, blended by velocity."""
 
     cycles: tuple[Cycle, ...]
     scales: tuple[float, float, float] = (0.4, 0.3, 0.8)
-    """Differences of velocity forward, sideways [m/s] and of turning [rad/s] that weigh the same when cycles are blended."""
+    """Differences of velocity forward, sideways [m/s] and of turning [rad/s] that count as the same distance in a blend."""
 
     def __post_init__(self) -> None:
         if not self.cycles:
@@ -100,11 +101,11 @@ class Cycles:
 
     @functools.cached_property
     def _table(self) -> Array:
-        """(2 HARMONICS + 1, cycles, channels)."""
+        """Coefficients of all cycles (2 HARMONICS + 1, cycles, channels)."""
         return np.stack([cycle.coefficients for cycle in self.cycles], 1)
 
     def weights(self, velocity: Array) -> Array:
-        """The share of each cycle (n, cycles) in a walk at each `velocity` (n, 3): one over the distance⁴ (Shepard)."""
+        """Share of each cycle (n, cycles) at each `velocity` (n, 3), proportional to 1/distance⁴ (Shepard interpolation)."""
         scales = np.array(self.scales)
         known = np.array([cycle.velocity for cycle in self.cycles]) / scales
         d = ((velocity[:, None] / scales - known) ** 2).sum(-1)
@@ -112,7 +113,7 @@ class Cycles:
         return np.asarray(near / near.sum(1, keepdims=True))
 
     def stance(self, weights: Array) -> Array:
-        """The share of a stride in which a foot stands (n,), for `weights` (n, cycles)."""
+        """Share of a stride in which a foot stands (n,), for `weights` (n, cycles)."""
         return np.asarray(weights @ np.array([cycle.stance for cycle in self.cycles]))
 
     def blend(self, weights: Array, phase: Array, channels: tuple[str, ...]) -> Array:
@@ -142,7 +143,7 @@ def load_cycles(path: str | PathLike[str] | None = None) -> Cycles:
             order = [list(found["channels"]).index(name) for name in CYCLE_CHANNELS]
             table = found["coefficients"].astype(float)[..., order]
     except (OSError, KeyError, ValueError, EOFError) as error:
-        raise FileError("is no library of cycles", path=str(path), advice="save_cycles writes one") from error
+        raise FileError("not a library of cycles", path=str(path), advice="write one with save_cycles") from error
     return Cycles(tuple(Cycle(str(n), v, float(s), c) for n, v, s, c in zip(names, velocity, stance, table, strict=True)))
 
 

@@ -1,4 +1,4 @@
-"""Feet over time: a foot stands, rolling over heel and toes without sliding, and swings to where it stands next."""
+"""Feet over time: a foot stands, rolling over heel and toes without sliding, and swings to its next stance."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class FootOptions:
-    """How feet roll and swing. Ease runs from 0 (a usual walk) to 1 (a gentle one), and beyond."""
+    """How feet roll and swing. `ease` runs from 0 (a usual walk) to 1 (a gentle one) and beyond; 1 is called full ease."""
 
     flat: float = 0.02
-    """A smaller pitch than this counts as flat [rad]."""
+    """A pitch smaller than this counts as flat [rad]."""
     checked_shares: tuple[float, ...] = tuple(np.linspace(0.15, 0.91, 15).tolist())
     """Shares of a swing at which the clearance is checked."""
     difference: float = 0.01
-    """The time over which velocities at lift-off and touchdown are taken by difference [s]."""
+    """Time step of the differences that give velocities at lift-off and touchdown [s]."""
     flatter: float = 0.6
-    """The share by which feet pitch less at full ease."""
+    """Relative reduction of the pitch of feet at full ease."""
     lower: float = 0.5
-    """The share by which feet rise less at full ease."""
+    """Relative reduction of the height of swings at full ease."""
     high_step: float = 0.15
-    """A step up of this height is taken up first and then ahead; one down, ahead first [m]."""
+    """A step up of this height is taken up first and then forward; a step down, forward first [m]."""
     clearance: float = 0.012
-    """Of the sole over the ground halfway through a swing, in the shortest step [m]."""
+    """Clearance of the sole halfway through a swing, in the shortest step [m]."""
     liftoff_height: float = 2e-3
-    """A foot is up by this much as soon as it leaves its place, so that it does not scrape [m]."""
+    """Height that a foot gains immediately after lift-off, so that it does not scrape [m]."""
     liftoff_distance: float = 4e-3
-    """From its place within which it rises by that much [m]."""
+    """Horizontal distance within which it gains that height [m]."""
     heel_to_toe: float = 0.1
-    """The sine of the pitch below which the change of support from heel to toes is smoothed."""
+    """Sine of the pitch below which the change of support from heel to toes is smoothed."""
     rising: float = 0.3
-    """The share of a swing in which a foot rises, and in which it sinks."""
+    """Share of a swing in which a foot rises, and share in which it descends."""
     ramp: float = 0.38
-    """The share of a swing in which a foot gets up to speed, and of that in which it slows down."""
+    """Share of a swing in which a foot accelerates, and share in which it decelerates."""
     gentle_ramp: float = 0.2
     """The same at full ease."""
 
 
 @dataclass(frozen=True, eq=False)
 class Foot:
-    """Stances of one foot and the swings between them."""
+    """The stances of one foot and the swings between them."""
 
     leg: Leg
     touch: Array
@@ -64,22 +64,22 @@ class Foot:
     """The heading in each stance [rad]."""
     ground: FootGround
     pitch: Callable[[Array], Array]
-    """Of the foot against the ground, toes down [rad], at times."""
+    """Pitch of the foot against the ground, toes down [rad], as a function of time."""
     clear: Callable[[Array], Array]
-    """Of the lowest point of the sole over the ground [m], at times."""
+    """Height of the lowest point of the sole over the ground [m], as a function of time."""
     swings: Array
-    """(stances − 1, 6, 3): ankle at lift-off and touchdown, its velocities there per unit of phase, lift and swerve; the height of
-    the ankle is that over the lowest point of the sole."""
+    """(stances − 1, 6, 3): ankle at lift-off and touchdown, its velocities there per unit of phase, lift and sideways swerve; the
+    ankle's height is that over the lowest point of the sole."""
     ramp: float
-    """The share of a swing in which it gets up to speed, and of that in which it slows down."""
+    """Share of a swing in which it accelerates, and share in which it decelerates."""
     evenly: float = 0.0
-    """From 0, where it rises softly at both ends of a swing, to 1, where it rises evenly."""
+    """From 0 (rises smoothly at both ends of a swing) to 1 (rises at constant speed)."""
     options: FootOptions = FootOptions()
 
     # -- stance ------------------------------------------------------------------------------------------------------
 
     def stance_at(self, times: Array) -> Ints:
-        """The number of the stance at each of `times` (n,) [s]; in a swing, of the one before."""
+        """Index of the stance at each of `times` (n,) [s]; in a swing, of the stance before."""
         return np.clip(np.searchsorted(self.touch, times, side="right") - 1, 0, len(self.touch) - 1)
 
     def standing(self, times: Array) -> NDArray[np.bool_]:
@@ -89,7 +89,7 @@ class Foot:
     def planted(self, k: Ints, pitch: Array) -> tuple[Array, Array]:
         """Ankle (n, 3) and axes (n, 3, 3) of the foot in stances `k` (n,), pitched by `pitch` (n,) [rad]."""
         R = self.ground.R[k] @ so3.about(1, pitch)
-        edge, zero = np.where(pitch > 0.0, self.leg.toe, self.leg.heel), np.zeros(len(pitch))  # it rolls on that end of the sole
+        edge, zero = np.where(pitch > 0.0, self.leg.toe, self.leg.heel), np.zeros(len(pitch))  # the end of the sole it rolls on
         on_ground = np.stack([edge, zero, zero], 1)
         own = np.stack([edge, zero, zero - self.leg.ankle], 1)
         return self.ground.at[k] + _turned(self.ground.R[k], on_ground) - _turned(R, own), R
@@ -108,7 +108,7 @@ class Foot:
         """
         a, b, v, w, lift, swerve = np.moveaxis(self.swings[k], 1, 0)
         s1 = s[:, None]
-        # Up a step, first up and then ahead; down, first ahead and then down.
+        # A step up: first up and then forward. A step down: first forward and then down.
         climb = np.clip((self.ground.at[k + 1, 2] - self.ground.at[k, 2]) / self.options.high_step, -1.0, 1.0)[:, None]
         late = np.where(climb > 0.0, s1 ** (1.0 + climb), 1.0 - (1.0 - s1) ** (1.0 - 0.6 * climb))
         early = np.where(climb > 0.0, 1.0 - (1.0 - s1) ** (1.0 + climb), s1 ** (1.0 - 0.8 * climb))
@@ -123,7 +123,7 @@ class Foot:
         ankle[:, 2] += self.over(pitch) + clear + own.liftoff_height * (1.0 - np.exp(-gone / own.liftoff_distance**2))
         blend = way[:, 0]
         yaw = self.yaw[k] + blend * (self.yaw[k + 1] - self.yaw[k])
-        tilts = np.swapaxes(so3.about(2, self.yaw), 1, 2) @ self.ground.R  # the ground's, seen along the foot
+        tilts = np.swapaxes(so3.about(2, self.yaw), 1, 2) @ self.ground.R  # tilt of the ground relative to the foot's heading
         normal = (1.0 - way) * tilts[k, :, 2] + way * tilts[k + 1, :, 2]
         normal /= np.sqrt((normal**2).sum(1))[:, None]
         e_y = np.stack([np.zeros(len(s)), normal[:, 2], -normal[:, 1]], 1)  # normal × x
@@ -132,7 +132,7 @@ class Foot:
         return ankle, so3.about(2, yaw) @ tilt @ so3.about(1, pitch)
 
     def raised(self, s: Array) -> Array:
-        """How far a foot has risen at shares `s` of a swing, from 0 up to 1 and down to 0."""
+        """Relative height at shares `s` of a swing: from 0 up to 1 and down to 0."""
         x = np.minimum(np.minimum(s, 1.0 - s) / self.options.rising, 1.0)
         up = 4.0 * s * (1.0 - s)
         return np.asarray((1.0 - self.evenly) * x**2 * (3.0 - 2.0 * x) + self.evenly * up * (2.0 - up))
@@ -154,15 +154,15 @@ def feet(
     heights: Heights | None, *, gap: float, ease: float = 0.0, heels: tuple[Array, Array] | None = None,
     options: FootOptions = FootOptions(),
 ) -> tuple[Foot, Foot]:  # fmt: skip
-    """The left and the right foot of a walk along the motion `way` of a base.
+    """The left and the right foot of a walk along the base's motion `way`.
 
-    steps: when and where they stand
-    cycles: blended by velocity, say how they pitch and rise
-    legs, grounds: left and right: the legs, and where each stance stands
-    heights: of the ground between; flat where it is None
-    gap: the least distance of a swinging foot from the one that stands [m]
-    ease: from 0 up; more of it makes feet pitch and rise less
-    heels: how much more the left and the right heel are raised at each sample of the motion [rad]
+    steps: times and positions of the stances
+    cycles: blended by velocity, they give pitch and height of the feet
+    legs, grounds: left and right: the legs, and the ground under each stance
+    heights: heights of the ground in between; flat if None
+    gap: smallest distance of a swinging foot from the standing one [m]
+    ease: from 0 up; a larger ease makes feet pitch and rise less
+    heels: extra pitch that raises the left and the right heel, at each sample of the motion [rad]
     options: how feet roll and swing
     """
     bare, weights = [], cycles.weights(way.velocity)
@@ -172,7 +172,7 @@ def feet(
         channels = tuple(f"{legs[foot].side}_{name}" for name in ("foot", "lift"))
         pitch, lift = cycles.blend(weights, phase, channels).T
         pitch = max(1.0 - options.flatter * ease, 0.1) * pitch
-        pitch -= options.flat * np.tanh(pitch / options.flat)  # nearly flat is flat
+        pitch -= options.flat * np.tanh(pitch / options.flat)  # small pitches become zero
         if heels is not None:
             pitch += heels[foot]
         lift = max(1.0 - options.lower * ease, 0.3) * np.maximum(np.where(phase > STANCE_PHASE, lift, 0.0), 0.0)
@@ -186,12 +186,12 @@ def feet(
 
 
 def _phase(steps: Stances, way: BaseMotion, foot: int, times: Array) -> Array:
-    """The foot's own phase: 0 to STANCE_PHASE through a stance, on to 1 through a swing."""
+    """The foot's own phase: 0 to STANCE_PHASE through a stance, then to 1 through a swing."""
     own = steps.of(foot)
     touch, leave = steps.touch[own], steps.leave[own]
     count = np.interp(times, way.t, steps.count)
     first, last = np.interp(touch, way.t, steps.count), np.interp(leave, way.t, steps.count)
-    # The first stance began, and the last one ends, as if there had been walking before and after.
+    # The first stance is extended backward, and the last one forward, as if walking had gone on.
     usual = 1.25
     first[0], last[-1] = min(first[0], last[0] - usual), max(last[-1], first[-1] + usual)
     k = np.clip(np.searchsorted(touch, times, side="right") - 1, 0, len(own) - 1)
@@ -206,7 +206,7 @@ def _looked_up(t: Array, values: Array) -> Callable[[Array], Array]:
 
 
 def _swinging(own: Foot, other: Foot, heights: Heights | None, gap: float) -> Foot:
-    """The foot with its swings: smooth at both ends, as high as the clearance asks, around the other foot."""
+    """The foot with its swings: smooth at both ends, high enough for the clearance, around the other foot."""
     n = len(own.touch) - 1
     if n < 1:
         return own
@@ -227,7 +227,7 @@ def _swinging(own: Foot, other: Foot, heights: Heights | None, gap: float) -> Fo
 
 
 def _checked(own: Foot) -> tuple[Ints, Array, Array]:
-    """Swings, and the shares and times at which their clearance is checked, one row after the other."""
+    """Swings, and the shares and times at which their clearance is checked, flattened."""
     n, shares = len(own.swings), np.array(own.options.checked_shares)
     k, s = np.repeat(np.arange(n), len(shares)), np.tile(shares, n)
     return k, s, own.leave[k] + s * (own.touch[k + 1] - own.leave[k])
@@ -243,7 +243,7 @@ def _lift(own: Foot, heights: Heights | None) -> None:
     for x in (own.leg.heel, 0.5 * (own.leg.heel + own.leg.toe), own.leg.toe):
         corner = ankle + R @ np.array([x, 0.0, -own.leg.ankle])
         under = level(heights, corner[:, :2])
-        if heights is not None:  # an edge just before or behind counts as well
+        if heights is not None:  # include edges just before or behind the sole
             ahead = 0.01 * R[:, :2, 0]
             under = np.maximum(under, np.maximum(level(heights, corner[:, :2] + ahead), level(heights, corner[:, :2] - ahead)))
         need = np.maximum(need, under + np.maximum(0.5 * clear, own.options.clearance * raised) - corner[:, 2])
@@ -252,7 +252,7 @@ def _lift(own: Foot, heights: Heights | None) -> None:
 
 
 def _swerve(own: Foot, other: Foot, gap: float) -> None:
-    """Leads each swing outward around the foot that stands."""
+    """Bends each swing outward, around the standing foot."""
     k, s, times = _checked(own)
     ankle, _ = own.swung(k, s, np.zeros(len(k)), np.zeros(len(k)))
     beside = other.stance_at(times)
@@ -266,7 +266,7 @@ def _swerve(own: Foot, other: Foot, gap: float) -> None:
 
 
 def _eased(s: Array, ramp: float) -> Array:
-    """From 0 to 1: the speed rises and falls straight within `ramp`, and is even in between."""
+    """From 0 to 1: the speed rises and falls linearly within `ramp`, and is constant in between."""
     early, late = np.minimum(s, ramp), np.minimum(1.0 - s, ramp)
     even = np.clip(s - ramp, 0.0, 1.0 - 2.0 * ramp)
     return np.asarray((even + 0.5 * ramp + (early**2 - late**2) / (2.0 * ramp)) / (1.0 - ramp))

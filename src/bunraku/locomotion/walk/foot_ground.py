@@ -1,4 +1,4 @@
-"""Ground under feet: where a foot can lie flat, and how it tilts there."""
+"""Ground under feet: where a foot can lie flat, and its tilt there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 Heights = Callable[[Array], ArrayLike]
-"""Points (n, 2) [m] to the heights of the ground there (n,) [m]."""
+"""A function from points (n, 2) [m] to heights of the ground (n,) [m]."""
 
 
 @dataclass(frozen=True)
@@ -22,39 +22,39 @@ class FootGroundOptions:
     """Where a foot may be set down."""
 
     unevenness: float = 0.008
-    """The ground under a sole may be this far off a plane [m]."""
+    """Largest deviation of the ground under a sole from a plane [m]."""
     longest_shift: float = 0.16
-    """A foot is moved along itself by up to this much to get off an edge [m]."""
+    """Largest shift of a foot along its own axis, to avoid an edge [m]."""
     shift_step: float = 0.02
-    """Shifts are tried in steps of this length, the shortest first [m]."""
+    """Increment of the shifts that are tried, smallest first [m]."""
     riser_gap: float = 0.03
-    """Toes keep this far from a riser, and heels three tenths of it [m]."""
+    """Distance of toes from the vertical face of a step; heels keep three tenths of it [m]."""
     overhang: float = 0.3
-    """The share of heel and toes that may hang over an edge."""
+    """Share of heel and toes that may hang over an edge."""
     half_width: float = 0.036
     """Half the width of a sole [m]."""
 
     @property
     def shifts(self) -> Array:
-        """All shifts that are tried [m], in their order."""
+        """All shifts [m], in the order in which they are tried."""
         count = round(self.longest_shift / self.shift_step)
         return np.array([0.0, *(sign * round(k * self.shift_step, 9) for k in range(1, count + 1) for sign in (-1.0, 1.0))])
 
 
 @dataclass(frozen=True, eq=False)
 class FootGround:
-    """Where soles stand."""
+    """The ground under each stance."""
 
     at: Array
-    """The point of the ground under each ankle (n, 3) [m]."""
+    """Point of the ground under each ankle (n, 3) [m]."""
     R: Array
-    """Axes (n, 3, 3): z is the ground's normal."""
+    """Axes (n, 3, 3); z is the normal of the ground."""
 
 
 def level(heights: Heights | None, points: Array) -> Array:
-    """The heights of `points` (…, 2) by the function `heights`, checked; zero without one.
+    """The heights of `points` (…, 2) from the function `heights`, checked; zero without one.
 
-    Raises BunrakuError if it returns another shape, NotFinite if it has no height at a point.
+    Raises BunrakuError if it returns a wrong shape, NotFinite if a height is not finite.
     """
     if heights is None:
         return np.zeros(points.shape[:-1])
@@ -72,10 +72,10 @@ def level(heights: Heights | None, points: Array) -> Array:
 def rest(
     place: Array, leg: Leg, heights: Heights | None, *, options: FootGroundOptions = FootGroundOptions()
 ) -> FootGround:  # fmt: skip
-    """Feet of a `leg` at `place` (n, 3) (x, y [m], heading [rad]) set down on ground of these `heights`.
+    """Sets the feet of a `leg` at `place` (n, 3) (x, y [m], heading [rad]) down on ground with these `heights`.
 
-    Each is moved along itself to get off edges, as little as possible, and tilted with the ground. Flat ground where `heights` is
-    None. `options` say what ground is even enough.
+    Each is shifted along its own axis as little as possible to avoid edges, and tilted with the ground. The ground is flat if
+    `heights` is None. `options` define where a foot may be set down.
     """
     place = np.array(place)
     if heights is None:
@@ -90,9 +90,9 @@ def rest(
     z = level(heights, points)
     A = np.column_stack([np.ones(len(x)), x, y])
     within = np.isin(x, inner)
-    plane = np.linalg.pinv(A[within]) @ z[..., within, None]  # height under the ankle, and slopes
+    plane = np.linalg.pinv(A[within]) @ z[..., within, None]  # height under the ankle, and two slopes
     above = z - (A @ plane)[..., 0]
-    # Ends of the sole may hang over an edge, but not be inside what rises there.
+    # Ends of the sole may hang over an edge, but must not be inside rising ground.
     off = np.where(within, np.abs(above), above).max(-1)
     k = np.where((off < uneven).any(1), (off < uneven).argmax(1), off.argmin(1))
     row = np.arange(len(place))
@@ -110,9 +110,9 @@ def rest(
 
 
 def _bearing(A: Array, z: Array, plane: Array, sole: NDArray[np.bool_], most: float) -> Array:
-    """Planes (n, 3) that soles lie on: where slopes meet, fitted to the whole sole; raised until none of it is in the ground."""
+    """Planes (n, 3) that support the soles: fitted to the whole sole where slopes meet; raised until no part is in the ground."""
     A, z = A[sole], z[:, sole]
-    bridges = np.asarray((np.abs(z - plane @ A.T) < most).all(1))  # else an end hangs over an edge
+    bridges = np.asarray((np.abs(z - plane @ A.T) < most).all(1))  # otherwise an end hangs over an edge
     out: Array = np.where(bridges[:, None], z @ np.linalg.pinv(A).T, plane)
     out[:, 0] += np.maximum(z - out @ A.T, 0.0).max(1)
     return out

@@ -1,9 +1,9 @@
-"""Steps along the motion of a base: when each foot stands, and where.
+"""Steps along the motion of a base: when and where each foot stands.
 
-The rate of steps follows from velocity: step length grows as the root of speed, since the ratio of length to rate is nearly the
-same in people at all speeds; sidesteps and turns add steps. Feet alternate, and each bout of walking holds a whole number of
-steps, from standing to standing. A foot stands where the base is halfway through its stance: at touchdown the foot is as far ahead
-as it is behind at lift-off, whichever way the base goes.
+The step rate follows from velocity. The ratio of step length to step rate is nearly constant in people, so step length grows with
+the square root of speed; sidesteps and turns add steps. Feet alternate, and each bout of walking has a whole number of steps, from
+standing to standing. A foot is placed below the position of the base at mid-stance: it is as far ahead at touchdown as it is
+behind at lift-off, whichever way the base moves.
 """
 
 from __future__ import annotations
@@ -26,72 +26,72 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class FootfallOptions:
-    """How people set their feet. Ease runs from 0 (a usual walk) to 1 (a gentle one), and beyond."""
+    """How people place their feet. `ease` runs from 0 (a usual walk) to 1 (a gentle one) and beyond; 1 is called full ease."""
 
     step_ratio: float = 0.39
-    """Step length² over speed [m s]; of people, 6.5 mm for each step a minute."""
+    """Step length² divided by speed [m s], that is, step length divided by step rate; 6.5 mm per step/min in people."""
     highest_rate: float = 2.6
-    """Of steps [1/s]."""
+    """Highest step rate [1/s]."""
     lowest_rate: float = 0.9
-    """Of steps at which a walk begins and ends [1/s]."""
+    """Step rate at the beginning and end of a walk [1/s]."""
     farthest: tuple[float, float, float] = (0.5, 0.2, 0.5)
-    """How far the base may be from the middle of a stance: ahead, sideways [m], turned [rad]."""
+    """Largest deviation of the base from its position at mid-stance: ahead, sideways [m], turned [rad]."""
     standing_width: float = 0.09
-    """From the base sideways to a foot, in standing [m]."""
+    """Lateral distance of a foot from the base when standing [m]."""
     walking_width: float = 0.066
-    """The same at 1 m/s [m]."""
+    """Lateral distance of a foot from the base when walking at 1 m/s [m]."""
     gap: float = 0.125
-    """The least distance of the middles of two feet that pass each other [m]."""
+    """Smallest distance of the middles of two feet that pass each other [m]."""
     toes_out: float = 0.1
-    """How far feet are turned outward [rad]."""
+    """Angle by which feet are turned outward [rad]."""
     soles: float = 0.1
-    """From the middle of one sole to that of another beside it [m]."""
+    """Distance between the middles of two soles side by side [m]."""
     behind: float = 0.02
-    """Ankles are this far behind the hips halfway through a stance [m]."""
+    """How far ankles are behind the hips at mid-stance [m]."""
     behind_by_speed: float = 0.05
-    """And by so much more for each m/s, since heels that rise bring ankles forward [s]."""
+    """Increase of that distance per m/s, because rising heels bring ankles forward [s]."""
     highest_step: float = 0.24
-    """Up or down from one foot to the other [m]."""
+    """Largest difference in height from one foot to the other [m]."""
     tries: int = 12
-    """How often steps are planned again, quicker where one was too long."""
+    """How many times steps are planned again, faster where one was too long."""
     haste: float = 0.3
-    """For so long before and after a step that is too long, steps become quicker [s]."""
+    """Steps become faster within this time before and after a step that is too long [s]."""
     shorter_double_support: float = 0.6
-    """The share by which standing on both feet is shorter at full ease."""
+    """Relative reduction of double support at full ease."""
     shorter_steps: float = 0.3
-    """The share by which steps are shorter at full ease."""
+    """Relative reduction of step length at full ease."""
     more_steps: float = 0.6
-    """The share by which steps come more often, for each unit of ease above 1.3."""
+    """Relative increase of the step rate per unit of ease above 1.3."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stances:
-    """Stances of both feet, in the order in which they begin; the first two are those of the start."""
+    """Stances of both feet, in the order in which they begin; the first two are those at the start."""
 
     foot: Ints
     """0 left, 1 right."""
     touch: Array
-    """When each begins [s]."""
+    """Time at which each begins [s]."""
     leave: Array
-    """When each ends [s]."""
+    """Time at which each ends [s]."""
     middle: Array
-    """When the base is over the stance [s]."""
+    """Time at which the base is over the foot [s]."""
     place: Array
     """(n, 3): x, y [m], heading [rad] of the foot."""
     count: Array
-    """How many steps have been taken at each sample of the base's motion; a fraction within a step."""
+    """Number of steps taken at each sample of the base's motion; fractional within a step."""
     parity: Array
-    """The foot that took the first of them, at each sample."""
+    """The foot that took the first of these steps, at each sample."""
 
     __repr__ = brief
 
     def of(self, foot: int) -> Ints:
-        """The places of the stances of one `foot` (0 left, 1 right)."""
+        """Indices of the stances of one `foot` (0 left, 1 right)."""
         return np.flatnonzero(self.foot == foot)
 
 
 def step_rate(way: BaseMotion, *, options: FootfallOptions = FootfallOptions()) -> Array:
-    """Steps a second (n,) at each sample of the motion `way` of a base; `options` say how people step."""
+    """Steps per second (n,) at each sample of the base's motion `way`; `options` describe how people step."""
     forward, side, turn = np.abs(way.velocity.T)
     along = np.sqrt(forward / options.step_ratio) * np.where(way.velocity[:, 0] < 0.0, 1.2, 1.0)
     across, about = side / (0.10 + 0.2 * side), turn / (0.32 + 0.15 * turn)
@@ -103,19 +103,19 @@ def footfalls(
     way: BaseMotion, cycles: Cycles, legs: tuple[Leg, Leg], heights: Heights | None, *, ease: float = 0.0,
     options: FootfallOptions = FootfallOptions(), ground: FootGroundOptions = FootGroundOptions(),
 ) -> Stances:  # fmt: skip
-    """As few steps along the motion `way` of a base as keep all feet within reach.
+    """The smallest number of steps along the base's motion `way` that keeps all feet within reach.
 
-    cycles: say for which share of a stride a foot stands
+    cycles: they give the share of a stride in which a foot stands
     legs: left and right
-    heights: of the ground; flat where it is None
-    ease: from 0 up; more of it makes steps shorter and keeps feet in the air for longer
+    heights: heights of the ground; flat if None
+    ease: from 0 up; a larger ease makes steps shorter and swings longer
     options, ground: how people step, and where they may set a foot
     """
     often = 1.0 + options.more_steps * max(ease - 1.3, 0.0)
     rate = np.minimum(step_rate(way, options=options) * often, options.highest_rate)
     for _ in range(options.tries):
         steps, stretch = _steps(way, cycles, legs[0], rate, ease, options)
-        if heights is not None:  # one foot at a time up or down a step
+        if heights is not None:  # on stairs, one foot at a time
             z = np.empty(len(steps.foot))
             for foot in (0, 1):
                 z[steps.of(foot)] = rest(steps.place[steps.of(foot)], legs[foot], heights, options=ground).at[:, 2]
@@ -133,7 +133,7 @@ def footfalls(
 
 @dataclass(frozen=True, eq=False)
 class _Swings:
-    """Swings in their order: the foot, when it leaves and lands, and the bout of walking; and counts as in `Stances`."""
+    """Swings in order: the foot, times of lift-off and touchdown, and the bout of walking; and counts as in `Stances`."""
 
     foot: list[int]
     start: list[float]
@@ -144,7 +144,7 @@ class _Swings:
 
 
 def _swings(way: BaseMotion, cycles: Cycles, rate: Array, share: float) -> _Swings:
-    """A whole number of steps in every bout of walking; standing on both feet is scaled by `share`."""
+    """A whole number of steps in every bout of walking; double support is scaled by `share`."""
     t, done = way.t, 0.0
     out = _Swings([], [], [], [], np.zeros(len(t)), np.zeros(len(t)))
     for k, (a, b) in enumerate(way.bouts):
@@ -156,7 +156,7 @@ def _swings(way: BaseMotion, cycles: Cycles, rate: Array, share: float) -> _Swin
         out.parity[a:] = (first + done) % 2
         done += n
         middle = np.interp(np.arange(n) + 0.5, phase, times)
-        both = share * (2.0 * cycles.stance(cycles.weights(way.velocity_at(middle))) - 1.0)  # of a step, on both feet
+        both = share * (2.0 * cycles.stance(cycles.weights(way.velocity_at(middle))) - 1.0)  # double support as a share of a step
         lift, land = np.arange(n) + 0.5 * both, np.arange(n) + 1.0 - 0.5 * both
         lift[0], land[-1] = 0.05, n - 0.05
         out.foot.extend((first + i) % 2 for i in range(n))
@@ -169,13 +169,13 @@ def _swings(way: BaseMotion, cycles: Cycles, rate: Array, share: float) -> _Swin
 def _steps(
     way: BaseMotion, cycles: Cycles, leg: Leg, rate: Array, ease: float, options: FootfallOptions
 ) -> tuple[Stances, Array]:  # fmt: skip
-    """The steps, and how far the base gets from each, as a share of what is allowed."""
+    """The steps, and how far the base deviates from each, as a share of the allowed deviation."""
     own = _swings(way, cycles, rate, max(1.0 - options.shorter_double_support * ease, 0.08))
     first = own.foot[0] if own.foot else 0
     foot = np.array([first, 1 - first, *own.foot], np.int64)
     touch = np.array([way.t[0], way.t[0], *own.end])
     leave, bout, next_bout = np.full(len(foot), way.t[-1]), np.array([-1, -1, *own.bout]), np.full(len(foot), -1)
-    for i in range(len(foot)):  # the next swing of the same foot ends a stance
+    for i in range(len(foot)):  # a stance ends with the next swing of the same foot
         after = next((j for j in range(max(i - 1, 0), len(own.foot)) if own.foot[j] == foot[i]), None)
         if after is not None:
             leave[i], next_bout[i] = own.start[after], own.bout[after]
@@ -187,7 +187,7 @@ def _steps(
 
 
 def _first_foot(way: BaseMotion, a: int, b: int, last: int, n: int) -> int:
-    """The foot on the side to which the base goes or turns; else the one that did not step last."""
+    """The foot on the side to which the base moves or turns; otherwise the one that did not step last."""
     until = a + max((b - a) // n, 1)
     c, s = np.cos(way.base[a, 2]), np.sin(way.base[a, 2])
     x, y, turn = way.base[min(until + (b - a) // n, b)] - way.base[a]
@@ -196,7 +196,7 @@ def _first_foot(way: BaseMotion, a: int, b: int, last: int, n: int) -> int:
 
 
 def _middles(way: BaseMotion, touch: Array, leave: Array, own: Ints, after: Ints) -> Array:
-    """When the base is halfway through each stance; where it comes to rest during one, when that is."""
+    """Time at which the base is halfway through each stance; if it stops during one, the time at which it stops."""
     t, moved = way.t, way.moved
     half = 0.5 * (np.interp(touch, t, moved) + np.interp(leave, t, moved))
     out = np.interp(half, moved + 1e-9 * t, t)  # strictly increasing
@@ -207,13 +207,13 @@ def _middles(way: BaseMotion, touch: Array, leave: Array, own: Ints, after: Ints
 
 
 def _places(way: BaseMotion, foot: Ints, middle: Array, options: FootfallOptions) -> Array:
-    """Feet (n, 3) beside the base, wide enough apart not to cross."""
+    """Positions of feet (n, 3) beside the base, wide enough apart not to cross."""
     at = way.at(middle)
     c, s = np.cos(at[:, 2]), np.sin(at[:, 2])
     side = np.where(foot == 0, 1.0, -1.0)
     speed = np.abs(way.velocity_at(middle)[:, 0])
     half = options.standing_width - (options.standing_width - options.walking_width) * np.clip(speed / 1.0, 0.0, 1.0)
-    d = at[1:, :2] - at[:-1, :2]  # feet take turns: neighbours are of either foot
+    d = at[1:, :2] - at[:-1, :2]  # feet alternate, so consecutive ones are left and right
     need = 0.5 * (options.gap - side[1:] * (c[:-1] * d[:, 1] - s[:-1] * d[:, 0]))
     half[1:] = np.maximum(half[1:], need)
     half[:-1] = np.maximum(half[:-1], need)
@@ -223,7 +223,7 @@ def _places(way: BaseMotion, foot: Ints, middle: Array, options: FootfallOptions
 
 
 def _stretch(way: BaseMotion, touch: Array, leave: Array, middle: Array, farthest: Array) -> Array:
-    """How far the base gets from where it is halfway through each stance, as a share of `farthest` (3,)."""
+    """How far the base deviates from its position at mid-stance, for each stance, as a share of `farthest` (3,)."""
     at = way.at(middle)
     c, s = np.cos(at[:, 2]), np.sin(at[:, 2])
     out = np.zeros(len(touch))
@@ -235,7 +235,7 @@ def _stretch(way: BaseMotion, touch: Array, leave: Array, middle: Array, farthes
 
 
 def _apart(foot: Ints, place: Array, leg: Leg, options: FootfallOptions) -> Array:
-    """Feet moved outward where, turned against each other, their heels or toes would meet."""
+    """Feet moved outward if their heels or toes would touch because they are turned."""
     out = place.copy()
     for i in range(1, len(foot)):
         a, b = (i - 1, i) if foot[i] else (i, i - 1)  # left and right

@@ -1,4 +1,4 @@
-"""Legs of a walking figure: their lengths, the soles, and hip, knee and ankle in closed form."""
+"""Legs of a walking figure: lengths, soles, and closed-form inverse kinematics of hip, knee and ankle."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ class Leg:
 
     side: str
     hip: Array
-    """The hip in the axes of the pelvis [m]."""
+    """Position of the hip in the pelvis frame [m]."""
     thigh: float
-    """From hip to knee [m]."""
+    """Distance from hip to knee [m]."""
     shin: float
-    """From knee to ankle [m]."""
+    """Distance from knee to ankle [m]."""
     ankle: float
     """Height of the ankle over the sole [m]."""
     heel: float
-    """The rear end of the sole, forward of the ankle [m]: negative."""
+    """Position of the rear end of the sole, forward of the ankle [m]; negative."""
     toe: float
-    """The front end of the sole, forward of the ankle [m]."""
+    """Position of the front end of the sole, forward of the ankle [m]."""
     columns: NDArray[np.int64]
-    """Of hip (rz, ry, rx), knee_ry, ankle (rz, ry, rx) in the configuration."""
+    """Indices of hip (rz, ry, rx), knee_ry, ankle (rz, ry, rx) in the configuration."""
 
     @property
     def reach(self) -> float:
-        """The farthest that the ankle gets from the hip [m]: the knee stays bent by 0.16 rad."""
+        """Largest distance of the ankle from the hip [m], with the knee bent by 0.16 rad."""
         return self.distance(0.16)
 
     def distance(self, bend: float) -> float:
@@ -48,7 +48,7 @@ class Leg:
     def solve(self, hip: Array, R_WP: Array, ankle: Array, R_WA: Array, ahead: Array) -> Array:
         """Angles (n, 7) [rad] of a leg from `hip` (n, 3) on a pelvis `R_WP` (n, 3, 3) to `ankle` (n, 3) of a foot `R_WA`.
 
-        The knee points toward `ahead` (n, 3). Its bend follows from the law of cosines; a leg that does not reach is straight.
+        The knee points toward `ahead` (n, 3). Its angle follows from the law of cosines; a leg that does not reach is straight.
         """
         line = ankle - hip
         d = np.sqrt((line**2).sum(1))
@@ -57,7 +57,7 @@ class Leg:
         e_z = -line / d[:, None]
         e_y = np.cross(e_z, ahead)
         e_y /= np.sqrt((e_y**2).sum(1))[:, None]
-        R_WL = np.stack([np.cross(e_y, e_z), e_y, e_z], -1)  # of the line from hip to ankle
+        R_WL = np.stack([np.cross(e_y, e_z), e_y, e_z], -1)  # axes of the line from hip to ankle
         lean = np.arctan2(b * np.sin(knee), a + b * np.cos(knee))
         R_WT = R_WL @ so3.about(1, -lean)
         R_WS = R_WL @ so3.about(1, knee - lean)
@@ -103,7 +103,7 @@ def _leg(figure: Figure, side: str) -> Leg:
 
 
 def _sole(figure: Figure, side: str) -> Array:
-    """Corners of the boxes of the foot in the zero configuration; without boxes, a foot of 25 cm."""
+    """Corners of the boxes of the foot in the zero configuration; without boxes, those of a foot of 25 cm."""
     here, foot = pose(figure, np.zeros(figure.n_q)), f"{side}_ankle"
     out = []
     for shape in figure.shapes:

@@ -1,11 +1,11 @@
-"""Walking: a person whose base follows a given path over a floor exactly, on feet that do not slide.
+"""Walking: the base of a person follows a given path over a floor exactly, on feet that do not slide.
 
     walked = walk(figure, t, base)           # base (T, 3): x, y, heading of the pelvis over the floor
     walked.motion                            # all variables at all times
-    walked.footfalls                         # foot, place, from when, until when
+    walked.footfalls                         # foot, position, start and end of every stance
 
-Steps are planned along the path (`footfalls`); feet stand on the ground and swing as the blended cycles say (`feet`); legs are
-solved in closed form between pelvis and feet, trunk and arms move as in the cycles, and the head looks where the path leads
+Steps are planned along the path (`footfalls`). Feet stand on the ground and swing as in the blended cycles (`feet`). Legs are
+solved in closed form between pelvis and feet, trunk and arms move as in the cycles, and the head turns to where the path leads
 (`walking_body`).
 """
 
@@ -35,10 +35,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class WalkOptions:
-    """The numbers that tune a walk, by the module that uses them.
+    """Numbers that tune a walk, by the module that uses them.
 
-    A walk is made with an ease of 0 first. Where a joint then changes by more than `gentle`, it is made again with more ease:
-    shorter steps, lower feet, knees that are bent more.
+    A walk is first generated with an ease of 0. If a joint changes by more than `gentle` from one sample to the next, it is
+    generated again with more ease: shorter steps, lower feet, knees that are bent more.
     """
 
     base: BaseMotionOptions = BaseMotionOptions()
@@ -47,32 +47,32 @@ class WalkOptions:
     feet: FootOptions = FootOptions()
     body: WalkingBodyOptions = WalkingBodyOptions()
     gentle_bend: float = 0.2
-    """How much more knees are bent at full ease (1) [rad]."""
+    """Extra bend of the knees at full ease (1) [rad]."""
     tries: int = 5
-    """How often a walk is made again with more ease."""
+    """How many times a walk is generated again with more ease."""
     enough_ease: float = 1.5
-    """Above this ease, a try that hardly helps is the last."""
+    """Above this ease, the first try that hardly helps is the last."""
     most_ease: float = 2.4
     raises: int = 4
-    """How often heels are raised where ankles bend too far."""
+    """How many times heels are raised where ankles bend too far."""
     ankle_margin: float = 0.08
-    """Ankles keep this far from the limit of their bend [rad]."""
+    """Distance of ankles from the limit of their bend [rad]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Footfall:
-    """A foot on the ground."""
+    """One stance of a foot."""
 
     foot: str
-    """left or right."""
+    """Which foot: "left" or "right"."""
     place: Array
-    """The point of the ground under the ankle (3,) [m]."""
+    """Point of the ground under the ankle (3,) [m]."""
     heading: float
     """[rad]."""
     touch: float
-    """When it touches down [s]."""
+    """Time of touchdown [s]."""
     leave: float
-    """When it leaves [s]."""
+    """Time of lift-off [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +85,11 @@ class Walk:
     Q: Array
     """All variables (T, n)."""
     footfalls: tuple[Footfall, ...]
-    """In the order in which they begin."""
+    """Stances, in the order in which they begin."""
     slide: float
-    """The farthest that a standing sole gets from where it was set down [m]."""
+    """Largest distance of a standing sole from where it was set down [m]."""
     height: Array
-    """Of the ground that carries the person, smoothed, at every sample (T,) [m]."""
+    """Height of the ground under the person, smoothed, at every sample (T,) [m]."""
 
     __repr__ = brief
 
@@ -109,16 +109,17 @@ def walk(
     figure: Figure, t: ArrayLike, base: ArrayLike, *, cycles: Cycles | None = None, heights: Heights | None = None,
     sway: float = 1.0, gentle: float | None = None, options: WalkOptions = WalkOptions(),
 ) -> Walk:  # fmt: skip
-    """The walk of a `figure` whose pelvis is over `base` (T, 3) (x, y [m], heading [rad]) at times `t` (T,) [s], exactly.
+    """The walk of a `figure` whose pelvis is exactly over `base` (T, 3) (x, y [m], heading [rad]) at times `t` (T,) [s].
 
-    cycles: to blend; those that come with bunraku where none are given
+    cycles: cycles to blend; by default those that come with bunraku
     heights: maps points (n, 2) [m] to the height of the ground [m]; without it the ground is flat at 0
-    sway: scales what trunk and arms do beyond standing
-    gentle: what a joint may change from one sample to the next [rad]; steps become shorter, knees more bent and feet lower until
-        it holds, as far as that is possible; None sets no bound
-    options: the numbers that tune the walk
+    sway: factor on the motion of trunk and arms relative to standing
+    gentle: largest change of a joint from one sample to the next [rad]; steps become shorter, knees more bent and feet lower until
+    it
+        holds, as far as possible; None sets no bound
+    options: numbers that tune the walk
 
-    Raises BunrakuError if `t` and `base` do not fit together, FigureError if the figure cannot walk.
+    Raises BunrakuError if `t` and `base` are inconsistent, FigureError if the figure cannot walk.
     """
     t, base = _checked(t, base)
     cycles = load_cycles() if cycles is None else cycles
@@ -127,18 +128,18 @@ def walk(
     for _ in range(options.tries):
         if gentle is None or best.jump <= gentle or ease >= options.most_ease:
             break
-        # Full ease about halves what joints do; take a little more than needed, so that the next try mostly holds.
+        # Full ease about halves joint speeds; take a little more than needed, so that the next try usually succeeds.
         ease = min(ease + max(2.2 * (1.0 - gentle / best.jump), 0.2), options.most_ease)
         made, before = walker.walked(ease), best.jump
         best = min(best, made, key=lambda own: own.jump)
-        if ease > options.enough_ease and made.jump > 0.99 * before:  # more would not help
+        if ease > options.enough_ease and made.jump > 0.99 * before:  # more ease would not help
             break
     return best
 
 
 @dataclass(frozen=True, eq=False)
 class _Walker:
-    """Who walks, along which path, on which ground, and how."""
+    """The figure, its path, its ground and the options."""
 
     figure: Figure
     way: BaseMotion
@@ -151,7 +152,7 @@ class _Walker:
     options: WalkOptions
 
     def walked(self, ease: float) -> Walk:
-        """The walk at one ease."""
+        """The walk with a given ease."""
         figure, way, legs, heights, options = self.figure, self.way, self.legs, self.heights, self.options
         steps = footfalls(way, self.cycles, legs, heights, ease=ease, options=options.steps, ground=options.ground)
         left, right = (rest(steps.place[steps.of(foot)], legs[foot], heights, options=options.ground) for foot in (0, 1))
@@ -175,7 +176,7 @@ class _Walker:
         return Walk(figure, self.t, Q, tuple(falls), _slide(figure, self.t, Q, both), height)
 
     def strained(self, Q: Array, both: tuple[Foot, Foot]) -> tuple[Array, Array] | None:
-        """How much to raise the heels at each sample of the base's motion, so that ankles keep off their limits; None for none."""
+        """How much to raise the heels at each sample of the base's motion, so that ankles avoid their limits; None for nothing."""
         lower, options, way, out = self.figure.limits[0], self.options, self.way, []
         for foot in both:
             k = foot.leg.columns[5]
@@ -189,17 +190,17 @@ class _Walker:
 def _checked(t: ArrayLike, base: ArrayLike) -> tuple[Array, Array]:
     t, base = np.array(t, float), np.array(base, float)
     if t.ndim != 1 or len(t) < 2 or base.shape != (len(t), 3):
-        raise BunrakuError(f"t {t.shape} and base {base.shape}\n  advice: t (T,) and base (T, 3) with x, y, heading, T ≥ 2")
+        raise BunrakuError(f"t {t.shape} and base {base.shape}\n  advice: give t (T,) and base (T, 3) with x, y, heading, T ≥ 2")
     if not (np.isfinite(t).all() and np.isfinite(base).all()):
         raise NotFinite("times or base are not finite\n  advice: give finite numbers")
     if not (np.diff(t) > 0.0).all():
-        raise BunrakuError("times do not increase\n  advice: sort them, and give each once")
+        raise BunrakuError("times do not increase\n  advice: sort them and remove duplicates")
     base[:, 2] = np.unwrap(base[:, 2])
     return t, base
 
 
 def _slide(figure: Figure, t: Array, Q: Array, both: tuple[Foot, Foot]) -> float:
-    """By forward kinematics: how far the end on which a standing sole rolls is from its place."""
+    """By forward kinematics: how far the end on which a standing sole rolls is from where it was set down."""
     frames, worst = frames_along(figure, Q), 0.0
     for foot in both:
         own = foot.standing(t)

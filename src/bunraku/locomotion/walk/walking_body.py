@@ -1,4 +1,4 @@
-"""The body over its feet: the pelvis as high as legs allow, legs in closed form, trunk and arms from the cycles, a level head."""
+"""The body over its feet: pelvis as high as the legs allow, legs in closed form, trunk and arms from the cycles, a level head."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class WalkingBodyOptions:
-    """How people hold themselves in walking."""
+    """Posture of a walking person."""
 
     standing_bend: float = 0.12
-    """Of a knee in upright standing [rad]."""
+    """Bend of a knee in upright standing [rad]."""
     sinking_bend: float = 0.13
-    """Where a knee would be straighter than this, the pelvis begins to sink [rad]."""
+    """The pelvis begins to sink if a knee would be straighter than this [rad]."""
     least_bend: float = 0.06
-    """No knee is ever straighter than this [rad]."""
+    """Smallest bend of a knee [rad]."""
     sinking_time: float = 0.07
-    """The pelvis is low from this long before a leg is stretched until this long after it [s]."""
+    """The pelvis is lowered from this long before a leg is stretched until this long after [s]."""
     uneven_sinking_time: float = 0.12
-    """The same where the ground rises or falls [s]."""
+    """The same on uneven ground [s]."""
     look_ahead: float = 0.7
-    """The head turns to where the base will be heading after this time [s]."""
+    """The head turns to the heading of the base after this time [s]."""
     steadiness: float = 0.25
     """Standard deviation of the Gaussian that smooths turns of the head and the spread of arms [s]."""
 
@@ -50,30 +50,30 @@ class WalkingBody:
     cycles: Cycles
     feet: tuple[Foot, Foot]
     bent: float = 0.0
-    """How much more than in a usual walk knees are bent [rad]."""
+    """Extra bend of the knees compared with a usual walk [rad]."""
     sway: float = 1.0
-    """Scales what trunk and arms do beyond standing."""
+    """Factor on the motion of trunk and arms relative to standing."""
     options: WalkingBodyOptions = WalkingBodyOptions()
 
     @cached_property
     def size(self) -> float:
-        """The length of a leg [m]."""
+        """Length of a leg [m]."""
         return float(np.mean([foot.leg.thigh + foot.leg.shin for foot in self.feet]))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The channels of trunk and arms."""
+        """Names of the channels of trunk and arms."""
         return (*TRUNK_CHANNELS, *(f"{side}_{name}" for side in SIDES for name in ARM_CHANNELS))
 
     def phase(self, times: Array) -> Array:
-        """The phase of the stride at each of `times` (n,) [s]: 0 where the left foot touches down."""
+        """Phase of the stride at each of `times` (n,) [s]: 0 at the touchdown of the left foot."""
         count = np.interp(times, self.way.t, self.steps.count)
         k = np.clip(np.searchsorted(self.way.t, times, side="right") - 1, 0, len(self.way.t) - 1)
         return np.asarray(0.5 * (count - 0.88 - self.steps.parity[k]))
 
     @cached_property
     def _channels(self) -> Array:
-        """Of trunk and arms at each sample of the base's motion."""
+        """Channels of trunk and arms at each sample of the base's motion."""
         names, velocity = self.names, self.way.velocity
         own = self.cycles.blend(self.cycles.weights(velocity), self.phase(self.way.t), names)
         still = self.cycles.blend(self.cycles.weights(np.zeros((1, 3))), np.zeros(1), names)
@@ -81,7 +81,7 @@ class WalkingBody:
         return np.asarray(still + scale * (own - still))
 
     def channels(self, times: Array | None = None) -> dict[str, Array]:
-        """What trunk and arms do, by channel, at `times` (n,) [s] or at each sample of the base's motion."""
+        """Channels of trunk and arms by name, at `times` (n,) [s] or at each sample of the base's motion."""
         at = self._channels if times is None else columns_at(times, self.way.t, self._channels)
         return dict(zip(self.names, at.T, strict=True))
 
@@ -103,7 +103,7 @@ class WalkingBody:
             hip = np.column_stack([base[:, :2], z]) + R @ foot.leg.hip
             leg = foot.leg.solve(hip, R, ankle, R_foot, _toward(base[:, 2], R_foot))
             up, turns = ~foot.standing(t), foot.leg.columns[4:]
-            leg[up, 4:] = np.clip(leg[up, 4:], lower[turns], upper[turns])  # in the air a foot turns with its leg
+            leg[up, 4:] = np.clip(leg[up, 4:], lower[turns], upper[turns])  # in the air, the ankle stays within its limits
             Q[:, foot.leg.columns] = leg
         self._spread(t, Q)
         self._look(t, own, Q)
@@ -112,7 +112,7 @@ class WalkingBody:
     # -- height ------------------------------------------------------------------------------------------------------
 
     def _ground(self) -> Array:
-        """The height of the ground that carries the person, from stance to stance, at each sample of the base's motion."""
+        """Height of the ground under the person, interpolated between stances, at each sample of the base's motion."""
         middle = np.concatenate([self.steps.middle[self.steps.of(k)] for k in (0, 1)])
         z = np.concatenate([foot.ground.at[:, 2] for foot in self.feet])
         if not z.any():
@@ -123,7 +123,7 @@ class WalkingBody:
         return np.asarray(gaussian_filter1d(np.interp(self.way.t, times, mean), 0.15 / self.way.dt, mode="nearest"))
 
     def _height(self, t: Array, base: Array, R: Array, ground: Array, ankles: list[Array]) -> Array:
-        """Height of the pelvis: from the cycles, and lower before, while and after a leg would be overstretched."""
+        """Height of the pelvis: from the cycles, and lower before, during and after the time when a leg would be overstretched."""
         way, leg, options = self.way, self.feet[0].leg, self.options
         own = self.channels()
         upright = leg.distance(options.standing_bend + self.bent) + leg.ankle - leg.hip[2]
@@ -136,7 +136,7 @@ class WalkingBody:
         return np.asarray(np.minimum(np.interp(t, way.t, wanted + sunk), most))
 
     def _highest(self, ankles: list[Array], base: Array, R: Array, bend: float) -> Array:
-        """The greatest height of the pelvis at which no knee is straighter than `bend` [rad]."""
+        """The largest height of the pelvis at which no knee is straighter than `bend` [rad]."""
         out = np.full(len(base), np.inf)
         for foot, ankle in zip(self.feet, ankles, strict=True):
             arm = R @ foot.leg.hip
@@ -156,7 +156,7 @@ class WalkingBody:
                 Q[:, self.figure.index(name)] += out * np.interp(t, self.way.t, 1.2 * wide)
 
     def _look(self, t: Array, own: dict[str, Array], Q: Array) -> None:
-        """Levels the head and turns it to where the base will be heading."""
+        """Levels the head and turns it to the future heading of the base."""
         names = ("neck_rz", "neck_ry", "neck_rx")
         if not set(names) <= {*self.figure.names}:
             return
@@ -175,8 +175,8 @@ def _pelvis(heading: Array, own: dict[str, Array]) -> Array:
 
 
 def _toward(heading: Array, R_foot: Array) -> Array:
-    """Directions (n, 3) in which knees point: mostly that of the foot, a little that of the pelvis."""
+    """Directions (n, 3) of the knees: mostly that of the foot, a little that of the pelvis."""
     ahead = np.stack([np.cos(heading), np.sin(heading), np.zeros(len(heading))], 1)
-    toes = np.stack([R_foot[:, 1, 1], -R_foot[:, 0, 1], np.zeros(len(heading))], 1)  # level, however the foot is pitched
+    toes = np.stack([R_foot[:, 1, 1], -R_foot[:, 0, 1], np.zeros(len(heading))], 1)  # horizontal, whatever the pitch of the foot
     both = 0.25 * ahead + toes / np.sqrt((toes**2).sum(1))[:, None]
     return np.asarray(both / np.sqrt((both**2).sum(1))[:, None])

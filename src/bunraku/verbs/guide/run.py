@@ -69,7 +69,7 @@ class Guided(Result):
             redirected, refused = sum(one.left is not None for one in done), sum(one.refused for one in done)
             steps = sum(one.move.goals.swings >= 0 for one in done)
             yield "moves", f"{len(done)}, {steps} of them steps; {redirected} redirected on the way, {refused} refused"
-            yield "balance", f"ZMP at least {1e3 * min(one.margin for one in done):.1f} mm inside the polygon of support"
+            yield "balance", f"ZMP at least {1e3 * min(one.margin for one in done):.1f} mm inside the support polygon"
 
 
 def guide(
