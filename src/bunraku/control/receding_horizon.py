@@ -63,7 +63,7 @@ class Horizon:
         return out
 
     def _now(self, problem: ControlProblem) -> Rollout | Broken:
-        """The shifted plan, rolled out from the current state with the last gains; if that fails, the last plan that was rolled out."""
+        """The shifted plan, rolled out from the current state with the last gains; if that fails, the last feasible plan."""
         for plan, gains in ((self.plan, self.gains), (self.safe, self.gains), (self.safe, None)):
             x = plan.x.copy()
             x[0] = problem.start
