@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
+from bunraku.cleanup import at_end
 from bunraku.errors import FileError
 
 
@@ -24,7 +24,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = writable(path)
     temporary = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(4)}.part{target.suffix}")
-    _unfinished.add(temporary)
+    finished = at_end(lambda: temporary.unlink(missing_ok=True))  # a thread may still be writing then
     try:
         yield temporary
         _flush(temporary)
@@ -35,18 +35,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise _unwritable(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
-        _unfinished.discard(temporary)
-
-
-_unfinished: set[Path] = set()
-
-
-@atexit.register
-def remove_unfinished() -> None:
-    """Removes the temporary files of threads that are still writing when the program ends."""
-    for temporary in list(_unfinished):
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        finished()
 
 
 def writable(path: str | os.PathLike[str]) -> Path:

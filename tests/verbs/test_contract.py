@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-import signal
 import sys
-import time
 from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,8 +23,6 @@ from bunraku.progress import Progress
 from bunraku.result import Result
 from bunraku.verbs.loading import VERBS, order_class
 from bunraku.verbs.order import Order, motion_of, outcome_of
-from tests.commands import started
-from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -152,35 +148,3 @@ def test_documented_orders(text: str, tmp_path: Path, monkeypatch: pytest.Monkey
     order = bunraku.load("order.yaml")
     order = replace(order, output=()) if order.output else order
     whole(order.run())
-
-
-# -- Ctrl-C ----------------------------------------------------------------------------------------------------------
-
-
-def interrupted(name: str, folder: Path, after: float) -> None:
-    """Ctrl-C that many seconds after the start: 130 (or 0 if it was faster), no traceback, no stray file."""
-    with started(folder, bunraku.load(name).verb, name, "-o", "best.npz", "--no-play") as process:
-        time.sleep(after)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode in (130, 0), f"{process.returncode}\n{out}{err}"
-    assert "Traceback" not in err
-    assert {path.name for path in folder.iterdir()} <= {"best.npz"}
-    if (folder / "best.npz").exists():
-        assert isinstance(bunraku.load(folder / "best.npz"), Motion)
-
-
-@pytest.mark.parametrize("name", QUICK)
-def test_ctrl_c(name: str, tmp_path: Path) -> None:
-    rng = np.random.default_rng(sum(map(ord, name)))
-    interrupted(name, tmp_path, float(rng.uniform(0.0, 3.0)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", shipped_orders())
-def test_ctrl_c_at_random_moments(name: str, tmp_path: Path) -> None:
-    rng = np.random.default_rng()
-    for k in range(5):
-        folder = tmp_path / str(k)
-        folder.mkdir()
-        interrupted(name, folder, float(rng.uniform(0.1, 8.0)))

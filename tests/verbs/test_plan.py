@@ -14,9 +14,11 @@ from bunraku.errors import FileError, UnknownName
 from bunraku.figure import library
 from bunraku.io import load
 from bunraku.planning.strings import Goal
+from bunraku.planning.strings.parallel_trees import SearchTask
 from bunraku.progress import Progress
 from bunraku.stage import Recorded
 from bunraku.verbs.entries import entries_of
+from bunraku.verbs.plan import run
 from bunraku.verbs.plan.file import PlanOrder
 from bunraku.verbs.plan.run import plan, problem_of
 
@@ -160,6 +162,20 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
     assert found.motion is not None
     assert found.verdict is not None
     assert found.verdict.accepted
+
+
+@pytest.mark.parametrize(("where", "name"), [(run, "settle"), (SearchTask, "refusal")])
+def test_ctrl_c_before_the_search(where: object, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(where, name, interrupt)
+    arm = library.named("arm3d")
+    stopped = plan(arm, Goal.at_points(arm, {"tip": (0.2, 0.2, 0.1)}), seed=3)
+    assert stopped.outcome.kind == "stopped"
+    assert stopped.motion is None
+    assert stopped.seed == 3
+    assert stopped.planner.name == "est"
 
 
 def test_a_bad_address_of_a_cluster_is_one_clear_error(tmp_path: Path) -> None:

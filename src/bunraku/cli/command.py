@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import signal
 import sys
 import threading
 import warnings
@@ -58,6 +59,8 @@ out, err = Console(), Console(stderr=True)
 def main() -> None:
     """Entry point of the `bunraku` command."""
     status: Any = 0
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # which would leave files half written
+        signal.signal(signal.SIGTERM, lambda *_: leave(143))
     try:
         app()
     except SystemExit as end:
@@ -67,6 +70,7 @@ def main() -> None:
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has gone
         sys.stderr.close()
         status = 141
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C finds nothing to stop
     if threading.active_count() > 1:  # what they do is no longer wanted
         leave(status)
     raise SystemExit(status)

@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 
-from bunraku.writing import remove_unfinished
+from bunraku.cleanup import clean_up
 
 
 def leave(status: int | str | None) -> None:
@@ -23,15 +23,15 @@ def leave(status: int | str | None) -> None:
         print(status, file=sys.stderr)
     for child in multiprocessing.active_children():
         child.kill()
-    remove_unfinished()
+    clean_up()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     os._exit(status if isinstance(status, int) else 0 if status is None else 1)
 
 
-def leave_soon(seconds: float = 1.0) -> None:
-    """Ends this process with 130 after some `seconds`, unless it has ended by itself."""
-    timer = threading.Timer(seconds, leave, (130,))
+def leave_soon(signal: int, *, seconds: float = 1.0) -> None:
+    """Ends this process with the status of a `signal` after some `seconds`, unless it has ended by itself."""
+    timer = threading.Timer(seconds, leave, (128 + signal,))
     timer.daemon = True
     timer.start()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.cleanup import TemporaryFolder
 from bunraku.ensemble.carry_result import Carry
 from bunraku.ensemble.scenes.meshed_solids import tube
 from bunraku.ensemble.team import OBJECT
@@ -34,8 +33,7 @@ def on_stage(done: Carry) -> Recorded:
     Raises BunrakuError if there is no motion.
     """
     moved(done)
-    folder = tempfile.TemporaryDirectory(prefix="bunraku-")
-    atexit.register(folder.cleanup)  # the page asks for meshes as long as the stage is open
+    folder = TemporaryFolder()  # stays: the page asks for meshes as long as the stage is open
     return Recorded(with_shells(done, folder.name), scene_with_roadmap(done, folder.name))
 
 

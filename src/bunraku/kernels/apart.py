@@ -8,7 +8,6 @@ however that comes about: its input ends.
 
 from __future__ import annotations
 
-import atexit
 import os
 import pickle
 import queue
@@ -19,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+from bunraku.cleanup import at_end
 from bunraku.kernels import announce
 from bunraku.kernels.folders import cache_root, complain
 
@@ -165,7 +165,7 @@ def _workshop() -> Workshop:
     with _Here.lock:
         if _Here.workshop is None:
             _Here.workshop = Workshop(cores())
-            atexit.register(_Here.workshop.close)
+            at_end(_Here.workshop.close)
         return _Here.workshop
 
 

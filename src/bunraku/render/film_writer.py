@@ -13,6 +13,8 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.cleanup import at_end
+
 
 class FilmWriter:
     """Takes pictures and writes an H.264 film. What ffmpeg prints is kept for the error, never shown by itself."""
@@ -30,6 +32,7 @@ class FilmWriter:
         own: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {"creationflags": 0x200}
         self._path = path
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **own)
+        self._ended = at_end(self._process.kill)
         self._said: deque[bytes] = deque(maxlen=20)
         self._listening = threading.Thread(target=self._listen, name="bunraku-ffmpeg", daemon=True)
         self._listening.start()
@@ -46,6 +49,7 @@ class FilmWriter:
         with suppress(OSError):  # where it has given up, its status says so
             cast("BinaryIO", self._process.stdin).close()
         status = self._process.wait()
+        self._ended()
         self._listening.join()
         cast("BinaryIO", self._process.stderr).close()
         if status != 0 or not _whole(self._path):
@@ -59,6 +63,7 @@ class FilmWriter:
             with suppress(OSError):
                 cast("BinaryIO", stream).close()
         self._process.wait()
+        self._ended()
 
 
 def _reason(said: str) -> str:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from bunraku.cleanup import at_end
 from bunraku.errors import BunrakuError
 from bunraku.progress import Listener, Progress
 from bunraku.stage import confinement
@@ -55,6 +56,7 @@ class Confined:
         self._lock = threading.Lock()
         self._spare: subprocess.Popen[bytes] | None = None
         self._closed = False
+        self._ended: dict[subprocess.Popen[bytes], Callable[[], None]] = {}
 
     def prepare(self) -> None:
         """Starts the spare process, so that the first piece of work does not wait for imports."""
@@ -65,10 +67,17 @@ class Confined:
     def _started(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-P", "-c", "from bunraku.stage.confined import main; main()", *self._modules]
         paths = os.pathsep.join(path for path in sys.path if path)
-        return subprocess.Popen(
+        process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": paths},
             start_new_session=os.name == "posix",  # Ctrl-C in the terminal is for the stage, which ends this process
         )  # fmt: skip
+        self._ended[process] = at_end(process.kill)  # its work would go on without us
+        return process
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+        self._ended.pop(process)()
 
     def _taken(self) -> subprocess.Popen[bytes]:
         with self._lock:
@@ -101,8 +110,7 @@ class Confined:
                 process.stdin.close()
             return answer.awaited(seconds, megabytes, cancel)
         finally:
-            process.kill()
-            process.wait()
+            self._end(process)
             for pipe in (process.stdin, process.stdout):
                 with contextlib.suppress(OSError, ValueError):
                     pipe.close()  # type: ignore[union-attr]
@@ -113,7 +121,7 @@ class Confined:
             self._closed = True
             spare, self._spare = self._spare, None
         if spare is not None:
-            spare.kill()
+            self._end(spare)
             spare.communicate()
 
     def __enter__(self) -> Confined:

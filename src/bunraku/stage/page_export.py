@@ -6,13 +6,13 @@ import base64
 import gzip
 import hashlib
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bunraku.cleanup import TemporaryFolder
 from bunraku.errors import BunrakuError
 from bunraku.stage import describe
 from bunraku.stage.entry import Entry, Recorded
@@ -39,7 +39,7 @@ def export(stage: Stage, key: str, suffix: str) -> tuple[str, bytes]:
     if suffix not in stage.exporters:
         raise BunrakuError(f"cannot export to {suffix!r}\n  advice: there are: {', '.join([*stage.exporters, 'html'])}")
     try:
-        with tempfile.TemporaryDirectory(prefix="bunraku-") as folder:
+        with TemporaryFolder() as folder:
             path = Path(folder) / name
             stage.exporters[suffix](piece, path)
             return name, path.read_bytes()

@@ -34,13 +34,13 @@ DEFAULT_PORT = 8360
 
 
 class _Server(uvicorn.Server):
-    """Says when Ctrl-C is heard, before connections are closed, which may take a while."""
+    """Says which signal is heard, before connections are closed, which may take a while."""
 
-    heard: Callable[[], None] | None = None
+    heard: Callable[[int], None] | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self.heard is not None:
-            self.heard()
+            self.heard(sig)
         super().handle_exit(sig, frame)
 
 
@@ -70,8 +70,8 @@ class Serving:
         self._server = _Server(config)
         self._thread: threading.Thread | None = None
 
-    def run(self, heard: Callable[[], None] | None = None) -> None:
-        """Serves until Ctrl-C; `heard` is called then, before connections are closed."""
+    def run(self, heard: Callable[[int], None] | None = None) -> None:
+        """Serves until Ctrl-C; `heard` is called then with the number of the signal, before connections are closed."""
         self._server.heard = heard
         with contextlib.suppress(KeyboardInterrupt), self._socket:
             self._server.run(sockets=[self._socket])
@@ -131,7 +131,7 @@ def serve(
 def play(
     entries: Sequence[Entry], *, host: str = "127.0.0.1", port: int = DEFAULT_PORT, opener: Opener | None = None,
     exporters: Mapping[str, Exporter] | None = None, browser: bool | None = None, out: Path | None = None,
-    console: Console | None = None, heard: Callable[[], None] | None = None,
+    console: Console | None = None, heard: Callable[[int], None] | None = None,
 ) -> None:  # fmt: skip
     """Opens the stage in the browser, and serves it until Ctrl-C.
 
@@ -141,7 +141,7 @@ def play(
     browser: whether to open a browser; by default, where there is a display
     out: the folder for files that are written where no browser is opened; None writes none
     console: where messages are printed
-    heard: called when Ctrl-C is heard, before connections are closed
+    heard: called with the number of the signal when Ctrl-C is heard, before connections are closed
 
     The address is printed. Where no browser is opened, the recorded entries are written to `out`: all as show.html, which plays
     by a double click, and the first as show.mp4 where there is an exporter for "mp4".

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from bunraku.cleanup import TemporaryFolder
 from bunraku.errors import BunrakuError, BunrakuWarning, FileError
 from bunraku.figure import Mesh
 from bunraku.figure.mesh_file import read_mesh
@@ -82,7 +83,7 @@ class Uploads:
     def __init__(self, opener: Opener | None, limits: UploadLimits = UploadLimits()) -> None:
         self.opener = opener if opener is None or isinstance(opener, str) else f"{opener.__module__}:{opener.__qualname__}"
         self.limits = limits
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: TemporaryFolder | None = None
         self._bytes = 0
         self._results = 0
         self._confined = Confined() if self.opener is None else Confined(self.opener.partition(":")[0], "trimesh.exchange.load")
@@ -163,7 +164,7 @@ class Uploads:
 
     def _new_folder(self) -> Path:
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="bunraku-")
+            self._folder = TemporaryFolder()
         return Path(tempfile.mkdtemp(dir=self._folder.name)).resolve()
 
     def close(self) -> None:

@@ -6,12 +6,12 @@ again: the work of a worker that dies is given to another.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 
+from bunraku.cleanup import TemporaryFolder
 from bunraku.workers.flags import ClusterFlag, FileFlag, Flag
 from bunraku.workers.local_pool import Pool
 
@@ -32,7 +32,7 @@ def executor(workers: int | None = None, *, cluster: str | None = None) -> Itera
         with connected(cluster, workers) as both:
             yield both
         return
-    with tempfile.TemporaryDirectory(prefix="bunraku-") as folder, Pool(workers) as pool:
+    with TemporaryFolder() as folder, Pool(workers) as pool:
         flag = FileFlag(str(Path(folder) / "stop"))
         try:
             yield pool, flag

@@ -7,7 +7,6 @@ import dataclasses
 import json
 import math
 import os
-import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bunraku import workers as house
+from bunraku.cleanup import TemporaryFolder
 from bunraku.outcome import STOPPED
 from bunraku.planning.planning_outcomes import FOUND
 from bunraku.planning.strings.plan_result import Plan
@@ -49,14 +49,21 @@ def search_together(
     chosen = planner_named(planner) if isinstance(planner, str) else planner
     count = pool.workers if pool is not None else workers or os.cpu_count() or 1
     task = SearchTask(problem, chosen, seed, seconds, segments, options)
-    refused = task.refusal()
-    if refused is not None:
-        return refused
     hear = None if progress is None else lambda state: progress(task.word(state, count))
+    try:
+        return task.refusal() or _searched(task, count, cluster, pool, hear)
+    except KeyboardInterrupt:
+        return task.stopped()
+
+
+def _searched(
+    task: SearchTask, count: int, cluster: str | None, pool: house.Pool | None, hear: Callable[[TreeState], None] | None
+) -> Plan:
+    """The best plan of so many trees."""
     if count == 1 and cluster is None:
         return task.grow(hear=hear)
-    with tempfile.TemporaryDirectory(prefix="bunraku-") as folder:
-        board = Board(folder, options.report_every)
+    with TemporaryFolder() as folder:
+        board = Board(folder, task.options.report_every)
         if cluster is not None:
             with house.executor(count, cluster=cluster) as (executor, shared):
                 return _race(executor, shared, count, task, board if cluster == "local" else None, hear)

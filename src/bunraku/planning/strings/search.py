@@ -86,6 +86,10 @@ class SearchTask:
         outcome = self.problem.refusal()
         return None if outcome is None else Plan(outcome, self.problem, self.planner, seed=self.seed)
 
+    def stopped(self) -> Plan:
+        """The empty plan of a task that was stopped before a tree grew."""
+        return Plan(STOPPED.because("stopped before the search began"), self.problem, self.planner, seed=self.seed)
+
     def word(self, state: TreeState, trees: int = 1) -> Progress:
         """The `state` of a tree, or of several `trees` together, as a progress report."""
         share = 0.0 if self.segments is None else state.segments / (trees * self.segments)
@@ -121,7 +125,7 @@ class SearchTask:
                     tree.end(STOPPED)
         except KeyboardInterrupt:
             if tree is None:
-                return Plan(STOPPED.because("stopped before the search began"), self.problem, self.planner, seed=self.seed)
+                return self.stopped()
             tree.end(STOPPED)
             clock = clock or worked()
         return tree.plan(worked() - clock)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import math
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.cleanup import TemporaryFolder
 from bunraku.errors import BunrakuError
 from bunraku.figure import Mesh
 from bunraku.kinematics import pose
@@ -114,8 +113,7 @@ def on_stage(found: Plan) -> Recorded:
     """The plan `found` as a recording for the stage, with its scene and tree; raises BunrakuError if there is no plan."""
     if found.motion is None:
         raise BunrakuError(f"there is no plan to play: {found.outcome.kind}: {found.outcome.why}\n  advice: {found.outcome.advice}")
-    folder = tempfile.TemporaryDirectory(prefix="bunraku-")
-    atexit.register(folder.cleanup)  # the page loads the tree's mesh as long as the stage is open
+    folder = TemporaryFolder()  # kept: the page loads the tree's mesh as long as the stage is open
     return Recorded(found.motion, scene_with_tree(found, folder.name))
 
 

@@ -16,6 +16,7 @@ from bunraku.kernels.xorshift import whole
 from bunraku.outcome import STOPPED
 from bunraku.planning.strings import Goal, HandLimits, Plan, PlanningProblem, TreePlanner, search_together
 from bunraku.planning.strings import smooth as smoothed
+from bunraku.planning.strings.planners import planner_named
 from bunraku.progress import Listener, Progress
 from bunraku.scene import Scene
 
@@ -52,7 +53,12 @@ def plan(
     require_number("budget", budget, unit="s")
     require_common(seed, progress)
     own = 0 if seed is None else whole(seed)
-    problem = problem_of(figure, goal, start=start, scene=scene, limits=limits, hold=hold)
+    try:
+        problem = problem_of(figure, goal, start=start, scene=scene, limits=limits, hold=hold)
+    except KeyboardInterrupt:
+        problem = problem_of(figure, goal, start=figure.start if start is None else start, scene=scene, limits=limits, hold=hold)
+        chosen = planner_named(planner) if isinstance(planner, str) else planner
+        return Plan(STOPPED.because("stopped before the search began"), problem, chosen, seed=own)
     found = search_together(problem, planner, workers=workers, cluster=cluster, seed=own, seconds=budget, progress=progress)
     if progress is not None:
         progress(Progress("search", 1.0, str(found.outcome.kind)))
