@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from types import ModuleType
 
 import hypothesis
 import pytest
 
 os.environ["MPLBACKEND"] = "Agg"  # no window, no display
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as where a script runs them in the background: some press Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Three thousand tests, and numba at work, leave many objects that stay: to look through them as often as usual took a fifth of the
 # time of collecting tests and a fifteenth of compiling.
