@@ -7,7 +7,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# Where each public name lives. Nothing heavy is imported until it is asked for.
+# The module of each public name, imported when the name is first used.
 _HOME = {
     "BunrakuError": "errors",
     "Outcome": "outcome",

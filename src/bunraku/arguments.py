@@ -1,4 +1,4 @@
-"""What a verb was called with, checked before any work: one clear error says what was expected."""
+"""Checks of a verb's arguments, before any work: one clear error says what was expected."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bunraku.errors import BunrakuError
 
 
 def require_kind(name: str, given: Any, kinds: type | tuple[type, ...], *, expected: str, advice: str) -> None:
-    """Raises BunrakuError where an argument is not of one of the `kinds`.
+    """Raises BunrakuError if an argument is not of one of the `kinds`.
 
-    name: of the argument.
+    name: the name of the argument.
     given: its value.
     expected: what it should be, in words ("a Figure").
     advice: how to get one.
@@ -23,11 +23,11 @@ def require_kind(name: str, given: Any, kinds: type | tuple[type, ...], *, expec
 
 
 def require_number(name: str, given: Any, *, unit: str = "", zero: bool = False, finite: bool = True) -> None:
-    """Raises BunrakuError where an argument is not a number above zero.
+    """Raises BunrakuError if an argument is not a number above zero.
 
-    name: of the argument.
+    name: the name of the argument.
     given: its value.
-    unit: of the number, for the message.
+    unit: the unit of the number, for the message.
     zero: whether it may be zero.
     finite: whether it must be finite.
     """
@@ -42,11 +42,11 @@ def require_number(name: str, given: Any, *, unit: str = "", zero: bool = False,
 
 
 def require_list(name: str, given: Any, kinds: tuple[type, ...] = (object,), *, expected: str, advice: str) -> None:
-    """Raises BunrakuError where an argument is not a list of such things.
+    """Raises BunrakuError if an argument is not a list whose members are of one of the `kinds`.
 
-    name: of the argument.
+    name: the name of the argument.
     given: its value.
-    kinds: of its members.
+    kinds: the types that its members may have.
     expected, advice: as in `require_kind`.
     """
     if isinstance(given, str | bytes | os.PathLike) or not isinstance(given, Iterable):
@@ -57,7 +57,7 @@ def require_list(name: str, given: Any, kinds: tuple[type, ...] = (object,), *, 
 
 
 def require_common(seed: Any, progress: Any) -> None:
-    """Raises BunrakuError where a `seed` is neither None nor a whole number of zero or more, or `progress` cannot be called."""
+    """Raises BunrakuError if a `seed` is neither None nor a whole number of zero or more, or if `progress` cannot be called."""
     whole = hasattr(seed, "__index__") and not isinstance(seed, bool) and int(seed) >= 0
     if seed is not None and not whole:
         raise _refused("seed", seed, "a whole number of zero or more", "give seed=0, or leave it out")

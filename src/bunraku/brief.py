@@ -1,4 +1,4 @@
-"""`brief`: one line for a result at the prompt. Arrays are shown by their shapes, things by their names.
+"""`brief`: one line for a result at the prompt. Arrays are shown by their shapes, other objects by their names.
 
 `__repr__ = brief` in a dataclass with arrays replaces the usual text, which would print every number.
 """

@@ -1,4 +1,4 @@
-"""Errors and warnings, by name. Every message says where the fault is and what to do."""
+"""All errors and warnings. Every message says where the fault is and what to do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class BunrakuError(Exception):
 
 
 class FigureError(BunrakuError):
-    """A figure contradicts itself.
+    """A figure or a scene is inconsistent.
 
     message: what is wrong
     kind, name: which part of the figure it is about ("frame", "elbow")
@@ -26,7 +26,7 @@ class FigureError(BunrakuError):
 
 
 class MotionError(BunrakuError):
-    """A motion contradicts itself, or cannot be changed in the way asked for: `message` says how, `advice` what to do."""
+    """A motion is inconsistent, or cannot be changed as asked: `message` says why, `advice` what to do."""
 
     def __init__(self, message: str, *, advice: str = "") -> None:
         self.message, self.advice = message, advice
@@ -39,14 +39,14 @@ class UnknownName(FigureError, KeyError):
     kind: what was looked for ("frame")
     name: the name that was given
     known: the names that exist
-    of: the kind of thing in which it was looked for, where that is not `kind`
+    of: what the message names as its place, if that is not `kind`
     """
 
     def __init__(self, kind: str, name: str, known: tuple[str, ...], *, of: str = "") -> None:
         advice = did_you_mean(str(name), known)
         super().__init__(f"no {kind} is called {name!r}", kind=of or kind, name="" if not of else str(name), advice=advice)
 
-    def __str__(self) -> str:  # KeyError would show the repr
+    def __str__(self) -> str:  # KeyError would show the repr of the text
         return str(self.args[0])
 
 
@@ -71,7 +71,7 @@ class FileError(BunrakuError):
         text = f"{place}: {message}"
         if source and line is not None:
             shown, mark = source.rstrip("\n").replace("\t", " "), max((column or 1) - 1, 0)
-            if mark > 120:  # a long line: show the part that matters
+            if mark > 120:  # a long line: show the part around the caret
                 shown, mark = "…" + shown[mark - 60 :], 61
             shown = shown[:160]
             if mark < len(shown) + 1:
@@ -94,7 +94,7 @@ class MissingExtra(BunrakuError):
 
 
 class NotFinite(BunrakuError):
-    """A NaN or an infinity was passed in, or came out."""
+    """A number that was passed in, or that resulted, is NaN or infinite."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -109,10 +109,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def parts(error: BunrakuError) -> tuple[str, str]:
-    """The message and the advice of an `error`, for a caller that knows the place better."""
+    """The message and the advice of an `error`, for a caller that can say better where the fault is."""
     message, _, advice = str(error).partition("\n  advice: ")
     return message, advice
 
 
 class BunrakuWarning(UserWarning):
-    """Something in a file was left out or repaired. One warning for each file names everything."""
+    """Something in a file was left out or repaired. Each file gives one warning that lists everything."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Outcome:
-    """How something ended, with what to do about it.
+    """How a verb, a search or a solve ended, and what to do about it.
 
     A module lists its possible outcomes as constants, and `because` adds what happened in the case at hand:
 
@@ -22,9 +22,9 @@ class Outcome:
     kind: str
     """A few words, always the same for the same ending: "converged", "out of time", "stopped"."""
     why: str = ""
-    """What happened here."""
+    """What happened in this case."""
     advice: str = ""
-    """What to change so that it goes better; empty where nothing needs to."""
+    """What to change for a better outcome; empty where nothing needs to change."""
 
     def because(self, why: str, *, advice: str | None = None) -> Outcome:
         """The same kind of outcome with the reason of this case.
@@ -42,6 +42,6 @@ class Outcome:
 
 
 DONE = Outcome(True, "done")
-"""What cannot fail has come to its end."""
+"""The end of work that cannot fail."""
 STOPPED = Outcome(False, "stopped", "stopped by hand; the best so far is kept", advice="let it run to the end")
-"""Ctrl-C, for every verb."""
+"""The outcome of every verb after Ctrl-C."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """A word from work that is under way."""
+    """A report from work that is under way."""
 
     stage: str
     """What is being done: "rehearsal", "search"."""
     done: float
     """How much of the stage is done, from 0 to 1."""
     text: str = ""
-    """More for a reader: "1,200 nodes, 12 mm from the goal"."""
+    """Details in words: "1,200 nodes, 12 mm from the goal"."""
 
 
 Listener = Callable[[Progress], None]
-"""What every verb takes as `progress`. It is called often, from the thread that does the work, and must be quick."""
+"""The function that every verb takes as `progress`. It is called often, by the thread that does the work, so it must be quick."""

@@ -19,7 +19,7 @@ class Result:
     Each of them is a frozen dataclass that has at least the members below, and says in `report` what happened, line by line.
     """
 
-    if TYPE_CHECKING:  # fields of dataclasses, or properties where they are made on demand
+    if TYPE_CHECKING:  # subclasses define these as fields, or as properties that compute on demand
 
         @property
         def outcome(self) -> Outcome:
@@ -27,11 +27,11 @@ class Result:
 
         @property
         def motion(self) -> Motion | None:
-            """What came of it; None where there is none."""
+            """The motion that was found; None where there is none."""
 
         @property
         def scene(self) -> Scene | None:
-            """What is around, where the verb knows."""
+            """The obstacles and the floor, where the verb knows them."""
 
         @property
         def seconds(self) -> Mapping[str, float]:
@@ -39,7 +39,7 @@ class Result:
 
         @property
         def seed(self) -> int | None:
-            """Of the random numbers; None where none are drawn."""
+            """The seed of the random numbers; None where none are drawn."""
 
     def report(self) -> Iterator[tuple[str, str]]:
         """Pairs of a title and a text: what happened. The first pair is the outcome."""

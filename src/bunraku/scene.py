@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Plane:
-    """A half space: everything is solid on the side that `normal` points away from."""
+    """A half-space: solid on the side that `normal` points away from."""
 
     normal: Vector = (0.0, 0.0, 1.0)
 

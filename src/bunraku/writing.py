@@ -1,4 +1,4 @@
-"""`writing`: a file appears whole under its name, or not at all."""
+"""`writing`: writes a file so that it appears complete under its name, or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
         with writing("motion.npz") as temporary:
             temporary.write_bytes(data)
 
-    The temporary name keeps the suffix, so that libraries which look at it choose the same format. Raises FileError.
+    The temporary name keeps the suffix, from which some libraries choose the format. Raises FileError.
     """
     target = writable(path)
     temporary = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(4)}.part{target.suffix}")
@@ -39,14 +39,14 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def writable(path: str | os.PathLike[str]) -> Path:
-    """The file that writing to `path` would replace. Raises FileError if it cannot be written, before any work is done."""
+    """The file that writing to `path` would create or replace. Raises FileError if it cannot be written; called before any work."""
     target = Path(path)
     try:
         if target.is_symlink():  # the file behind a link is replaced, not the link
             target = target.resolve()
         if target.exists() and not target.is_file():
             raise FileError("not a file", path=str(path), advice="give the name of a file")
-    except OSError as error:  # a name that is too long, a folder that may not be looked into
+    except OSError as error:  # a name that is too long, a folder without permission to read
         raise _unwritable(path, error) from None
     if not target.parent.is_dir():
         raise FileError("the folder does not exist", path=str(path), advice=f"create {target.parent} first")

@@ -118,7 +118,7 @@ def test_leaves_pyplot_alone(tmp_path: Path) -> None:
 def test_what_cannot_be_drawn(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="did you mean lknee_rx"):
         plot(walk(), tmp_path / "a.png", "lkne_rx")
-    with pytest.raises(FileError, match="not a file for a picture"):
+    with pytest.raises(FileError, match="not a picture file"):
         plot(walk(), tmp_path / "a.txt")
     with pytest.raises(MotionError, match="energy"):
         plot(walk(), tmp_path / "a.png", "energy", series={"energy": np.zeros(3)})

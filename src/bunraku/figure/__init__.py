@@ -1,4 +1,4 @@
-"""What is there: figures, frozen."""
+"""Figures: frozen trees of frames with bodies, strings, contacts and shapes."""
 
 from bunraku.figure.contact import Closure, Contact
 from bunraku.figure.figure import Figure

@@ -1,8 +1,8 @@
 """The same figure with motors on its carriages and winches (*marionettes*, section VI).
 
 Every kinematic variable becomes dynamic. It gets the inertia of its carriage or winch and a servo: a spring and a damper toward
-a place that the motor's input sets; without input the place is the start. As the servo stiffens, the figure moves as if the
-puppeteer set its strings directly.
+a position that the motor's input sets; without input, that is the start. The stiffer the servo, the closer the figure moves to
+one whose strings the puppeteer sets directly.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ def actuated(figure: Figure, *, carriage: float = 0.5, winch: float = 0.2, bandw
     """The figure with a motor on every kinematic variable.
 
     figure: the figure whose kinematic variables get motors.
-    carriage: inertia of what moves a frame [kg].
-    winch: inertia of what winds a string [kg].
-    bandwidth: of the servos [Hz].
+    carriage: inertia of a motor that moves a frame [kg].
+    winch: inertia of a motor that winds a string [kg].
+    bandwidth: bandwidth of the servos [Hz].
     Returns a figure without kinematic variables; raises FigureError where a number is not positive and finite.
 
-    A motor's input is the way [m or rad] from its start to the place that it is sent to, times the stiffness of its servo: see
-    dynamics.servo, and the puppeteers of simulation files.
+    A motor's input is the displacement [m or rad] from its start to the commanded position, times the stiffness of its servo:
+    see dynamics.servo, and the puppeteers of simulation files.
     """
     for field, value in (("carriage", carriage), ("winch", winch), ("bandwidth", bandwidth)):
         if not 0.0 < value < math.inf:
@@ -43,7 +43,7 @@ def actuated(figure: Figure, *, carriage: float = 0.5, winch: float = 0.2, bandw
         replace(f, variable=driven(f.variable, carriage)) if f.variable is not None and f.variable.kinematic else f
         for f in figure.frames
     ]
-    # A winch stands by itself and moves nothing but its string.
+    # The variable of a winch moves a frame of its own, with nothing in it: only the string depends on it.
     frames += [Frame(_motor(v.name), WORLD, variable=driven(v, winch)) for v in figure.lengths]
     motors = tuple(Effort(_motor(name), name) for name in figure.kinematic)
     kinematic = {f.name for f in figure.frames if f.variable is not None and f.variable.kinematic}

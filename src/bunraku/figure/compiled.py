@@ -1,8 +1,8 @@
-"""Compiled: a figure as the flat arrays that kernels use. Kernels never see a name.
+"""Compiled: a figure as the flat arrays that kernels use, in which parts have numbers instead of names.
 
-Joints (the frames that move) stand parents first: those that carry mass, then those that do not. Constant frames
-are folded into the joints. A joint turns about, or slides along, one of its own three axes; for any other axis
-the joint's axes are turned once, here. World is joint −1.
+Joints (the frames that move) are ordered parents first: those that carry mass, then those that do not. Frames that do not
+move are merged into the joint that carries them. A joint turns about, or slides along, one of its own three axes; for any
+other axis the joint's axes are rotated once, here. The world is joint −1.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Compiled:
-    """The arrays, and where the figure's names ended up in them."""
+    """The arrays of a figure, and which entries its names stand for."""
 
     tree: FigureTree
     frame_joint: Ints
@@ -35,16 +35,16 @@ class Compiled:
     joint_frame: tuple[str, ...]
     """The frame that each joint stands for."""
     link_names: tuple[str, ...]
-    """Strings, then wires, then contacts with their slips, then the rows of closures, then the stops of joints."""
+    """Strings, then wires, then contacts (each followed by its slips), then the rows of closures, then joint limits."""
 
 
 def _records(array: NDArray[np.void]) -> NDArray[np.void]:
-    """Fields as attributes. Kernels have that anyway, and take a plain structured array faster than a record array."""
+    """Fields as attributes for interpreted kernels. Compiled ones need no record array, and take a plain one faster."""
     return array.view(np.recarray) if INTERPRETED else array
 
 
 def _padded(lists: Sequence[Sequence[int]]) -> Ints:
-    """Lists of different lengths as padded rows: the count first."""
+    """Lists of different lengths as rows of one array: first the count, then the members, then padding."""
     widest = max((len(row) for row in lists), default=0)
     out = np.zeros((len(lists), 1 + widest), np.int64)
     for k, row in enumerate(lists):
@@ -54,7 +54,7 @@ def _padded(lists: Sequence[Sequence[int]]) -> Ints:
 
 
 def compile_figure(figure: Figure) -> Compiled:
-    """`figure` as flat arrays. Costs some milliseconds; `figure.compiled` keeps it."""
+    """`figure` as flat arrays. Takes some milliseconds; `figure.compiled` keeps the result."""
     fold = Folding(figure)
     joints, rows, n = fold.joints, LinkRows(figure, fold), figure.n_dynamic
     chain = [_chain(joints, j) for j in range(len(joints))]
@@ -91,13 +91,13 @@ def compile_figure(figure: Figure) -> Compiled:
 
 
 def _support(carriers: list[int], chain: list[list[int]]) -> list[int]:
-    """All joints that move what these carry."""
+    """All joints that move what the joints `carriers` carry."""
     return sorted(set().union(*(chain[j] for j in carriers)))
 
 
 def _elimination(n: int, above: dict[int, list[int]], moved: list[set[int]], joined: list[set[int]]) -> list[list[int]]:
-    """What each dynamic variable meets when it is eliminated, leaves first: its ancestors, the links that it moves, and
-    whatever a spring couples it to; then what those make of each other."""
+    """The unknowns that each dynamic variable is coupled to when it is eliminated, leaves first: its ancestors, the links that it
+    moves (numbered from n on), the variables that a spring couples it to, and the fill-in of earlier eliminations."""
     meets: list[set[int]] = [{a for a in above.get(d, []) if a < n} for d in range(n)]
     for group in joined:
         for d in group:
@@ -113,7 +113,7 @@ def _elimination(n: int, above: dict[int, list[int]], moved: list[set[int]], joi
 
 
 def _chain(joints: NDArray[np.void], j: int) -> list[int]:
-    """From a joint up to its root."""
+    """The joints from j up to its root."""
     out = []
     while j >= 0:
         out.append(j)

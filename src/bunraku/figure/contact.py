@@ -1,4 +1,4 @@
-"""Points on planes, and loops that close."""
+"""Contacts of points with planes, and closed loops."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Contact:
 
 @dataclass(frozen=True)
 class Closure:
-    """A loop of the figure that is closed: two points coincide, and axes agree as the kind says.
+    """A closed loop of the figure: two points coincide; some kinds also align axes.
 
     "point": the points coincide (3 equations). "hinge": also their frames' z axes (5). "weld": also all axes (6).
     "plane": point a stays on the plane through b whose normal is b's z axis (1).

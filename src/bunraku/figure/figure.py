@@ -1,4 +1,4 @@
-"""Figure: what is there, frozen."""
+"""Figure: an articulated thing, frozen."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ class Figure:
         return {name: k for k, name in enumerate(self.names)}
 
     def index(self, variable: str) -> int:
-        """Place of a `variable` in q; raises UnknownName where there is none of this name."""
+        """Index of a `variable` in q; raises UnknownName where there is none of this name."""
         try:
             return self._index[variable]
         except KeyError:
             raise UnknownName("variable", variable, self.names) from None
 
     def indices(self, variables: Iterable[str]) -> NDArray[np.int64]:
-        """Places of `variables` in q; raises UnknownName where there is none of a name."""
+        """Indices of `variables` in q; raises UnknownName where there is none of a name."""
         return np.array([self.index(name) for name in variables], np.int64)
 
     @cached_property
@@ -142,7 +142,7 @@ class Figure:
 
     @cached_property
     def frame_index(self) -> dict[str, int]:
-        """Place of each frame in `frames`."""
+        """Index of each frame in `frames`, by name."""
         return {frame.name: k for k, frame in enumerate(self.frames)}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Frames that do not move are folded into the joints that carry them, and bodies on one joint into one."""
+"""Merges frames that do not move into the joints that carry them, and all bodies on one joint into one."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from bunraku.spatial import se3, so3
 
 Array = NDArray[np.float64]
 Carried = tuple[int, float, Array]
-"""A point (1) or direction (0) as a joint carries it: the joint, which of both, and where in the joint's axes."""
+"""A point or direction fixed to a joint: the joint, 1 for a point or 0 for a direction, and its coordinates in the joint's axes."""
 
 
 def _onto_axis(axis: Vector) -> tuple[int, Array]:
-    """Which own axis to turn about, and the constant rotation that puts it there."""
+    """The joint's own axis (0, 1 or 2) to move about, and the constant rotation that maps it onto `axis`."""
     for k in range(3):
         if axis[k] == 1.0:
             return k, np.eye(3)
@@ -28,7 +28,7 @@ def _onto_axis(axis: Vector) -> tuple[int, Array]:
 
 
 class Folding:
-    """Folds the constant frames of `figure` into the joints that carry them."""
+    """The joints of `figure`, with the frames that do not move merged into them."""
 
     def __init__(self, figure: Figure) -> None:
         order = self._massive_first(figure)
@@ -52,7 +52,7 @@ class Folding:
         massive: set[str] = set()
         heavy = [body.frame for body in figure.bodies if body.mass > 0.0 or any(body.inertia)]
         heavy += [frame.name for frame in figure.frames if frame.variable is not None and frame.variable.armature > 0.0]
-        # What springs and pushes hold matters between two configurations, as mass does.
+        # Springs and pushes, like masses, are evaluated at the middle of a step, so their joints count as massive.
         heavy += [at.frame for spring in figure.springs for at in (spring.a, spring.b)]
         heavy += [force.at.frame for force in figure.forces if isinstance(force, Push)]
         for name in heavy:
@@ -99,14 +99,14 @@ class Folding:
             joint["inertia"] = I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2]
 
     def point(self, at: Point) -> Carried:
-        """The point `at`, as a joint carries it."""
+        """The point `at`, fixed to the joint that carries it."""
         return self.carrier[at.frame], 1.0, se3.transform(self.X[at.frame], at.position)
 
     def direction(self, frame: str, direction: Sequence[float]) -> Carried:
-        """A `direction` in the axes of `frame`, as a joint carries it."""
+        """A `direction` in the axes of `frame`, fixed to the joint that carries it."""
         return self.carrier[frame], 0.0, self.X[frame][:3, :3] @ np.asarray(direction, float)
 
 
 def _steiner(c: Array) -> Array:
-    """What a unit mass at c adds to an inertia about the origin: |c|² 1 − c cᵀ."""
+    """The inertia about the origin of a unit mass at c: |c|² 1 − c cᵀ."""
     return np.asarray(float(c @ c) * np.eye(3) - np.outer(c, c))

@@ -1,4 +1,4 @@
-"""Springs between points, and inputs that push."""
+"""Springs between points, and force inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bunraku.figure.frame import Point, Vector
 
 @dataclass(frozen=True)
 class Spring:
-    """A spring and damper between two points: k (distance − length) + c d(distance)/dt pulls them together."""
+    """A spring and damper between two points, pulled together by stiffness · (distance − length) + damping · d(distance)/dt."""
 
     name: str
     a: Point
@@ -41,7 +41,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Push:
-    """A force input at a point: force = input · direction, which is fixed in the world or turns with the frame."""
+    """A force input at a point: force = input · direction. The direction is fixed in the world, or turns with the point's frame."""
 
     name: str
     at: Point

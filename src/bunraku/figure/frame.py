@@ -48,7 +48,7 @@ class Variable:
     damping: float = 0.0
     """Viscous [N·m·s/rad or N·s/m]."""
     armature: float = 0.0
-    """Inertia of a rotor seen through its gear, felt by this variable alone [kg·m² or kg]."""
+    """Inertia of the motor's rotor, reflected through the gear; it acts on this variable only [kg·m² or kg]."""
 
     def __post_init__(self) -> None:
         def refuse(field: str, message: str, advice: str) -> None:

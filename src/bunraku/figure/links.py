@@ -1,4 +1,7 @@
-"""Strings, wires, contacts, closures and stops as scalar rows between points; springs and pushes as rows of the same kind."""
+"""Strings, wires, contacts, closures and joint limits as scalar equations or inequalities between points, one to a row.
+
+Springs and pushes are rows of the same kind, in a table of their own.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ Row = NDArray[np.void]
 
 
 class LinkRows:
-    """All rows of a figure, and the points that they run through, one after the other.
+    """All rows of a figure, and their points, one after another.
 
-    Made from the figure and `fold`, which carries its points.
+    Made from the figure and `fold`, which tells the joint that each point is fixed to.
     """
 
     def __init__(self, figure: Figure, fold: Folding) -> None:
@@ -71,12 +74,12 @@ class LinkRows:
             yield rope.name, row
 
     def _contacts(self) -> Iterator[tuple[str, Row]]:
-        """Each contact, followed by its two slips where it has friction."""
+        """Each contact, followed by two rows of slip (the displacement along the plane) where it has friction."""
         for contact in self._figure.contacts:
             normal = self._count
             at, on = self._fold.point(contact.point), self._fold.point(contact.plane)
             j, w, up = self._fold.direction(contact.plane.frame, contact.normal)
-            # The gap of every link is ≤ 0 where it is open, so a point above its plane has gap −height.
+            # The gap of an open link is ≤ 0, so a point above its plane has the gap −height.
             yield contact.name, self._row(LinkKind.PLANE, [at, on, (j, w, -up)], pulls=True)
             across = so3.onto_z(contact.normal)
             for k in range(2 if contact.friction > 0.0 else 0):
@@ -90,7 +93,7 @@ class LinkRows:
                 yield f"{closure.name}.{suffix}", self._row(LinkKind.PLANE, own)
 
     def _stops(self) -> Iterator[tuple[str, Row]]:
-        """A stop is a string of no points: gap = 0 − (length + ratio·q). A ball's angles are a chart, and their limits no stops."""
+        """Joint limits as strings without points: gap = 0 − (length + ratio·q). Ball joints get none: their angles are a chart."""
         inside_balls = {frame for group in self._figure.groups for frame in group.frames}
         for frame in self._figure.frames:
             v = frame.variable
@@ -102,7 +105,7 @@ class LinkRows:
                     yield f"{v.name}.{side}", self._row(LinkKind.LENGTH, [], pulls=True, variable=turn, length=bound, ratio=ratio)
 
     def _forces(self, springs: list[Row]) -> Row:
-        """Efforts by their joint; a push along e is the gradient of e·x, a plane through nowhere, which `springs` gets."""
+        """Efforts name their joint. A push along e is the gradient of e·x, the height of its point x over a plane."""
         out, joints = np.zeros(len(self._figure.forces), FORCE_RECORD), self._fold.joints
         for k, force in enumerate(self._figure.forces):
             match force:
@@ -116,7 +119,7 @@ class LinkRows:
 
 
 def _nowhere() -> Carried:
-    """The third point of rows that need none: it stands still and has no weight."""
+    """The second point of rows that need none: the zero vector, fixed in the world."""
     return -1, 0.0, np.zeros(3)
 
 
@@ -125,7 +128,7 @@ def _stacked(rows: list[Row]) -> Row:
 
 
 def _closure_rows(fold: Folding, closure: Closure) -> list[tuple[str, list[Carried]]]:
-    """(x_a − x_b)·n_b = 0 for a point, u_a·n_b = 0 for an axis: each a scalar row."""
+    """Rows (x_a − x_b)·n_b = 0 for points x, and u_a·n_b = 0 for axes that stay perpendicular; n_b is an axis of b's frame."""
     a, b = fold.point(closure.a), fold.point(closure.b)
 
     def along(axis: str) -> tuple[str, list[Carried]]:

@@ -15,7 +15,7 @@ def read_mesh(geometry: Mesh, *, joined: bool = False) -> tuple[Any, NDArray[np.
     """The triangles of a mesh file.
 
     geometry: names the file and the scale along each axis.
-    joined: whether corners that coincide become one.
+    joined: whether corners that coincide are merged.
     Returns the mesh as trimesh has it, its corners (n, 3) at their scale [m], and its faces (m, 3), counterclockwise from outside;
     raises FileError where the file cannot be read or has no triangle.
     """

@@ -1,4 +1,4 @@
-"""Forward kinematics in plain 4×4 matrices: slow, obvious, and the twin that the kernels are tested against."""
+"""Forward kinematics in plain 4×4 matrices: slow and simple, the reference that the kernels are tested against."""
 
 from __future__ import annotations
 

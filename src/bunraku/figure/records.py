@@ -1,6 +1,6 @@
-"""How a figure is laid out for kernels: records of its joints, points, links and forces, and the tuple of arrays that they take.
+"""The layout of a figure for kernels: records of its joints, points, links and forces, and the tuple of arrays that kernels take.
 
-Nothing else stands here: kernels are compiled anew when the layout changes, not when the way to it does.
+The code that fills these arrays is elsewhere: all kernels are recompiled when this file changes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 JOINT_RECORD = np.dtype(
     [
         ("parent", "i8"),  # joint; −1 is the world
-        ("variable", "i8"),  # its place in q
+        ("variable", "i8"),  # its index in q
         ("kind", "i8"),  # 0–2 turns about x, y, z; 3–5 slides
         ("turned", "i8"),  # whether `rotation` is not the identity
         ("mass", "f8"), ("pitch", "f8"), ("armature", "f8"), ("damping", "f8"), ("stiffness", "f8"), ("rest", "f8"),
@@ -26,13 +26,13 @@ POINT_RECORD = np.dtype(
     [("joint", "i8"), ("is_point", "f8"), ("position", "f8", 3)],  # is_point: 1.0; 0.0 for a direction
     align=True,
 )
-LINK_RECORD = np.dtype(  # one scalar equation or inequality between points, or a spring along the way between them
+LINK_RECORD = np.dtype(  # one scalar equation or inequality between points, or a spring between them
     [
         ("kind", "i8"),  # a LinkKind
         ("first", "i8"), ("count", "i8"),  # its points
         ("pulls", "i8"),  # whether it is an inequality: gap ≤ 0, tension ≥ 0
-        ("variable", "i8"),  # that winds it, or is stopped by it; −1: none
-        ("normal", "i8"),  # of a slip: the link whose force presses
+        ("variable", "i8"),  # the variable that winds this string, or that this joint limit stops; −1: none
+        ("normal", "i8"),  # for a slip: the link of its contact, whose force times the friction bounds the slip's
         ("length", "f8"), ("ratio", "f8"), ("friction", "f8"), ("stiffness", "f8"), ("damping", "f8"),
     ],
     align=True,
@@ -52,7 +52,7 @@ class LinkKind(enum.IntEnum):
 
 
 class FigureTree(NamedTuple):
-    """A figure as kernels take it."""
+    """A figure as kernels take it. In `chain`, `support` and `elimination` a row holds a count, then so many numbers."""
 
     n_dynamic: int
     """Dynamic variables: the first of q."""

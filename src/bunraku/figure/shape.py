@@ -13,7 +13,7 @@ from bunraku.spatial.so3 import IDENTITY, Quaternion
 Color = tuple[float, float, float]
 """Red, green, blue, each from 0 to 1."""
 WOOD: Color = (0.72, 0.53, 0.34)
-"""Of shapes that have no colour of their own."""
+"""The default colour of shapes."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Strings pull; wires hold."""
+"""Strings, which only pull, and wires, which also push."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from bunraku.figure.frame import Point
 
 @dataclass(frozen=True)
 class String:
-    """Massless, pulls only: |hook → eyelets → spindle| ≤ length, tension ≥ 0.
+    """Massless, pulls only: the distance from hook over eyelets to spindle is ≤ length, tension ≥ 0.
 
-    The length that is wound off [m] is `length + ratio · q[variable]`; without a
-    variable it is `length`. A string of variable length usually has its own
-    kinematic variable with length 0 and ratio 1; one that is wound on a drum names the drum's variable.
+    The free length [m] is `length + ratio · q[variable]`; without a variable it is `length`. A string of variable length usually
+    has a kinematic variable of its own, with length 0 and ratio 1; one that is wound on a drum names the drum's variable.
     """
 
     name: str

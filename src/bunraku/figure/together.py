@@ -1,4 +1,4 @@
-"""Several figures as one: strings may then run from one to another, or several hang on one handle."""
+"""Several figures as one, so that strings can run from one to another, or several can hang on one handle."""
 
 from __future__ import annotations
 

@@ -43,14 +43,14 @@ def check(figure: Figure) -> None:
 
 
 def _carriers(figure: Figure) -> Iterator[tuple[str, str, str, str]]:
-    """Kind, name, field and frame of everything that names a frame alone."""
+    """Kind, name, field and frame of everything that refers to a frame."""
     yield from (("body", body.name, "frame", body.frame) for body in figure.bodies)
     yield from (("shape", shape.name, "frame", shape.frame) for shape in figure.shapes)
     yield from (("allowed pair", " ".join(pair), "allowed", frame) for pair in figure.allowed for frame in pair)
 
 
 def _points(figure: Figure) -> Iterator[tuple[str, str, str, Point]]:
-    """Kind, name, field and point of everything that names a point of a frame."""
+    """Kind, name, field and point of everything that refers to a point in a frame."""
     for string in (*figure.strings, *figure.wires):
         fields = ("hook", *("eyelets" for _ in string.eyelets), "spindle")
         yield from ((string.kind, string.name, field, point) for field, point in zip(fields, string.path, strict=True))
@@ -80,7 +80,7 @@ def _check_tree(figure: Figure) -> None:
 
 
 def _check_variables(figure: Figure) -> None:
-    """Of the tree, of strings that are wound, and those that efforts act on."""
+    """Checks the variables of the tree, those that wind strings, and those that efforts act on."""
     _unique("variable", figure.names)
     for own in figure.lengths:
         if own.motion != "length" or not own.kinematic:
@@ -101,7 +101,7 @@ def _check_variables(figure: Figure) -> None:
 
 
 def _check_group(figure: Figure, joint: Joint) -> None:
-    """A ball is z, y, x about one point; a free joint slides along x, y, z first."""
+    """Checks that a ball joint turns about z, y, x at one point, and that a free joint first slides along x, y, z."""
     if joint.kind not in JOINT_MOTIONS:
         raise FigureError(
             f"unknown kind of joint {joint.kind!r}",

@@ -1,1 +1,1 @@
-"""Compiled code: four decorators, a cache on disk that is never stale, vector blocks."""
+"""Compiled code (numba): four decorators, a cache on disk that notices every edit, operations on rows of eight."""

@@ -1,4 +1,4 @@
-"""Says that kernels are being compiled, which ones and for how long, so that a first call does not look hung."""
+"""Tells the user which kernels are being compiled and for how long, so that a first call does not seem to hang."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Told:
 def hear_compiling(listener: Listener) -> Callable[[], None]:
     """Calls a `listener` while kernels are compiled, several times a second, and once with done = 1 at the end.
 
-    Returns a function that ends it.
+    Returns a function that removes the listener.
     """
     with _Told.lock:
         _Told.listeners.append(listener)
@@ -36,7 +36,7 @@ def hear_compiling(listener: Listener) -> Callable[[], None]:
 
 
 def started(name: str) -> None:
-    """Says once for the process that compiling has begun, with the `name` of the first kernel."""
+    """Prints once in each process that compiling has begun, with the `name` of the first kernel."""
     with _Told.lock:
         if _Told.said:
             return
@@ -47,7 +47,7 @@ def started(name: str) -> None:
 
 @contextlib.contextmanager
 def compiling(job: Any) -> Iterator[None]:
-    """A `job` of `apart` that somebody waits for, from begin to end."""
+    """Reports progress while a caller waits, in this block, for a `job` of `apart`."""
     started(job.name)
     with _Told.lock:
         _Told.under_way[job] = time.monotonic()
@@ -65,17 +65,17 @@ def compiling(job: Any) -> Iterator[None]:
 
 
 def tick(job: Any) -> None:
-    """Shows how far a `job` is, and what else is being compiled: its functions so far, and the seconds that it has taken."""
+    """Shows the progress of all jobs under way; only the caller that waits for the first of them (its `job`) does so."""
     from bunraku.kernels.parts import expected
 
     with _Told.lock:
         jobs = dict(_Told.under_way)
-    if job is not next(iter(jobs), None):  # one waits and speaks for all
+    if job is not next(iter(jobs), None):
         return
     seconds = time.monotonic() - min(jobs.values())
     done, wanted = sum(one.parts for one in jobs), sum(expected(one.module, one.name) for one in jobs)
     names = ", ".join(one.name.lstrip("_") for one in jobs)
-    share = 0.75 * min(done / wanted, 1.0) if wanted else 0.0  # the rest is machine code of the whole
+    share = 0.75 * min(done / wanted, 1.0) if wanted else 0.0  # the last quarter is the machine code of the whole kernel
     text = f"compiling {names} for this machine, once: {seconds:.0f} s"
     if share > 0.2:
         text += f", about {max(seconds * (1.0 - share) / share, 1.0):.0f} s left"

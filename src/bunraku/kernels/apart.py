@@ -1,9 +1,9 @@
-"""Compiling in processes apart, as many as there are cores.
+"""Compiles kernels in worker processes, as many as there are cores.
 
-Numba compiles one function at a time a process, and holds Python's lock for most of it: a page would stand still, Ctrl-C
-would wait for LLVM, and a thread that compiles while the process ends aborts it. So a kernel of this package that is not on
-disk is compiled by another process, which leaves it in the cache, and is loaded from there. The process ends when this one does,
-however that comes about: its input ends.
+Numba compiles one function at a time in a process, and holds Python's global lock for most of that time. Compiling here would
+freeze the page of the stage, delay Ctrl-C, and abort this process if it ends while a thread compiles. So a kernel that is not
+on disk is compiled by a worker process, which writes it into the cache; then this process loads it from there. A worker ends
+when its input is closed, so it never outlives this process, however that ends.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from bunraku.kernels.folders import cache_root, complain
 
 @dataclass(eq=False)
 class Job:
-    """One kernel that another process compiles."""
+    """One kernel that a worker process compiles."""
 
     module: str
     name: str
     order: bytes
-    """Module, name and signature, pickled by the thread that asks: another might wait for the module that is being imported."""
+    """Module, name and signature, pickled by the calling thread: another thread might wait for a module that is being imported."""
     over: threading.Event = field(default_factory=threading.Event)
     parts: int = 0
     """Functions that have been compiled for it so far."""
@@ -38,10 +38,10 @@ class Job:
 
 
 def start_worker() -> subprocess.Popen[bytes]:
-    """A process with the same modules within reach and the same cache, that compiles what it is sent."""
+    """Starts a worker process with the same module search path and the same cache."""
     paths = [os.path.abspath(path) for path in sys.path]  # noqa: PTH100 (zip files and "" too)
     code = f"import sys; sys.path[:] = {paths!r}; from bunraku.kernels.compile_worker import main; main({str(cache_root())!r})"
-    apart: dict[str, Any] = {"start_new_session": True}  # Ctrl-C is for this process
+    apart: dict[str, Any] = {"start_new_session": True}  # Ctrl-C must not reach the worker
     if sys.platform == "win32":
         apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
     return subprocess.Popen(
@@ -56,7 +56,7 @@ def send(pipe: IO[bytes], data: bytes) -> None:
 
 
 def receive(pipe: IO[bytes]) -> bytes:
-    """Reads from a `pipe` what `send` has written; raises EOFError where nobody writes any more."""
+    """Reads from a `pipe` what `send` has written; raises EOFError where the other end is closed."""
     size = pipe.read(4)
     if len(size) < 4:
         raise EOFError
@@ -64,10 +64,10 @@ def receive(pipe: IO[bytes]) -> bytes:
 
 
 class Workshop:
-    """The processes, and what waits for them."""
+    """The worker processes, and the jobs that wait for them."""
 
     def __init__(self, size: int, *, patience: float = 10.0, start: Callable[[], subprocess.Popen[bytes]] = start_worker) -> None:
-        """size: most processes at once; patience: how long an idle one is kept [s]; start: makes one."""
+        """size: most processes at once; patience: how long an idle one is kept [s]; start: starts one."""
         self._size, self._patience, self._start = size, patience, start
         self._lock = threading.Lock()
         self._jobs: dict[Any, Job] = {}
@@ -76,7 +76,7 @@ class Workshop:
         self._processes: set[subprocess.Popen[bytes]] = set()
 
     def submit(self, module: str, name: str, signature: Any) -> Job:
-        """The job of compiling the kernel `name` of a `module` for a `signature`; one that is under way is joined."""
+        """The job of compiling the kernel `name` of a `module` for a `signature`: queued now, unless it is under way already."""
         key = (module, name, signature)
         with self._lock:
             if key in self._jobs and not self._jobs[key].over.is_set():
@@ -93,7 +93,7 @@ class Workshop:
         return job
 
     def close(self) -> None:
-        """Ends all processes, whatever they do."""
+        """Kills all worker processes."""
         with self._lock:
             self._closed = True
             processes = list(self._processes)
@@ -101,7 +101,7 @@ class Workshop:
             process.kill()
 
     def _serve(self) -> None:
-        """Hands job after job to one process; all jobs end, also where it cannot be started or dies."""
+        """Sends jobs to one process, one after another. Every job ends, even if the process cannot be started or dies."""
         process: subprocess.Popen[bytes] | None = None
         try:
             while True:
@@ -110,7 +110,7 @@ class Workshop:
                 except queue.Empty:
                     with self._lock:
                         if self._busy >= self._threads:
-                            continue  # one has just come
+                            continue  # a job has just been submitted
                         self._threads -= 1
                         return
                 try:
@@ -121,7 +121,7 @@ class Workshop:
                             if self._closed:
                                 process.kill()
                     self._converse(process, job)
-                except (OSError, EOFError, ValueError):  # it is compiled by who wants it
+                except (OSError, EOFError, ValueError):  # then the caller compiles the kernel itself
                     pass
                 finally:
                     with self._lock:
@@ -170,30 +170,30 @@ def _workshop() -> Workshop:
 
 
 def _within_reach(kernel: Any) -> bool:
-    """Whether another process finds this very kernel by its name. Modules of other people may do anything when imported."""
+    """Whether a worker finds this very kernel by its name. Only in bunraku: importing other modules may have side effects."""
     module, name = kernel.py_func.__module__, kernel.py_func.__qualname__
     return module.startswith("bunraku.") and getattr(sys.modules.get(module), name, None) is kernel
 
 
 def compile_ahead(kernel: Any, signature: Any) -> Job | None:
-    """Starts to compile a `kernel` for a `signature` in a process apart; None where it must be compiled here."""
+    """Starts to compile a `kernel` for a `signature` in a worker process; None where it must be compiled in this one."""
     if _Here.is_worker or not sys.executable or not _within_reach(kernel):
         return None
     try:
         return _workshop().submit(kernel.py_func.__module__, kernel.py_func.__qualname__, signature)
-    except (pickle.PicklingError, AttributeError, TypeError):  # a type that only this process knows
+    except (pickle.PicklingError, AttributeError, TypeError):  # a type that cannot be pickled
         return None
 
 
 def compile_apart(kernel: Any, signature: Any) -> None:
-    """Waits until another process has compiled a `kernel` for a `signature`, or has failed to; shows how far it is."""
+    """Waits until a worker has compiled a `kernel` for a `signature`, or has failed to; shows the progress."""
     job = compile_ahead(kernel, signature)
     if job is None:
         if not _Here.is_worker:
             announce.started(kernel.py_func.__name__)
         return
     with announce.compiling(job):
-        while not job.over.wait(0.1):  # in bits, so that Ctrl-C is heard on Windows too
+        while not job.over.wait(0.1):  # short waits, so that Ctrl-C works on Windows, too
             announce.tick(job)
     while job.warnings:
         complain(job.warnings.pop())

@@ -1,7 +1,7 @@
-"""Rows of matrices, eight numbers at a time: what a processor multiplies and adds at once.
+"""Operations on rows of matrices, eight numbers at a time, as the processor's vector instructions do them.
 
-Left to itself the compiler spends longer on finding out whether two rows overlap than on the rows, which are short. Rows are
-`padded` to a multiple of eight, with zeros.
+Plain loops over our short rows spend more time on the compiler's test whether two rows overlap than on the rows. Rows are
+`padded` with zeros to a multiple of eight.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _add_rows_compiled(_context: Any, A: Any, i: Any, f: Any, B: Any, k: Any, fi
     signature = types.void(A, i, f, B, k, first, last)
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        if A.dtype != types.float64:  # complex steps need not hurry
+        if A.dtype != types.float64:  # complex numbers, for complex-step derivatives, take the plain loop
             return context.compile_internal(builder, _add_rows, signature, values)
         word, wide = ir.IntType(64), ir.VectorType(ir.DoubleType(), WIDE)
 

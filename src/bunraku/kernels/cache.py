@@ -1,8 +1,8 @@
-"""Compiled functions on disk: one file a signature, with a checksum.
+"""Compiled functions on disk: one file for each signature, with a checksum.
 
-A file's name holds the function and a hash of its signature and processor; its folder holds the module and the fingerprint
-of its sources. So there is no index that two processes could write at once. A wheel brings such files for a few levels of
-processors (see `processor`). Whatever is wrong with a file, the function is compiled anew.
+A file is named after the function and a hash of its signature and processor, its folder after the module and the fingerprint
+of its sources. So there is no index that two processes could write at once. A wheel contains such files for a few levels of
+processors (see `processor`). If anything is wrong with a file, the function is compiled again.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ def cache_folder(module: str) -> str:
     """The folder of the machine code of `module` (its full name) in the user's cache."""
     folder = cache_root() / module_folder(module)
     with contextlib.suppress(OSError):
-        os.utime(folder)  # in use
+        os.utime(folder)  # marks it as in use
     return str(folder)
 
 
 def shipped_folder() -> Path:
-    """Machine code that came with the wheel: a folder a level of processors. A clone has none."""
+    """The machine code in the wheel, one folder for each level of processors. A clone of the repository has none."""
     return PACKAGE / "kernels" / "machine_code"
 
 
 def _spelled(kind: Any) -> str:
-    """The name of a type, with the modules of the classes of named tuples in it."""
+    """The name of a type; of a named tuple also the module of its class."""
     if isinstance(kind, types.BaseTuple):
         of, parts = getattr(kind, "instance_class", tuple), getattr(kind, "types", ())
         return f"{of.__module__}.{of.__qualname__}({', '.join(_spelled(part) for part in parts)})"
@@ -62,7 +62,7 @@ def _unsealed(sealed: bytes) -> bytes:
 
 
 class _Locator(caching._CacheLocator):
-    """Numba asks for one. What it answers is used in warnings only."""
+    """Numba requires a locator; its answers appear in warnings only."""
 
     def __init__(self, function: Any, file: str) -> None:
         self._py_file = file
@@ -82,13 +82,13 @@ class _Locator(caching._CacheLocator):
 
 
 class KernelFiles(caching.CompileResultCacheImpl):
-    """How compiled functions become bytes: as numba does it."""
+    """Turns compiled functions into bytes and back, as numba does."""
 
     _locator_classes: Any = [_Locator]  # noqa: RUF012 (numba's)
 
 
 class KernelCache(caching.FunctionCache):
-    """The files of one function. Folders are asked for when the first signature is."""
+    """The files of one function. Its folder is determined when a signature is first looked up."""
 
     _impl_class = KernelFiles
     _suffix = ".nbc"
@@ -111,11 +111,11 @@ class KernelCache(caching.FunctionCache):
         return f"{self._py_func.__qualname__.replace('<locals>', 'locals')}.{key}{self._suffix}"
 
     def path(self, signature: Any, codegen: Any) -> Path:
-        """The file in the user's cache of one `signature`, for the processor that `codegen` makes code for."""
+        """The file of one `signature` in the user's cache, for the processor that `codegen` makes code for."""
         return Path(self._cache_path) / self._file_name(signature, codegen.magic_tuple())
 
     def shipped(self, signature: Any, codegen: Any) -> Path | None:
-        """The file of the wheel for one `signature`, of the best level that runs here with `codegen`'s system."""
+        """The file of one `signature` in the wheel, for `codegen`'s system and the best level that this processor runs."""
         root = shipped_folder()
         if not root.is_dir():
             return None
@@ -127,7 +127,7 @@ class KernelCache(caching.FunctionCache):
         return None
 
     def on_disk(self, signature: Any, codegen: Any) -> bool:
-        """Whether machine code of a `signature` for `codegen`'s processor lies on disk, sound or not."""
+        """Whether there is a file of a `signature` for `codegen`'s processor; it may be damaged."""
         return os.path.lexists(self.path(signature, codegen)) or self.shipped(signature, codegen) is not None
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -159,17 +159,17 @@ class KernelCache(caching.FunctionCache):
 
 
 def _read_own(path: Path) -> bytes:
-    """What lies in a file of this user; raises where it is a link, another's, or damaged."""
+    """The content of a file of this user; raises if it is a link, belongs to another user, or is damaged."""
     require_own(path.lstat(), "it belongs to somebody else")
     return _unsealed(path.read_bytes())
 
 
 def _write(path: Path, data: bytes) -> None:
-    """The file appears whole or not at all."""
+    """Writes a file so that it appears complete or not at all."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         part.write_bytes(data)
-        if path.is_dir() and not path.is_symlink():  # damage, too
+        if path.is_dir() and not path.is_symlink():  # a folder in its place is damage, too
             path.rmdir()
         part.replace(path)
     finally:

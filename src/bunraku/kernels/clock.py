@@ -1,6 +1,6 @@
-"""The clock of budgets: processor time of this process, without what it takes to compile or load kernels.
+"""The clock for time budgets: processor time of this process, without the time to compile or load kernels.
 
-So a first use finds as much as any other, and so does a busy machine.
+So a search with a budget gets as far on its first run, or on a busy machine, as on any other.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ class _Aside:
 
 
 def worked() -> float:
-    """Seconds, of which only differences mean anything."""
+    """Processor time [s]; only differences are meaningful."""
     return time.process_time() - _Aside.seconds
 
 
 @contextlib.contextmanager
 def aside() -> Iterator[None]:
-    """What happens here does not count; of several within each other, the outermost sees to it. For one thread at a time."""
+    """Time spent in this block does not count in `worked`. Blocks may be nested. For one thread at a time."""
     if _Aside.since is not None:
         yield
         return

@@ -1,4 +1,4 @@
-"""The four decorators of compiled code: `kernel`, `inline`, `bare`, `woven`, and loans of arrays to them."""
+"""The four decorators of compiled code: `kernel`, `inline`, `bare`, `woven`; `borrow` saves reference counting."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from bunraku.kernels.linking import InlineCache, InlineCompiler, KernelCompiler
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 config: Any = numba.config
-INTERPRETED = bool(config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1 runs the same lines in the interpreter
+INTERPRETED = bool(config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1 runs the same functions in the interpreter
 
 COMPILE_OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
-    # No "nnan" or "ninf": a NaN must be seen, never optimised away.
+    # No "nnan" or "ninf": they would let the compiler remove tests for NaN.
     "fastmath": {"contract", "reassoc", "nsz", "arcp"},
 }
 
@@ -34,29 +34,29 @@ def _compile(function: Any, compiler: type, cache: type, **options: Any) -> Any:
 
 
 def kernel(function: Function) -> Function:
-    """Makes of a `function` a compiled one that Python calls: built on first use, then loaded from disk."""
+    """Compiles a `function` that Python calls: compiled on first use, later loaded from disk."""
     return function if INTERPRETED else _compile(function, KernelCompiler, KernelCache)
 
 
 def inline(function: Function) -> Function:
-    """Makes of a `function` a compiled one that only kernels call, as a part of them."""
+    """Compiles a `function` that only kernels call, as a part of them."""
     return function if INTERPRETED else _within(function, allocates=True)
 
 
 def bare(function: Function) -> Function:
-    """Makes of a `function` an `inline` that neither makes nor returns arrays: it counts no references to those that it is
-    handed, which takes longer than a short sum."""
+    """An `inline` for a `function` that neither makes nor returns arrays. It does not count references to its arguments, which
+    would take longer than a short sum."""
     return function if INTERPRETED else _within(function, allocates=False)
 
 
 def woven(function: Function) -> Function:
-    """Makes of a `function` a `bare` that becomes part of each caller: to hand over a tuple of forty arrays, member by member,
-    takes longer too."""
+    """A `bare` for a `function` whose code is copied into each caller, because passing a tuple of forty arrays, member by member,
+    would also take longer than a short sum."""
     return function if INTERPRETED else _within(function, allocates=False, forceinline=True)
 
 
 def _within(function: Function, *, allocates: bool, forceinline: bool = False) -> Function:
-    # Options that are not named are the caller's, whoever that is: nothing that a cache should keep.
+    # All options are named: an `inline` inherits the others from its first caller, and they would end up in the cache.
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": allocates, "forceinline": forceinline}
     return _compile(function, InlineCompiler, InlineCache, **options)  # type: ignore[no-any-return]
 
@@ -88,5 +88,5 @@ cost a small figure's step most of its time. The owner must be used again (`keep
 
 @inline
 def keep(arrays):  # type: ignore[no-untyped-def]
-    """Marks the end of a loan of `arrays`; returns how many there are."""
+    """Keeps `arrays` alive up to this call, after the last use of what was borrowed from them; returns how many there are."""
     return len(arrays)

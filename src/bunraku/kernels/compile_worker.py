@@ -1,4 +1,4 @@
-"""The process apart that compiles kernels (see `apart`): reads which, compiles, leaves them in the cache, says so."""
+"""The worker process that compiles kernels (see `apart`): reads which, compiles them into the cache, and reports each."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from bunraku.kernels.folders import use_root
 
 
 def main(root: str) -> None:
-    """Compiles what comes through the input until that ends, which ends this process at once.
+    """Compiles the kernels that it reads from its input; exits at once when the input is closed.
 
     root: folder of the cache
     """
     be_worker()
     use_root(Path(root))
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what modules print is no part of the conversation
+    os.dup2(2, 1)  # what modules print must not mix with the replies
     warnings.showwarning = lambda message, *_, **__: send(out, str(message).encode())
     event.register("numba:compile", _Parts(out))
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -36,7 +36,7 @@ def main(root: str) -> None:
         try:
             module, name, signature = pickle.loads(job)
             getattr(importlib.import_module(module), name).compile(signature)
-        except Exception:  # noqa: BLE001 (who wants it compiles it again, and sees what is wrong)
+        except Exception:  # noqa: BLE001 (the caller compiles it again, and gets the error)
             pass
         send(out, b"done")
 
@@ -50,7 +50,7 @@ def _listen(pipe: IO[bytes], jobs: queue.SimpleQueue[bytes]) -> None:
 
 
 class _Parts(event.Listener):
-    """Says of each function that it has been compiled."""
+    """Reports each function that has been compiled."""
 
     def __init__(self, out: IO[bytes]) -> None:
         self._out = out

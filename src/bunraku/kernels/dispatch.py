@@ -1,4 +1,4 @@
-"""A compiled function, as it is asked for a signature: from memory, from disk, from a process apart, or compiled here."""
+"""A compiled function: takes its code for a signature from memory, from disk, from a worker process, or compiles it here."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from bunraku.kernels.locks import turn
 
 
 class Shared(CPUDispatcher):
-    """A compiled function that many threads and processes may want at once.
+    """A compiled function that many threads and processes may need at once.
 
-    One that is not on disk is compiled in a process apart, so that this process is never inside the compiler for long: Ctrl-C
-    works, the page moves, and several kernels compile at once.
+    If it is not on disk, a worker process compiles it (see `apart`), so that this process is never inside the compiler for long:
+    Ctrl-C works, the page of the stage keeps moving, and several kernels compile at once.
     """
 
     _cache: Any
@@ -31,8 +31,8 @@ class Shared(CPUDispatcher):
         codegen = self.targetctx.codegen()
         if not self._cache.on_disk(signature, codegen):
             compile_apart(self, signature)
-        # Threads first: one that waited for a file while another held the compiler would hold up both. Calls are acyclic, so
-        # no two wait for each other.
+        # The lock between threads comes before that between processes: a thread that waited for the file lock while another held
+        # the compiler would block both. Calls are acyclic, so no deadlock.
         with global_compiler_lock, aside():
             if self._cache.on_disk(signature, codegen):
                 return super().compile(signature)
@@ -43,5 +43,5 @@ class Shared(CPUDispatcher):
 
 @atexit.register
 def _keep_threads_out() -> None:
-    """Threads that go on while the interpreter ends must not be inside LLVM, whose globals are destroyed then."""
+    """Keeps threads that still run when the interpreter exits out of LLVM, whose globals are destroyed then."""
     global_compiler_lock._lock.acquire(timeout=60.0)

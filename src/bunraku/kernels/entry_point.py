@@ -1,7 +1,7 @@
-"""The way into compiled code, without numba's dispatch.
+"""Calls compiled code directly, without numba's dispatch.
 
-Numba's dispatch looks at every array of a tuple anew, 5 µs for the arrays of a figure: longer than a small solve. The
-price is that nothing is checked: who calls an entry hands over contiguous arrays of the types it was made for.
+Numba's dispatch examines every array of a tuple in each call. That takes 5 µs for the arrays of a figure, longer than a small
+solve. A direct call checks nothing: the caller must pass contiguous arrays of the types that the entry was made for.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def entry(kernel: Any, *examples: Any) -> Callable[..., Any]:
 
 
 def ahead(kernel: Any, *examples: Any) -> None:
-    """Starts to compile a `kernel` for arguments like `examples` on another core, where nothing of it is in memory or on disk.
+    """Starts to compile a `kernel` for arguments like `examples` in a worker process, unless it is in memory or on disk.
 
-    For a kernel that will be called soon, before others are waited for.
+    For a kernel that will be needed soon, while this process waits for another.
     """
     if getattr(kernel, "overloads", True):  # also where the interpreter runs it
         return

@@ -1,8 +1,8 @@
-"""What makes machine code stale: a hash of all kernel sources beneath a module, and of the versions of the compiler.
+"""The fingerprint of a module's machine code: a hash of all kernel sources that it depends on, and of the compiler's versions.
 
-Numba keys a cached function on its own file alone, so an edit in a module that it calls would go unseen. The fingerprint of
-a module covers its source, all kernel sources that it imports, however far down, and the versions. An edit of a comment, a
-docstring or the layout does not change it and recompiles nothing.
+Numba's own cache checks only the file of a function, so it would miss an edit in a module that the function calls. The
+fingerprint of a module covers its source, all kernel sources that it imports directly or indirectly, and the versions.
+Editing a comment, a docstring or the layout does not change it, so nothing is recompiled.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from bunraku.kernels.folders import cache_root
 
-# At the margin only: what functions import, or types alone need, is no part of any machine code.
+# Only lines without indentation: imports inside of functions, or for types only, do not affect machine code.
 IMPORT = re.compile(r"^from\s+(bunraku[\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 HOLDS_KERNELS = re.compile(rb"^@(kernel|inline|bare|woven)\b", re.MULTILINE)
 
@@ -42,13 +42,14 @@ def _imports(package: Path, module: str) -> tuple[bytes, tuple[str, ...]]:
 
 
 def kernel_sources(package: Path, module: str) -> dict[str, bytes]:
-    """What the machine code of `module` depends on: all modules beneath it that hold a kernel, and what these import.
+    """The sources that the machine code of `module` depends on: all modules that it imports, directly or not, that hold a kernel,
+    and what these import.
 
     package: folder of the package `bunraku`
     module: full name of the module
 
-    Returns sources by the name of their module. Those that only speak of kernels do not count: an edit of a figure's class
-    recompiles nothing.
+    Returns sources by the name of their module. A module without kernels counts only if one with kernels imports it: editing
+    the class `Figure` recompiles nothing.
     """
     seen, todo, chosen = {}, [module], {module}
     while todo:
@@ -61,7 +62,7 @@ def kernel_sources(package: Path, module: str) -> dict[str, bytes]:
 
 
 def code_digest(source: bytes) -> str:
-    """A hash of what `source` says to the compiler, without comments, docstrings and layout."""
+    """A hash of the code in `source`, without comments, docstrings and layout."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
@@ -71,7 +72,7 @@ def code_digest(source: bytes) -> str:
 
 @functools.cache
 def _known_digests() -> dict[str, str]:
-    """Digests of earlier processes by the hash of the text, since parsing sixty modules would take half a second."""
+    """Digests that earlier processes computed, by the hash of the text: parsing sixty modules would take half a second."""
     try:
         lines = _digest_file().read_text(encoding="ascii").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -99,8 +100,8 @@ def _python() -> str:
 
 @functools.cache
 def fingerprint(package: Path, module: str) -> str:
-    """Sixteen hexadecimal digits that change when any kernel source beneath a module, or any version that the machine code
-    depends on, changes.
+    """Sixteen hexadecimal digits that change when any kernel source or version changes that the machine code of `module` depends
+    on.
 
     package: folder of the package `bunraku`
     module: full name of the module

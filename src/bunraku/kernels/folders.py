@@ -1,7 +1,7 @@
-"""Where machine code is kept on disk, and whether what lies there can be trusted.
+"""The folder of machine code on disk, and whether its content can be trusted.
 
-A cached kernel is unpickled and run, so it must have been written by this user: a folder that somebody else has made, or
-could write into, is not used.
+A cached kernel is unpickled and run, so it must have been written by this user: a folder that another user made, or can
+write into, is not used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bunraku.errors import BunrakuWarning
 
 
 def user_cache() -> Path:
-    """The folder that this user's programs may fill and anyone may empty."""
+    """This user's folder for files that programs can make again."""
     if sys.platform == "darwin":
         root = Path.home() / "Library" / "Caches"
     elif sys.platform == "win32":
@@ -51,7 +51,7 @@ def _found_root() -> Path:
     first = user_cache() / "kernels"
     try:
         return _opened(first)
-    except (OSError, RuntimeError) as problem:  # RuntimeError: there is no home
+    except (OSError, RuntimeError) as problem:  # RuntimeError: there is no home folder
         why = problem.strerror or problem if isinstance(problem, OSError) else problem
     own = f"bunraku-{os.getuid()}" if hasattr(os, "getuid") else "bunraku"
     spare = Path(tempfile.gettempdir()) / own
@@ -64,7 +64,7 @@ def _found_root() -> Path:
 
 
 def _opened(folder: Path) -> Path:
-    """The folder, private and writable; raises OSError where it is not."""
+    """The folder, created or made private; raises OSError if it belongs to another user or cannot be written to."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     require_own(folder.lstat(), "the folder belongs to somebody else")
     if sys.platform != "win32" and folder.lstat().st_mode & 0o077:
@@ -76,7 +76,7 @@ def _opened(folder: Path) -> Path:
 
 
 def require_own(status: os.stat_result, why: str) -> None:
-    """Raises PermissionError, with `why`, for a link and for what another user owns, by its `status`."""
+    """Raises PermissionError if `status` is that of a link, or (with `why`) of a file that another user owns."""
     if stat.S_ISLNK(status.st_mode):
         raise PermissionError(None, "it is a link")
     if sys.platform != "win32" and status.st_uid != os.geteuid():
@@ -84,7 +84,7 @@ def require_own(status: os.stat_result, why: str) -> None:
 
 
 def _forget_old(root: Path, *, days: float = 30.0) -> None:
-    """Removes code of sources that nobody has used for a month."""
+    """Removes the folders of machine code that were not used for so many days."""
     with contextlib.suppress(OSError):
         for folder in root.iterdir():
             if folder.is_dir() and time.time() - folder.stat().st_mtime > days * 86400:
@@ -92,7 +92,7 @@ def _forget_old(root: Path, *, days: float = 30.0) -> None:
 
 
 def complain(text: str) -> None:
-    """Warns that the cache cannot be used as it is, with `text`; once, whatever numba does to the filters of warnings."""
+    """Warns with `text` that the cache cannot be used as it is; once, although numba resets the filters of warnings."""
     if text not in _Given.said:
         _Given.said.add(text)
         warnings.warn(text, BunrakuWarning, stacklevel=2)

@@ -1,8 +1,8 @@
-"""How an `inline` is compiled: to code that its callers take in, never to machine code of its own.
+"""Compiles an `inline` to LLVM code that its callers link, never to machine code of its own.
 
-Numba optimises each function together with all that it calls, and makes machine code of it, before the caller does the same
-again. Ten calls deep, nearly half of the time went into machine code that nothing ever ran. Here only what Python calls, a
-kernel, is optimised and made into machine code, with everything beneath it, once.
+Numba optimises each function together with all functions that it calls and makes machine code of it; then its caller does the
+same again. Ten calls deep, nearly half of the time went into machine code that was never run. Here only a kernel, which
+Python calls, is optimised and made into machine code, once, together with everything that it calls.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from bunraku.kernels.cache import KernelCache, KernelFiles
 
 
 class Linked(codegen.JITCodeLibrary):
-    """Code of an `inline`, for callers to link. The engine that makes machine code does not hear of it."""
+    """LLVM code of an `inline`, for callers to link. It is not given to the engine that makes machine code."""
 
     @property
     def codegen(self) -> Linked:
-        """Numba asks it to `set_env`."""
+        """Itself, since numba calls `codegen.set_env`."""
         return self
 
     def set_env(self, _name: str, _environment: Any) -> None:
-        """Nothing lies in memory yet: see `_LowerKernel`."""
+        """Does nothing: there is no machine code yet (see `_LowerKernel`)."""
 
     def get_pointer_to_function(self, _name: str) -> int:
         self._ensure_finalized()
         return 0
 
     def _optimize_final_module(self) -> None:
-        """The kernel does, when all is in one place."""
+        """Does nothing: the kernel is optimised as a whole."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -58,7 +58,7 @@ class _LowerKernel(typed_passes.NativeLowering):
 
     def run_pass(self, state: Any) -> bool:
         done = super().run_pass(state)
-        # What numba does for each function as it makes machine code of it: here, for those that were taken in.
+        # Numba does this for each function that it makes machine code of; here it is done for the functions that were linked.
         for variable in state.library._final_module.global_variables:
             if variable.name.startswith("_ZN08NumbaEnv") and (own := environment.lookup_environment(variable.name)) is not None:
                 state.library.codegen.set_env(variable.name, own)
@@ -66,7 +66,7 @@ class _LowerKernel(typed_passes.NativeLowering):
 
 
 def _with(lowering: type, state: Any) -> list[Any]:
-    """Numba's own passes but for the last."""
+    """Numba's own passes, with `lowering` in place of its last one."""
     passes = compiler.DefaultPassBuilder.define_nopython_pipeline(state)
     passes.passes = [(lowering if kind is typed_passes.NativeLowering else kind, about) for kind, about in passes.passes]
     passes.finalize()
@@ -74,21 +74,21 @@ def _with(lowering: type, state: Any) -> list[Any]:
 
 
 class InlineCompiler(compiler.CompilerBase):
-    """Ends with code to be linked."""
+    """Compiles to LLVM code for callers to link."""
 
     def define_pipelines(self) -> list[Any]:
         return _with(_LowerInline, self.state)
 
 
 class KernelCompiler(compiler.CompilerBase):
-    """Ends with machine code."""
+    """Compiles to machine code."""
 
     def define_pipelines(self) -> list[Any]:
         return _with(_LowerKernel, self.state)
 
 
 class _InlineFiles(KernelFiles):
-    """How an `inline` comes back from the disk."""
+    """Loads an `inline` from disk."""
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         (name, bitcode), fndesc, own, signature, objectmode, lifted, annotation, reload_init, referenced = payload
@@ -106,4 +106,4 @@ class InlineCache(KernelCache):
     """The files of one `inline`."""
 
     _impl_class = _InlineFiles
-    _suffix = ".nbi"  # a wheel has no use for them
+    _suffix = ".nbi"  # wheels do not contain these

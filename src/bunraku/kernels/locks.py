@@ -1,4 +1,4 @@
-"""Processes that want the same kernel at the same time: one compiles it, the others wait, and read what it has written."""
+"""A lock between processes that need the same kernel: one compiles it, the others wait and read its file."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ else:
 def turn(path: Path, *, patience: float = 120.0) -> Iterator[None]:
     """Takes the lock file at `path` before the block, so that one process at a time is in it.
 
-    Nobody waits longer than `patience` [s], since who compiles may have been stopped, and nobody waits where the file cannot
-    be written.
+    Waits at most `patience` [s], since the process that compiles may have been suspended, and not at all where the file
+    cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,7 @@ def turn(path: Path, *, patience: float = 120.0) -> Iterator[None]:
     except OSError:
         yield
         return
-    with file:  # closing it ends the turn, however that comes about
+    with file:  # closing it releases the lock, even if this process dies
         end = time.monotonic() + patience
         while not _taken(file) and time.monotonic() < end:
             time.sleep(0.02)
@@ -42,8 +42,8 @@ def _taken(file: Any) -> bool:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):  # Windows says the latter
+    except (BlockingIOError, PermissionError):  # PermissionError on Windows
         return False
-    except OSError:  # some file systems know no locks
+    except OSError:  # some file systems have no locks
         return True
     return True

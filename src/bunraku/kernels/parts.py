@@ -1,4 +1,4 @@
-"""How much work a kernel is for the compiler, counted on another machine, for the bar that people look at."""
+"""How many functions each kernel consists of, counted in advance, for the progress bar of compiling."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def expected(module: str, name: str) -> int:
-    """How many functions are compiled for the kernel `name` of a `module`; 0 where nobody has counted."""
+    """How many functions are compiled for the kernel `name` of a `module`; 0 where that is not known."""
     return _counted().get(f"{module}.{name}", 0)
 
 

@@ -1,4 +1,4 @@
-"""The processor that machine code is made for: its level, and how many numbers it adds at once."""
+"""The processor that machine code is made for: its level, and how many numbers it processes at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numba
 
-# What x86-64 processors of a level can do, by LLVM's names, besides what those of the level before can.
+# The features, by LLVM's names, that each level of x86-64 processors has in addition to the level before.
 X86_LEVELS = {
     "x86-64-v2": ("cx16", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"),
     "x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"),
@@ -32,7 +32,7 @@ def levels() -> tuple[str, ...]:
 
 
 def lanes() -> int:
-    """How many float64 one vector register holds, of the processor that numba compiles for: 8 with AVX-512, else 4."""
+    """How many float64 a vector register of the processor that numba compiles for holds: 8 with AVX-512, else 4."""
     config: Any = numba.config
     if config.CPU_NAME is None:
         return 8 if "x86-64-v4" in levels() else 4

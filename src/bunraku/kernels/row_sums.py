@@ -1,7 +1,7 @@
-"""Sums over rows of numbers, eight at a time (see `blocks`).
+"""Weighted sums of the rows of a matrix, eight columns at a time (see `blocks`).
 
-Columns lie in eights: number q of row t is V[q // 8, t, q % 8], so that all rows of eight columns are near each other, at distances
-that the compiler knows.
+The matrix is stored in blocks of eight columns: entry (t, q) is V[q // 8, t, q % 8]. So all rows of a block are close together in
+memory, at offsets that the compiler knows.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ NOTHING = ir.Constant(EIGHT, ir.Undefined)
 
 @woven
 def put_column(V, q, row, a):
-    """Six numbers of column q, from `row` on."""
+    """Writes the six numbers a into column q, from `row` on."""
     b, c = q >> 3, q & 7
     V[b, row, c], V[b, row + 1, c], V[b, row + 2, c] = a[0], a[1], a[2]
     V[b, row + 3, c], V[b, row + 4, c], V[b, row + 5, c] = a[3], a[4], a[5]
 
 
 class _Vectors:
-    """Loads, stores and sums of eights, at addresses that are numbers."""
+    """Builds LLVM code that loads, stores and adds vectors of eight numbers; addresses are integers."""
 
     def __init__(self, context: Any, builder: Any) -> None:
         self.context, self.builder = context, builder
 
     def start(self, kind: Any, value: Any, *index: Any) -> Any:
-        """The address of an array, or of a member of its first dimensions."""
+        """The address of an array, or of its part at `index`."""
         array = self.context.make_array(kind)(self.context, self.builder, value)
         at = self.builder.ptrtoint(array.data, WORD)
         for k, i in enumerate(index):
@@ -52,7 +52,7 @@ class _Vectors:
         self.builder.store(value, self._pointer(at, offset, EIGHT), align=8)
 
     def everywhere(self, number: Any) -> Any:
-        """Eight times the same number."""
+        """A vector of eight equal numbers."""
         index = ir.IntType(32)
         one = self.builder.insert_element(NOTHING, number, ir.Constant(index, 0))
         return self.builder.shuffle_vector(one, NOTHING, ir.Constant(ir.VectorType(index, WIDE), [0] * WIDE))
@@ -67,12 +67,12 @@ class _Vectors:
         return self.builder.fmul(a, b, flags=("contract",))
 
     def sum(self, parts: list[Any], few: int) -> Any:
-        """By a few at a time, side by side: each sum waits for itself."""
+        """The sum of the parts, by independent sums of `few` each: one long sum would wait for each addition."""
         sums = [reduce(self.add, parts[first : first + few]) for first in range(0, len(parts), few)]
         return sums[0] if len(sums) == 1 else self.sum(sums, 2)
 
     def eights(self, last: Any) -> Any:
-        """A loop over the columns before `last`, by eights."""
+        """A loop over the columns before `last`, in steps of eight."""
         return cgutils.for_range_slice(self.builder, ir.Constant(WORD, 0), last, ir.Constant(WORD, WIDE), WORD)
 
 
@@ -106,13 +106,14 @@ row_sum: Any = _row_sum if INTERPRETED else intrinsic(_row_sum_compiled)
 
 
 # -- pairs of joints -------------------------------------------------------------------------------------------------
-# Rows of V: S, T, then their tangents; numbers in a row of f: F, G, γ, then their tangents.
+# S, T, F, G, γ and ω as in `dynamics.lagrangian`; a tangent is a derivative along a direction.
+# Rows of V: S, T, then their tangents; entries in a row of f: F, G, γ, then their tangents.
 
 F, G, GAMMA, TANGENT, NUMBERS = 0, 6, 12, 16, 32
 
 
 def _products(tangent: bool) -> tuple[tuple[tuple[int, int], ...], ...]:
-    """(number of f, row of V) in T·G + ω·γ, S·F, T·F, S·G, or in their tangents."""
+    """The pairs (entry of f, row of V) whose products sum to T·G + ω·γ, S·F, T·F, S·G, or to their tangents."""
     qq = [(G + k, 6 + k) for k in range(6)] + [(GAMMA + k, k) for k in range(3)]
     vv, qv, vq = ([(f + k, row + k) for k in range(6)] for f, row in ((F, 0), (F, 6), (G, 0)))
     if not tangent:
@@ -180,7 +181,7 @@ def _fold_block(H, x, y):
 
 
 def _transposed(v: _Vectors, rows: list[Any]) -> list[Any]:
-    """Of eight eights: swaps blocks of 1, 2, then 4."""
+    """The transpose of eight rows of eight: swaps blocks of size 1, 2, then 4."""
     for s in (1, 2, 4):
         for i in range(WIDE):
             if i & s:

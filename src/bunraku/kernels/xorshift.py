@@ -1,4 +1,4 @@
-"""Random numbers inside kernels: xorshift, with its state in an array, so that a search may stop and go on."""
+"""Random numbers inside kernels: xorshift, with its state in an array, so that a search can be interrupted and resumed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from bunraku.kernels.compile import inline
 
 
 def dice(seed: int, *, stream: int = 0) -> NDArray[np.uint64]:
-    """The state for a `seed`; a `stream` of one seed knows nothing of another."""
+    """The initial state for a `seed`; different `stream`s of one seed are independent."""
     whole(seed)
     return np.array(np.random.SeedSequence((seed, stream)).generate_state(1, np.uint64) | np.uint64(1))
 
 
 def whole(seed: int) -> int:
-    """The seed, if it is one."""
+    """The seed; raises BunrakuError if it is not a whole number of zero or more."""
     if seed < 0 or seed != int(seed):
         raise BunrakuError(f"a seed of {seed}\n  advice: give a whole number, zero or more")
     return int(seed)
@@ -26,7 +26,7 @@ def whole(seed: int) -> int:
 
 @inline
 def uniform(state):
-    """From 0 up to 1."""
+    """A random number from 0 (included) to 1 (excluded)."""
     x = state[0]
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
@@ -37,11 +37,11 @@ def uniform(state):
 
 @inline
 def below(state, n):
-    """A whole number from 0 to n − 1."""
+    """A random whole number from 0 to n − 1."""
     return min(int(uniform(state) * n), n - 1)
 
 
 @inline
 def normal(state):
-    """Of mean 0 and deviation 1."""
+    """A normally distributed random number with mean 0 and standard deviation 1."""
     return math.sqrt(-2.0 * math.log(1.0 - uniform(state))) * math.cos(2.0 * math.pi * uniform(state))

@@ -22,7 +22,7 @@ def between(figure: Figure, a: Array, b: Array, s: Array) -> Array:
     for turn in turns(figure):
         start, end = turn.quaternion(a[inside]), turn.quaternion(b[inside])
         R = so3.matrix(so3.slerp(start, end, s[inside]))
-        # The branch nearest to the straight line continues the samples on both sides.
+        # Of the equivalent triples of angles, the one nearest to linear interpolation continues the samples on both sides.
         q[np.ix_(inside, turn.columns)] = turn.angles(R, q[np.ix_(inside, turn.columns)])
     return q
 
@@ -61,7 +61,7 @@ def blended(a: Track, b: Track, s: Array, s_dt: Array) -> Track:
 
 
 def unwrapped(track: Track) -> Track:
-    """The `track` without jumps by whole turns, which files leave behind; rotations with limits stay within them."""
+    """The `track` without jumps by whole turns, as some files contain; rotations with limits stay within them."""
     q = np.array(track.q)
     turning = [(k, v) for k, v in enumerate(track.figure.variables) if v.motion == "rotate"]
     endless = [k for k, v in turning if np.isinf([v.lower, v.upper]).all()]

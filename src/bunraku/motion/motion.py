@@ -65,10 +65,10 @@ class Motion:
     ) -> Motion:  # fmt: skip
         """The motion of one figure.
 
-        figure: who moves
+        figure: the figure that moves
         t: times [s], (T,)
         q: configurations [rad, m], (T, n_q)
-        v: speeds of the variables [rad/s, m/s], (T, n_q)
+        v: velocities of the variables [rad/s, m/s], (T, n_q)
         tension: of strings, then wires [N], (T, strings + wires)
         contact: normal forces [N], (T, contacts)
         gap: distance − length of strings, then wires [m], (T, strings + wires)
@@ -125,7 +125,7 @@ class Motion:
 
     @property
     def v(self) -> Array | None:
-        """Its speeds [rad/s, m/s], (T, n_q)."""
+        """Its velocities [rad/s, m/s], (T, n_q)."""
         return self.only.v
 
     @property
@@ -145,7 +145,7 @@ class Motion:
 
     @property
     def energy(self) -> Array | None:
-        """Kinetic and potential [J], (T, 2)."""
+        """Its kinetic and potential energy [J], (T, 2)."""
         return self.only.energy
 
     def column(self, variable: str) -> Array:
@@ -163,7 +163,7 @@ class Motion:
         return continuous(known[joint].quaternion(self.q))
 
     def sample(self, t: ArrayLike) -> Array:
-        """q at one time `t` [s] (n_q,) or at several (k, n_q); before its start and after its end the motion does not move."""
+        """q at one time `t` [s] (n_q,) or at several (k, n_q); constant before the first sample and after the last."""
         times = frozen(t, "t")
         q = sampled(self.only, self.t, np.atleast_1d(times)).q
         return q[0] if times.ndim == 0 else q
@@ -208,9 +208,9 @@ class Motion:
         return self.replace(t=self.t + by, marks=tuple(replace(mark, t=mark.t + by) for mark in self.marks))
 
     def retime(self, to: float | Callable[[Array], ArrayLike]) -> Motion:
-        """The motion faster by a factor (`to`), or with each time t moved to to(t), which must increase.
+        """The motion `to` times as fast, or with each time t replaced by to(t), which must increase.
 
-        Speeds change along. Tensions, contact forces and energies are left out: they are different at another speed.
+        Velocities are scaled. Tensions, contact forces and energies are left out, since they are different at another speed.
         """
         if callable(to):
             new = frozen(to(self.t), "the new times")
@@ -232,7 +232,7 @@ class Motion:
         """The mirror image, left for right.
 
         axis: normal of the mirror, x, y or z; by default the first for which the figure is symmetric
-        tolerance: how far joints may be off the mirror image of their partners [m]; people are not symmetric
+        tolerance: how far joints may be from the mirror image of their partners [m]; real people are not exactly symmetric
 
         Raises MotionError if the figure is not symmetric.
         """
@@ -240,14 +240,15 @@ class Motion:
         return self.replace(tracks=tuple(mirrored))
 
     def unwrap(self) -> Motion:
-        """The motion without jumps by whole turns, which files leave behind."""
+        """The motion without jumps by whole turns, as some files contain."""
         return self.replace(tracks=tuple(unwrapped(track) for track in self.tracks))
 
     def join(self, other: Motion, *, blend: float = 0.0) -> Motion:
-        """This motion and then the `other`, moved in time.
+        """This motion followed by the `other`, shifted in time.
 
-        Without a blend, the other's first sample comes one of its steps after our last, or is our last where both are the
-        same. With one, our last `blend` seconds fade into the other's first. Raises MotionError if the figures differ.
+        Without a blend, the other's first sample comes one of its time steps after this motion's last; if both are equal, they
+        become one. With a blend, this motion's last `blend` seconds fade into the other's first. Raises MotionError if the
+        figures differ.
         """
         if [(x.name, x.figure) for x in self.tracks] != [(x.name, x.figure) for x in other.tracks]:
             raise MotionError(
@@ -256,7 +257,7 @@ class Motion:
             )
         longest = min(self.duration, other.duration)
         if not 0.0 <= blend <= longest:
-            raise MotionError(f"cannot blend over {blend} s", advice=f"give 0 to {longest:.3g} s, which both motions last")
+            raise MotionError(f"cannot blend over {blend} s", advice=f"give 0 to {longest:.3g} s, the length of the shorter motion")
         parts = self.t, self.tracks, other.t, other.tracks
         seam = faded(*parts, blend) if blend else appended(*parts)
         return Motion(seam.t, seam.tracks, (*self.marks, *other.shift(seam.shift).marks))
@@ -280,7 +281,7 @@ class Motion:
 
 
 def together(*motions: Motion) -> Motion:
-    """Several `motions` as one, at the times of the first, as long as all last; raises MotionError if they share no time."""
+    """Several `motions` as one, at those times of the first that all of them cover; raises MotionError if there are none."""
     start, end = max(m.t[0] for m in motions), min(m.t[-1] for m in motions)
     t = motions[0].t[(motions[0].t >= start) & (motions[0].t <= end)]
     if not len(t):

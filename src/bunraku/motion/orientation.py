@@ -1,4 +1,4 @@
-"""Three rotations about one point, as one orientation."""
+"""Three rotations about one point, treated as one orientation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 class Turn:
     """Three variables that turn about orthogonal axes through one point, one after the other.
 
-    Every such order of axes is z, y, x in other coordinates: R = C Rz(a) Ry(b) Rx(± c) Cᵀ with a constant C.
+    Every such order of axes is z, y, x in other coordinates: the angles a, b, c give R = C Rz(a) Ry(b) Rx(± c) Cᵀ, C constant.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Turn:
         return out
 
     def angles(self, R: ArrayLike, near: ArrayLike) -> Array:
-        """The angles (…, 3) [rad] that give the rotations `R` (…, 3, 3): of all that do, those nearest to `near`."""
+        """The angles (…, 3) [rad] that give the rotations `R` (…, 3, 3); of all solutions, those nearest to `near`."""
         zyx = so3.angles_zyx(self.C.T @ np.asarray(R, float) @ self.C)
         flip = np.array([1.0, 1.0, self.sign])
         return np.asarray(_nearest(zyx, np.asarray(near, float) * flip) * flip)
@@ -120,7 +120,7 @@ def _turn(figure: Figure, frames: tuple[Frame, ...]) -> Turn:
 
 
 def _wrap(angle: Array) -> Array:
-    """To (−π, π]."""
+    """The angle, shifted by whole turns to between −π and π."""
     return np.asarray(angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi)))
 
 

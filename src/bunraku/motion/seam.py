@@ -1,4 +1,4 @@
-"""Joins of two motions."""
+"""Joins two motions into one, with or without a blend."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Tracks = tuple[Track, ...]
 
 @dataclass(frozen=True, eq=False)
 class Seam:
-    """Both motions as one; the second was moved in time by `shift`."""
+    """Both motions as one; the second was shifted in time by `shift` [s]."""
 
     t: Array
     tracks: Tracks
@@ -27,8 +27,8 @@ class Seam:
 
 
 def appended(t_a: Array, a: Tracks, t_b: Array, b: Tracks) -> Seam:
-    """Tracks `a` with the times `t_a`, then tracks `b` with `t_b` [s]: b starts one of its steps after a's last sample, or with it
-    where both are the same. Raises MotionError for two single samples that differ.
+    """Tracks `a` with the times `t_a`, then tracks `b` with `t_b` [s]: b starts one of its time steps after a's last sample, or at
+    that sample if it is equal to b's first. Raises MotionError for two single samples that differ.
     """
     pairs = tuple(zip(a, b, strict=True))
     if all(np.array_equal(x.q[-1], y.q[0]) for x, y in pairs):

@@ -1,7 +1,7 @@
 """Left and right: which variables a mirror exchanges, and with which signs.
 
-At q = 0 every joint is a screw ξ, and a frame is exp(ξ₁q₁) exp(ξ₂q₂) … X₀. A reflection S turns exp(ξq) into
-exp(SξS q), so a figure whose screws come in mirrored pairs is mirrored by exchanging each pair.
+With ξ the screw of a joint at q = 0, the pose of a frame is exp(ξ₁q₁) exp(ξ₂q₂) … X₀. A reflection S turns exp(ξq) into
+exp(SξS q), so a figure whose screws come in mirrored pairs is mirrored by exchanging the variables of each pair.
 """
 
 from __future__ import annotations
@@ -111,11 +111,11 @@ class _Screw:
     point: Array
     direction: Array
     before: str
-    """The variable that it hangs on."""
+    """The next variable above it in the tree; empty at the root."""
 
 
 def _screws(figure: Figure) -> dict[str, _Screw]:
-    """Of every variable of the tree at q = 0, in the world."""
+    """The screw of every variable of the tree at q = 0, in the world."""
     X_W = plain_kinematics.poses(figure.frames, dict.fromkeys(figure.names, 0.0))
     carrier = {WORLD: ""}
     out = {}
@@ -137,7 +137,7 @@ def _sign(name: str, a: _Screw, other: str, b: _Screw, S: Array, tolerance: floa
     same = a.motion == b.motion and a.pitch == -b.pitch
     off = S * a.point - b.point
     if b.motion == "translate":
-        off = np.zeros(3)  # the place of a slide does not matter
+        off = np.zeros(3)  # the position of a sliding axis does not matter
     else:
         off = off - (off @ b.direction) * b.direction
     tilt = float(np.linalg.norm(S * a.direction - along * b.direction))
@@ -147,7 +147,7 @@ def _sign(name: str, a: _Screw, other: str, b: _Screw, S: Array, tolerance: floa
 
 
 def _rope_pairs(figure: Figure, S: Array, tolerance: float) -> dict[str, str]:
-    """Each string's (or wire's) partner: by name, or else the one that runs where its mirror image does."""
+    """Each string's (or wire's) partner: by name, or else the one whose path is its mirror image."""
     X_W = plain_kinematics.poses(figure.frames, dict.fromkeys(figure.names, 0.0))
     ropes = (*figure.strings, *figure.wires)
     paths = {rope.name: np.array([plain_kinematics.point(X_W, at) for at in rope.path]) for rope in ropes}

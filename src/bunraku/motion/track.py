@@ -12,7 +12,7 @@ from bunraku.figure.figure import Figure
 
 Array = NDArray[np.float64]
 FORCE_FIELDS = ("tension", "contact", "energy")
-"""Fields that belong to the physics of one motion: at another speed they are different."""
+"""Fields that physics determines: they are different when the same path is followed at another speed."""
 OPTIONAL_FIELDS = ("v", "gap", *FORCE_FIELDS)
 """Fields of a track that may be None."""
 
@@ -32,9 +32,9 @@ class Track:
     gap: Array | None = None
     """Distance − length of the figure's strings, then of its wires [m]."""
     energy: Array | None = None
-    """Kinetic and potential [J]."""
+    """Kinetic and potential energy [J]."""
     name: str = ""
-    """The figure's name, where none is given."""
+    """By default the figure's name."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.figure.name)

@@ -1,4 +1,4 @@
-"""Cameras."""
+"""Camera: where a picture is taken from."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Camera:
         back = back / np.linalg.norm(back)
         right = np.cross(self.up, back)
         size = float(np.linalg.norm(right))
-        right = np.array([0.0, 1.0, 0.0]) if size < 1e-9 else right / size  # straight up or down
+        right = np.array([0.0, 1.0, 0.0]) if size < 1e-9 else right / size  # it looks straight up or down
         return np.array([right, np.cross(back, right), back])
 
     @staticmethod
@@ -55,7 +55,7 @@ class Camera:
         back = np.array([level * math.cos(azimuth), level * math.sin(azimuth), math.sin(elevation)])
         axes = Camera(tuple(back), (0.0, 0.0, 0.0)).axes
         seen = points @ axes.T
-        # Each side of the view is a plane that all points lie within: the eye is where the tightest ones meet.
+        # The view is bounded by four planes, and all points must be inside of them: the eye is where the tightest planes meet.
         x, y, z = seen.T
         tall = math.tan(field / 2) / margin
         wide = aspect * tall

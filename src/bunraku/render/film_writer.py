@@ -1,4 +1,4 @@
-"""A film, picture by picture, through the program ffmpeg."""
+"""Writes a film, picture by picture, with the program ffmpeg."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bunraku.cleanup import at_end
 
 
 class FilmWriter:
-    """Takes pictures and writes an H.264 film. What ffmpeg prints is kept for the error, never shown by itself."""
+    """Takes pictures and writes an H.264 film. The output of ffmpeg is kept for error messages and otherwise not shown."""
 
     def __init__(self, path: Path, size: tuple[int, int], fps: float) -> None:
         """Writes to `path` with pictures of this `size` (width, height) [pixels], both even, and `fps` of them a second."""
@@ -41,12 +41,12 @@ class FilmWriter:
         self._said.extend(cast("BinaryIO", self._process.stderr))
 
     def add(self, pixels: NDArray[np.uint8]) -> None:
-        """Adds a picture (`pixels`, (height, width, 3)); raises OSError where ffmpeg has given up."""
+        """Adds a picture (`pixels`, (height, width, 3)); raises OSError if ffmpeg has stopped."""
         cast("BinaryIO", self._process.stdin).write(np.ascontiguousarray(pixels).data)
 
     def close(self) -> None:
-        """Ends the film; raises OSError, with the reason, where it is not whole."""
-        with suppress(OSError):  # where it has given up, its status says so
+        """Ends the film; raises OSError, with the reason, if it is not complete."""
+        with suppress(OSError):  # if ffmpeg has stopped, its exit status tells
             cast("BinaryIO", self._process.stdin).close()
         status = self._process.wait()
         self._ended()
@@ -56,7 +56,7 @@ class FilmWriter:
             raise OSError(None, _reason(b"".join(self._said).decode("utf-8", "replace")))
 
     def abandon(self) -> None:
-        """Ends ffmpeg where nobody wants the film any more."""
+        """Stops ffmpeg without finishing the film."""
         if self._process.poll() is None:
             self._process.kill()
         for stream in (self._process.stdin, self._process.stderr):
@@ -67,7 +67,7 @@ class FilmWriter:
 
 
 def _reason(said: str) -> str:
-    """What ffmpeg said, in one line."""
+    """The last error message of ffmpeg, in one line."""
     if "No space left on device" in said:
         return "No space left on device"
     if "File too large" in said:
@@ -77,7 +77,7 @@ def _reason(said: str) -> str:
 
 
 def _whole(path: Path) -> bool:
-    """Whether the boxes of an MP4 file fill it, and those with the index and the pictures are among them."""
+    """Whether an MP4 file is complete: its parts ("boxes") fill it, and include the index (moov) and the pictures (mdat)."""
     found, at = set(), 0
     try:
         size = path.stat().st_size
@@ -88,7 +88,7 @@ def _whole(path: Path) -> bool:
                 if len(head) < 8:
                     return False
                 length = int.from_bytes(head[:4], "big")
-                if length == 1:  # a longer length stands behind the name
+                if length == 1:  # a 64-bit length follows the name
                     length = int.from_bytes(head[8:], "big")
                 if length < 8:
                     return False

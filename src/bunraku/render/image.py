@@ -37,26 +37,26 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Look:
-    """Light and colours of a picture. Colours are those of a screen, 0 to 1."""
+    """Light and colours of a picture. Colours are values of a screen (not linear light), 0 to 1."""
 
     sky: Color = (0.60, 0.68, 0.76)
-    """High above."""
+    """Background at the top of the picture."""
     horizon: Color = (0.93, 0.93, 0.92)
-    """Far away, where the floor fades."""
+    """Background at the bottom, into which the floor fades."""
     floor: Color = (0.86, 0.84, 0.80)
-    """Near."""
+    """The floor near the figures."""
     sun: Color = (1.0, 0.96, 0.88)
     """Light from one direction, which casts shadows."""
     ambient: Color = (0.42, 0.45, 0.50)
     """Light from all sides."""
     sun_samples: int = 768
-    """Samples across the sun's view: how sharp shadows are."""
+    """Samples across the sun's view; more make shadows sharper."""
     floor_samples: int = 256
     """Samples across the soft shadow on the floor."""
 
 
 def outline(figure: Figure, frames: Array) -> Array:
-    """Points (n, 3) [m] whose hull holds the whole `figure`, strings included, with frames X_WF at `frames` (n, 4, 4)."""
+    """Points (n, 3) [m] whose hull contains the whole `figure`, strings included, when its frames X_WF are `frames` (n, 4, 4)."""
     solids = heap(shapes_of(figure.shapes))
     X_WS = carriers(figure, frames) @ solids.places
     bare = [] if len(solids.boxes) else [frames[:, :3, 3]]
@@ -64,14 +64,14 @@ def outline(figure: Figure, frames: Array) -> Array:
 
 
 def _around(scene: Scene | None) -> Array:
-    """Corners of all obstacles that are not infinite: what a camera should see where there is no figure."""
+    """Corners of all obstacles except infinite planes: what the camera should see where there is no figure."""
     solids = heap(tuple(solid for solid in obstacles_of(scene) if not isinstance(solid.geometry, Plane)) if scene else ())
     return corners(solids.boxes, solids.places) if len(solids.boxes) else np.zeros((1, 3))
 
 
 @functools.lru_cache(maxsize=64)
 def _lowest(figure: Figure) -> float:
-    """Height of a floor that the figure does not swing through: a figure that hangs from the world is lowest at zero."""
+    """Height of a floor that the figure does not swing through; a figure that hangs is lowest with all its angles at zero."""
     lowest = outline(figure, pose(figure, figure.start).frames)[:, 2].min(initial=0.0)
     if not any(joint.kind == "free" for joint in figure.groups):
         swings = [v.name for v in figure.variables if v.motion == "rotate" and not v.kinematic]
@@ -89,11 +89,11 @@ def image(
 
     figures: one, or several
     frames: poses X_WF (n, 4, 4) of each figure; those of its start by default
-    scene: what is around; by default a floor under the figures
+    scene: obstacles and floor; by default a floor under the figures
     camera: by default one that sees everything
     size: width and height [pixels]
     strings: what to draw instead of the figures' own strings and wires
-    samples: samples² samples for each pixel smooth the edges
+    samples: each pixel is the mean of samples² samples, which smooths edges
     look: light and colours
 
     Raises BunrakuError if the frames do not fit the figures, NotFinite if they are not finite.
@@ -116,7 +116,7 @@ def image(
     if camera is None:
         points = np.concatenate([outline(f, X) for f, X in zip(several, stands, strict=True)] or [_around(scene)])
         wide, tall = np.ptp(points[:, :2], 0).max(), np.ptp(points[:, 2])
-        elevation = min(max(0.12 * wide / max(tall, 1e-9), 0.2), 0.6)  # flat things are seen from higher up
+        elevation = min(max(0.12 * wide / max(tall, 1e-9), 0.2), 0.6)  # flat figures are seen from higher up
         camera = Camera.around(points, elevation=float(elevation), aspect=width / height)
     return _picture(several, stands, scene, camera, (width, height), drawn, samples, look)
 
@@ -165,12 +165,12 @@ def _picture(
 
 @functools.cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """Threads that light bands of the picture at the same time; kernels release the interpreter."""
+    """Threads that shade bands of the picture at the same time; kernels release Python's global lock."""
     return ThreadPoolExecutor(min(4, os.cpu_count() or 1), thread_name_prefix="bunraku-picture")
 
 
 def _at_once(*jobs: Callable[[], Made]) -> list[Made]:
-    pool = _pool(os.getpid())  # a forked process has no threads of its parent's
+    pool = _pool(os.getpid())  # a forked process does not inherit the threads of its parent
     return [future.result() for future in [pool.submit(job) for job in jobs]]
 
 
@@ -192,7 +192,7 @@ def _covered(
 
 
 def _sun(camera: Camera, points: Array, samples: int) -> Array:
-    """The sun stands high behind the left shoulder of the eye."""
+    """The view from the sun, which is high behind the camera, to its left."""
     right, _, back = camera.axes
     toward = np.array([back[0], back[1], 0.0])
     toward = toward / max(float(np.linalg.norm(toward)), 1e-9) - 0.6 * right + np.array([0.0, 0.0, 1.1])
@@ -203,7 +203,7 @@ def _sun(camera: Camera, points: Array, samples: int) -> Array:
 
 
 def _ground(figures: tuple[Figure, ...], scene: Scene | None, camera: Camera, points: Array) -> Array:
-    """Height, centre, fading radius, spacing of the grid, and whether there is a floor."""
+    """The floor: its height, centre, fading radius, spacing of its grid, and whether there is one."""
     height: float | None = scene.floor if scene is not None else min((_lowest(f) for f in figures), default=0.0)
     if scene is None and height is not None and height > -0.02:
         height = 0.0
@@ -215,7 +215,7 @@ def _ground(figures: tuple[Figure, ...], scene: Scene | None, camera: Camera, po
 
 
 def _pieces(drawn: Sequence[Strand], view: Array, height: int) -> tuple[Array, Array, Array]:
-    """Straight pieces on the screen with their colours and widths [pixels]."""
+    """Strings as straight pieces on the screen, with their colours and widths [pixels]."""
     pulls = [s.tension for s in drawn if s.tension is not None]
     most = max(max(pulls, default=0.0), 1e-9)
     ends, colors, widths = [], [], []

@@ -1,7 +1,7 @@
-"""Kernels of light: the sun, its shadows, the light from all around, and the floor.
+"""Shading kernels: sunlight, shadows, ambient light, and the floor.
 
-Visibility comes first and notes for every sample which triangle is nearest; light then falls on each triangle of a
-pixel once, whatever the number of samples it fills there.
+Visibility is known before: `raster.cover` finds the nearest triangle of every sample. Each triangle in a pixel is then shaded
+once, however many samples of that pixel it fills.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 
 @inline
 def _between(image: Single, x: float, y: float) -> float:
-    """The value between samples; nothing outside."""
+    """Bilinear interpolation in an image; 0 outside of it."""
     if x < 0.5 or y < 0.5 or x >= image.shape[1] - 0.5 or y >= image.shape[0] - 0.5:
         return 0.0
     x -= 0.5
@@ -36,7 +36,7 @@ def _between(image: Single, x: float, y: float) -> float:
 
 @inline
 def _sunlit(depths: Single, u: float, v: float, w: float) -> float:
-    """Share of the sun that reaches a point of a figure: comparisons with the nine samples round it, blended."""
+    """Fraction of the sunlight that reaches a point: compares its depth w with 3 × 3 samples of the sun's depth image."""
     j, i = math.floor(u - 0.5), math.floor(v - 0.5)
     if i < 1 or j < 1 or i + 2 >= depths.shape[0] or j + 2 >= depths.shape[1]:
         return 1.0
@@ -53,13 +53,13 @@ def _sunlit(depths: Single, u: float, v: float, w: float) -> float:
 
 @inline
 def _line(value: float, width: float) -> float:
-    """How much of a pixel of this width a thin line at every whole number fills."""
+    """Which fraction of a pixel, `width` wide, is filled by the lines of a grid: one thin line at every whole number."""
     off = abs(value - math.floor(value + 0.5))
     fill = min(max((0.006 + width - off) / width, 0.0), 1.0)
     return fill * min(1.0, 0.012 / width)
 
 
-# The sun's view as an affine map: (u, v, depth) of a point. Tuples stay in registers; rows of arrays would not.
+# (u, v, depth) of a point in the sun's view, an affine map. A tuple stays in registers; rows of an array would not.
 @inline
 def _seen(map_: tuple[float, ...], x: float, y: float, z: float) -> tuple[float, float, float]:
     return (
@@ -86,10 +86,10 @@ def lit(
     colors: Array, view: Array, sun: Array, depths: Single, mask: Single, ground: Array, sky: Array, samples: int,
     first: int, last: int, image: Single,
 ) -> None:  # fmt: skip
-    """Rows first … last−1 of the picture, in linear light: figures, floor with shadow, background.
+    """Shades rows first … last−1 of the picture, in linear light: figures, floor with shadow, background.
 
     `ground`: height, centre x, centre y, fading radius, grid spacing, whether there is one. `sky`: colours of the
-    background high and low, of the floor, of the sun and of the light from all around.
+    background at the top and the bottom, of the floor, of the sun and of the ambient light.
     """
     width = image.shape[1]
     shade, toward, bias = _affine(sun), row3(sun, 3), 1.5 / abs(sun[4, 0])
@@ -108,7 +108,7 @@ def lit(
         for px in range(width):
             x = (px + 0.5) * samples
             ray = axpy3((x - cx) / focal, right, row)
-            sunk = -0.998 * ray[2] / above if above > 0.0 else 0.0  # what is less close lies under the floor
+            sunk = -0.998 * ray[2] / above if above > 0.0 else 0.0  # a sample less close than this lies under the floor
             kinds = 0
             for sy in range(py * samples, py * samples + samples):
                 for sx in range(px * samples, px * samples + samples):
@@ -139,13 +139,13 @@ def lit(
 def _surface(  # type: ignore[no-untyped-def]
     x, y, a, b, c, screen, points, directions, color, eye, shade, toward, depths, bias, bright, ambient
 ):
-    """Colour of a triangle at a place of the screen."""
+    """Colour of the triangle a, b, c at (x, y) on the screen."""
     xa, ya, xb, yb, xc, yc = screen[a, 0], screen[a, 1], screen[b, 0], screen[b, 1], screen[c, 0], screen[c, 1]
     area = (xc - xa) * (yb - ya) - (xb - xa) * (yc - ya)
     dx, dy = x - xa, y - ya
     wb = min(max((dy * (xc - xa) - dx * (yc - ya)) / area, 0.0), 1.0)
     wc = min(max((dx * (yb - ya) - dy * (xb - xa)) / area, 0.0), 1.0)
-    # Weights linear in the world, not on the screen.
+    # Perspective: weights are linear in the world, not on the screen.
     wa, wb, wc = max(1.0 - wb - wc, 0.0) * screen[a, 2], wb * screen[b, 2], wc * screen[c, 2]
     total = wa + wb + wc
     wa, wb, wc = wa / total, wb / total, wc / total

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
-# Colours of curves, distinguishable to most eyes, and in grey.
+# Colours of curves that most people can tell apart, also when printed in grey.
 CURVE_COLORS = ("#3b6ea5", "#c8553d", "#4f8a5b", "#8f5ea3", "#b58a2b", "#3a9a9a", "#a34a68", "#6b6b6b")
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 PLOT_STYLE: Any = {
@@ -39,7 +39,7 @@ class Line:
     unit: str
     values: Array
     kind: str = ""
-    """The word that asks for it: tension, contact, gap, energy, or v for a speed; none for a variable."""
+    """The word that selects it: tension, contact, gap, energy, or v for a velocity; empty for a variable."""
     label: str = ""
     """The name in the legend, without the kind."""
 
@@ -60,7 +60,7 @@ def plot(
     Raises UnknownName for a curve that does not exist, FileError if the file cannot be written.
     """
     if Path(path).suffix.lower() not in PLOT_SUFFIXES:
-        raise FileError("not a file for a picture", path=str(path), advice=f"end the name in {', '.join(PLOT_SUFFIXES)}")
+        raise FileError("not a picture file", path=str(path), advice=f"end the name in {', '.join(PLOT_SUFFIXES)}")
     panels: dict[str, list[Line]] = {}
     for line in lines(motion, what, series or {}):
         panels.setdefault(line.unit, []).append(line)
@@ -90,7 +90,7 @@ def require_curves(figure: Figure, what: Iterable[str]) -> None:
 
 
 def _wished(line: Line, wish: str) -> bool:
-    """Whether a wish means this line. A star alone means the variables; speeds and forces are asked for by their word."""
+    """Whether `wish` selects this line. A pattern without a colon selects variables; other curves are selected by their kind."""
     if line.kind and (wish == line.kind or ":" not in wish):
         return wish == line.kind
     return fnmatchcase(line.name, wish)

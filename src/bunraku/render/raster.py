@@ -1,4 +1,4 @@
-"""Kernels that draw: which triangle is nearest at every sample of the screen, strings, and the finished bytes."""
+"""Drawing kernels: the nearest triangle at every sample of the screen, strings, and the bytes of the finished picture."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 
 @kernel
 def placed(vertices: Array, normals: Array, owner: Ints, X_WS: Array, points: Array, directions: Array) -> None:
-    """Vertices and normals of shapes carried into the world."""
+    """Vertices and normals of shapes, transformed into the world."""
     for i in range(len(vertices)):
         X = X_WS[owner[i]]
         for a in range(3):
@@ -30,10 +30,10 @@ def placed(vertices: Array, normals: Array, owner: Ints, X_WS: Array, points: Ar
 
 @kernel
 def projected(points: Array, view: Array, screen: Array) -> None:
-    """Screen places x, y and closeness of points: 1/depth seen by an eye, −depth seen by the sun.
+    """Screen coordinates x, y and closeness of points; closeness is 1/depth for a camera, −depth for the sun.
 
     `view` holds the eye, the axes right, up, back, then focal length, half width and half height in samples;
-    a focal length below zero means parallel rays with that many samples a metre.
+    a focal length below zero means parallel rays, and that many samples per metre.
     """
     f, cx, cy = view[4, 0], view[4, 1], view[4, 2]
     for i in range(len(points)):
@@ -53,7 +53,7 @@ def projected(points: Array, view: Array, screen: Array) -> None:
 
 @kernel
 def cover(screen: Array, faces: Ints, parallel: bool, closeness: Single, nearest: NDArray[np.int32]) -> None:
-    """For every sample the closest triangle that faces the eye."""
+    """Finds for every sample the closest triangle that faces the camera."""
     height, width = closeness.shape
     for t in range(len(faces)):
         a, b, c = faces[t, 0], faces[t, 1], faces[t, 2]
@@ -89,7 +89,7 @@ def cover(screen: Array, faces: Ints, parallel: bool, closeness: Single, nearest
 
 @inline
 def _span(first: float, last: float, weight: float, slope: float) -> tuple[float, float]:
-    """The part of [first, last] where weight + slope · x ≥ 0, a hair wider so that neighbours leave no crack."""
+    """The part of [first, last] where weight + slope · x ≥ 0, slightly wider so that adjacent triangles leave no gap."""
     if slope > 1e-12:
         return max(first, -weight / slope - 1e-9), last
     if slope < -1e-12:
@@ -99,10 +99,10 @@ def _span(first: float, last: float, weight: float, slope: float) -> tuple[float
 
 @kernel
 def blurred(closeness: Single, sun: Array, floor: float, radius: int, mask: Single, scratch: Single) -> None:
-    """How much of the sun's view is covered by what is above the floor, coarser and smoothed by three running means."""
+    """The shadow on the floor: the covered fraction of each coarse cell of the sun's view, smoothed by three moving averages."""
     height, width = mask.shape
     step = closeness.shape[0] // height
-    # Height above the floor is linear in the place and the closeness; where nothing is, closeness is −∞.
+    # The height above the floor is linear in screen coordinates and closeness; closeness is −∞ where nothing is.
     zx, zy, zw = -sun[1, 2] / sun[4, 0], sun[2, 2] / sun[4, 0], sun[3, 2]
     z0 = sun[0, 2] - floor - zx * sun[4, 1] - zy * sun[4, 2] - 1e-3
     for y in range(height):
@@ -125,7 +125,7 @@ def blurred(closeness: Single, sun: Array, floor: float, radius: int, mask: Sing
                 if x >= 0:
                     scratch[y, x] = sum_ * share
         total[:] = 0.0
-        for y in range(-radius, height):  # whole rows at a time: columns would jump through memory
+        for y in range(-radius, height):  # whole rows at a time, which are contiguous in memory
             if y + radius < height:
                 for x in range(width):
                     total[x] += scratch[y + radius, x]
@@ -139,7 +139,7 @@ def blurred(closeness: Single, sun: Array, floor: float, radius: int, mask: Sing
 
 @kernel
 def stroke(ends: Array, color: Array, width: Array, closeness: Single, samples: int, image: Single) -> None:
-    """Straight pieces of string, blended over what is behind them; `ends` (n, 2, 3) as on the screen, in samples."""
+    """Draws straight pieces of string over the picture; `ends` (n, 2, 3) are screen coordinates, in samples, and closeness."""
     height, wide = image.shape[0], image.shape[1]
     for k in range(len(ends)):
         za, zb = ends[k, 0, 2], ends[k, 1, 2]
@@ -179,7 +179,7 @@ def stroke(ends: Array, color: Array, width: Array, closeness: Single, samples: 
 
 @kernel
 def finished(image: Single, out: NDArray[np.uint8]) -> None:
-    """Linear light as bytes: a soft shoulder for highlights, the gamma of screens, and grains against banding."""
+    """Converts linear light to bytes: compresses highlights, applies the gamma of screens, adds noise against banding."""
     size = 16384
     table = np.empty(size, np.float32)
     for k in range(size):

@@ -25,14 +25,14 @@ class StrandColors:
     plain: Color = (0.36, 0.26, 0.18)
     """A taut string whose tension is not known."""
     light: Color = (0.62, 0.42, 0.12)
-    """A taut string with no tension; in between, colours are mixed."""
+    """A taut string with zero tension; colours in between are mixed by tension."""
     strong: Color = (0.80, 0.12, 0.05)
     """The largest tension."""
 
 
 @dataclass(frozen=True)
 class Strand:
-    """One string as it is drawn: places from hook to spindle [m], wound length if known [m], tension if known [N]."""
+    """One string as it is drawn: points from hook to spindle [m], length if known [m], tension if known [N]."""
 
     points: Array
     length: float | None = None
@@ -40,7 +40,7 @@ class Strand:
 
 
 def strands(figure: Figure, frames: Array, q: ArrayLike | None = None, tension: ArrayLike | None = None) -> tuple[Strand, ...]:
-    """The strings and wires of a `figure` whose frames X_WF are at `frames` (n, 4, 4).
+    """The strings and wires of a `figure` whose frames X_WF are `frames` (n, 4, 4).
 
     q: configuration [rad, m], so that slack strings sag
     tension: of strings, then wires [N], so that taut ones are coloured by it
@@ -75,7 +75,7 @@ def color(strand: Strand, slack: bool, most: float, colors: StrandColors = Stran
 
 
 def hanging(strand: Strand) -> tuple[Array, bool]:
-    """The path of a `strand`, and whether it is slack: then its longest segment takes the spare length and sags."""
+    """The path of a `strand`, and whether it is slack; if so, its longest segment gets all the excess length and sags."""
     path = np.asarray(strand.points, float)
     steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
     spare = 0.0 if strand.length is None else strand.length - float(steps.sum())
@@ -88,11 +88,11 @@ def hanging(strand: Strand) -> tuple[Array, bool]:
 
 
 def catenary(a: Array, b: Array, length: float, pieces: int = 32) -> Array:
-    """A string of this `length` [m] that hangs between `a` and `b`, which are nearer to each other, as points (`pieces` + 1, 3)."""
+    """A string of `length` [m] that hangs between `a` and `b`, whose distance is shorter, as points (`pieces` + 1, 3)."""
     along = np.array([b[0] - a[0], b[1] - a[1], 0.0])
     across, up = max(float(np.linalg.norm(along)), 1e-3 * length), float(b[2] - a[2])
     along = along / across if along.any() else np.array([1.0, 0.0, 0.0])
-    # sinh(x)/x = √(length² − up²)/across gives the size of the curve; from above, Newton comes down without fail.
+    # sinh(x)/x = √(length² − up²)/across gives the size of the curve; Newton's method converges, since it starts above the root.
     ratio = max(math.sqrt(max(length**2 - up**2, 0.0)) / across, 1.0 + 1e-9)
     x = math.sqrt(6.0 * (ratio - 1.0)) if ratio < 3.0 else 2.0 * math.log(2.0 * ratio)
     for _ in range(50):
@@ -101,6 +101,6 @@ def catenary(a: Array, b: Array, length: float, pieces: int = 32) -> Array:
     lowest = length / 2 - size * math.sinh(math.atanh(up / length)) * math.cosh(x)
     arc = np.linspace(0.0, length, pieces + 1) - lowest
     level, height = size * np.arcsinh(arc / size), np.hypot(size, arc)
-    # The ends are where they are, whatever the rounding above.
+    # Corrects rounding, so that the curve ends exactly at b.
     curve = a + np.outer(level - level[0], along) + np.outer(height - height[0], (0.0, 0.0, 1.0))
     return np.asarray(curve + np.outer(np.linspace(0.0, 1.0, pieces + 1), b - curve[-1]))

@@ -1,4 +1,4 @@
-"""All solids of a picture as one heap of triangles, made once and moved by 4×4 matrices."""
+"""All solids of a picture as one array of triangles (a heap), made once and moved by 4×4 matrices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class DrawnSolid(NamedTuple):
-    """A geometry with its place and colour."""
+    """A geometry with its pose and colour."""
 
     geometry: Surface
     position: Vector
@@ -29,7 +29,7 @@ class DrawnSolid(NamedTuple):
 
 
 class Heap(NamedTuple):
-    """Triangles of many solids; `owner` says which solid a vertex belongs to."""
+    """Triangles of many solids; `owner` is the solid that each vertex belongs to."""
 
     vertices: Array
     normals: Array
@@ -38,7 +38,7 @@ class Heap(NamedTuple):
     places: Array
     """Pose of every solid in the frame that carries it."""
     colors: Array
-    """In linear light, not in values of a screen."""
+    """Colours of the solids, in linear light (not values of a screen)."""
     boxes: Array
     """Eight corners of the box round every solid, (solids, 8, 3), in the solid's own axes."""
 
@@ -62,7 +62,7 @@ def heap(solids: tuple[DrawnSolid, ...]) -> Heap:
 
 
 def _segments(geometry: Surface) -> int:
-    """Sides of a round solid; small ones need fewer."""
+    """How many sides approximate a round solid; small ones need fewer."""
     match geometry:
         case Sphere(radius) | Capsule(radius, _) | Cylinder(radius, _):
             return 28 if radius > 0.03 else 20 if radius > 0.012 else 12
@@ -82,7 +82,7 @@ def obstacles_of(scene: Scene) -> tuple[DrawnSolid, ...]:
 
 
 def carriers(figure: Figure, frames: Array) -> Array:
-    """X_WF of the frame of every visible shape of a `figure` whose frames are at `frames` (n, 4, 4)."""
+    """X_WF of the frame that carries each visible shape of a `figure` whose frames are `frames` (n, 4, 4)."""
     index = figure.frame_index
     chosen = [index.get(shape.frame, len(index)) for shape in figure.shapes if shape.visible]
     return np.asarray(np.concatenate([frames, np.eye(4)[None]])[chosen])

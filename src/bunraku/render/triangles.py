@@ -27,7 +27,7 @@ class Triangles(NamedTuple):
 
 @functools.lru_cache(maxsize=1024)
 def triangles(geometry: Surface, segments: int = 24) -> Triangles:
-    """The surface of a geometry in its own axes; round ones have `segments` sides, a plane is a part of it."""
+    """The surface of a geometry in its own axes; round ones have `segments` sides, and of a plane it is a square part."""
     match geometry:
         case Sphere(radius):
             out = _lathe(*_arc(radius, 0.0, -math.pi / 2, math.pi / 2, segments // 2), segments)
@@ -51,14 +51,14 @@ def triangles(geometry: Surface, segments: int = 24) -> Triangles:
 
 
 def _arc(radius: float, z: float, start: float, end: float, steps: int) -> tuple[Array, Array]:
-    """Points (distance from the axis, height) and normals along a circle round (0, z)."""
+    """Points (distance from the axis, height) and normals along an arc of a circle with the centre (0, z)."""
     angle = np.linspace(start, end, max(steps, 2) + 1)
     normal = np.stack([np.cos(angle), np.sin(angle)], 1)
     return radius * normal + (0.0, z), normal
 
 
 def _lathe(profile: Array, normals: Array, segments: int) -> Triangles:
-    """A profile (k, 2) of (distance, height), from low to high, turned about z."""
+    """The surface of revolution about z of a profile (k, 2): (distance from the axis, height), from low to high."""
     angle = np.linspace(0.0, 2 * math.pi, segments, endpoint=False)
     turn = np.stack([np.cos(angle), np.sin(angle)], 1)
 
@@ -77,7 +77,7 @@ def _lathe(profile: Array, normals: Array, segments: int) -> Triangles:
 
 
 def _with_area(vertices: Array, faces: NDArray[np.int64]) -> NDArray[np.int64]:
-    """At the poles of a lathe every second triangle has collapsed."""
+    """The faces whose area is not zero; at the poles of a surface of revolution every second one collapses."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     twice = np.linalg.norm(np.cross(b - a, c - a), axis=1)
     whole: NDArray[np.int64] = faces[twice > 1e-9 * float(twice.max(initial=0.0))]
@@ -109,7 +109,7 @@ def _box(size: tuple[float, float, float]) -> Triangles:
 
 
 def _smooth(vertices: Array, faces: NDArray[np.int64]) -> Triangles:
-    """Normals that are the mean of the faces round a vertex, the larger faces counting more."""
+    """With vertex normals that are means of the normals of adjacent faces, weighted by area."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     normals = np.zeros_like(vertices)
     for k in range(3):
@@ -118,7 +118,7 @@ def _smooth(vertices: Array, faces: NDArray[np.int64]) -> Triangles:
 
 
 def _plane(normal: tuple[float, float, float], half: float = 4.0, cells: int = 16) -> Triangles:
-    """A square of it, in pieces, so that the part behind an eye can be left out."""
+    """A square part of a plane, in cells, so that those behind the camera can be left out."""
     across = np.linspace(-half, half, cells + 1)
     flat = np.stack(np.meshgrid(across, across), -1).reshape(-1, 2)
     corner = np.arange((cells + 1) ** 2).reshape(cells + 1, cells + 1)

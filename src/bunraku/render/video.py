@@ -32,14 +32,14 @@ def save_mp4(
     thing: Motion | Figure, path: str | PathLike[str], *, fps: float = 30.0, size: tuple[int, int] = (960, 720),
     camera: Camera | None = None, scene: Scene | None = None, follow: bool | None = None,
 ) -> None:  # fmt: skip
-    """Writes a film in real time. Ctrl-C ends it early, keeps what is done, and is raised again.
+    """Writes a film that plays in real time. Ctrl-C ends it early, keeps what is done, and is raised again.
 
     thing: a motion, or a figure at its start
     path: an MP4 file
     fps: pictures a second
     size: width and height [pixels]
     camera: by default one that sees the whole motion, or follows it where it goes far
-    scene: what is around; by default a floor
+    scene: obstacles and floor; by default a floor only
     follow: whether the default camera follows
 
     Raises FileError if ffmpeg is missing or the file cannot be written.
@@ -53,7 +53,7 @@ def save_mp4(
     with writing(path) as temporary:
         film = FilmWriter(temporary, (width, height), fps)
         try:
-            with suppress(BrokenPipeError):  # ffmpeg has given up, and says why when the film is closed
+            with suppress(BrokenPipeError):  # ffmpeg has stopped; `close` raises the reason
                 for pixels in _with_progress(shots, len(shots), f"film {path}"):
                     film.add(pixels)
                     taken += 1
@@ -175,7 +175,7 @@ class _Shots:
         return strands(track.figure, X, track.q[k], None if track.tension is None else track.tension[k])
 
     def _cameras(self, aspect: float, follow: bool | None) -> list[Camera]:
-        """One camera that sees everything; or one for each sample that follows a motion which goes far."""
+        """One camera that sees the whole motion; or, to follow a motion that goes far, one for each sample."""
         chosen, clouds = self.chosen, self.clouds
         low, high = np.array([cloud.min(0) for cloud in clouds]), np.array([cloud.max(0) for cloud in clouds])
         middles = (low + high) / 2
@@ -189,7 +189,7 @@ class _Shots:
         return [replace(camera, eye=vector(p + camera.eye), target=vector(p + camera.target)) for p in path]
 
     def _floor(self) -> float:
-        """Height of the floor: zero, or under what hangs below it."""
+        """Height of the floor: zero, or the lowest point of a motion that goes well below zero."""
         heights = np.concatenate([cloud[:, 2] for cloud in self.clouds])
         lowest, tall = float(heights.min(initial=0.0)), float(np.ptp(heights)) if heights.size else 0.0
         return lowest if lowest < -0.1 * tall else 0.0

@@ -1,1 +1,1 @@
-"""Rotations, rigid motions, curves, small linear algebra. No figure in sight."""
+"""Rotations, rigid motions, curves, small linear algebra. Nothing here depends on figures."""

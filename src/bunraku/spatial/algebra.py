@@ -1,7 +1,8 @@
 """Spatial algebra on tuples, for kernels. Everything is expressed in world axes about the world's origin.
 
-Motions are (ω, v), wrenches (n, f), and a rigid inertia is ten numbers (m, h = m·c, I_O as xx xy xz yy yz zz):
-closed under addition, so that subtree sums need no transforms. Tuples of known size live in registers.
+Motions (twists) are (ω, v) and wrenches (n, f), moment first. A rigid inertia is ten numbers: mass m, first moment h = m·c of
+the centre of mass c, and I_O about the origin as xx xy xz yy yz zz. Inertias add up entry by entry, so sums over subtrees
+need no transforms. Tuples of known size are kept in registers.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def scale6(s, a):
 
 @woven
 def bracket(a, b):
-    """[a, b]: the rate of the motion b carried by a."""
+    """The Lie bracket [a, b]: the rate of change of the motion b while it moves along with a."""
     return (
         a[1] * b[2] - a[2] * b[1],
         a[2] * b[0] - a[0] * b[2],
@@ -109,7 +110,7 @@ def bracket(a, b):
 
 @woven
 def dual(a, f):
-    """a ×* f: the rate of the wrench f carried by a."""
+    """a ×* f: the rate of change of the wrench f while it moves along with a."""
     return (
         a[1] * f[2] - a[2] * f[1] + a[4] * f[5] - a[5] * f[4],
         a[2] * f[0] - a[0] * f[2] + a[5] * f[3] - a[3] * f[5],
@@ -128,7 +129,7 @@ def move(a, x):
 
 @woven
 def apply(inertia, x):
-    """Momentum of an inertia under the motion x."""
+    """Momentum (angular, linear) of an inertia that moves with x."""
     m, h0, h1, h2, xx, xy, xz, yy, yz, zz = inertia
     w0, w1, w2, v0, v1, v2 = x
     return (
@@ -143,10 +144,10 @@ def apply(inertia, x):
 
 @woven
 def carried(inertia, x):
-    """Rate of an inertia carried by the motion x: again ten numbers, with mass 0."""
+    """Rate of change of an inertia that moves with x: again ten numbers, with mass 0."""
     m, h0, h1, h2, xx, xy, xz, yy, yz, zz = inertia
     w0, w1, w2, v0, v1, v2 = x
-    # Σ = ∫ r rᵀ dm turns as Σ' = [ω]Σ − Σ[ω] + v hᵀ + h vᵀ, and I_O = tr(Σ) 1 − Σ.
+    # Σ = ∫ r rᵀ dm has the rate Σ' = [ω]Σ − Σ[ω] + v hᵀ + h vᵀ, and I_O = tr(Σ) 1 − Σ.
     t = 0.5 * (xx + yy + zz)
     s00, s11, s22, s01, s02, s12 = t - xx, t - yy, t - zz, -xy, -xz, -yz
     a00 = 2.0 * (w1 * s02 - w2 * s01 + v0 * h0)
@@ -163,7 +164,7 @@ def carried(inertia, x):
 
 @woven
 def lever(inertia, x):
-    """Rate of the first moment h = m·c under the motion x."""
+    """Rate of change of the first moment h = m·c of an inertia that moves with x."""
     m, h0, h1, h2 = inertia[0], inertia[1], inertia[2], inertia[3]
     return (
         x[1] * h2 - x[2] * h1 + m * x[3],

@@ -1,4 +1,4 @@
-"""Rotations as nine numbers by rows, and the angles z, y, x of ball joints, for kernels."""
+"""Rotation matrices as nine numbers, row by row, and the Euler angles z, y, x of ball joints, for kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bunraku.spatial.algebra import cross, dot3, scale3
 
 @inline
 def ball_rotation(z, y, x):
-    """Rz Ry Rx, nine numbers by rows."""
+    """Rz(z) Ry(y) Rx(x)."""
     a, b, c, d, e, f = math.cos(z), math.sin(z), math.cos(y), math.sin(y), math.cos(x), math.sin(x)
     return a * c, a * d * f - b * e, a * d * e + b * f, b * c, b * d * f + a * e, b * d * e - a * f, -d, c * f, c * e
 
@@ -35,13 +35,13 @@ def times(A, B):
 
 @inline
 def transposed(A):
-    """Aᵀ, the inverse."""
+    """Aᵀ, the inverse of a rotation A."""
     return A[0], A[3], A[6], A[1], A[4], A[7], A[2], A[5], A[8]
 
 
 @inline
 def exp_rotation(w):
-    """The rotation by |w| about w."""
+    """The rotation by the angle |w| about the vector w."""
     square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
     angle = math.sqrt(square)
     if angle < 1e-4:
@@ -58,14 +58,14 @@ def exp_rotation(w):
 
 @inline
 def log_rotation(C):
-    """The rotation vector of C (nine numbers by rows), |e| ≤ π, exact near 0 and near π."""
-    v = (0.5 * (C[7] - C[5]), 0.5 * (C[2] - C[6]), 0.5 * (C[3] - C[1]))  # sin θ · u
+    """The rotation vector of C, of length at most π, accurate near 0 and near π."""
+    v = (0.5 * (C[7] - C[5]), 0.5 * (C[2] - C[6]), 0.5 * (C[3] - C[1]))  # sin θ · u, for the angle θ about the unit axis u
     sine = math.sqrt(dot3(v, v))
     cosine = 0.5 * (C[0] + C[4] + C[8] - 1.0)
     angle = math.atan2(sine, cosine)
     if cosine > -0.99:
         return scale3(angle / sine if sine > 1e-9 else 1.0, v)
-    # Near π, sin θ says nothing of u: u uᵀ = (C + Cᵀ − 2 cos θ) / (2 − 2 cos θ), by its largest column.
+    # Near π, sin θ is too small to give u. Its direction is the largest column of u uᵀ = (C + Cᵀ − 2 cos θ 1) / (2 − 2 cos θ).
     k = 1.0 / (1.0 - cosine)
     xx, yy, zz = (C[0] - cosine) * k, (C[4] - cosine) * k, (C[8] - cosine) * k
     xy, xz, yz = 0.5 * (C[1] + C[3]) * k, 0.5 * (C[2] + C[6]) * k, 0.5 * (C[5] + C[7]) * k
@@ -82,7 +82,7 @@ def log_rotation(C):
 
 @inline
 def left_inverse(e, w):
-    """J⁻¹(e) w = w − ½ e × w + c e × (e × w): how log(exp(w) exp(e)) changes."""
+    """The derivative of log(exp(w) exp(e)) at w = 0, along w: J⁻¹(e) w = w − ½ e × w + c e × (e × w), the inverse left Jacobian."""
     square = dot3(e, e)
     if square < 1e-8:
         c = 1.0 / 12.0 + square / 720.0
@@ -100,18 +100,18 @@ def left_inverse(e, w):
 
 @inline
 def near(angle, other):
-    """The angle, turned by whole turns, nearest to another."""
+    """The angle plus the number of whole turns that brings it nearest to `other`."""
     return angle - 2.0 * math.pi * np.rint((angle - other) / (2.0 * math.pi))
 
 
 @inline
 def ball_angles(C, z, y, x):
-    """Angles (z, y, x) of a rotation, those of its two sets that are nearer to the given ones."""
+    """Angles (z, y, x) of the rotation C: of its two solutions the one nearer to the given angles."""
     across = math.hypot(C[0], C[3])
     pitch = math.atan2(-C[6], across)
     if across > 1e-9:
         yaw, roll = math.atan2(C[3], C[0]), math.atan2(C[7], C[8])
-    else:  # only yaw ∓ roll counts: keep roll
+    else:  # gimbal lock: only yaw ∓ roll is determined, so roll is kept
         roll = x
         sign = 1.0 if pitch > 0.0 else -1.0
         yaw = math.atan2(-C[1], C[4]) + sign * roll

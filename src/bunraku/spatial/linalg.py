@@ -1,6 +1,6 @@
-"""Small dense systems inside kernels, without a call of BLAS for each: one Cholesky, one pivoted solve.
+"""Small dense linear systems inside kernels, without calls of BLAS: one Cholesky factorization, one pivoted solve.
 
-A sparse or rank-revealing elimination is a matter of its own: that of a step is in `dynamics.kkt`.
+The sparse elimination of a simulation step is in `dynamics.kkt`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from bunraku.kernels.compile import bare, woven
 
 @bare
 def cholesky(A, n):
-    """The lower Cholesky factor of the first n rows of A, in place, with its diagonal inverted. Reads only the lower half.
+    """The lower Cholesky factor of the leading n × n block of A, in place, with its diagonal inverted. Reads the lower half only.
 
-    Returns whether A is positive definite. Where it is not, a pivot that is lost in rounding counts as a small positive number,
+    Returns whether A is positive definite. Where it is not, pivots below rounding error are replaced by small positive numbers,
     so that `cholesky_solve` still gives a descent direction.
     """
     definite = True
     for j in range(n):
         pivot = A[j, j]
-        least = 1e-14 * pivot  # what is smaller is rounding
+        least = 1e-14 * pivot  # a smaller pivot is rounding error
         for k in range(j):
             pivot -= A[j, k] * A[j, k]
         if not pivot > least:
@@ -46,13 +46,13 @@ def cholesky_solve(L, n, b):
     for i in range(n - 1, -1, -1):
         x = b[i] * L[i, i]
         b[i] = x
-        for k in range(i):  # by rows of L, which lie together
+        for k in range(i):  # by rows of L, which are contiguous in memory
             b[k] -= L[i, k] * x
 
 
 @bare
 def cholesky_solve_rows(L, n, Y):
-    """Y (n, w) becomes A⁻¹ Y, for the factor L of A that `cholesky` left; rows of Y are updated as wholes."""
+    """Y (n, w) becomes A⁻¹ Y, for the factor L of A that `cholesky` left; works on whole rows of Y."""
     w = Y.shape[1]
     for i in range(n):
         for k in range(i):
@@ -74,9 +74,9 @@ def cholesky_solve_rows(L, n, Y):
 
 @woven
 def pivoted_solve(B, m):
-    """Solves the system of the first m columns of B (m, m + 1) for its last one, in place, with partial pivoting.
+    """Solves M x = b for B = [M, b], (m, m + 1), with partial pivoting; x replaces b, and M is overwritten.
 
-    Returns False where the matrix is singular; the last column then holds nothing of use.
+    Returns False where M is singular; the last column is then meaningless.
     """
     for a in range(m):
         best = a

@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 
 
 def pose(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike = so3.IDENTITY) -> Array:
-    """X of a `position` (3,) [m] and a `rotation` (a quaternion or a matrix)."""
+    """The matrix X of a `position` (3,) [m] and a `rotation` (a quaternion or a rotation matrix)."""
     rotation = np.asarray(rotation, float)
     X = np.eye(4)
     X[:3, :3] = so3.matrix(rotation) if rotation.shape == (4,) else rotation
@@ -31,7 +31,7 @@ def inverse(X: ArrayLike) -> Array:
 
 
 def transform(X: ArrayLike, points: ArrayLike) -> Array:
-    """`points` (…, 3) carried by one `X`; of a stack (…, 4, 4), each carries its own point, shapes broadcast."""
+    """`points` (…, 3) transformed by one `X`; in a stack (…, 4, 4), each X transforms its own point, and shapes broadcast."""
     X, points = np.asarray(X, float), np.asarray(points, float)
     if X.ndim == 2:
         return np.asarray(points @ X[:3, :3].T + X[:3, 3])

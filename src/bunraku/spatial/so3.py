@@ -14,7 +14,7 @@ IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
 
 
 def matrix(quaternion: ArrayLike) -> Array:
-    """Rotation matrix of each `quaternion` (…, 4), which need not be of unit length."""
+    """Rotation matrices of `quaternion`s (…, 4), which need not have unit length."""
     q = np.asarray(quaternion, float)
     w, x, y, z = np.moveaxis(q / np.linalg.norm(q, axis=-1, keepdims=True), -1, 0)
     rows = [
@@ -30,7 +30,7 @@ def quaternion(R: ArrayLike) -> Array:
     R = np.asarray(R, float)
     flat = R.reshape(-1, 3, 3)
     trace = np.trace(flat, axis1=1, axis2=2)
-    # Four ways to take the root; the largest is never small.
+    # Four formulas, each with a root; the one with the largest root is well conditioned.
     squares = np.stack([trace, flat[:, 0, 0], flat[:, 1, 1], flat[:, 2, 2]], 1)
     out = np.empty((len(flat), 4))
     for k, choice in enumerate(np.argmax(squares, 1)):
@@ -49,7 +49,7 @@ def quaternion(R: ArrayLike) -> Array:
 
 
 def about(axis: int, angle: ArrayLike) -> Array:
-    """Rotation by `angle` about a coordinate axis (0, 1, 2 for x, y, z)."""
+    """Rotation by `angle` [rad] about a coordinate axis (0, 1, 2 for x, y, z)."""
     angle = np.asarray(angle, float)
     R = np.zeros((*angle.shape, 3, 3))
     i, j = (axis + 1) % 3, (axis + 2) % 3
@@ -61,7 +61,7 @@ def about(axis: int, angle: ArrayLike) -> Array:
 
 
 def exp(vector: ArrayLike) -> Array:
-    """Rotation by |vector| about vector (Rodrigues)."""
+    """Rotation by the angle |vector| [rad] about `vector` (Rodrigues)."""
     w = np.asarray(vector, float)
     angle = float(np.linalg.norm(w))
     W = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
@@ -91,7 +91,7 @@ def angles_zyx(R: ArrayLike) -> Array:
 
 
 def onto_z(axis: Sequence[float]) -> Array:
-    """A rotation C with C e_z = axis (unit)."""
+    """A rotation that turns the z axis onto `axis`, a unit vector."""
     z = np.asarray(axis, float)
     x = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [1.0, 0.0, 0.0], z)
     x /= np.linalg.norm(x)
@@ -99,7 +99,7 @@ def onto_z(axis: Sequence[float]) -> Array:
 
 
 def slerp(a: ArrayLike, b: ArrayLike, s: ArrayLike) -> Array:
-    """The shortest way from quaternion a to b, at s ∈ [0, 1]; all broadcast."""
+    """Spherical interpolation on the shorter way from quaternion a to b, at s from 0 to 1; shapes broadcast."""
     a, b, s = np.asarray(a, float), np.asarray(b, float), np.asarray(s, float)[..., None]
     cosine = np.sum(a * b, -1, keepdims=True)
     b = np.where(cosine < 0, -b, b)

@@ -1,7 +1,7 @@
 """Executors for many jobs: processes on this machine that survive a killed worker, or a Dask cluster.
 
-Library code knows only `concurrent.futures.Executor` and a `Flag`. Jobs are functions that can be pickled, and that may be done
-again: the work of a worker that dies is given to another.
+Code that runs jobs uses only `concurrent.futures.Executor` and a `Flag`. Jobs are functions that can be pickled and that may
+run twice: when a worker dies, another repeats its job.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["ClusterFlag", "FileFlag", "Flag", "Pool", "executor"]
 def executor(workers: int | None = None, *, cluster: str | None = None) -> Iterator[tuple[Executor, Flag]]:
     """An executor, and a flag that all its workers see; the flag is raised when the block ends.
 
-    workers: how many processes; None is one for each core. Ignored for a cluster that runs already.
+    workers: how many processes; None: one for each core. Ignored for a cluster that is already running.
     cluster: address of a Dask scheduler ("tcp://10.0.0.5:8786"), or "local" to start one here; None uses processes here.
     Raises BunrakuError for fewer than one worker, or where no cluster answers; MissingExtra where Dask is not installed.
     """

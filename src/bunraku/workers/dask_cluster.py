@@ -15,7 +15,7 @@ from bunraku.workers.flags import ClusterFlag
 def connected(address: str, workers: int | None) -> Iterator[tuple[Executor, ClusterFlag]]:
     """The executor of a cluster and a flag that its workers see; the flag is raised when the block ends.
 
-    address: of the scheduler, or "local" to start a cluster here with that many `workers` (None is one for each core).
+    address: of the scheduler, or "local" to start a cluster here with that many `workers` (None: one for each core).
     Raises BunrakuError where no cluster answers, MissingExtra where Dask is not installed.
     """
     try:
@@ -24,7 +24,7 @@ def connected(address: str, workers: int | None) -> Iterator[tuple[Executor, Clu
         raise MissingExtra("distributed", "cluster", "a cluster") from None
     try:
         client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None) if address == "local" else Client(address)
-    except (OSError, TimeoutError, ValueError) as error:  # nobody answers, or the address cannot be read
+    except (OSError, TimeoutError, ValueError) as error:  # no answer, or the address is malformed
         advice = "give the address of its scheduler, such as tcp://10.0.0.5:8786, or `local`"
         raise BunrakuError(f"no cluster answers at {address!r}: {error}\n  advice: {advice}") from None
     with client:

@@ -1,4 +1,4 @@
-"""Flags: raised once, seen by all workers."""
+"""Flags that are raised once and that all workers see, to stop them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 
 class Flag(Protocol):
-    """Raised once, seen by all workers; it can be pickled."""
+    """A signal to all workers: raised once, never lowered. It can be pickled."""
 
     def set(self) -> None:
         """Raises the flag."""
@@ -35,7 +35,7 @@ class FileFlag:
 
 @dataclass(frozen=True)
 class ClusterFlag:
-    """A flag that lives on the scheduler of a cluster."""
+    """A flag that the scheduler of a cluster keeps."""
 
     name: str
 

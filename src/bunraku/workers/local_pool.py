@@ -1,4 +1,4 @@
-"""Pool: processes on this machine; when one is killed, its work is done again."""
+"""Pool: worker processes on this machine; when one is killed, its job is repeated."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class _Job:
     options: dict[str, Any]
     future: Future[Any] = field(default_factory=Future)
     lost: int = 0
-    """How many workers died with it."""
+    """How often a worker died before it was done."""
 
 
 class Pool(Executor):
-    """Processes on this machine. When one is killed, all unfinished jobs are done again by new ones.
+    """Worker processes on this machine. When one is killed, new ones repeat all unfinished jobs.
 
-    workers: how many; None is one for each core.
-    tries: a job that is still unfinished after so many losses of a worker, its own or another's, is given up.
+    workers: how many; None: one for each core.
+    tries: a job fails if it is still unfinished after so many deaths of a worker, its own or another.
     Raises BunrakuError for fewer than one worker.
     """
 
@@ -44,11 +44,11 @@ class Pool(Executor):
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Of the processes that run now."""
+        """The ids of the processes that run now."""
         return tuple(self._pool._processes or ())
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """The future of `fn(*args, **kwargs)`, called by some worker; called again where that worker is lost."""
+        """The future of `fn(*args, **kwargs)`, called by a worker; called again if a worker dies."""
         job = _Job(fn, args, kwargs)
         self._send(job)
         return job.future
@@ -86,7 +86,7 @@ class Pool(Executor):
             job.future.set_result(inner.result())
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Ends the processes: `wait` until all jobs are done; `cancel_futures` drops those that have not begun."""
+        """Ends the processes. `wait`: only return when all jobs are done; `cancel_futures`: drop jobs that have not begun."""
         with self._lock:
             self._closed = True
             pool = self._pool

@@ -10,8 +10,8 @@
         strings=[string("hand", "wrist", "hand_spindle")],
     )
 
-A node is a frame with what is fixed in it; nodes nest. Where something is attached, a frame's name stands for its
-origin, and (frame, (x, y, z)) for a point in it.
+A node is a frame with the parts that are fixed in it and further nodes. Where a point is expected, the name of a frame stands
+for its origin, and (frame, (x, y, z)) for a point in it.
 """
 
 from bunraku.figure.build.assemble import figure, with_lengths

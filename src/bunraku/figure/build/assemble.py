@@ -1,4 +1,4 @@
-"""The figure that nested nodes make."""
+"""Builds a figure from nested nodes."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def figure(
     lengths: Iterable[Variable] = (), joints: Iterable[Joint] = (), gravity: Sequence[float] = (0.0, 0.0, -9.81),
     damping: float | None = None,
 ) -> Figure:  # fmt: skip
-    """The figure that nested nodes make.
+    """Builds a figure from nested nodes.
 
     name: of the figure.
-    nodes: frames of the world with all that is nested in them, and what is fixed in the world.
-    strings, springs, forces, contacts, closures: what joins frames, made by the functions of the same names.
+    nodes: frames whose parent is the world, with everything nested in them, and parts fixed in the world.
+    strings, springs, forces, contacts, closures: made by the functions of these names (in the singular); forces by push and effort.
     allowed: pairs of frames whose shapes may touch, besides neighbours.
     lengths: variables that wind strings, besides those that strings have of their own.
-    joints: balls and free joints whose frames were listed one by one.
+    joints: ball and free joints whose frames are given as separate nodes.
     gravity: acceleration [m/s²].
     damping: of every dynamic variable that has none of its own [N·m·s/rad or N·s/m].
-    Returns the figure; raises FigureError where its parts contradict each other.
+    Returns the figure; raises FigureError where its parts are inconsistent.
     """
     frames: list[Frame] = []
     bodies: list[Body] = []

@@ -15,7 +15,7 @@ from bunraku.figure.string import String, Wire
 
 @dataclass(frozen=True)
 class StringSpec:
-    """A string whose length variable is still to be made; `taut` means that it gets the distance at the start."""
+    """A string, and the length variable of its own, if it has one; `taut`: that variable starts at the distance at the start."""
 
     string: String
     own: Variable | None = field(default=None)
@@ -73,7 +73,7 @@ def wire(
     name: of the wire.
     hook, spindle: where it is fixed to the figure, and where it is wound.
     length: a number [m], or the name of the variable that winds it, or None: then it has a kinematic variable of its own,
-        name_length, and is just right at the start.
+        name_length, which starts at the distance from hook to spindle.
     through: eyelets between hook and spindle.
     variable, ratio: with a variable, the wire is length + ratio · variable long: wound on a drum, or paid out by a carriage.
     start: length at the start of a variable of its own [m].
@@ -89,7 +89,7 @@ def spring(name: str, a: PointLike, b: PointLike, stiffness: float, length: floa
     name: of the spring.
     a, b: its ends.
     stiffness: [N/m].
-    length: at which it does not pull [m].
+    length: at which it exerts no force [m].
     damping: [N·s/m].
     """
     return Spring(name, at_point(a), at_point(b), stiffness, length, damping)

@@ -1,4 +1,4 @@
-"""Nodes: frames that are fixed, turn, slide, or hang on balls and spindles."""
+"""Nodes: fixed frames, frames that turn or slide, ball and free joints, spindles."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def variable(name: str, motion: str, axis: Vector, pitch: float = 0.0, **words: 
 
     name: of the variable.
     motion: "rotate", "translate", "screw" or "length".
-    axis: in the frame's axes.
+    axis: direction in the frame's axes.
     pitch: of a screw [m/rad].
     words: its other fields, see VariableWords.
     """
@@ -141,17 +141,17 @@ def rz(name: str, *children: Item, **words: Any) -> FrameNode:
 
 
 def tx(name: str, *children: Item, **words: Any) -> FrameNode:
-    """`name` slides along x [m]; `children` and `words` as in `translate`."""
+    """A frame `name` that slides along x, by a variable of the same name [m]; `children` and `words` as in `translate`."""
     return translate("x", name, *children, **words)
 
 
 def ty(name: str, *children: Item, **words: Any) -> FrameNode:
-    """`name` slides along y [m]; `children` and `words` as in `translate`."""
+    """A frame `name` that slides along y, by a variable of the same name [m]; `children` and `words` as in `translate`."""
     return translate("y", name, *children, **words)
 
 
 def tz(name: str, *children: Item, **words: Any) -> FrameNode:
-    """`name` slides along z [m]; `children` and `words` as in `translate`."""
+    """A frame `name` that slides along z, by a variable of the same name [m]; `children` and `words` as in `translate`."""
     return translate("z", name, *children, **words)
 
 
@@ -159,7 +159,7 @@ def _several(
     kind: str, name: str, children: tuple[Item, ...], at: Sequence[float],
     rotation: Quaternion, start: Sequence[float], words: dict[str, Any],
 ) -> FrameNode:  # fmt: skip
-    """The chain of one-variable frames of a ball, free or spindle joint; the last one carries the joint's name."""
+    """The chain of one-variable frames of a ball or free joint; the last one has the joint's name."""
     letters = JOINT_MOTIONS[kind]
     frames = []
     for k, letter in enumerate(letters):
@@ -192,7 +192,7 @@ def free(
     name: str, *children: Item, at: Sequence[float] = ORIGIN, rpy: Sequence[float] | None = None,
     quaternion: Sequence[float] | None = None, start: Sequence[float] = (0.0,) * 6, **words: Any,
 ) -> FrameNode:  # fmt: skip
-    """All six motions; variables name_tx, name_ty, name_tz, name_rz, name_ry, name_rx.
+    """A joint with all six motions; variables name_tx, name_ty, name_tz, name_rz, name_ry, name_rx.
 
     name: of the last frame.
     children: what is nested in it.

@@ -1,4 +1,4 @@
-"""Vectors, rotations and points as people write them."""
+"""Converts vectors, rotations and points from the forms that the notation accepts."""
 
 from __future__ import annotations
 

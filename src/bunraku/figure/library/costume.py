@@ -12,7 +12,7 @@ from bunraku.figure.shape import WOOD, Box, Capsule, Color, Cylinder, Shape, Sph
 
 
 class _Paint:
-    """Colours of a marionette as it comes."""
+    """Default colours of a marionette."""
 
     jacket: Color = (0.62, 0.1, 0.13)
     trim: Color = (0.9, 0.7, 0.26)
@@ -140,11 +140,11 @@ def spool(s: float = 1.0) -> list[Attached]:
     ]
 
 
-# -- on a stage with others --------------------------------------------------------------------------------------
+# -- several on one stage ----------------------------------------------------------------------------------------
 
 
 def dressed(figure: Figure, number: int) -> Figure:
-    """The `figure` in other colours, so that it differs from its like; `number` 0 keeps its own."""
+    """The `figure` in other colours, to tell it from others of its kind; `number` 0 keeps its own."""
     wardrobe = (
         {_Paint.jacket: _Paint.jacket, _Paint.trousers: _Paint.trousers},
         {_Paint.jacket: (0.1, 0.36, 0.34), _Paint.trousers: (0.38, 0.19, 0.12), _Paint.hair: (0.72, 0.5, 0.2)},

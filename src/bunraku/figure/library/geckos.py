@@ -80,7 +80,7 @@ def _back(start: float, end: float) -> list[Attached]:
 
 
 def _flanks(start: float, end: float) -> list[Attached]:
-    """Geckos are wider than tall."""
+    """Shapes that make the body wider than tall."""
     sides = (-0.012, 0.012)
     return [capsule(0.021, start=(start, y, -0.001), to=(end, y, -0.001), color=_Paint.green, name="flank") for y in sides]
 

@@ -1,4 +1,4 @@
-"""A tendon-driven hand that holds a ball: strings through eyelets bend the fingers, springs stretch them."""
+"""A tendon-driven hand that holds a ball: strings through eyelets bend the fingers, springs straighten them."""
 
 from __future__ import annotations
 
@@ -61,15 +61,15 @@ class _Finger(NamedTuple):
     """One finger, as it closes on the ball."""
 
     across: float
-    """Where it stands on the palm [m]."""
+    """Position of its base across the palm [m]."""
     splay: float
-    """Angle to its neighbours [rad]; of the thumb, how far it is raised."""
+    """Sideways angle [rad]; of the thumb, the angle by which it is raised."""
     bends: tuple[float, float, float]
     """Angles of its three joints, from the palm on [rad]."""
     lengths: tuple[float, float, float]
     """Of its phalanges [m]."""
     drum: float
-    """Where its tendon's motor stands, across the palm [m]."""
+    """Position of its tendon's motor across the palm [m]."""
 
 
 def _measures(name: str) -> _Finger:
@@ -83,12 +83,12 @@ def _measures(name: str) -> _Finger:
 
 
 def _sprung(make: Callable[..., FrameNode], name: str, *children: Item, **words: Any) -> FrameNode:
-    """A joint with a spring that stretches the finger, stiffness [N·m/rad] and damping [N·m·s/rad]."""
+    """A joint with a spring that straightens the finger, stiffness [N·m/rad] and damping [N·m·s/rad]."""
     return make(name, *children, stiffness=0.05, damping=2e-3, **words)
 
 
 def _phalanx(length: float, radius: float, mass: float, tip: bool = False) -> list[Attached]:
-    """Along +z, with a brass knuckle; the last one ends in a pad."""
+    """A phalanx along +z, with a brass knuckle; the last one of a finger (`tip`) ends in a pad."""
     end = length if tip else length - radius
     parts = [
         cylinder(1.12 * radius, start=(0, -1.15 * radius, 0), to=(0, 1.15 * radius, 0), color=_Paint.brass, name="knuckle"),
@@ -162,14 +162,14 @@ def hand(*, grip: Literal["closure", "contact"] = "closure") -> Figure:
         "ball", sphere(_Size.ball, mass=0.06, color=_Paint.red, name="ball"),
         *(sphere(0.3 * _Size.ball, at=tuple(0.735 * _Size.ball * np.array(d)), color=_Paint.white, name="dot")
           for d in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))),
-        start=(0.0494, 0.001, 0.1786, -0.0124, -0.007, -0.1144),  # where it is held: place, then turns z, y, x
+        start=(0.0494, 0.001, 0.1786, -0.0124, -0.007, -0.1144),  # where it is held: position, then angles z, y, x
     )  # fmt: skip
     nodes = (fixed("palm", *_palm(), *(_finger(name) for name in fingers), _thumb(), at=(0, 0, _Size.stand)), ball)
     X_W = plain_kinematics.poses(figure("hand", *nodes).frames)
     contacts: list[Contact] = []
     closures: list[Closure] = []
     for name in routes:
-        # Where the pad is at the start, seen from the ball.
+        # The position of the pad at the start, in the frame of the ball.
         p = se3.transform(se3.inverse(X_W["ball"]), X_W[f"{name}_pad"][:3, 3]).tolist()
         if grip == "closure":
             closures.append(closure(f"{name}_grip", f"{name}_pad", ("ball", p)))
@@ -177,6 +177,6 @@ def hand(*, grip: Literal["closure", "contact"] = "closure") -> Figure:
             contacts.append(contact(f"{name}_grip", f"{name}_pad", ("ball", p), p, friction=0.9))
     tendons = [_tendon(name, route) for name, route in routes.items()]
     bases = [f"{name}_base" for name in fingers]
-    # Neighbours rub, and the ball is held.
+    # Neighbouring fingers touch each other, and the fingertips touch the ball.
     allowed = [*pairwise(bases), *((f"{name}_tip", "ball") for name in routes)]
     return figure("hand", *nodes, strings=tendons, contacts=contacts, closures=closures, allowed=allowed)

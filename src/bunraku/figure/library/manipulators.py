@@ -11,7 +11,7 @@ from bunraku.figure.figure import Figure
 def mobile_manipulator(*, rides: bool = False) -> Figure:
     """Arm of six variables on a base that rolls anywhere.
 
-    Its wrist is spherical. One that rides has height, pitch and roll as well, to follow the ground.
+    Its wrist is spherical. With `rides`, the base also has height, pitch and roll, to follow the ground.
     """
     orange, blue = (0.91, 0.43, 0.1), (0.1, 0.35, 0.7)
     grey, dark, steel = (0.86, 0.87, 0.88), (0.17, 0.18, 0.2), (0.6, 0.62, 0.66)

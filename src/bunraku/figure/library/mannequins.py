@@ -22,7 +22,7 @@ class _Paint:
     dark: Color = (0.1, 0.09, 0.09)
 
 
-# Masses are shares of the whole, lengths are metres for a person of 1.75 m (anthropometric means).
+# Masses are fractions of the whole mass; lengths are in metres, for a person of 1.75 m (anthropometric means).
 
 
 def _head(mass: float) -> list[Attached]:
@@ -72,7 +72,7 @@ def _arm(side: str, s: int, mass: float) -> FrameNode:
 
 
 def _leg(side: str, s: int, mass: float) -> FrameNode:
-    """Every joint a ball, as motion capture has it; the limits make a knee of the middle one."""
+    """All joints are ball joints, as in motion capture; limits make the middle one a knee."""
     thigh, shin, ankle_height = 0.425, 0.425, 0.075
     foot = [
         capsule(0.042, start=(-0.03, 0, -0.033), to=(0.09, 0, -0.033), mass=0.0107 * mass, color=_Paint.shoe, name="foot"),

@@ -1,4 +1,4 @@
-"""Marionettes: the one with 22 + 18 variables whose numbers are published, and a wooden one with 25 + 21.
+"""Marionettes: one with 22 dynamic and 18 kinematic variables, whose dimensions are published, and a wooden one with 25 and 21.
 
 Both face +y with their left side at −x, and hang from spindles that the puppeteer moves in a plane and winds.
 """
@@ -24,7 +24,7 @@ class _Limb(NamedTuple):
 
 
 class _Person:
-    """As measured from a person [m]."""
+    """Dimensions, measured from a person [m]."""
 
     left_leg: _Limb = _Limb(-0.10000000633343277, 0.4000000143639284, 0.4000000081268073)
     right_leg: _Limb = _Limb(0.10000000072551045, 0.4000000149386187, 0.4000000104867095)
@@ -106,11 +106,11 @@ def marionette22(*, damping: float = 0.2) -> Figure:
 
 # -- 25 dynamic + 21 kinematic variables ----------------------------------------------------------------
 
-# The angles that it starts with are those at which it hangs still.
+# It starts at the angles at which it hangs at rest.
 
 
 def _wooden(clothes: Callable[..., list[Attached]], *sizes: float) -> list[Attached]:
-    """A person's clothes for these sizes [m], made for 0.36 of a person."""
+    """The clothes of a person, scaled by 0.36, for limbs of these sizes [m]."""
     return scaled(clothes(*(size / 0.36 for size in sizes)), 0.36)
 
 

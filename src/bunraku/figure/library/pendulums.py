@@ -1,4 +1,4 @@
-"""Pendulum, double pendulum, chain, cart with pendulum: the figures whose answers everybody knows."""
+"""Textbook figures: pendulum, double pendulum, chain, cart with pendulum."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ def double_pendulum(
     *, lengths: tuple[float, float] = (1.0, 1.0), masses: tuple[float, float] = (1.0, 1.0),
     damping: float = 0.0, start: tuple[float, float] = (1.1, 0.9), gravity: float = 9.81,
 ) -> Figure:  # fmt: skip
-    """Two point masses on rods: chaos.
+    """Two point masses on rods, which move chaotically.
 
     The rods have no mass.
 
     lengths: of the upper and the lower rod [m].
     masses: at their ends [kg].
     damping: of both joints [N·m·s/rad].
-    start: angles at the start, the lower one against the upper rod [rad].
+    start: angles at the start, the lower one relative to the upper rod [rad].
     gravity: acceleration, downward [m/s²].
     """
     upper, lower = lengths
@@ -118,7 +118,7 @@ def chain(
     length, mass: of one rod [m], [kg].
     inertia: of one rod about its centre, xx yy zz [kg·m²]; without it, that of a thin rod.
     damping: of each joint [N·m·s/rad].
-    start: angles at the start, each against the rod above [rad].
+    start: angles at the start, each relative to the rod above [rad].
     gravity: acceleration, downward [m/s²].
     """
     across, along = mass * length**2 / 12, 1e-3 * mass * length**2
@@ -144,7 +144,7 @@ def cart_pendulum(
 ) -> Figure:  # fmt: skip
     """Pendulum on a cart that a force pushes.
 
-    Along x; its variables are x and theta.
+    The cart moves along x; the variables are x and theta.
 
     length: of the pendulum [m].
     cart, mass: of the cart and of the bob [kg].
