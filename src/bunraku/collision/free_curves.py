@@ -69,7 +69,7 @@ class Ways:
         return bool(self._along(curve, np.empty(4)) == PROOF.free)
 
     def along(self, curve: WayCurve) -> Passage:
-        """The same; if not free, where and why. `value` [m] is the distance of the two things, or of a link to its nearer limit."""
+        """Whether the whole `curve` is free; if not, where and why. `value` [m]: the distance there, or a link's to its limit."""
         out = np.empty(4)
         status = self._along(curve, out)
         if status == PROOF.free:
