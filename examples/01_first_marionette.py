@@ -2,7 +2,7 @@
 A first marionette
 ==================
 
-A body, a head and two arms on four strings, in the nested notation; a puppeteer who lifts the arms in turn.
+A marionette with a head and two arms hangs on four strings. It is written as nested calls; a puppeteer lifts its arms in turn.
 """
 
 from math import pi, sin
@@ -48,7 +48,7 @@ puppet = figure(
 )
 
 # %%
-# Where does it hang at rest? Then pull: 12 cm of string, in turn.
+# `settle` finds how it hangs at rest. Then each arm's string is shortened by up to 12 cm, one after the other.
 
 rest = settle(puppet)
 length = {name: rest[puppet.index(f"{name}_length")] for name in ("left", "right")}
@@ -64,7 +64,7 @@ motion = simulate(
 )
 
 # %%
-# Four moments. Strings are coloured by their tension.
+# Four moments. The colour of a string shows its tension.
 
 figure_, axes = plt.subplots(1, 4, figsize=(10, 4))
 for axis, t in zip(axes, (0.0, 0.5, 1.0, 1.5), strict=True):

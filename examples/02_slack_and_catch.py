@@ -2,9 +2,9 @@
 Slack, then a catch
 ===================
 
-The arm of *marionettes*, Fig. 2: two links in a plane, one string from the wrist to a spindle that moves along a rail and winds.
-Paid out faster than the arm can fall, the string goes slack; the arm falls free and lands in it with a jerk. A string pulls and
-never pushes, and at the end of every step it is no longer than it may be.
+The arm of *marionettes* (Johnson and Murphey), Fig. 2: two limbs in a plane, and one string from the wrist to a spindle that
+winds it. The string is let out faster than the arm can fall, so it goes slack. The arm falls freely until the string catches it.
+A string pulls and never pushes, and at the end of every time step its ends are no farther apart than its length.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ rest = arm.start[arm.index("hand_length")]
 
 
 def ramp(t: float, start: float, stop: float) -> float:
-    """0 before, 1 after, with no jump in speed."""
+    """0 before `start`, 1 after `stop`, smooth in between."""
     s = np.clip((t - start) / (stop - start), 0.0, 1.0)
     return s * s * (3 - 2 * s)
 
@@ -37,23 +37,23 @@ slack, catch = (next(mark.t for mark in motion.marks if mark.kind == kind) for k
 print(f"slack at {slack:.3f} s, caught at {catch:.3f} s with {motion.tension.max():.0f} N")
 
 # %%
-# Between the two nothing acts but weight: the arm is a double pendulum, and keeps its energy. The catch is an inelastic impact.
+# While the string is slack, the arm is a double pendulum and conserves its energy. The catch is an inelastic impact.
 
 total, kinetic = track.energy.sum(1), track.energy[:, 0]
 free = (t > slack + 0.01) & (t < catch - 0.01)
 before, after = int(np.flatnonzero(free)[-1]), int(np.searchsorted(t, catch + 0.01))
 
 assert motion.tension.min() >= 0.0, "a string never pushes"
-assert track.gap.max() < 1e-10, "and is never longer than it may be"
-assert np.abs(motion.tension * track.gap).max() < 1e-9, "it pulls only where it is taut"
-assert not motion.tension[free].any(), "slack is slack"
-assert np.ptp(total[free]) < 1e-3 * kinetic[before], "falling free, it keeps its energy"
-assert total[after] < total[before] - 0.1 * kinetic[before], "and the catch takes a part of it away"
+assert track.gap.max() < 1e-10, "its ends are never farther apart than its length"
+assert np.abs(motion.tension * track.gap).max() < 1e-9, "it pulls only when it is taut"
+assert not motion.tension[free].any(), "a slack string has no tension"
+assert np.ptp(total[free]) < 1e-3 * kinetic[before], "in free fall the energy is constant"
+assert total[after] < total[before] - 0.1 * kinetic[before], "the catch dissipates energy"
 
 # %%
-# Five moments, and the curves that belong to them.
+# Five moments; below, the tension, and the distance from hook to spindle with the length of the string.
 
-moments = {"held": 0.1, "let go": slack + 0.02, "falling": 0.5 * (slack + catch), "caught": catch + 0.01, "wound in": 2.3}
+moments = {"hanging": 0.1, "let out": slack + 0.02, "falling": 0.5 * (slack + catch), "caught": catch + 0.01, "wound in": 2.3}
 camera = Camera.around([[-0.1, 0, -0.74], [0.62, 0, 0.36]], azimuth=-1.35, elevation=0.12, aspect=0.62, margin=1.0)
 panels = plt.figure(figsize=(10, 7.6), layout="constrained")
 upper, lower = panels.subfigures(2, 1, height_ratios=(1.15, 1.0))

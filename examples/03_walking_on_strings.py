@@ -2,9 +2,9 @@
 Walking on strings
 ==================
 
-The wooden marionette, 25 dynamic variables on seven strings, walks across a floor. The puppeteer lifts a knee and swings it
-forward, lets the leg down so that its string goes slack and the foot stands, carries the body over it, and turns the shoulders
-against the hips. Hands swing with the opposite knee. Nothing moves the figure but strings, weight, and friction under its shoes.
+The marionette of the library with 25 dynamic variables and seven strings walks across a floor. The puppeteer lifts a knee and
+swings it forward, lowers the leg until its string is slack and the foot stands, moves the body forward over the foot, and turns
+the shoulders against the hips. Each hand swings with the opposite knee. Only strings, gravity and friction move the figure.
 """
 
 from collections.abc import Callable
@@ -33,11 +33,11 @@ puppet = library.marionette25(damping=4e-3).replace(
 )
 
 # %%
-# The puppeteer's hands over time: where each string's spindle is along y, and how long the string is.
+# The puppeteer: the position of each spindle along y, and the length of each string, over time.
 
 
 def stroke(t: float, phase: float) -> tuple[float, float]:
-    """How far a limb is ahead, −1 … 1, and how high, 0 … 1: forward and up in half a period, back while it stands."""
+    """How far a limb is forward (−1 to 1) and up (0 to 1): it swings in the first half of a period and stands in the second."""
     s = ((t - START) / PERIOD + phase) % 1.0
     ahead, high = (-cos(2 * pi * s), sin(2 * pi * s) ** 2) if s < 0.5 else (cos(2 * pi * (s - 0.5)), 0.0)
     warm = min(max(t - START, 0.0) / 0.5, 1.0)
@@ -45,7 +45,7 @@ def stroke(t: float, phase: float) -> tuple[float, float]:
 
 
 def course(t: float) -> float:
-    """Of the whole, gently set in motion."""
+    """Distance that all spindles have moved along y [m], with a gentle start."""
     s = max(t - START, 0.0)
     return STRIDE / PERIOD * (s - 0.25 * (1 - np.exp(-s / 0.25)))
 
@@ -69,7 +69,7 @@ for side, other, phase in (("left", "right", 0.0), ("right", "left", 0.5)):
 motion = simulate(puppet, hands, duration=5.0, dt=0.005)
 
 # %%
-# It walks: feet take turns to stand, and what stands does not go along.
+# Check that it walks: the feet alternate, and a standing foot does not move along.
 
 poses = [pose(puppet, q) for q in motion.q]
 feet = np.array([[here.point(foot) for foot in ("lfoot", "rfoot")] for here in poses])
@@ -77,14 +77,14 @@ load = motion.contact.reshape(len(motion), 2, 2).sum(2)
 stands, moved = load[1:] > 0.3, np.abs(np.diff(feet[:, :, 1], axis=0))
 steps = [int((np.diff((feet[:, k, 2] > FLOOR + 0.035).astype(int)) > 0).sum()) for k in (0, 1)]
 print(f"{motion.column('torso_ty')[-1]:.2f} m in {sum(steps)} steps; {sum(m.kind == 'impact' for m in motion.marks)} catches")
-assert motion.column("torso_ty")[-1] > 0.35, "it went somewhere"
+assert motion.column("torso_ty")[-1] > 0.35, "it moved forward"
 assert min(steps) >= 3, "with both feet"
-assert moved[stands].mean() < 0.5 * moved[~stands].mean(), "a foot that stands stays, one in the air swings"
+assert moved[stands].mean() < 0.5 * moved[~stands].mean(), "a standing foot moves less than a swinging one"
 assert np.abs(motion.column("torso_rx")).max() < 0.35, "upright"
 assert motion.tension.min() >= 0.0
 
 # %%
-# One and a quarter periods in ten pictures; the camera goes along.
+# One and a quarter periods in ten pictures; the camera moves with the figure.
 
 ground = Scene("ground", floor=FLOOR)
 panels, axes = plt.subplots(2, 5, figsize=(10, 7.2))

@@ -2,9 +2,9 @@
 Reaching in balance
 ===================
 
-Inverse kinematics with priorities: the feet stay, the weight stays above them, the left hand follows a stroke, the eyes follow
-the hand, and whatever freedom is left keeps to a relaxed posture. Then the hand is dragged to where no pose brings it: what is
-pinned holds, the hand comes as near as it can, and the solution says what held it back.
+Inverse kinematics with priorities: the feet stay, the centre of mass stays above them, the left hand follows a curve, the eyes
+follow the hand, and the remaining freedom keeps a relaxed posture. Then the hand is dragged to a point that is out of reach: the
+pinned feet stay, the hand gets as near as it can, and the outcome says how far it is off.
 """
 
 import matplotlib.pyplot as plt
@@ -19,12 +19,12 @@ from bunraku.render.strands import Strand
 figure = library.mannequin()
 here = pose(figure)
 feet = ["left_sole", "right_sole"]
-standing = {"left_knee_ry": 0.25, "right_knee_ry": 0.25}  # a little bent: a straight leg cannot give way
+standing = {"left_knee_ry": 0.25, "right_knee_ry": 0.25}  # knees a little bent: straight legs are singular
 
 ik = Inverse(
     figure,
     [
-        *(FramePose(foot) for foot in feet),  # without a target: where it is
+        *(FramePose(foot) for foot in feet),  # no target: it stays where it is
         CentreOfMass(axes="xy"),
         PointPosition("left_palm", name="hand", priority=1),
         LookAt("neck", (1.0, 0.0, 1.0), position=(0.08, 0, 0.16), name="eyes", priority=2),
@@ -35,7 +35,7 @@ ik = Inverse(
 )
 
 # %%
-# An eight in the air, from the knees to above the head. Each solve starts where the one before ended.
+# The hand draws a figure of eight, from the knees to above the head. Each solve starts from the previous solution.
 
 s = np.linspace(0, 2 * np.pi, 100)
 stroke = np.array([0.42, 0.2, 1.1]) + np.stack([-0.06 * np.sin(s), 0.2 * np.sin(2 * s), 0.6 * np.sin(s)], 1)
@@ -45,12 +45,12 @@ solutions = ik.solve_many(aims, figure.start)[len(way) :]
 
 for solution, place in zip(solutions, stroke, strict=True):
     there = pose(figure, solution.q)
-    assert np.allclose(there.point("left_palm"), place, atol=1e-4), "the hand is where it is wanted"
+    assert np.allclose(there.point("left_palm"), place, atol=1e-4), "the hand is at its target"
     assert all(np.allclose(there.X(foot), here.X(foot), atol=1e-5) for foot in feet), "the feet have not moved"
-    assert np.allclose(there.com[:2], here.com[:2], atol=1e-5), "and it would not fall"
+    assert np.allclose(there.com[:2], here.com[:2], atol=1e-5), "the centre of mass has not moved either"
 
 # %%
-# A lamp at three metres: pin the feet, drag the hand.
+# Reach for a lamp at a height of three metres: pin the feet, drag the hand.
 
 high = solutions[25].q
 lamp = Drag(figure, high, "left_palm", pins=feet).to(high, (0.3, 0.2, 3.0), iterations=200)
@@ -60,7 +60,7 @@ assert all(np.allclose(pose(figure, lamp.q).X(foot), here.X(foot), atol=1e-5) fo
 assert pose(figure, lamp.q).point("left_palm")[2] > 2.0, "as high as a person reaches"
 
 # %%
-# Three moments of the stroke, and the reach for the lamp.
+# Three moments of the figure of eight, and the reach for the lamp.
 
 shown = {"above the head": high, "crossing": solutions[50].q, "at the knees": solutions[75].q, "toward a lamp at 3 m": lamp.q}
 camera = Camera.around([[0.5, 0.7, 0], [-0.4, -0.5, 0], [0.2, 0, 2.3]], azimuth=0.85, elevation=0.12, aspect=0.6, margin=1.02)

@@ -2,9 +2,9 @@
 Keeping clear
 =============
 
-A mobile manipulator draws a straight line along a wall while a bollard stands in the way of its base. Once the line is followed
-without a thought, and the check of the motion tells what was hit; once with the clearance as a limit of the inverse kinematics,
-and the base rolls around. That it is free *between* the samples as well is proved, not sampled.
+A mobile manipulator draws a straight line along a wall, while a bollard stands in the way of its base. The first motion ignores
+the bollard, and a collision check reports the hit. The second has a minimum clearance as a limit of the inverse kinematics, so
+the base drives around the bollard. The check also proves that this motion is collision-free *between* its samples.
 """
 
 import matplotlib.pyplot as plt
@@ -27,13 +27,13 @@ scene = Scene(
         Obstacle("bollard", Cylinder(0.09, 0.8), (0.28, 0, 0.4), color=(0.95, 0.6, 0.1)),
     ),
 )
-world = World(figure, scene, allowed=[("base_turn", "floor")])  # it stands on its wheels
+world = World(figure, scene, allowed=[("base_turn", "floor")])  # the base touches the floor
 
 # %%
 # The tool points at the wall, 2 cm away, and slides from one side to the other in four seconds.
 
 X = np.eye(4)
-X[:3, :3] = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]  # its z axis looks along x
+X[:3, :3] = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]  # its z axis points along x
 line = np.stack([np.full(121, 1.12), np.linspace(-1.2, 1.2, 121), np.full(121, 0.95)], 1)
 targets = [np.block([[X[:3, :3], place[:, None]], [X[3:]]]) for place in line]
 
@@ -46,7 +46,7 @@ def followed(limits=()) -> Motion:
     for target in targets:
         q = ik.solve(q, ik.aim(tool=target)).q
         samples.append(q)
-        assert np.allclose(pose(figure, q).X("tool"), target, atol=1e-3), "the line is drawn either way"
+        assert np.allclose(pose(figure, q).X("tool"), target, atol=1e-3), "the tool is on the line"
     return Motion.of(figure, np.linspace(0, 4, len(samples)), samples)
 
 
@@ -59,17 +59,17 @@ MARGIN = 0.03
 careless, careful = followed(), followed([Clearance(near, margin=MARGIN, count=40)])
 
 # %%
-# What the checks say.
+# Check both motions.
 
 hit, free = world.check(careless), world.check(careful, between=True)
 print(hit, free, sep="\n\n")
 assert not hit.free
 assert {"bollard"} <= {hit.hits[0].a, hit.hits[0].b}
-assert free.free, "at the samples and between them"
+assert free.free, "no collision at the samples or between them"
 assert free.least > 0.8 * MARGIN
 
 # %%
-# Both at the moment when the careless one is deepest in the bollard, and the clearance over time.
+# Both motions at the moment at which the careless one is deepest in the bollard, and the clearance over time.
 
 k = hit.hits[0].deepest
 camera = Camera.around([[-0.5, -0.7, 0], [1.2, 0.7, 0], [1.2, 0, 1.4], [-0.4, 0, 1.3]], azimuth=2.5, elevation=0.5, aspect=0.92)

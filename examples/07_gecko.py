@@ -2,9 +2,9 @@
 A gecko climbs to the ceiling
 =============================
 
-Over an obstacle, up a wall, a turn on it, and over its edge onto a ledge; and on another path up to the ceiling. Footsteps and
-swings come from the path; then the whole motion is smoothed at once, with the standing feet exactly where they belong and the body
-clear of the surface.
+A gecko robot climbs over an obstacle, up a wall, through a turn on the wall, and over its edge onto a ledge; on another path it
+climbs to the ceiling. Footsteps and swings are computed from the path. Then the whole motion is optimised at once, while standing
+feet stay exactly where they are and the body keeps clear of the surface.
 """
 
 from math import pi
@@ -26,11 +26,11 @@ ceiling = climb([Straight(0.1), Slope(pi / 2), Straight(0.3), Slope(pi / 2), Str
 for done in (ledge, ceiling):
     print(done, end="\n\n")
     assert done.outcome.ok
-    assert done.clearance.min() >= 0.005, "nothing but feet, lower legs and the tail comes near the surface"
+    assert done.clearance.min() >= 0.005, "only feet, lower legs and the tail come near the surface"
 
 # %%
-# The same gecko at several moments; joint accelerations against those of the paper's gait; and how well its feet must stick, in
-# weights, with the foot on which most depends.
+# The gecko at several moments; its joint accelerations compared with those of the gait in the paper that the method extends (see
+# "Climbing" in the documentation); and the adhesion that each foot needs, in units of the weight.
 
 
 def moments(done, times, camera):

@@ -2,9 +2,9 @@
 Swinging up
 ===========
 
-A cart with a pendulum that hangs. It is asked to bring the pendulum up and down again along a curve that no motion of the cart
-can follow (*trep*, Fig. 4a). Newton's method finds the nearest that the cart can do, in a second for 1,000 steps, and with it the
-feedback that keeps the pendulum there.
+A pendulum hangs from a cart. The cart should swing it up and down again along a curve that it cannot follow exactly (*trep*,
+Johnson and Murphey, Fig. 4a). Newton's method finds the motion nearest to that curve, in about a second for 1,000 time steps, and
+feedback gains that stabilise it.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ figure = library.cart_pendulum(start=(0.0, 0.0))
 
 
 def wish(degrees):
-    """Up between 3 s and 7 s, and back."""
+    """The desired angle: up and down again between 3 s and 7 s."""
     return {"theta": lambda t: np.radians(degrees) / 2 * (1 - np.cos(np.pi / 2 * (t - 3))) if 3 <= t <= 7 else 0.0}
 
 
@@ -27,7 +27,7 @@ def cost(degrees):
 
 
 # %%
-# First toward 130°, then from there toward the inverted pendulum.
+# First optimise for a curve up to 130°, then use the result as the first guess for the inverted pendulum.
 
 halfway = optimize(figure, cost(130), duration=10)
 best = optimize(figure, cost(180), duration=10, guess=halfway)
@@ -38,7 +38,7 @@ assert theta.max() > 175, "upside down"
 assert abs(theta[-1]) < 5, "and back"
 
 # %%
-# The last steps are Newton's: the expected decrease falls quadratically.
+# The last iterations are Newton steps: the expected decrease of the cost converges quadratically.
 
 tail = np.array([i.decrease for i in best.history])
 print("expected decrease:", " ".join(f"{x:.0e}" for x in tail))
@@ -46,7 +46,7 @@ assert all(i.kind == "newton" for i in best.history[-3:])
 assert tail[-1] < 1e-9 * tail[-2] ** 0.5
 
 # %%
-# Pushed at the top, the optimum's inputs alone let it fall. Its gains do not.
+# Push the pendulum at the top: with the optimal inputs alone it falls; with feedback it does not.
 
 
 def push(k, x):
@@ -59,7 +59,7 @@ print(pushed)
 assert pushed.recovered > 0.9
 
 # %%
-# The swing in pictures of the pendulum, its angle, and the convergence.
+# The pendulum at several moments, its angle over time, and the convergence.
 
 panels, (strobe, angle, falls) = plt.subplots(1, 3, figsize=(11, 3.4), width_ratios=(1.3, 1.2, 1), layout="constrained")
 x, q = best.motion.column("x"), best.motion.column("theta")
@@ -72,7 +72,7 @@ for k in range(260, 521, 13):
 strobe.axhline(0, color="grey", lw=0.6, zorder=0)
 strobe.set(title="from 2.6 s to 5.2 s", aspect="equal", xlabel="x [m]")
 t = best.motion.t
-angle.plot(t, [np.degrees(wish(180)["theta"](s)) for s in t], color="grey", ls="--", label="wish")
+angle.plot(t, [np.degrees(wish(180)["theta"](s)) for s in t], color="grey", ls="--", label="desired")
 angle.plot(t, theta, color="tab:blue", label="optimum")
 angle.plot(t, np.degrees(pushed.motion.column("theta")), color="tab:green", lw=1, label="pushed")
 angle.plot(t, np.degrees(pushed.without.column("theta")), color="tab:red", lw=1, label="pushed, no feedback")

@@ -2,8 +2,8 @@
 Following live
 ==============
 
-The same optimiser, online: at 100 samples a second it looks half a second ahead, improves its plan once, and pulls the strings
-accordingly. The marionette follows a wave while somebody bumps into it.
+Model predictive control: 100 times per second, one iteration of the optimiser improves a plan for the next half second, and the
+strings are pulled accordingly. The marionette follows a person's wave, and recovers when it is bumped.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ def bump(k, x):
 
 
 # %%
-# Over a horizon, and with the strings pulled along the reference whatever happens.
+# One run with the receding horizon ("live"), and one in which the strings follow the reference without feedback ("blind").
 
 live = follow(figure, cost, duration=4.0, horizon=0.5, q=Q[0], inputs=figure.kinematic, guess=reference, disturb=bump)
 system = System.of(figure, dt=0.01, inputs=figure.kinematic)
@@ -41,10 +41,10 @@ error = {name: np.degrees(np.sqrt(((run.x[:, 6:n] - Q[:, 6:n]) ** 2).mean(1))) f
 print(f"{live.real_time:.1f}× real time on one core, {1e3 * np.median(live.seconds[:, 1]):.1f} ms a decision")
 print("joints off by " + ", ".join(f"{np.sqrt((e**2).mean()):.1f}° {name}" for name, e in error.items()))
 assert (error["live"] ** 2).mean() < 0.25 * (error["blind"] ** 2).mean()
-assert np.abs(live.run.x[-1, 0] - Q[-1, 0]) < 0.05, "it stands where it stood before the bump"
+assert np.abs(live.run.x[-1, 0] - Q[-1, 0]) < 0.05, "it is back where it was before the bump"
 
 # %%
-# How far off the joints are, where the torso goes, and what one string does about it.
+# Error of the joints, sideways motion of the torso, and sideways motion of one spindle.
 
 panels, (left, middle, right) = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
 t = reference.t
@@ -53,7 +53,7 @@ for name, color in (("blind", "tab:red"), ("live", "tab:blue")):
     run = runs[name]
     middle.plot(t, 100 * (run.x[:, 0] - Q[:, 0]), color=color)
     right.plot(t[1:], 100 * (run.u[:, 0] - Q[0, n]), color=color)
-for axis, title in ((left, "joints, rms off [°]"), (middle, "torso, sideways [cm]"), (right, "a spindle, sideways [cm]")):
+for axis, title in ((left, "rms error of the joints [°]"), (middle, "torso, sideways [cm]"), (right, "a spindle, sideways [cm]")):
     axis.set(title=title, xlabel="time [s]")
     axis.axvline(1.5, color="grey", lw=0.8, ls=":")
 left.legend(frameon=False)

@@ -2,9 +2,9 @@
 When to switch
 ==============
 
-A cart is pushed, coasts, and is braked. When must it be let go, and when braked, to stand still at 1 m after 4 s? Newton's
-method on the switching times finds 2 − √3 and 2 + √3 seconds in six iterations; the gradient alone needs over a hundred. Then a
-figure in place of a formula: a crane whose load must not swing when it arrives.
+A cart is pushed, coasts, and is braked. At which times must the push end and the brake start, so that it stands at 1 m after 4 s?
+Newton's method on the switching times finds 2 − √3 and 2 + √3 seconds in six iterations; gradient descent needs over a hundred.
+The second example is a figure instead of a formula: a crane whose load must not swing when it arrives.
 """
 
 from math import sqrt
@@ -34,8 +34,8 @@ assert gradient.iterations > 50
 print(f"let go at {newton.times[0]:.4f} s, brake at {newton.times[1]:.4f} s: {newton.iterations} iterations")
 
 # %%
-# A mode may be a figure under constant inputs. A cart with a pendulum is a crane with its load: four pushes of ±10 N, and the four
-# times between them and the end, are just enough for the load to hang still 1 m away.
+# A mode (the dynamics between two switches) may be a figure under constant inputs. A cart with a pendulum is a crane with its
+# load. It is pushed four times with ±10 N; four switching times are just enough for the load to hang still 1 m away.
 
 crane = library.cart_pendulum(start=(0.0, 0.0))
 PUSHES = (10.0, -10.0, 10.0, -10.0, 0.0)
@@ -52,14 +52,14 @@ for times, label, color in (([1.0, 2.5], "first guess", "0.6"), (newton.times, "
     left.plot(t, cart.run(np.array(times))[:, 0], color=color, label=label)
     left.vlines(times, 0, 1, color=color, ls=":", lw=1)
 left.axhline(1.0, color="0.8", lw=1, zorder=0)
-left.set(xlabel="time [s]", ylabel="way of the cart [m]", title="pushed, coasting, braked")
+left.set(xlabel="time [s]", ylabel="position of the cart [m]", title="pushed, coasting, braked")
 left.legend()
 for name, one in found.items():
     middle.semilogy(np.maximum(one.promised, 1e-17), marker="o", ms=3, label=f"{name}: {one.iterations} iterations")
-middle.set(xlabel="iteration", ylabel="decrease that is hoped for", xlim=(-1, 60), title="Newton's method and the gradient")
+middle.set(xlabel="iteration", ylabel="expected decrease", xlim=(-1, 60), title="Newton's method and the gradient")
 middle.legend()
 t, x = np.concatenate([[0.0], np.cumsum(swing.lengths(still.times))]), swing.run(still.times)
-right.plot(t, x[:, 0], color="tab:red", label="way of the crane [m]")
+right.plot(t, x[:, 0], color="tab:red", label="position of the crane [m]")
 right.plot(t, x[:, 1], color="tab:blue", label="angle of its load [rad]")
 for begin, end, u in zip([0.0, *still.times], [*still.times, 2.6], PUSHES, strict=True):
     right.axvspan(begin, end, color="tab:green" if u > 0 else "tab:orange" if u < 0 else "white", alpha=0.12)

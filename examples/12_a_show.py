@@ -2,8 +2,8 @@
 A show from a script
 ====================
 
-A puppeteer writes who does what on which count. The script is scored, rehearsed by optimal control, and played under
-feedback; pushed and a little heavier than was thought, the puppet still keeps to its part.
+A script says which marionette does what on which count (beat). It is rehearsed by optimal control and played with feedback. The
+marionette still follows it when it is pushed and a little heavier than the model.
 """
 
 import tempfile
@@ -39,12 +39,12 @@ with tempfile.TemporaryDirectory() as folder:
 anna, asked = made.motion.tracks[0], made.reference.tracks[0]
 found = recovery(made.parts["anna"], every=1.5)
 print(f"{made.motion.duration:.1f} s; least tension {anna.tension.min():.1f} N")
-print(f"pushed: off its part by {found.held:.3f}, without feedback by {found.open:.3f}")
+print(f"error when pushed: {found.held:.3f} with feedback, {found.open:.3f} without")
 
 n = anna.figure.n_dynamic
-assert np.sqrt(np.mean((anna.q - asked.q)[:, :n] ** 2)) < 0.05  # it does what was asked
+assert np.sqrt(np.mean((anna.q - asked.q)[:, :n] ** 2)) < 0.05  # it follows the script
 assert anna.tension.min() >= 0.0
-assert found.held < found.open  # feedback is worth something
+assert found.held < found.open  # feedback helps
 
 times = np.array([0.0, 0.6, 1.9, 3.0, 3.8, 4.6, 5.6])
 picture = plt.figure(figsize=(11, 6.5), layout="constrained")

@@ -2,7 +2,7 @@
 Planning among obstacles
 ========================
 
-A puppet arm on one string gets from one side of a wall to the other: nobody says how.
+A planner finds how to move the string of a puppet arm so that the arm gets over a wall.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ def at_rest(x: float, y: float, length: float):
 
 
 # %%
-# The wall is as high as the shoulder is deep, and the string must not pass through it either.
+# Neither the arm nor its string may touch the wall.
 
 wall = Obstacle("wall", Box((0.04, 0.4, 0.5)), (0.03, 0.4, -0.42), color=(0.75, 0.3, 0.22))
 start, end = at_rest(-0.3, 0.35, 1.15), at_rest(0.35, 0.3, 1.15)
@@ -37,21 +37,22 @@ found = search(problem, seed=1, seconds=20)
 print(found)
 
 # %%
-# The rechecker simulates the plan again, with a finer step too, and checks every way between samples.
+# `recheck`, which shares no code with the planner, simulates the plan again, also with a smaller time step, and checks for
+# collisions at the samples and between them.
 
 report = recheck(found.motion, problem.scene, limits=problem.limits, goal=problem.goal)
 print(report)
 
 # %%
-# A search moves the hand at random. Optimal control, with the plan as its first guess, finds inputs that are hundreds of times
-# smoother, and the rechecker accepts them too.
+# The planner chooses inputs at random. Optimal control, with the plan as its first guess, finds inputs that are hundreds of times
+# smoother, and `recheck` accepts them too.
 
 better = smooth(found)
 print(better.verdict)
 print(f"∫ acceleration² of the hand: {found.roughness:.3g} → {better.roughness:.2g}")
 
 # %%
-# The tree that was searched, and the way of the wrist in it; the speeds of the hand as they were found, and smoothed.
+# Left: the search tree, and the path of the wrist in it. Right: velocities of the kinematic variables, planned and smoothed.
 
 save_tree_picture(found, "tree.png", azimuth=1.35)
 sheet = plt.figure(figsize=(12, 6.4), layout="constrained")
@@ -65,8 +66,8 @@ for name, color in zip(arm.kinematic, ("#33557a", "#d1481f", "#4b8b3b"), strict=
 speeds.set(xlabel="time [s]", ylabel="speed of the hand [m/s]")
 speeds.legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.12))
 
-assert found.motion is not None, "there is a way over the wall"
-assert report.accepted, "and it holds"
-assert report.gap < 1e-3, "strings are never longer than they are wound"
+assert found.motion is not None, "a plan was found"
+assert report.accepted, "the recheck accepts it"
+assert report.gap < 1e-3, "no string is stretched"
 assert better.verdict.accepted
 assert better.roughness < 0.01 * found.roughness

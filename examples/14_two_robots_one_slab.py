@@ -2,8 +2,8 @@
 Two robots, one slab
 ====================
 
-Two mobile manipulators carry a slab through a factory of 95,000 triangles: 12 variables, a path that is proven free, a timing
-that keeps to limits, and arms that hold on.
+Two mobile manipulators carry a slab through a factory of 95,000 triangles. A path is planned for 12 variables and proven
+collision-free, then timed within limits on speed and acceleration; the arms are computed in closed form.
 """
 
 import tempfile
@@ -24,7 +24,7 @@ from bunraku.planning.ways.path_timing import timed
 from bunraku.render.image import Camera, image
 
 # %%
-# Where each holds the slab: from below an edge, at 45°, so that no wrist is bent far. The slab may be tilted by 0.3 rad, no more.
+# Each robot holds one edge of the slab, from below at 45°, so that its wrist is not bent far. The slab may tilt by up to 0.3 rad.
 
 slab = Carried((Shape("world", Box((1.5, 0.8, 0.06)), color=(0.85, 0.72, 0.5), name="slab"),), tilt=0.3, heights=(0.75, 1.3))
 left = rover("left", hold("tool", (-0.73, 0.0, -0.02), z=(1, 0, 1), x=(0, 1, 0)))
@@ -37,7 +37,7 @@ space = team.space(scene, ((-5.8, 5.8), (-3.8, 3.8)), margin=0.02)
 
 
 def standing(x: float, y: float) -> np.ndarray:
-    """The slab across the way, a robot at either end."""
+    """The slab along y, with a robot at each end."""
     return team.configuration({"left": (x, y - 1.45, pi / 2), "right": (x, y + 1.45, -pi / 2)}, (x, y, 1.0, pi / 2, 0, 0))
 
 
@@ -49,11 +49,12 @@ timing = timed(found.path, speed=0.7, acceleration=0.8)
 animation = animate(team, timing, samples=268)
 motion = animation.motion
 verdict = recheck(team, motion, scene)
-print(f"{found.path} in {found.seconds:.2f} s; carried in {timing.duration:.1f} s; hands off by {animation.closure:.1e} m at most")
+print(f"{found.path}, found in {found.seconds:.2f} s; the motion takes {timing.duration:.1f} s")
+print(f"largest error of the hands: {animation.closure:.1e} m")
 print(verdict)
 
 # %%
-# Four moments. The pipes under the roof are left out of the picture.
+# Four moments, drawn without the pipes under the roof.
 
 figure_, axes = plt.subplots(2, 2, figsize=(10, 7.2))
 camera = Camera(eye=(-2.0, 8.5, 8.0), target=(0.2, -0.5, 0.2), field=0.68)
@@ -67,9 +68,9 @@ for axis, share in zip(axes.flat, (0.0, 0.35, 0.7, 1.0), strict=True):
     axis.axis("off")
 figure_.tight_layout()
 
-assert found.path.free, "every curve is proven"
-assert space.world.check(found.path.dense(0.005)).clearance.min() > 0.019, "and coal agrees, every 5 mm"
+assert found.path.free, "the path is proven collision-free"
+assert space.world.check(found.path.dense(0.005)).clearance.min() > 0.019, "the library coal finds the same, checking every 5 mm"
 assert team.reaches(found.path.dense(0.02)).all()
 assert animation.closure < 1e-6
 assert animation.jump < 0.2
-assert verdict.accepted, "no full figure touches the scene, the slab, the other or itself"
+assert verdict.accepted, "with its full shapes, no robot touches the scene, the slab, the other robot or itself"

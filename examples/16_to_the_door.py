@@ -2,8 +2,9 @@
 Down the steps, to the door
 ===========================
 
-The scenario of Fig. 9–12: a humanoid is guided down two steps by its feet, across the room by its trunk, and to the handle of a
-door by its left hand. Every joint follows from one guided point, and the zero-moment point of all bodies stays in the polygon.
+The scenario of Fig. 9–12 of *A Handy Humanoid Robot Navigation* (Sugihara and Kobayashi). A joystick guides one point of a
+humanoid at a time: the feet down two steps, the trunk across the room, the left hand to the handle of a door. All other joints
+follow, and the zero-moment point (ZMP), computed from all bodies, stays inside the support polygon.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +26,7 @@ session = Session(performer, performer.guide.start(x=PAPER_ROOM.start))
 motion = session.run(operator(session))
 
 # %%
-# Six moments, and the loci from above: solid are the centre of mass and the feet, dashed the hands, + the subgoals.
+# Six moments; below, paths from above: centre of mass and feet (solid), hands (dashed), and subgoals (+).
 
 moments = [int(share * (len(motion) - 1)) for share in (0, 0.3, 0.48, 0.62, 0.8, 1)]
 camera = Camera(eye=(1.0, -2.1, 0.75), target=(0.6, 0.05, 0.27), field=0.42)

@@ -2,8 +2,8 @@
 A walk
 ======
 
-A person follows a curve that leads up a few stairs and along a ramp. The way of the pelvis over the floor is given and is kept
-exactly; steps, legs, trunk and arms follow from cycles of human walking, and soles do not slide.
+A person follows a curve up a few stairs and down a ramp. The path of the pelvis over the floor is given and followed exactly;
+footsteps, legs, trunk and arms are computed from data of human walking, and standing soles do not slide.
 """
 
 import itertools
@@ -28,7 +28,7 @@ def heights(points: np.ndarray) -> np.ndarray:
 
 
 # %%
-# Where the pelvis is at which time: 8 m of a gentle curve in 16 s, from rest to rest.
+# The path of the pelvis (x, y, heading): 8 m along a gentle curve in 16 s, from rest to rest.
 
 person = library.named("mannequin")
 t = np.linspace(0.0, 16.0, 640)
@@ -38,10 +38,11 @@ s *= 8.0 / s[-1]
 base = np.stack([s, 0.25 * np.sin(0.9 * s), np.arctan(0.225 * np.cos(0.9 * s))], 1)
 
 walked = walk(person, t, base, heights=heights)
-print(f"{len(walked.footfalls)} footfalls; a sole slides {1e3 * walked.slide:.1g} mm; joints turn {walked.jump:.2f} rad a sample")
+print(f"{len(walked.footfalls)} footfalls; standing soles slide {1e3 * walked.slide:.1g} mm")
+print(f"largest change of a joint from sample to sample: {walked.jump:.2f} rad")
 
 # %%
-# The ground as boxes, to look at; and the walk at ten moments.
+# Boxes that show the ground, and the walk at ten moments.
 
 STONE, WOOD = (0.72, 0.68, 0.6), (0.62, 0.52, 0.4)
 
@@ -66,7 +67,7 @@ above.imshow(image([person] * len(frames), frames, scene=scene, camera=camera, s
 above.axis("off")
 
 # %%
-# Below, the knee over time, and what was measured in people who walk slowly on the level, stride by stride.
+# Below: the angle of the left knee over time, and, stride by stride, what was measured in people who walk slowly on level ground.
 
 below.plot(t, np.degrees(walked.Q[:, person.index("left_knee_ry")]))
 lefts = [fall for fall in walked.footfalls if fall.foot == "left"]
@@ -75,10 +76,12 @@ for fall, after in itertools.pairwise(lefts[1:]):
     times = np.interp(phase, [0.0, 0.6, 1.0], [fall.touch, fall.leave, after.touch])
     below.plot(times, np.degrees(load_cycles()["slow"].at(phase, "left_knee_ry")), "k:", lw=1)
     below.axvspan(fall.touch, fall.leave, color="0.93")
-below.set(xlabel="time [s]", ylabel="bend of the left knee [°]", title="grey: the left foot stands; dotted: people on the level")
+below.set(xlabel="time [s]", ylabel="left knee [°]", title="grey: the left foot stands; dotted: measured on level ground")
 figure_.tight_layout()
 
-assert np.array_equal(walked.Q[:, person.indices(("pelvis_tx", "pelvis_ty", "pelvis_rz"))], base), "the way is kept"
+assert np.array_equal(walked.Q[:, person.indices(("pelvis_tx", "pelvis_ty", "pelvis_rz"))], base), (
+    "the pelvis follows the path exactly"
+)
 assert walked.slide < 1e-3, "soles stay where they were set down"
 places = np.array([fall.place for fall in walked.footfalls])
 assert np.allclose(places[:, 2], heights(places[:, :2]), atol=0.01), "feet are on the ground"

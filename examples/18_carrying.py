@@ -2,9 +2,10 @@
 A piano over the desk
 =====================
 
-Two robots and a person carry a grand piano through a living room. Between bookshelf and desk there is no room for it, so it is
-raised over the desk. A roadmap is learnt for the team, reduced to boxes. A path is found and timed. The person walks, the robots
-roll, and hands hold on in closed form. What still touches is tuned away, and an independent rechecker judges the motion.
+Two robots and a person carry a grand piano through a living room. It does not fit between bookshelf and desk, so they lift it
+over the desk. A path is planned for a simplified team of boxes, and timed. Then the person walks and the robots roll along it,
+and their arms are computed in closed form. Postures are corrected where something touches, and independent code checks the
+motion.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +19,7 @@ from bunraku.render.image import Camera
 from bunraku.verbs.carry.plot import still
 
 # %%
-# A file that comes with bunraku says who carries what, from where to where: 15 variables for the team, 78 samples.
+# A file that comes with bunraku says who carries what, from where to where. The team has 15 variables, the motion 78 samples.
 
 errand = load_errand("living_room")
 done = carry(errand, seed=0)
@@ -27,7 +28,7 @@ print(errand.team.n, "variables;", {stage: round(seconds, 2) for stage, seconds 
 print(done.verdict)
 
 # %%
-# The rechecker measured every full figure against every triangle, every 5 mm.
+# The independent check measured the distances of all figures, with their full meshes, every 5 mm along the motion.
 
 assert done.verdict.accepted
 assert done.verdict.clearance >= errand.margin - 1e-6
@@ -36,7 +37,7 @@ assert done.verdict.jump <= 0.2
 assert done.verdict.slide < 0.01
 
 # %%
-# Where a leg of the piano is over the desk, it is above it; the piano is carried low before and after.
+# While a leg of the piano is over the desk, it is higher than the desk; before and after, the piano is carried low.
 
 piano = done.motion.track("object")
 heights = []
@@ -53,7 +54,7 @@ print(f"raised by {100 * raised:.0f} cm, {100 * (np.nanmin(heights) - DESK_HEIGH
 assert raised > 0.15
 
 # %%
-# Before, over and behind the desk.
+# At the start, over the desk, and at the end.
 
 middle = int(np.nanargmax(np.where(np.isfinite(heights), piano.q[:, 2], np.nan)))
 fig, axes = plt.subplots(1, 3, figsize=(13.5, 3.6), layout="constrained")

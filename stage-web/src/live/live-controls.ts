@@ -83,7 +83,11 @@ export class LiveControls {
       h('button', { type: 'button', onclick: () => file.click() }, 'Replay a saved log…'),
       file,
     )
-    const summary = h('summary', { title: 'Input log: every drag and stick motion since the last reset' }, 'Inputs')
+    const summary = h(
+      'summary',
+      { title: 'Input log: all input of mouse, keys and gamepad since the last reset' },
+      'Inputs',
+    )
     const details = h('details', { class: 'export', id: 'inputs' }, summary, menu)
     menu.addEventListener('click', () => {
       details.open = false
@@ -110,7 +114,7 @@ export class LiveControls {
     this.requests.replaceChildren(
       ...(mine ? control.asking : []).map((name) => {
         const give = () => this.commands.giveControl(name)
-        return h('button', { type: 'button', class: 'button accent give', onclick: give }, `Give to ${name}`)
+        return h('button', { type: 'button', class: 'button accent give', onclick: give }, `Give control to ${name}`)
       }),
     )
   }

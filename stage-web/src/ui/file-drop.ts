@@ -3,7 +3,11 @@ import { h } from './dom'
 
 /** Lets files be dropped anywhere on the page; returns a button that asks for some. */
 export function acceptFiles(open: (files: File[]) => void): HTMLButtonElement {
-  const veil = h('div', { class: 'veil', hidden: true }, h('p', {}, 'Drop figures, motions or shows to open them'))
+  const veil = h(
+    'div',
+    { class: 'veil', hidden: true },
+    h('p', {}, 'Drop files here to open them: figures, scenes, motions, orders'),
+  )
   const input = h('input', { type: 'file', multiple: true, hidden: true, id: 'file' })
   document.body.append(veil, input)
   input.onchange = () => {

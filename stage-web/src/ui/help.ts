@@ -4,10 +4,10 @@ import { dialog } from './dialog'
 import { h } from './dom'
 
 const MOUSE: [what: string, does: string][] = [
-  ['drag', 'rotate the view; on a handle or a limb of a live figure: pull it'],
+  ['drag', 'rotate the view; on a spindle, hook or limb of a live figure: pull it'],
   ['right drag', 'move the view'],
-  ['wheel', 'zoom; on a string of a live figure: wind it'],
-  ['click', 'follow a body'],
+  ['wheel', 'zoom; on a string of a live figure: wind it in or out'],
+  ['click', 'on a body: the camera follows it'],
   ['drop a file', 'open it'],
 ]
 
@@ -27,7 +27,7 @@ export function showHelp(): void {
     {},
     h('h3', {}, 'Driving'),
     h('p', {}, ...keyCaps(DRIVING_KEYS)),
-    h('p', {}, 'or a gamepad; the gamepad button below the stage shows which stick does what'),
+    h('p', {}, 'or a gamepad; the button with a gamepad on it shows what each stick does'),
   )
   dialog('Keys', 'help', h('div', { class: 'keys' }, ...shortcuts, driving, section('Mouse and touch', MOUSE)))
 }

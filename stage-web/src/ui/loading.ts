@@ -16,7 +16,7 @@ export class Loading {
 
   begin(entry: string): void {
     this.entry = entry
-    this.text.textContent = 'Preparing… Code that this needs for the first time is compiled for this machine.'
+    this.text.textContent = 'Preparing… The first time, code is compiled for this machine, which may take a minute.'
     this.bar.removeAttribute('value')
     this.element.classList.remove('working')
     document.body.classList.add('loading')

@@ -31,7 +31,7 @@ const LAYERS: [layer: keyof Layers, name: string, title: string][] = [
   ['ghost', 'Ghost', 'Reference motion as a ghost (G)'],
   ['trails', 'Trails', 'Trails of the limbs (T)'],
   ['balance', 'Balance', 'Centre of mass and support polygon (B)'],
-  ['limits', 'Limits', 'Joints at their limits (J)'],
+  ['limits', 'Limits', 'Warn of joints at their limits (J)'],
 ]
 
 export class ViewTools {
@@ -51,7 +51,7 @@ export class ViewTools {
     )
     this.followButton = button(
       null,
-      'Follow the figure (F), or click a body to follow it',
+      'The camera follows the figure (F); click a body to follow that body',
       () => actions.toggleFollow(),
       {
         text: 'Follow',

@@ -10,8 +10,8 @@ from bunraku.teleop.opening.chapter import Chapter
 
 def chapter() -> Chapter:
     """The entries of the chapter."""
-    piano = "Two robots and a person; green rings are how far arms reach, blue is the roadmap"
-    slab = "Spine and head bend under the balcony"
+    piano = "By two robots and a person. Green: reach of the arms; blue: roadmap of the planner"
+    slab = "By a person and a robot. The person bends under the balcony"
     return Chapter(
         "Carrying",
         [

@@ -13,8 +13,8 @@ def chapter() -> Chapter:
     return Chapter(
         "Climbing",
         [
-            Entry("Round a bend and up the wall", _wall, "One foot at a time; the feet that hold do not drift"),
-            Entry("From the wall to the ceiling", _ceiling, "The whole motion smoothed at once, so that feet need to stick less"),
+            Entry("Round a bend and up the wall", _wall, "One foot swings at a time; the standing feet do not move"),
+            Entry("From the wall to the ceiling", _ceiling, "The body pauses and leans so that the feet need less adhesion"),
         ],
     )
 

@@ -19,9 +19,9 @@ def chapter() -> Chapter:
     return Chapter(
         "Control",
         [
-            Entry("A marionette imitates a wave", lambda: _imitated("wave"), "Six strings, 22 joints, Newton's method"),
-            Entry("A marionette imitates a walk", lambda: _imitated("walk"), "The ghost is the human's wish"),
-            Entry("A cart swings its pendulum up", _swing_up, "From hanging to upside down and back", front=FROM_SIDE),
+            Entry("A marionette imitates a wave", lambda: _imitated("wave"), "Six strings move 22 joints; the ghost is the person"),
+            Entry("A marionette imitates a walk", lambda: _imitated("walk"), "The ghost is the person"),
+            Entry("A cart swings its pendulum up", _swing_up, "The ghost shows the desired angle", front=FROM_SIDE),
         ],
     )
 

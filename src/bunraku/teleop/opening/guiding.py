@@ -13,9 +13,14 @@ def chapter() -> Chapter:
         "Guiding",
         [
             Entry(
-                "Guide a humanoid", _live, "W A S D walk, arrows turn and lift, Q E switch the guided point; or drag a hand or foot"
+                "Guide a humanoid", _live, "W A S D move the guided point, arrows turn and lift it, Q E select another; or drag it"
             ),
-            Entry("Down the steps, to the door", _scenario, "By the feet, by the trunk, by the left hand", front=FROM_SIDE),
+            Entry(
+                "Down the steps, to the door",
+                _scenario,
+                "Guided points: the feet, then the trunk, then the left hand",
+                front=FROM_SIDE,
+            ),
         ],
     )
 

@@ -11,7 +11,7 @@ from bunraku.teleop.opening.chapter import Chapter
 
 def chapter() -> Chapter:
     """The entries of the chapter."""
-    about = "A way for one string, found by a tree of simulated segments; blue is what it tried"
+    about = "A planned motion of an arm on one string; blue: the motions that the planner tried"
     return Chapter("Planning", [Entry("Over the wall", _over_the_wall, about)])
 
 

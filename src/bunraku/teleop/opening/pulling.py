@@ -13,12 +13,12 @@ def chapter() -> Chapter:
     return Chapter(
         "Your hands",
         [
-            Entry("Pull the strings", lambda: at_hand(named("marionette25")), "Drag spindles, hooks and limbs; wind with the wheel",
-                  front=FACE_Y),
-            Entry("An arm on one string", lambda: at_hand(named("arm3d")), "The smallest marionette", front=FACE_Y),
-            Entry("A hand on five strings", lambda: at_hand(named("hand")), "Every finger is a marionette"),
-            Entry("A troupe", _troupe, "Five at once; sticks move them all", front=FACE_Y),
-            Entry("Pose a mannequin", lambda: at_hand(named("mannequin")), "Drag a hand, a foot, the head"),
+            Entry("Pull the strings", lambda: at_hand(named("marionette25")),
+                  "Drag the ends of strings, or limbs; the mouse wheel winds a string", front=FACE_Y),
+            Entry("An arm on one string", lambda: at_hand(named("arm3d")), "Two limbs, one string", front=FACE_Y),
+            Entry("A hand on five strings", lambda: at_hand(named("hand")), "One string bends each finger"),
+            Entry("A troupe", _troupe, "Five marionettes; a gamepad or the driving keys move them all", front=FACE_Y),
+            Entry("Pose a mannequin", lambda: at_hand(named("mannequin")), "Drag a hand, a foot or the head"),
             Entry("Pose a humanoid", lambda: at_hand(named("humanoid")), "Joints stop at their limits"),
         ],
     )  # fmt: skip

@@ -26,8 +26,8 @@ def chapter() -> Chapter:
     return Chapter(
         "Reaching",
         [
-            Entry("Reaching in balance", _reaches, "Feet stay, the weight stays above them, the eyes follow the hand"),
-            Entry("Keeping clear", _keeps_clear, "The base rolls around what its ghost drives through", front=(-1.0, 0.4)),
+            Entry("Reaching in balance", _reaches, "The feet stay, the centre of mass stays above them, the eyes follow the hand"),
+            Entry("Keeping clear", _keeps_clear, "The robot drives around the bollard, its ghost through it", front=(-1.0, 0.4)),
         ],
     )
 

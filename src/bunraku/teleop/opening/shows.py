@@ -11,7 +11,7 @@ def chapter() -> Chapter:
     return Chapter(
         "Shows",
         [
-            Entry("The meeting", _meeting, "One minute from a script of twenty-nine cues, rehearsed by optimal control"),
+            Entry("The meeting", _meeting, "One minute, from a script with 29 cues, rehearsed by optimal control"),
         ],
     )
 

@@ -19,9 +19,9 @@ def chapter() -> Chapter:
     return Chapter(
         "Strings",
         [
-            Entry("A marionette greets", _greets, "Seven strings, simulated: watch them slacken and catch", front=FACE_Y),
-            Entry("It walks on the spot", _walks, "Knees and hands in turn", front=FACE_Y),
-            Entry("Slack, then a jerk", _jerk, "A string paid out faster than the arm falls", front=FROM_SIDE),
+            Entry("A marionette greets", _greets, "Simulated: its seven strings go slack and catch", front=FACE_Y),
+            Entry("It walks on the spot", _walks, "The puppeteer lifts knees and hands in turn", front=FACE_Y),
+            Entry("Slack, then a jerk", _jerk, "The string is let out faster than the arm falls", front=FROM_SIDE),
         ],
     )
 

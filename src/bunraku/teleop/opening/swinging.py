@@ -16,9 +16,9 @@ def chapter() -> Chapter:
     return Chapter(
         "Physics",
         [
-            Entry("Double pendulum", lambda: _swing(named("double_pendulum"), 2.2), "Chaos, at constant energy", front=FROM_SIDE),
-            Entry("A chain of ten", lambda: _swing(named("chain10"), 0.35), "Energy stays, however long", front=FROM_SIDE),
-            Entry("Cart and pendulum", lambda: _swing(named("cart_pendulum"), 1.0), "The cart follows the bob", front=FROM_SIDE),
+            Entry("Double pendulum", lambda: _swing(named("double_pendulum"), 2.2), "Chaotic, at constant energy", front=FROM_SIDE),
+            Entry("A chain of ten", lambda: _swing(named("chain10"), 0.35), "Its energy does not drift", front=FROM_SIDE),
+            Entry("Cart and pendulum", lambda: _swing(named("cart_pendulum"), 1.0), "The pendulum moves the cart", front=FROM_SIDE),
         ],
     )
 
