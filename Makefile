@@ -20,7 +20,7 @@ env: $(READY)  ## set up .venv, nothing more (PYTHON=python3.12 picks the interp
 $(READY):
 	@sh tools/env.sh $@
 
-play: env  ## the show: every capability on one stage, in the browser
+play: env  ## open demonstrations of everything that bunraku does, in the browser
 	@.venv/bin/bunraku play $(ARGS)
 
 # Each worker starts in a part of its own, so that one compiles what the other does not need yet.
@@ -32,7 +32,7 @@ test-env: env
 test: lint test-env  ## check style, types, layers; run the fast tests (ARGS="-k strings" selects)
 	@$(PYTEST) $(ARGS)
 
-test-all: lint test-env  ## the same with the slow tests
+test-all: lint test-env  ## the same, with the slow tests
 	@$(PYTEST) -m "" $(ARGS)
 
 lint: env  ## check style, types and layers only
@@ -41,11 +41,11 @@ lint: env  ## check style, types and layers only
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports --no-logo
 
-format: env  ## lay the sources out as `make lint` wants them
+format: env  ## format the sources as `make lint` requires
 	@$(PY) -m ruff check --fix-only --quiet
 	@$(PY) -m ruff format
 
-bench: env  ## measure; print a table, write benchmarks/results.json (ARGS=kinematics selects)
+bench: env  ## run the benchmarks, print a table, write benchmarks/results.json (ARGS=kinematics selects some)
 	@$(PY) -m benchmarks $(ARGS)
 
 docs: env  ## build the documentation into docs/_build/html
@@ -55,18 +55,18 @@ docs: env  ## build the documentation into docs/_build/html
 test-numba: env  ## test the kernels with the oldest and the newest numba that pyproject.toml allows
 	@PYTHON=$(PY) sh tools/numba_versions.sh
 
-wheel: env  ## build the wheel for this platform, with machine code for x86-64-v2, v3, v4 (ARGS=--quick: of a first simulation)
+wheel: env  ## build the wheel for this platform, with machine code for x86-64-v2, v3, v4 (ARGS=--quick: only that of a first simulation)
 	@$(PY) tools/wheel.py $(ARGS)
 
-lock: env  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade takes the newest of everything)
+lock: env  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade upgrades all)
 	@.venv/bin/uv pip compile --quiet --universal --all-extras --only-binary :all: --no-annotate --generate-hashes \
 		--custom-compile-command "make lock" --output-file requirements.lock $(ARGS) pyproject.toml
 	@$(MAKE) --no-print-directory env
 
-sbom: env  ## list everything that bunraku is made of, as CycloneDX, in build/sbom.json
+sbom: env  ## write a software bill of materials (CycloneDX) to build/sbom.json
 	@$(PY) tools/sbom.py
 
-audit: sbom  ## look the locked packages up in the databases of known vulnerabilities (needs the network)
+audit: sbom  ## search for known vulnerabilities of the locked packages (needs the network)
 	@.venv/bin/uv tool run pip-audit --requirement requirements.lock --require-hashes --disable-pip
 	@cd stage-web && npm audit --omit=dev
 
