@@ -12,7 +12,7 @@ export interface At {
   position: Vec3
 }
 
-/** A variable of a figure; null where there is no limit. */
+/** A variable of a figure; null if there is no limit. */
 export interface Variable {
   name: string
   unit: string

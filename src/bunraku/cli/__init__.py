@@ -1,7 +1,7 @@
-"""The command line: a function per verb. Heavy imports stand inside, so that `bunraku --help` answers at once.
+"""The command line: one function for each command. Heavy imports are inside the functions, so that `bunraku --help` is fast.
 
-To add a verb, write a function with `@verb()` in the module where it belongs: its signature is the command's, its docstring the
-help. The help lists verbs in the order of the modules.
+To add a command, write a function with `@verb()` in the module where it belongs. Its signature defines the arguments and options,
+its docstring is the help. The help lists commands in the order of the modules.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["app", "looking", "main", "making", "playing"]
 
 def main() -> None:
     """Entry point of the `bunraku` command."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # nothing is open yet: Ctrl-C may end it at once
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # no files are open yet: Ctrl-C may end the process at once
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))
         command = _loaded()
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def _loaded() -> Any:
-    """The module `command`, when all commands have been added to it."""
+    """The module `command`, after all commands have been registered."""
     for name in ("looking", "making", "playing"):
         importlib.import_module(f"bunraku.cli.{name}")
     return importlib.import_module("bunraku.cli.command")

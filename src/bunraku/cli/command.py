@@ -1,4 +1,4 @@
-"""The command itself: what its verbs have in common, how they speak, and how they fail."""
+"""The command `bunraku`: registration of subcommands, printing, and handling of errors."""
 
 from __future__ import annotations
 
@@ -71,15 +71,15 @@ def main() -> None:
         sys.stderr.close()
         status = 141
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C finds nothing to stop
-    if threading.active_count() > 1:  # what they do is no longer wanted
+    if threading.active_count() > 1:  # do not wait for other threads
         leave(status)
     raise SystemExit(status)
 
 
 def verb(*, alone: bool = False, epilog: str | None = None) -> Callable[[Verb], Verb]:
-    """Makes a function a command, whose errors are printed once, in red, without a traceback.
+    """Makes a function a subcommand. Errors are printed once, in red, without a traceback.
 
-    alone: whether it works without arguments; any other command prints its help then.
+    alone: whether the command works without arguments; any other command then prints its help.
     epilog: a text below its help.
     """
 
@@ -109,31 +109,31 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def say(text: str, *, style: str = "", to: Console = out) -> None:
-    """Prints `text` in a `style` of rich on a console (`to`) as it is: brackets are not markup, long lines are not broken."""
+    """Prints `text` on the console `to`, in a `style` of rich, unchanged: brackets are not markup, long lines are not wrapped."""
     to.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def tell(lines: Iterable[tuple[str, str]], *, width: int = 12) -> None:
-    """Prints pairs of a title and a text (`lines`) as they come, the titles in a column of `width` letters."""
+    """Prints pairs of title and text (`lines`), with the titles in a column of `width` characters."""
     for title, text in lines:
         say(f"{title:<{width}}{text}")
 
 
 def refuse_idle(why: str, **options: object) -> None:
-    """Refuses options that would do nothing: those of the `options`, by name, that were given. `why` is the advice."""
+    """Raises an error if any of `options` (values by name) was given, because it would have no effect. `why` is the advice."""
     if idle := [f"--{name}" for name, given in options.items() if given]:
         raise BunrakuError(f"{', '.join(idle)} would have no effect here\n  advice: {why}")
 
 
 def file_entries(path: Path) -> list[Entry]:
-    """What the file at `path` puts on the stage. The modules that it needs are imported only now."""
+    """The entries of the stage for the file at `path`. Imports the modules that this needs."""
     from bunraku.verbs.entries import entries_of
 
     return entries_of(path)
 
 
 def open_stage(entries: Sequence[Entry], **options: Any) -> None:
-    """Serves the stage with these `entries` until Ctrl-C; `options` are those of `play`. Any file of ours can be dropped on it."""
+    """Serves the stage with these `entries` until Ctrl-C; `options` are those of `play`. Files can be dropped on the page."""
     from bunraku.stage.serving import play
     from bunraku.teleop.dropped_files import exporters
 

@@ -1,6 +1,6 @@
-"""Ending the command while threads are still at work: at once, and with nothing half-written.
+"""Ends the process at once while threads are still working, without leaving incomplete files.
 
-The interpreter would wait for some of them, and pull the floor from under others that are inside compiled code.
+A normal exit would wait for some threads, and would crash others that are inside compiled code.
 """
 
 from __future__ import annotations

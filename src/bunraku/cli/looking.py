@@ -1,4 +1,4 @@
-"""Verbs that look at what is there: figures, show, check, convert."""
+"""Commands that show and convert files: figures, show, check, convert."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def figures() -> None:
     """List the figures that come with bunraku."""
     from bunraku.figure import library
 
-    wide = out.width >= 116  # else what a figure is stands below its numbers
+    wide = out.width >= 116  # otherwise the description is printed on a second line
     row = "{:<18}  {:>9}  {:>6}  {:>7}  {:>8}"
     out.print(row.format("name", "variables", "bodies", "strings", "mass"), style="bold", highlight=False)
     for name in library.names():
@@ -129,7 +129,7 @@ def convert(
 
 
 def _picture(thing: Any, path: Path, size: int) -> None:
-    """A figure or a scene by itself; a motion as a sheet of pictures."""
+    """Draws a figure or a scene as one picture, a motion as a sheet of pictures."""
     from bunraku import io
     from bunraku.figure import Figure
     from bunraku.motion import Motion

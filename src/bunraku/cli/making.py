@@ -1,4 +1,4 @@
-"""Verbs that make a motion of what a file says: simulate, optimize, perform, climb, plan, carry."""
+"""Commands that run an order from a file: simulate, optimize, perform, climb, plan, carry."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def plan(
     seed: Seed = None,
     play: Play = None,
 ) -> None:
-    """Plan how to move a figure that hangs on strings past obstacles to a goal.
+    """Plan a motion past obstacles to a goal, for a figure that hangs on strings.
 
     Independent code simulates every plan again and checks it. Ctrl-C stops the search and keeps the best plan so far.
     """
@@ -151,7 +151,7 @@ def carry(
         int | None, typer.Option(min=2, max=100_000, help="Number of samples of the motion. Overrides the value in the file.")
     ] = None,
     runs: Annotated[
-        int, typer.Option(min=1, max=10_000, help="Run with N different seeds and report the success rate; no motion is written.")
+        int, typer.Option(min=1, max=10_000, help="If more than 1: run with so many seeds and only report the success rate.")
     ] = 1,
     workers: Annotated[
         int | None, typer.Option(min=1, help="With --runs: number of processes. Default: the number of cores.")

@@ -1,4 +1,4 @@
-"""What a name on the command line stands for, and options that several verbs have."""
+"""Names on the command line (of figures and orders), and options that several commands share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 
 def complete(incomplete: str) -> Iterator[str]:
-    """Names for the Tab key that begin with `incomplete`: figures, shipped orders, files."""
+    """Completions for the Tab key: figures, shipped orders and files whose names begin with `incomplete`."""
     from bunraku.figure import library
     from bunraku.io.shipped import shipped_orders
 
@@ -19,10 +19,10 @@ def complete(incomplete: str) -> Iterator[str]:
 
 
 def thing_named(name: str, *, into: Path | None = None) -> Any:
-    """A figure, a scene or a motion; of an order, the motion that comes of it.
+    """Loads a figure, a scene or a motion. An order is run, and its motion is returned.
 
     name: a file, or the name of a figure or of an order that comes with bunraku.
-    into: the file that it goes into; an order is refused before it runs if that cannot hold a motion.
+    into: the output file; if its format cannot hold a motion, an order is refused before it runs.
     """
     from bunraku.io.outputs import MOTION_SUFFIXES, require
     from bunraku.locomotion.guide.humanoid import Humanoid

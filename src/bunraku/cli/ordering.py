@@ -1,4 +1,4 @@
-"""What all verbs that take an order do on the command line: load it, run it, report, write, play, and leave with a status."""
+"""What all commands that run an order share: load it, run it, print a report, write files, open the stage, set the exit status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def order_for(verb: str, file: str | Path) -> Any:
-    """The order for a `verb` in `file`, or the shipped order of that name."""
+    """Loads the order for `verb` from `file`, which is a path or the name of a shipped order."""
     from bunraku.verbs.loading import load_order
 
     return load_order(verb, file)
@@ -26,13 +26,13 @@ def carry_out(
     order: Order, output: Sequence[Path] | None, plot: Path | None, *, extras: Iterable[Extra] = (), seed: int | None = None,
     play: bool | None = None,
 ) -> None:  # fmt: skip
-    """Runs an order, and leaves with 0 if all is well, 1 if the outcome is not, 130 after Ctrl-C.
+    """Runs an order. Exit status: 0 if the outcome is ok, 1 if not, 130 after Ctrl-C.
 
-    order: what to do.
-    output: files for the motion; without any, those that the order names.
-    plot: a file for curves.
-    extras: other files that were asked for.
-    seed: overrides the order's own.
+    order: the order to run.
+    output: files for the motion; by default those that the order names.
+    plot: file for a plot.
+    extras: other files to write.
+    seed: overrides the seed of the order.
     play: whether to open the stage; None opens it if no file is written.
     """
     from bunraku.verbs.execute import execute

@@ -1,4 +1,4 @@
-"""Verbs that open the stage: play, guide."""
+"""Commands that open the stage: play, guide."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ def guide(
         seed=seed is not None, play=play is not None,
     )  # fmt: skip
     one = guiding.entry(humanoid, scene, physics=physics, joystick=joystick)
-    one.open()  # so that errors are told here and not in the browser
+    one.open()  # so that errors are printed here, not in the browser
     open_stage([one], port=port, browser=browser)
 
 
 def _guiding_order(name: str) -> Any:
-    """The guiding order in the file `name`, or the shipped one of that name; None for any other file."""
+    """Loads the guiding order `name` (a file or the name of a shipped order); None if it is another kind of file."""
     from bunraku.io.shipped import found
     from bunraku.io.yaml import yaml_reader
 
