@@ -23,7 +23,7 @@ cost = [Configuration(weight, reference), Momentum(0.01), Speed(0.1), Accelerati
 
 
 def bump(k, x):
-    """4 N·s to the side, at 1.5 s."""
+    """A sideways impulse of 4 N·s at 1.5 s."""
     x[figure.n_q] += 4.0 * (k == 150)
     return x
 
@@ -38,8 +38,8 @@ blind = drive(system, system.state(Q[0]), len(hands), lambda x, k: hands[k], bum
 
 runs = {"live": live.run, "blind": blind}
 error = {name: np.degrees(np.sqrt(((run.x[:, 6:n] - Q[:, 6:n]) ** 2).mean(1))) for name, run in runs.items()}
-print(f"{live.real_time:.1f}× real time on one core, {1e3 * np.median(live.seconds[:, 1]):.1f} ms a decision")
-print("joints off by " + ", ".join(f"{np.sqrt((e**2).mean()):.1f}° {name}" for name, e in error.items()))
+print(f"{live.real_time:.1f}× real time on one core, {1e3 * np.median(live.seconds[:, 1]):.1f} ms per control period")
+print("rms error of the joints: " + ", ".join(f"{np.sqrt((e**2).mean()):.1f}° {name}" for name, e in error.items()))
 assert (error["live"] ** 2).mean() < 0.25 * (error["blind"] ** 2).mean()
 assert np.abs(live.run.x[-1, 0] - Q[-1, 0]) < 0.05, "it is back where it was before the bump"
 

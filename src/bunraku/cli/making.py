@@ -151,7 +151,7 @@ def carry(
         int | None, typer.Option(min=2, max=100_000, help="Number of samples of the motion. Overrides the value in the file.")
     ] = None,
     runs: Annotated[
-        int, typer.Option(min=1, max=10_000, help="If more than 1: run with so many seeds and only report the success rate.")
+        int, typer.Option(min=1, max=10_000, help="Number of seeds to run. With more than 1, only the success rate is reported.")
     ] = 1,
     workers: Annotated[
         int | None, typer.Option(min=1, help="With --runs: number of processes. Default: the number of cores.")
