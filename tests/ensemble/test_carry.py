@@ -138,12 +138,12 @@ def test_an_object_that_arms_reach_from_nowhere():
     low, high = (alone.configuration({"ann": (-0.8, 0.0, 0.0)}, (0.0, 0.0, z, 0.0, 0.0, 0.0)) for z in (0.85, 1.1))
     done = carry(Errand(alone, Scene("hall"), AREA, low, high))
     assert done.outcome.kind == START_BLOCKED.kind
-    assert "with this heading, ann reaches it from nowhere" in done.outcome.why
+    assert "with this heading, ann cannot reach it from anywhere" in done.outcome.why
 
 
 @pytest.mark.parametrize(
     ("obstacles", "why"),
-    [((WALL,), "left alone finds no way"), (GAP, "alone finds no way|not together"), ((EDGE,), "object alone .* in the area")],
+    [((WALL,), "left alone finds no path"), (GAP, "alone finds no path|not together"), ((EDGE,), "object alone .* in the area")],
     ids=["islands", "too wide", "a way only outside of the area"],
 )
 def test_no_way_says_who_and_how_far(obstacles, why):

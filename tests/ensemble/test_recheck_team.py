@@ -112,5 +112,5 @@ def test_bad_questions():
         recheck(waiters(), Motion(motion.t, motion.tracks[:1]), HALL)
     person = motion.track("person")
     wrong = Motion.of(person.figure, motion.t, person.q, name="robot").tracks
-    with pytest.raises(MotionError, match="not of that figure"):
+    with pytest.raises(MotionError, match="of another figure"):
         recheck(waiters(), Motion(motion.t, (person, *wrong, motion.track("object"))), HALL)

@@ -1,1 +1,1 @@
-"""Several agents and an object."""
+"""Teams of agents (people and mobile manipulators) that carry an object together."""

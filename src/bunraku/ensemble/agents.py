@@ -1,4 +1,4 @@
-"""Agents of the library: a person who walks, a mobile manipulator that rolls."""
+"""Agents of the library: a walking person and a mobile manipulator."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def _rider() -> Figure:
 
 
 def porter(name: str, *holds: Grasp, moves: type[Planar] = Bezier) -> Agent:
-    """A person called `name` who `holds` with palms and `moves` by this steering; in planning, a cylinder."""
+    """A person called `name` who `holds` with palms and `moves` with this steering; planning replaces it by a cylinder."""
     figure = _figure("mannequin")
     base = ("pelvis_tx", "pelvis_ty", "pelvis_rz")
     return Agent(name, figure, holds, base, Cylinder(0.26, 1.36), (0.0, 0.0, 0.72), moves, color=(0.2, 0.43, 0.46))
 
 
 def rover(name: str, *holds: Grasp, moves: type[Planar] = Holonomic, rides: bool = False) -> Agent:
-    """A mobile manipulator called `name` that `holds` with its tool and `moves` by this steering; in planning, a box.
+    """A mobile manipulator called `name` that `holds` with its tool and `moves` with this steering; planning replaces it by a box.
 
-    One that `rides` follows uneven ground with its height, pitch and roll.
+    If it `rides`, its height, pitch and roll follow uneven ground.
     """
     figure = _rider() if rides else _figure("mobile_manipulator")
     base: tuple[str, ...] = ("base_x", "base_y", "base_turn")
@@ -47,7 +47,7 @@ def rover(name: str, *holds: Grasp, moves: type[Planar] = Holonomic, rides: bool
 
 
 def hold(tool: str, at: ArrayLike, *, z: ArrayLike = (0.0, 0.0, -1.0), x: ArrayLike = (1.0, 0.0, 0.0)) -> Grasp:
-    """A `tool` frame at the point `at` [m] of the object, its z axis along `z` and its x axis nearly along `x`; all in its axes."""
+    """A `tool` frame at the point `at` [m] of the object, its z axis along `z` and its x axis nearly along `x`; in object axes."""
     e_z = np.asarray(z, float) / np.linalg.norm(z)
     e_y = np.cross(e_z, np.asarray(x, float))
     e_y /= np.linalg.norm(e_y)
@@ -57,7 +57,7 @@ def hold(tool: str, at: ArrayLike, *, z: ArrayLike = (0.0, 0.0, -1.0), x: ArrayL
 
 @dataclass(frozen=True)
 class AgentKind:
-    """How an agent of one kind is made, and the tools that it can hold with."""
+    """How to build an agent of one kind, and the tools that it can hold with."""
 
     make: Callable[..., Agent]
     tools: tuple[str, ...]

@@ -1,9 +1,8 @@
-"""animate: people walk and robots roll along the team's timed path, and arms hold the object in closed form (*carrying*,
-Section IV-B).
+"""animate: people walk and robots roll along the team's timed path, while closed-form inverse kinematics of the arms holds the
+object (*carrying*, Section IV-B).
 
-Locomotion comes first, for base and legs, spine and head. Then the arms close the loop, wherever walking has moved the shoulders.
-Where an arm has no solution within its limits, the result says whose arm and at which sample, so that the roadmap can drop that
-edge.
+Locomotion comes first: base, legs, spine and head. Then the arms close the loop, wherever walking has moved the shoulders. If an
+arm has no solution within its limits, the result says which arm and at which sample, so that the roadmap can drop that edge.
 """
 
 from __future__ import annotations
@@ -34,15 +33,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AnimateOptions:
-    """The numbers that tune how agents move along a path."""
+    """Numbers that tune how agents move along a path."""
 
     arms: ManipulateOptions = ManipulateOptions()
     lean: LeanOptions = LeanOptions()
     walk: WalkOptions = WalkOptions()
     sway: float = 0.4
-    """The share of what trunk and arms do in a usual walk that is left where hands are full."""
+    """Motion of trunk and arms while carrying, as a share of that in a usual walk."""
     gentle: float = 0.95
-    """Joints change from sample to sample by at most this share of what arms may, while walking."""
+    """While walking, joints change from sample to sample by at most this share of what arms may."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,15 +50,15 @@ class Animation:
 
     motion: Motion | None
     closure: float = 0.0
-    """The farthest that a tool is from where it should hold [m or rad]."""
+    """Largest error of a tool relative to its grasp [m or rad]."""
     jump: float = 0.0
     """The largest change of a joint from one sample to the next [rad]."""
     trouble: str = ""
     """Why there is no motion."""
     sample: int = -1
-    """The first sample that could not be held; −1 where all are."""
+    """The first sample that could not be held; −1 if all are held."""
     walks: dict[str, Walk] = field(default_factory=dict)
-    """Of those who walk, by name: footfalls, and how far soles slide."""
+    """Walks of the walking agents, by name: footfalls, and how far soles slide."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Processor time of locomotion and of manipulation [s]."""
 
@@ -72,12 +71,12 @@ class Animation:
 
     @property
     def slide(self) -> float:
-        """The farthest that a standing sole is from where it was set down [m]."""
+        """Largest distance of a standing sole from where it was set down [m]."""
         return max((own.slide for own in self.walks.values()), default=0.0)
 
 
 def walks(agent: Agent) -> bool:
-    """Whether an `agent` goes on feet: a mannequin, by the names of its base."""
+    """Whether an `agent` walks: a mannequin, recognised by the names of its base variables."""
     return agent.base == ("pelvis_tx", "pelvis_ty", "pelvis_rz")
 
 
@@ -89,10 +88,10 @@ def animate(
     heights: Heights | None = None,
     options: AnimateOptions = AnimateOptions(),
 ) -> Animation:
-    """The motion of every agent's own figure and of the object, where the reduced `team` moves as `timing` says.
+    """The motion of every agent's full figure and of the object, if the reduced `team` moves according to `timing`.
 
-    `samples` are evenly spaced over its time. `heights` [m] are those of the ground under people who walk; flat at 0 where None.
-    `options` tune how agents move.
+    `samples` are evenly spaced in time. `heights` [m] gives the ground under walking people; flat at 0 if None. `options` tune how
+    agents move.
     """
     reduced = timing.samples(samples)
     bases, held = team.in_world(reduced.q)
@@ -126,7 +125,7 @@ def animate(
 
 
 def _hold(agent: Agent, X_WO: Array, Q: Array, grip: Grip, options: AnimateOptions) -> tuple[str, int] | None:
-    """Writes the arms into Q, and the spine where it has to lean. Returns what was lost and at which sample, or None."""
+    """Writes the arms into Q, and the spine if it has to lean. Returns what failed and at which sample, or None."""
     if walks(agent):
         lean(agent, X_WO, Q, options=options.lean)
     frames = frames_along(agent.figure, Q)
@@ -140,7 +139,7 @@ def _hold(agent: Agent, X_WO: Array, Q: Array, grip: Grip, options: AnimateOptio
 
 
 def _error(agent: Agent, hold: Grasp, X_WO: Array, frames: Array) -> float:
-    """The farthest that the tool is from its hold, in place [m] or turn [rad]."""
+    """The largest error of the tool relative to its grasp, in position [m] or rotation [rad]."""
     frames = frames[:, agent.figure.frame_index[hold.tool]]
     off = se3.inverse(X_WO @ hold.X_OT) @ frames
     skew = off[:, :3, :3] - np.swapaxes(off[:, :3, :3], 1, 2)

@@ -1,7 +1,7 @@
-"""The reach of an arm: a spherical shell about its shoulder in which its wrist must stay (*carrying*, Section III-C).
+"""The reach of an arm: a spherical shell about its shoulder that must contain its wrist (*carrying*, Section III-C).
 
-A grasp fixes the wrist in the object's axes, so the shell says where the object may be. Over all arms of all agents this is the
-reachable cooperative space.
+A grasp fixes the wrist in the object's frame, so the shell restricts the pose of the object. The poses that satisfy the shells of
+all arms of all agents are the reachable cooperative space.
 """
 
 from __future__ import annotations
@@ -22,35 +22,36 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Shell:
-    """Where the wrist may be, as seen from the base (x, y, heading at zero) of an agent."""
+    """Possible positions of the wrist, relative to the base of an agent (with x, y, heading at zero)."""
 
     shoulder: Array
-    """In the axes of the base [m]."""
+    """Position of the shoulder in the base's frame [m]."""
     least: float
-    """The least distance from shoulder to wrist [m]."""
+    """Smallest distance from shoulder to wrist [m]."""
     most: float
     """The largest distance from shoulder to wrist [m]."""
     wrist: Array
-    """In the axes of the tool [m]."""
+    """Position of the wrist in the tool's frame [m]."""
 
     def ahead(self, facing: float) -> tuple[Array, float, float]:
-        """(centre, least, most) of a ball that cuts out the part of the shell within `facing` [rad] of straight ahead.
+        """(centre, least, most) of a ball whose intersection with the shell is the part within `facing` [rad] of straight ahead.
 
-        It passes through the rim of that part, and its middle lies straight ahead of the shoulder.
+        Its surface passes through the rim of that part, and its centre lies straight ahead of the shoulder.
         """
         away, radius = self.within(facing)
         return self.shoulder + np.array([away, 0.0, 0.0]), 0.0, radius
 
     def within(self, angle: float) -> tuple[float, float]:
-        """Of the ball that cuts out the part within an `angle` [rad]: distance of its middle from the shell's, and radius [m]."""
+        """For the ball that cuts out the part within an `angle` [rad]: distance of its centre from the shell's, and radius [m]."""
         away = self.most / max(2.0 * math.cos(angle), 0.5)
         return away, math.sqrt(self.most**2 + away**2 - 2.0 * self.most * away * math.cos(angle))
 
 
 def shell(figure: Figure, tool: str, *, base: tuple[str, ...], spare: float = 0.04) -> Shell:
-    """The shell of the arm of a `figure` that ends in the frame `tool`, the figure in its start.
+    """The shell of the arm of a `figure` that ends in the frame `tool`, with the figure at its start.
 
-    `base` names the variables of its base. `spare` [m] is kept from both ends. Raises FigureError if no reach is left.
+    `base` names the variables of its base. `spare` [m] is subtracted from the reach at both ends. Raises FigureError if no reach
+    is left.
     """
     arm = closed_form(figure, tool)
     q = figure.configuration(**dict.fromkeys(base, 0.0))
@@ -78,7 +79,7 @@ def _bends(arm: ClosedArm, q: Array, upper: float, fore: float, now: float) -> t
     """Angles between upper arm and forearm (0 is stretched) within the elbow's limits, at which the reach is extreme."""
     k = int(arm.indices[3 if arm.swivels else 2])
     lower, higher = arm.figure.limits[0][k], arm.figure.limits[1][k]
-    # The elbow's variable is the angle itself up to a sign and an offset; both follow from where it starts.
+    # The elbow's variable equals the angle up to sign and offset; both follow from its value at the start.
     angle = math.acos(float(np.clip((now**2 - upper**2 - fore**2) / (2.0 * upper * fore), -1.0, 1.0)))
     sign = 1.0 if abs(abs(q[k]) - angle) < 1e-6 else 0.0
     if not sign or not np.isfinite([lower, higher]).all():

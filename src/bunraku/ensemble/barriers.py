@@ -1,4 +1,4 @@
-"""Barriers: places near which no curve may pass, since holding or tuning failed there (*carrying*, Section IV-D).
+"""Barriers: regions that curves must avoid, because holding or tuning failed there (*carrying*, Section IV-D).
 
 barriers = Barriers(space.weights)
 space = space.restricted(barriers.passed_by)
@@ -17,23 +17,23 @@ from bunraku.planning.ways.steer import length, samples
 
 Array = NDArray[np.float64]
 Distance = Callable[[Array], Array]
-"""Configurations (T, n) ↦ how far they are from a place (T,) [weighted m]."""
+"""Configurations (T, n) ↦ their distances from a place (T,) [weighted m]."""
 
 
 class Barriers:
-    """Places that curves have to pass by. Starts with none; `weights` (n,) are those of the space [m per unit]."""
+    """Regions that curves must avoid. Starts with none; `weights` (n,) are those of the space [m per unit]."""
 
     def __init__(self, weights: Array) -> None:
         self.weights = weights
         self._places: list[tuple[Distance, float]] = []
 
     def add(self, distance: Distance, radius: float) -> None:
-        """Bars what is nearer than `radius` [weighted m] to a place, as `distance` of configurations (T, n) measures it."""
+        """Adds the region of configurations (T, n) whose `distance` is below `radius` [weighted m]."""
         if radius > 1e-3:
             self._places.append((distance, radius))
 
     def passed_by(self, curve: WayCurve) -> bool:
-        """Whether a `curve` keeps away from all places, at samples that are much denser than the smallest radius."""
+        """Whether a `curve` avoids all regions, checked at samples that are much denser than the smallest radius."""
         if not self._places:
             return True
         finest = min(radius for _, radius in self._places)

@@ -1,11 +1,11 @@
-"""carry: people and robots move something bulky through clutter (*carrying*, Section IV).
+"""carry: people and robots carry a bulky object through clutter (*carrying*, Section IV).
 
     done = carry(load_errand("factory"), seed=1)
     done.outcome, done.motion, done.seconds
 
-A roadmap is learnt for the reduced team. A path is found in it, shortened, and given times. People walk along it, robots roll, and
-arms hold. What still touches is tuned away, and the rechecker judges. Where one of these fails, that place is barred, and another
-path is looked for (Section IV-D).
+A roadmap is learnt for the reduced team (simple shapes instead of full figures). A path through it is found, shortened and timed.
+People walk along it, robots roll, and arms hold the object. Remaining collisions are removed by tuning, and the rechecker checks
+the result. If a stage fails, the place where it failed is barred, and another path is searched for (Section IV-D).
 """
 
 from __future__ import annotations
@@ -43,28 +43,28 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CarryOptions:
-    """The numbers that tune carrying, those of its stages included."""
+    """Numbers that tune carrying, including those of its stages."""
 
     guards: int = 24
-    """Of the roadmap that is learnt before a path is asked for."""
+    """Guards of the roadmap that are learnt before the first search for a path."""
     failures: int = 40
-    """Free samples in a row that bring no guard, after which learning ends."""
+    """Learning ends after this many free samples in a row that add no guard."""
     nodes: int = 600
-    """Of the first pairs of trees; later ones get more."""
+    """Maximum number of nodes of the first pairs of trees; later pairs get more."""
     trees: int = 60
-    """Pairs of trees that look for a path, one after the other; where a pair does not meet, a new one starts at random."""
+    """Maximum number of pairs of trees; if one pair does not meet, a new pair starts with other random numbers."""
     shortcuts: int = 200
-    """Tries of shortening a path."""
+    """Number of attempts to shorten a path."""
     slower: int = 4
-    """How often a motion whose joints jump is slowed down."""
+    """How many times a motion whose joints jump is slowed down."""
     calm: float = 0.17
-    """How far a joint may turn from one sample to the next in a motion that is slowed down [rad]."""
+    """Largest change of a joint from one sample to the next that slowing down aims for [rad]."""
     rounds: int = 12
-    """Paths that are tried."""
+    """Maximum number of paths that are tried."""
     barrier: float = 0.3
-    """The next path keeps this far from where one failed, and more each time [weighted m]."""
+    """The next path keeps this distance from the place where one failed, and more each time [weighted m]."""
     tuning_share: float = 0.25
-    """The share of the budget that tuning one motion may take: another path is often quicker."""
+    """Share of the budget that tuning of one motion may take; another path is often faster."""
     animate: AnimateOptions = AnimateOptions()
     tune: TuneOptions = TuneOptions()
     recheck: TeamRecheckOptions = TeamRecheckOptions()
@@ -75,17 +75,17 @@ def carry(
     errand: Errand, *, samples: int | None = None, roadmap: Roadmap | None = None, options: CarryOptions = CarryOptions(),
     seed: int | None = None, progress: Listener | None = None,
 ) -> Carry:  # fmt: skip
-    """Plans and animates an errand. The same seed gives the same result.
+    """Plans and animates an errand (a carrying task). The same seed gives the same result.
 
-    errand: who carries what, from where to where, in which scene
-    samples: of the motion; the errand's where none are given
-    roadmap: one that an earlier call returned; it is used and made larger, in place
-    options: the numbers that tune it
-    seed: of the random numbers; the errand's where none is given
-    progress: hears how far each of CARRY_STAGES is
+    errand: the team, the object, start, goal and scene
+    samples: number of samples of the motion; by default that of the errand
+    roadmap: a roadmap from an earlier call; it is used and extended in place
+    options: numbers that tune it
+    seed: seed of the random numbers; by default that of the errand
+    progress: called with the progress of each of CARRY_STAGES
 
-    Returns how it ended, and the motion; where it failed, why, and the motion as far as it got. Ctrl-C returns the last motion that
-    was made, with an outcome of the kind "stopped".
+    Returns the outcome and the motion; after a failure, why, and the motion up to there. Ctrl-C returns the last motion, with an
+    outcome of the kind "stopped".
     """
     require_kind("errand", errand, Errand, expected="an Errand", advice="bunraku.load(…) of a carry file gives one as .errand")
     if samples is not None:
@@ -99,13 +99,13 @@ def carry(
 
 
 class _Run:
-    """One errand under way."""
+    """One errand in progress."""
 
     def __init__(
         self, errand: Errand, seed: int, samples: int, roadmap: Roadmap | None, options: CarryOptions, progress: Listener | None
     ) -> None:
         self.errand, self.seed, self.samples, self.options, self.progress = errand, seed, samples, options, progress
-        self.known: Roadmap | None = roadmap  # what is returned; Ctrl-C may come before there is one
+        self.known: Roadmap | None = roadmap  # returned in the result; Ctrl-C may come before there is one
         self.seconds = dict.fromkeys(CARRY_STAGES, 0.0)
         self.stage, self.round = CARRY_STAGES[0], 0
         self.path: Path | None = None
@@ -124,14 +124,14 @@ class _Run:
         self.known = self.roadmap = Roadmap(self.space) if self.known is None else self.known
         for q, outcome, end in ((errand.start, START_BLOCKED, "start"), (errand.goal, GOAL_BLOCKED, "goal")):
             if why := self.space.objection(self.space.configuration(q, f"the {end} of the errand")):
-                advice = f"move the {end}: it must touch nothing, and be within limits and reach"
+                advice = f"move the {end}: it must be collision-free, and within limits and reach"
                 return self.ended(outcome.because(why + in_reach(errand, q), advice=advice))
         self.learn()
         return self.rounds()
 
     @property
     def left(self) -> float:
-        """Processor time that is left [s]."""
+        """Processor time left [s]."""
         return self.errand.budget - (worked() - self.begun)
 
     @contextmanager
@@ -147,7 +147,7 @@ class _Run:
 
     def tell(self, done: float, text: str = "") -> None:
         if self.progress is not None:
-            self.progress(Progress(self.stage, done, text or (f"way {self.round + 1}" if self.round else "")))
+            self.progress(Progress(self.stage, done, text or (f"path {self.round + 1}" if self.round else "")))
 
     def ended(self, outcome: Outcome, *, motion: Motion | None = None, stage: str = "") -> Carry:
         own = self.animation
@@ -159,7 +159,7 @@ class _Run:
 
     @property
     def last_motion(self) -> Motion | None:
-        """The last that was made, judged or not."""
+        """The last motion, checked or not."""
         if self.tuned is not None:
             return self.tuned.motion
         return None if self.animation is None else self.animation.motion
@@ -167,7 +167,7 @@ class _Run:
     # -- planning ----------------------------------------------------------------------------------------------------
 
     def learn(self) -> None:
-        """Guards and connectors, before a path is asked for."""
+        """Learns guards and connectors, before the first search for a path."""
         options = self.options
         with self.working("roadmap"):
             learnt = learn(
@@ -177,7 +177,7 @@ class _Run:
         _stop_if(learnt.outcome)
 
     def way(self) -> Growth | None:
-        """Sets the path, from the roadmap or from trees; returns how far trees got if there is none."""
+        """Finds a path in the roadmap or with trees, and stores it; returns the trees if there is none."""
         space = self.space
         start, goal = (space.configuration(q, "an end of the errand") for q in (self.errand.start, self.errand.goal))
         with self.working("roadmap"):
@@ -193,7 +193,7 @@ class _Run:
         return None
 
     def _grown(self, start: Array, goal: Array) -> Growth:
-        """A pair of trees that meet; where none does, the pair that came nearest."""
+        """A pair of trees that meet; if none does, the pair that came nearest."""
         best, near = None, np.inf
         for k in range(self.options.trees):
             nodes = self.options.nodes * (1 + k // 8)
@@ -214,12 +214,12 @@ class _Run:
     # -- round by round ----------------------------------------------------------------------------------------------
 
     def rounds(self) -> Carry:
-        """Tries paths until one can be held and touches nothing (Section IV-D)."""
+        """Tries paths until one can be held and is collision-free (Section IV-D)."""
         outcome = NO_WAY
         while self.round < self.options.rounds and (self.left > 0.0 or self.round == 0):
             stuck = self.way()
             if stuck is not None:
-                if self.round:  # why the first path failed says more than that there is no other
+                if self.round:  # the failure of the first path says more than that there is no other
                     break
                 return self._no_way(stuck)
             failed = self._tried()
@@ -230,7 +230,7 @@ class _Run:
         return self.ended(outcome, motion=self._as_far())
 
     def _tried(self) -> Outcome | None:
-        """Follows the path. Where that fails, bars the place and returns the outcome."""
+        """Follows the path. If that fails, bars the place and returns the outcome."""
         assert self.path is not None
         with self.working("timing"):
             self.timing = self.errand.timed(self.path)
@@ -258,7 +258,7 @@ class _Run:
         return None
 
     def _animated(self, timing: PathTiming) -> Animation:
-        """Locomotion and manipulation together, agent by agent; their times are told apart afterwards."""
+        """Locomotion and manipulation alternate agent by agent; their times are reported separately afterwards."""
         self.stage = "locomotion"
         self.tell(0.0)
         out = animate(
@@ -289,9 +289,9 @@ class _Run:
             )  # fmt: skip
 
     def _barred(self, outcome: Outcome, why: str, sample: int, fixed: str = "") -> Outcome:
-        """Bars the place at which the path failed, and removes the edges of the roadmap that pass there.
+        """Bars the configuration at which the path failed, and removes the edges of the roadmap near it.
 
-        Where `fixed` is an agent that cannot pass in any posture, its own place is barred, whatever the others do.
+        If `fixed` names an agent that cannot pass in any posture, the position of that agent is barred, wherever the others are.
         """
         assert self.timing is not None
         self.failures.append(why)
@@ -305,7 +305,7 @@ class _Run:
             return np.asarray(np.linalg.norm(own - there, axis=-1))
 
         ends = distance(np.stack([self.errand.start, self.errand.goal]))
-        self.barriers.add(distance, min(self.options.barrier * 1.4**self.round, 0.5 * float(ends.min())))  # the ends stay free
+        self.barriers.add(distance, min(self.options.barrier * 1.4**self.round, 0.5 * float(ends.min())))  # keeps both ends free
         for i, j in self.roadmap.edges:
             if not self.barriers.passed_by(self.roadmap.edge_curve(i, j)):
                 self.roadmap.remove_edge(i, j)
@@ -315,7 +315,7 @@ class _Run:
     # -- if there is no way ---------------------------------------------------------------------------------------
 
     def _no_way(self, growth: Growth) -> Carry:
-        """How far the tree from the start came, and what is in the way."""
+        """The result if no path exists: how far the tree from the start came, and what is in the way."""
         start, goal = growth.trees[0].nodes[0], growth.trees[1].nodes[0]
         nearest = int(np.argmin(self.space.distances(goal, growth.trees[0].nodes)))
         why = why_not(self.errand, start, goal, seed=self.seed, options=self.options.why_not)
@@ -326,7 +326,7 @@ class _Run:
         return self.ended(NO_WAY.because(f"{why}; it got as far as the {got}"), motion=self._as_far(), stage="roadmap")
 
     def _as_far(self) -> Motion | None:
-        """The part of the timed path that can be held."""
+        """The motion along the timed path, up to where the object can no longer be held."""
         if self.timing is None:
             return None
         heights, options = self.errand.heights, self.options.animate
@@ -342,6 +342,6 @@ class _Run:
 
 
 def _stop_if(outcome: Outcome) -> None:
-    """Goes on with Ctrl-C where a search has caught it."""
+    """Raises KeyboardInterrupt again if a search has caught it."""
     if outcome.kind == STOPPED.kind:
         raise KeyboardInterrupt

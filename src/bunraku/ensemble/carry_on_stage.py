@@ -1,4 +1,4 @@
-"""What the stage shows of carrying: the motion with the roadmap, the path of the object and the reach of every arm."""
+"""Carrying on the stage: the motion with the roadmap, the path of the object and the reach of every arm."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def on_stage(done: Carry) -> Recorded:
     Raises BunrakuError if there is no motion.
     """
     moved(done)
-    folder = TemporaryFolder()  # stays: the page asks for meshes as long as the stage is open
+    folder = TemporaryFolder()  # stays: the page loads the meshes as long as the stage is open
     return Recorded(with_shells(done, folder.name), scene_with_roadmap(done, folder.name))
 
 
@@ -66,7 +66,7 @@ def _tubes(lines: list[Array], file: Path, radius: float) -> Path:
 
 
 def with_shells(done: Carry, folder: str | os.PathLike[str]) -> Motion:
-    """The motion of `done`, and a figure of rings for each arm: wrists stay between the outer and the inner ones.
+    """The motion of `done`, with a figure of rings for each arm: its wrist stays between the outer and the inner rings.
 
     Meshes are written to `folder`. Raises BunrakuError if there is no motion.
     """
@@ -89,7 +89,7 @@ def _ring(radius: float, axis: int, folder: Path) -> Shape:
 
 
 def _shoulders(motion: Motion, name: str, base: Sequence[str], shoulder: Array, own: Figure) -> Array:
-    """Where a shoulder is over time, as the configuration of its rings."""
+    """Positions of a shoulder over time, as configurations of the figure of its rings."""
     track = motion.track(name)
     x, y, turn = track.q[:, track.figure.indices(base[:3])].T
     c, s = np.cos(turn), np.sin(turn)
@@ -109,6 +109,6 @@ def moved(done: Carry) -> Motion:
 
 
 def roadmap_lines(done: Carry, roadmap: Roadmap, *, count: int = 9) -> list[Array]:
-    """Where the object of `done` is along each edge of a `roadmap`: `count` points (count, 3) [m]."""
+    """Positions of the object of `done` along each edge of a `roadmap`: `count` points (count, 3) [m]."""
     s = np.linspace(0.0, 1.0, count)
     return [done.errand.team.in_world(samples(roadmap.edge_curve(i, j), s))[1][:, :3] for i, j in roadmap.edges]

@@ -1,4 +1,4 @@
-"""Carry: what became of an errand, and the ways in which it can end."""
+"""Carry: the result of an errand (a carrying task), and its outcomes."""
 
 from __future__ import annotations
 
@@ -21,51 +21,51 @@ from bunraku.scene import Scene
 CARRY_STAGES = ("roadmap", "query", "timing", "locomotion", "manipulation", "tuning", "recheck")
 
 CARRIED = Outcome(True, "carried")
-NO_WAY = Outcome(False, "no way", "no way was found", advice="widen the way, let the object tilt more, or give a larger budget")
+NO_WAY = Outcome(False, "no way", "no path was found", advice="widen the passage, allow more tilt, or give a larger budget")
 NOT_HELD = Outcome(
-    False, "not held", "an arm cannot hold on along any way that was found", advice="move the holds, or let the object tilt more"
+    False, "not held", "an arm loses the object along every path tried", advice="move the holds, or let the object tilt more"
 )
 TOUCHES = Outcome(
-    False, "touches", "something touches along every way that was found", advice="give a larger margin, or widen the way"
+    False, "touches", "something collides along every path tried", advice="give a larger margin, or widen the passage"
 )
 REFUSED = Outcome(
-    False, "refused", "the rechecker refuses every motion that was made", advice="give more samples, or a lower speed"
+    False, "refused", "the rechecker refuses the motion along every path tried", advice="give more samples, or a lower speed"
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Carry(Result):
-    """What became of an errand: how it ended, and everything that was made on the way."""
+    """The result of an errand: outcome, motion, and the intermediate results."""
 
     errand: Errand
     outcome: Outcome
     stage: str
-    """The last stage that worked: one of CARRY_STAGES."""
+    """The last stage that was reached: one of CARRY_STAGES."""
     motion: Motion | None
-    """Of all agents and the object; where the errand failed, as far as it got."""
+    """Motion of all agents and the object; after a failure, up to the failure."""
     seconds: Mapping[str, float]
     """Processor time of each stage [s]."""
     seed: int
     roadmap: Roadmap | None = None
     path: Path | None = None
-    """Of the reduced team: the last that was tried."""
+    """The last path of the reduced team that was tried."""
     timing: PathTiming | None = None
-    """Of that path."""
+    """Timing of that path."""
     rounds: int = 1
-    """How many paths were tried."""
+    """Number of paths that were tried."""
     closure: float = 0.0
-    """The farthest that a tool is from where it should hold, before tuning [m or rad]."""
+    """Largest error of a tool relative to its grasp, before tuning [m or rad]."""
     jump: float = 0.0
     """The largest change of a joint from one sample to the next, before tuning [rad]."""
     tuned: TunedMotion | None = None
     verdict: TeamVerdict | None = None
-    """Of the independent rechecker, on the last motion that it saw."""
+    """Verdict of the independent rechecker on the last motion that it checked."""
     failures: tuple[str, ...] = ()
-    """Why each of the paths that were given up could not be taken."""
+    """Why each of the abandoned paths failed."""
 
     @property
     def scene(self) -> Scene:
-        """What the errand leads through."""
+        """The scene of the errand."""
         return self.errand.scene
 
     @property
@@ -75,7 +75,7 @@ class Carry(Result):
 
     @property
     def share(self) -> float:
-        """How much of the distance to the goal the motion covers, from 0 to 1."""
+        """Share of the distance to the goal that the motion covers, from 0 to 1."""
         if self.outcome.ok or self.motion is None:
             return float(self.outcome.ok)
         first, last = (self.errand.team.in_world(q)[1][:2] for q in (self.errand.start, self.errand.goal))
@@ -84,7 +84,7 @@ class Carry(Result):
         return min(max(1.0 - left / max(whole, 1e-9), 0.0), 1.0)
 
     def report(self) -> Iterator[tuple[str, str]]:
-        """Pairs of a title and a text: outcome, errand, stages, motion, verdict, and the paths that were given up."""
+        """Pairs of a title and a text: outcome, errand, stages, motion, verdict, and the abandoned paths."""
         yield from super().report()
         if not self.outcome.ok:
             yield "ended in", self.stage
@@ -92,11 +92,11 @@ class Carry(Result):
         yield "errand", f"{self.errand.name}: {len(team.agents)} agents, {team.n} variables"
         yield "seconds", ", ".join(f"{stage} {self.seconds.get(stage, 0.0):.3f}" for stage in CARRY_STAGES)
         if self.motion is not None:
-            got = "" if self.outcome.ok else f", {100 * self.share:.0f} % of the way"
+            got = "" if self.outcome.ok else f", {100 * self.share:.0f} % of the distance"
             names = ", ".join(self.motion.names)
             yield "motion", f"{self.motion.duration:.1f} s of {names} in {len(self.motion)} samples{got}"
         if self.verdict is not None:
             yield "recheck", str(self.verdict)
-        yield from ((f"path {k}", f"given up: {why}") for k, why in enumerate(self.failures, 1))
+        yield from ((f"path {k}", f"abandoned: {why}") for k, why in enumerate(self.failures, 1))
         if self.failures and self.outcome.ok:
-            yield "recovered", f"along path {self.rounds}"
+            yield "recovered", f"with path {self.rounds}"

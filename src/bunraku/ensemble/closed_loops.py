@@ -1,8 +1,8 @@
-"""Loops: the variables of a team that tuning may change, and the arms that then close the loops through the object again.
+"""Loops: the variables of a team that tuning may change, and the arms that then close the kinematic loops through the object.
 
-Agents that hold one object form closed chains (*carrying*, Fig. 5). Their active part may be moved freely: the trunk of a person,
-what else hangs from it (the head, an arm that holds nothing), the object, and the swivel of elbows. Their passive part is the arms
-that hold: these follow from the active part in closed form, or have no solution.
+Agents that hold one object form closed chains (*carrying*, Fig. 5). The active part may move freely: the trunk of a person, other
+parts that hang from it (the head, a free arm), the object, and the swivel of elbows. The passive part is the arms that hold: they
+follow from the active part in closed form, or have no solution.
 """
 
 from __future__ import annotations
@@ -34,44 +34,44 @@ class Loop:
     hold: Grasp
     arm: ClosedArm
     first: int
-    """Where the agent's variables begin in the whole configuration."""
+    """Index of the agent's first variable in the whole configuration."""
 
     @property
     def columns(self) -> Ints:
-        """Where the arm's variables are in the whole configuration."""
+        """Indices of the arm's variables in the whole configuration."""
         return self.first + self.arm.indices
 
     @cached_property
     def shell(self) -> tuple[Array, Array, float, float]:
-        """The shoulder in the axes in which the arm begins, the wrist in the object's, and the least and largest distance [m]."""
+        """The shoulder in the arm's base frame, the wrist in the object's frame, and their smallest and largest distance [m]."""
         own = self.agent.shells[self.agent.holds.index(self.hold)]
         figure = self.agent.figure
         q = figure.configuration(**dict.fromkeys(self.agent.base, 0.0))
         X_WB = _carrier(self.arm, frames_along(figure, q[None]))[0]
-        spare = self.agent.spare  # the shell was made smaller by this for planning; a posture need not keep it
+        spare = self.agent.spare  # planning shrank the shell by this reserve; a posture may use it
         wrist = se3.transform(self.hold.X_OT, own.wrist)
         return se3.transform(se3.inverse(X_WB), own.shoulder), wrist, max(own.least - spare, 0.0), own.most + spare
 
 
 @dataclass(frozen=True, eq=False)
 class Active:
-    """The variables of the whole configuration that tuning moves, and what they belong to.
+    """The variables of the whole configuration that tuning changes, and their owners.
 
-    A change is a row of numbers (n_active,): one for each of `columns`, then one for each elbow that swivels.
+    A change is a row of numbers (n_active,): one for each of `columns`, then one for each elbow that can swivel.
     """
 
     columns: Ints
-    """Of the whole configuration."""
+    """Indices in the whole configuration."""
     owner: tuple[str, ...]
-    """The agent, or the object, that each number belongs to."""
+    """The agent, or the object, to which each number belongs."""
     kind: tuple[str, ...]
-    """Of each number: trunk, limb, object or swivel."""
+    """Kind of each number: trunk, limb, object or swivel."""
 
     def __len__(self) -> int:
         return len(self.owner)
 
     def where(self, kind: str, owners: Iterable[str] | None = None) -> Ints:
-        """The places in a change of the numbers of one `kind`, of all or only of these `owners`."""
+        """Indices, in a change, of the numbers of one `kind`, of all owners or only of `owners`."""
         own = None if owners is None else set(owners)
         pairs = enumerate(zip(self.kind, self.owner, strict=True))
         return np.array([k for k, (what, who) in pairs if what == kind and (own is None or who in own)], np.int64)
@@ -85,7 +85,7 @@ class Loops:
 
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
-        """One for each arm that holds."""
+        """One loop for each arm that holds."""
         out = []
         for agent in self.whole.team.agents:
             first = self.whole.columns[agent.name].start
@@ -94,7 +94,7 @@ class Loops:
 
     @cached_property
     def active(self) -> Active:
-        """The variables that may be moved freely."""
+        """The variables that may move freely."""
         columns: list[int] = []
         owner: list[str] = []
         kind: list[str] = []
@@ -113,7 +113,7 @@ class Loops:
 
     @cached_property
     def room(self) -> tuple[Array, Array]:
-        """Lower and upper limits of the active columns; the object's are the heights and tilts at which it may be carried."""
+        """Lower and upper limits of the active columns; the object's are its allowed heights and tilts."""
         lower, upper = (np.concatenate(limits) for limits in zip(*(f.limits for f in self.whole.figures), strict=True))
         carried, held = self.whole.team.carried, self.whole.columns[OBJECT].start
         lower[held + 2], upper[held + 2] = carried.heights
@@ -123,12 +123,12 @@ class Loops:
     # -- closing -----------------------------------------------------------------------------------------------------
 
     def changed(self, Q: Array, Z: Array) -> tuple[Array, Bools]:
-        """`Q` (T, n) changed by `Z` (T or 1, n_active) with arms that hold, and whether that has a solution within limits (T,)."""
+        """`Q` (T, n) changed by `Z` (T or 1, n_active) with arms that hold, and whether a solution within limits exists (T,)."""
         columns, rounding = self.active.columns, 1e-9
         out = np.array(Q)
         out[:, columns] += Z[:, : len(columns)]
         lower, upper = self.room
-        # What was beyond a limit before may stay there, but gets no farther.
+        # A variable that was beyond a limit before may stay there, but not move farther out.
         low, high = np.minimum(lower, Q[:, columns]), np.maximum(upper, Q[:, columns])
         here = out[:, columns]
         ok = ((here >= low - rounding) & (here <= high + rounding)).all(1)
@@ -153,7 +153,7 @@ class Loops:
                     swivel = arm.swivels_of(near) + swivels[:, turned]
                     turned += 1
                 X_WB = _carrier(arm, frames)
-                # All targets as the arm sees them from its base at the first sample: `nearest_many` takes one q for all.
+                # All targets relative to the arm's base at the first sample, because `nearest_many` takes one q for all.
                 X = X_WB[0] @ se3.inverse(X_WB) @ X_WO @ loop.hold.X_OT
                 angles, found = arm.nearest_many(X, Q[0, own], swivel=swivel, near=near)
                 Q[np.ix_(found, loop.columns)] = angles[found]
@@ -163,7 +163,7 @@ class Loops:
     def spans(self, Q: Array, ways: Array) -> tuple[Array, Array]:
         """How far the object of `Q` (T, n) may move along directions `ways` (T, 3) with all wrists in their shells.
 
-        Returns the lowest and the highest factor (T,) of each direction; highest < lowest where a wrist is outside already.
+        Returns the lowest and the highest factor (T,) of each direction; highest < lowest if a wrist is already outside.
         """
         low, high = np.full(len(Q), -np.inf), np.full(len(Q), np.inf)
         X_WO = _object(self.whole.figures[-1], Q[:, self.whole.columns[OBJECT]])
@@ -180,9 +180,10 @@ class Loops:
 
 
 def mobility(figure: Figure, arms: Iterable[ClosedArm]) -> tuple[list[int], list[int]]:
-    """Variables of the trunk of a `figure`, which carries all `arms` that hold, and of what else hangs from it: head, free arms.
+    """Variables of the trunk of a `figure`, which carries all `arms` that hold, and of other parts that hang from it: head, free
+    arms.
 
-    Legs hang from the pelvis, which floats: neither may be moved.
+    Legs hang from the floating pelvis: neither may be moved.
     """
     tree = figure.compiled.tree
     frame, q = figure.compiled.joint_frame, tree.joints["variable"]
@@ -194,7 +195,7 @@ def mobility(figure: Figure, arms: Iterable[ClosedArm]) -> tuple[list[int], list
         chains.append(own)
     shared = [j for j in chains[0] if all(j in chain for chain in chains)] if chains else []
     if not any(frame[j] in floats for j in shared):
-        return [], []  # a figure that does not float stands on a base that planning has placed
+        return [], []  # a figure without a floating base stands where planning has placed it
     last = max((k for k, j in enumerate(shared) if frame[j] in floats), default=-1)
     trunk = [j for j in shared[last + 1 :] if len(chains) > 1 or not _only(figure, j, shared)]
     if not trunk:
@@ -210,7 +211,7 @@ def mobility(figure: Figure, arms: Iterable[ClosedArm]) -> tuple[list[int], list
 
 
 def _only(figure: Figure, joint: int, shared: list[int]) -> bool:
-    """Whether nothing but the arm hangs from a joint of its chain: then it is a collarbone, not a trunk."""
+    """Whether only the arm hangs from a joint of its chain: then the joint is part of the shoulder girdle, not of the trunk."""
     tree = figure.compiled.tree
     after = set(shared[shared.index(joint) :])
     own = {j for j in range(len(tree.joints)) if joint in tree.chain[j, 1 : 1 + tree.chain[j, 0]]}
@@ -219,7 +220,7 @@ def _only(figure: Figure, joint: int, shared: list[int]) -> bool:
 
 
 def _carrier(arm: ClosedArm, frames: Array) -> Array:
-    """The frame in which the arm begins, at each sample."""
+    """Pose of the frame that carries the arm, at each sample."""
     if arm.base == WORLD:
         return np.broadcast_to(np.eye(4), (len(frames), 4, 4))
     return np.asarray(frames[:, arm.figure.frame_index[arm.base]])
@@ -230,7 +231,7 @@ def _object(figure: Figure, Q: Array) -> Array:
 
 
 def _within(away: Array, ways: Array, least: float, most: float) -> tuple[Array, Array]:
-    """The interval of s about 0 in which least ≤ |away + s·way| ≤ most; from 1 to −1 where s = 0 is not in it."""
+    """The interval of s around 0 in which least ≤ |away + s·way| ≤ most; from 1 to −1 if s = 0 is outside."""
     a = np.maximum(np.einsum("ti,ti->t", ways, ways), 1e-12)
     b, c = np.einsum("ti,ti->t", away, ways), np.einsum("ti,ti->t", away, away)
     outer = np.sqrt(np.maximum(b * b - a * (c - most**2), 0.0))

@@ -1,4 +1,4 @@
-"""Errand: who carries what, from where to where, in which scene; what a carrying file says."""
+"""Errand: a carrying task: the team, the object, start, goal and scene, as in a carrying file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 def require_area(area: Area, *, largest: float = 200.0) -> None:
     """Raises BunrakuError if an `area` ((x_low, x_high), (y_low, y_high)) [m] is empty, or longer than `largest` [m].
 
-    The ground is a table of heights every 5 cm, and random trees cannot fill more.
+    The ground is stored as heights every 5 cm, and random trees cannot explore a larger area.
     """
     for low, high in area:
         if not 0.0 < high - low <= largest:
@@ -36,32 +36,32 @@ def require_area(area: Area, *, largest: float = 200.0) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Errand:
-    """A team, a scene, where the team starts and where it goes. Raises BunrakuError if a number is out of its range."""
+    """A team, a scene, a start and a goal. Raises BunrakuError if a number is out of its range."""
 
     team: Team
     scene: Scene
     area: Area
-    """((x_low, x_high), (y_low, y_high)) in which the leader, or the object where nobody leads, stays [m]."""
+    """((x_low, x_high), (y_low, y_high)) that bounds the leader, or the object if no agent leads [m]."""
     start: Array
     """A configuration of the team, from `Team.configuration`."""
     goal: Array
     """A configuration of the team."""
     margin: float = 0.01
-    """The least distance of anything from anything [m]."""
+    """Smallest allowed distance of any pair that may collide [m]."""
     samples: int = 268
-    """Of the motion."""
+    """Number of samples of the motion."""
     speed: float = 0.8
-    """The limit of bases and object [m/s]; of turns, see `turning`."""
+    """Maximum speed of bases and object [m/s]; for turning speeds, see `turning`."""
     acceleration: float = 0.8
-    """The limit of bases and object [m/s²], and of turns [rad/s²]."""
+    """Maximum acceleration of bases and object [m/s² and rad/s²]."""
     budget: float = 10.0
-    """Processor time that it may take [s]."""
+    """Budget of processor time [s]."""
     seed: int = 0
     name: str = "errand"
     turning: float = 0.6
-    """The limit of turns for a limit of speed [rad/m]: turns of the object and of agents about it add up."""
+    """Maximum turning speed divided by `speed` [rad/m]. It is low because turns of the object and of agents about it add up."""
     planning_margin: float = 2.0
-    """Paths keep this many margins, since motions are straight between samples."""
+    """Paths keep this many margins, because motions are straight between samples."""
 
     __repr__ = brief
 
@@ -76,7 +76,7 @@ class Errand:
             raise BunrakuError(f"{self.name}: {self.samples} samples\n  advice: give 2 samples or more")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the space: each worker builds its own."""
+        """The state without the space, which each worker rebuilds."""
         return {key: value for key, value in self.__dict__.items() if key != "space"}
 
     @cached_property
@@ -85,26 +85,26 @@ class Errand:
         return self.team.space(self.scene, self.area, margin=self.planning_margin * self.margin)
 
     def timed(self, path: Way) -> PathTiming:
-        """The `path` of the reduced team, as fast as the limits allow."""
+        """The `path` of the reduced team, timed as fast as the limits allow."""
         tied = self.team.tied
         v, a = (np.full(self.team.figure.n_q, limit) for limit in (self.speed, self.acceleration))
         turns = [k for k, variable in enumerate(self.team.figure.variables) if variable.motion == "rotate"]
         v[turns] *= self.turning
-        v[tied], a[tied] = 50.0, 50.0  # these follow from the other variables: their limits are never met
+        v[tied], a[tied] = 50.0, 50.0  # these follow from the other variables, so their limits must not matter
         return timed(path, speed=v, acceleration=a)
 
     @property
     def heights(self) -> Callable[[Array], Array] | None:
-        """The height of the ground [m] at points (n, 2); None if it is flat."""
+        """A function from points (n, 2) to heights of the ground [m]; None if it is flat."""
         return None if self.team.terrain is None else self.team.terrain.heights
 
     @property
     def ground(self) -> tuple[str, ...]:
-        """The names of what agents stand on."""
+        """Names of the obstacles that agents stand on."""
         terrain = self.team.terrain
         return ("floor",) if terrain is None else ("floor", *terrain.ground)
 
     def at(self, q: Array) -> str:
-        """Where the object is in a configuration `q` of the team, in words."""
+        """The position of the object in a configuration `q` of the team, in words."""
         _, held = self.team.in_world(q)
         return f"{OBJECT} at ({held[0]:.2f}, {held[1]:.2f}, {held[2]:.2f}) m"

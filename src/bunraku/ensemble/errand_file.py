@@ -1,4 +1,4 @@
-"""Carrying files: who carries what, from where to where. The page on carrying shows one, word by word."""
+"""Carrying files: team, object, start, goal and scene. The documentation page on carrying explains one line by line."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from bunraku.scene import Scene
 Array = NDArray[np.float64]
 CARRY_WORDS = ("carry", "scene", "ground", "object", "agents", "area", "start", "goal", "margin", "samples", "speed",
                "acceleration", "budget", "seed", "output")  # fmt: skip
-"""All words that a carrying file may have at the top."""
+"""All keys at the top level of a carrying file."""
 
 
 def load_errand(path: str | os.PathLike[str]) -> Errand:
-    """The errand in the file at `path`, checked; the name of one that comes with bunraku will do.
+    """The errand in the file at `path`, or the one of that name that comes with bunraku.
 
     Raises FileError if the file is wrong, UnknownName if there is neither a file nor an order of that name.
     """
@@ -81,7 +81,7 @@ def _scene(node: Node | None, folder: Path) -> Scene:
 
 
 def _terrain(node: Node | None, scene: Scene, area: Area) -> Terrain | None:
-    """The ground besides the floor, known up to 3 m around the area."""
+    """The ground besides the floor, up to 3 m around the area."""
     if node is None:
         return None
     names = [own.choice([o.name for o in scene.obstacles], "the obstacle") for own in node.items("names of obstacles")]

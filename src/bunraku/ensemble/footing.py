@@ -1,6 +1,6 @@
-"""Footing: what the rechecker asks of agents that stand on the ground.
+"""Footing: the rechecker's conditions for agents that stand on the ground.
 
-Corners of soles that are down stay where they came down. Nothing sinks into the ground. One foot of a person is always down, and
+Corners of standing soles do not move. Nothing sinks into the ground. A person always has at least one foot on the ground, and
 wheels stay on the ground.
 """
 
@@ -23,19 +23,19 @@ from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
 Heights = Callable[[Array], Array]
-"""Points (n, 2) [m] ↦ the height of the ground (n,) [m]."""
+"""A function from points (n, 2) [m] to heights of the ground (n,) [m]."""
 
 
 @dataclass(frozen=True)
 class FootingOptions:
-    """What counts as standing on the ground."""
+    """Tolerances for standing on the ground."""
 
     standing: float = 1e-3
-    """A corner that is no higher than this over the ground stands [m]."""
+    """A corner no higher than this over the ground counts as standing [m]."""
     sunk: float = 0.01
-    """The lowest point of an agent may be this far below the ground [m]."""
+    """How far the lowest point of an agent may be below the ground [m]."""
     afloat: float = 0.02
-    """The lowest point of an agent may be this far above the ground [m]."""
+    """How far the lowest point of an agent may be above the ground [m]."""
 
 
 def floor(scene: Scene) -> Heights:
@@ -44,9 +44,9 @@ def floor(scene: Scene) -> Heights:
 
 
 def slides(team: Team, motion: Motion, heights: Heights, *, options: FootingOptions = FootingOptions()) -> Array:
-    """How far corners of the `team`'s soles are from where they came to stand, at each sample of the `motion` (T,) [m].
+    """Largest distance of corners of the `team`'s soles from where they were set down, at each sample of the `motion` (T,) [m].
 
-    `heights` are those of the ground, `options` say what stands. Zero if no corner stands.
+    `heights` are those of the ground, `options` define standing. Zero if no corner stands.
     """
     out = np.zeros(len(motion))
     for agent in team.agents:
@@ -56,7 +56,7 @@ def slides(team: Team, motion: Motion, heights: Heights, *, options: FootingOpti
         P = np.stack(points, 1)
         T, n, _ = P.shape
         stands = _up(P, heights) <= options.standing
-        # The sample at which each corner came to stand, carried on from sample to sample.
+        # For each corner, the sample at which its current stance began.
         begins = stands & ~np.vstack([np.zeros((1, n), bool), stands[:-1]])
         since = np.maximum.accumulate(np.where(begins, np.arange(T)[:, None], 0), 0)
         away = np.linalg.norm(P - np.take_along_axis(P, since[..., None], 0), axis=2)
@@ -67,9 +67,9 @@ def slides(team: Team, motion: Motion, heights: Heights, *, options: FootingOpti
 def footing(
     team: Team, motion: Motion, heights: Heights, *, options: FootingOptions = FootingOptions()
 ) -> Iterator[tuple[int, str, float]]:  # fmt: skip
-    """Where agents of a `team` sink into the ground or float over it in a `motion`: first sample, what happens, by how much [m].
+    """Agents of a `team` that sink into the ground or float over it in a `motion`: first sample, description, distance [m].
 
-    `heights` are those of the ground, `options` say what is allowed.
+    `heights` are those of the ground, `options` the tolerances.
     """
     for agent in team.agents:
         points = [row for _, own in _under(agent, motion, walking=False) for row in own]
@@ -83,14 +83,14 @@ def footing(
 
 
 def _up(P: Array, heights: Heights) -> Array:
-    """How far points (T, n, 3) are above the ground."""
+    """Heights of points (T, n, 3) above the ground."""
     return np.asarray(P[..., 2] - heights(P[..., :2].reshape(-1, 2)).reshape(P.shape[:2]))
 
 
 def _under(agent: Agent, motion: Motion, *, walking: bool) -> Iterator[tuple[Shape, list[Array]]]:
-    """The shapes that an agent stands on, and places (T, 3) of points that may be their lowest.
+    """The shapes that an agent stands on, and positions (T, 3) of points that may be their lowest.
 
-    With `walking`, only those of feet, which move apart from the base, by their corners.
+    With `walking`, only the corners of feet, which move independently of the base.
     """
     figure, q = agent.figure, motion.track(agent.name).q
     X = frames_along(figure, q)
@@ -114,7 +114,7 @@ def _corners(shape: Shape, X: Array) -> list[Array]:
 
 
 def _lowest(shape: Shape, X: Array) -> list[Array]:
-    """The lowest point of a round shape, about its own z axis."""
+    """The lowest point of a round shape with axis z."""
     down = np.array([0.0, 0.0, -1.0])
     middle, axis = X[:, :3, 3], X[:, :3, 2]
     match shape.geometry:

@@ -1,4 +1,4 @@
-"""Grip: whether an agent keeps off itself and off what it holds, apart from any scene. The bend of an arm is chosen by that."""
+"""Grip: whether an agent collides with itself or with the object that it holds, without any scene. Used to choose arm solutions."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ Array = NDArray[np.float64]
 
 @functools.lru_cache(maxsize=16)
 def _alone(agent: Agent, team: Team) -> WholeTeam:
-    """One agent and the object, and nothing else."""
+    """One agent and the object, without the others."""
     return WholeTeam(Team((agent,), team.carried), Scene("nowhere", floor=None))
 
 
 @dataclass(frozen=True, eq=False)
 class Grip:
-    """One agent and the object along its path."""
+    """One agent and the object along its motion."""
 
     whole: WholeTeam
     held: Array
-    """Of the object (T, 6)."""
+    """Poses of the object (T, 6)."""
     stride: int = 4
-    """Every so many samples are looked at."""
+    """Every n-th sample is checked."""
     gap: float = 1e-3
-    """The distance that the agent keeps from itself and from the object [m]."""
+    """Smallest distance of the agent from itself and from the object [m]."""
 
     @classmethod
     def of(cls, team: Team, agent: Agent, held: Array) -> Grip:
-        """That of one `agent` of a `team`, whose object is at `held` (T, 6) (x, y, z [m], yaw, pitch, roll [rad])."""
+        """The grip of one `agent` of a `team` whose object is at `held` (T, 6) (x, y, z [m], yaw, pitch, roll [rad])."""
         return cls(_alone(agent, team), held)
 
     def clear(self, Q: Array) -> float:
-        """How deep the agent in configurations `Q` (T, n) is at worst in itself or in what it holds: negative [m]; 0 where free."""
+        """Minus the deepest penetration of the agent into itself or the object in configurations `Q` (T, n) [m]; 0 if free."""
         every = np.unique(np.append(np.arange(0, len(Q), self.stride), len(Q) - 1))
         near = self.whole.near(np.hstack([Q[every], self.held[every]]), 0.0, self.gap)
         return min(float(near.value.min(initial=self.gap)) - self.gap, 0.0)

@@ -1,4 +1,4 @@
-"""lean: where a walk has taken shoulders out of reach of what hands hold, the spine leans after them."""
+"""lean: if walking has moved shoulders out of reach of the grasps, the spine leans to bring them back."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LeanOptions:
-    """How a spine leans."""
+    """Numbers that tune the lean of a spine."""
 
     spare: float = 0.025
-    """A spine begins to lean this far before an arm is stretched or folded as far as it goes [m]."""
+    """The spine begins to lean when an arm is this close to its longest or shortest reach [m]."""
     rounds: int = 6
-    """How often the lean is corrected."""
+    """Number of corrections."""
     stiffness: float = 0.02
-    """What a lean costs, against the reach that it brings [m²]."""
+    """Weight of the lean against the missing reach [m²]."""
 
 
 def lean(agent: Agent, X_WO: Array, Q: Array, *, options: LeanOptions = LeanOptions()) -> None:
-    """Turns waist and chest in `Q` (T, n), in place, so that all wrists are within reach of their shoulders, as far as they go.
+    """Turns waist and chest in `Q` (T, n), in place, so that all wrists are within reach of their shoulders, if possible.
 
-    `agent` holds an object at the poses `X_WO` (T, 4, 4). `options` say how its spine leans. A figure without waist and chest
-    stays as it is.
+    `agent` holds an object at the poses `X_WO` (T, 4, 4). A figure without waist and chest stays as it is.
+    `options`: numbers that tune the lean.
     """
     figure = agent.figure
     spine = ("waist_rz", "waist_ry", "waist_rx", "chest_rz", "chest_ry", "chest_rx")
@@ -43,15 +43,15 @@ def lean(agent: Agent, X_WO: Array, Q: Array, *, options: LeanOptions = LeanOpti
         turn = _wanted(agent, wrists, frames_along(figure, Q), options)
         if turn is None:
             return
-        # In the axes of the pelvis: z, y, x, half in the waist and half in the chest.
+        # In pelvis axes, angles about z, y, x: half in the waist and half in the chest.
         turn = 1.2 * gaussian_filter1d(turn, 2.0, axis=0, mode="nearest")
         Q[:, columns] = np.clip(Q[:, columns] + 0.5 * np.tile(turn[:, ::-1], 2), lower, upper)
 
 
 def _wanted(agent: Agent, wrists: list[Array], frames: Array, options: LeanOptions) -> Array | None:
-    """The turn of the trunk (T, 3), about the pelvis' axes at the waist, that brings shoulders near enough; None if they are.
+    """The turn of the trunk at the waist (T, 3), in pelvis axes, that brings shoulders near enough; None if they are.
 
-    By least squares over the arms: each shoulder moves by turn × r along the line to its wrist.
+    Least squares over the arms: each shoulder moves by turn × r along the line to its wrist.
     """
     index = agent.figure.frame_index
     R = frames[:, index["pelvis"], :3, :3]
@@ -65,7 +65,7 @@ def _wanted(agent: Agent, wrists: list[Array], frames: Array, options: LeanOptio
         most, least = shell.most + agent.spare - options.spare, shell.least - agent.spare + options.spare
         excess = np.maximum(d - most, 0.0) - np.maximum(least - d, 0.0)
         far = far or bool((np.abs(excess) > 1e-3).any())
-        row = np.einsum("tji,tj->ti", R, np.cross(shoulder - waist, line / d[:, None]))  # of turn, in the pelvis' axes
+        row = np.einsum("tji,tj->ti", R, np.cross(shoulder - waist, line / d[:, None]))  # derivative by the turn, in pelvis axes
         A = A + row[:, :, None] * row[:, None, :]
         b = b + row * excess[:, None]
     return np.asarray(np.linalg.solve(A, b[..., None])[..., 0], float) if far else None

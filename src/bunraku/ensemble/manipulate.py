@@ -1,7 +1,7 @@
-"""Manipulation: arms that hold on, solved in closed form for a whole motion at once (*carrying*, Section IV-B).
+"""Manipulation: closed-form inverse kinematics of arms that hold, for a whole motion at once (*carrying*, Section IV-B).
 
-The elbow of an arm with seven variables may swivel. Its swivel is chosen over the whole motion by dynamic programming, so that arms
-stay off their limits and nothing jumps. An arm with six variables has up to eight solutions, one of which is followed throughout.
+The elbow of an arm with seven variables can swivel. The swivel is chosen over the whole motion by dynamic programming, so that arms
+avoid their limits and do not jump. An arm with six variables has up to eight solutions, one of which is followed throughout.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ManipulateOptions:
-    """How arms that hold are chosen among all that reach."""
+    """How arm solutions are chosen among all that reach."""
 
     max_change: float = 0.2
-    """What a joint may change from one sample to the next [rad]."""
+    """Largest change of a joint from one sample to the next [rad]."""
     slowed_change: float = 0.35
-    """What it may change where the motion can still be slowed down [rad]."""
+    """Largest change while the motion can still be slowed down [rad]."""
     swivels: int = 30
-    """How many swivels of the elbow are compared, evenly over a full turn."""
+    """Number of elbow swivels that are compared, evenly spaced over a full turn."""
     stride: int = 4
-    """Samples from one choice of swivel to the next."""
+    """Samples between two choices of swivel."""
     best_swivel: float = 0.35
-    """The swivel at which an elbow is comfortably off the body [rad]."""
+    """Preferred swivel, with the elbow away from the body [rad]."""
 
     @property
     def angles(self) -> Array:
@@ -62,10 +62,10 @@ def hold(
     arm: ClosedArm, X_WT: Array, Q: Array, frames: Array | None = None, *, clear: Callable[[Array], float] | None = None,
     options: ManipulateOptions = ManipulateOptions(),
 ) -> Held:  # fmt: skip
-    """The angles of an `arm` that brings its tool to `X_WT` (T, 4, 4), its body in the configurations `Q` (T, n).
+    """The angles of an `arm` that brings its tool to `X_WT` (T, 4, 4), with the body in the configurations `Q` (T, n).
 
-    frames: of those configurations, if known already
-    clear: how deep configurations (T, n) touch [m], 0 where they do not; of an arm with several solutions, the clearest is taken
+    frames: frames of those configurations, if already computed
+    clear: penetration of configurations (T, n) [m], 0 if free; of several solutions of an arm, the clearest is taken
     options: how the arm is chosen among all that reach
     """
     X = _seen(arm, X_WT, frames_along(arm.figure, Q) if frames is None else frames)
@@ -73,7 +73,7 @@ def hold(
 
 
 def _seen(arm: ClosedArm, X_WT: Array, frames: Array) -> Array:
-    """All targets as the arm sees them from its base at the first sample, since `nearest_many` takes one q for all."""
+    """All targets relative to the arm's base at the first sample, because `nearest_many` takes one q for all."""
     if arm.base == WORLD:
         return X_WT
     X_WB = frames[:, arm.figure.frame_index[arm.base]]
@@ -84,7 +84,7 @@ def _seen(arm: ClosedArm, X_WT: Array, frames: Array) -> Array:
 
 
 def _swivelled(arm: ClosedArm, X: Array, q: Array, options: ManipulateOptions) -> Held:
-    """Chooses swivels at every few samples and puts a smooth curve through them; where that fails, chooses at every sample."""
+    """Chooses swivels every few samples and interpolates smoothly; if that fails, chooses at every sample."""
     for stride, smooth in ((options.stride, 2.0), (options.stride, 0.0), (1, 1.5), (1, 0.0)):
         knots = np.unique(np.append(np.arange(0, len(X), stride), len(X) - 1))
         swivel, near, lost = _chosen(arm, X[knots], q, options)
@@ -103,7 +103,7 @@ def _swivelled(arm: ClosedArm, X: Array, q: Array, options: ManipulateOptions) -
 
 
 def _chosen(arm: ClosedArm, X: Array, q: Array, options: ManipulateOptions) -> tuple[Array, Array, int | None]:
-    """The swivels (T,) and angles (T, 7) of least cost along the motion; or the first sample that cannot be reached."""
+    """The swivels (T,) and angles (T, 7) of least cost along the motion; or the first sample that is out of reach."""
     swivels = options.angles
     T, K = len(X), len(swivels)
     lower, upper = arm.limits
@@ -117,7 +117,7 @@ def _chosen(arm: ClosedArm, X: Array, q: Array, options: ManipulateOptions) -> t
         cost = np.where(ok, 0.05 * off**2 + (np.abs((angles - middle) / half) ** 8).sum(-1) * 0.1, np.inf)
         total, came = cost[0], np.zeros((T, K), np.int64)
         for k in range(1, T):
-            # From any swivel to any other: the change of all joints, squared.
+            # Squared change of all joints, for every pair of swivels.
             step = ((angles[k][:, None] - angles[k - 1][None]) ** 2).sum(-1)
             ways = np.where(np.isnan(step), np.inf, 4.0 * step) + total
             came[k] = ways.argmin(1)
@@ -134,7 +134,7 @@ def _chosen(arm: ClosedArm, X: Array, q: Array, options: ManipulateOptions) -> t
 
 
 def _first(arm: ClosedArm) -> int:
-    """The joint in which the arm begins."""
+    """Index of the arm's first joint."""
     return int(np.flatnonzero(arm.figure.compiled.tree.joints["variable"] == arm.indices[0])[0])
 
 
@@ -144,14 +144,14 @@ def _first(arm: ClosedArm) -> int:
 def _followed(
     arm: ClosedArm, X: Array, Q: Array, clear: Callable[[Array], float] | None, options: ManipulateOptions
 ) -> Held:  # fmt: skip
-    """Follows each solution at the first sample; of those that are clear, takes the one farthest from jumps and limits."""
+    """Follows each solution of the first sample; of those that are free, takes the one farthest from jumps and limits."""
     q = Q[0]
     starts = arm.solutions(X[0], q, within_limits=True)
     tried = [_at_once(arm, X, first, q, options.max_change) for first in starts]
     best = _best(arm, tried)
     if best is not None and (clear is None or clear(_with(arm, Q, best)) >= 0.0):
         return best
-    # Solutions that take longer to follow; where these jump, the motion can be slowed down.
+    # Slower to compute, sample by sample; if these jump, the motion can be slowed down.
     tried = [own if own.lost is None else _one_by_one(arm, X, first, q) for own, first in zip(tried, starts, strict=True)]
     whole = [own for own in tried if own.lost is None]
     if not whole:
@@ -167,7 +167,7 @@ def _best(arm: ClosedArm, tried: list[Held]) -> Held | None:
 
 
 def _ease(arm: ClosedArm, own: Held) -> float:
-    """How far it keeps from limits and from jumps [rad]."""
+    """Distance from limits and from jumps [rad]."""
     lower, upper = arm.limits
     return float(np.minimum(own.angles - lower, upper - own.angles).min()) - 10.0 * jump_of(own.angles)
 
@@ -179,13 +179,13 @@ def _with(arm: ClosedArm, Q: Array, own: Held) -> Array:
 
 
 def _at_once(arm: ClosedArm, X: Array, first: Array, q: Array, max_change: float) -> Held:
-    """Angles nearest to the first sample's, in one call; lost where they jump."""
+    """Angles nearest to the first sample's, in one call; lost if they jump."""
     out, found = arm.nearest_many(X, q, near=first)
     return Held(out, None if found.all() and jump_of(out) < max_change else 0)
 
 
 def _one_by_one(arm: ClosedArm, X: Array, first: Array, q: Array) -> Held:
-    """Angles from sample to sample, each nearest to the last."""
+    """Angles sample by sample, each nearest to the last."""
     out, near = np.empty((len(X), len(first))), first
     for k, target in enumerate(X):
         angles, found = arm.nearest_many(target[None], q, near=near[None])

@@ -1,4 +1,4 @@
-"""Members of a team: agents, what they hold with, and what is carried."""
+"""Members of a team: agents, their grasps, and the object."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True, eq=False)
 class Grasp:
-    """Where a tool of an agent holds the object."""
+    """Where an agent's tool holds the object."""
 
     tool: str
     """The tool's frame in the agent's figure."""
     X_OT: Array
-    """The pose of the tool in the object's axes (4, 4)."""
+    """Pose of the tool in the object's frame (4, 4)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Agent:
-    """Someone who carries: a figure, how its base moves, where it holds, and the shape it is reduced to in planning."""
+    """A member that carries: a figure, the steering of its base, its grasps, and the shape that replaces it in planning."""
 
     name: str
     figure: Figure
     holds: tuple[Grasp, ...]
     base: tuple[str, ...]
-    """Variables of the figure: x, y, heading; of one that follows the ground, also its height, pitch and roll."""
+    """Variables of the figure: x, y, heading; for one that follows the ground, also height, pitch and roll."""
     shape: Geometry
-    """That the agent is reduced to."""
+    """The shape that replaces the agent in planning."""
     at: Vector
-    """The middle of the shape in the axes of the base [m]."""
+    """Centre of the shape in the base's frame [m]."""
     moves: type[Planar] = Holonomic
     facing: float = math.pi / 3
-    """How far from straight ahead the held points may be [rad]."""
+    """Largest angle between straight ahead and the held points [rad]."""
     approach: float = 1.15
-    """How far from straight behind a tool that points sideways the agent may stand, so that its arm is not crossed [rad]."""
+    """For a tool that points sideways: largest angle of the agent from straight behind it, so that the arm is not crossed [rad]."""
     spare: float = 0.04
-    """In planning, arms keep this far from being stretched or folded as far as they go [m]."""
+    """In planning, arms keep this distance from their longest and shortest reach [m]."""
     color: Color = (0.55, 0.6, 0.7)
-    """Of the shape in plan views."""
+    """Colour of the shape in plan views."""
 
     __repr__ = brief
 
@@ -63,23 +63,23 @@ class Agent:
 
     @cached_property
     def spheres(self) -> Array:
-        """(centre, least, most) of the shells in which each wrist must be: two rows for each arm, its reach and what is ahead."""
+        """(centre, least, most) of the shells that must contain each wrist: two rows per arm, its reach and the part ahead."""
         rows = [((own.shoulder, own.least, own.most), own.ahead(self.facing)) for own in self.shells]
         return np.array([[*centre, least, most] for pair in rows for centre, least, most in pair])
 
     @cached_property
     def variables(self) -> tuple[str, str, str]:
-        """The names of x, y and heading in the team's figure."""
+        """Names of x, y and heading in the team's figure."""
         return f"{self.name}_x", f"{self.name}_y", f"{self.name}_turn"
 
     @cached_property
     def tied(self) -> tuple[str, ...]:
-        """The names of height, pitch and roll in the team's figure, which follow from the terrain where there is one."""
+        """Names of height, pitch and roll in the team's figure, which follow from the terrain if there is one."""
         return f"{self.name}_lift", f"{self.name}_pitch", f"{self.name}_roll"
 
     @cached_property
     def outward(self) -> float | None:
-        """The direction from which a single hand reaches the object, about the object's z [rad]; None from above or below."""
+        """Direction from which a single hand reaches the object, about the object's z axis [rad]; None from above or below."""
         if len(self.holds) != 1:
             return None
         x, y = -self.holds[0].X_OT[:2, 2]
@@ -87,27 +87,27 @@ class Agent:
 
     @cached_property
     def behind(self) -> Array:
-        """(centre, radius) of a ball in the object's axes: where the shoulder of a single hand is in it, the arm is not crossed."""
+        """(centre, radius) of a ball in the object's frame: a single arm is not crossed while its shoulder is in the ball."""
         if self.outward is None:
             return np.array([0.0, 0.0, 0.0, 1e6])
         away, radius = self.shells[0].within(self.approach)
         return np.append(self.wrists()[0] + away * np.array([math.cos(self.outward), math.sin(self.outward), 0.0]), radius)
 
     def wrists(self) -> Array:
-        """Where the wrists are in the object's axes (n, 3)."""
+        """Positions of the wrists in the object's frame (n, 3)."""
         return np.array([se3.transform(hold.X_OT, own.wrist) for hold, own in zip(self.holds, self.shells, strict=True)])
 
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """The object and how it may be held. Raises BunrakuError if tilt or heights are out of range."""
+    """The object, and the allowed tilts and heights. Raises BunrakuError if these are out of range."""
 
     shapes: tuple[Shape, ...]
-    """In the object's own axes."""
+    """Shapes in the object's frame."""
     tilt: float = 0.35
-    """Bounds pitch and roll [rad]: 0 keeps a tray level, π/2 keeps this side up."""
+    """Largest pitch and roll [rad]: 0 keeps a tray level, π/2 keeps the top side up."""
     heights: tuple[float, float] = (0.5, 1.4)
-    """The lowest and the highest place of its origin [m]."""
+    """Lowest and highest position of its origin [m]."""
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.tilt <= math.pi / 2 or not self.heights[0] <= self.heights[1]:

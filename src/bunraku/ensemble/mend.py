@@ -1,4 +1,4 @@
-"""Mender: gives each stretch of a motion that is too near to something another posture, warped in, and as small as possible."""
+"""Mender: removes collisions from a motion. Each stretch with a collision gets the smallest change of posture that helps."""
 
 from __future__ import annotations
 
@@ -24,52 +24,52 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class TuneOptions:
-    """The numbers that tune the removal of collisions."""
+    """Numbers that tune the removal of collisions."""
 
     ease: float = 1.0
-    """The time that a change of posture takes [s]."""
+    """Time over which a change of posture is blended in or out [s]."""
     least_ease: float = 0.4
-    """The share of that time that must be left at an end of the motion for a change to come or go there."""
+    """Share of that time that must be available before (after) a change; otherwise it holds from the start (to the end)."""
     max_change: float = 0.19
-    """What a joint may change from one sample to the next [rad]."""
+    """Largest change of a joint from one sample to the next [rad]."""
     probes: int = 8
-    """Places of a stretch at which postures are tried."""
+    """Number of places in a stretch at which postures are tested."""
     rounds: int = 6
-    """How often the window of a change is made longer or gets another key."""
+    """How many times the window of a change is lengthened or gets another key posture."""
     milder: tuple[float, ...] = (0.5, 0.5, 0.3, 0.3, 0.15, 0.1)
-    """By which shares postures differ, round by round, among which a smaller change is looked for."""
+    """Relative size of the random variations, round by round, in the search for a smaller change."""
     postures: PostureOptions = PostureOptions()
     residual: ResidualOptions = ResidualOptions()
 
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What was changed, and why."""
+    """A change of posture, and its reason."""
 
     first: int
-    """The first sample that is changed."""
+    """First changed sample."""
     last: int
-    """The last sample that is changed."""
+    """Last changed sample."""
     why: str
     keys: int
-    """How many postures the change passes through."""
+    """Number of key postures."""
     deformation: float
-    """Its largest size over the window: see `Postures.deformation`."""
+    """Largest size of the change over the window: see `Postures.deformation`."""
     warp: Warp
 
     __repr__ = brief
 
 
 class Mender:
-    """A motion whose collisions are removed, one stretch after the other.
+    """Removes collisions from a motion, one stretch (run of samples with a collision) after the other.
 
     whole: the team in its scene
     Q: its whole configurations (T, n)
     t: times (T,) [s]
-    margin: to keep [m]
-    seed: of the random numbers
-    until: when to stop, by the clock of the processor [s]
-    options: the numbers that tune it
+    margin: distance to keep [m]
+    seed: seed of the random numbers
+    until: processor time at which to stop [s]
+    options: numbers that tune it
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Mender:
         self.stretches = Stretches(self.residual, Q, self.ease)
         self.changes: list[Change] = []
         self.number = 0
-        """Of the stretch that is being mended."""
+        """Index of the current stretch."""
         self.ignored: frozenset[tuple[int, int]] = frozenset()
 
     @property
@@ -106,7 +106,8 @@ class Mender:
     def mend(self) -> None:
         """Mends every stretch that can be mended, and leaves the others no deeper than they were.
 
-        Where a change has driven something deeper that then cannot be mended, all starts again with that knowledge.
+        If a change has made another stretch deeper that then cannot be mended, everything starts again, with that stretch known as
+        a failure.
         """
         stretches, self.number = self.stretches, 0
         while self.number < len(stretches):
@@ -121,7 +122,7 @@ class Mender:
     # -- one stretch -------------------------------------------------------------------------------------------------
 
     def _mend(self) -> None:
-        """Finds a change of posture for the stretch, and makes it; or notes why not."""
+        """Finds a change of posture for the stretch and applies it; or records why not."""
         spots = self.stretches.spots[self.number]
         self.ignored = self.stretches.ignored(self.number)
         begin, end = float(spots.place.min()), float(spots.place.max())
@@ -144,7 +145,7 @@ class Mender:
         )  # fmt: skip
         warp = self._search(postures, spots)
         if warp is None:
-            why = "the time was up before a free posture was found" if self.late() else "no free posture was found"
+            why = "the time budget ended before a free posture was found" if self.late() else "no free posture was found"
             self.stretches.fail(self.number, f"{told}: {why}", float(spots.place[worst]))
             return
         warp = self._smaller(warp)
@@ -155,7 +156,7 @@ class Mender:
 
     @cached_property
     def _movable(self) -> Bools:
-        """Whether each thing moves with a variable that tuning may change."""
+        """Whether each shape of the world moves with a variable that tuning may change."""
         active = self.loops.active
         moved = set(active.columns.tolist()) | {int(k) for loop in self.loops.loops for k in loop.columns}
         flat = self.whole.world.flat
@@ -185,7 +186,7 @@ class Mender:
         return self._several(postures, probes, at, key, begin, end)
 
     def _good(self, q: Array, Z: Array) -> Bools:
-        """Which changes Z of one configuration keep its loops closed and are free."""
+        """Which changes Z of one configuration keep its loops closed and are collision-free."""
         if not len(Z):
             return np.zeros(0, np.bool_)
         Q, ok = self.loops.changed(np.repeat(q[None], len(Z), 0), Z)
@@ -197,7 +198,7 @@ class Mender:
         return bool(ok.all() and self.residual.free(changed, self.ignored).all())
 
     def _milder(self, postures: Postures, at: Array, key: int, change: Array) -> Array:
-        """A smaller change that is free at all probes as well."""
+        """A smaller change that is also free at all tested places."""
         for step in self.options.milder:
             Z = postures.milder(change, step)
             Z = Z[postures.deformation(Z) < 0.98 * postures.deformation(change)]
@@ -209,7 +210,7 @@ class Mender:
     def _several(
         self, postures: Postures, probes: Array, at: Array, key: int, begin: float, end: float
     ) -> Warp | None:  # fmt: skip
-        """A warp with a key at every probe, from the worst one outward, each as near to its neighbour's as possible."""
+        """A warp with a key at every tested place, from the worst one outward, each as near to its neighbour's as possible."""
         keys: dict[float, Array] = {}
         for order in (range(key, len(probes)), range(key, -1, -1)):
             near = keys.get(float(probes[key]))
@@ -221,7 +222,7 @@ class Mender:
         return self._fitted(postures, keys, begin, end)
 
     def _nearest(self, postures: Postures, q: Array, near: Array | None) -> Array | None:
-        """A free change of q near another one; None if there is none."""
+        """A free change of q near the change `near`; None if there is none."""
         for level in self.options.postures.levels:
             Z = postures.sample(q, level) if near is None else np.vstack([near, postures.about(q, near, level)])
             Z = Z[self._good(q, Z)]
@@ -247,7 +248,7 @@ class Mender:
         return self.loops.changed(self.Q[first : last + 1], warp.at(np.arange(first, last + 1)))
 
     def _fitted(self, postures: Postures, keys: dict[float, Array], begin: float, end: float) -> Warp | None:
-        """A warp through keys that is free; where it is not, the window is made longer, or gets another key."""
+        """A collision-free warp through the keys; while it collides, the window is lengthened or gets another key."""
         ease, keys = self.ease, dict(keys)
         for _ in range(self.options.rounds):
             if self.late():
@@ -280,10 +281,10 @@ class Mender:
         return None
 
     def _left(self, Q: Array, first: int, last: int, step: float | None = None) -> Array:
-        """Places of a window at which something is too near that does not belong to another stretch."""
+        """Places in a window where shapes are too near, except those that belong to another stretch."""
         changed = self.Q.copy()
         changed[first : last + 1] = Q
-        # Legs are fast, but they move as before.
+        # Legs are fast, but they are not changed: only shapes that tuning moves determine the sampling.
         moved = self._movable[: len(self.whole.world.flat.joint)]
         spots = self.residual.short(changed, max(first - 1, 0), min(last + 1, self.last), step=step, shapes=moved)
         return np.unique(self.stretches.left(self.number, spots).place)
@@ -292,7 +293,7 @@ class Mender:
         return float(np.abs(np.diff(Q, axis=0)).max(initial=0.0))
 
     def _smaller(self, warp: Warp) -> Warp:
-        """The same warp, as small as is free: found with coarse steps, and then checked with fine ones."""
+        """The same warp, scaled down as far as it stays free: searched with coarse steps, then checked with fine ones."""
         low, high, known = 0.0, 1.0, [1.0]
         for _ in range(5):
             middle = 0.5 * (low + high)

@@ -1,4 +1,4 @@
-"""Why no way was found: each part of the team looks for one alone."""
+"""Why no path was found: each part of the team searches for one alone."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class WhyNotOptions:
-    """How long each part of a team looks for a way alone."""
+    """Budget of each part of a team that searches alone."""
 
     seconds: float = 1.5
     """Processor time [s]."""
     nodes: int = 4000
-    """Of its trees."""
+    """Maximum number of nodes of its trees."""
 
 
 def why_not(
@@ -34,7 +34,7 @@ def why_not(
 ) -> str:  # fmt: skip
     """Which part of the team of an `errand` cannot get from `start` to `goal` (configurations) even alone, in words.
 
-    `seed` is that of the random numbers; `options` say how long each part looks.
+    `seed` is that of the random numbers; `options` are the budget of each part.
     """
     (bases_a, held_a), (bases_b, held_b) = (errand.team.in_world(q) for q in (start, goal))
     for agent in errand.team.agents:
@@ -43,20 +43,21 @@ def why_not(
         ends, leads = (bases_a[agent.name][:3], bases_b[agent.name][:3]), agent is errand.team.leader
         if not _alone(errand, body, *ends, seed, options, leads=leads):
             where = " in the area" if leads else ""
-            return f"{agent.name} alone finds no way{where}: nothing connects its start and its goal, or every way is too narrow"
+            return f"{agent.name} alone finds no path{where}: its start and goal are not connected, or every passage is too narrow"
     shapes = Attached(shapes=errand.team.carried.shapes)
     body = figure(OBJECT, tx("x", ty("y", tz("z", rz("turn", ry("pitch", rx("roll", shapes)))))))
     leads = errand.team.leader is None
     if not _alone(errand, body, held_a, held_b, seed, options, leads=leads):
         where = " in the area" if leads else ""
-        return f"the {OBJECT} alone finds no way{where}: it is wider than every way at the heights and tilts that are allowed"
-    return "each alone finds a way, but not together: every way is too narrow for the team, or needs more time"
+        return f"the {OBJECT} alone finds no path{where}: it is wider than every passage at the allowed heights and tilts"
+    return "each alone finds a path, but not together: every passage is too narrow for the team, or needs more time"
 
 
 def in_reach(errand: Errand, q: Array, *, grid: float = 0.02) -> str:
-    """Where agents of an `errand` whose arms do not reach at a configuration `q` would have to stand, with the same heading.
+    """For agents of an `errand` whose arms do not reach at a configuration `q`: where they would have to stand, with the same
+    heading.
 
-    Places on a `grid` of this spacing [m], or a wider one for long arms, are tried. Empty if all reach.
+    Positions on a `grid` of this spacing [m], or a wider one for long arms, are tried. Empty if all reach.
     """
     team = errand.team
     bases, held = team.in_world(q)
@@ -70,7 +71,7 @@ def in_reach(errand: Errand, q: Array, *, grid: float = 0.02) -> str:
         places = np.stack([x, y, np.full(len(x), here[2])], 1)
         ok = team.reaches(team.configuration(bases | {agent.name: places}, held), who=agent.name)
         if not ok.any():
-            out += f"; with this heading, {agent.name} reaches it from nowhere: lift it, lower it, or turn {agent.name}"
+            out += f"; with this heading, {agent.name} cannot reach it from anywhere: lift it, lower it, or turn {agent.name}"
             continue
         near = places[ok][np.argmin(np.linalg.norm((places[ok] - here)[:, :2], axis=1))]
         out += f"; {agent.name} would reach it from ({near[0]:.2f}, {near[1]:.2f})"
@@ -80,7 +81,7 @@ def in_reach(errand: Errand, q: Array, *, grid: float = 0.02) -> str:
 def _alone(
     errand: Errand, body: Figure, start: Array, goal: Array, seed: int, options: WhyNotOptions, *, leads: bool
 ) -> bool:  # fmt: skip
-    """Whether one body finds a way. The leader, or the object where nobody leads, stays in the area; others leave it by a reach."""
+    """Whether one body alone finds a path. The leader (or the object) stays in the area; others may leave it by an arm's length."""
     team, scene = errand.team, errand.scene
     span = 0.0 if leads else max(team.arm_span(agent) for agent in team.agents)
     x, y = ((low - 2 * span, high + 2 * span) for low, high in errand.area)
@@ -93,5 +94,5 @@ def _alone(
     space = FreeSpace(World(body, scene, allowed=allowed), bounds=bounds, margin=errand.margin)
     ends = [space.configuration(q, "an end") for q in (start, goal)]
     if not space.free(np.array(ends)).all():
-        return True  # something else is wrong
+        return True  # the problem is elsewhere
     return connect(space, *ends, seed=seed, seconds=options.seconds, nodes=options.nodes).path is not None

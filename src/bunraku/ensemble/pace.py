@@ -1,7 +1,7 @@
-"""Pace: a timing that is slower where joints move fast, so that no joint jumps from one sample to the next.
+"""Pace: slows a timing down where joints move fast, so that no joint jumps from one sample to the next.
 
-With few samples, legs swing by a large part of a step from one sample to the next. Times are stretched there, and shortened
-nowhere: limits of speed are kept.
+With few samples, legs swing through a large part of a step from one sample to the next. Times are stretched there, and never
+shortened, so limits of speed still hold.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Paced(PathTiming):
-    """A timing whose clock runs unevenly."""
+    """A timing with a nonuniform clock."""
 
     clock: Array
-    """(n, 2): its own times, and those of the timing that it was made of [s]."""
+    """(n, 2): its own times, and the corresponding times of the original timing [s]."""
 
     @property
     def duration(self) -> float:
@@ -36,23 +36,23 @@ class Paced(PathTiming):
 
 
 def paced(timing: PathTiming, motion: Motion, *, calm: float = 0.17) -> Paced:
-    """A slower `timing` where joints of the `motion` that was made of it change by more than `calm` [rad] between samples."""
+    """A `timing` slowed down where joints of its `motion` change by more than `calm` [rad] between samples."""
     old = timing.clock[:, 1] if isinstance(timing, Paced) else np.linspace(0.0, timing.duration, len(motion))
     now = timing.clock[:, 0] if isinstance(timing, Paced) else old
     wide = max(len(motion) // 20, 1)
     need = maximum_filter1d(np.maximum(jumps(motion) / calm, 1e-3), 2 * wide + 1)
     need = gaussian_filter1d(need, wide, mode="nearest")
-    # Each interval gets its share of the samples; those that need little keep what even times give them, if there is room.
+    # Each interval gets a duration in proportion to its need, and intervals with little need at most their original share.
     share = np.maximum(need, min(1.0, _floor(need)))
     t = np.concatenate([[0.0], np.cumsum(share)])
     places = np.interp(motion.t, now, old)
     steps = np.diff(places)
-    stretch = float((steps / np.maximum(np.diff(t), 1e-12)).max())  # no faster anywhere than it was
+    stretch = float((steps / np.maximum(np.diff(t), 1e-12)).max())  # nowhere faster than before
     return Paced(timing.path, timing.t, timing.place, timing.rate, np.stack([stretch * t, places], 1))
 
 
 def _floor(need: Array) -> float:
-    """The least share such that all shares together are the number of intervals, where that is possible."""
+    """The smallest share for which all shares sum to the number of intervals, if possible; at least 0.2."""
     low, high = 0.0, 1.0
     for _ in range(30):
         middle = 0.5 * (low + high)

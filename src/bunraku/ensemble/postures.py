@@ -1,7 +1,7 @@
-"""Postures: random changes of the active part of a team's closed chains (RLG, *carrying*, ref. 7).
+"""Postures: random changes of the active part of a team's closed chains (random loop generator, RLG; *carrying*, ref. 7).
 
-Trunk and limbs are sampled first, within their limits; then the object, along a direction in which all wrists stay within their
-shells; then elbows. Small changes are tried before large ones.
+Trunk and limbs are sampled first, within their limits; then the object, along a direction in which all wrists stay within reach;
+then the elbows. Small changes are tried before large ones.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PostureOptions:
-    """How far postures may change, and what a change costs."""
+    """Size and cost of changes of posture."""
 
     count: int = 96
-    """Samples at each level."""
+    """Number of samples per level."""
     levels: tuple[float, ...] = (0.15, 0.3, 0.45, 0.65, 0.85, 1.0)
-    """Shares of the largest change, tried one after the other."""
+    """Shares of the largest change, tried in this order."""
     farthest: float = 0.12
-    """How far the object may be moved [m]."""
+    """Largest displacement of the object [m]."""
     turn: float = 0.15
-    """How far the object may be turned [rad]."""
+    """Largest rotation of the object [rad]."""
     swivel: float = 1.2
-    """How far an elbow may swivel [rad]."""
+    """Largest swivel of an elbow [rad]."""
     weights: Mapping[str, float] = field(default_factory=lambda: {"trunk": 1.0, "limb": 0.4, "swivel": 0.3, "object": 1.5})
-    """Of a radian or a metre in the size of a change."""
+    """Weight of a radian or a metre in the size of a change."""
     sideways: float = 1.5
-    """How much more a trunk that turns or leans sideways weighs: people bend forward."""
+    """Extra factor for a trunk that turns or leans sideways; people prefer to bend forward."""
 
 
 class Postures:
-    """A source of random changes of posture.
+    """A generator of random changes of posture.
 
     loops: the closed chains that must stay closed
     owners: the agents, or the object, that are too near to something
     held: whether the object may be moved
-    seed: of the random numbers
-    options: how far postures may change
+    seed: seed of the random numbers
+    options: size and cost of changes
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Postures:
         self.rng = np.random.default_rng(list(seed))
         active = loops.active
         people = [name for name in self.owners if name != OBJECT]
-        # Where the object is to be moved, those who hold it may move as well.
+        # If the object may be moved, the agents that hold it may move as well.
         both = [agent.name for agent in loops.whole.team.agents] if OBJECT in self.owners or not people else people
         self.trunk, self.limbs, self.elbows = (active.where(kind, both) for kind in ("trunk", "limb", "swivel"))
         self.held = active.where("object")
@@ -76,7 +76,7 @@ class Postures:
         self._parts = tuple(part for part in parts if len(part))
 
     def deformation(self, Z: Array) -> Array:
-        """The size of each change of `Z` (m, n_active): the root of the weighted sum of squares; 1 for a radian of the trunk."""
+        """Size of each change of `Z` (m, n_active): square root of the weighted sum of squares; 1 for a radian of the trunk."""
         return np.asarray(np.linalg.norm(np.atleast_2d(Z) * self._weights, axis=1))
 
     @cached_property
@@ -104,7 +104,7 @@ class Postures:
         return Z
 
     def milder(self, change: Array, step: float) -> Array:
-        """Variants (count, n_active) of a `change`: some parts smaller or left out, others different by up to a share `step`."""
+        """Variations (count, n_active) of a `change`: some parts reduced or left out, others varied by up to a share `step`."""
         rng, n = self.rng, self.options.count
         Z = np.repeat(change[None], n, 0)
         for part in self._parts:
@@ -113,7 +113,7 @@ class Postures:
         return Z
 
     def _span(self, here: Array, places: Ints, u: Array) -> Array:
-        """The distance to the limit on the side of the sign of u."""
+        """The distance to the limit in the direction of the sign of u."""
         lower, upper = (limit[places] for limit in self._room)
         away = np.where(u > 0.0, upper - here[places], here[places] - lower)
         return np.clip(np.where(np.isfinite(away), away, np.pi), 0.0, np.pi)
@@ -130,7 +130,7 @@ class Postures:
         return np.asarray(u * level * self._span(here, self.trunk, u))
 
     def _move(self, q: Array, Z: Array, level: float) -> None:
-        """Changes of the object: turned a little, then moved in a random direction, as far as all wrists stay in their shells."""
+        """Changes of the object: a small rotation, then a random displacement with all wrists in reach."""
         rng, n, farthest = self.rng, len(Z), self.options.farthest
         moves = rng.random(n) < (0.5 if OBJECT in self.owners else 0.3)
         Z[:, self.held[3:]] += rng.uniform(-1.0, 1.0, (n, 3)) * self.options.turn * level * (moves & (rng.random(n) < 0.5))[:, None]
@@ -138,7 +138,7 @@ class Postures:
         Q = np.repeat(q[None], n, 0)
         Q[:, columns] += Z[:, : len(columns)]
         ways = rng.normal(size=(n, 3))
-        ways[rng.random(n) < 0.4, :2] = 0.0  # up or down is what helps most often
+        ways[rng.random(n) < 0.4, :2] = 0.0  # straight up or down helps most often
         ways /= np.linalg.norm(ways, axis=1, keepdims=True)
         low, high = self.loops.spans(Q, ways)
         low, high = np.maximum(low, -farthest * level), np.minimum(high, farthest * level)

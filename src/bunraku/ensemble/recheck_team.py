@@ -1,8 +1,8 @@
-"""recheck: is the motion of a whole team what it claims to be?
+"""recheck: verifies the motion of a whole team, independently of planning and tuning.
 
-By other means than those of planning and tuning: every full figure against the scene, the others and itself, at samples so
-dense that no point moves farther than `spacing` from one to the next; tools where they should hold the object; joints within
-their limits and without jumps; feet that do not slide; the object at the heights and tilts that are allowed.
+It checks every full figure against the scene, the others and itself, at samples so dense that no point moves farther than `spacing`
+between them; that tools stay at their grasps; that joints keep their limits and do not jump; that feet do not slide; and that the
+object keeps the allowed heights and tilts.
 """
 
 from __future__ import annotations
@@ -29,50 +29,50 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TeamRecheckOptions:
-    """What the rechecker allows."""
+    """Tolerances of the rechecker."""
 
     spacing: float = 0.005
     """No point moves farther than this between two samples at which distances are measured [m]."""
     closure: float = 1e-6
-    """A tool may be this far off its hold [m or rad]."""
+    """Largest error of a tool relative to its grasp [m or rad]."""
     jump: float = 0.2
-    """A joint may change by this much from one sample to the next [rad]."""
+    """Largest change of a joint from one sample to the next [rad]."""
     slide: float = 0.01
-    """A sole that stands may slide this far [m]."""
+    """Largest slide of a standing sole [m]."""
     rounding: float = 1e-6
-    """By which limits and margins may be missed [m or rad]."""
+    """Tolerance of limits and margins [m or rad]."""
     look: float = 0.02
-    """Clearances are measured up to this, or up to twice the margin [m]."""
+    """Clearances are measured up to this distance, or up to twice the margin [m]."""
     footing: FootingOptions = FootingOptions()
 
 
 @dataclass(frozen=True)
 class TeamObjection(Objection):
-    """One thing that is wrong with the motion of a team, and the sample at which it begins."""
+    """One fault of a team's motion, and the sample at which it begins."""
 
     sample: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TeamVerdict(Verdict):
-    """What the rechecker measured, and what it objects to, the earliest first."""
+    """The rechecker's measurements and objections, earliest objection first."""
 
     objections: tuple[TeamObjection, ...]
     samples: int
-    """At which distances were measured."""
+    """Number of samples at which distances were measured."""
     clearance: float
-    """Of agents and object from the scene, and of one agent from another [m]; at most 0.02, or twice the margin."""
+    """Smallest distance of agents and object from the scene, and between agents [m]; at most 0.02, or twice the margin."""
     closure: float
-    """The farthest that a tool is from where it should hold [m or rad]."""
+    """Largest error of a tool relative to its grasp [m or rad]."""
     jump: float
     """The largest change of a joint from one sample to the next [rad]."""
     slide: float
-    """The farthest that a point of a foot that stands gets [m]."""
+    """Largest slide of a point of a standing foot [m]."""
     parts: dict[str, float] = field(default_factory=dict)
-    """The clearance [m] of each pair of things that came near, by the names of both."""
+    """Clearance [m] of each pair that came near, by the names of both."""
 
     def numbers(self) -> str:
-        """What was measured, in one line."""
+        """The measured numbers, in one line."""
         return (
             f"{self.samples} samples, {1e3 * self.clearance:.3g} mm clear, held to {self.closure:.2g}, "
             f"joints jump {self.jump:.3g} rad, feet slide {1e3 * self.slide:.3g} mm"
@@ -85,10 +85,10 @@ def recheck(
 ) -> TeamVerdict:  # fmt: skip
     """Checks the `motion` of all agents of a `team` and of the object in a `scene`.
 
-    margin: what the team must keep from the scene, and agents from each other, up to rounding [m]
-    heights: of the ground at points (n, 2) [m]; the floor's where None
-    ground: the names of what agents may stand on
-    options: what is allowed
+    margin: distance that the team must keep from the scene, and agents from each other, up to rounding [m]
+    heights: of the ground at points (n, 2) [m]; by default those of the floor
+    ground: names of the obstacles that agents may stand on
+    options: tolerances
 
     Raises BunrakuError if the margin is negative or the spacing is not positive.
     """
@@ -110,14 +110,14 @@ def recheck(
     found += hits
     found += _over(motion.t, closure, options.closure, "closure", "a tool is {:.3g} m or rad off its hold")
     found += _over(motion.t, jump, options.jump, "jump", f"{which} moves {{:.3g}} rad from one sample to the next")
-    found += _over(motion.t, slide, options.slide, "feet", "one that stands slides {:.3g} m")
+    found += _over(motion.t, slide, options.slide, "feet", "a standing foot slides {:.3g} m")
     held, jumped, slid = (float(values.max(initial=0.0)) for values in (closure, jump, slide))
     found.sort(key=lambda objection: objection.t)
     return TeamVerdict(tuple(found), len(dense), clearance, held, jumped, slid, parts)
 
 
 def _over(t: Array, values: Array, most: float, what: str, text: str) -> list[TeamObjection]:
-    """One objection, at the sample where values first exceed what is allowed; NaN counts as more."""
+    """One objection, at the first sample whose value exceeds `most` or is NaN."""
     over = np.flatnonzero(~(values <= most))
     worst = float(values.max())
     return [TeamObjection(what, text.format(worst), float(t[over[0]]), worst, int(over[0]))] if len(over) else []
@@ -155,7 +155,7 @@ def _touches(
 
 
 def _closure(team: Team, motion: Motion) -> Array:
-    """How far the worst tool is from its hold at each sample, in place [m] or turn [rad]."""
+    """Error of the worst tool relative to its grasp at each sample, in position [m] or rotation [rad]."""
     held = motion.track(OBJECT)
     X_WO = frames_along(held.figure, held.q)[:, held.figure.frame_index[OBJECT]]
     out = np.zeros(len(motion))
@@ -181,7 +181,7 @@ def _carried(team: Team, motion: Motion, rounding: float) -> Iterator[TeamObject
 
 
 def _jumps(whole: WholeTeam, Q: Array) -> tuple[Array, str]:
-    """The largest change of an angle from each sample to the next, and which angle changes most."""
+    """The largest change of an angle from each sample to the next, and the angle that changes most."""
     every = [(figure.name, variable) for figure in whole.figures for variable in figure.variables]
     turns = np.array([variable.motion == "rotate" for _, variable in every])
     steps = np.where(turns, np.abs(np.diff(Q, axis=0)), 0.0)

@@ -1,4 +1,4 @@
-"""Residual: where full figures in motion are too near to something, at samples and between them."""
+"""Residual: collisions (violated margins) of the full figures in a motion, at samples and between them."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ResidualOptions:
-    """How closely collisions are looked for."""
+    """Numbers that tune the search for collisions."""
 
     own_margin: float = 1e-3
-    """What an agent keeps from itself and from what it holds [m]."""
+    """Distance that an agent keeps from itself and from the object that it holds [m]."""
     step: float = 0.005
     """Points move no farther than this between two checks [m]."""
     coarse_step: float = 0.03
     """The same in a first, quick check [m]."""
     rounding: float = 1e-7
-    """Of distances: what is deeper by less is as deep [m]."""
+    """Rounding error of distances [m]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Spots:
-    """Where things are too near to each other."""
+    """Pairs of shapes that are too near, with time and distance."""
 
     place: Array
-    """(m,): the sample, with a fraction between two."""
+    """(m,): the sample; fractional between two samples."""
     things: Ints
-    """(m, 2): the pair, by numbers in the world."""
+    """(m, 2): the pair, as indices of shapes in the world."""
     value: Array
     """(m,): signed distance [m]."""
 
@@ -47,16 +47,16 @@ class Spots:
         return len(self.place)
 
     def where(self, mask: Bools) -> Spots:
-        """Those for which `mask` (m,) is true."""
+        """The spots for which `mask` (m,) is true."""
         return Spots(self.place[mask], self.things[mask], self.value[mask])
 
     @property
     def worst(self) -> int:
-        """The number of the nearest, or deepest, one."""
+        """Index of the nearest, or deepest, one."""
         return int(np.argmin(self.value))
 
     def among(self, others: Spots) -> Bools:
-        """Which of them (m,) are of a pair of the `others`, at most one sample before or after these."""
+        """Which of them (m,) have the same pair as one of the `others`, at most one sample before or after."""
         pairs = {(a, b) for a, b in others.things.tolist()}
         same = np.array([(a, b) in pairs for a, b in self.things.tolist()], np.bool_)
         return np.asarray(same & (self.place > others.place.min() - 1.0) & (self.place < others.place.max() + 1.0))
@@ -64,14 +64,14 @@ class Spots:
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """What comes nearer than a margin [m]."""
+    """Finds pairs that are nearer than a margin [m]."""
 
     whole: WholeTeam
     margin: float
     options: ResidualOptions = ResidualOptions()
 
     def free(self, Q: Array, ignored: frozenset[tuple[int, int]] = frozenset()) -> Bools:
-        """Whether each configuration of `Q` (T, n) keeps the margins; pairs of things in `ignored` need not."""
+        """Whether each configuration of `Q` (T, n) keeps the margins; pairs in `ignored` are not checked."""
         own = self.options.own_margin
         near = self.whole.near(Q, self.margin, own)
         out = np.ones(len(Q), np.bool_)
@@ -84,11 +84,11 @@ class Residual:
     def short(
         self, Q: Array, first: int, last: int, *, step: float | None = None, more: float = 0.0, shapes: Bools | None = None
     ) -> Spots:  # fmt: skip
-        """Where things are too near in a motion `Q` (T, n), from sample `first` to sample `last` and everywhere between.
+        """Pairs that are too near in a motion `Q` (T, n), from sample `first` to sample `last`, including times between samples.
 
-        step: points move no farther than this between two checks [m]; the options' where None
-        more: is added to the margins [m]
-        shapes: those whose points count for `step`; all where None
+        step: points move no farther than this between two checks [m]; by default that of the options
+        more: added to the margins [m]
+        shapes: the shapes whose motion determines the checks; by default all
         """
         step, own = self.options.step if step is None else step, self.options.own_margin
         place, dense = denser(self.whole.world.flat, np.ascontiguousarray(Q[first : last + 1]), step=step, shapes=shapes)
@@ -97,7 +97,7 @@ class Residual:
         return Spots(first + place[near.sample[short]], near.things[short], near.value[short])
 
     def everywhere(self, Q: Array) -> Spots:
-        """The same of a whole motion `Q` (T, n): first with coarse steps, and then with fine ones where something is near."""
+        """The same for a whole motion `Q` (T, n): first with coarse steps, then with fine ones where something is near."""
         last, step = len(Q) - 1, self.options.coarse_step
         coarse = self.short(Q, 0, last, step=step, more=0.5 * step)
         parts = [self.short(Q, a, b) for a, b in runs(coarse.place, 1.0, last)]
@@ -105,7 +105,7 @@ class Residual:
         return Spots(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
     def depths(self, Q: Array, spots: Spots) -> dict[tuple[int, int], float]:
-        """How near each pair of things of the `spots` comes at their samples in `Q` (T, n) [m]; infinity beyond the margin."""
+        """Smallest distance of each pair of the `spots` at their samples in `Q` (T, n) [m]; infinity beyond the margin."""
         first = max(int(np.floor(spots.place.min() - 1.0)) + 1, 0)
         last = min(int(np.ceil(spots.place.max() + 1.0)) - 1, len(Q) - 1)
         near = self.whole.near(Q[first : last + 1], self.margin, self.options.own_margin)
@@ -116,7 +116,7 @@ class Residual:
         return out
 
     def stretches(self, spots: Spots, gap: float, last: int) -> list[Spots]:
-        """The `spots` by stretch, the earliest first: of the same agents, and no farther than `gap` samples from one to the next.
+        """The `spots` grouped into stretches, earliest first: of the same agents, with gaps of at most `gap` samples.
 
         `last` is the last sample of the motion.
         """
@@ -128,13 +128,13 @@ class Residual:
         return sorted(out, key=lambda stretch: float(stretch.place.min()))
 
     def owners(self, things: Ints) -> tuple[str, ...]:
-        """The names of the agents, and the object, that `things` (by numbers in the world) belong to."""
+        """The names of the agents, or the object, that own `things` (indices of shapes in the world)."""
         own = [self.whole.world.things[k].figure for k in np.unique(things).tolist()]
         return tuple(dict.fromkeys(self.whole.figures[k].name for k in own if k >= 0))
 
 
 def runs(places: Array, gap: float, last: int) -> list[tuple[int, int]]:
-    """(first, last) samples of runs of `places`, which are no farther than `gap` from one to the next; none is after `last`."""
+    """(first, last) samples of runs of `places` with gaps of at most `gap`; none is after `last`."""
     if not len(places):
         return []
     at = np.unique(places)

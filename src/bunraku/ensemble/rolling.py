@@ -1,4 +1,4 @@
-"""Rolling: a robot whose base moves along a path, and whose wheels, if it has any, turn as far as they roll."""
+"""Rolling: a robot whose base moves along a path, with wheels, if any, that roll without slip."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Array = NDArray[np.float64]
 
 
 def rolled(agent: Agent, base: Array) -> Array:
-    """Configurations (T, n) of an `agent` whose base is at `base` (T, 3 or 6); the rest of it is as in the figure's start.
+    """Configurations (T, n) of an `agent` whose base is at `base` (T, 3 or 6); all other variables as in the figure's start.
 
-    Variables with "wheel" in their names turn without slip along the wheel.
+    Variables with "wheel" in their names turn without slip in the rolling direction.
     """
     figure = agent.figure
     Q = np.repeat(figure.start[None], len(base), 0)
@@ -29,7 +29,7 @@ def rolled(agent: Agent, base: Array) -> Array:
         if frame.variable is None or "wheel" not in frame.variable.name:
             continue
         X = here.X(frame.name)
-        along = np.cross(X[:3, :3] @ np.asarray(frame.variable.axis), [0.0, 0.0, 1.0])  # where it rolls, in the base's axes
+        along = np.cross(X[:3, :3] @ np.asarray(frame.variable.axis), [0.0, 0.0, 1.0])  # rolling direction, in the base's axes
         hub = X[:3, 3]
         way = along[0] * (ahead - turn * hub[1]) + along[1] * (aside + turn * hub[0])
         Q[1:, figure.index(frame.variable.name)] += np.cumsum(way) / _radius(figure, frame.name, hub)
@@ -37,6 +37,6 @@ def rolled(agent: Agent, base: Array) -> Array:
 
 
 def _radius(figure: Figure, frame: str, hub: Array) -> float:
-    """Of the largest round shape of the wheel; without one, the height of its hub."""
+    """Radius of the largest round shape of the wheel; without one, the height of its hub."""
     round_ = [s.geometry.radius for s in figure.shapes if s.frame == frame and isinstance(s.geometry, Cylinder | Capsule | Sphere)]
     return max(round_, default=float(abs(hub[2])) or 1.0)

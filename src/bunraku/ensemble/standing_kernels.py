@@ -1,4 +1,4 @@
-"""Where agents may stand: the compiled part of sampling."""
+"""Where agents may stand: kernels of sampling."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from bunraku.kernels.compile import inline, kernel
 
 
 class Standing(NamedTuple):
-    """How an agent stands before what it holds; compiled into the kernel."""
+    """How an agent stands in front of the object; compiled into the kernel."""
 
     square: float = 0.45
-    """How far from square two hands may face what they hold [rad]."""
+    """Largest deviation from squarely facing the object, for an agent with two hands [rad]."""
 
 
 STANDING = Standing()
@@ -21,7 +21,7 @@ STANDING = Standing()
 
 @inline
 def _reaches(x, y, heading, spheres, wrists):
-    """Whether every wrist is between least and most of its spheres' centres; two spheres an arm."""
+    """Whether every wrist is within the smallest and largest distance of its two spheres' centres."""
     c, s = np.cos(heading), np.sin(heading)
     for k in range(spheres.shape[0]):
         u = x + c * spheres[k, 0] - s * spheres[k, 1] - wrists[k // 2, 0]
@@ -35,13 +35,13 @@ def _reaches(x, y, heading, spheres, wrists):
 
 @kernel
 def stand(spheres, facing, outward, spread, behind, within, wrists, dice, out):
-    """Writes into `out` (T, 3) where an agent reaches its `wrists` (T, n, 3) from: (x, y, heading).
+    """Writes into `out` (T, 3) a position (x, y, heading) from which an agent reaches its `wrists` (T, n, 3).
 
-    Each row of `dice` (T, tries, 3), random numbers from 0 to 1, is a try; the last try stays where none reaches. A try takes all
-    arms as one: the middle of the shoulders, the middle of the wrists. The height between them is known, so the shells `spheres`
-    (2 n, 5) say how far away to stand. Two hands are faced squarely, up to STANDING.square. One hand is faced up to `facing` [rad],
-    from the direction `outward` (T,) [rad] up to `spread` [rad] to either side, its shoulder no farther than `within` [m] from
-    `behind` (T, 3).
+    Each row of `dice` (T, tries, 3), random numbers from 0 to 1, is a try; if none reaches, the last one is kept. A try treats all
+    arms as one, from the middle of the shoulders to the middle of the wrists. The height between them is known, so the shells
+    `spheres` (2 n, 5) give the possible distances. Two hands are faced squarely, up to STANDING.square. One hand is faced up to
+    `facing` [rad], from the direction `outward` (T,) [rad] up to `spread` [rad] to either side, with its shoulder no farther than
+    `within` [m] from `behind` (T, 3).
     """
     arms = wrists.shape[1]
     middle = np.zeros(3)
@@ -66,7 +66,7 @@ def stand(spheres, facing, outward, spread, behind, within, wrists, dice, out):
             else:
                 bearing = outward[t] + spread * (2.0 * dice[t, m, 1] - 1.0)
                 turn = facing * (2.0 * dice[t, m, 2] - 1.0)
-            heading = bearing + np.pi + turn  # stands at `bearing` from the wrists, and faces back
+            heading = bearing + np.pi + turn  # it stands at `bearing` from the wrists and faces them
             c, s = np.cos(heading), np.sin(heading)
             out[t, 0] = x + rho * np.cos(bearing) - (c * middle[0] - s * middle[1])
             out[t, 1] = y + rho * np.sin(bearing) - (s * middle[0] + c * middle[1])

@@ -1,7 +1,7 @@
-"""Stretches: the parts of a motion that have to be mended, and those that could not be.
+"""Stretches: parts of a motion with collisions that are to be mended, and those that could not be.
 
-While one stretch is mended, what touches in another is ignored: that is mended later. A stretch that could not be mended may stay
-as it is, but must get no deeper.
+While one stretch is mended, collisions of other stretches are ignored: they are mended later. A stretch that could not be mended
+may stay as it is, but must not get deeper.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class Failure:
 
     why: str
     sample: int
-    """At which."""
+    """The sample."""
     depths: dict[tuple[int, int], float]
-    """The distance of each pair of its things in the motion that was given [m]."""
+    """Distance of each of its pairs in the original motion [m]."""
     fixed: str = ""
-    """The agent of which a leg, or the base, touches something: no posture helps while it passes there."""
+    """An agent whose leg or base collides, so that no posture helps; empty if there is none."""
 
 
 class Stretches:
-    """The stretches of a motion `given` (T, n) at which the `residual` is not empty, the earliest first.
+    """The stretches of the original motion `given` (T, n) in which the `residual` finds collisions, earliest first.
 
-    Those that are more than `ease` samples apart are two.
+    Collisions that are more than `ease` samples apart belong to different stretches.
     """
 
     def __init__(self, residual: Residual, given: Array, ease: float) -> None:
@@ -46,28 +46,28 @@ class Stretches:
 
     @property
     def first(self) -> Failure | None:
-        """The earliest that could not be mended."""
+        """The earliest stretch that could not be mended."""
         return self.failed[min(self.failed)] if self.failed else None
 
     def fail(self, number: int, why: str, place: float, fixed: str = "") -> None:
-        """Notes that the stretch of this `number` cannot be mended: `why`, at which `place` [samples], and the agent `fixed`."""
+        """Records that stretch `number` cannot be mended: `why`, at which `place` [samples], and the agent `fixed`."""
         self.failed[number] = Failure(why, round(place), self.residual.depths(self.given, self.spots[number]), fixed)
 
     def deeper(self, number: int, Q: Array) -> bool:
-        """Whether the stretch of this `number`, which could not be mended, is deeper in `Q` (T, n) than in the motion given."""
+        """Whether stretch `number`, which could not be mended, is deeper in `Q` (T, n) than in the original motion."""
         depths, now = self.failed[number].depths, self.residual.depths(Q, self.spots[number])
         return any(depth < depths[pair] - self.residual.options.rounding for pair, depth in now.items())
 
     def ignored(self, number: int) -> frozenset[tuple[int, int]]:
-        """Pairs of things that other stretches have at the time of the one of this `number`."""
+        """Pairs of shapes of other stretches that overlap in time with stretch `number`."""
         begin, end = float(self.spots[number].place.min()), float(self.spots[number].place.max())
         now = [o for o in self._others(number).values() if o.place.min() < end + 1.0 and o.place.max() > begin - 1.0]
         return frozenset((a, b) for other in now for a, b in other.things.tolist())
 
     def left(self, number: int, spots: Spots) -> Spots:
-        """The `spots` that the stretch of this `number` must still remove.
+        """The `spots` that stretch `number` must still remove.
 
-        Those of later stretches are left out, and those of stretches that could not be mended where they are no deeper than before.
+        Left out are those of later stretches, and those of stretches that could not be mended if they are no deeper than before.
         """
         theirs, deeper = np.zeros(len(spots), np.bool_), np.zeros(len(spots), np.bool_)
         for k, other in self._others(number).items():

@@ -1,10 +1,10 @@
-"""Team: agents and the object they carry, reduced to what planning needs (*carrying*, Section IV-A).
+"""Team: agents and the object they carry, reduced to simple shapes for planning (*carrying*, Section IV-A).
 
-Each agent is a box or cylinder with three variables (x, y, heading), the object has six; each further agent adds three. Arms are
-links: the distance from shoulder to wrist stays within a shell.
+Each agent is a box or cylinder with three variables (x, y, heading); the object has six. Arms are replaced by reach links: the
+distance from shoulder to wrist stays within a shell.
 
-The variables are relative: an agent that walks or drives leads, the object's are in the leader's axes, and those of the others in
-the object's. A straight line in these variables keeps arms in reach, and no agent has to roll sideways that cannot.
+The variables are relative: an agent that walks or drives leads, the object's variables are in the leader's frame, and those of the
+other agents in the object's frame. A straight line in these variables keeps arms in reach, and moves no agent sideways that cannot.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from bunraku.scene import Scene
 Array = NDArray[np.float64]
 Area = tuple[tuple[float, float], tuple[float, float]]
 OBJECT = "object"
-"""The name of what is carried, as a figure and as a track of a motion."""
+"""The name of the carried object, as a figure and as a track of a motion."""
 __all__ = ["OBJECT", "Agent", "Area", "Carried", "Grasp", "Team"]
 
 
 @dataclass(frozen=True, eq=False)
 class Team:
-    """Agents and what they carry, as one figure of 3 N + 6 variables.
+    """Agents and the object, as one figure with 3 N + 6 variables.
 
     One agent that walks (`Bezier`) or drives (`Differential`) leads and follows its curves exactly; the others step or roll as
-    holding the object demands. Raises BunrakuError if two agents have one name, or one holds nothing.
+    holding the object requires. Raises BunrakuError if two agents have the same name, or one holds nothing.
     """
 
     agents: tuple[Agent, ...]
     carried: Carried
     terrain: Terrain | None = None
-    """The ground; flat where None."""
+    """The ground; flat if None."""
     figure: Figure = field(init=False)
     """The reduced team."""
 
@@ -90,7 +90,7 @@ class Team:
 
     @cached_property
     def tied(self) -> NDArray[np.int64]:
-        """Places of the variables that follow from the terrain, agent by agent."""
+        """Indices of the variables that follow from the terrain, by agent."""
         return self.figure.indices(() if self.terrain is None else [name for agent in self.agents for name in agent.tied])
 
     @cached_property
@@ -100,18 +100,18 @@ class Team:
 
     @property
     def n(self) -> int:
-        """How many variables are free: those that follow from the terrain are not."""
+        """Number of free variables, without those that follow from the terrain."""
         return self.figure.n_q - len(self.tied)
 
     def on_ground(self, Q: Array) -> Array:
-        """Configurations `Q` (…, n_q) with agents set down on the terrain."""
+        """Configurations `Q` (…, n_q) with agents placed on the terrain."""
         if self.terrain is None:
             return Q
         bases, _ = self._floor_places(Q)
         out = Q.copy()
         for agent in self.agents:
             own = self.terrain.stand(bases[agent.name])
-            if len(agent.base) < 6:  # it walks upright
+            if len(agent.base) < 6:  # a walking agent stays upright
                 own = np.stack([self.terrain.heights(bases[agent.name][..., :2]), 0.0 * own[..., 1], 0.0 * own[..., 2]], -1)
             out[..., self.figure.indices(agent.tied)] = own
         return out
@@ -121,7 +121,7 @@ class Team:
     def configuration(self, bases: Mapping[str, ArrayLike], object: ArrayLike) -> Array:  # noqa: A002
         """The configuration (…, n_q) of agents at `bases` (by name: x, y [m], heading [rad]) that hold an `object` there.
 
-        The object's place is (x, y, z [m], yaw, pitch, roll [rad]). All are in the world; rows broadcast.
+        The pose of the object is (x, y, z [m], yaw, pitch, roll [rad]). All are in the world; rows broadcast.
         """
         held = np.asarray(object, float)
         floor = held[..., [0, 1, 3]]
@@ -170,7 +170,7 @@ class Team:
 
     @cached_property
     def links(self) -> tuple[ReachLink, ...]:
-        """One for each arm, and one that keeps what it holds in front of the agent."""
+        """Reach links: one for each arm, and one that keeps the held point in front of the agent."""
         out = []
         for agent in self.agents:
             base = self.body(agent)
@@ -186,7 +186,7 @@ class Team:
 
     @cached_property
     def heights(self) -> tuple[float, float]:
-        """The lowest and the highest place of the object's origin [m] that are allowed and in reach of all arms.
+        """The lowest and the highest position of the object's origin [m] that are allowed and in reach of all arms.
 
         Raises BunrakuError if there is none.
         """
@@ -194,16 +194,16 @@ class Team:
         ground = (0.0, 0.0) if self.terrain is None else self.terrain.span
         for agent in self.agents:
             for own, wrist in zip(agent.shells, agent.wrists(), strict=True):
-                # Tilted by at most `tilt` in pitch and roll, a point rises or sinks by no more than this.
+                # With pitch and roll of at most `tilt`, a point rises or sinks by no more than this.
                 swing = abs(wrist[2]) + float(np.abs(wrist[:2]).sum()) * math.sin(self.carried.tilt)
                 low = max(low, ground[0] + own.shoulder[2] - own.most - swing)
                 high = min(high, ground[1] + own.shoulder[2] + own.most + swing)
         if low > high:
-            raise BunrakuError(f"no height between {low:.3g} m and {high:.3g} m suits all arms\n  advice: move the holds")
+            raise BunrakuError(f"no height between {low:.3g} m and {high:.3g} m is in reach of all arms\n  advice: move the holds")
         return low, high
 
     def reaches(self, Q: ArrayLike, *, who: str = "") -> NDArray[np.bool_]:
-        """Whether every wrist, or every one of the agent `who`, is in reach and ahead in each configuration of `Q` (T, n_q)."""
+        """Whether every wrist (of the agent `who`, if given) is in reach and ahead, in each configuration of `Q` (T, n_q)."""
         Q = np.atleast_2d(np.asarray(Q, float))
         X, index = frames_along(self.figure, Q), self.figure.frame_index
         ok = np.ones(len(Q), np.bool_)
@@ -216,18 +216,18 @@ class Team:
     # -- space -------------------------------------------------------------------------------------------------------
 
     def world(self, scene: Scene, *, allowed: Iterable[tuple[str, str]] = ()) -> World:
-        """The reduced team in a `scene`; agents stand on the floor, and `allowed` pairs of names may touch as well."""
+        """The reduced team in a `scene`; agents may touch the floor, and `allowed` pairs of names may touch as well."""
         ground = [*(() if scene.floor is None else ("floor",)), *(() if self.terrain is None else self.terrain.ground)]
         floor = [(self.body(agent), name) for agent in self.agents for name in ground]
         return World(self.figure, scene, allowed=(*floor, *allowed))
 
     def arm_span(self, agent: Agent) -> float:
-        """The farthest that the object's origin can be from the base of an `agent`, over the floor [m]."""
+        """Largest horizontal distance of the object's origin from the base of an `agent` [m]."""
         reach = [own.most + math.hypot(own.shoulder[0], own.shoulder[1]) for own in agent.shells]
         return max(r + float(np.linalg.norm(w)) for r, w in zip(reach, agent.wrists(), strict=True))
 
     def bounds(self, area: Area) -> dict[str, tuple[float, float]]:
-        """Limits by variable, where the leader, or the object, stays in an `area` ((x_low, x_high), (y_low, y_high)) [m]."""
+        """Limits by variable, if the leader, or the object, stays in an `area` ((x_low, x_high), (y_low, y_high)) [m]."""
         tilt = (-self.carried.tilt, self.carried.tilt)
         out = {f"{OBJECT}_z": self.heights, f"{OBJECT}_pitch": tilt, f"{OBJECT}_roll": tilt}
         for agent in self.agents:
@@ -245,12 +245,12 @@ class Team:
         self, scene: Scene, area: Area, *, margin: float = 0.01, allowed: Iterable[tuple[str, str]] = (),
         sampling: TeamSamplerOptions = TeamSamplerOptions(),
     ) -> FreeSpace:  # fmt: skip
-        """The free space of the reduced team in a `scene`: samples in which arms reach, links, and the steering of the leader.
+        """The free space of the reduced team in a `scene`: samples with arms in reach, reach links, and the leader's steering.
 
-        area: in which the leader, or the object, stays, ((x_low, x_high), (y_low, y_high)) [m]
-        margin: to keep from everything [m]
+        area: bounds of the leader, or of the object, ((x_low, x_high), (y_low, y_high)) [m]
+        margin: smallest distance to keep [m]
         allowed: pairs of names that may touch
-        sampling: how agents are placed about the object
+        sampling: how agents are placed around the object
         """
         space = FreeSpace(
             self.world(scene, allowed=allowed), bounds=self.bounds(area), links=self.links, margin=margin,
@@ -258,7 +258,7 @@ class Team:
             sampler=TeamSampler(self, area, options=sampling),
         )  # fmt: skip
         if self.terrain is not None:
-            space.weights[self.tied] = 1e-3  # they follow from the others, and do not count
+            space.weights[self.tied] = 1e-3  # they follow from the others, and should not count
             space.steering = Tied(self.figure, *space.steering.parts, tie=self.on_ground, weights=space.weights)
         return space
 

@@ -1,8 +1,8 @@
-"""Samples of a team in which arms reach by construction, or nearly.
+"""Random configurations of a team in which arms reach the object by construction, or nearly.
 
-The object is placed first, at a height that all arms share. The height of each shoulder over its wrist is then known, so its
-shell says how far away the agent may stand; from there, the agent faces the point that it holds. An agent whose second arm does
-not reach is placed again.
+The object is placed first, at a height that all arms can reach. The height of each shoulder over its wrist is then known, so its
+shell gives the possible distances of the agent; the agent faces the point that it holds. An agent whose second arm does not reach
+is placed again.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TeamSamplerOptions:
-    """How agents are placed about the object."""
+    """How agents are placed around the object."""
 
     tries: int = 24
-    """Random places for an agent."""
+    """Number of random positions tried for an agent."""
     placings: int = 3
-    """On uneven ground, how often an agent is placed: its place changes its height, and its height its place."""
+    """On uneven ground, number of iterations for an agent, because its position and its height depend on each other."""
 
 
 class TeamSampler:
-    """Random number generator, count ↦ configurations (count, n_q) of a `team` whose object is in an `area` [m], free or not.
+    """A function (random number generator, count) ↦ configurations (count, n_q) of a `team` with its object in an `area` [m].
 
-    `options` say how agents are placed about the object.
+    They may collide. `options` tune how agents are placed around the object.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class TeamSampler:
         return self.team.configuration(bases, held)
 
     def _placed(self, agent: Agent, wrists: Array, held: Array, rng: np.random.Generator) -> Array:
-        """(x, y, heading) from which an agent reaches its holds; on uneven ground, from the height of the ground there."""
+        """(x, y, heading) from which an agent reaches its grasps; on uneven ground, at the height of the ground there."""
         terrain, dice = self.team.terrain, rng.random((len(wrists), self.options.tries, 3))
         if terrain is None:
             return _stand(agent, wrists, held[:, 3], dice)
@@ -81,7 +81,7 @@ class TeamSampler:
         return out
 
     def _lifted(self, terrain: Terrain, held: Array, points: list[Array]) -> tuple[Array, list[Array]]:
-        """The object, placed over level ground, moved up to the real ground and tilted with it; and where the points are then."""
+        """The object, placed over level ground, raised to the real ground and tilted with it; and the new positions of `points`."""
         out, tilt = held.copy(), self.team.carried.tilt
         c, s = np.cos(held[:, 3]), np.sin(held[:, 3])
         for k, way, sign in ((4, np.stack([c, s], 1), -1.0), (5, np.stack([-s, c], 1), 1.0)):
@@ -97,7 +97,7 @@ def _turned(held: Array) -> Array:
 
 
 def _shared_height(team: Team, wrists: list[Array], z: Array, rng: np.random.Generator) -> Array:
-    """How much to raise each object so that every wrist is at a height that its shoulder reaches, if there is one."""
+    """How much to raise each object so that every wrist is at a height that its shoulder reaches, if possible."""
     ground = 0.0 if team.terrain is None else team.terrain.span[1] - team.terrain.span[0]
     low, high = team.heights[0] - z, team.heights[1] - ground - z
     for agent, own in zip(team.agents, wrists, strict=True):
@@ -110,7 +110,7 @@ def _shared_height(team: Team, wrists: list[Array], z: Array, rng: np.random.Gen
 
 
 def _stand(agent: Agent, wrists: Array, yaw: Array, dice: Array) -> Array:
-    """(x, y, heading) from which the agent reaches its holds, or the last try; the last of `wrists` is what it stands behind."""
+    """(x, y, heading) from which the agent reaches its grasps, or the last try; the last of `wrists` is what it stands behind."""
     out = np.empty((len(wrists), 3))
     bearing, spread = (yaw, np.pi) if agent.outward is None else (yaw + agent.outward, agent.approach)
     behind, own = np.ascontiguousarray(wrists[:, -1]), np.ascontiguousarray(wrists[:, :-1])

@@ -1,11 +1,11 @@
-"""Terrain: the height of the ground, as a grid; and how agents that roll and walk on it are tied to it.
+"""Terrain: heights of the ground on a grid; and how rolling and walking agents follow it.
 
     terrain = Terrain.of(scene, ("ramp", "platform"), area)
     team = Team(agents, carried, terrain=terrain)
 
-Height, pitch and roll of an agent follow from where it stands. They are variables of the reduced team nevertheless: a curve has
-their true values at its knots and changes them evenly between. So what is proven free is exactly what is driven, and heights and
-slopes are off those of the ground by no more than `TiedOptions.tolerance`.
+Height, pitch and roll of an agent follow from its position: they are tied. They are variables of the reduced team nevertheless: a
+curve has their true values at its knots and interpolates between. So the proven curve is exactly the driven curve, and heights and
+slopes differ from those of the ground by at most `TiedOptions.tolerance`.
 """
 
 from __future__ import annotations
@@ -34,32 +34,32 @@ Area = tuple[tuple[float, float], tuple[float, float]]
 
 @dataclass(frozen=True, eq=False)
 class Terrain:
-    """The height of the ground on a grid; beyond the grid it is as high as at its rim."""
+    """Heights of the ground on a grid; beyond the grid, those of its rim."""
 
     corner: tuple[float, float]
-    """The place of the first height [m]."""
+    """Position of the first height [m]."""
     cell: float
-    """From one height to the next [m]."""
+    """Spacing of the grid [m]."""
     grid: Array
     """Heights (ny, nx) [m]."""
     ground: tuple[str, ...] = ()
-    """The obstacles that it is made of."""
+    """Names of the obstacles that form it."""
     axle: float = 0.48
-    """From the front to the rear wheels of what rolls on it [m]."""
+    """Distance between front and rear wheels of rolling agents [m]."""
     track: float = 0.55
-    """From the left to the right wheels [m]."""
+    """Distance between left and right wheels [m]."""
 
     __repr__ = brief
 
     def __post_init__(self) -> None:
         if self.grid.ndim != 2 or min(self.grid.shape) < 2 or not np.isfinite(self.grid).all() or not self.cell > 0.0:
             raise BunrakuError(
-                f"a terrain of {self.grid.shape} heights\n  advice: give a table of finite numbers, two or more each way"
+                f"a terrain of {self.grid.shape} heights\n  advice: give a table of finite numbers, at least two by two"
             )
 
     @classmethod
     def of(cls, scene: Scene, ground: Iterable[str], area: Area, *, cell: float = 0.05) -> Terrain:
-        """The upper side of the obstacles of a `scene` that `ground` names, over the floor, in an `area` [m], every `cell` [m].
+        """The top surface of the obstacles `ground` of a `scene`, over the floor, in an `area` [m], with spacing `cell` [m].
 
         Raises BunrakuError if one is neither a box, a mesh nor a heightfield.
         """
@@ -78,12 +78,12 @@ class Terrain:
 
     @cached_property
     def steepest(self) -> float:
-        """The largest slope: the heights of two points differ by no more than this times their distance."""
+        """The largest slope: heights of two points differ by at most this times their distance."""
         x, y = (np.abs(np.diff(self.grid, axis=axis)).max() / self.cell for axis in (1, 0))
         return float(np.hypot(x, y))
 
     def heights(self, points: ArrayLike) -> Array:
-        """The heights (…) [m] of `points` (…, 2) [m], bilinear between those of the grid."""
+        """The heights (…) [m] of `points` (…, 2) [m], interpolated bilinearly."""
         P = np.asarray(points, float)
         u, v = ((P[..., k] - self.corner[k]) / self.cell for k in range(2))
         ny, nx = self.grid.shape
@@ -95,7 +95,7 @@ class Terrain:
         return np.asarray((1.0 - b) * low + b * high)
 
     def stand(self, base: ArrayLike) -> Array:
-        """(height [m], pitch, roll [rad]) (…, 3) of what stands on four wheels at `base` (…, 3) (x, y [m], heading [rad])."""
+        """(height [m], pitch, roll [rad]) (…, 3) of a four-wheeled agent at `base` (…, 3) (x, y [m], heading [rad])."""
         B = np.asarray(base, float)
         c, s = np.cos(B[..., 2]), np.sin(B[..., 2])
         ahead, left = 0.5 * self.axle * np.stack([c, s], -1), 0.5 * self.track * np.stack([-s, c], -1)
@@ -103,7 +103,7 @@ class Terrain:
         rise = (feet[0] + feet[1] - feet[2] - feet[3]) / (2.0 * self.axle)
         lean = (feet[0] - feet[1] + feet[2] - feet[3]) / (2.0 * self.track)
         pitch = -np.arctan(rise)
-        twist = np.abs(feet[0] - feet[1] - feet[2] + feet[3]) / 4.0  # where slopes meet, two stand and two are in the air
+        twist = np.abs(feet[0] - feet[1] - feet[2] + feet[3]) / 4.0  # where slopes meet, only two wheels touch the ground
         return np.stack([sum(feet) / 4.0 + twist, pitch, np.arctan(lean * np.cos(pitch))], -1)
 
 
@@ -112,16 +112,16 @@ class TiedOptions:
     """How closely curves follow the ground."""
 
     tolerance: float = 5e-3
-    """Heights and slopes along a curve may be this far off those of the ground, between knots [m and rad]."""
+    """Largest deviation of heights and slopes along a curve from those of the ground, between knots [m and rad]."""
     spacing: float = 0.08
-    """From one knot to the next [weighted m]."""
+    """Distance between knots [weighted m]."""
 
 
 class Tied(Steering):
-    """Curves of a `figure` whose tied variables follow the others.
+    """Curves of a `figure` whose tied variables follow from the others.
 
     `parts` steer the others. `tie` maps configurations (T, n) to the same with tied variables set. `weights` (n,) measure lengths.
-    `options` say how closely curves follow.
+    `options` tune how closely curves follow.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Tied(Steering):
 
     @property
     def straight(self) -> bool:
-        """Curves bend with the ground."""
+        """Always False: curves follow the ground."""
         return False
 
     def tied(self, Q: Array) -> Array:
@@ -153,22 +153,22 @@ class Tied(Steering):
             return WayCurve(self._ends(free), free.knots, free.bends, free.control)
         along = samples(free, knots)
         Q = self._tie(along)
-        for k, control in zip(free.bends, free.control, strict=True):  # what bends is told by its control points
+        for k, control in zip(free.bends, free.control, strict=True):  # bends are given by their control points
             del control
             Q[:, k[:3]] = np.stack([np.interp(knots, free.knots, free.Q[:, i]) for i in k[:3]], 1)
         if len(free.knots) == 2:
             even = Q[0] + knots[:, None] * (Q[-1] - Q[0])
-            if np.abs(Q - even).max() < 0.1 * self.options.tolerance:  # level ground, or one slope: two knots are enough
+            if np.abs(Q - even).max() < 0.1 * self.options.tolerance:  # constant slope: two knots are enough
                 knots, Q = free.knots, Q[[0, -1]]
         return WayCurve(np.ascontiguousarray(Q), knots, free.bends, free.control)
 
     def _ends(self, curve: WayCurve) -> Array:
-        """Both ends, tied."""
+        """Both ends of the curve, with tied variables set."""
         return np.ascontiguousarray(self._tie(curve.Q))
 
 
 def _triangles(obstacle: Obstacle) -> Array:
-    """Of an obstacle in the world (n, 3, 3), those that look up."""
+    """Upward-facing triangles of an obstacle, in the world (n, 3, 3)."""
     geometry: Any = obstacle.geometry
     if isinstance(geometry, Mesh):
         surface = load(geometry)
@@ -189,7 +189,7 @@ def _triangles(obstacle: Obstacle) -> Array:
 
 
 def _raise(grid: Array, x: Array, y: Array, corners: Array) -> None:
-    """Lifts the points of the grid under a triangle to it."""
+    """Raises grid points below a triangle to its surface."""
     low, high = corners[:, :2].min(0) - 1e-9, corners[:, :2].max(0) + 1e-9
     i, j = np.flatnonzero((x >= low[0]) & (x <= high[0])), np.flatnonzero((y >= low[1]) & (y <= high[1]))
     if not len(i) or not len(j):

@@ -1,9 +1,9 @@
-"""tune: removes residual collisions of heads, spines, arms and the object (*carrying*, Section IV-C).
+"""tune: removes remaining collisions of heads, spines, arms and the object (*carrying*, Section IV-C).
 
-Planning has placed boxes and the object; the full figures may still touch something. Where they do, a random posture that is free
-is looked for: the active part of the closed chains is sampled, from small changes to large ones and inside the reach of the arms,
-which follow in closed form (RLG, ref. 7). Of the postures that are free on the whole stretch, the one that changes least is warped
-into the motion and made as small as possible; everything between samples is checked on the full meshes.
+Planning used simple shapes; the full figures may still collide. For each stretch with a collision, random postures are sampled
+until one is free: the active part of the closed chains changes, from small to large and within reach of the arms, which follow in
+closed form (RLG, ref. 7). Of the postures that are free on the whole stretch, the one with the smallest change is blended into the
+motion and reduced as far as possible. Everything, also between samples, is checked on the full meshes.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ __all__ = ["TuneOptions", "TunedMotion", "tune"]
 
 @dataclass(frozen=True, eq=False)
 class TunedMotion:
-    """A motion with its residual collisions removed; where some are left, what and where."""
+    """A motion with its collisions removed; if some remain, which and where."""
 
     motion: Motion
     changes: tuple[Change, ...]
     trouble: str
     """The first collision that could not be removed; empty if there is none."""
     sample: int
-    """At which that is, so that its edge can be removed from the roadmap; −1 if there is none."""
+    """The sample of that collision, so that its edge can be removed from the roadmap; −1 if there is none."""
     seconds: float
     """Processor time [s]."""
     fixed: str = ""
-    """The agent that cannot pass there in any posture, since a leg or the base touches; empty if a posture might help."""
+    """The agent that cannot pass there in any posture, because a leg or the base collides; empty if a posture might help."""
 
     @property
     def free(self) -> bool:
@@ -50,15 +50,15 @@ def tune(
     team: Team, animation: Animation, scene: Scene, *, margin: float = 0.01, seed: int = 0, seconds: float = 5.0,
     ground: tuple[str, ...] = ("floor",), options: TuneOptions = TuneOptions(),
 ) -> TunedMotion:  # fmt: skip
-    """Removes as many collisions of an `animation` of a `team` in a `scene` as it can.
+    """Removes as many collisions as possible from an `animation` of a `team` in a `scene`.
 
-    margin: to keep from the scene and between agents [m]
-    seed: of the random numbers
-    seconds: of processor time that it may take
-    ground: the names of what agents may stand on
-    options: the numbers that tune it
+    margin: distance to keep from the scene and between agents [m]
+    seed: seed of the random numbers
+    seconds: budget of processor time [s]
+    ground: names of the obstacles that agents may stand on
+    options: numbers that tune it
 
-    Collisions that are left are nowhere deeper, at samples, than before. Raises BunrakuError if the animation has no motion.
+    Remaining collisions are nowhere deeper, at samples, than before. Raises BunrakuError if the animation has no motion.
     """
     if animation.motion is None:
         raise BunrakuError(f"there is no motion to tune: {animation.trouble}\n  advice: tune an animation whose `held` is true")

@@ -1,7 +1,7 @@
-"""Warp: a change of posture that comes and goes smoothly (*carrying*, ref. 20; Witkin and Popović, 1995).
+"""Warp: a change of posture that is blended in and out smoothly (*carrying*, ref. 20; Witkin and Popović, 1995).
 
-q'(t) = q(t) + change(t). The change has a given value at each key and is zero outside of its window; from one key to the next it
-passes with continuous velocity and acceleration.
+q'(t) = q(t) + change(t). The change has a given value at each key and is zero outside its window; between keys its velocity and
+acceleration are continuous.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Warp:
-    """Changes at places of a motion. Raises BunrakuError if places do not increase or an end that is not open is not zero."""
+    """Changes at places of a motion. Raises BunrakuError if places do not increase, or if an end that is not open is not zero."""
 
     places: Array
-    """(k,) [samples], increasing."""
+    """Places of the keys (k,) [samples], increasing."""
     changes: Array
-    """(k, n)."""
+    """Changes at the keys (k, n)."""
     opens: tuple[bool, bool] = (False, False)
-    """Whether the first change holds from the beginning of the motion, and the last one to its end. Else they are zero."""
+    """Whether the first change holds from the beginning of the motion, and the last one to its end; otherwise they are zero."""
 
     __repr__ = brief
 
@@ -55,10 +55,10 @@ class Warp:
 
 
 def window(keys: Mapping[float, Array], start: float, end: float, *, ease: float, last: float, least: float = 0.4) -> Warp:
-    """A warp with the changes `keys` (by place) from `start` to `end`, which takes `ease` on either side to come and to go.
+    """A warp with the changes `keys` (by place) from `start` to `end`, blended in and out over `ease` on either side.
 
-    All places are in samples, from 0 to `last`. Where there is less room than `least` times `ease` to come or to go, the warp holds
-    from the beginning, or until the end, of the motion.
+    All places are in samples, from 0 to `last`. If less than `least` times `ease` is available before (after) it, the warp holds
+    from the beginning (to the end) of the motion.
     """
     order = sorted(keys)
     begin, finish = max(min(start, order[0]), 0.0), min(max(end, order[-1]), last)

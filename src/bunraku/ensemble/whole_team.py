@@ -1,8 +1,8 @@
-"""WholeTeam: a team in a scene with its full figures, for animating, tuning and checking.
+"""WholeTeam: a team with its full figures in a scene, for animating, tuning and checking.
 
-The configuration is that of all agents, in the team's order, and then of the object. Hands may touch the object, feet and wheels
-the ground. Agents and object keep a margin from the scene, and agents from each other; an agent need not keep one from itself or
-from what it holds, but must not touch them.
+The whole configuration is that of all agents, in the team's order, and then of the object. Hands may touch the object, feet and
+wheels the ground. Agents and object keep a margin from the scene, and agents from each other. An agent needs no margin from itself
+or from the object that it holds, but must not touch them.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class NearPairs:
-    """Pairs of things that are nearer to each other than a length."""
+    """Pairs of shapes that are nearer to each other than a given distance."""
 
     sample: Ints
-    """At which (m,)."""
+    """Sample of each pair (m,)."""
     things: Ints
-    """(m, 2), in the world's count."""
+    """Indices of the two shapes in the world (m, 2)."""
     value: Array
     """Signed distance [m]."""
     apart: NDArray[np.bool_]
-    """Whether the two must keep a margin; the others belong to one agent, or to an agent and what it holds."""
+    """Whether the two must keep a margin; other pairs belong to one agent, or to an agent and the object."""
 
     __repr__ = brief
 
@@ -47,13 +47,13 @@ class NearPairs:
         return len(self.value)
 
     def short_of(self, margin: float, own: float = 0.0) -> NDArray[np.bool_]:
-        """Which pairs are nearer than `margin` [m], or than `own` [m] where they need not keep a margin."""
+        """Which pairs are nearer than `margin` [m]; pairs that need no margin, nearer than `own` [m]."""
         return self.value < np.where(self.apart, margin, own)
 
 
 @dataclass(frozen=True, eq=False)
 class WholeTeam:
-    """The full figures of a team in a scene; `ground` names what agents stand on."""
+    """The full figures of a team in a scene; `ground` names the obstacles that agents stand on."""
 
     team: Team
     scene: Scene
@@ -61,19 +61,19 @@ class WholeTeam:
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """Of the agents and then of the object, called by their names in the team."""
+        """The figures of the agents and then of the object, with their names in the team."""
         own = (replace(agent.figure, name=agent.name) for agent in self.team.agents)
         return (*own, self.team.object_figure)
 
     @cached_property
     def columns(self) -> dict[str, slice]:
-        """Where the variables of each figure are in the whole configuration, by its name."""
+        """The columns of each figure in the whole configuration, by name."""
         ends = np.cumsum([0, *(figure.n_q for figure in self.figures)]).tolist()
         return {f.name: slice(a, b) for f, a, b in zip(self.figures, ends[:-1], ends[1:], strict=True)}
 
     @cached_property
     def world(self) -> World:
-        """All figures in the scene, with what may touch what."""
+        """All figures in the scene, with the pairs that may touch."""
         return World(self.figures, self.scene, allowed=(*self._held(), *self._standing()))
 
     def _held(self) -> Iterable[tuple[str, str]]:
@@ -91,11 +91,11 @@ class WholeTeam:
     # -- motions -----------------------------------------------------------------------------------------------------
 
     def rows(self, motion: Motion) -> Array:
-        """The whole configuration at every sample of a `motion` (T, n); raises MotionError where it is of other figures."""
+        """The whole configuration at every sample of a `motion` (T, n); raises MotionError if it is of other figures."""
         tracks = [motion.track(figure.name) for figure in self.figures]
         for figure, track in zip(self.figures, tracks, strict=True):
             if track.figure.names != figure.names:
-                raise MotionError(f"the track {track.name} is not of that figure", advice="animate the same team")
+                raise MotionError(f"the track {track.name} is of another figure", advice="animate the same team")
         return np.hstack([track.q for track in tracks])
 
     def motion(self, Q: Array, like: Motion) -> Motion:
@@ -107,7 +107,7 @@ class WholeTeam:
 
     @cached_property
     def _figure_of(self) -> Ints:
-        """The figure that each thing belongs to; −1 for the scene."""
+        """The figure of each shape; −1 for the scene."""
         return np.array([thing.figure for thing in self.world.things], np.int64)
 
     def near(self, Q: Array, within: float, own: float = 0.0) -> NearPairs:
@@ -115,7 +115,7 @@ class WholeTeam:
         world = self.world
         Q = np.ascontiguousarray(Q)
         found = rows(world.flat, Q, within=max(within, own), mode=MODE.all)
-        found = found.where(self._apart(found) | (found.value < own))  # coal is slow: it is asked about few
+        found = found.where(self._apart(found) | (found.value < own))  # coal is slow, so it checks only these
         found = settled(world.narrow, Q, found)
         return NearPairs(found.sample, found.ints[:, 1:3], found.value, self._apart(found))
 
@@ -125,12 +125,12 @@ class WholeTeam:
         return np.asarray((a != b) & ((a < 0) | (b < 0) | ((a != held) & (b != held))))
 
     def names(self, pair: Ints) -> tuple[str, str]:
-        """The names of a `pair` of things, each given by its number in the world."""
+        """The names of a `pair` of shapes, given by their indices in the world."""
         return self.world.names[int(pair[0])], self.world.names[int(pair[1])]
 
 
 def together(figure: Figure, frame: str) -> tuple[str, ...]:
-    """The frames of a `figure` with shapes that move as one with a `frame`."""
+    """The frames with shapes that are rigidly connected to a `frame` of a `figure`."""
     joint, index = figure.compiled.frame_joint, figure.frame_index
     shaped = dict.fromkeys(shape.frame for shape in figure.shapes if shape.collides and shape.frame in index)
     return tuple(name for name in shaped if joint[index[name]] == joint[index[frame]])

@@ -1,7 +1,7 @@
-"""Scenes to carry things through, made of meshes that are written to a folder.
+"""Scenes for carrying, made of meshes that are written to a folder.
 
 scene = factory(folder, door=0.95)
-scene = named("factory", door=0.95)     # made once, and kept in the cache folder of the user
+scene = named("factory", door=0.95)     # made once, and kept in the user's cache folder
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ __all__ = ["OBJECTS", "SCENES", "factory", "living_room", "named", "object_named
 
 
 def named(name: str, **words: Any) -> Scene:
-    """The scene called `name`, with these `words` as its keyword arguments. Its meshes are made once, and read from then on.
+    """The scene called `name`, made with the keyword arguments `words`. Its meshes are made once and cached.
 
-    Raises UnknownName if there is no such scene, TypeError if it does not take a word.
+    Raises UnknownName if there is no such scene, TypeError if it does not accept an argument.
     """
     if name not in SCENES:
         raise UnknownName("scene", name, tuple(SCENES))
     folder = _folder(name, words)
     file = folder / "scene.yaml"
-    if not file.is_file():  # written last
+    if not file.is_file():  # this file is written last
         save_scene(SCENES[name](folder, **words), file)
     return load_scene(file)
 

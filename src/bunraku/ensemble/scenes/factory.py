@@ -19,7 +19,7 @@ DRUMS = [
     (-3.2, 1.4), (-2.6, 1.6), (-2.9, 2.1), (0.6, -2.6), (1.2, -2.4), (0.9, -1.9), (3.6, 2.2), (4.1, 1.8), (2.2, 3.2), (2.8, 3.4),
     (-5.0, -3.2), (-4.4, -3.3), (-3.8, -3.2), (5.2, 3.2), (5.2, 2.6), (-1.2, 3.3), (-0.6, 3.4),
 ]  # fmt: skip
-"""Where drums stand: (x, y) [m]."""
+"""Positions of drums: (x, y) [m]."""
 
 
 def _pipe(points: ArrayLike, radius: float, *, flange: float = 1.5) -> list[Any]:
@@ -68,7 +68,7 @@ def _ventilation(x: float, y: float, z: float) -> list[Any]:
 
 
 def _wall(x: float, y: float, door: float) -> list[Any]:
-    """Across the hall, with a doorway about y."""
+    """A wall across the hall, with a doorway around y."""
     right, left = y - door / 2, y + door / 2
     sides = [box((0.12, b - a, 2.4), (x, (a + b) / 2, 1.2)) for a, b in ((-4.0, right), (left, 4.0))]
     return [*sides, box((0.12, door, 0.3), (x, y, 2.25))]

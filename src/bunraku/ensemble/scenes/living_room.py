@@ -1,6 +1,6 @@
 """A living room: desk, chair, sofa, tables, lamps, bookshelves, a rug; and the grand piano that is carried through it.
 
-After *carrying*, Section V-B: between the bookshelf and the desk there is no room for the piano, so it is raised over the desk.
+After *carrying*, Section V-B: the gap between bookshelf and desk is too narrow for the piano, so it is lifted over the desk.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
 DESK_HEIGHT = 0.68
-"""Of its top [m]."""
+"""Height of its top [m]."""
 PIANO_BLOCKS = (
     ((0.62, 1.43, 0.3), (-0.45, 0.0)), ((0.45, 1.25, 0.3), (0.085, 0.09)), ((0.25, 0.98, 0.3), (0.43, 0.225)),
     ((0.22, 0.62, 0.3), (0.66, 0.3)),
 )  # fmt: skip
 """Boxes around its body: (size, middle (x, y)) [m]."""
 PIANO_LEGS = ((-0.55, 0.58), (-0.55, -0.58), (0.52, 0.25))
-"""The middle of each leg: (x, y) [m]."""
+"""Centre of each leg: (x, y) [m]."""
 
 
 def living_room(folder: str | PathLike[str]) -> Scene:
@@ -74,7 +74,7 @@ def _desk(x: float, y: float) -> list[Any]:
 
 
 def _chair(x: float, y: float) -> list[Any]:
-    """Tucked under the desk, its back toward the sofa."""
+    """A chair tucked under the desk, its back toward the sofa."""
     seat = pillow((0.42, 0.42, 0.04), (x, y, 0.43), 0.015)
     corners = [(a, b) for a in (-1, 1) for b in (-1, 1)]
     legs = [tube([(x + a * 0.18, y + b * 0.18, 0), (x + a * 0.17, y + b * 0.17, 0.42)], 0.018, sections=16) for a, b in corners]
@@ -93,7 +93,7 @@ def _sofa(x: float, y: float) -> list[Any]:
 
 
 def _table(x: float, y: float, radius: float, height: float) -> list[Any]:
-    """Round, on a turned foot."""
+    """A round table on a turned foot."""
     edge = [height - 0.03, height - 0.025, height - 0.005, height]
     top = turned(edge, [radius - 0.01, radius, radius, radius - 0.01], (x, y, 0), 64)
     foot = turned([0, 0.03, 0.06, 0.5 * height, height - 0.03], [0.6 * radius, 0.58 * radius, 0.05, 0.035, 0.06], (x, y, 0), 48)
@@ -101,7 +101,7 @@ def _table(x: float, y: float, radius: float, height: float) -> list[Any]:
 
 
 def _bookshelf(y0: float, y1: float, height: float = 2.0) -> list[Any]:
-    """Open on both sides, across the room from the wall."""
+    """A bookshelf open on both sides, across the room from the wall."""
     sides = [box((0.36, 0.03, height), (0, y, height / 2)) for y in (y0 + 0.015, y1 - 0.015)]
     return [*sides, *(box((0.35, y1 - y0 - 0.004, 0.03), (0, 0.5 * (y0 + y1), z)) for z in np.linspace(0.06, height - 0.015, 6))]
 
@@ -140,7 +140,7 @@ def _plant(x: float, y: float) -> list[Any]:
 
 
 def piano(folder: str | PathLike[str]) -> tuple[Shape, ...]:
-    """A grand piano with the lid closed: what it looks like, and the boxes and cylinders around it that collide.
+    """A grand piano with the lid closed: visual meshes, and boxes and cylinders around it for collisions.
 
     Its keyboard is at −x, its tail at +x, the underside of its body at z = 0, its legs below. Meshes are written to `folder`.
     """
@@ -163,7 +163,7 @@ def piano(folder: str | PathLike[str]) -> tuple[Shape, ...]:
 
 
 def _outline(out: float) -> Array:
-    """Of the body, counterclockwise from the keyboard's right end: bent side, tail, straight side."""
+    """Outline of the body, counterclockwise from the keyboard's right end: bent side, tail, straight side."""
     bass, treble, front, tail = 0.7 + out, -0.7 - out, -0.59 - out, 0.75 + out
     bends = [((-0.25, treble), (0.25, -0.65 - out), (0.05, -0.05 - out), (0.45, 0.0 - out)),
              ((0.45, 0.0 - out), (0.65, 0.03 - out), (tail, 0.1), (tail, 0.3)),
@@ -175,7 +175,7 @@ def _outline(out: float) -> Array:
 
 
 def _slab(outline: Array, low: float, high: float) -> Any:
-    """A prism over an outline that can be seen whole from a point inside."""
+    """A prism over a star-shaped outline."""
     import trimesh
 
     n, middle = len(outline), (-0.2, 0.1)

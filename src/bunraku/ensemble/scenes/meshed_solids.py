@@ -1,4 +1,4 @@
-"""The solids of scenes, as meshes: boxes, tubes, solids of revolution; and how they are written to files."""
+"""Solids for scenes, as meshes: boxes, tubes, solids of revolution; and writing them to files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 def tube(points: ArrayLike, radius: float, *, bend: float = 0.25, sections: int = 32, spacing: float = 0.15) -> Any:
     """A pipe of this `radius` [m] along a polyline `points` (n, 3) [m], closed at both ends.
 
-    Corners become arcs that begin `bend` [m] before them. `sections` points are on each ring, and rings are `spacing` [m] apart.
+    Corners become arcs that begin `bend` [m] before them. Each ring has `sections` points, and rings are `spacing` [m] apart.
     """
     import trimesh
 
@@ -29,7 +29,7 @@ def tube(points: ArrayLike, radius: float, *, bend: float = 0.25, sections: int 
     rings = []
     angles = np.linspace(0.0, 2.0 * np.pi, sections, endpoint=False)
     for p, t in zip(way, tangents, strict=True):
-        side = side - (side @ t) * t  # carried along without twist
+        side = side - (side @ t) * t  # transported without twist
         side /= np.linalg.norm(side)
         rings.append(p + radius * (np.cos(angles)[:, None] * side + np.sin(angles)[:, None] * np.cross(t, side)))
     n = len(way)
@@ -71,7 +71,7 @@ def box(size: ArrayLike, at: ArrayLike) -> Any:
 
 
 def turned(heights: list[float], radii: list[float], at: tuple[float, float, float], sections: int = 40) -> Any:
-    """A solid of revolution about z with `radii` [m] at `heights` [m], its origin `at` (3,) [m], by `sections` a turn."""
+    """A solid of revolution about z with `radii` [m] at `heights` [m], its origin `at` (3,) [m], with `sections` per turn."""
     import trimesh
 
     profile = [(0.0, heights[0]), *zip(radii, heights, strict=True), (0.0, heights[-1])]
@@ -94,7 +94,7 @@ def written(name: str, parts: list[Any], color: Color, folder: Path) -> Obstacle
 
 
 def pillow(size: ArrayLike, at: ArrayLike, radius: float, *, fine: int = 4) -> Any:
-    """A box of this `size` (3,) [m], its middle `at` (3,) [m], edges rounded with a `radius` [m] by `fine` steps a quarter turn."""
+    """A box of `size` (3,) [m] centred `at` (3,) [m], edges rounded with a `radius` [m] in `fine` steps per quarter turn."""
     import trimesh
 
     half = np.asarray(size, float) / 2

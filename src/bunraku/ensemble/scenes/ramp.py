@@ -31,7 +31,7 @@ class Bay(NamedTuple):
     side: float = 2.6
     """Half the width of the platform."""
     height: float = 0.6
-    """Of the platform."""
+    """Height of the platform."""
 
 
 BAY = Bay()
@@ -69,7 +69,7 @@ def _wedge() -> Any:
 
     x = np.linspace(BAY.foot, BAY.top, 21)
     z = BAY.height * (x - BAY.foot) / (BAY.top - BAY.foot)
-    z[0] = 1e-3  # so that its foot has a thickness
+    z[0] = 1e-3  # gives its lower edge some thickness
     n = len(x)
     rows = [np.column_stack([x, np.full(n, y), h]) for y in (-BAY.half, BAY.half) for h in (np.full(n, -0.05), z)]
     vertices = np.concatenate(rows)
@@ -85,13 +85,13 @@ def _wedge() -> Any:
 
 
 def _steps() -> list[Any]:
-    """Four, down from the far side of the platform."""
+    """Four steps, down from the far side of the platform."""
     rise, tread = BAY.height / 4, 0.3
     return [box((1.4, tread, rise * (4 - k)), (7.4, BAY.side + 0.002 + tread * (k + 0.5), rise * (4 - k) / 2)) for k in range(1, 4)]
 
 
 def _parapets() -> list[Any]:
-    """Low walls along every edge but where the ramp and the steps are."""
+    """Low walls along all edges except at the ramp and the steps."""
     tall, thick = BAY.height + 0.35, 0.12
     out = [box((BAY.top - BAY.foot, thick, tall), (0.5 * (BAY.foot + BAY.top), s * (BAY.half + 0.06), tall / 2)) for s in (-1, 1)]
     wide = BAY.side - BAY.half
