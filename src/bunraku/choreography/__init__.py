@@ -1,4 +1,4 @@
-"""Choreography: modes and their optimal switching times, and shows that a person writes."""
+"""Choreography: modes and their optimal switching times, and shows written as scripts."""
 
 from bunraku.choreography.perform import PerformOptions, perform
 from bunraku.choreography.score import score

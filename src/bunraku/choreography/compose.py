@@ -1,8 +1,8 @@
-"""Compose: all cues of a puppet added up to one reference, as a function of time and of the shifts.
+"""Compose: adds up all cues of a puppet to one reference, as a function of time and of the shifts of the cues.
 
-Each cue adds its piece's deviation from rest on the parts that it moves, or on all parts where no other cue overlaps it. Where
-cues take the puppet to another place, the whole puppet is carried along and turned. Values are jets: they carry their
-derivatives by the shifts, so that timing has exact derivatives.
+A shift is the amount by which a flexible cue comes earlier or later. Each cue adds its piece's deviation from rest to the parts
+that it moves, or to all parts while no other cue overlaps it. If cues take the puppet to another place, the whole puppet is
+translated and turned. Values are jets: they carry their derivatives by the shifts, so that timing has exact derivatives.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def reference(score: Score, role: str, t: Array, shifts: Array) -> Jet:
     """The configurations of the puppet that plays `role` in a `score`, (T, n_q), with derivatives by the shifts.
 
     t: times [s], (T,).
-    shifts: of the cues that may give [counts].
+    shifts: shifts of the flexible cues [counts].
     """
     puppet, cues = score.script.role(role).repertoire.puppet, score.of(role)
     m = len(shifts)
@@ -42,10 +42,10 @@ def _origin(score: Score, role: str) -> tuple[float, float, float]:
 
 
 def phase(timed: Timed, t: Array, shifts: Array, count: float) -> Jet:
-    """How far a `timed` cue has come, 0 … 1: u = (t − s)/d with s and d linear in the shifts.
+    """Progress of a `timed` cue from 0 to 1: u = (t − s)/d, where start s and duration d are linear in the shifts.
 
     t: times [s], (T,).
-    shifts: of the cues that may give [counts].
+    shifts: shifts of the flexible cues [counts].
     count: length of one count [s].
     """
     begin, length = timed.begin * count, (timed.end - timed.begin) * count
@@ -63,7 +63,7 @@ def _overlap(a: Timed, b: Timed) -> bool:
 
 
 def _layer(local: Jet, timed: Timed, u: Jet, *, alone: bool) -> None:
-    """Adds a piece to `local` while it lasts. Alone, all variables of the piece are added, also those of parts that only help."""
+    """Adds a piece to `local` while it lasts. If `alone`, all its variables are added, not only those of its own parts."""
     known = timed.role.repertoire
     piece = known.mirrored[timed.piece.name] if timed.cue.mirrored else timed.piece
     on = np.flatnonzero((u.value > 0.0) & (u.value < 1.0))
@@ -79,7 +79,7 @@ def _layer(local: Jet, timed: Timed, u: Jet, *, alone: bool) -> None:
 
 
 def _moved(base: Jet, u: Jet, by: float) -> Jet:
-    """Along a straight line, from rest to rest, with minimal jerk: 10u³ − 15u⁴ + 6u⁵."""
+    """Adds a straight minimum-jerk motion from rest to rest: 10u³ − 15u⁴ + 6u⁵."""
     if by == 0.0:
         return base
     v = u.value
@@ -89,7 +89,7 @@ def _moved(base: Jet, u: Jet, by: float) -> Jet:
 
 
 def placed(puppet: Puppet, local: Jet, x: Jet, y: Jet, turn: Jet) -> Jet:
-    """As `Puppet.placed`, with derivatives: a `puppet` at `local`, carried to (`x`, `y`) [m], turned by `turn` [rad]."""
+    """As `Puppet.placed`, with derivatives: a `puppet` at `local`, moved to (`x`, `y`) [m], turned by `turn` [rad]."""
     out = Jet(local.value.copy(), local.first.copy(), local.second.copy())
     c, s = turn.cos(), turn.sin()
     pairs: Sequence[Sequence[int]] = (puppet.root[:2], *puppet.spindles.tolist())

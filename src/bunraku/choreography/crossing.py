@@ -19,9 +19,9 @@ class NearestStrings:
     """The two strings of different puppets that come nearest to each other."""
 
     distance: float
-    """How far apart they are [m]."""
+    """Their distance [m]."""
     sample: int
-    """When: the number of the sample."""
+    """Index of the sample at which they are nearest."""
     strings: tuple[str, str]
     roles: tuple[str, str]
 
@@ -42,7 +42,7 @@ def ends(figure: Figure, q: Array) -> tuple[Array, Array]:
 
 
 def nearest(tracks: dict[str, tuple[Figure, Array]]) -> NearestStrings | None:
-    """The nearest strings over all pairs of puppets and all samples; None for a puppet alone.
+    """The nearest strings over all pairs of puppets and all samples; None for a single puppet.
 
     tracks: figure and configurations (T, n_q) of each puppet, by its name.
     """
@@ -68,7 +68,7 @@ def between(a0: Array, a1: Array, b0: Array, b1: Array) -> Array:
     slant = uu * vv - uv * uv
     safe = np.maximum(slant, 1e-12 * uu * vv + 1e-300)
     s = np.clip(np.where(slant > 1e-12 * uu * vv, (uv * vw - vv * uw) / safe, 0.0), 0.0, 1.0)
-    for _ in range(2):  # each point becomes the nearest to the other; the second round is for parallel segments
+    for _ in range(2):  # each point moves to the one nearest to the other point; the second round is for parallel segments
         t = np.clip((uv * s + vw) / np.maximum(vv, 1e-300), 0.0, 1.0)
         s = np.clip((uv * t - uw) / np.maximum(uu, 1e-300), 0.0, 1.0)
     return np.asarray(np.linalg.norm(w + s[..., None] * u - t[..., None] * v, axis=-1))

@@ -1,7 +1,7 @@
-"""Shifts: by how much the cues that may give should come earlier or later.
+"""Optimal shifts: by how much flexible cues (those with `give`) should come earlier or later.
 
-Cues that depend on each other are timed together, in the window in which they have an effect: cues of one puppet between two
-rests, and cues that wait for each other. Other cues are timed on their own. Results are kept on disk.
+Cues that depend on each other are timed together: cues of one puppet between two rests, and cues that wait for each other. They are
+simulated only in the window of time that they affect. Results are cached on disk.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ Window = tuple[float, float]
 
 @dataclass(frozen=True)
 class ShiftOptions:
-    """What tunes the timing of a show."""
+    """Numbers that tune the timing of a show."""
 
     dt: float = 0.04
-    """Length of a simulated step [s]."""
+    """Simulation step [s]."""
     after: float = 1.0
-    """How long a puppet is simulated after its last cue [s]: swinging costs."""
+    """How long a puppet is simulated after its last cue [s], so that swinging afterwards has a cost."""
     search: TimesOptions = TimesOptions(iterations=8, tolerance=1e-3)
-    """Of Newton's method."""
+    """Options of Newton's method."""
 
 
 def best_shifts(
     made: Score, *, folder: Path | None = None, again: bool = False, options: ShiftOptions = ShiftOptions(),
     progress: Listener | None = None,
 ) -> Array:  # fmt: skip
-    """The best shifts of all cues of a score (`made`) that may give [counts].
+    """The best shifts of all flexible cues of the score `made` [counts].
 
-    folder: where results are kept; the user's cache where it is None.
-    again: whether results on disk are ignored.
+    folder: where results are cached; the user's cache folder if None.
+    again: whether cached results are ignored.
     options: step and accuracy.
-    progress: hears of every group of cues, as stage "timing".
+    progress: called for every group of cues, as stage "timing".
 
-    Raises KeyboardInterrupt on Ctrl-C; what was found for earlier groups is kept on disk.
+    Raises KeyboardInterrupt on Ctrl-C; the results of earlier groups stay in the cache.
     """
     shifts = np.zeros(len(made.give))
     found_groups = groups(made, options=options)
@@ -72,7 +72,7 @@ def best_shifts(
 
 
 def groups(made: Score, *, options: ShiftOptions = ShiftOptions()) -> list[tuple[tuple[int, ...], dict[str, Window]]]:
-    """Shifts of a score (`made`) that depend on each other, with the window [s] of every puppet in which they have an effect.
+    """Groups of shifts of the score `made` that depend on each other, with the window [s] of every puppet that they affect.
 
     `options` say how long a puppet is simulated after its last cue.
     """
@@ -105,7 +105,7 @@ def _windows(made: Score, shift: int, after: float) -> dict[str, Window]:
         if any(moves for _, _, moves in spans):
             begin, end = min(a for a, _, moves in spans if moves), max(b for _, b, moves in spans if moves)
             while (wider := min((a for a, b, _ in spans if a < begin < b), default=begin)) < begin:
-                begin = wider  # to where the puppet rests
+                begin = wider  # extend the window back to where the puppet rests
             out[role.name] = (begin, min(end + after, made.counts * count))
     return out
 
@@ -120,7 +120,7 @@ def _joined(a: Window | None, b: Window | None) -> Window:
 
 
 def _within(limits: TimeLimits, chosen: tuple[int, ...], shifts: Array) -> TimeLimits:
-    """Limits on the chosen shifts, with the others fixed."""
+    """Limits of the chosen shifts, with the others fixed."""
     rows = limits.rows[:, list(chosen)]
     other = shifts.copy()
     other[list(chosen)] = 0.0
@@ -129,7 +129,7 @@ def _within(limits: TimeLimits, chosen: tuple[int, ...], shifts: Array) -> TimeL
 
 
 def _fingerprint(made: Score, players: list[Played], limits: TimeLimits, options: ShiftOptions) -> str:
-    digest = hashlib.sha256(f"timing 2 {options}".encode())  # the number changes when the method does
+    digest = hashlib.sha256(f"timing 2 {options}".encode())  # increase the number when the method changes
     for player in players:
         found = reference(made, player.role, player.t, np.zeros(len(made.give)))
         own = list(player.chosen or ())
@@ -145,7 +145,7 @@ def _loaded(file: Path, count: int) -> Array | None:
     try:
         found = np.array([float(word) for word in file.read_text(encoding="utf-8").split()])
     except (OSError, ValueError):
-        return None  # not there, or broken: it is found again
+        return None  # missing or broken: computed again
     return found if len(found) == count and np.isfinite(found).all() else None
 
 
@@ -155,4 +155,4 @@ def _kept(file: Path, shifts: Array) -> None:
         with writing(file) as temporary:
             temporary.write_text(" ".join(repr(float(v)) for v in shifts), encoding="utf-8")
     except (OSError, FileError):
-        pass  # a full or read-only disk costs time, not the show
+        pass  # on a full or read-only disk nothing is cached

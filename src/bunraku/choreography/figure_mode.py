@@ -1,8 +1,8 @@
-"""Modes of a figure: its continuous dynamics under inputs that are constant while the mode lasts.
+"""Modes of a figure: its continuous dynamics with inputs that are constant during the mode.
 
-The state is (q, v) of all variables. Inputs are forces and the accelerations of kinematic variables: hands then never jump, and
-taut strings stay taut over a switch. A mode may have strings that hang slack. It may also belong to another figure with the same
-variables: a mass was dropped, a string was cut.
+The state is (q, v) of all variables. Inputs are forces and accelerations of kinematic variables, so hands never jump, and taut
+strings stay taut at a switch. In a mode some strings may be slack. A mode may also belong to another figure with the same
+variables, for instance after a mass was dropped or a string was cut.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def mode_of(
 ) -> Field:  # fmt: skip
     """d(q, v)/dt of a `figure` as a vector field.
 
-    forces: force inputs by name [N or N·m]; zero if they are not named.
-    kinematic: accelerations of kinematic variables by name [m/s² or rad/s²]; zero if they are not named.
-    slack: names of strings that hang slack. All others are wires in this mode.
+    forces: force inputs by name [N or N·m]; zero for names not given.
+    kinematic: accelerations of kinematic variables by name [m/s² or rad/s²]; zero for names not given.
+    slack: names of slack strings. All others are treated as wires in this mode.
 
-    Joints have no stops and bodies no floors: a mode does not switch by itself. Raises UnknownName.
+    Joint limits and contacts are ignored: a mode does not switch by itself. Raises UnknownName.
     """
     u = _row("force", forces or {}, tuple(force.name for force in figure.forces))
     hands = _row("kinematic variable", kinematic or {}, figure.kinematic)
@@ -61,7 +61,7 @@ def mode_of(
 
 
 def at_rest(figure: Figure, q: ArrayLike | None = None) -> Array:
-    """The state (q, 0) of a `figure`; its start where no `q` is given."""
+    """The state (q, 0) of a `figure`; `q` is by default its start."""
     return np.concatenate([configuration(figure, figure.start if q is None else q), np.zeros(figure.n_q)])
 
 

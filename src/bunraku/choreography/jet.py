@@ -1,4 +1,4 @@
-"""Jet: values with their first and second derivatives by a few parameters, carried along by the chain rule."""
+"""Jet: values with first and second derivatives by a few parameters, propagated by the chain rule."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Modes with dynamics of their own: ẋ = f_i(x) between the switching times τ_i and τ_{i+1}.
+"""Modes with continuous dynamics: ẋ = f_i(x) between the switching times τ_i and τ_{i+1}.
 
-Every mode has a fixed number of steps, however long it lasts, so that the cost is a smooth function of the switching times. A
-step of length h is the midpoint rule x₊ = x + h f(x + h/2 f(x)); the running cost is a sum with the same h.
+Every mode has a fixed number of steps, however long it lasts, so the cost is a smooth function of the switching times. A step of
+length h is the midpoint rule x₊ = x + h f(x + h/2 f(x)); the running cost is a sum with the same h.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Field:
-    """A vector field f with f_x and, of a covector c, c · f_xx."""
+    """A vector field f, its derivative f_x and, for a covector c, c · f_xx."""
 
     f: Callable[[Array], Array]
     f_x: Callable[[Array], Array]
@@ -27,7 +27,7 @@ class Field:
 
     @staticmethod
     def linear(A: ArrayLike, b: ArrayLike | None = None) -> Field:
-        """ẋ = A x + b, with `A` (n, n) and `b` (n,), zero if it is not given."""
+        """ẋ = A x + b, with `A` (n, n) and `b` (n,), by default zero."""
         M = np.array(A, float)
         shift = np.zeros(len(M)) if b is None else np.array(b, float)
         zero = np.zeros_like(M)
@@ -36,7 +36,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Flow:
-    """Modes one after the other from time 0 to `end`, switched at times τ; a quadratic cost about `goal`.
+    """A sequence of modes from time 0 to `end`, switched at times τ, with a quadratic cost about `goal`.
 
     J = ½ ∫ (x − goal)ᵀ running (x − goal) dt + ½ (x(end) − goal)ᵀ final (x(end) − goal)
     """
@@ -48,7 +48,7 @@ class Flow:
     running: Array
     final: Array
     steps: int = 50
-    """Steps of each mode."""
+    """Number of steps per mode."""
 
     def __post_init__(self) -> None:
         if len(self.fields) < 2:

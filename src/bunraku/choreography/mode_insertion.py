@@ -1,7 +1,8 @@
-"""Insertion of a mode: where would a short stretch of another mode lower the cost most?
+"""Insertion of a mode: where does a short interval of another mode lower the cost most?
 
-A stretch of length δ of the field g inside a mode with the field f changes the cost by δ ρ·(g − f) to first order, with the
-adjoint ρ of eq. 8. The mode is inserted with length zero if this is most negative; optimal timing then gives it a length.
+An interval of length δ with the field g inside a mode with the field f changes the cost by δ ρ·(g − f) to first order, with the
+adjoint ρ of eq. 8. The mode is inserted with length zero at the time where this is most negative; optimal timing then gives it a
+length.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Insertion:
-    """The best place of a mode."""
+    """The best time to insert a mode."""
 
     mode: int
-    """Number of the mode that it divides."""
+    """Index of the mode that it divides."""
     time: float
-    """When it is inserted [s]."""
+    """Time at which it is inserted [s]."""
     rate: float
-    """Change of the cost for each second of the mode, to first order."""
+    """Change of the cost per second of the inserted mode, to first order."""
 
     @property
     def helps(self) -> bool:
@@ -35,7 +36,7 @@ class Insertion:
 
 
 def best_insertion(flow: Flow, times: Array, field: Field) -> Insertion:
-    """Where a short stretch of `field` would lower the cost of a `flow` with switching `times` [s] most."""
+    """Where a short interval of `field` would lower the cost of a `flow` with switching `times` [s] most."""
     x = flow.run(times)
     rho = first_sweep(*flow.first(times, x))[:, : x.shape[1]]
     t = np.concatenate([[0.0], np.cumsum(flow.lengths(times))])
@@ -46,7 +47,7 @@ def best_insertion(flow: Flow, times: Array, field: Field) -> Insertion:
 
 
 def inserted(flow: Flow, times: Array, field: Field, place: Insertion) -> tuple[Flow, Array]:
-    """The `flow` with the mode `field` inserted at `place` with no length, and its switching times; `times` are the old [s]."""
+    """The `flow` with the mode `field` inserted at `place` with length zero, and the new switching times; `times` are the old [s]."""
     i = place.mode
     fields = (*flow.fields[: i + 1], field, *flow.fields[i:])
     return replace(flow, fields=fields), np.concatenate([times[:i], [place.time, place.time], times[i:]])

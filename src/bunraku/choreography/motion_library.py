@@ -1,6 +1,6 @@
-"""The motions that ship with bunraku, by the figure that knows them; tools/motions.py makes them.
+"""The motions that come with bunraku, by figure; tools/motions.py makes them.
 
-A file holds, for each piece, samples of all variables from rest to rest, 25 each second, and its words in JSON.
+A file holds, for each piece, samples of all variables from rest to rest at 25 Hz, and its other fields in JSON.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bunraku.writing import writing
 
 Array = NDArray[np.float64]
 MOTION_FOLDER = Path(__file__).parent / "motions"
-SAMPLE_RATE = 25.0  # samples each second of a piece of the library
+SAMPLE_RATE = 25.0  # samples per second of a piece of the library
 
 
 def save_pieces(path: str | os.PathLike[str], pieces: Mapping[str, MotionPiece]) -> None:
@@ -50,7 +50,7 @@ def _file(name: str) -> tuple[Array, dict[str, Any], dict[str, Array]] | None:
 
 
 def repertoire_of(figure: Figure) -> Repertoire:
-    """The motions of the library for this `figure`; none for a figure without any, which hangs at rest from its start.
+    """The motions of the library for this `figure`; an empty repertoire if it has none.
 
     Raises BunrakuError if the figure is not a marionette.
     """

@@ -1,4 +1,4 @@
-"""Motions that a show adds to the library's: recorded takes, and people's motions in BVH files."""
+"""The `motions:` of a show file, which extend the library: recorded motions, and motions of people in BVH files."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from bunraku.motion import Motion
 def between(node: Node, low: float, high: float, what: str, quantity: Quantity = Quantity.NUMBER) -> float:
     """The number at `node`, in SI units.
 
-    low, high: the smallest and the largest that are allowed.
+    low, high: the allowed range.
     what: words that follow the number in a message.
-    quantity: which units are accepted.
+    quantity: the physical quantity, which determines the accepted units.
 
     Raises FileError for any other number.
     """
     value = node.number(quantity)
     if not low <= value <= high:
-        raise node.error(f"{value:g} {what}", advice=f"between {low:g} and {high:g}")
+        raise node.error(f"{value:g} {what}", advice=f"give a value between {low:g} and {high:g}")
     return value
 
 
@@ -37,9 +37,9 @@ def with_motions(node: Node | None, folder: Path, roles: tuple[Role, ...]) -> tu
     """The `roles`, each with the motions that the show adds to its repertoire.
 
     node: the value of `motions:`; None if the file has none.
-    folder: where the files lie that it names.
+    folder: relative file names start here.
 
-    Raises FileError at the place of the first mistake.
+    Raises FileError, which points at the first mistake.
     """
     if node is None:
         return roles
@@ -56,7 +56,7 @@ def with_motions(node: Node | None, folder: Path, roles: tuple[Role, ...]) -> tu
 
 
 def _pieces(name: str, node: Node, folder: Path, roles: tuple[Role, ...]) -> Iterator[MotionPiece]:
-    """A motion of the show's own: of one figure, or a person's for every figure that plays."""
+    """A motion of the show: of one figure, or a person's motion adapted to every figure that plays."""
     persons = ("from", "to", "exaggerate", "simplify")
     words = (
         node.words(("file", "parts", "loop", "travels", *persons), "a motion") if isinstance(node.value, dict) else {"file": node}

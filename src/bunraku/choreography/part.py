@@ -1,7 +1,7 @@
-"""Part: what one puppet has rehearsed for a whole show, and how it is played.
+"""Part: what one puppet has rehearsed for a whole show, and its simulation with feedback.
 
-Feedback holds the puppet to its part; strings may go slack. To test the feedback, the puppet may be pushed and may weigh more than
-in the rehearsal; `recovery` measures how far it is then off its part.
+Feedback keeps the puppet near its part; strings may go slack. To test the feedback, `recovery` pushes the puppet, makes it heavier
+than in the rehearsal, and measures its deviation from the part.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ class RehearsedPart:
 
 @dataclass(frozen=True)
 class Blow:
-    """A sudden push between two steps."""
+    """A push: a sudden change of momentum between two steps."""
 
     step: int
-    """Number of the step before which it happens."""
+    """Index of the step before which it happens."""
     momentum: Array
     """What it adds to the momenta of the dynamic variables [N·s or N·m·s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlayedPart:
-    """A part as it was played."""
+    """The simulation of a part."""
 
     figure: Figure
     x: Array
@@ -77,21 +77,21 @@ class PlayedPart:
 
 
 class OffScript(BunrakuError):
-    """A puppet (`figure`) could not be held to its part in a `step` of `dt` [s]."""
+    """A puppet (`figure`) cannot follow its part in a `step` of `dt` [s]."""
 
     def __init__(self, figure: Figure, step: int, dt: float) -> None:
         super().__init__(
-            f"{figure.name} cannot be held to its part {step * dt:.2f} s into the show\n"
+            f"{figure.name} cannot follow its part {step * dt:.2f} s into the show\n"
             "  advice: make the motion there smaller or slower"
         )
         self.step = step
 
 
 def play(part: RehearsedPart, *, figure: Figure | None = None, blows: Sequence[Blow] = (), feedback: bool = True) -> PlayedPart:
-    """A `part` played in simulation.
+    """Simulates a `part`.
 
-    figure: who plays it; None for the figure that rehearsed it. It may differ a little, in mass for one.
-    blows: pushes on the way.
+    figure: the figure that plays it, by default the one that rehearsed it. It may differ a little, for instance in mass.
+    blows: pushes during the show.
     feedback: whether the gains correct the hands.
 
     Raises OffScript if the simulation cannot follow.
@@ -111,7 +111,7 @@ def play(part: RehearsedPart, *, figure: Figure | None = None, blows: Sequence[B
         X = part.x[a : b + 1].copy()
         K = part.gains[a:b] if feedback else part.gains[:0]
         u_now = U[a:b].copy()
-        if feedback:  # the kernel takes the first state as it is, so its error is corrected here
+        if feedback:  # the kernel does not correct the first state, so it is done here
             u_now[0, : part.u.shape[1]] -= part.gains[a] @ (now - X[0])
         X[0] = now
         done = project(
@@ -130,32 +130,32 @@ def _times(factor: float, inertia: tuple[float, ...]) -> tuple[float, float, flo
 
 
 def heavier(figure: Figure, factor: float) -> Figure:
-    """The `figure` with all masses multiplied by `factor`: it stands for an error of the model."""
+    """The `figure` with all masses multiplied by `factor`, to simulate a model error."""
     bodies = tuple(replace(b, mass=factor * b.mass, inertia=_times(factor, b.inertia)) for b in figure.bodies)
     return replace(figure, bodies=bodies)
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """How far a puppet that is disturbed is off its part."""
+    """How far a disturbed puppet deviates from its part."""
 
     held: float
-    """Root mean square over all samples and dynamic variables, with feedback [rad or m]."""
+    """Root-mean-square deviation over all samples and dynamic variables, with feedback [rad or m]."""
     open: float
-    """The same without feedback; infinite where it cannot be played."""
+    """The same without feedback; infinite if the simulation fails."""
     least_tension: float
-    """Of all strings, with feedback [N]."""
+    """Smallest tension of any string, with feedback [N]."""
 
 
 def recovery(part: RehearsedPart, *, seed: int = 0, blow: float = 0.15, every: float = 5.0, factor: float = 1.03) -> Recovery:
-    """A `part` played by a figure that is too heavy and is pushed again and again, in random horizontal directions.
+    """Simulates a `part` with a figure that is too heavy and is pushed repeatedly, in random horizontal directions.
 
-    seed: of the directions.
+    seed: seed of the random directions.
     blow: standard deviation of each push, as a change of the whole puppet's velocity along x and y [m/s].
     every: time between two pushes [s].
-    factor: on all masses.
+    factor: factor on all masses.
 
-    Raises OffScript if it cannot be played even with feedback.
+    Raises OffScript if the puppet cannot follow even with feedback.
     """
     rng = np.random.default_rng(seed)
     figure, n = part.figure, part.figure.n_dynamic
@@ -163,7 +163,7 @@ def recovery(part: RehearsedPart, *, seed: int = 0, blow: float = 0.15, every: f
     blows = []
     for step in range(round(every / part.dt), len(part.u), round(every / part.dt)):
         momentum = np.zeros(n)
-        momentum[:2] = blow * mass * rng.normal(size=2)  # the whole puppet, across the stage
+        momentum[:2] = blow * mass * rng.normal(size=2)  # on the whole puppet, horizontally
         blows.append(Blow(step, momentum))
     wrong = heavier(figure, factor)
     held = play(part, figure=wrong, blows=blows)

@@ -1,4 +1,4 @@
-"""A person's motion as a motion that a puppet can play: imitated, simplified, exaggerated, on the spot, from rest to rest."""
+"""Adapts a person's motion to a puppet: imitated, low-pass filtered, scaled, in place, from rest to rest."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from bunraku.spatial.rest_to_rest import eased
 
 
 def played_by(puppet: Puppet, motion: Motion, *, exaggerate: float = 0.6, simplify: float = 1.5, ease: float = 0.8) -> Motion:
-    """A person's `motion` for a `puppet`. In its first sample the person should stand about as the puppet hangs.
+    """A person's `motion` for a `puppet`. In its first sample the person should stand roughly as the puppet hangs.
 
     exaggerate: factor on the deviation from the first sample.
     simplify: frequencies above this are filtered out [Hz].
-    ease: how long it takes from the puppet's rest into the motion, and back [s].
+    ease: duration of the transition from the puppet's rest into the motion, and back [s].
 
-    The puppet stays on the spot: where it goes is up to the script. Raises BunrakuError if the person cannot be imitated.
+    The puppet stays in place; the script decides where it goes. Raises BunrakuError if the person cannot be imitated.
     """
     wanted = imitate(
         motion, puppet.figure, exaggerate=exaggerate, simplify=simplify, dt=1.0 / SAMPLE_RATE, start=puppet.rest, lead=ease,

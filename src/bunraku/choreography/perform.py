@@ -1,8 +1,8 @@
-"""perform: a script becomes a motion of all its puppets.
+"""perform: turns a script into a motion of all its puppets.
 
-The script is scored, checked for strings that would cross, and timed where cues may give. Every puppet rehearses stretch by
-stretch, from rest to rest. Then the show is played: every puppet is simulated with strings that may go slack, and feedback holds it
-to what it rehearsed.
+The script is scored (its cues get times), checked for strings that would cross, and its flexible cues are timed. Every puppet
+rehearses stretch by stretch: a stretch is an interval of motion from rest to rest. Then the show is played: every puppet is
+simulated with strings that may go slack, and feedback keeps it near what it rehearsed.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PerformOptions:
-    """What tunes a performance."""
+    """Numbers that tune a performance."""
 
     string_distance: float = 0.04
-    """Strings of different puppets must keep this distance [m]."""
+    """Smallest allowed distance between strings of different puppets [m]."""
     final_rest: float = 0.6
     """How long the puppets hang still at the end [s]."""
     score: ScoreOptions = ScoreOptions()
@@ -67,17 +67,18 @@ def perform(
 ) -> Performance:  # fmt: skip
     """Performs a script.
 
-    script: who plays what, when (`load_script`).
-    folder: where rehearsals are kept; the user's cache where it is None. Change a cue, and only what depends on it is rehearsed.
-    again: whether everything is rehearsed again, also what is on disk.
-    threads: how many stretches are rehearsed side by side; as many as there are processors, at most 4, where it is None.
-    seed: of the pushes that test the feedback (`Performance.recoveries`); 0 where it is None. Nothing else is random.
-    progress: hears of the stages "score", "timing", "rehearsal" and "play".
+    script: who plays what, and when (`load_script`).
+    folder: where rehearsals are cached; the user's cache folder if None. After a change, only what depends on it is rehearsed
+    again.
+    again: whether everything is rehearsed again, ignoring the cache.
+    threads: number of stretches rehearsed in parallel; by default the number of processors, at most 4.
+    seed: seed of the pushes that test the feedback (`Performance.recoveries`); by default 0. Nothing else is random.
+    progress: called with the stages "score", "timing", "rehearsal" and "play".
     options: distances, speeds, and how puppets rehearse.
 
-    Returns the performance. Its outcome is not ok where the rehearsal of a stretch did not converge. After Ctrl-C its outcome is
-    of kind "stopped", what was rehearsed is on disk, and the motion is truncated where the first stretch is not rehearsed (None
-    where nothing is). Raises FileError, which names the cue, where the script cannot be played.
+    Returns the performance. Its outcome is not ok if the rehearsal of a stretch did not converge. After Ctrl-C its outcome is of
+    kind "stopped", finished rehearsals are in the cache, and the motion is truncated at the first stretch that was not rehearsed
+    (None if none was). Raises FileError, which names the cue, if the script cannot be played.
     """
     require_kind("script", script, Script, expected="a Script", advice="bunraku.choreography.load_script(…) gives one")
     require_common(seed, progress)
@@ -89,7 +90,7 @@ def perform(
         outcome = show.rehearse_it()
         show.play_it()
     except KeyboardInterrupt:
-        outcome = STOPPED.because("what was rehearsed is kept on disk")
+        outcome = STOPPED.because("finished rehearsals are cached on disk")
     return Performance(
         script, outcome, show.motion, show.scene, show.seconds, seed or 0, reference=show.asked, score=show.score,
         shifts=show.shifts, parts=show.parts, near=show.near, errors=show.errors, rehearsed_anew=show.anew,
@@ -100,7 +101,7 @@ def stretches_of(made: Score, role: str, samples: int, *, dt: float) -> Iterator
     """The stretches of the puppet that plays `role`; cues that overlap belong to one stretch.
 
     made: a score without shifts.
-    samples: how many samples the show has.
+    samples: number of samples of the show.
     dt: time between two samples [s].
     """
     spans = []
@@ -122,7 +123,7 @@ class _Stopped(Exception):
 
 @dataclass
 class _Show:
-    """A performance in the making: each stage adds what the next one needs."""
+    """A performance in progress: each stage adds what the next one needs."""
 
     script: Script
     folder: Path | None
@@ -148,7 +149,7 @@ class _Show:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Takes the time of a stage and announces its begin and its end."""
+        """Measures the time of a stage and reports its beginning and end."""
         begun = worked()
         self.tell(Progress(name, 0.0))
         try:
@@ -181,7 +182,7 @@ class _Show:
             self._require_apart(none)
 
     def rehearse_it(self) -> Outcome:
-        """After Ctrl-C the show is truncated where the first stretch is not rehearsed."""
+        """Rehearses all stretches. After Ctrl-C the show is truncated at the first stretch that was not rehearsed."""
         stretches = [s for role in self.script.roles for s in stretches_of(self.made, role.name, len(self.t), dt=self.dt)]
         with self.stage("rehearsal"):
             self.found, stopped = self._rehearsed(stretches)
@@ -192,7 +193,7 @@ class _Show:
                 raise KeyboardInterrupt
             self.t = self.t[:samples]
             self.wanted = {name: q[:samples] for name, q in self.wanted.items()}
-            return STOPPED.because(f"{len(self.found)} of {len(stretches)} stretches are rehearsed and kept on disk")
+            return STOPPED.because(f"{len(self.found)} of {len(stretches)} stretches are rehearsed and cached on disk")
         if lost:
             stretch, found = min(lost, key=lambda one: one[0].first)
             cue = self._active(stretch.role, stretch.first * self.dt).cue
@@ -223,7 +224,7 @@ class _Show:
     # -- rehearsal -----------------------------------------------------------------------------------------------
 
     def _rehearsed(self, stretches: list[Stretch]) -> tuple[dict[Stretch, Rehearsed], bool]:
-        """Those stretches that were rehearsed, and whether Ctrl-C ended it."""
+        """The stretches that were rehearsed, and whether Ctrl-C was pressed."""
         hung = {role.name: Hung(role.repertoire.puppet, self.options.rehearsal) for role in self.script.roles}
         anew: list[Rehearsed] = []
         ready: list[Stretch] = []
@@ -254,7 +255,7 @@ class _Show:
         return {stretch: future.result() for stretch, future in done.items()}, stopped
 
     def _part(self, role: str) -> RehearsedPart:
-        """All of a puppet's show: rehearsed stretches, and rest between them."""
+        """A puppet's part in the whole show: rehearsed stretches, and rest between them."""
         own, wanted, end = self.script.role(role), self.wanted[role], len(self.t) - 1
         figure, hung = own.figure, Hung(own.repertoire.puppet, self.options.rehearsal)
         n, nq = figure.n_dynamic, figure.n_q
@@ -287,13 +288,13 @@ class _Show:
         return self._active(role, t).cue.where.error(message, advice=advice or "make the motion smaller or slower")
 
     def _active(self, role: str, t: float) -> Timed:
-        """The cue of a puppet that has begun last before t."""
+        """The cue of a puppet that began last before t."""
         own = self.made.of(role)
         begun = [timed for timed in own if timed.begin[0] * self.script.count <= t + 1e-6]
         return begun[-1] if begun else own[0]
 
     def _require_apart(self, shifts: Array) -> None:
-        """In the reference no string comes near another puppet's."""
+        """Raises FileError if strings of two puppets come too near each other in the reference."""
         made, sparse = self.made, self.t[::5]
         near = nearest({r.name: (r.figure, reference(made, r.name, sparse, shifts).value) for r in self.script.roles})
         if near is None or near.distance > self.options.string_distance:
@@ -303,12 +304,12 @@ class _Show:
         raise latest.cue.where.error(
             f"strings cross at count {when / self.script.count:.1f}: {near.roles[0]}'s {near.strings[0]} and {near.roles[1]}'s "
             f"{near.strings[1]} come within {100 * near.distance:.0f} cm",
-            advice="keep the puppets further apart, or let one wait until the other has passed",
+            advice="keep the puppets farther apart, or let one wait until the other has passed",
         )
 
 
 def _waited_for(futures: Iterable[Future[Rehearsed]], pool: ThreadPoolExecutor, stop: threading.Event) -> bool:
-    """Waits for all; True after Ctrl-C. That, and any error, also ends the others."""
+    """Waits for all; returns True after Ctrl-C. Ctrl-C, and any error, also stops the others."""
     try:
         for future in futures:
             future.result()

@@ -1,10 +1,10 @@
-"""Played: a puppet under the hands that a score prescribes, as a chain of steps that depends on the shifts.
+"""Played: the simulation of a puppet whose hands follow a score, as a chain of steps that depends on the shifts of cues.
 
-The shifts determine the hands, so the state is (q, p) of the dynamic variables alone; a step depends on the shifts
-through the kinematic variables at its start and its end. The cost is half the sum of
+The shifts determine the hands, so the state is (q, p) of the dynamic variables alone. A step depends on the shifts through the
+kinematic variables at its start and its end. The cost is half the sum of
 
-    (q − reference)²           by how much the puppet misses what it was asked to do: it swings where hands are hasty,
-    loyal · (shift / give)²    a small cost that keeps cues where they were written.
+    (q − reference)²           how far the puppet deviates from the reference: it swings if hands are hasty,
+    loyal · (shift / give)²    a small cost that keeps cues near where they were written; give is the largest allowed shift.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """One puppet of a score; a `Switched` whose switching times are shifts [counts]."""
+    """One puppet of a score; a `Switched` system whose switching times are shifts [counts]."""
 
     score: Score
     role: str
     dt: float = 0.01
     """Length of a step [s]."""
     window: tuple[float, float] | None = None
-    """Begin and end of what is played [s]; None for the whole show. The puppet must rest at its begin."""
+    """Beginning and end of the simulated time [s]; None for the whole show. The puppet must be at rest at its beginning."""
     chosen: tuple[int, ...] | None = None
-    """Numbers of the shifts that may change, which must have no effect outside the window; None for all."""
+    """Indices of the shifts that may change. They must have no effect outside the window. None for all."""
     loyal: float = 1e-2
-    """Weight of (shift / give)² [s], beside 1 of a radian² over a second."""
+    """Weight of (shift / give)² [s]; for comparison, a deviation of 1 rad for 1 s has weight 1."""
     _last: dict[bytes, tuple[Jet, Steps]] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -66,7 +66,7 @@ class Played:
         return Jet(found.value, found.first[..., self._own], found.second[..., self._own[:, None], self._own])
 
     def _played(self, shifts: Array) -> tuple[Jet, Steps]:
-        """The last one is remembered: cost and derivatives are asked for one after the other."""
+        """Cached for the last shifts: cost and derivatives are requested one after the other."""
         key = shifts.tobytes()
         if key not in self._last:
             self._last.clear()
@@ -86,7 +86,7 @@ class Played:
         return wanted, steps
 
     def run(self, times: Array, /) -> Array:
-        """The states (q, p) of the dynamic variables, with the shifts `times` [counts]; BunrakuError where strings hold it back."""
+        """The states (q, p) of the dynamic variables, with the shifts `times` [counts]; BunrakuError if strings are too short."""
         wanted, steps = self._played(times)
         n = self.figure.n_dynamic
         x = np.zeros((len(self.t), 2 * n))
@@ -101,7 +101,7 @@ class Played:
         return np.asarray(self.loyal / self.score.give[self._own] ** 2)
 
     def cost(self, times: Array, x: Array, /) -> float:
-        """The cost of the states `x` that `run` gave for the shifts `times` [counts]."""
+        """The cost of the states `x` that `run` returned for the shifts `times` [counts]."""
         wanted, _ = self._played(times)
         return float(0.5 * self.dt * np.sum(self._off(wanted, x) ** 2) + 0.5 * self._loyalty() @ times**2)
 
@@ -130,7 +130,7 @@ class Played:
         weights = np.zeros((len(adjoint), 2 * n + steps.impulse.shape[1]))
         weights[:, self._rows()] = adjoint
         D, H = self._expanded(wanted, steps, weights)
-        # (q0, p0, k1) along Y: the hands depend on τ alone.
+        # The step's inputs (q0, p0, k1) along the tangent Y: the hands depend on τ alone.
         along = np.concatenate([tangent[:-1, :n], wanted.first[:-1, n:], tangent[:-1, n : 2 * n], wanted.first[1:, n:]], 1)
         out = np.einsum("tia,tib->ab", along, H @ along)
         pull = np.einsum("ti,tij->tj", weights, D)
@@ -145,7 +145,7 @@ class Played:
         return np.concatenate([np.arange(n), np.arange(n + nc, 2 * n + nc)])
 
     def _expanded(self, wanted: Jet, steps: Steps, weights: Array) -> tuple[Array, Array]:
-        """Derivatives of all steps, the second contracted with a row of weights a step."""
+        """Derivatives of all steps; the second ones are contracted with one row of weights per step."""
         figure, tree = self.figure, self.figure.compiled.tree
         n, nq, nc, N = figure.n_dynamic, figure.n_q, len(tree.links), len(steps.q)
         D = np.empty((N, 2 * n + nc, 2 * nq))

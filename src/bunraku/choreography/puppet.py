@@ -1,8 +1,8 @@
-"""Puppet: how a marionette hangs and what each of its strings moves, so that motions can be placed, mixed and turned.
+"""Puppet: how a marionette hangs and what each of its strings moves, so that motions can be placed, combined and turned.
 
 A puppet's strings belong to its *parts*. Strings that hook to the root body carry the torso; every other string moves the limb
-that it hooks to. Motions that use different parts can run at the same time. Two kinematic variables move every spindle along x
-and y, so that the whole puppet can be carried across the stage and turned about the vertical.
+that it hooks to. Motions of different parts can run at the same time. Two kinematic variables move every spindle along x and y, so
+the whole puppet can be moved across the stage and turned about the vertical.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bunraku.kinematics import pose
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-TORSO = "torso"  # name of the part that hangs on the strings of the root body
+TORSO = "torso"  # name of the part that hangs from the strings of the root body
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +31,13 @@ class Puppet:
 
     figure: Figure
     rest: Array
-    """The configuration in which it hangs at rest, (n_q,)."""
+    """The configuration at rest, (n_q,)."""
 
     __repr__ = brief
 
     @classmethod
     def hanging(cls, figure: Figure) -> Puppet:
-        """The `figure` at rest, its strings as long as at its start."""
+        """The `figure` at rest, with the string lengths of its start."""
         return cls(figure, settle(figure))
 
     def __post_init__(self) -> None:
@@ -50,7 +50,7 @@ class Puppet:
 
     @cached_property
     def root(self) -> tuple[int, ...]:
-        """The variables that place the root body: translations x, y, z and the turn about the vertical."""
+        """The variables that move the root body: translations x, y, z and the turn about the vertical."""
         figure, found = self.figure, []
         for frame in figure.frames:
             if frame.variable is None or frame.variable.name not in figure.names[: figure.n_dynamic]:
@@ -76,7 +76,7 @@ class Puppet:
 
     @cached_property
     def parts(self) -> dict[str, Index]:
-        """The variables of every part, dynamic and kinematic: no variable belongs to two."""
+        """The variables of every part, dynamic and kinematic; none belongs to two parts."""
         figure, body = self.figure, self.figure.strings[0].hook.frame
         chains = {frame.name: self._chain(frame.name) for frame in figure.frames}
         trunk, parts = set(chains[body]), {TORSO: set(chains[body])}
@@ -86,19 +86,19 @@ class Puppet:
             own = parts.setdefault(name, set())
             own |= set(self.spindles[k].tolist())
             own |= {figure.index(v) for v in figure.names if v == f"{string.name}_length"}
-            if limb:  # and whatever hangs on the limb
+            if limb:  # and everything that hangs from the limb
                 own |= {q for chain in chains.values() if limb[0] in chain for q in chain if q not in trunk}
         return {name: np.array(sorted(own)) for name, own in parts.items()}
 
     @cached_property
     def legs(self) -> tuple[str, ...]:
-        """Length variables of the strings of those limbs that reach lowest at rest: the puppet stands on these."""
+        """Length variables of the strings of the lowest limbs at rest: the puppet stands on these."""
         figure, P, low = self.figure, pose(self.figure, self.rest), dict[str, float]()
         for name, own in self.parts.items():
             limb = set(own[own < figure.n_dynamic].tolist())
             if name != TORSO:
                 low[name] = min(float(P.X(f.name)[2, 3]) for f in figure.frames if limb.intersection(self._chain(f.name)))
-        ground = min(low.values(), default=0.0) + 0.05  # [m] by which feet may differ in height
+        ground = min(low.values(), default=0.0) + 0.05  # [m] allowed difference in height of the feet
         return tuple(s.variable for s in figure.strings if s.variable and s.ratio > 0.0 and low.get(s.name, ground) < ground)
 
     def _chain(self, frame: str) -> list[int]:
@@ -116,7 +116,7 @@ class Puppet:
         return np.unique(np.concatenate([self.parts[part] for part in parts]))
 
     def placed(self, q: Array, x: Array, y: Array, turn: Array) -> Array:
-        """Configurations `q` (T, n_q) at the middle of the stage, carried to (`x`, `y`) [m], turned by `turn` [rad], (T,) each."""
+        """Configurations `q` (T, n_q) at the middle of the stage, moved to (`x`, `y`) [m], turned by `turn` [rad], (T,) each."""
         out = np.array(q)
         c, s = np.cos(turn), np.sin(turn)
         for i, j in (self.root[:2], *self.spindles.tolist()):

@@ -1,8 +1,8 @@
-"""Rehearse: from what a puppet is asked to do to what it can do, and the hands that make it do that.
+"""Rehearse: finds the motion of a puppet that is nearest to its reference, and the hands that produce it.
 
-The reference adds up motions that were made alone: played as it is, the puppet would swing. Optimal control finds the hands that
-keep the puppet closest to the reference. It treats strings as wires, which never go slack, so that the problem is smooth. Limits
-require that the wires only pull; such a motion is one that strings make as well.
+The reference adds up motions that were made separately: hands that simply follow it would make the puppet swing. Optimal control
+finds the hands that keep the puppet closest to the reference. It treats strings as wires, which never go slack, so that the
+problem is smooth. Limits require that the wires only pull; the resulting motion is then possible with strings as well.
 """
 
 from __future__ import annotations
@@ -40,51 +40,51 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RehearsalOptions:
-    """Weights, limits and accuracy of a rehearsal. Weights are relative to 1 of the angle of a joint, squared [1/rad²]."""
+    """Weights, limits and accuracy of a rehearsal. Weights are relative to that of a squared joint angle, 1/rad²."""
 
     dt: float = 0.02
     """Time step [s]."""
     root_weight: float = 10.0
-    """Of the place and the turn of the torso."""
+    """Weight of position and turn of the torso."""
     hand_weight: float = 1.0
-    """Of where the hands are. A small one lets them do what they must; a large one keeps strings away from a partner's."""
+    """Weight of the positions of the hands. A small one leaves them free; a large one keeps strings away from a partner's."""
     momentum_weight: float = 1e-4
-    """Of the rate of every dynamic variable."""
+    """Weight of the rate of every dynamic variable."""
     speed_weight: float = 1e-3
-    """Of the speed of the hands."""
+    """Weight of the speed of the hands."""
     acceleration_weight: float = 2e-4
-    """Of the acceleration of the hands."""
+    """Weight of the acceleration of the hands."""
     feedback_acceleration_weight: float = 1e-3
-    """Of the acceleration of the hands where the gains of the feedback are found."""
+    """Weight of the acceleration of the hands in the computation of the feedback gains."""
     tension_weight: float = 0.02
-    """Of the tension of a string that carries `light_tension` or less at rest, where it differs from that by `light_tension`."""
+    """Weight of a deviation by `light_tension` from the tension at rest, for strings that carry at most `light_tension` at rest."""
     light_tension: float = 2.0
-    """Strings that carry more than this at rest [N] have less weight: theirs falls with the power 2.5 of what they carry."""
+    """Strings that carry more than this at rest [N] have a smaller weight, proportional to (tension at rest)^−2.5."""
     least_tension_weight: float = 3e-5
-    """Smallest weight of a tension [1/N²]: it makes braking with the strings of the torso cost something."""
+    """Smallest weight of a tension [1/N²], so that braking with the strings of the torso has a cost."""
     end_tension_factor: float = 50.0
-    """How many times as much tensions count at both ends of a stretch: a tension that jumps there is a hand that jerks."""
+    """Factor on the weight of tensions at both ends of a stretch, where a jump of the tension would jerk a hand."""
     end_tension_fade: float = 0.08
-    """Over how long that factor fades by 1/e [s]."""
+    """Time constant with which that factor decays [s]."""
     least_tension: float = 0.6
-    """Soft limit of every tension [N], so that strings do not go slack."""
+    """Soft lower limit of every tension [N], so that strings do not go slack."""
     arrival: float = 1500.0
-    """For how many seconds the end of a stretch counts: the puppet must come to rest."""
+    """Extra weight of the last sample [s], so that the puppet comes to rest."""
     arrival_time: float = 0.4
-    """Over how long the error that is left at the end is removed afterwards [s]."""
+    """Time over which the remaining error at the end is removed afterwards [s]."""
     tolerance: float = 1e-4
-    """The search ends when it expects to lower the cost by less than this share."""
+    """The search ends when the expected relative decrease of the cost is below this."""
     iterations: int = 60
-    """At most so many."""
+    """Maximum number of iterations."""
     near_enough: float = 0.1
-    """Where the last iteration expected to lower the cost by less than this share, a search that did not converge is accepted."""
+    """A search that did not converge is accepted if its last iteration expected a relative decrease below this."""
     growth: tuple[float, ...] = (0.15, 0.3, 0.5, 0.75, 1.0)
-    """Shares of the wanted motion that are solved one after the other where it is too large to be found at once."""
+    """Shares of the wanted motion that are solved one after the other if the whole motion is too large for one search."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rehearsed:
-    """What was found for a stretch."""
+    """The result for one stretch."""
 
     x: Array
     """States, (N + 1, n_x)."""
@@ -103,13 +103,13 @@ class Rehearsed:
 
 @dataclass(frozen=True, eq=False)
 class EasedTension:
-    """A term of the cost: tensions should be as they are at rest, above all at the ends of a stretch."""
+    """A term of the cost: tensions stay near those at rest, above all at the ends of a stretch."""
 
     tension: Tension
     factor: float
-    """How many times as much they count at the ends."""
+    """Factor on their weight at the ends."""
     fade: float
-    """Over how long that fades by 1/e [s]."""
+    """Time constant with which that factor decays [s]."""
 
     def add(self, draft: Draft) -> None:
         """Adds this term to the cost in `draft`."""
@@ -121,7 +121,7 @@ class EasedTension:
 
 @dataclass(frozen=True, eq=False)
 class Hung:
-    """A puppet in rehearsal: its strings are wires."""
+    """A puppet in rehearsal, with wires instead of strings."""
 
     puppet: Puppet
     options: RehearsalOptions = RehearsalOptions()
@@ -135,7 +135,7 @@ class Hung:
 
     @cached_property
     def _still(self) -> tuple[Array, Array]:
-        """Tensions and momenta at rest. In a step weight acts on the momentum before strings do, so it is not zero at rest."""
+        """Tensions and momenta at rest. In a step, weight acts on the momentum before strings do, so they are not zero."""
         figure, rest, dt = self.puppet.figure, self.puppet.rest, self.options.dt
         steps = Simulation(figure, rest, dt=dt).run(np.repeat(rest[None, figure.n_dynamic :], 3, 0))
         return steps.impulse[-1, : len(figure.strings)] / dt, steps.momentum[-1]
@@ -151,11 +151,11 @@ class Hung:
         return self.options.dt * np.concatenate([self._still[0], np.zeros(len(self.puppet.figure.wires))])
 
     def gains(self, x: Array, u: Array, impulse: Array) -> Array:
-        """K of u = ū − K (x − x̄) along a whole part (N, kinematic, n_x): the feedback that brings the puppet back after a push.
+        """Gains K of u = ū − K (x − x̄) along a whole part (N, kinematic, n_x), which bring the puppet back after a push.
 
         x: states x̄, (N + 1, n_x).
         u: hands ū, (N, kinematic).
-        impulse: of strings and wires [N·s], (N, …).
+        impulse: impulses of strings and wires [N·s], (N, …).
         """
         own, N = self.options, len(u)
         s = System.of(self.wired, dt=own.dt, inputs=self.wired.kinematic)
@@ -170,7 +170,7 @@ class Hung:
         return work.gains.copy()
 
     def _rates(self) -> dict[str, float]:
-        """Weights of momenta for which equal rates cost the same: a hand that swings counts as much as a torso."""
+        """Weights of momenta such that equal rates cost the same: a swinging hand counts as much as a torso."""
         figure, rest = self.wired, self.puppet.rest
         unit = np.eye(figure.n_q)[: figure.n_dynamic]
         inertia = [momentum(figure, rest, v)[k] for k, v in enumerate(unit)]
@@ -185,7 +185,7 @@ class Hung:
         """The terms of the cost of a stretch whose reference is `wanted` (N + 1, n_q)."""
         (tension, still), own = self._still, self.options
         light = own.light_tension
-        pulls = {  # strings that carry more count less
+        pulls = {  # strings that carry more have smaller weights
             s.name: max(own.tension_weight / light**2 * (light / max(t, light)) ** 2.5, own.least_tension_weight)
             for s, t in zip(self.puppet.figure.strings, tension, strict=True)
         }
@@ -199,7 +199,7 @@ class Hung:
         ]
 
     def _limits(self, wanted: Array) -> Limits:
-        """Strings pull, and no foot is let down further than where it stands, or where it should be: there are boards."""
+        """Strings pull, and no foot is lowered below where it stands, or below its reference: the stage has a floor."""
         tensions = {string.name: (self.options.least_tension, None) for string in self.puppet.figure.strings}
         lowest = np.maximum(self.puppet.rest, wanted.max(0))
         lengths = {name: (None, float(lowest[self.wired.index(name)])) for name in self.puppet.legs}
@@ -208,12 +208,12 @@ class Hung:
     def optimum(self, wanted: Array, *, guess: Optimum | None = None, progress: Listener | None = None) -> Optimum:
         """The motion closest to a reference, by optimal control.
 
-        wanted: the reference, (N + 1, n_q), a sample each time step.
-        guess: where the search starts; the hands of the reference where it is None.
-        progress: hears of every iteration.
+        wanted: the reference, (N + 1, n_q), one sample per time step.
+        guess: where the search starts; by default with the hands of the reference.
+        progress: called at every iteration.
 
-        Uses Gauss-Newton steps. Only where these get lost, exact second derivatives are used too: they would save a third of the
-        iterations and make each three times as expensive.
+        Uses Gauss–Newton steps. Exact second derivatives are used only if these fail: they would save a third of the iterations,
+        but make each three times as expensive.
         """
         best = self._searched(wanted, guess or wanted[1:, self.wired.n_dynamic :], "gauss-newton", progress)
         lost = best.outcome.kind in ("stalled", "out of iterations")
@@ -221,7 +221,7 @@ class Hung:
 
     def _searched(self, wanted: Array, guess: Optimum | Array, method: Method, progress: Listener | None) -> Optimum:
         own = self.options
-        fall = np.zeros(self.wired.n_q)  # half a step of free fall has the momenta of rest
+        fall = np.zeros(self.wired.n_q)  # the velocity after half a step of free fall gives the momenta at rest
         fall[self.puppet.root[2]] = 0.5 * own.dt * self.wired.gravity[2]
         best = optimize(
             self.wired, self.cost(wanted), duration=(len(wanted) - 1) * own.dt, dt=own.dt, q=wanted[0], v=fall,
@@ -235,8 +235,8 @@ class Hung:
     def grown(self, wanted: Array, *, progress: Listener | None = None) -> Optimum:
         """As `optimum`, in several searches: first for a small share of the motion `wanted` (N + 1, n_q), then for more.
 
-        Each search starts from the motion before, held by its gains. This is for motions so large that a search from the hands of
-        the reference fails. `progress` hears of every iteration.
+        Each search starts from the result of the one before, stabilised by its gains. This is for motions so large that a search
+        from the hands of the reference fails. `progress` is called at every iteration.
         """
         small = [wanted[0] + size * (wanted - wanted[0]) for size in self.options.growth]
         best = self.optimum(small[0], progress=progress)
@@ -245,10 +245,10 @@ class Hung:
         return best
 
     def surest(self, wanted: Array, *, progress: Listener | None = None) -> Optimum:
-        """`optimum` for the reference `wanted` (N + 1, n_q), or `grown` if that is better; `progress` hears of every iteration."""
+        """`optimum` for the reference `wanted` (N + 1, n_q), or `grown` if that is better; calls `progress` at every iteration."""
         try:
             best = self.optimum(wanted, progress=progress)
-        except BunrakuError:  # with the hands of the reference the puppet cannot be simulated
+        except BunrakuError:  # the simulation fails with the hands of the reference
             return self.grown(wanted, progress=progress)
         if self.accepts(best):
             return best
@@ -256,11 +256,12 @@ class Hung:
         return other if other.cost + other.penalty < best.cost + best.penalty else best
 
     def accepts(self, best: Optimum) -> bool:
-        """Whether a search (`best`) ended at an optimum, or near enough."""
+        """Whether the search `best` ended at an optimum, or near enough."""
         return best.outcome.kind == "converged" or (bool(best.tail) and best.tail[-1] < self.options.near_enough)
 
     def arrived(self, x: Array, end: Array) -> Array:
-        """`x` (T, n) with its last sample moved to `end` (n,); the correction is spread over a moment, so that stretches join.
+        """`x` (T, n) with its last sample moved to `end` (n,), so that stretches join; the correction is spread over
+        `arrival_time`.
 
         A hand that corrected a tenth of a millimetre in one step would pull at the strings of the torso with 20 N.
         """
@@ -272,7 +273,7 @@ class Hung:
         """A hash of all that the rehearsal of `wanted` (N + 1, n_q) depends on. Differences below a nanometre do not count."""
         digest = hashlib.sha256(
             f"rehearsal 13 {self.options}\n{self.puppet.figure!r}".encode()
-        )  # the number changes with the method
+        )  # increase the number when the method changes
         digest.update(np.round(wanted * 1e9).astype(np.int64).tobytes())
         return digest.hexdigest()[:24]
 
@@ -281,14 +282,14 @@ def rehearse(
     hung: Hung, wanted: Array, *, folder: Path | None = None, again: bool = False,
     solved: Callable[[Rehearsed], None] | None = None, progress: Listener | None = None,
 ) -> Rehearsed:  # fmt: skip
-    """What a puppet can do on a stretch from rest to rest.
+    """The best motion of a puppet on a stretch from rest to rest, from the cache or by `Hung.surest`.
 
     hung: the puppet.
-    wanted: the reference, (N + 1, n_q), a sample each time step. Where on the stage it begins does not matter for the cache.
-    folder: where results are kept; the user's cache where it is None.
-    again: whether results on disk are ignored.
-    solved: is called with a result that was not on disk.
-    progress: hears of every iteration. Where it raises, nothing is kept.
+    wanted: the reference, (N + 1, n_q), one sample per time step. The cache ignores where on the stage it begins.
+    folder: where results are cached; the user's cache folder if None.
+    again: whether cached results are ignored.
+    solved: called with a result that was not in the cache.
+    progress: called at every iteration. If it raises, nothing is cached.
 
     Raises BunrakuError if no motion is found.
     """
@@ -319,7 +320,7 @@ def _loaded(file: Path) -> Rehearsed | None:
                 kept["x"], kept["u"], kept["impulse"], int(kept["iterations"]), str(kept["outcome"]), bool(kept["converged"])
             )
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
-        return None  # not there, or broken: it is made again
+        return None  # missing or broken: computed again
 
 
 def _kept(file: Path, found: Rehearsed) -> None:
@@ -328,4 +329,4 @@ def _kept(file: Path, found: Rehearsed) -> None:
         with writing(file) as temporary, Path(temporary).open("wb") as out:
             np.savez(out, **{own.name: getattr(found, own.name) for own in fields(found)})
     except (OSError, FileError):
-        pass  # a full or read-only disk costs time, not the show
+        pass  # on a full or read-only disk nothing is cached

@@ -1,7 +1,7 @@
 """Repertoire: the motions that a puppet knows by name.
 
-A `MotionPiece` begins and ends at the puppet's rest, at the middle of the stage, facing +y. It says which parts of the puppet
-it moves. Its loop may be repeated, so that a wave lasts as long as you like.
+A `MotionPiece` begins and ends at the puppet's rest, at the middle of the stage, facing +y. It names the parts of the puppet that
+it moves. It may contain a loop that can be repeated, so that a wave can last for any time.
 """
 
 from __future__ import annotations
@@ -33,36 +33,36 @@ class MotionPiece:
     parts: tuple[str, ...]
     """Parts of the puppet that it moves."""
     loop: tuple[float, float] | None = None
-    """Begin and end of the round that may be repeated [s]; None if nothing may."""
+    """Beginning and end of the part that may be repeated [s]; None if there is none."""
     travels: bool = False
     """Whether it may take the puppet to another place."""
     text: str = ""
-    """One line for readers."""
+    """One line of description."""
     fastest: float = 0.7
-    """Shortest duration in which it may be played, as a share of its own."""
+    """Shortest allowed duration, as a share of its natural duration."""
     slowest: float = 2.0
-    """Longest duration in which it may be played, as a share of its own."""
+    """Longest allowed duration, as a share of its natural duration."""
     fade: float = 0.4
-    """Over how long rounds of the loop fade into each other, before and after their join [s]."""
+    """Duration of the cross-fade between rounds of the loop, before and after their join [s]."""
 
     @property
     def duration(self) -> float:
-        """How long it lasts with one round of its loop [s]."""
+        """Duration with one round of its loop [s]."""
         return self.motion.duration
 
     @property
     def period(self) -> float:
-        """How long one round of the loop lasts [s]; 0 if there is no loop."""
+        """Duration of one round of the loop [s]; 0 if there is no loop."""
         return self.loop[1] - self.loop[0] if self.loop else 0.0
 
     def loops(self, duration: float) -> int:
-        """How many rounds of the loop come closest to this `duration` [s]."""
+        """The number of rounds of the loop that comes closest to this `duration` [s]."""
         if self.loop is None:
             return 1
         return max(1, 1 + round((duration - self.duration) / self.period))
 
     def natural(self, loops: int) -> float:
-        """How long it lasts with this number of `loops` at its own speed [s]."""
+        """Duration with this number of `loops` at its natural speed [s]."""
         return self.duration + (loops - 1) * self.period
 
     def fits(self, duration: float) -> bool:
@@ -72,12 +72,12 @@ class MotionPiece:
 
     @property
     def shortest(self) -> float:
-        """Shortest duration in which it may be played [s]."""
+        """Shortest allowed duration [s]."""
         return self.fastest * self.duration
 
     @property
     def longest(self) -> float:
-        """Longest duration in which it may be played [s]; infinite where it has a loop."""
+        """Longest allowed duration [s]; infinite if it has a loop."""
         return math.inf if self.loop else self.slowest * self.duration
 
     def unrolled(self, loops: int) -> tuple[Array, Array]:
@@ -86,7 +86,7 @@ class MotionPiece:
         if self.loop is None or loops == 1:
             return t, off
         a, b = np.searchsorted(t, self.loop[0]), np.searchsorted(t, self.loop[1])
-        # Rounds fade into each other where they join, so that neither speed nor acceleration jumps there.
+        # Rounds are cross-faded where they join, so that neither speed nor acceleration jumps there.
         period, fade = b - a, min(round(self.fade / t[1]), a, len(t) - 1 - b, (b - a) // 2)
         k = np.arange(len(t) + (loops - 1) * period)
         out = off[np.minimum(k, len(t) - 1)]
@@ -96,7 +96,7 @@ class MotionPiece:
         return k * t[1], out
 
     def curve(self, loops: int) -> BSpline:
-        """The deviation from rest over 0 … 1 with `loops` rounds, a spline that begins and ends with no speed or acceleration."""
+        """The deviation from rest over 0 … 1 with `loops` rounds: a spline with zero velocity and acceleration at both ends."""
         t, off = self.unrolled(loops)
         still = [(1, np.zeros(off.shape[1])), (2, np.zeros(off.shape[1]))]
         return make_interp_spline(t / t[-1], off, k=5, bc_type=(still, still))
@@ -104,7 +104,7 @@ class MotionPiece:
 
 @dataclass(frozen=True, eq=False)
 class Repertoire:
-    """A puppet's pieces."""
+    """The pieces of a puppet."""
 
     puppet: Puppet
     pieces: Mapping[str, MotionPiece]

@@ -1,7 +1,8 @@
 """Score: when every cue of a script begins and ends, and whether it can be played.
 
-Times are in counts. They depend linearly on the *shifts* of those cues that may come earlier or later (`give`); cues that follow
-such a cue shift with it. All mistakes that can be found without moving a puppet are reported here, each with its line.
+Times are in counts (beats). They depend linearly on the *shifts* of the flexible cues, which may come earlier or later by up to
+their `give`; cues that follow such a cue shift with it. All mistakes that can be found without simulation are reported here, with
+their line.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from bunraku.choreography.switching_times import TimeLimits
 from bunraku.errors import FileError
 
 Array = NDArray[np.float64]
-COUNT_TOLERANCE = 1e-9  # counts that differ by less are equal
+COUNT_TOLERANCE = 1e-9  # times that differ by less are equal [counts]
 
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """How fast a puppet may be carried."""
+    """How fast a puppet may be moved."""
 
     walking_speed: float = 0.7
-    """Highest mean speed over a cue [m/s]."""
+    """Maximum mean speed during a cue [m/s]."""
     turning_speed: float = 1.8
-    """Highest mean turning speed over a cue [rad/s]: faster turns tangle the strings."""
+    """Maximum mean turning speed during a cue [rad/s]; faster turns tangle the strings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,19 +43,19 @@ class Timed:
     role: Role
     piece: MotionPiece
     begin: Array
-    """When it begins, (1 + m,): the count without shifts, then its derivatives by the m shifts."""
+    """Its beginning, (1 + m,): the count without shifts, then its derivatives by the m shifts."""
     end: Array
-    """When it ends, likewise."""
+    """Its end, in the same form."""
     origin: tuple[float, float, float]
-    """Where the puppet stands and faces before it: x, y [m], turn [rad]."""
+    """Position and direction of the puppet before it: x, y [m], turn [rad]."""
     goal: tuple[float, float, float]
-    """Where the puppet stands and faces after it: x, y [m], turn [rad]."""
+    """Position and direction of the puppet after it: x, y [m], turn [rad]."""
     loops: int = 1
-    """Rounds of the piece's loop."""
+    """Number of rounds of the piece's loop."""
 
     @property
     def counts(self) -> float:
-        """How long it lasts without shifts [counts]."""
+        """Duration without shifts [counts]."""
         return float(self.end[0] - self.begin[0])
 
 
@@ -71,24 +72,24 @@ class Score:
 
     @property
     def counts(self) -> float:
-        """The last count of the show, whatever the shifts."""
+        """The last count of the show, for any shifts."""
         ends = (float(t.end[0] + np.abs(t.end[1:]) @ self.give) for t in self.cues)
         return math.ceil(max(ends) - COUNT_TOLERANCE)
 
     def of(self, role: str) -> list[Timed]:
-        """The cues of the puppet that plays `role`, in the order of their begin."""
+        """The cues of the puppet that plays `role`, in the order in which they begin."""
         return sorted((t for t in self.cues if t.role.name == role), key=lambda t: t.begin[0])
 
     def on_samples(self, shifts: Array, dt: float) -> Score:
-        """The score with these `shifts` [counts] applied, and all cues moved to samples `dt` [s] apart.
+        """The score with these `shifts` [counts] applied, and all cues rounded to samples `dt` [s] apart.
 
-        Stretches that are equal then have exactly equal samples, and are found in the cache.
+        Equal stretches then have exactly equal samples, and are found in the cache.
         """
         count = self.script.count
 
         def snapped(timed: Timed) -> Timed:
             begin, end = (float(when[0] + when[1:] @ shifts) * count / dt for when in (timed.begin, timed.end))
-            # A length that is not rounded up never reaches into the next cue.
+            # The length is rounded down, so that it never overlaps the next cue.
             first, steps = round(begin), math.floor(end - begin + 1e-6)
             return replace(timed, begin=np.array([first * dt / count]), end=np.array([(first + steps) * dt / count]))
 
@@ -97,7 +98,7 @@ class Score:
 
     @property
     def limits(self) -> TimeLimits:
-        """What the shifts must keep: their own bounds, no cue before the start, no overlap, no cue too fast or too slow."""
+        """Limits of the shifts: their own bounds, no cue before the start, no overlap, no cue too fast or too slow."""
         m = len(self.give)
         rows, bound = [*np.eye(m), *-np.eye(m)], [*self.give, *self.give]
         for a, b in self.pairs():
@@ -131,9 +132,9 @@ def parts_of(timed: Timed) -> tuple[str, ...]:
 
 
 def score(script: Script, *, options: ScoreOptions = ScoreOptions()) -> Score:
-    """The times of all cues of a `script`; `options` say how fast puppets may be carried.
+    """The times of all cues of a `script`; `options` limit how fast puppets may be moved.
 
-    Raises FileError, which names the line that cannot be played and says why.
+    Raises FileError, which names the line that cannot be played, and why.
     """
     flexible = [cue.name for cue in script.cues if cue.give > 0.0]
     times = _Times(script, flexible)
@@ -161,11 +162,11 @@ def _goal(cue: Cue, stands: tuple[float, float, float]) -> tuple[float, float, f
     x, y = cue.to if cue.to is not None else stands[:2]
     if cue.facing is None:
         return x, y, stands[2]
-    return x, y, stands[2] + math.remainder(cue.facing - stands[2], 2.0 * math.pi)  # the short way round
+    return x, y, stands[2] + math.remainder(cue.facing - stands[2], 2.0 * math.pi)  # the shorter way
 
 
 class _Times:
-    """Begin and end of every cue, found by following the cues that it waits for."""
+    """Beginning and end of every cue, found by following the cues that it waits for."""
 
     def __init__(self, script: Script, flexible: list[str]) -> None:
         self.script, self.flexible = script, flexible
@@ -173,7 +174,7 @@ class _Times:
         self.asked: list[tuple[str, bool]] = []
 
     def _called(self, name: str) -> Cue:
-        """The cue of this name; of a cue that everyone plays, the first one's."""
+        """The cue called `name`; for a cue of everyone, that of the first figure."""
         cues = self.script.cues
         return next((c for c in cues if c.name == name), None) or next(c for c in cues if c.name.startswith(f"{name} ("))
 

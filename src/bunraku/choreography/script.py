@@ -1,7 +1,7 @@
-"""Script: who plays, what they do, and when, as a person wrote it.
+"""Script: who plays, what they do, and when, as written in the file.
 
-A cue begins when another one begins or ends, or at a count. It lasts some counts, or until another one begins. Nothing is
-computed here.
+A cue begins when another one begins or ends, or at a count. It lasts some counts, or until another one begins. Times are computed
+later, in `score`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bunraku.io.yaml.node import Node
 
 @dataclass(frozen=True, eq=False)
 class Role:
-    """A puppet of the show, and where it hangs when the curtain rises."""
+    """A puppet of the show, and its initial position."""
 
     name: str
     figure: Figure
@@ -23,19 +23,19 @@ class Role:
     place: tuple[float, float]
     """x, y [m]."""
     facing: float
-    """Turn about the vertical from +y [rad]."""
+    """Initial direction: turn about the vertical from +y [rad]."""
     where: Node = field(repr=False)
-    """Where the file names it, for messages."""
+    """Its place in the file, for messages."""
 
 
 @dataclass(frozen=True)
 class Start:
-    """When a cue begins: `counts` after the start, or the end, of another cue, or of the show."""
+    """When a cue begins: `counts` after the beginning or the end of another cue, or after the start of the show."""
 
     cue: str = ""
     """Name of the other cue; empty for the show itself."""
     at_end: bool = False
-    """Whether it waits for the end of the other cue rather than for its start."""
+    """Whether it refers to the end of the other cue, not to its beginning."""
     counts: float = 0.0
 
 
@@ -48,30 +48,30 @@ class Cue:
     motion: str
     start: Start
     counts: float | None = None
-    """How long it lasts [counts]; None for the motion's own duration."""
+    """Duration [counts]; None for the motion's natural duration."""
     until: str = ""
-    """Name of the cue at whose begin it ends; empty for none."""
+    """Name of the cue at whose beginning it ends; empty for none."""
     give: float = 0.0
-    """By how many counts it may come earlier or later."""
+    """How much earlier or later it may come [counts]."""
     to: tuple[float, float] | None = None
-    """Where it takes the puppet: x, y [m]."""
+    """Target position of the puppet: x, y [m]."""
     facing: float | None = None
-    """Where it turns the puppet: from +y about the vertical [rad]."""
+    """Target direction of the puppet: turn about the vertical from +y [rad]."""
     size: float = 1.0
     """Factor on the motion's deviation from rest."""
     mirrored: bool = False
     """Whether left and right are exchanged."""
     where: Node = field(repr=False, kw_only=True)
-    """Where the file has it, for messages."""
+    """Its place in the file, for messages."""
 
 
 @dataclass(frozen=True, eq=False)
 class Script:
-    """A show as a person wrote it."""
+    """A show as written in the file."""
 
     title: str
     tempo: float
-    """Counts a minute."""
+    """Counts per minute."""
     size: tuple[float, float]
     """Size of the stage along x and y [m]."""
     roles: tuple[Role, ...]
@@ -79,7 +79,7 @@ class Script:
 
     @property
     def count(self) -> float:
-        """One count [s]."""
+        """Duration of one count [s]."""
         return 60.0 / self.tempo
 
     def role(self, name: str) -> Role:

@@ -1,7 +1,7 @@
 """Show files: a script as a puppeteer writes it.
 
 perform: The meeting
-tempo: 90                              # counts a minute
+tempo: 90                              # counts per minute
 stage: [5 m, 3 m]                      # its size along x and y; this is the default
 places: {door: [-1.5, 0], table: [1, 0]}
 figures:
@@ -21,7 +21,7 @@ script:
     until: greets                      # ends when `greets` begins
   - anna: bow
     name: greets
-    give: 1                            # may come up to one count earlier or later, where it fits best
+    give: 1                            # may come up to one count earlier or later; the best time is computed
   - everyone: bow
     at: 24                             # begins on this count
     size: 1.2                          # 1.2 times as large
@@ -47,20 +47,20 @@ from bunraku.io.yaml.quantity import Quantity
 
 SHOW_WORDS = ("perform", "tempo", "stage", "places", "figures", "motions", "script", "seed", "output")
 CUE_WORDS = ("name", "counts", "at", "after", "with", "wait", "until", "give", "to", "facing", "size", "mirrored")
-EVERYONE = "everyone"  # in the place of a figure's name: the cue is for all figures
+EVERYONE = "everyone"  # instead of a figure's name: the cue is for all figures
 Places = Mapping[str, tuple[float, float]]
 
 
 def load_script(path: str | os.PathLike[str]) -> Script:
-    """The script in the show file `path`. Whether it can be played is for `score` to say.
+    """The script in the show file `path`. Whether it can be played is checked by `score`.
 
-    Raises FileError, with line and advice, where the file is broken.
+    Raises FileError, with line and advice, if the file is broken.
     """
     return script_of(yaml_reader.read(path), Path(path).parent)
 
 
 def script_of(root: Node, folder: Path) -> Script:
-    """The script in the document `root`; `folder` is where the files lie that it names. Raises FileError."""
+    """The script in the document `root`; relative file names start at `folder`. Raises FileError."""
     if (old := root.get("show")) is not None and root.get("perform") is None:
         raise root.keys["show"].error("a show file begins with 'perform'", advice=f"write perform: {old.value}")
     root.words(SHOW_WORDS, "a show")
@@ -121,7 +121,7 @@ def _roles(node: Node, folder: Path, places: Places, size: tuple[float, float]) 
     roles, known = [], dict[str, Repertoire]()
     for name, at in node.value.items():
         if name in (*CUE_WORDS, EVERYONE):
-            raise node.keys[name].error(f"{name!r} is a word of scripts", advice="give the figure another name")
+            raise node.keys[name].error(f"{name!r} is a keyword of scripts", advice="give the figure another name")
         words = at.words(("figure", "at", "facing"), "a figure of the show") if isinstance(at.value, dict) else {}
         which = at.need("figure", f"{name!r}") if isinstance(at.value, dict) else at
         called = which.scalar("the name of a figure or of a file")

@@ -1,11 +1,11 @@
-"""How the search for switching times, and a performance, can end."""
+"""Outcomes of the search for switching times, and of a performance."""
 
 from __future__ import annotations
 
 from bunraku.outcome import Outcome
 
 TIMES_OPTIMAL = Outcome(True, "optimal", "no shift of the switching times lowers the cost")
-TIMES_AT_ROUNDING = Outcome(True, "at rounding", "rounding hides any further decrease: the times are as good as the cost can tell")
+TIMES_AT_ROUNDING = Outcome(True, "at rounding", "any further decrease is within rounding error")
 TIMES_STILL_FALLING = Outcome(False, "out of iterations", "the cost still falls", advice="allow more iterations")
 
 PERFORMED = Outcome(True, "performed", "every stretch was rehearsed and played")

@@ -23,45 +23,45 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Performance(Result):
-    """A show that was performed, or as much of it as there is."""
+    """A performed show; after Ctrl-C, the rehearsed part of it."""
 
     script: Script
     outcome: Outcome
     motion: Motion | None
-    """All puppets in their costumes, with the cues as marks; after Ctrl-C truncated where the first stretch is not rehearsed."""
+    """All puppets in costumes, with the cues as marks; after Ctrl-C, truncated at the first stretch that was not rehearsed."""
     scene: Scene | None
-    """The theatre."""
+    """The stage set."""
     seconds: Mapping[str, float]
     """Processor time of each stage [s]: score, timing, rehearsal, play."""
     seed: int | None
-    """Of the random pushes in `recoveries`."""
+    """Seed of the random pushes in `recoveries`."""
     reference: Motion | None = None
-    """What the puppets were asked to do."""
+    """The motion that the script asks for."""
     score: Score | None = None
     shifts: Array = field(default_factory=lambda: np.zeros(0))
-    """Shifts of the cues that may give [counts]."""
+    """Shifts of the flexible cues [counts]."""
     parts: Mapping[str, RehearsedPart] = field(default_factory=dict)
-    """What each puppet has rehearsed, by its name."""
+    """The rehearsed part of each puppet, by name."""
     near: NearestStrings | None = None
-    """Which strings of different puppets come nearest to each other; None for a puppet alone."""
+    """The strings of different puppets that come nearest to each other; None for a single puppet."""
     errors: Mapping[str, float] = field(default_factory=dict)
-    """Root mean square deviation of each puppet from what was asked, over samples and dynamic variables [rad or m], by its name."""
+    """Root-mean-square deviation of each puppet from the reference, over samples and dynamic variables [rad or m], by name."""
     rehearsed_anew: int = 0
-    """How many stretches were not on disk."""
+    """Number of stretches that were not in the cache."""
 
     def __repr__(self) -> str:
         return f"<Performance: {self.script.title}, {self.outcome.kind}>"
 
     @cached_property
     def recoveries(self) -> dict[str, Recovery]:
-        """How well the feedback of each puppet holds when it is pushed and weighs 3 % more; computed when it is first asked for."""
+        """For each puppet, how well its feedback works when it is pushed and 3 % heavier; computed on first use."""
         return {name: recovery(part, seed=self.seed or 0) for name, part in self.parts.items()}
 
     def report(self) -> Iterator[tuple[str, str]]:
         """Pairs of a title and a text: what happened. The first pair is the outcome."""
         yield from super().report()
         stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in self.seconds.items())
-        new = f"{self.rehearsed_anew or 'no'} stretch{'' if self.rehearsed_anew == 1 else 'es'} rehearsed anew"
+        new = f"{self.rehearsed_anew or 'no'} stretch{'' if self.rehearsed_anew == 1 else 'es'} newly rehearsed"
         if self.motion is None:
             yield "stages", f"{stages}; {new}"
             return
@@ -76,7 +76,7 @@ class Performance(Result):
         apart = f"; at least {100 * self.near.distance:.0f} cm from another puppet's" if self.near is not None else ""
         yield "strings", f"smallest tension {least:.2g} N{apart}"
         for name, error in self.errors.items():
-            text = f"{error:.3f} rad rms from what was asked, over all joints"
+            text = f"{error:.3f} rad rms from the reference, over all joints"
             if self.outcome.kind != STOPPED.kind:
                 found = self.recoveries[name]
                 text += f"; pushed and 3 % heavier {found.held:.3f} from its part, without feedback {found.open:.3f}"

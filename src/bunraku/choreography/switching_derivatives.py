@@ -1,14 +1,14 @@
 """Derivatives of a cost by switching times, exact for the discrete steps (trep, eq. 8 and 9).
 
-A switched system is a chain of steps x₊ = f(x, τ) with a cost ℓ(x, τ) at every sample; τ are the switching times. Put τ
-beside the state as something that stays: y = (x, τ). Then the cost to go, as a function of y, has a gradient ρ and a second
-derivative P with
+A switched system is a chain of steps x₊ = f(x, τ) with a cost ℓ(x, τ) at every sample; τ are the switching times. Append τ to the
+state as constants: y = (x, τ). Then the cost-to-go, as a function of y, has a gradient ρ and a second derivative P with
 
     ρ = Aᵀ ρ₊ + ℓ_y,        P = Aᵀ P₊ A + ℓ_yy + ρ₊ · f_yy,        A = ∂(f, τ)/∂(x, τ).
 
-One backward sweep gives the gradient by τ: the entries of ρ for τ at the first sample. Of P we need only the block for τ at the
-first sample. It equals the sum of Yᵀ (ℓ_yy + ρ₊ · f_yy) Y over all samples, with the tangent Y = ∂y/∂τ. One forward sweep gives Y,
-Y₊ = A Y: a few columns, where P would be a full matrix.
+One backward sweep gives the gradient by τ: the τ-entries of ρ at the first sample. Of P only the τ-block at the first sample is
+needed.
+It equals the sum of Yᵀ (ℓ_yy + ρ₊ · f_yy) Y over all samples, with the tangent Y = ∂y/∂τ. One forward sweep gives Y by Y₊ = A Y: a
+few columns instead of the full matrix P.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Switched(Protocol):
         ...
 
     def cost(self, times: Array, x: Array, /) -> float:
-        """The whole cost of the states `x` that `run` gave for `times`."""
+        """The whole cost of the states `x` that `run` returned for `times`."""
         ...
 
     def first(self, times: Array, x: Array, /) -> tuple[Array, Array]:

@@ -1,7 +1,7 @@
-"""Optimal timing: Newton's method on switching times, which keep their order and leave no mode shorter than it may be.
+"""Optimal timing: Newton's method on switching times, which keep their order and the minimum duration of each mode.
 
-Each iteration solves a small quadratic program with the exact second derivative. Where that is not positive definite, its
-eigenvalues are replaced by their absolute values. Armijo's rule decides how far to go along the step.
+Each iteration solves a small quadratic program with the exact second derivative. If that is not positive definite, its eigenvalues
+are replaced by their absolute values. Armijo's rule determines the step length.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TimesOptions:
-    """What tunes the search for switching times."""
+    """Numbers that tune the search for switching times."""
 
     iterations: int = 100
-    """At most so many."""
+    """Maximum number of iterations."""
     tolerance: float = 1e-12
-    """The search ends when an iteration expects to lower the cost by less than this."""
+    """The search ends when the expected decrease of the cost is below this."""
     least_decrease: float = 1e-4
     """Share of the decrease promised by the slope that a step must achieve (Armijo's rule)."""
     least_step: float = 1e-9
@@ -41,7 +41,7 @@ class TimesOptions:
 
 @dataclass(frozen=True, eq=False)
 class TimeLimits:
-    """What switching times τ must keep: rows · τ ≤ bound."""
+    """Linear limits of switching times τ: rows · τ ≤ bound."""
 
     rows: Array
     bound: Array
@@ -50,16 +50,16 @@ class TimeLimits:
     def ordered(count: int, end: float, *, shortest: ArrayLike = 0.0) -> TimeLimits:
         """0 ≤ τ₁ ≤ … ≤ τ_m ≤ end.
 
-        count: m, how many switching times.
-        end: when the last mode ends [s].
-        shortest: how long each mode must last at least [s]: one number, or one for each of the m + 1 modes.
+        count: m, the number of switching times.
+        end: end of the last mode [s].
+        shortest: minimum duration of each mode [s]: one number, or one for each of the m + 1 modes.
 
-        Raises BunrakuError if the shortest modes do not fit before `end`.
+        Raises BunrakuError if the minimum durations do not fit before `end`.
         """
         least = np.broadcast_to(np.asarray(shortest, float), count + 1)
         if least.sum() > end:
             raise BunrakuError(
-                f"the modes last {least.sum():g} s at least, and do not fit into {end:g} s\n"
+                f"the modes last at least {least.sum():g} s, and do not fit into {end:g} s\n"
                 "  advice: allow shorter modes, or a later end"
             )
         rows = np.zeros((count + 1, count))
@@ -70,15 +70,15 @@ class TimeLimits:
         return TimeLimits(rows, bound)
 
     def and_also(self, other: TimeLimits) -> TimeLimits:
-        """These limits and `other` ones together."""
+        """These limits and `other` ones combined."""
         return TimeLimits(np.concatenate([self.rows, other.rows]), np.concatenate([self.bound, other.bound]))
 
     def broken(self, times: Array) -> float:
-        """By how much `times` break the worst limit [s]; 0 where they keep all."""
+        """The largest violation of a limit by `times` [s]; 0 if there is none."""
         return float(np.max(self.rows @ times - self.bound, initial=0.0))
 
     def nearest(self, times: Array) -> Array:
-        """The allowed times that are nearest to `times`; raises BunrakuError where no times are allowed."""
+        """The allowed times nearest to `times`; raises BunrakuError if no times are allowed."""
         found = self.step(np.eye(len(times)), np.zeros(len(times)), times)
         if found is None:
             raise BunrakuError("no times satisfy all limits at once\n  advice: allow shorter modes or wider windows")
@@ -89,7 +89,7 @@ class TimeLimits:
         if not len(times):
             return np.zeros(0)
         room = self.bound - self.rows @ times
-        unbounded = np.full(len(room), -1e30)  # daqp takes anything below as no bound
+        unbounded = np.full(len(room), -1e30)  # DAQP's value for "no bound"
         s, _, flag, _ = daqp.solve(
             np.ascontiguousarray(H), np.ascontiguousarray(g), np.ascontiguousarray(self.rows), room, unbounded,
             np.zeros(len(room), np.intc),
@@ -99,20 +99,20 @@ class TimeLimits:
 
 @dataclass(frozen=True, eq=False)
 class OptimalTimes:
-    """The switching times that were found, their cost, and how each iteration went."""
+    """The switching times found, their cost, and the record of all iterations."""
 
     times: Array
     cost: float
     outcome: Outcome
     costs: tuple[float, ...]
     promised: tuple[float, ...]
-    """The decrease that each iteration expected. With Newton's method the last ones fall quadratically."""
+    """The decrease that each iteration expected. With Newton's method the last ones converge quadratically."""
 
     __repr__ = brief
 
     @property
     def iterations(self) -> int:
-        """How many steps were taken."""
+        """Number of steps taken."""
         return len(self.promised) - 1
 
 
@@ -139,14 +139,14 @@ class _Search:
         return found if np.isfinite(found) else np.inf
 
     def _convex(self, H: Array) -> Array:
-        """H with the absolute values of its eigenvalues: a ridge becomes a valley."""
+        """H with the absolute values of its eigenvalues, so that it is positive definite."""
         values, vectors = np.linalg.eigh(H)
         size = np.abs(values)
         least = max(self.options.least_curvature * size.max(initial=0.0), 1e-14)
         return np.asarray((vectors * np.maximum(size, least)) @ vectors.T)
 
     def armijo(self, tau: Array, s: Array, cost: float, hope: float) -> float:
-        """The share of the step s that lowers the cost enough; 0 where none does."""
+        """The share of the step s that lowers the cost enough; 0 if none does."""
         part = 1.0
         while part > self.options.least_step:
             if self.cost(tau + part * s) <= cost - self.options.least_decrease * part * hope:
@@ -159,20 +159,20 @@ def optimize_times(
     *systems: Switched, times: ArrayLike, limits: TimeLimits, method: str = "newton", options: TimesOptions = TimesOptions(),
     progress: Listener | None = None,
 ) -> OptimalTimes:  # fmt: skip
-    """The best switching times near `times`, for all `systems` together. Nothing in it is random.
+    """The best switching times near `times`, for all `systems` together. The search uses no random numbers.
 
     systems: switched systems whose costs are summed.
-    times: where the search starts [s]; they are first moved to the nearest times that `limits` allow.
-    limits: what the times must keep.
-    method: "newton", or "gradient", which ignores the second derivative, to compare with.
+    times: initial times [s]; they are first moved to the nearest times that `limits` allow.
+    limits: limits of the times.
+    method: "newton", or "gradient", which ignores the second derivative, for comparison.
     options: iterations, tolerance, line search.
-    progress: hears of every iteration, as stage "timing".
+    progress: called at every iteration, as stage "timing".
 
-    Returns the times with their outcome. Ctrl-C returns the best so far, and an outcome of kind "stopped". Raises BunrakuError
-    where no times are allowed or `method` is unknown, NotFinite if the cost is not a finite number.
+    Returns the times with their outcome. Ctrl-C returns the best so far, with an outcome of kind "stopped". Raises BunrakuError if
+    no times are allowed or `method` is unknown, NotFinite if the cost is not a finite number.
     """
     if method not in ("newton", "gradient"):
-        raise BunrakuError(f"no method {method!r}\n  advice: newton or gradient")
+        raise BunrakuError(f"no method {method!r}\n  advice: use newton or gradient")
     search = _Search(systems, limits, method == "newton", options)
     tau, rate, outcome = limits.nearest(np.array(times, float)), 1.0, TIMES_STILL_FALLING
     try:

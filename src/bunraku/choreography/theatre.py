@@ -1,4 +1,4 @@
-"""A theatre for marionettes: boards, a painted sky, curtains; and costumes, so that puppets of one kind can be told apart."""
+"""A theatre for marionettes: floor boards, a painted sky, curtains; and costumes that distinguish puppets of one kind."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from bunraku.stage import Recorded
 
 @dataclass(frozen=True)
 class TheatreLook:
-    """Colours and measures of the theatre."""
+    """Colours and dimensions of the theatre."""
 
     boards: tuple[Color, ...] = ((0.47, 0.31, 0.19), (0.43, 0.28, 0.17), (0.5, 0.34, 0.21), (0.45, 0.29, 0.18))
-    """Planks of the floor, in turn."""
+    """Planks of the floor, alternating."""
     velvet: Color = (0.42, 0.04, 0.07)
     """Curtains and apron."""
     gold: Color = (0.78, 0.58, 0.2)
@@ -32,22 +32,22 @@ class TheatreLook:
     sky: tuple[Color, ...] = (
         (0.86, 0.68, 0.5), (0.83, 0.72, 0.6), (0.75, 0.74, 0.68), (0.62, 0.72, 0.74), (0.5, 0.66, 0.75), (0.42, 0.59, 0.73),
     )  # fmt: skip
-    """From the horizon up."""
+    """Colours of the sky, from the horizon up."""
     hills: tuple[Color, Color] = ((0.42, 0.5, 0.42), (0.33, 0.42, 0.3))
-    """Far and near."""
+    """Colours of far and near hills."""
     sky_bands: int = 32
-    """Bands of colour that the sky is painted with."""
+    """Number of colour bands of the sky."""
     sink: float = 0.005
     """How deep a sole may dip into the boards [m]."""
 
 
 def in_theatre(motion: Motion, *, reference: Motion | None = None) -> Recorded:
-    """A show for the stage: `motion` in costumes and in a theatre, and `reference` as its ghost."""
+    """A show for the stage: `motion` with costumes and a theatre, and `reference` as a translucent ghost."""
     return Recorded(costumed(motion), theatre(motion), reference=reference)
 
 
 def costumed(motion: Motion) -> Motion:
-    """The `motion` with costumes of their own for figures of one kind."""
+    """The `motion`, with different costumes for figures of one kind."""
     seen: dict[str, int] = {}
     tracks = []
     for track in motion.tracks:
@@ -58,14 +58,14 @@ def costumed(motion: Motion) -> Motion:
 
 
 def scenery_file(name: str) -> Path:
-    """The mesh of a piece of scenery that tools/scenery.py makes; `name` is "sheet", "far_hills" or "near_hills"."""
+    """The mesh of a piece of scenery made by tools/scenery.py; `name` is "sheet", "far_hills" or "near_hills"."""
     return Path(__file__).parent / "scenery" / f"{name}.obj"
 
 
 def theatre(motion: Motion, *, look: TheatreLook = TheatreLook()) -> Scene:
     """A theatre around a `motion` whose puppets face +y; `look` has its colours.
 
-    The boards are where figures stand most of the time, or a little lower where a foot would sink into them.
+    The floor is where figures stand most of the time, lowered a little if a foot would sink into it.
     """
     low, high, soles = _extent(motion)
     floor = float(min(np.median(soles), low[2] + look.sink))
@@ -78,8 +78,8 @@ def theatre(motion: Motion, *, look: TheatreLook = TheatreLook()) -> Scene:
 
 
 def _extent(motion: Motion) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Corners of the box around all shapes at some moments, and how low every figure reaches at each of them."""
-    some = np.linspace(0, len(motion) - 1, 400).astype(int)  # feet that dip do so for a tenth of a second
+    """Corners of the box around all shapes at some samples, and the lowest point of every figure at each of them."""
+    some = np.linspace(0, len(motion) - 1, 400).astype(int)  # dense enough: a foot dips for a tenth of a second
     corners, soles = [], []
     for track in motion.tracks:
         X_W = frames_along(track.figure, np.ascontiguousarray(track.q[some]))
@@ -115,7 +115,7 @@ def _boards(look: TheatreLook, left: float, right: float, back: float, front: fl
 
 
 def _sky(look: TheatreLook, left: float, right: float, back: float, floor: float, top: float) -> Iterator[Obstacle]:
-    """A drop with an evening sky, painted band by band, and hills cut out of board."""
+    """A backdrop with an evening sky, in colour bands, and hills cut out of board."""
     band = (top - floor) / look.sky_bands
     for k, share in enumerate(np.linspace(0.0, 1.0, look.sky_bands)):
         color: Color = tuple(float(np.interp(share, np.linspace(0.0, 1.0, len(look.sky)), c)) for c in zip(*look.sky, strict=True))  # type: ignore[assignment]
@@ -126,7 +126,7 @@ def _sky(look: TheatreLook, left: float, right: float, back: float, floor: float
 
 
 def _cut(name: str, file: str, size: tuple[float, float], at: tuple[float, float, float], color: Color) -> Obstacle:
-    """A piece of scenery, as wide and as high as it must be."""
+    """A piece of scenery, scaled to `size`."""
     return Obstacle(name, Mesh(str(scenery_file(file)), (size[0], 1.0, size[1])), at, color=color, group="drop")
 
 
