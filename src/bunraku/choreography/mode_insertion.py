@@ -47,7 +47,7 @@ def best_insertion(flow: Flow, times: Array, field: Field) -> Insertion:
 
 
 def inserted(flow: Flow, times: Array, field: Field, place: Insertion) -> tuple[Flow, Array]:
-    """The `flow` with the mode `field` inserted at `place` with length zero, and the new switching times; `times` are the old [s]."""
+    """The `flow` with the mode `field` inserted at `place` with length zero, and the new switching times; `times` are the old."""
     i = place.mode
     fields = (*flow.fields[: i + 1], field, *flow.fields[i:])
     return replace(flow, fields=fields), np.concatenate([times[:i], [place.time, place.time], times[i:]])

@@ -1,4 +1,4 @@
-"""The stage: figures come alive in the browser.
+"""The stage: figures shown live in the browser.
 
 from bunraku.stage import Entry, play
 

@@ -1,9 +1,9 @@
-"""Work on a stranger's files, in a process of its own that sees their folder only, for a limited time and in limited memory.
+"""Runs work on untrusted files in a separate process that can read only their folder, with limits on time and memory.
 
     with Confined("bunraku.verbs.entries") as confined:
         entries = confined.run(read, path, folder=path.parent, seconds=20.0)
 
-A spare process waits, with everything imported, so that work begins at once. It does one piece of work and ends.
+A spare process waits with everything imported, so that work begins at once. Each process does one piece of work and ends.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from bunraku.errors import BunrakuError
 from bunraku.progress import Listener, Progress
 from bunraku.stage import confinement
 
-OUT_OF_MEMORY = 77  # exit status of a process that could not have what it needs
-WAITING = 10  # times the processor time that work may use, it may take by the clock: the machine may be busy
+OUT_OF_MEMORY = 77  # exit status of a process that ran out of memory
+WAITING = 10  # limit of wall-clock time, as a multiple of the limit of processor time: the machine may be busy
 
 
 @dataclass(frozen=True)
 class _Work:
-    """What a process is asked to do."""
+    """A piece of work for a process."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
@@ -42,13 +42,13 @@ class _Work:
 
 
 class Cancelled(BunrakuError):
-    """Somebody cancelled the work."""
+    """The work was cancelled."""
 
 
 class Confined:
     """Runs functions in confined processes.
 
-    modules: what such a process imports before it is given work, by dotted names.
+    modules: dotted names of modules that a process imports before it gets work.
     """
 
     def __init__(self, *modules: str) -> None:
@@ -69,7 +69,7 @@ class Confined:
         paths = os.pathsep.join(path for path in sys.path if path)
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": paths},
-            start_new_session=os.name == "posix",  # Ctrl-C in the terminal is for the stage, which ends this process
+            start_new_session=os.name == "posix",  # Ctrl-C in the terminal goes to the stage, which ends this process
         )  # fmt: skip
         self._ended[process] = at_end(process.kill)  # its work would go on without us
         return process
@@ -83,23 +83,23 @@ class Confined:
         with self._lock:
             spare, self._spare = self._spare, None
         taken = spare if spare is not None and spare.poll() is None else self._started()
-        threading.Thread(target=self.prepare, daemon=True).start()  # now: this piece of work may be long
+        threading.Thread(target=self.prepare, daemon=True).start()  # start the next spare now: this work may take long
         return taken
 
     def run(
         self, function: Callable[..., Any], *args: Any, folder: Path, seconds: float, megabytes: int = 3000,
         progress: Listener | None = None, cancel: threading.Event | None = None,
     ) -> Any:  # fmt: skip
-        """What `function(*args)` returns in a confined process.
+        """The result of `function(*args)` in a confined process.
 
-        function: a function of a module, so that it can be sent by its name; what it returns must be one that pickle takes.
+        function: a module-level function, because it is sent by name; its result must be picklable.
         args: its arguments.
-        folder: the only one whose files it may open, besides bunraku's own.
-        seconds: of processor time that it may use [s].
-        megabytes: how much memory it may have [MB].
-        progress: hears what the function tells, if it takes a `progress` of its own.
-        cancel: an event that ends the work when somebody sets it.
-        Raises BunrakuError with the words of any error there, and if the work takes too long, needs too much, or is cancelled.
+        folder: the only folder whose files it may open, besides bunraku's own.
+        seconds: limit of processor time [s].
+        megabytes: limit of memory [MB].
+        progress: receives the progress of the function, if it takes a `progress` argument.
+        cancel: an event that ends the work when it is set.
+        Raises BunrakuError with the message of any error in the process, and if the work exceeds a limit or is cancelled.
         """
         process = self._taken()
         answer = _Answer(process, progress)
@@ -116,7 +116,7 @@ class Confined:
                     pipe.close()  # type: ignore[union-attr]
 
     def close(self) -> None:
-        """Ends the process that is kept ready for the next `run`."""
+        """Ends the spare process."""
         with self._lock:
             self._closed = True
             spare, self._spare = self._spare, None
@@ -132,7 +132,7 @@ class Confined:
 
 
 class _Answer:
-    """What comes back from a process, read by a thread, so that whoever waits can also hear the clock and the cancel button."""
+    """The answer of a process, read by a thread, so that the caller can also watch the clock and the cancel event."""
 
     def __init__(self, process: subprocess.Popen[bytes], progress: Listener | None) -> None:
         self._process, self._progress = process, progress
@@ -160,7 +160,7 @@ class _Answer:
             self._done.set()
 
     def awaited(self, seconds: float, megabytes: int, cancel: threading.Event | None) -> Any:
-        """The result, or an error with the words of what went wrong."""
+        """The result; raises an error with its message if the work failed."""
         late = BunrakuError(
             f"this takes longer than {seconds:g} s of processor time\n  advice: make it shorter, or run it with the command line"
         )
@@ -189,9 +189,9 @@ class _Answer:
 
 
 def main() -> None:
-    """Does one piece of work that comes by standard input, and answers by standard output."""
+    """Does one piece of work: reads it from standard input and writes the answer to standard output."""
     answers: IO[bytes] = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # what libraries print must not mix with the answer
     for name in sys.argv[1:]:
         importlib.import_module(name)
     kind, value = "result", None
@@ -202,14 +202,14 @@ def main() -> None:
         answers.flush()
         value = work.function(*work.args, **_listener(work.function, answers))
         data = pickle.dumps((kind, value))
-    except EOFError:  # the stage has closed
+    except EOFError:  # the stage was closed
         return
     except BunrakuError as error:
         data = pickle.dumps(("error", str(error)))
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the visitor is told and the stage goes on
-        data = pickle.dumps(("error", f"the stage failed at this file: {type(error).__name__}: {error}"))
+    except Exception as error:  # noqa: BLE001 - any error is reported to the visitor, and the stage goes on
+        data = pickle.dumps(("error", f"the stage failed while it read this file: {type(error).__name__}: {error}"))
     answers.write(data)
     answers.close()
     os._exit(0)

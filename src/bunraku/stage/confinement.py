@@ -1,7 +1,7 @@
-"""Shuts a process in: it can open files of one folder and of bunraku itself, and nothing else.
+"""Confines a process: it can open files in one folder and bunraku's own files, and nothing else.
 
-Two walls. An audit hook refuses, in words, whatever Python code opens. On Linux, Landlock makes the kernel refuse what libraries
-open behind Python's back (MuJoCo reads the includes of a model by itself). Limits on memory and processor time come on top.
+There are two barriers. An audit hook refuses what Python code opens, with a message. On Linux, Landlock makes the kernel refuse
+what libraries open without Python (MuJoCo reads included model files itself). In addition, memory and processor time are limited.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ DATA_SUFFIXES = (
     ".yaml", ".yml", ".urdf", ".xml", ".mjcf", ".bvh", ".csv", ".npz", ".npy", ".json", ".stl", ".obj", ".mtl", ".dae", ".ply",
     ".glb", ".gltf", ".msh", ".png", ".jpg", ".jpeg",
 )  # fmt: skip
-"""Files with these endings are read for what is in them: outside of the folder only bunraku's own are."""
+"""Files with these suffixes are data: outside the folder, only bunraku's own may be read."""
 FORBIDDEN_EVENTS = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.system", "socket.connect", "socket.bind", "os.kill")
 
 
 def confine(folder: Path, *, seconds: float, megabytes: int) -> None:
-    """Shuts this process in, for good.
+    """Confines this process permanently.
 
-    folder: the only one whose files it may open, besides its own libraries.
-    seconds: of processor time that it may use.
-    megabytes: of memory that it may have, more than it has now.
+    folder: the only folder whose files it may open, besides its own libraries.
+    seconds: limit of processor time [s].
+    megabytes: limit of additional memory [MB].
     """
     here = folder.resolve()
     if hasattr(os, "nice"):
-        os.nice(5)  # live figures and other visitors come first
+        os.nice(5)  # live figures and other visitors have priority
     os.chdir(here)
-    tempfile.tempdir = str(here)  # temporary files of libraries too
-    be_worker()  # kernels that are still to be compiled are compiled here: this process starts no others
+    tempfile.tempdir = str(here)  # also for temporary files of libraries
+    be_worker()  # missing kernels are compiled in this process: it may start no others
     _limit(seconds, megabytes)
     _landlock([*_libraries()], [here, user_cache()])
     sys.addaudithook(_hook(here))
 
 
 def _libraries() -> Iterator[Path]:
-    """Where code lies that this process may still have to import."""
+    """Folders of code that this process may still have to import."""
     roots = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values(), *sys.path, str(PACKAGE)}
     roots |= {"/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/proc/cpuinfo", "/proc/meminfo"}
     roots |= {"/etc/ld.so.cache", "/dev/null", "/dev/urandom", "/sys/devices/system/cpu"}
@@ -67,7 +67,7 @@ def _hook(folder: Path) -> Any:
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
         if event in FORBIDDEN_EVENTS:
-            raise FileError("files that were dropped start no programs and reach no network", path=str(args[0])[:100])
+            raise FileError("dropped files may not start programs or use the network", path=str(args[0])[:100])
         if event not in ("open", "os.listdir", "os.scandir") or not args or not isinstance(args[0], str | bytes | os.PathLike):
             return
         name = os.fsdecode(args[0])
@@ -75,13 +75,13 @@ def _hook(folder: Path) -> Any:
         if any(path.is_relative_to(root) for root in writable):
             return
         if event != "open" and any(path.is_relative_to(root) for root in (*roots, Path("/usr"))):
-            return  # imports look for their files
+            return  # for imports
         reading = event != "open" or not args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
         if reading and path.is_relative_to(package):
             return
         if reading and path.suffix.lower() not in DATA_SUFFIXES and any(path.is_relative_to(root) for root in roots):
             return
-        raise FileError("is not among the files that were dropped", path=name[:200], advice="drop it together with the others")
+        raise FileError("is not among the dropped files", path=name[:200], advice="drop it together with the others")
 
     return hook
 
@@ -98,13 +98,13 @@ class _Call(enum.IntEnum):
 
 
 class _Right(enum.IntFlag):
-    """What a process may do with files below a path."""
+    """Access rights to files below a path."""
 
     EXECUTE = 1
     WRITE_FILE = 2
     READ_FILE = 4
     READ_DIR = 8
-    ALL = (1 << 13) - 1  # of Landlock's first version
+    ALL = (1 << 13) - 1  # all rights of Landlock's first version
 
 
 class _Ruleset(ctypes.Structure):
@@ -118,13 +118,13 @@ class _PathBeneath(ctypes.Structure):
 
 
 def _landlock(read: list[Path], write: list[Path]) -> None:
-    """Where the kernel has Landlock: files can be read below `read`, and read and written below `write`, and nowhere else."""
+    """If the kernel has Landlock: allows reading below `read`, and reading and writing below `write`, and nothing else."""
     if not sys.platform.startswith("linux"):
         return
     libc = ctypes.CDLL(None, use_errno=True)
     rules = _Ruleset(_Right.ALL)
     ruleset = libc.syscall(_Call.CREATE_RULESET, ctypes.byref(rules), ctypes.sizeof(rules), 0)
-    if ruleset < 0:  # an older kernel: the hook stands alone
+    if ruleset < 0:  # an older kernel: only the hook protects
         return
     for rights, paths in (
         (_Right.EXECUTE | _Right.READ_FILE | _Right.READ_DIR, read),
@@ -137,7 +137,7 @@ def _landlock(read: list[Path], write: list[Path]) -> None:
                 rule = _PathBeneath(own, handle)
                 libc.syscall(_Call.ADD_RULE, ruleset, 1, ctypes.byref(rule), 0)
                 os.close(handle)
-    libc.prctl(38, 1, 0, 0, 0)  # no new privileges, without which nobody but root may restrict himself
+    libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS, which Landlock requires from unprivileged processes
     libc.syscall(_Call.RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
 
@@ -148,7 +148,7 @@ def _landlock(read: list[Path], write: list[Path]) -> None:
 def _limit(seconds: float, megabytes: int) -> None:
     try:
         import resource
-    except ImportError:  # Windows: the stage kills what takes too long
+    except ImportError:  # Windows: the stage kills processes that take too long
         return
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if Path("/proc/self/statm").exists() else 0
     most = used + megabytes * 2**20

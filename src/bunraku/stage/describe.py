@@ -1,4 +1,4 @@
-"""Figures, scenes and motions as the page reads them: JSON (`messages`) for what they are, float32 for how they move."""
+"""Figures, scenes and motions for the page: descriptions as JSON (`messages`), samples as float32."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def piece(key: str, entry: Entry, content: ContentJson) -> PieceJson:
 
 
 def recorded(piece: Recorded, meshes: Meshes) -> tuple[ContentJson, bytes]:
-    """A recorded `piece`: its description, and the samples that the description's `blocks` lay out. `meshes` takes triangles."""
+    """A recorded `piece`: its description, and its samples, laid out by the description's `blocks`. Triangles go to `meshes`."""
     motion, blocks = piece.motion, Blocks()
     blocks.add("t", motion.t, dtype="f8")
     tracks = [blocks.track(track.name, track, ghost=False) for track in motion.tracks]
@@ -64,7 +64,7 @@ def recorded(piece: Recorded, meshes: Meshes) -> tuple[ContentJson, bytes]:
 
 
 def live(thing: Live, meshes: Meshes) -> ContentJson:
-    """A live `thing`; `meshes` takes its triangles."""
+    """The description of a live `thing`; triangles go to `meshes`."""
     return {
         "live": True,
         "dt": thing.dt,
@@ -85,7 +85,7 @@ def _tracked(piece: Recorded) -> list[Figure]:
 
 
 def _figures(piece: Recorded) -> list[Figure]:
-    """Each figure once, though several tracks may share it."""
+    """Each figure once, even if several tracks share it."""
     out: list[Figure] = []
     for f in _tracked(piece):
         if f not in out:
@@ -94,7 +94,7 @@ def _figures(piece: Recorded) -> list[Figure]:
 
 
 class Blocks:
-    """Arrays one after the other, and the layout that says where each is."""
+    """Consecutive arrays, and the layout that locates each of them."""
 
     def __init__(self) -> None:
         self.layout: list[BlockJson] = []
@@ -103,13 +103,13 @@ class Blocks:
     def add(
         self, field: Field, values: NDArray[Any], *, dtype: Literal["f4", "f8"] = "f4", ghost: bool = False, track: int = -1
     ) -> None:
-        """Appends `values`: what they are (`field`), their `dtype`, whether of a `ghost`, and of which `track` (-1: of none)."""
+        """Appends `values`, described by `field`, `dtype`, whether they belong to a `ghost`, and the `track` (-1 for none)."""
         columns = values.shape[1] if values.ndim > 1 else 1
         self.layout.append({"field": field, "type": dtype, "rows": len(values), "columns": columns, "ghost": ghost, "track": track})
         self.data.append(np.ascontiguousarray(values, f"<{dtype}").tobytes())
 
     def track(self, name: str, track: Track, *, ghost: bool) -> TrackJson:
-        """Appends the arrays of a `track` called `name`, of a `ghost` or not; the number of its figure is to be set."""
+        """Appends the arrays of a `track` called `name`, of a `ghost` or not; the caller sets the index of its figure."""
         number = 1 + max((block["track"] for block in self.layout), default=-1)
         fields: tuple[Field, ...] = ("q", "tension", "contact")
         for field in fields:
@@ -123,7 +123,7 @@ class Blocks:
 
 
 def figure(f: Figure, meshes: Meshes) -> FigureJson:
-    """The figure `f`; `meshes` takes its triangles."""
+    """The description of figure `f`; triangles go to `meshes`."""
     index = {WORLD: -1} | {frame.name: k for k, frame in enumerate(f.frames)}
 
     def at(point: Point) -> AtJson:
@@ -173,7 +173,7 @@ def figure(f: Figure, meshes: Meshes) -> FigureJson:
 
 
 def scene(s: Scene, meshes: Meshes) -> SceneJson:
-    """The scene `s`; `meshes` takes its triangles."""
+    """The description of scene `s`; triangles go to `meshes`."""
     return {
         "name": s.name,
         "floor": s.floor,
@@ -188,7 +188,7 @@ def scene(s: Scene, meshes: Meshes) -> SceneJson:
 
 
 def geometry(g: Any, meshes: Meshes) -> GeometryJson:
-    """The geometry `g`; `meshes` takes its triangles."""
+    """The description of geometry `g`; triangles go to `meshes`."""
     match g:
         case Sphere(radius):
             return {"kind": "sphere", "radius": radius}

@@ -1,4 +1,4 @@
-"""What the stage shows: recorded motions and live figures, each an entry of the list at the side."""
+"""Entries of the stage's list: recorded motions and live figures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """A number over time, for the plots beside the view."""
+    """A quantity over time, for the plots beside the view."""
 
     name: str
     unit: str
@@ -33,14 +33,14 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """A motion, and what is shown with it."""
+    """A recorded motion, and what is shown with it."""
 
     motion: Motion
     scene: Scene = Scene("stage")
     reference: Motion | None = None
-    """Drawn as a ghost; times are the motion's."""
+    """Drawn as a ghost, at the times of the motion."""
     series: tuple[Series, ...] = ()
-    """Besides what the stage finds by itself: energy and constraint error."""
+    """Extra quantities to plot, besides energy and constraint error, which the stage computes."""
 
     __repr__ = brief
 
@@ -49,7 +49,7 @@ class Recorded:
             if np.shape(series.values) != self.motion.t.shape or not np.isfinite(series.values).all():
                 raise MotionError(
                     f"the series {series.name!r} does not fit the motion",
-                    advice=f"one finite number for each of the {len(self.motion)} samples",
+                    advice=f"give one finite number for each of the {len(self.motion)} samples",
                 )
 
 
@@ -63,18 +63,18 @@ Shown = Motion | Recorded | Live
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the list: a motion, recorded or live, or a function that makes one when a visitor first opens it."""
+    """A line of the list: a recorded motion, a live figure, or a function that makes one when a visitor first opens it."""
 
     title: str
     shows: Shown | Callable[..., Shown]
-    """What is shown, or a function that makes it; where that takes long, it may take `progress`."""
+    """What is shown, or a function that makes it; a slow one may take a `progress` argument."""
     about: str = ""
     group: str = ""
     front: tuple[float, float] | None = None
-    """Direction of the audience from the figure, in the plane of the floor; by default where it sees most."""
+    """Horizontal direction from the figure to the audience; by default the one with the best view."""
 
     def open(self, *, progress: Listener | None = None) -> Recorded | Live:
-        """What it shows; made now, if it is a function that makes it. `progress` hears how far that is, if the function tells."""
+        """What it shows, made now if it is a function. `progress` receives the progress of the function, if it reports any."""
         if not callable(self.shows):
             thing = self.shows
         elif progress is not None and "progress" in inspect.signature(self.shows).parameters:

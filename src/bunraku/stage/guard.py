@@ -1,4 +1,4 @@
-"""Who may use the stage: Host, Origin, token, cookie; and the headers that isolate the page."""
+"""Access control of the stage: Host, Origin, token, cookie; and the headers that isolate the page."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class Guard:
-    """Checks requests to a stage at this `host` and `port`, which may also be reached by these `names`.
+    """Checks requests to a stage at `host` and `port`, which may also be reached by these `names`.
 
-    Any other DNS name that points at this machine is refused: a foreign page may have set it up.
+    Requests with any other DNS name are refused, because a foreign site can make its name point at this machine (DNS rebinding).
     """
 
     def __init__(self, host: str, port: int, *, names: tuple[str, ...] = ()) -> None:
@@ -34,7 +34,7 @@ class Guard:
         if value.lower() in self._hosts:
             return True
         name, _, port = value.rpartition(":")
-        # Bound to all interfaces, any of the machine's addresses may be what the visitor typed, but no name.
+        # If bound to all interfaces, the visitor may have typed any address of this machine, but no name.
         return self._anywhere and port == str(self._port) and _is_address(name.strip("[]"))
 
     def origin(self, value: str | None, host: str) -> bool:
@@ -58,7 +58,7 @@ class Guard:
 
     @property
     def set_cookie(self) -> str:
-        """The header that gives a visitor the cookie."""
+        """The header that sets the cookie of a visitor."""
         return f"{self._cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict"
 
 
@@ -87,7 +87,7 @@ def headers_for(host: str) -> dict[str, str]:
 
 
 class Guarded:
-    """Middleware: `app` sees only requests that the `guard` lets in."""
+    """Middleware: passes to `app` only requests that the `guard` accepts."""
 
     def __init__(self, app: ASGIApp, guard: Guard) -> None:
         self._app, self._guard = app, guard
@@ -124,5 +124,5 @@ class Guarded:
 
 
 def _changes(scope: Scope) -> bool:
-    """Whether a request could change something, so that its origin matters."""
+    """Whether a request could change something, so that its origin must be checked."""
     return scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")

@@ -1,4 +1,4 @@
-"""Commands that a visitor gives to a live figure."""
+"""Commands of a visitor to a live figure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Part = Literal["spindle", "hook", "body"]
 
 
 class BadCommand(BunrakuError):
-    """A command that cannot be understood; it changes nothing."""
+    """An invalid command; it has no effect."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Pull:
 
 @dataclass(frozen=True)
 class Release:
-    """Let go of what is pulled."""
+    """Release a pulled part."""
 
     figure: int
     part: Part
@@ -68,12 +68,12 @@ class Sticks:
 
 @dataclass(frozen=True)
 class Device:
-    """The state of a device at the stage's own machine, such as a joystick; without axes it is unplugged."""
+    """The state of an input device of the stage's own machine, such as a joystick; no axes mean that it is unplugged."""
 
     axes: tuple[float, ...]
     buttons: tuple[bool, ...] = ()
     hats: tuple[tuple[int, int], ...] = ()
-    """Each to the side and up: −1, 0 or 1."""
+    """For each hat: right and up, each −1, 0 or 1."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The input log: which command came before which step. Replaying it gives the same samples to the last bit."""
+"""The input log: all commands, each with the step before which it came. Replaying it gives bit-identical samples."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from bunraku.stage.stage_limits import StageLimits
 
 
 class InputLog:
-    """The `commands` that a `live` thing got since its last reset, each with the number of the step that it came before.
+    """The `commands` to a `live` entry since its last reset, each with the index of the step before which it came.
 
-    Beyond `limits.log_commands`, no more are kept.
+    Commands beyond `limits.log_commands` are not logged.
     """
 
     def __init__(self, live: Live, commands: Iterable[tuple[int, Command]] = (), *, limits: StageLimits = StageLimits()) -> None:
@@ -26,19 +26,19 @@ class InputLog:
         self.commands: list[tuple[int, Command]] = list(commands)
 
     def add(self, step: int, command: Command) -> None:
-        """Notes a `command` that came before the step number `step`."""
+        """Logs a `command` that came before step `step`."""
         if len(self.commands) < self._most:
             self.commands.append((step, command))
 
     def to_json(self) -> str:
-        """The text of the log's file."""
+        """The log as JSON, as it is saved."""
         lines = ",\n".join(json.dumps([step, to_plain(command)]) for step, command in self.commands)
         head = json.dumps({"figures": self.figures, "dt": self.dt})
         return f'{head[:-1]}, "commands": [\n{lines}\n]}}\n'
 
 
 def read_log(text: str, live: Live, *, path: str = "input log", limits: StageLimits = StageLimits()) -> InputLog:
-    """The log in `text`; raises FileError if it does not fit the `live` thing, or exceeds `limits`. `path` is for messages."""
+    """The log in `text`; raises FileError if it does not fit the `live` entry, or exceeds `limits`. `path` is for messages."""
     try:
         plain = json.loads(text)
         fits = plain["figures"] == [f.name for f in live.figures] and plain["dt"] == live.dt
@@ -68,7 +68,7 @@ def _line(line: Any) -> tuple[int, Command]:
 
 
 def replay(log: InputLog, live: Live, steps: int) -> list[Sample]:
-    """The samples of so many `steps` of a `live` thing, from its start, with the commands of a `log`."""
+    """The samples of `steps` steps of a `live` entry, from its start, with the commands of a `log`."""
     live.reset()
     waiting, out = list(reversed(log.commands)), []
     for step in range(steps):

@@ -1,4 +1,4 @@
-"""The interface of everything that moves live on the stage: a simulation, a figure posed by hand, a walker."""
+"""The interface of everything that runs live on the stage: a simulation, a figure posed by hand, a walker."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Sample:
-    """Where everything is at one moment. Tuples have an item for each figure."""
+    """The state of a live entry at one time. Tuples have one item per figure."""
 
     t: float
     q: tuple[Array, ...]
     tension: tuple[Array, ...] = ()
-    """Of each figure's strings, then wires [N]; empty if nothing is known of forces."""
+    """Tensions of each figure's strings, then wires [N]; empty if forces are not known."""
     series: tuple[float, ...] = ()
-    """In the order of `Live.series`."""
+    """Values in the order of `Live.series`."""
     at_limit: tuple[tuple[int, str], ...] = ()
     """Strings (figure, name) that are pulled farther than any configuration reaches."""
     notices: tuple[str, ...] = ()
-    """Texts for the visitors, shown once."""
+    """Messages for the visitors, each shown once."""
 
 
 class Live(Protocol):
-    """1. `reset` goes back to the start, to the last bit.
-    2. `apply` takes a `command` between two steps. One that is not possible is obeyed as far as it is, and
-       the next sample says so; it never raises.
+    """1. `reset` returns to the start, exactly.
+    2. `apply` takes a `command` between two steps. An impossible one is followed as far as possible, and the next sample says so;
+       it never raises.
     3. `step` advances by `dt`. The same commands before the same steps give the same samples.
     """
 
@@ -56,7 +56,7 @@ class Live(Protocol):
 
     @property
     def series(self) -> tuple[tuple[str, str], ...]:
-        """Names and units of the further numbers of a sample."""
+        """Names and units of the extra quantities of a sample."""
         ...
 
     def reset(self) -> Sample:
@@ -74,8 +74,8 @@ class Live(Protocol):
 
 @runtime_checkable
 class Listening(Protocol):
-    """A Live that a device at this machine can drive too."""
+    """A Live entry that an input device of this machine can drive too."""
 
     def heard(self) -> tuple[Command, ...]:
-        """Commands of the device, where its state has changed. The run asks before a step, logs them and applies them."""
+        """Commands of the device, if its state has changed. The run polls before each step, logs them and applies them."""
         ...

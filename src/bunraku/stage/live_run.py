@@ -1,4 +1,4 @@
-"""A live entry that runs: a thread steps it in real time and never waits for a page."""
+"""A running live entry: a thread steps it in real time and never waits for a page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOG = logging.getLogger("bunraku.stage")
 
 @dataclass(frozen=True)
 class PackedSample:
-    """The newest sample, packed."""
+    """The newest sample, as bytes."""
 
     number: int
     data: bytes
@@ -31,21 +31,21 @@ class PackedSample:
 
 @dataclass(frozen=True)
 class RunState:
-    """How a run is going, for the page."""
+    """The state of a run, for the page."""
 
     paused: bool
     recording: bool
     replaying: bool
     rate: float
     real_time: float
-    """The part of real time that the simulation keeps up with, at most 1."""
+    """Simulated time per wall-clock time, relative to the chosen speed; at most 1."""
 
 
 class LiveRun:
-    """Steps a `live` thing at its `dt` and publishes `fps` samples per second.
+    """Steps a `live` entry at its `dt` and publishes `fps` samples per second.
 
-    `on_sample` and `on_event` are called in the thread of the run and must not wait. Events are "state" and
-    "notice" (with a text). `limits` bound speeds, commands and recordings.
+    `on_sample` and `on_event` are called in the thread of the run and must not block. Events are "state" and "notice" (with a
+    text). `limits` bound speeds, commands and recordings.
     """
 
     def __init__(
@@ -79,11 +79,11 @@ class LiveRun:
 
     @property
     def over(self) -> bool:
-        """Whether it was told to stop, or has failed."""
+        """Whether it was stopped, or has failed."""
         return self._stop.is_set() or (self._thread is not None and not self._thread.is_alive())
 
     def stop_soon(self) -> None:
-        """Tells the thread to stop, and does not wait for it."""
+        """Tells the thread to stop, without waiting for it."""
         self._stop.set()
 
     def stop(self) -> None:
@@ -93,10 +93,10 @@ class LiveRun:
             self._thread.join(timeout=5.0)
 
     def push(self, command: Command) -> None:
-        """Takes a `command` for the next step. Of several drags of one thing, only the newest counts."""
+        """Queues a `command` for the next step. Of several drags of the same part, only the newest counts."""
         with self._lock:
             if isinstance(command, Reset):
-                self._queue.clear()  # what came before no longer matters
+                self._queue.clear()  # a reset makes earlier commands irrelevant
                 self._wishes.append(self._reset)
                 return
             last = self._queue[-1] if self._queue else None
@@ -106,7 +106,7 @@ class LiveRun:
             self._queue.append(command)
 
     def let_go(self) -> None:
-        """Releases everything that is held and centres the sticks, because the driver has gone."""
+        """Releases all held parts and centres the sticks, because the driver has left."""
 
         def drop() -> None:
             with self._lock:
@@ -117,7 +117,7 @@ class LiveRun:
         self._wish(drop)
 
     def pause(self, on: bool) -> None:
-        """Pauses (`on`), or goes on."""
+        """Pauses if `on`, otherwise resumes."""
         self._wish(lambda: setattr(self, "_paused", on))
 
     def speed(self, rate: float) -> None:
@@ -129,7 +129,7 @@ class LiveRun:
         self._wish(lambda: self._advance(1) if self._paused else None)
 
     def record(self, taken: Callable[[list[Sample]], None]) -> None:
-        """Keeps every sample from now on; `taken` gets them when the recording stops."""
+        """Records every sample from now on; `taken` receives them when the recording stops."""
 
         def begin() -> None:
             if self._take is None:
@@ -142,7 +142,7 @@ class LiveRun:
         self._wish(self._cut)
 
     def replay(self, log: InputLog) -> None:
-        """Goes back to the start and applies the commands of a `log` at the steps at which they came."""
+        """Resets, and applies the commands of a `log` at the steps at which they came."""
 
         def begin() -> None:
             self._reset()
@@ -151,7 +151,7 @@ class LiveRun:
         self._wish(begin)
 
     def state(self) -> RunState:
-        """How it is going."""
+        """The current state."""
         return RunState(self._paused, self._take is not None, self._replay is not None, self._rate, self._real_time)
 
     # -- in the thread -------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ class LiveRun:
                 self._advance(steps)
             due += tick
             late = time.perf_counter() - due
-            # Lost time is not made up for: catching up would make a slow machine slower.
+            # Lost time is dropped: catching up would overload a slow machine further.
             if late > 0.0:
                 due += late
             self._measure(tick, time.perf_counter() - began)
@@ -203,11 +203,11 @@ class LiveRun:
             self._on_event("state", "")
 
     def _advance(self, steps: int) -> None:
-        """Steps; the newest sample is published."""
+        """Advances by `steps` steps and publishes the newest sample."""
         sample = None
         try:
             for k in range(steps):
-                # Commands act before the first step of a tick, so that this very sample shows their effect.
+                # Commands are applied before the first step of a tick, so that this sample already shows their effect.
                 for command in self._commands(fresh=k == 0):
                     self._obey(command)
                 sample = self.live.step()
@@ -228,7 +228,7 @@ class LiveRun:
                 commands, self._queue = list(self._queue), deque(maxlen=self._limits.waiting_commands)
             return [*commands, *self.live.heard()] if isinstance(self.live, Listening) else commands
         with self._lock:
-            self._queue.clear()  # nobody drives during a replay
+            self._queue.clear()  # during a replay, commands of visitors are ignored
         out = []
         while self._replay and self._replay[0][0] <= self._step:
             out.append(self._replay.popleft()[1])
@@ -246,7 +246,7 @@ class LiveRun:
         self.live.apply(command)
 
     def _reset(self) -> Sample:
-        """Goes back to the start. A take ends here: its time would jump back."""
+        """Resets. A recording ends here, because its time would jump back."""
         self._cut()
         self._held.clear()
         self._replay, self._step = None, 0

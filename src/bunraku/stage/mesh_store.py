@@ -1,4 +1,4 @@
-"""Triangles of mesh files, by a key that does not reveal where the file is."""
+"""Triangles of mesh files, by a key that does not reveal the path of the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bunraku.stage.stage_limits import StageLimits
 
 
 class Meshes:
-    """Each mesh as bytes: u32 vertices, u32 triangles, float32 positions, u32 corners; files are within `limits`."""
+    """Each mesh as bytes: u32 vertex count, u32 triangle count, float32 positions, u32 corners; file sizes are within `limits`."""
 
     def __init__(self, limits: StageLimits = StageLimits()) -> None:
         self._most = limits.mesh_bytes

@@ -1,7 +1,7 @@
-"""The JSON that stage and page exchange. `tools/message_types.py` writes stage-web/src/messages.ts from these classes.
+"""The JSON messages between stage and page. `tools/message_types.py` writes stage-web/src/messages.ts from these classes.
 
-A class XyzJson here is the interface Xyz there. Commands of a hand (pull, release, winch, sticks, reset) are the dataclasses of
-`hand_commands`. Numbers that the page needs are listed in the tool.
+A class XyzJson here is the interface Xyz there. Commands of a visitor's hand (pull, release, winch, sticks, reset) are the
+dataclasses of `hand_commands`. Constants that the page needs are listed in the tool.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class VariableJson(TypedDict):
 
 
 class FrameJson(TypedDict):
-    """A frame of a figure; one that moves says how, and which element of q moves it."""
+    """A frame of a figure; for one that moves, how it moves and which element of q moves it."""
 
     name: str
     parent: int
@@ -46,7 +46,7 @@ class FrameJson(TypedDict):
 
 
 class RopeJson(TypedDict):
-    """A string, or a wire (rigid); q is -1 where no variable winds it."""
+    """A string, or a wire (rigid); q is -1 if no variable winds it."""
 
     name: str
     path: list[AtJson]
@@ -102,7 +102,7 @@ class PlaneJson(TypedDict):
 
 
 class NoGeometryJson(TypedDict):
-    """Nothing that the page can draw."""
+    """A geometry that the page cannot draw."""
 
     kind: Literal["none"]
 
@@ -194,7 +194,7 @@ class BlockJson(TypedDict):
 
 
 class MarkJson(TypedDict):
-    """A moment with a name."""
+    """A named moment."""
 
     t: float
     text: str
@@ -202,7 +202,7 @@ class MarkJson(TypedDict):
 
 
 class TrackJson(TypedDict):
-    """Who moves: a figure of the piece; a ghost is a reference."""
+    """The track of a moving figure of the piece; a ghost is a reference."""
 
     name: str
     ghost: bool
@@ -210,7 +210,7 @@ class TrackJson(TypedDict):
 
 
 class SeriesJson(TypedDict):
-    """A number over time."""
+    """A quantity over time."""
 
     name: str
     unit: str
@@ -266,7 +266,7 @@ class EntryListJson(TypedDict):
 
 
 class StandaloneEntryJson(TypedDict):
-    """An entry of a page that plays by itself; samples are zipped, in base64."""
+    """An entry of a page that works without a server; samples are compressed, in base64."""
 
     entry: EntryJson
     piece: PieceJson
@@ -274,7 +274,7 @@ class StandaloneEntryJson(TypedDict):
 
 
 class StandaloneDataJson(TypedDict):
-    """What a page that plays by itself carries."""
+    """The data of a page that works without a server."""
 
     entries: list[StandaloneEntryJson]
     meshes: dict[str, str]
@@ -302,7 +302,7 @@ class ControlJson(TypedDict):
 
 
 class RunStateJson(TypedDict):
-    """How a live entry runs; real_time is the part of real time that it keeps up with, at most 1."""
+    """The state of a running live entry; real_time is the share of real time that it keeps up with, at most 1."""
 
     type: Literal["state"]
     entry: str
@@ -314,7 +314,7 @@ class RunStateJson(TypedDict):
 
 
 class NoticeJson(TypedDict):
-    """A text for the visitor; the level is info, warning or error."""
+    """A message for the visitor; the level is info, warning or error."""
 
     type: Literal["notice"]
     level: str
@@ -328,14 +328,14 @@ class EntriesChangedJson(TypedDict):
 
 
 class TakenJson(TypedDict):
-    """A take was recorded as this entry."""
+    """A recording was added as this entry."""
 
     type: Literal["taken"]
     entry: str
 
 
 class ProgressJson(TypedDict):
-    """How far the work is that makes an entry; done goes from 0 to 1."""
+    """Progress of the work that makes an entry; done goes from 0 to 1."""
 
     type: Literal["progress"]
     entry: str
@@ -390,7 +390,7 @@ class RecordingJson(TypedDict):
 
 
 class PauseJson(TypedDict):
-    """Pause or go on."""
+    """Pause or resume."""
 
     type: Literal["pause"]
     on: bool

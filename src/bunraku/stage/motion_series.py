@@ -15,15 +15,15 @@ Array = NDArray[np.float64]
 
 
 def of(motion: Motion, *, chunk: int = 2000) -> tuple[Series, ...]:
-    """Series of a `motion`: kinetic, potential and total energy [J]; the largest violation of a string, wire or closure [mm].
+    """Series of a `motion`: kinetic, potential and total energy [J]; the largest violation of a string, wire or loop closure [mm].
 
-    chunk: samples at a time; the 4×4 matrices of a whole long motion would fill the memory
+    chunk: number of samples processed at a time; the 4×4 matrices of a long motion would fill the memory
     """
     kinetic, potential, error = (np.zeros(len(motion)) for _ in range(3))
     for track in motion.tracks:
         for start in range(0, len(motion), chunk):
             inner = slice(start, min(start + chunk, len(motion)))
-            # one more sample on each side: speeds are differences of neighbours
+            # one more sample on each side, because velocities are differences of neighbours
             outer = slice(max(inner.start - 1, 0), min(inner.stop + 1, len(motion)))
             cut = slice(inner.start - outer.start, inner.stop - outer.start)
             X = frames_along(track.figure, track.q[outer])
@@ -65,7 +65,7 @@ def _energy(figure: Figure, X: Array, t: Array) -> tuple[Array, Array]:
         R = _frames(figure, X, body.frame)[:, :3, :3]
         v = np.gradient(x, t, axis=0)
         S = np.gradient(R, t, axis=0)
-        S = np.swapaxes(R, 1, 2) @ S  # skew matrix of the angular velocity in the body's axes
+        S = np.swapaxes(R, 1, 2) @ S  # skew matrix of the angular velocity in body axes
         w = np.stack([S[:, 2, 1] - S[:, 1, 2], S[:, 0, 2] - S[:, 2, 0], S[:, 1, 0] - S[:, 0, 1]], 1) / 2
         kinetic += 0.5 * body.mass * np.sum(v * v, 1) + 0.5 * np.sum(w * (w @ inertia_matrix(body.inertia)), 1)
     return kinetic, potential
@@ -81,7 +81,7 @@ def _springs(figure: Figure, X: Array, q: Array) -> Array:
 
 
 def _error(track: Track, X: Array, rows: slice) -> Array:
-    """The largest violation [m]: a path longer than its string, or different from its wire; open closures."""
+    """The largest violation [m]: a path longer than its string, or different from its wire; an open loop."""
     figure, worst = track.figure, np.zeros(len(X))
     for string in (*figure.strings, *figure.wires):
         corners = np.stack([_point(figure, X, at) for at in string.path])

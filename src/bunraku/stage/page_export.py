@@ -1,4 +1,4 @@
-"""Pieces as files: a page that plays by a double click, and what the exporters write."""
+"""Entries as files: a web page that works without a server, and the formats of the exporters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def export(stage: Stage, key: str, suffix: str) -> tuple[str, bytes]:
-    """File name and content of the entry `key` of a `stage`, in the format `suffix`. Do not call it in the event loop.
+    """File name and content of the entry `key` of a `stage`, in the format `suffix`. Blocks: do not call it in the event loop.
 
     Raises BunrakuError if the entry is live, or there is no such format.
     """
@@ -48,16 +48,16 @@ def export(stage: Stage, key: str, suffix: str) -> tuple[str, bytes]:
 
 
 def standalone(entries: Sequence[Entry]) -> str:
-    """The text of one HTML file with the page and the recorded `entries` in it: no server, no network, nothing to install.
+    """The text of one HTML file that contains the page and the recorded `entries`. It needs no server and no network.
 
-    Live entries are left out. Its policy allows the one script that is in it, by its hash, and no connection.
+    Live entries are left out. Its content security policy allows only its own script, by hash, and no connections.
     """
     web = files("bunraku.stage") / "web"
     script, style = ((web / name).read_text("utf-8") for name in ("stage.js", "stage.css"))
     font = base64.b64encode((web / "inter.woff2").read_bytes()).decode()
     style = style.replace("url(./inter.woff2)", f"url(data:font/woff2;base64,{font})")
     data = json.dumps(_inlined(entries), separators=(",", ":")).replace("<", "\\u003c")
-    # A script that holds "</script" would end early.
+    # The text "</script" inside a script would end it.
     script = script.replace("</script", "<\\/script")
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "

@@ -1,4 +1,4 @@
-"""A figure posed by hand: a dragged point pulls the whole figure after it, within its limits."""
+"""A figure posed by hand: a dragged point pulls the whole figure along, within its limits."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Array = NDArray[np.float64]
 
 @dataclass
 class Posing:
-    """A Live with no physics: inverse kinematics toward whatever is pulled, a little in every step."""
+    """A Live figure without physics: inverse kinematics moves the pulled points a little toward their goals in every step."""
 
     figure: Figure
     scene: Scene = Scene("stage")
     dt: float = 1 / 60
     """Time between two samples [s]."""
     start: Array | None = None
-    """The configuration at the start and after a reset; None for the figure's own."""
+    """The configuration at the start and after a reset; by default the figure's own start."""
     speed: float = 1.2
-    """Largest speed of a dragged point [m/s]: an impossible pull trails off instead of jerking."""
+    """Maximum speed of a dragged point [m/s], so that the figure does not jerk toward an impossible goal."""
     root_reluctance: float = 90.0
-    """How many times less willingly the whole figure moves than its limbs: only a pull beyond their reach moves it."""
+    """Weight of moving the whole figure relative to moving its limbs: only a pull beyond their reach moves it."""
     pulls: frozenset[str] = frozenset(("body", "spindle"))
     sticks: tuple[str, ...] = ()
     series: tuple[tuple[str, str], ...] = ()
@@ -46,7 +46,7 @@ class Posing:
         self.reset()
 
     def _free_variables(self) -> list[str]:
-        """Those that move the figure as a whole."""
+        """Variables that move the figure as a whole."""
         frames = {frame for joint in self.figure.groups if joint.kind == "free" for frame in joint.frames}
         return [v.name for f in self.figure.frames if f.name in frames and (v := f.variable) is not None]
 
@@ -62,7 +62,7 @@ class Posing:
         return self._sample()
 
     def apply(self, command: Command) -> None:
-        """Does what a hand asks for in `command`; what this figure does not have is ignored."""
+        """Executes a `command`; commands that do not apply to this figure are ignored."""
         match command:
             case Pull(part="body", name=name) if name in self.figure.frame_index:
                 self._held[command.what] = command
@@ -85,8 +85,8 @@ class Posing:
         return self._sample()
 
     def _follow(self) -> None:
-        """Every held point goes toward its hand."""
-        from bunraku.kinematics import Drag  # when somebody drags: the list of a show must not wait for a solver
+        """Moves every held point toward its hand."""
+        from bunraku.kinematics import Drag  # imported on the first drag: the list of a show must not wait for a solver
 
         grips = tuple(self._grip(pull) for pull in self._held.values())
         if self._drag is None or grips != self._grips:

@@ -17,9 +17,9 @@ _numbers = itertools.count(1)
 
 
 class Visitor:
-    """One connected page. It belongs to the event loop; of each kind of message, only the newest waits for it.
+    """One connected page. It belongs to the event loop; of each kind of message, only the newest is queued for it.
 
-    `limits` say how many samples may be on their way.
+    `limits` bound the number of samples in flight.
     """
 
     def __init__(self, limits: StageLimits = StageLimits()) -> None:
@@ -32,7 +32,7 @@ class Visitor:
         self._flights: list[int] = []
 
     def tell(self, message: Plain, *, key: str = "") -> None:
-        """Sends a `message` to the page; it replaces one that still waits under the same `key`."""
+        """Sends a `message` to the page; it replaces a queued one with the same `key`."""
         key = key or message["type"]
         self._outbox.pop(key, None)
         self._outbox[key] = message
@@ -46,24 +46,24 @@ class Visitor:
         self.tell(message, key=f"notice {text}")
 
     def acknowledge(self, number: int) -> None:
-        """Notes that the page has drawn the sample `number`."""
-        # An acknowledgement of something never sent counts for nothing.
+        """Records that the page has drawn the sample `number`."""
+        # Acknowledgements of samples that were never sent are ignored.
         if self._acked < number <= self._sent:
             self._acked = number
             self.wake.set()
 
     def enter(self, room: Room | None) -> None:
-        """Enters a `room`, or none; numbers of samples start anew."""
+        """Enters a `room`, or none; samples are numbered from the start again."""
         self.room, self._sent, self._acked, self._flights = room, 0, 0, []
         self.wake.set()
 
     def messages(self) -> list[Plain]:
-        """Takes all messages that wait."""
+        """Takes all queued messages."""
         out, self._outbox = list(self._outbox.values()), {}
         return out
 
     def sample(self) -> bytes | None:
-        """The newest sample that was not sent yet; None if there is none, or too many are on their way."""
+        """The newest sample that was not sent yet; None if there is none, or if too many are in flight."""
         frame = self.room.run.latest if self.room is not None else None
         if frame is None or frame.number <= self._sent or self._in_flight() >= self._limits.samples_in_flight:
             return None
@@ -77,13 +77,13 @@ class Visitor:
 
 
 class Room:
-    """Belongs to the event loop, except for the run's own thread, which comes in through `_from_run`.
+    """A live entry and its visitors. It belongs to the event loop; the run's own thread calls in through `_from_run`.
 
     entry: the key of the entry
-    live: what runs
-    on_take: called with the live thing and the samples of a recording
+    live: the live entry
+    on_take: called with the live entry and the samples of a recording
     fps: samples per second
-    limits: those of the stage
+    limits: limits of the stage
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Room:
                 visitor.tell(self.state())
 
     def state(self) -> RunStateJson:
-        """How it runs, for the page."""
+        """The state of its run, for the page."""
         now = self.run.state()
         return {
             "type": "state", "entry": self.entry, "paused": now.paused, "recording": now.recording, "replaying": now.replaying,
@@ -129,7 +129,7 @@ class Room:
     # -- who is in it --------------------------------------------------------------------------------------------
 
     def enter(self, visitor: Visitor) -> None:
-        """Lets a `visitor` in; the first one drives."""
+        """Adds a `visitor`; the first one drives."""
         self.visitors.append(visitor)
         visitor.enter(self)
         if self.driver is None:
@@ -138,7 +138,7 @@ class Room:
         self.tell_control()
 
     def leave(self, visitor: Visitor) -> None:
-        """Lets a `visitor` out; where it was the driver, the next who asked drives."""
+        """Removes a `visitor`; if it was the driver, the next one who asked drives."""
         self.visitors.remove(visitor)
         visitor.enter(None)
         if visitor in self.asking:
@@ -149,7 +149,7 @@ class Room:
         self.tell_control()
 
     def ask(self, visitor: Visitor) -> None:
-        """A `visitor` asks for control, and gets it at once where nobody has it."""
+        """A `visitor` asks for control, and gets it at once if nobody has it."""
         if self.driver is None:
             self.driver = visitor
         elif self.driver is not visitor and visitor not in self.asking:
@@ -157,7 +157,7 @@ class Room:
         self.tell_control()
 
     def give(self, visitor: Visitor, to: str) -> None:
-        """The driving `visitor` gives control `to` another by name, or to nobody: then the next who asks gets it."""
+        """The driving `visitor` gives control `to` another one by name, or to nobody; then the next one who asks gets it."""
         if self.driver is not visitor:
             visitor.notice("You are not driving.")
             return
@@ -169,7 +169,7 @@ class Room:
         self.tell_control()
 
     def tell_control(self) -> None:
-        """Tells all visitors who drives and who asks."""
+        """Tells all visitors who drives and who asks for control."""
         for visitor in self.visitors:
             message: ControlJson = {
                 "type": "control", "you": visitor.name, "driver": None if self.driver is None else self.driver.name,

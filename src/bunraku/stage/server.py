@@ -1,4 +1,4 @@
-"""The stage as an ASGI application: the page, its data, one websocket for each visitor."""
+"""The stage as an ASGI application: the page, its data, one websocket per visitor."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ MIME_TYPES = {
 
 
 def application(stage: Stage, guard: Guard) -> ASGIApp:
-    """The application that serves a `stage` to those whom the `guard` lets in."""
+    """The application that serves a `stage` to visitors whom the `guard` accepts."""
     page = Page()
     api = Api(stage)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         loop = asyncio.get_running_loop()
-        loop.set_default_executor(ThreadPoolExecutor(64))  # visitors who wait for an order keep nobody from anything else
+        loop.set_default_executor(ThreadPoolExecutor(64))  # many, so that visitors who wait for an order block nobody else
         stage.attach(loop)
         yield
         await stage.close()
@@ -67,7 +67,7 @@ def application(stage: Stage, guard: Guard) -> ASGIApp:
 
 
 class Page:
-    """The built page, in memory: a request names one of these files, or there is nothing."""
+    """The built page, in memory: only its own files are served."""
 
     def __init__(self) -> None:
         folder = files("bunraku.stage") / "web"
@@ -92,7 +92,7 @@ Handler = Callable[["Api", Request], Awaitable[Response]]
 
 
 def _told(handler: Handler) -> Handler:
-    """Answers with the text of an error that the `handler` raises."""
+    """Answers with the message of an error that the `handler` raises."""
 
     async def wrapped(self: Api, request: Request) -> Response:
         try:
@@ -119,7 +119,7 @@ class Api:
 
     @_told
     async def entries(self, request: Request) -> Response:
-        """The list, for a `request`."""
+        """The list of entries."""
         stage = self._stage
         listed: EntryListJson = {
             "entries": stage.listed(), "exports": [*stage.exporters, "html"], "opens": stage.uploads.opener is not None,
@@ -153,14 +153,14 @@ class Api:
 
     @_told
     async def replay(self, request: Request) -> Response:
-        """Replays the input log that a `request` brings."""
+        """Replays the input log in a `request`."""
         text = (await _body(request, self._stage.limits.upload_bytes)).decode(errors="replace")
         self._stage.replay_log(request.path_params["key"], text)
         return JSONResponse({})
 
     @_told
     async def open(self, request: Request) -> Response:
-        """Adds the files that a `request` brings to the list."""
+        """Adds the files in a `request` to the list."""
         files = unpack(await _body(request, self._stage.limits.upload_bytes))
         left_out: list[str] = []
         entries = await asyncio.to_thread(self._stage.uploads.open, files, left_out.append)
@@ -170,7 +170,7 @@ class Api:
 
     @_told
     async def cancel(self, request: Request) -> Response:
-        """Ends the work on the entry that a `request` names."""
+        """Cancels the work on the entry that a `request` names."""
         self._stage.cancel(request.path_params["key"])
         return JSONResponse({})
 
@@ -191,7 +191,7 @@ class Api:
 
 
 async def _body(request: Request, largest: int, patience: float = 15.0) -> bytes:
-    """The body of a `request`; raises Refusal where it has more than `largest` bytes, or none come for `patience` [s]."""
+    """The body of a `request`; raises Refusal if it has more than `largest` bytes, or if none come for `patience` [s]."""
     data = bytearray()
     chunks = aiter(request.stream())
     while True:
@@ -210,7 +210,7 @@ async def _body(request: Request, largest: int, patience: float = 15.0) -> bytes
 
 
 async def attend(websocket: WebSocket, stage: Stage) -> None:
-    """Serves one visitor of the `stage` from the first message of its `websocket` to the last."""
+    """Serves one visitor of the `stage` until its `websocket` is closed."""
     await websocket.accept()
     visitor = Visitor(stage.limits)
     sender = asyncio.create_task(_send(websocket, visitor))
@@ -224,11 +224,11 @@ async def attend(websocket: WebSocket, stage: Stage) -> None:
         try:
             await websocket.close(code, reason)
         except RuntimeError:
-            LOG.debug("closed meanwhile")
+            LOG.debug("the connection was already closed")
 
 
 async def _listen(websocket: WebSocket, stage: Stage, visitor: Visitor) -> tuple[int, str]:
-    """Listens until the connection ends. Returns code and reason to close it with; 0 where the page has left by itself."""
+    """Handles messages until the connection ends. Returns code and reason to close it with; code 0 if the page has left."""
     inbox = Inbox(stage.limits)
     while True:
         received = await websocket.receive()
@@ -251,7 +251,7 @@ async def _listen(websocket: WebSocket, stage: Stage, visitor: Visitor) -> tuple
 
 
 async def _send(websocket: WebSocket, visitor: Visitor) -> None:
-    """Sends what waits, as fast as this page takes it; other pages do not wait for it."""
+    """Sends queued messages as fast as this page accepts them; other pages do not wait for it."""
     while True:
         await visitor.wake.wait()
         visitor.wake.clear()

@@ -34,7 +34,7 @@ DEFAULT_PORT = 8360
 
 
 class _Server(uvicorn.Server):
-    """Says which signal is heard, before connections are closed, which may take a while."""
+    """Calls back with the signal (Ctrl-C), before connections are closed, which may take a while."""
 
     heard: Callable[[int], None] | None = None
 
@@ -65,13 +65,13 @@ class Serving:
             timeout_graceful_shutdown=2,
             server_header=False, date_header=False, h11_max_incomplete_event_size=32768,
         )  # fmt: skip
-        # The person at the terminal need not read about closed connections and malformed handshakes.
+        # Do not print closed connections and malformed handshakes to the terminal.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         self._server = _Server(config)
         self._thread: threading.Thread | None = None
 
     def run(self, heard: Callable[[int], None] | None = None) -> None:
-        """Serves until Ctrl-C; `heard` is called then with the number of the signal, before connections are closed."""
+        """Serves until Ctrl-C; then calls `heard` with the number of the signal, before connections are closed."""
         self._server.heard = heard
         with contextlib.suppress(KeyboardInterrupt), self._socket:
             self._server.run(sockets=[self._socket])
@@ -114,14 +114,14 @@ def serve(
     entries: Sequence[Entry], *, host: str = "127.0.0.1", port: int = 0, opener: Opener | None = None,
     exporters: Mapping[str, Exporter] | None = None, fps: float = 60.0, limits: StageLimits = StageLimits(),
 ) -> Serving:  # fmt: skip
-    """A stage served in a thread, for notebooks, scripts and tests; used with `with`.
+    """A stage served in a thread, for notebooks, scripts and tests; a context manager.
 
-    entries: what the page lists
-    host, port: where it listens; 0 picks a free port
+    entries: the entries that the page lists
+    host, port: where it listens; port 0 picks a free one
     opener: turns a dropped file into entries
-    exporters: write a piece to a path, by suffix
-    fps: samples of live entries a second
-    limits: how much the stage takes from visitors
+    exporters: functions that write an entry to a path, by suffix
+    fps: samples per second of live entries
+    limits: limits on what visitors may send
 
     Raises BunrakuError if the port cannot be used.
     """
@@ -135,16 +135,16 @@ def play(
 ) -> None:  # fmt: skip
     """Opens the stage in the browser, and serves it until Ctrl-C.
 
-    entries: what the page lists
-    host, port: where it listens; the default port gives way to a free one where it is taken
+    entries: the entries that the page lists
+    host, port: where it listens; if the default port is taken, a free one is used
     opener, exporters: as in `serve`
-    browser: whether to open a browser; by default, where there is a display
-    out: the folder for files that are written where no browser is opened; None writes none
+    browser: whether to open a browser; by default if there is a display
+    out: the folder for files that are written if no browser is opened; None writes none
     console: where messages are printed
     heard: called with the number of the signal when Ctrl-C is heard, before connections are closed
 
-    The address is printed. Where no browser is opened, the recorded entries are written to `out`: all as show.html, which plays
-    by a double click, and the first as show.mp4 where there is an exporter for "mp4".
+    The address is printed. If no browser is opened, the recorded entries are written to `out`: all as show.html, which opens with a
+    double click, and the first as show.mp4 if there is an exporter for "mp4".
     """
     console = console or Console()
     serving = _served(Stage(entries, opener=opener, exporters=exporters), host, port)
@@ -152,8 +152,8 @@ def play(
     console.print(f"The stage is at  {serving.address}", soft_wrap=True, highlight=False)
     if host in ("0.0.0.0", "::"):
         console.print(
-            "It listens on every network of this machine. Whoever has the whole address can watch and drive, and what "
-            f"they do travels unencrypted.\nFrom elsewhere:  http://{_own_address()}:{serving.port}/?token={serving.guard.token}",
+            "It listens on every network of this machine. Anyone with the whole address can watch and drive, and the "
+            f"connection is not encrypted.\nFrom elsewhere:  http://{_own_address()}:{serving.port}/?token={serving.guard.token}",
             soft_wrap=True, highlight=False,
         )  # fmt: skip
     threading.Thread(target=_prepare, args=(serving.stage,), daemon=True).start()
@@ -175,7 +175,7 @@ def _say_no_display(console: Console, serving: Serving, host: str) -> None:
 
 
 def _served(stage: Stage, host: str, port: int) -> Serving:
-    """Served at this port, or at a free one where the default port is taken."""
+    """A stage served at this port; if that is the default port and taken, at a free one."""
     try:
         return Serving(stage, host=host, port=port)
     except BunrakuError:
@@ -185,20 +185,20 @@ def _served(stage: Stage, host: str, port: int) -> Serving:
 
 
 def has_display() -> bool:
-    """Whether a browser can be shown here."""
+    """Whether a browser window can be shown here."""
     if sys.platform in ("darwin", "win32"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _prepare(stage: Stage) -> None:
-    """Opens the first entry before anybody has loaded the page."""
-    with contextlib.suppress(BunrakuError):  # whoever opens it will be told
+    """Opens the first entry before the page is loaded."""
+    with contextlib.suppress(BunrakuError):  # reported to the visitor who opens it
         stage.opened(next(iter(stage.entries)))
 
 
 def _write_offline(stage: Stage, out: Path, console: Console) -> None:
-    """Writes the recorded entries for readers without a browser here: a page with all of them, and the first as a video."""
+    """Writes the recorded entries for use without this server: a page with all of them, and the first as a video."""
 
     def wrote(path: Path, what: str) -> None:
         console.print(f"wrote {path}  {what}", highlight=False, soft_wrap=True)
@@ -221,7 +221,7 @@ def _write_offline(stage: Stage, out: Path, console: Console) -> None:
 
 
 def _recorded(stage: Stage, console: Console) -> list[Entry]:
-    """Entries that play by themselves. One that fails is named, and left out."""
+    """The recorded entries. One that fails is reported and left out."""
     out = []
     for key, entry in list(stage.entries.items()):
         try:
@@ -237,7 +237,7 @@ def _recorded(stage: Stage, console: Console) -> list[Entry]:
 def _own_address() -> str:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # sends nothing; only chooses the interface
+            probe.connect(("192.0.2.1", 9))  # sends nothing; it only selects the interface
             return str(probe.getsockname()[0])
         except OSError:
             return socket.gethostname()

@@ -1,4 +1,4 @@
-"""The stage: its entries, the rooms where live ones run, and what visitors ask for."""
+"""The stage: its entries, the rooms in which live ones run, and the requests of visitors."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ Exporter = Callable[[Recorded, Path], None]
 
 
 class Stage:
-    """The entries, shared by all visitors. Each page plays recorded pieces by itself; live ones are shared.
+    """The entries, shared by all visitors. Each page plays recorded entries by itself; live ones are shared.
 
     entries: the list
     opener: turns a dropped file into entries
-    exporters: write a piece to a path, by suffix ("glb", "mp4")
-    fps: samples of live entries a second
-    limits: how much it takes from visitors, and keeps
+    exporters: functions that write an entry to a path, by suffix ("glb", "mp4")
+    fps: samples per second of live entries
+    limits: limits on what visitors may send, and on what is kept
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Stage:
         ]  # fmt: skip
 
     def opened(self, key: str) -> Recorded | Live:
-        """What the entry `key` shows. The first time may take a while: do not call it in the event loop.
+        """What the entry `key` shows. The first time may take long: do not call it in the event loop.
 
         Raises UnknownName if there is no such entry.
         """
@@ -85,7 +85,7 @@ class Stage:
             return self._things[key]
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Says which `loop` serves the visitors, and gets ready for their files."""
+        """Sets the event `loop` that serves the visitors, and prepares for their files."""
         self._loop = loop
         threading.Thread(target=self.uploads.prepare, daemon=True).start()
 
@@ -96,7 +96,7 @@ class Stage:
             self._loop.call_soon_threadsafe(self.tell_all, told)
 
     def cancel(self, key: str) -> None:
-        """Ends the work on the entry `key` if it is being made. Raises UnknownName if there is no such entry."""
+        """Cancels the work on the entry `key` if it is in progress. Raises UnknownName if there is no such entry."""
         if key not in self.entries:
             raise UnknownName("entry", key, tuple(self.entries))
         cancel = getattr(self.entries[key].shows, "cancel", None)
@@ -104,7 +104,7 @@ class Stage:
             cancel()
 
     def described(self, key: str) -> tuple[PieceJson, bytes]:
-        """The entry `key` for the page: its description and its samples. Do not call it in the event loop."""
+        """The entry `key` for the page: its description and its samples. Blocks: do not call it in the event loop."""
         thing, entry = self.opened(key), self.entries[key]
         if not isinstance(thing, Recorded):
             return describe.piece(key, entry, describe.live(thing, self.meshes)), b""
@@ -123,7 +123,7 @@ class Stage:
         return keys
 
     def keep_take(self, live: Live, samples: list[Sample]) -> None:
-        """Adds the recorded `samples` of a `live` thing to the list as a take; tells the visitors where that fails."""
+        """Adds the recorded `samples` of a `live` entry to the list as a take; notifies the visitors if that fails."""
         try:
             piece = takes.recorded(live, samples)
         except BunrakuError as problem:
@@ -140,7 +140,7 @@ class Stage:
         self.tell_all({"type": "taken", "entry": key})
 
     def edit_take(self, key: str, wish: Plain) -> TakeHistoryJson:
-        """Trims the take `key`, or goes back or forth in its history, as the `wish` of a page says.
+        """Trims the take `key`, or undoes or redoes an edit, according to the `wish` of a page.
 
         Raises UnknownName if there is no such take, Refusal if the wish is malformed.
         """
@@ -172,14 +172,14 @@ class Stage:
             visitor.notice(text, level="warning")
 
     def welcome(self, visitor: Visitor) -> None:
-        """Lets a `visitor` in; raises Refusal if there are too many."""
+        """Adds a `visitor`; raises Refusal if there are too many."""
         if len(self.visitors) >= self.limits.visitors:
             raise Refusal(CloseCode.FULL, f"the stage is full: {self.limits.visitors} visitors")
         self.visitors.add(visitor)
         visitor.tell({"type": "welcome", "version": PROTOCOL_VERSION, "you": visitor.name})
 
     def goodbye(self, visitor: Visitor) -> None:
-        """Lets a `visitor` out."""
+        """Removes a `visitor`."""
         self.visitors.discard(visitor)
         self._leave(visitor)
 
@@ -203,7 +203,7 @@ class Stage:
             return
         room = self._rooms.get(key)
         if room is not None and room.run.over:
-            await asyncio.to_thread(room.run.stop)  # two threads must not step one figure
+            await asyncio.to_thread(room.run.stop)  # two threads must not step the same figure
             if self._rooms.get(key) is room:
                 del self._rooms[key]
         if key not in self._rooms:
@@ -212,7 +212,7 @@ class Stage:
             except BunrakuError as problem:
                 visitor.notice(str(problem), level="error")
                 return
-        if visitor in self.visitors:  # it may have gone while we waited
+        if visitor in self.visitors:  # it may have left meanwhile
             self._rooms[key].enter(visitor)
         elif not self._rooms[key].visitors:
             self._rooms[key].run.stop_soon()
@@ -226,7 +226,7 @@ class Stage:
         return self._rooms[key].run.log.to_json()
 
     def replay_log(self, key: str, text: str) -> None:
-        """Replays a saved log (`text`) in the live entry `key`; raises BunrakuError if nobody is there or the log does not fit."""
+        """Replays a saved log (`text`) in the live entry `key`; raises BunrakuError if it is not open or the log does not fit."""
         room = self._rooms.get(key)
         if room is None or not room.visitors:
             raise BunrakuError("open the live entry first")
@@ -239,7 +239,7 @@ class Stage:
             await asyncio.to_thread(room.run.stop)
 
     async def handle(self, visitor: Visitor, message: Plain) -> None:
-        """Does what a `visitor` asks for in a `message`. Raises Refusal if it is malformed; shows a notice if it is impossible."""
+        """Executes the `message` of a `visitor`. Raises Refusal if it is malformed; shows a notice if it is impossible."""
         match message:
             case {"type": "hello"}:
                 self.welcome(visitor)
@@ -255,7 +255,7 @@ class Stage:
                 self._drive(visitor, message)
 
     def _drive(self, visitor: Visitor, message: Plain) -> None:
-        """Obeys the driver alone; malformed messages of others are refused all the same."""
+        """Obeys the driver only; malformed messages of others are refused as well."""
         act = _action(message)
         room = _room(visitor)
         if room.driver is not visitor:

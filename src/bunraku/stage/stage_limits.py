@@ -1,4 +1,4 @@
-"""How much a stage takes from its visitors, and keeps."""
+"""Limits on what visitors may send to a stage, and on what it keeps."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class StageLimits:
-    """Limits of one stage. Beyond them a request is refused, or the oldest gives way."""
+    """Limits of one stage. A request that exceeds them is refused, or the oldest item is dropped."""
 
     visitors: int = 32
-    """Pages that may be connected."""
+    """Maximum number of connected pages."""
     entries: int = 200
-    """Lines of the list, takes and dropped files included."""
+    """Maximum number of entries of the list, including takes and dropped files."""
     message_bytes: int = 8192
-    """Size of one message from a page."""
+    """Maximum size of one message from a page."""
     message_rate: float = 240.0
-    """Messages of one page [1/s]."""
+    """Maximum rate of messages of one page [1/s]."""
     message_burst: float = 480.0
-    """Messages of one page that may come at once."""
+    """Maximum number of messages of one page that may come at once."""
     upload_bytes: int = 32 * 2**20
-    """Size of one upload."""
+    """Maximum size of one upload."""
     mesh_bytes: int = 64 * 2**20
-    """Size of a mesh file."""
+    """Maximum size of a mesh file."""
     take_seconds: float = 300.0
-    """Length of a recording, after which it stops by itself [s]."""
+    """Maximum duration of a recording, after which it stops [s]."""
     waiting_commands: int = 1000
-    """Commands that may wait for one tick of a live figure; beyond that the oldest are dropped."""
+    """Maximum number of commands queued for one tick of a live figure; beyond that the oldest are dropped."""
     log_commands: int = 500_000
-    """Commands of an input log: two hours of dragging without a pause."""
+    """Maximum number of commands of an input log: two hours of continuous dragging."""
     samples_in_flight: int = 8
-    """Samples sent to a page that has not drawn them yet; beyond that it gets only the newest."""
+    """Maximum number of samples sent to a page but not drawn yet; beyond that it gets only the newest."""
     slowest: float = 0.1
-    """Least speed of a live entry, as a multiple of real time."""
+    """Lowest speed of a live entry, as a multiple of real time."""
     fastest: float = 4.0
-    """Largest speed of a live entry, as a multiple of real time."""
+    """Highest speed of a live entry, as a multiple of real time."""

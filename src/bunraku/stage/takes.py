@@ -14,9 +14,9 @@ from bunraku.stage.live import Live, Sample
 
 
 def recorded(live: Live, samples: Sequence[Sample]) -> Recorded:
-    """The `samples` of a `live` thing as a motion that starts at t = 0; raises MotionError if there are fewer than two."""
+    """The `samples` of a `live` entry as a motion that starts at t = 0; raises MotionError if there are fewer than two."""
     if len(samples) < 2:
-        raise MotionError("the take is empty", advice="record for a moment longer")
+        raise MotionError("the take is empty", advice="record for a longer time")
     names: dict[str, int] = {}
     tracks = []
     for k, figure in enumerate(live.figures):
@@ -55,7 +55,7 @@ def trimmed(piece: Recorded, start: float, stop: float) -> Recorded:
 
 
 class Take:
-    """A recorded `piece` with its history."""
+    """A recorded `piece` with its edit history."""
 
     def __init__(self, piece: Recorded) -> None:
         self._versions = [piece]
@@ -63,7 +63,7 @@ class Take:
 
     @property
     def piece(self) -> Recorded:
-        """As it is now."""
+        """The current version."""
         return self._versions[self._at]
 
     @property

@@ -1,4 +1,4 @@
-"""Files that a visitor drops on the page: kept in a folder of their own, from which nothing in them leads out."""
+"""Files that a visitor drops on the page: kept in a separate folder, and read by processes that can open nothing outside it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from bunraku.stage.wire import CloseCode, Refusal
 from bunraku.writing import safe_name
 
 Opener = Callable[[Path], Sequence[Entry]] | str
-"""Turns a file into entries: a function of a module, or its name, "module:function", so that another process finds it."""
+"""Turns a file into entries: a module-level function, or its name, "module:function", so that another process can import it."""
 
 
 def unpack(body: bytes) -> list[tuple[str, bytes]]:
-    """The files in the `body` of a request, by name: a u32, so many bytes of JSON [[name, size], …], then the files.
+    """The names and contents of the files in the `body` of a request: a u32 n, n bytes of JSON [[name, size], …], then the files.
 
     Raises Refusal if it is malformed.
     """
@@ -53,31 +53,31 @@ def unpack(body: bytes) -> list[tuple[str, bytes]]:
 
 @dataclass(frozen=True)
 class UploadLimits:
-    """What visitors may ask for with the files that they drop."""
+    """Limits on dropped files."""
 
     bytes: int = 256 * 2**20
-    """Of everything that is dropped on one stage."""
+    """Total size of all files dropped on one stage [bytes]."""
     reading: float = 60.0
-    """Processor time for reading the files of one drop [s]; on a new machine kernels are compiled meanwhile."""
+    """Processor time for reading the files of one drop [s]; on a new machine this includes compiling kernels."""
     working: float = 300.0
     """Processor time of an order in a dropped file [s]."""
     megabytes: int = 3000
     """Memory of a process that reads or runs dropped files [MB]."""
     readers: int = 4
-    """Drops that are read at the same time; others wait."""
+    """Maximum number of drops that are read at the same time; others wait."""
     orders: int = 2
-    """Dropped orders that run at the same time; others wait."""
+    """Maximum number of dropped orders that run at the same time; others wait."""
     result: int = 200 * 2**20
-    """Largest result of one order, which the stage keeps in memory [bytes]."""
+    """Maximum size of the result of one order, which the stage keeps in memory [bytes]."""
     results: int = 800 * 2**20
-    """Of all orders of one stage [bytes]."""
+    """Maximum total size of the results of all orders of one stage [bytes]."""
 
 
 class Uploads:
-    """A temporary folder, with a subfolder for each drop. Dropped files are read, and run, by confined processes only.
+    """A temporary folder, with a subfolder for each drop. Dropped files are read and run by confined processes only.
 
-    opener: turns a file into entries; None: no files are opened.
-    limits: what visitors may ask for.
+    opener: turns a file into entries; None: files are refused.
+    limits: limits on dropped files.
     """
 
     def __init__(self, opener: Opener | None, limits: UploadLimits = UploadLimits()) -> None:
@@ -91,14 +91,14 @@ class Uploads:
         self._orders = threading.Semaphore(limits.orders)
 
     def prepare(self) -> None:
-        """Gets ready to read files, so that the first visitor who drops one does not wait."""
+        """Prepares a process to read files, so that the first visitor who drops one does not wait."""
         if self.opener is not None:
             self._confined.prepare()
 
     def open(self, files: Sequence[tuple[str, bytes]], warn: Callable[[str], object] = lambda text: None) -> list[Entry]:
-        """Entries of `files` (name, content) that were dropped together; raises BunrakuError where one cannot be read.
+        """Entries of `files` (name, content) that were dropped together; raises BunrakuError if one cannot be read.
 
-        warn: hears what was left out, such as meshes that were not dropped.
+        warn: called with a message about what was left out, such as meshes that were not dropped.
         """
         if self.opener is None:
             raise BunrakuError("this stage opens no files")
@@ -116,7 +116,7 @@ class Uploads:
             raise BunrakuError(
                 f"the stage cannot keep the files: {problem.strerror}\n  advice: free some space where it runs"
             ) from None
-        # These belong to a file dropped with them.
+        # Files with these suffixes belong to another file that was dropped with them.
         attached = (".stl", ".obj", ".mtl", ".dae", ".ply", ".glb", ".gltf", ".bin", ".png", ".jpg", ".jpeg")
         wanted = [name for name in names if not name.lower().endswith(attached)] or names
         with self._readers:
@@ -139,13 +139,13 @@ class Uploads:
         return replace(entry, shows=own_meshes(entry.open(), folder))
 
     def ordered(self, path: Path, number: int, folder: Path, progress: Listener | None, cancel: threading.Event) -> Recorded:
-        """What comes of an order in a dropped file.
+        """The result of an order in a dropped file.
 
         path: the file.
-        number: of the entry among those of the file.
-        folder: of the drop.
-        progress: hears how far it is.
-        cancel: an event that ends it.
+        number: index of the entry among those of the file.
+        folder: folder of the drop.
+        progress: called with its progress.
+        cancel: an event that cancels it.
         """
         while not self._orders.acquire(timeout=0.2):
             if cancel.is_set():
@@ -168,19 +168,19 @@ class Uploads:
         return Path(tempfile.mkdtemp(dir=self._folder.name)).resolve()
 
     def close(self) -> None:
-        """Ends what waits, and removes the files."""
+        """Cancels waiting work, and removes the files."""
         self._confined.close()
         if self._folder is not None:
             self._folder.cleanup()
 
 
 def _without(folder: Path, text: str) -> str:
-    """The visitor knows a file by its name, and has no business knowing where we keep it."""
+    """`text` without the path of the folder: visitors know files by name, and must not learn where they are kept."""
     return text.replace(f"{folder}/", "").replace(str(folder), "")
 
 
 class _Ordered:
-    """Runs an order of a dropped file when somebody first looks, and can be cancelled."""
+    """Runs an order of a dropped file when a visitor first opens it; can be cancelled."""
 
     def __init__(self, uploads: Uploads, path: Path, number: int, folder: Path) -> None:
         self._uploads, self._path, self._number, self._folder = uploads, path, number, folder
@@ -205,11 +205,11 @@ class _Read:
     path: Path
     number: int
     ordered: bool
-    """Whether what it shows must be made by work, which cannot be sent; it is then made in a confined process too."""
+    """Whether its content must be computed. Functions cannot be sent between processes, so a confined process computes it too."""
 
 
 def _nothing() -> Recorded:
-    """Stands for what an order will show."""
+    """Placeholder for the result of an order."""
     raise BunrakuError("the order has not run")
 
 
@@ -220,7 +220,7 @@ def _function(opener: str) -> Callable[[Path], Sequence[Entry]]:
 
 
 def _read(opener: str, paths: Sequence[Path]) -> tuple[list[_Read], list[str]]:
-    """The entries of all files, and what was left out of them."""
+    """The entries of all files, and messages about what was left out."""
     out = []
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", BunrakuWarning)
@@ -229,7 +229,7 @@ def _read(opener: str, paths: Sequence[Path]) -> tuple[list[_Read], list[str]]:
                 try:
                     pickle.dumps(entry)
                     for file in mesh_files(entry.open()):
-                        read_mesh(Mesh(file))  # a damaged one is told now, and at our expense only
+                        read_mesh(Mesh(file))  # reports a damaged mesh now, within this process's limits
                     out.append(_Read(entry, path, number, ordered=False))
                 except (pickle.PicklingError, AttributeError, TypeError):
                     out.append(_Read(replace(entry, shows=_nothing), path, number, ordered=True))
@@ -238,7 +238,7 @@ def _read(opener: str, paths: Sequence[Path]) -> tuple[list[_Read], list[str]]:
 
 
 def _made(opener: str, path: Path, number: int, largest: int, progress: Listener | None = None) -> tuple[Recorded | Live, int]:
-    """What the entry shows, and its size [bytes]; raises BunrakuError where that is more than the `largest`."""
+    """What the entry shows, and its size [bytes]; raises BunrakuError if it is larger than `largest`."""
     made = _function(opener)(path)[number].open(progress=progress)
     size = len(pickle.dumps(made))
     if size > largest:
@@ -250,7 +250,7 @@ def _made(opener: str, path: Path, number: int, largest: int, progress: Listener
 
 
 def own_meshes(thing: Recorded | Live, folder: Path) -> Recorded | Live:
-    """The `thing`, if all its meshes lie in the `folder` or are bunraku's own; raises FileError otherwise."""
+    """The `thing`, if all its meshes are in the `folder` or are bunraku's own; raises FileError otherwise."""
     for file in mesh_files(thing):
         path = Path(file).resolve()
         if not any(path.is_relative_to(home) for home in (folder.resolve(), PACKAGE, user_cache().resolve())):

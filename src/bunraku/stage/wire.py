@@ -1,10 +1,10 @@
-"""The websocket's protocol: what pages and stage send, and what is refused.
+"""The websocket's protocol: messages of pages and stage, and which are refused.
 
-The page sends JSON objects {"n": 1, "type": …}, numbered from 1, the first of them a hello; and five bytes,
-ACK and a u32, for the newest sample that it has drawn. The stage answers with JSON (`messages`), and with samples:
+The page sends JSON objects {"n": 1, "type": …}, numbered from 1, of which the first is a hello; and acknowledgements of five
+bytes, ACK and a u32, for the newest sample that it has drawn. The stage answers with JSON (`messages`), and with samples:
 
     u8 SAMPLE, u8 0, u16 0, u32 number, f64 t, f32 q of every figure, f32 tensions of every figure,
-    f32 series, u8 for each rope: 1 where it is at its limit
+    f32 series, u8 for each rope: 1 if it is at its limit
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class MessageKind(IntEnum):
 
 
 class CloseCode(IntEnum):
-    """Why a connection is closed: the status of HTTP, plus 4000."""
+    """Why a connection is closed: an HTTP status plus 4000."""
 
     MALFORMED = 4400
     TOO_SLOW = 4408
@@ -43,7 +43,7 @@ class CloseCode(IntEnum):
 
 
 class Refusal(Exception):
-    """The connection is closed with this `code` and `reason`."""
+    """Closes the connection with this `code` and `reason`."""
 
     def __init__(self, code: CloseCode, reason: str) -> None:
         super().__init__(reason)
@@ -59,7 +59,7 @@ class Ack:
 
 
 class Inbox:
-    """Checks what one page sends, against `limits`: size, rate, form and order. What it refuses has changed nothing."""
+    """Checks the messages of one page against `limits`: size, rate, form and order. Refused messages have no effect."""
 
     def __init__(self, limits: StageLimits = StageLimits()) -> None:
         self._limits = limits
@@ -68,7 +68,7 @@ class Inbox:
         self._tokens, self._then = limits.message_burst, float("-inf")
 
     def read(self, message: str | bytes, now: float) -> dict[str, Any] | Ack:
-        """The `message` that came at the time `now` [s], parsed; raises Refusal if it breaks the protocol."""
+        """The `message` that came at time `now` [s], parsed; raises Refusal if it violates the protocol."""
         self._slow_enough(now)
         if len(message) > self._limits.message_bytes:
             raise Refusal(CloseCode.TOO_LARGE, f"a message has at most {self._limits.message_bytes} bytes")
@@ -81,7 +81,7 @@ class Inbox:
         if n != self._count + 1:
             raise Refusal(CloseCode.OUT_OF_ORDER, f"expected message {self._count + 1}, got {n}")
         if (kind == "hello") == self._greeted:
-            raise Refusal(CloseCode.OUT_OF_ORDER, "the first message, and no other, is a hello")
+            raise Refusal(CloseCode.OUT_OF_ORDER, "the first message must be a hello, and only the first")
         if kind == "hello" and plain != {"type": "hello", "version": PROTOCOL_VERSION}:
             raise Refusal(CloseCode.MALFORMED, f"this stage uses version {PROTOCOL_VERSION} of the protocol: reload the page")
         self._count, self._greeted = n, True
@@ -92,7 +92,7 @@ class Inbox:
         self._tokens = min(burst, self._tokens + rate * max(now - self._then, 0.0))
         self._then = now
         if self._tokens < 1.0:
-            raise Refusal(CloseCode.TOO_FAST, f"more than {rate:g} messages a second")
+            raise Refusal(CloseCode.TOO_FAST, f"more than {rate:g} messages per second")
         self._tokens -= 1.0
 
     def _ack(self, message: bytes) -> Ack:
@@ -104,7 +104,7 @@ class Inbox:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The JSON object in `text`, read strictly: no NaN, no key twice. Raises Refusal if it is anything else."""
+    """The JSON object in `text`, parsed strictly: no NaN, no duplicate keys. Raises Refusal if it is anything else."""
     try:
         plain = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
     except (ValueError, RecursionError):
@@ -121,12 +121,12 @@ def _refuse_constant(name: str) -> NoReturn:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     out = dict(pairs)
     if len(out) != len(pairs):
-        raise ValueError("a key twice")
+        raise ValueError("a duplicate key")
     return out
 
 
 class Packer:
-    """Packs samples of a `live` thing into bytes."""
+    """Packs samples of a `live` entry into bytes."""
 
     def __init__(self, live: Live) -> None:
         self._ropes = [[s.name for s in (*f.strings, *f.wires)] for f in live.figures]

@@ -1,4 +1,4 @@
-"""Live figures that hands and sticks move, and the opening show."""
+"""Live figures moved by mouse, sticks or joystick, and the opening show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Simulated", "opening_show"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports `Simulated` when it is first used: physics takes half a second to import, and the list of a show does not need it."""
+    """Imports `Simulated` on first use: physics takes half a second to import, and the list of a show does not need it."""
     if name != "Simulated":
         raise AttributeError(f"module 'bunraku.teleop' has no attribute {name!r}")
     from bunraku.teleop.simulated_figure import Simulated

@@ -1,7 +1,7 @@
-"""Devices: what an operator holds, turned into commands.
+"""Devices: turns the readings of an input device into commands.
 
-A device gives readings: axes in [−1, 1], buttons, hats. A mapping says which of them mean what; a pilot remembers which point is
-guided. `PAPER_JOYSTICK` maps the joystick of the paper, `STAGE_STICKS` the sticks and keys of the stage.
+A device gives readings: axes in [−1, 1], buttons, hats. A mapping assigns meanings to them; a pilot stores which point is guided.
+`PAPER_JOYSTICK` maps the joystick of the paper, `STAGE_STICKS` the sticks and keys of the stage.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from bunraku.errors import UnknownName
 from bunraku.locomotion.guide.guide_command import GUIDED_POINTS, Command, GuidedPoint
 
 MEANINGS = ("forward", "left", "up", "roll", "pitch", "yaw", "lift_left", "lift_right", "switch")
-"""What an axis, a button or a hat can mean."""
+"""Possible meanings of an axis, a button or a hat."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a device says at one moment."""
+    """The state of a device at one time."""
 
     axes: tuple[float, ...] = ()
     buttons: tuple[bool, ...] = ()
@@ -32,12 +32,12 @@ class Axis:
 
     number: int
     sign: float = 1.0
-    """−1 turns it around."""
+    """−1 reverses it."""
     throttle: bool = False
-    """Whether it rests at one end: its [−1, 1] then becomes [0, 1]."""
+    """Whether it rests at one end; its range [−1, 1] is then mapped to [0, 1]."""
 
     def value(self, reading: Reading) -> float:
-        """What it says in a `reading`; 0 where the device has no such axis."""
+        """Its value in a `reading`; 0 if the device has no such axis."""
         if self.number >= len(reading.axes):
             return 0.0
         value = self.sign * reading.axes[self.number]
@@ -46,14 +46,14 @@ class Axis:
 
 @dataclass(frozen=True)
 class Buttons:
-    """A button that means 1 and, if there is one, a button that means −1."""
+    """A button with value 1 and, optionally, another with value −1."""
 
     more: int
     less: int = -1
-    """−1 for none."""
+    """Index of the button with value −1; −1 for none."""
 
     def value(self, reading: Reading) -> float:
-        """What they say in a `reading`: −1, 0 or 1."""
+        """Their value in a `reading`: −1, 0 or 1."""
 
         def down(k: int) -> bool:
             return 0 <= k < len(reading.buttons) and bool(reading.buttons[k])
@@ -63,16 +63,16 @@ class Buttons:
 
 @dataclass(frozen=True)
 class Hat:
-    """One direction of a hat, or of a miniature stick."""
+    """One direction of a hat (a miniature stick with eight directions)."""
 
     number: int
     along: int
-    """0 for side to side, 1 for up and down."""
+    """0 for left and right, 1 for up and down."""
     sign: float = 1.0
-    """−1 turns it around."""
+    """−1 reverses it."""
 
     def value(self, reading: Reading) -> float:
-        """What it says in a `reading`: −1, 0 or 1; 0 where the device has no such hat."""
+        """Its value in a `reading`: −1, 0 or 1; 0 if the device has no such hat."""
         return self.sign * reading.hats[self.number][self.along] if self.number < len(reading.hats) else 0.0
 
 
@@ -94,7 +94,7 @@ STAGE_STICKS: Mapping = {  # the order of `Guided.sticks`; shoulder buttons swit
 
 @dataclass
 class Pilot:
-    """Turns readings into commands. A push of `switch` goes to the next or the previous guided point."""
+    """Turns readings into commands. Pressing `switch` selects the next or the previous guided point."""
 
     mapping: Mapping = field(default_factory=lambda: STAGE_STICKS)
     guided: GuidedPoint = "trunk"
@@ -108,10 +108,10 @@ class Pilot:
                 raise UnknownName("meaning", meaning, MEANINGS)
 
     def command(self, reading: Reading) -> Command:
-        """The command in a `reading`; one that is not finite gives a command that makes the guide stand and say why."""
+        """The command in a `reading`; if a value is not finite, a command that makes the guide stand still and report it."""
         values = {meaning: sum(source.value(reading) for source in self.mapping.get(meaning, ())) for meaning in MEANINGS}
         if not all(math.isfinite(value) for value in values.values()):
-            return Command(self.guided, (math.nan, 0.0, 0.0))  # the guide stands, and says why
+            return Command(self.guided, (math.nan, 0.0, 0.0))  # the guide stands still and reports it
         self._switch(values["switch"])
         bounded = {meaning: min(max(value, -1.0), 1.0) for meaning, value in values.items()}
         left, right = max(bounded["lift_left"], 0.0), max(bounded["lift_right"], 0.0)

@@ -1,4 +1,4 @@
-"""Files on the stage: what a dropped file shows, and what an entry can be saved as."""
+"""Files dropped on the stage: the entries that they become, and the formats that an entry can be saved in."""
 
 from __future__ import annotations
 

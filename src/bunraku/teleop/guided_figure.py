@@ -1,4 +1,4 @@
-"""A humanoid guided live: one point follows the stick or the mouse, and synergetic rules move the rest."""
+"""A humanoid guided live: one point follows the stick or the mouse, and synergetic rules move the rest of the body."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 class GuidedLive:
-    """A Live: sticks guide one point, and the fifth stick switches to another; or the mouse drags a foot, a hand or the trunk."""
+    """A Live figure: sticks guide one point, and the fifth stick switches it; or the mouse drags a foot, a hand or the trunk."""
 
     pulls = frozenset(("body",))
     sticks = (
@@ -41,7 +41,7 @@ class GuidedLive:
     def __init__(
         self, guide: Guide, *, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, joystick: Joystick | None = None
     ) -> None:  # fmt: skip
-        """Guides from (`x`, `y`) [m] and `yaw` [rad] through `guide`. Commands of a `joystick` override those of the page."""
+        """Starts at (`x`, `y`) [m] with `yaw` [rad] and moves with `guide`. Commands of a `joystick` override those of the page."""
         self._performer = Performer(guide)
         self._start = guide.start(x=x, y=y, yaw=yaw)
         self._markers = markers(guide.humanoid)
@@ -56,12 +56,12 @@ class GuidedLive:
         return self._pilot.guided
 
     def keep(self) -> None:
-        """Keeps all performances from the next reset on, for pictures."""
+        """Records all moves from the next reset on, for pictures."""
         self._keep = True
 
     @property
     def performances(self) -> list[GuidedMove]:
-        """What was performed since the last reset, where it is kept."""
+        """The moves since the last reset, if they are recorded."""
         return self._session.performances
 
     def reset(self) -> Sample:
@@ -77,16 +77,16 @@ class GuidedLive:
         return self._sample(self._session.tick(), 0.0)
 
     def apply(self, command: Command) -> None:
-        """Does what an operator asks for in `command`; what a humanoid does not have is ignored."""
+        """Executes a `command`; commands that do not apply to a humanoid are ignored."""
         match command:
-            case Sticks(axes, buttons) if len(axes) in (6, 7):  # older logs know no rolling
+            case Sticks(axes, buttons) if len(axes) in (6, 7):  # older input logs have no axis for roll
                 self._command = self._obeyed(self._pilot, Reading(axes, buttons))
             case Device(axes, buttons, hats):
                 if axes:
                     self._device = self._obeyed(self._held, Reading(axes, buttons, hats))
                 else:
                     self._device = None
-                    self._notices.append("the joystick is gone: the figure stands, and the page can drive it")
+                    self._notices.append("the joystick was unplugged: the figure stands still, and the page can drive it")
             case Pull(figure=0, part="body", name=name) if name in self._limbs:
                 self._guide(self._limbs[name])
                 self._drag = command
@@ -94,7 +94,7 @@ class GuidedLive:
                 self._drag, self._command = None, Command_()
 
     def obey(self, command: Command_) -> None:
-        """Guides a point by a `command`, as if sticks had given it, until another one comes."""
+        """Guides a point with a `command`, as if it came from sticks, until the next one."""
         self._pilot.guided, self._drag, self._command = command.guided, None, command
 
     @property
@@ -103,7 +103,7 @@ class GuidedLive:
         return False
 
     def heard(self) -> tuple[Command, ...]:
-        """What the joystick says, if that has changed."""
+        """The state of the joystick, if it has changed."""
         if self._joystick is None:
             return ()
         reading = self._joystick.poll()
@@ -125,7 +125,7 @@ class GuidedLive:
 
     @cached_property
     def _limbs(self) -> dict[str, GuidedPoint]:
-        """The guided point of every frame: the foot or hand of its limb, else the trunk."""
+        """The guided point for every frame: the foot or hand of its limb, otherwise the trunk."""
         own = self._performer.guide.humanoid
         ends: dict[str, GuidedPoint] = {own.feet[0]: "left_foot", own.feet[1]: "right_foot"}
         ends |= {own.hands[0]: "left_hand", own.hands[1]: "right_hand"}
@@ -156,12 +156,12 @@ class GuidedLive:
 
     @property
     def _wanted(self) -> Command_:
-        """The joystick's command; the page's, where the joystick is idle or there is none."""
+        """The joystick's command; if it is idle or missing, the page's."""
         held, page = self._device, self._command
         return page if held is None or (held.idle and not any(held.lift) and not page.idle) else held
 
     def _toward(self, drag: Pull) -> Command_:
-        """The command that brings the dragged point to the mouse."""
+        """The command that moves the dragged point toward the mouse."""
         points, own = self._session.points, self._performer.guide.humanoid
         guided = self._limbs[drag.name]
         at = {"left_foot": points.feet[0, :3], "right_foot": points.feet[1, :3], "left_hand": points.hands[0],
@@ -186,7 +186,7 @@ class GuidedLive:
 
 
 class GuidedInPhysics(GuidedLive):
-    """The same in MuJoCo: servos follow the plan, a stabiliser keeps the balance, and the stage shows what the robot measures."""
+    """The same in MuJoCo: servos follow the plan, a stabiliser keeps the balance, and the stage shows the measured robot."""
 
     def reset(self) -> Sample:
         """Back to the start, on its feet."""

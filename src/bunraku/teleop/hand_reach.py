@@ -1,13 +1,13 @@
-"""How far a hand may move in one step: only as far as the figure can follow on its strings.
+"""How far a hand may move in one step, so that the figure can follow on its strings.
 
-The hand wants to change the kinematic variables by dk. Near the edge of what the figure can reach, no change dq of the dynamic
-variables keeps every gap ≤ 0, or only a very large one. So dk is corrected by e:
+The hand wants to change the kinematic variables by dk. Near the edge of the figure's reach, no change dq of the dynamic variables
+keeps every gap ≤ 0, or only a very large one. So dk is corrected by the e that solves
 
     minimise  |e|² + σ² |dq|²   subject to   gap + A_q dq + A_k (dk + e) ≤ 0     for every string and stop,
                                              A_k (dk + e) ≤ −give                for strings that are pulled too hard,
 
-a least-distance problem, which non-negative least squares solves (Lawson and Hanson, ch. 23). This is no inverse kinematics: what
-the hand wants was found before, by `bunraku.kinematics.Drag`.
+where A_q and A_k are the derivatives of the gaps. This is a least-distance problem, solved by non-negative least squares (Lawson
+and Hanson, ch. 23). It does not involve inverse kinematics: dk was computed before, by `bunraku.kinematics.Drag`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 def least(C: Array, d: Array) -> tuple[Array, Array] | None:
-    """The shortest x with C x ≤ d, and the multipliers of the rows; None if no x is allowed."""
+    """The shortest x with C x ≤ d, and the multipliers of the rows; None if there is none."""
     if (d >= 0.0).all():
         return np.zeros(C.shape[1]), np.zeros(len(d))
     E = np.vstack([-C.T, -d])
@@ -39,13 +39,13 @@ def least(C: Array, d: Array) -> tuple[Array, Array] | None:
 def reachable(
     figure: Figure, q: Array, dk: Array, *, tight: NDArray[np.bool_], give: float, softness: float = 0.1
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """The change of the kinematic variables that a hand may make in a step, and which strings and wires hold it back.
+    """The allowed change of the kinematic variables in a step, and which strings and wires hold the hand back.
 
     figure, q: the figure and its configuration before the step, (n_q,).
     dk: the change that the hand wants, (n_q − n_dynamic,).
-    tight: which strings (then wires) are pulled too hard: the hand gives way to them,
-    give: by so much [m].
-    softness: σ [m/rad]: the smaller, the nearer a hand gets to the edge of its reach, and the faster limbs must move there.
+    tight: which strings (then wires) are pulled too hard, so that the hand must give way.
+    give: how far it gives way to them in this step [m].
+    softness: σ [m/rad]: a smaller value lets a hand get nearer to the edge of its reach, where limbs must move faster.
     """
     n, ropes = figure.n_dynamic, len(figure.strings) + len(figure.wires)
     gap, A = gap_derivatives(figure, q)

@@ -1,4 +1,4 @@
-"""A joystick on the desktop, through SDL. It is read while no window has the focus, and no window is opened."""
+"""A joystick connected to this machine, read through SDL: without opening a window, and without keyboard focus."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, Self
 from bunraku.errors import BunrakuError, MissingExtra
 from bunraku.teleop.devices import Reading
 
-FULL_AXIS = 32767.0  # what SDL gives for an axis at its end
+FULL_AXIS = 32767.0  # SDL's value for an axis at its end
 
 
 class HatBit(IntFlag):
-    """Directions of a hat, as SDL gives them."""
+    """Directions of a hat, as bits of SDL."""
 
     UP = 1
     RIGHT = 2
@@ -24,14 +24,14 @@ class HatBit(IntFlag):
 
 
 def sdl() -> Any:
-    """The SDL library with joysticks started: without video, and with events for programs in the background.
+    """The SDL library with its joystick subsystem started: without video, and with events while in the background.
 
     Raises MissingExtra if PySDL2 is not installed, BunrakuError if SDL does not start.
     """
     os.environ.setdefault("SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "1")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns about which SDL library it found
+            warnings.simplefilter("ignore")  # PySDL2 warns about which SDL library it found
             import sdl2
     except ImportError:
         raise MissingExtra("pysdl2", "joystick", "a joystick on the desktop") from None
@@ -48,7 +48,7 @@ def plugged_in() -> tuple[str, ...]:
 
 
 class Joystick:
-    """A joystick that is plugged in: `with Joystick() as stick: stick.poll()`."""
+    """An open joystick: `with Joystick() as stick: stick.poll()`."""
 
     def __init__(self, number: int = 0) -> None:
         """The joystick with this `number`, in the order of `plugged_in`; raises BunrakuError if there is none."""
@@ -61,7 +61,7 @@ class Joystick:
         self.name = (self._sdl.SDL_JoystickName(self._stick) or b"joystick").decode()
 
     def poll(self) -> Reading | None:
-        """The newest reading; None when the joystick is gone."""
+        """The newest reading; None if the joystick was unplugged."""
         own, stick = self._sdl, self._stick
         own.SDL_JoystickUpdate()
         if not own.SDL_JoystickGetAttached(stick):

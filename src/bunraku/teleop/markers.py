@@ -1,6 +1,6 @@
-"""Markers: centre of mass, ZMP, support polygon and subgoals, as a figure of their own that the stage draws beside the humanoid.
+"""Markers: centre of mass, ZMP, support polygon and subgoals, as a separate figure that the stage draws beside the humanoid.
 
-The centre of mass and its goal are drawn on the floor below them: at their own height the trunk would hide them.
+The centre of mass and its goal are drawn on the floor below them, because the trunk would hide them at their own height.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class MarkerLook:
 def markers(humanoid: Humanoid, *, corners: int = 8, look: MarkerLook = MarkerLook()) -> Figure:
     """A figure with kinematic variables only: com, zmp, com goal, goals of feet (with their yaw) and hands, corners of the polygon.
 
-    humanoid: whose size the markers fit.
-    corners: how many corners of the support polygon can be drawn.
+    humanoid: determines the size of the markers.
+    corners: maximum number of corners of the support polygon that can be drawn.
     look: colours.
     """
     size = 0.035 * humanoid.height
@@ -59,7 +59,7 @@ def markers(humanoid: Humanoid, *, corners: int = 8, look: MarkerLook = MarkerLo
 
 
 def marked(own: Figure, tick: Tick) -> Array:
-    """The configuration of the markers (`own`) at a `tick`. Goals that do not exist are hidden inside a sole or the trunk."""
+    """The configuration of the markers (`own`) at a `tick`. Unused goals are hidden inside a sole or the trunk."""
     move = tick.performance.move
     goals, floor = move.goals, float(move.segment.floors[tick.k])
     places = {name: np.array([*at[:2], floor]) for name, at in (("com", tick.com), ("zmp", tick.zmp), ("com_goal", goals.com))}

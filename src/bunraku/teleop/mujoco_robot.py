@@ -1,7 +1,7 @@
-"""A robot in MuJoCo that takes joint targets: it stands in for a real one.
+"""A robot in MuJoCo that takes joint targets, in place of a real one.
 
-Its joints are position servos with the figure's own effort limits; it touches the ground with the corners of its soles. It
-measures its joints and the place of its trunk, as encoders, an inertial sensor and odometry would.
+Its joints are position servos with the figure's effort limits; the corners of its soles touch the ground. It measures its joints
+and the pose of its trunk, as encoders, an inertial sensor and odometry would.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ class RobotOptions:
     friction: float = 0.8
     """Sliding friction of the soles."""
     solref: str = "0.004 1"
-    """MuJoCo's stiffness of contacts, as high as the timestep allows: a millimetre of softness tilts a robot on narrow feet."""
+    """MuJoCo's stiffness of contacts, as high as the time step allows: a millimetre of softness tilts a robot with narrow feet."""
     solimp: str = "0.95 0.99 0.0005"
     """MuJoCo's impedance of contacts."""
     stiffness: float = 65.0
-    """Of a servo, in its largest effort for each radian [1/rad]."""
+    """Stiffness of a servo divided by its maximum effort [1/rad]."""
     damping: float = 0.4
-    """Of a servo, in its largest effort for each radian a second [s/rad]."""
+    """Damping of a servo divided by its maximum effort [s/rad]."""
     fallen: float = 0.6
-    """It has fallen when its centre of mass is lower than this share of its height at home."""
+    """It has fallen if its centre of mass is lower than this share of its height at home."""
 
     @property
     def contact(self) -> Any:
-        """Attributes of a geom that touches."""
+        """Attributes of a geom with contact."""
         friction = f"{self.friction} 0.005 0.0001"
         return {"condim": "3", "friction": friction, "solref": self.solref, "solimp": self.solimp}
 
@@ -68,7 +68,7 @@ class MujocoRobot:
         dt: control period [s].
         options: servos and contacts.
 
-        Raises MissingExtra without MuJoCo, BunrakuError if the scene has anything but boxes.
+        Raises MissingExtra without MuJoCo, BunrakuError if an obstacle of the scene is not a box.
         """
         try:
             import mujoco
@@ -88,7 +88,7 @@ class MujocoRobot:
         self.place(q)
 
     def place(self, q: Array) -> None:
-        """Puts it at rest at `q`."""
+        """Places it at rest at `q`."""
         self._mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[self._order] = q
         self.data.ctrl[:] = q[self._motors]
@@ -96,7 +96,7 @@ class MujocoRobot:
 
     @property
     def servos(self) -> tuple[Array, Array]:
-        """Stiffness [N·m/rad] and damping [N·m·s/rad] of the motors."""
+        """Stiffness [N·m/rad] and damping [N·m·s/rad] of the servos."""
         return np.array(self.model.actuator_gainprm[:, 0]), -np.array(self.model.actuator_biasprm[:, 2])
 
     @property
@@ -117,7 +117,7 @@ class MujocoRobot:
 
     @property
     def feet(self) -> Array:
-        """Places of the soles [m], (2, 3)."""
+        """Positions of the soles [m], (2, 3)."""
         return np.array(self.data.xpos[self._feet])
 
     @property
@@ -127,7 +127,7 @@ class MujocoRobot:
         return bool(high < self.options.fallen * self.humanoid.height)
 
     def step(self, targets: Array) -> Array:
-        """One control period with joint `targets`, in the order of `motors`; gives the measured configuration; raises NotFinite."""
+        """One control period with joint `targets` (order of `motors`); returns the measured configuration; raises NotFinite."""
         targets = np.asarray(targets, float)
         if targets.shape != (len(self.motors),) or not np.isfinite(targets).all():
             raise NotFinite(f"expected {len(self.motors)} finite targets, one for each motor")
@@ -135,7 +135,7 @@ class MujocoRobot:
         for _ in range(self._substeps):
             self._mujoco.mj_step(self.model, self.data)
         if not np.isfinite(self.data.qpos).all():
-            raise NotFinite("the simulated robot has left all bounds: its configuration is not finite")
+            raise NotFinite("the simulated robot has diverged: its configuration is not finite")
         return self.q
 
 
@@ -170,7 +170,7 @@ def _xml(humanoid: Humanoid, scene: Scene, body: WholeBody, options: RobotOption
 
 
 def _soles(foot: Element, sole: Array, options: RobotOptions) -> None:
-    """Small balls under the corners, which touch floors and edges cleanly."""
+    """Small balls at the corners, whose contacts with floors and edges are well defined."""
     radius = 0.04 * float(np.ptp(sole[:, 0]))
     for x, y in sole:
         SubElement(

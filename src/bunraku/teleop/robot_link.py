@@ -1,4 +1,4 @@
-"""Drives a robot behind a socket: joint targets go there at the control rate, its measurements come back.
+"""Drives a robot over a socket: joint targets are sent at the control rate, and measurements come back.
 
     with RobotServer(MujocoRobot(humanoid, scene, q)) as server, RobotLink(server.address, server.token) as link:
         drive(session, link, commands)
@@ -44,16 +44,16 @@ Array = NDArray[np.float64]
 
 
 class RobotLink:
-    """The client's end: sends targets, receives measurements. A thread sends heartbeats while the client plans."""
+    """The client of a robot: sends targets, receives measurements. A thread sends heartbeats while the client plans."""
 
     def __init__(self, address: tuple[str, int], token: str, *, timeout: float = 10.0) -> None:
         """Connects to a robot.
 
         address: its host and port.
-        token: what its server has (`RobotServer.token`).
-        timeout: how long an answer may take [s].
+        token: the token of its server (`RobotServer.token`).
+        timeout: maximum time to wait for an answer [s].
 
-        Raises BunrakuError if no robot answers, Refused where it refuses; the text says why.
+        Raises BunrakuError if no robot answers, Refused if it refuses; the message says why.
         """
         self._timeout = timeout
         try:
@@ -70,7 +70,7 @@ class RobotLink:
         self.motors: tuple[str, ...] = tuple(hello["motors"])
         self.dt = float(hello["dt"])
         self.stiffness, self.damping, self.q = (np.array(hello[key], float) for key in ("stiffness", "damping", "q"))
-        self._lock = threading.Lock()  # one message and its answer at a time
+        self._lock = threading.Lock()  # for one message and its answer
         self._trouble: BunrakuError | None = None
         self._over = threading.Event()
         self._beat = float(hello["heartbeat"])
@@ -79,7 +79,7 @@ class RobotLink:
         self._thread.start()
 
     def _hello(self, token: str) -> dict[str, Any]:
-        """Shakes hands; returns what the robot says of itself."""
+        """Performs the handshake; returns the robot's description of itself."""
         stranger = BunrakuError("what answers at this port is not a robot\n  advice: check the port")
         try:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -94,20 +94,20 @@ class RobotLink:
         return hello
 
     def _live(self) -> None:
-        """Sends a heartbeat whenever nothing was said for a while."""
+        """Sends a heartbeat whenever nothing was sent for a while."""
         while not self._over.wait(self._beat):
             with self._lock:
                 if self._trouble:
                     return
                 if monotonic() - self._spoken >= self._beat:
-                    with suppress(BunrakuError):  # told at the next exchange
+                    with suppress(BunrakuError):  # reported at the next exchange
                         self._ask(HEARTBEAT, HEARTBEAT, 0)
 
     def _ask(self, message: bytes, kind: bytes, size: int) -> bytes:
-        """Sends a message; returns the `size` bytes of its answer, which is of this kind."""
+        """Sends a message; returns the `size` bytes of its answer, which must be of `kind`."""
         if self._trouble is None:
             try:
-                with suppress(ConnectionError):  # the robot may have said why before it closed
+                with suppress(ConnectionError):  # the robot may have sent a reason before it closed
                     self._socket.settimeout(self._timeout)
                     self._socket.sendall(message)
                 said = read_exactly(self._socket, 1, self._timeout)
@@ -115,7 +115,7 @@ class RobotLink:
                     self._spoken = monotonic()
                     return read_exactly(self._socket, size, self._timeout)
                 if said != REFUSAL:
-                    raise ConnectionError("an answer of another kind")
+                    raise ConnectionError("an unexpected kind of answer")
                 length = int.from_bytes(read_exactly(self._socket, 2, self._timeout), "little")
                 words = read_exactly(self._socket, length, self._timeout).decode("utf-8", "replace")
                 self._trouble = Refused(f"the robot refuses: {words}")
@@ -128,8 +128,8 @@ class RobotLink:
     def exchange(self, targets: Array) -> Array:
         """Sends joint `targets`, in the order of `motors`; returns the measured configuration.
 
-        Raises NotFinite if the targets are not numbers, one for each motor, Refused where the robot refuses, and BunrakuError
-        where it no longer answers.
+        Raises NotFinite if the targets are not finite numbers, one for each motor, Refused if the robot refuses, and BunrakuError
+        if it no longer answers.
         """
         sent = np.asarray(targets, "<f8")
         if sent.shape != (len(self.motors),) or not np.isfinite(sent).all():
@@ -150,9 +150,9 @@ class RobotLink:
 
 
 def slipped(session: Session, measured: Array) -> tuple[Array, float]:
-    """How far the standing feet are from the plan of a `session`: (x, y) [m] and yaw [rad].
+    """How far the standing feet have moved from the plan of a `session`: (x, y) [m] and yaw [rad].
 
-    measured: the measured configuration, (n_q,). Commands continue from the actual state (*guiding* V).
+    measured: the measured configuration, (n_q,). Later commands start from the actual state (*guiding* V).
     """
     own, points = session.performer.guide.humanoid, session.points
     here = pose(own.figure, measured)
@@ -169,7 +169,7 @@ def slipped(session: Session, measured: Array) -> tuple[Array, float]:
 
 @dataclass
 class Drive:
-    """Planned and measured configurations, tick by tick."""
+    """Planned and measured configurations at every tick."""
 
     planned: list[Array] = field(default_factory=list)
     measured: list[Array] = field(default_factory=list)
@@ -179,16 +179,16 @@ def drive(
     session: Session, link: RobotLink, commands: Iterable[Command], *, gains: StabiliserOptions = StabiliserOptions(),
     going: Callable[[], bool] = lambda: True, keep: bool = True,
 ) -> Drive:  # fmt: skip
-    """Performs commands with a robot. The targets of each tick depend on what it measured at the tick before.
+    """Performs commands with a robot. The targets of each tick depend on the measurement of the tick before.
 
     session: plans the motion.
     link: the robot.
-    commands: what an operator wants, one after the other.
-    gains: of the stabiliser.
-    going: is asked after every tick; where it says False, the drive ends.
+    commands: the operator's commands, in order.
+    gains: gains of the stabiliser.
+    going: called after every tick; the drive ends when it returns False.
     keep: whether configurations are recorded.
 
-    Returns what was recorded; raises BunrakuError where the robot no longer answers.
+    Returns the recording; raises BunrakuError if the robot no longer answers.
     """
     stabiliser, record = Stabiliser(session.performer, link.stiffness, link.damping, options=gains), Drive()
     for command in commands:

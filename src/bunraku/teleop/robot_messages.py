@@ -1,10 +1,11 @@
-"""Messages between a robot and its client: what both ends of the socket agree on.
+"""Messages between a robot and its client: the protocol of the socket.
 
 1. The client sends one line of JSON: `{"bunraku": "robot", "version": 1, "token": "…"}`.
 2. The robot answers with one line: `{"ok": true, "motors": […], "dt": …, …}`, or `{"ok": false, "why": "…"}`, and closes.
-3. From then on each message begins with one byte that says its kind. The client sends `T` with targets, one f64 for each motor,
-   and receives `M` with measurements, one f64 for each variable; or it sends `H`, a heartbeat, and receives `H`. Where the robot
-   refuses a message it answers `R`, the length of a text as u16 and the text, and closes. Numbers are little-endian.
+3. From then on each message begins with one byte for its kind. The client sends `T` with targets, one f64 for each motor, and
+receives
+   `M` with measurements, one f64 for each variable; or it sends `H`, a heartbeat, and receives `H`. If the robot refuses a
+   message, it answers `R`, the length of a text as u16 and the text, and closes the connection. Numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -17,30 +18,30 @@ from typing import Any
 
 from bunraku.errors import BunrakuError
 
-VERSION = 1  # of this protocol
+VERSION = 1  # version of this protocol
 TARGETS, MEASUREMENTS, HEARTBEAT, REFUSAL = b"T", b"M", b"H", b"R"  # kinds of messages
 
 
 @dataclass(frozen=True)
 class RobotLinkOptions:
-    """How long a robot waits for its clients, and how many may wait."""
+    """Timeouts of a robot's server, and how many clients may wait."""
 
     handshake: float = 1.0
-    """A client that has not sent its first line by then is refused [s]."""
+    """A client whose first line takes longer is refused [s]."""
     heartbeat: float = 0.1
-    """A client that has nothing to say sends a heartbeat this often [s]."""
+    """An idle client sends a heartbeat this often [s]."""
     silence: float = 5.0
-    """A client that has sent no message for so long is refused [s]."""
+    """A client that sends no message for this time is disconnected [s]."""
     takeover: float = 0.5
-    """A client that has sent no message for so long is replaced when another one with the token asks [s]."""
+    """A client that has sent no message for this time is replaced if another one with the token connects [s]."""
     waiting: int = 16
-    """So many clients may be in their handshake at once; one more ends the oldest."""
+    """Maximum number of clients in their handshake; one more disconnects the oldest."""
     first_line: int = 1000
-    """Longest first line of a client [bytes]."""
+    """Maximum length of a client's first line [bytes]."""
 
 
 def read_exactly(end: socket.socket, size: int, seconds: float) -> bytes:
-    """Receives `size` bytes from the socket `end`; raises TimeoutError after `seconds` [s], ConnectionError if nobody is there."""
+    """Receives `size` bytes from the socket `end`; raises TimeoutError after `seconds` [s], ConnectionError if it is closed."""
     until, got = monotonic() + seconds, b""
     while len(got) < size:
         part = _receive(end, size - len(got), until)
@@ -51,14 +52,14 @@ def read_exactly(end: socket.socket, size: int, seconds: float) -> bytes:
 
 
 def read_line(end: socket.socket, longest: int, seconds: float, *, begin: bytes = b"{") -> bytes:
-    """Receives one line without its line break, byte by byte, so that nothing behind it is consumed.
+    """Receives one line without its line break, byte by byte, so that nothing after it is consumed.
 
     end: the socket.
-    longest: bytes that a line may have.
-    seconds: how long it may take [s].
-    begin: the first byte of every line that makes sense; others are not waited for.
+    longest: maximum length [bytes].
+    seconds: maximum time [s].
+    begin: the first byte of every valid line; a line with another first byte is rejected at once.
 
-    Raises TimeoutError, ConnectionError if the other end has gone, ValueError if this is no such line.
+    Raises TimeoutError, ConnectionError if the socket is closed, ValueError if the line is not valid.
     """
     until, line = monotonic() + seconds, b""
     while not line.endswith(b"\n"):
@@ -85,15 +86,15 @@ def json_line(fields: dict[str, Any]) -> bytes:
 
 
 def fields_of(line: bytes) -> dict[str, Any]:
-    """The fields of one `line` of JSON; raises ValueError where it is none."""
+    """The fields of one `line` of JSON; raises ValueError if it is not a JSON object."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
         raise ValueError("not JSON") from None
     if not isinstance(found, dict):
-        raise ValueError("not an object of JSON")
+        raise ValueError("not a JSON object")
     return found
 
 
 class Refused(BunrakuError):
-    """The robot refuses a client or a message; the text says why."""
+    """The robot refuses a client or a message; the message says why."""

@@ -1,10 +1,10 @@
-"""A robot behind a socket: serves one client at a time, who has the token; everybody else is refused in words.
+"""A robot served over a socket, to one client with the token at a time; other clients are refused with a reason.
 
     with RobotServer(robot) as server:
-        print(server.address, server.token)      # what a client needs
+        print(server.address, server.token)      # both are needed by a client
 
-Every client has a thread of its own until its handshake is over, so that garbage or silence hold up nobody. The robot moves for
-one client only; when that one leaves, falls silent or sends what makes no sense, the robot holds its last targets.
+Every client has its own thread until its handshake is over, so that garbage or silence blocks nobody else. The robot moves for one
+client only; if that client leaves, falls silent or sends an invalid message, the robot holds its last targets.
 See `robot_messages` for the protocol.
 """
 
@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 
 class Robot(Protocol):
-    """What can be served."""
+    """The interface of a robot that can be served."""
 
     motors: tuple[str, ...]
     """Names of the variables that have a motor."""
@@ -70,17 +70,17 @@ class _Client:
 
     end: socket.socket
     heard: float = field(default_factory=monotonic)
-    """When its last whole message came."""
+    """Time of its last complete message."""
 
     def close(self) -> None:
-        """Ends the connection; a thread that reads from it wakes up."""
+        """Closes the connection; a thread that reads from it wakes up."""
         with suppress(OSError):
             self.end.shutdown(socket.SHUT_RDWR)
         self.end.close()
 
 
 class RobotServer:
-    """A robot that listens on the loopback interface; one client with the token at a time."""
+    """Serves a robot on the loopback interface, to one client with the token at a time."""
 
     def __init__(
         self, robot: Robot, *, port: int = 0, token: str | None = None, timeout: float = 10.0,
@@ -89,9 +89,9 @@ class RobotServer:
         """Serves a `robot`.
 
         port: 0 picks a free one.
-        token: what a client must know; a random one where none is given.
-        timeout: closing waits so long at most [s].
-        options: how long clients are waited for.
+        token: the token that clients must send; by default a random one.
+        timeout: maximum time that closing waits [s].
+        options: timeouts for clients.
         """
         self.robot, self.options, self._timeout = robot, options, timeout
         self.token = secrets.token_urlsafe(16) if token is None else token
@@ -99,10 +99,10 @@ class RobotServer:
         self._socket.settimeout(0.1)
         self.address: tuple[str, int] = ("127.0.0.1", int(self._socket.getsockname()[1]))
         self._stop = threading.Event()
-        self._lock = threading.Lock()  # guards the two below
+        self._lock = threading.Lock()  # guards the two attributes below
         self._waiting: list[_Client] = []
         self._owner: _Client | None = None
-        self._moving = threading.Lock()  # the robot takes one step at a time
+        self._moving = threading.Lock()  # held during a step of the robot
         self._thread = threading.Thread(target=self._accept, name="bunraku-robot", daemon=True)
 
     def __enter__(self) -> Self:
@@ -116,7 +116,7 @@ class RobotServer:
         with self._lock:
             for client in (*self._waiting, *([self._owner] if self._owner else [])):
                 client.close()
-        with self._moving:  # the last step is over
+        with self._moving:  # waits for the last step
             pass
 
     def _accept(self) -> None:
@@ -136,7 +136,7 @@ class RobotServer:
             threading.Thread(target=self._meet, args=(client,), name="bunraku-robot-client", daemon=True).start()
 
     def _meet(self, client: _Client) -> None:
-        """Shakes hands with a client; serves it if it may."""
+        """Performs the handshake with a client; serves it if it is accepted."""
         try:
             with suppress(OSError):
                 client.end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -162,16 +162,16 @@ class RobotServer:
         except TimeoutError:
             raise Refused(f"no handshake within {self.options.handshake:g} s\n  advice: {advice}") from None
         except ValueError:
-            raise Refused(f"this is a robot, and this is no handshake\n  advice: {advice}") from None
+            raise Refused(f"this is a robot, and the first line is not a handshake\n  advice: {advice}") from None
         if asked.get("bunraku") != "robot":
-            raise Refused(f"this is a robot, and this is no handshake\n  advice: {advice}")
+            raise Refused(f"this is a robot, and the first line is not a handshake\n  advice: {advice}")
         if asked.get("version") != VERSION:
             said = str(asked.get("version"))[:20]
             raise Refused(f"the robot speaks version {VERSION}, the client {said}\n  advice: use the same bunraku at both ends")
         if not hmac.compare_digest(str(asked.get("token")).encode("utf-8", "replace"), self.token.encode()):
             raise Refused("wrong token\n  advice: the program that serves the robot has it (RobotServer.token)")
         with self._lock:
-            if client not in self._waiting:  # too many came after it
+            if client not in self._waiting:  # disconnected because too many others came
                 raise ConnectionError
             last = self._owner
             if last and monotonic() - last.heard < self.options.takeover:
@@ -182,7 +182,7 @@ class RobotServer:
             last.close()
 
     def _serve(self, client: _Client) -> None:
-        """Takes messages until the client leaves, falls silent or sends what makes no sense."""
+        """Handles messages until the client leaves, falls silent or sends an invalid one."""
         with self._moving:
             stiffness, damping = self.robot.servos
             hello = {
@@ -194,7 +194,7 @@ class RobotServer:
             while not self._stop.is_set():
                 client.end.sendall(self._answer(client))
         except TimeoutError:
-            why = f"nothing was heard for {self.options.silence:g} s; the robot holds its last targets\n  advice: send a heartbeat"
+            why = f"no message came for {self.options.silence:g} s; the robot holds its last targets\n  advice: send a heartbeat"
         except BunrakuError as problem:
             why = str(problem)
         else:
@@ -203,7 +203,7 @@ class RobotServer:
         _say(client, REFUSAL + len(text).to_bytes(2, "little") + text)
 
     def _answer(self, client: _Client) -> bytes:
-        """Reads one message and does what it says; raises TimeoutError, ConnectionError, BunrakuError."""
+        """Reads one message and executes it; raises TimeoutError, ConnectionError, BunrakuError."""
         kind = read_exactly(client.end, 1, self.options.silence)
         if kind == HEARTBEAT:
             client.heard = monotonic()
@@ -215,13 +215,13 @@ class RobotServer:
             raise Refused("a target is not finite; the robot holds its last targets")
         client.heard = monotonic()
         with self._moving:
-            if self._owner is not client:  # replaced in the meantime
+            if self._owner is not client:  # another client has taken over
                 raise ConnectionError
             return MEASUREMENTS + self.robot.step(targets).astype("<f8").tobytes()
 
 
 def _say(client: _Client, words: bytes) -> None:
-    """Sends the last words to a client and lets it read them, although it may still be sending."""
+    """Sends a last message to a client and waits until it can have read it, although it may still be sending."""
     with suppress(OSError):
         client.end.settimeout(0.5)
         client.end.sendall(words)

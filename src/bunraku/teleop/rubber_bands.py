@@ -1,7 +1,7 @@
 """Rubber bands from points of a simulated figure to the hands that hold them.
 
-A band is a force in the simulation: it grows with the band's length, is damped, and is bounded by the figure's weight, so that out
-of reach only the band stretches.
+A band is a force in the simulation. It grows with the band's length, is damped, and is bounded relative to the figure's weight, so
+that beyond the figure's reach only the band stretches.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class BandOptions:
-    """How strong rubber bands are, relative to the weight of the figure."""
+    """Strength of rubber bands, relative to the weight of the figure."""
 
     stiffness: float = 4.0
-    """Force for each metre of length, in weights [1/m]: a band of 25 cm lifts the whole figure."""
+    """Force per metre of length, in body weights [1/m]: a band of 25 cm lifts the whole figure."""
     strength: float = 1.5
-    """Largest force, in weights."""
+    """Maximum force, in body weights."""
 
 
 class Bands:
-    """The bands on one `figure`, each by a key; `options` say how strong they are."""
+    """The bands on one `figure`, each with a key; `options` set their strength."""
 
     def __init__(self, figure: Figure, *, options: BandOptions = BandOptions()) -> None:
         self._figure, self._options = figure, options
         self.weight = figure.mass * math.hypot(*figure.gravity)
         self._held: dict[str, tuple[Point, Array]] = {}
         self._place: dict[str, Array] = {}
-        """Where each held point was one step before."""
+        """Position of each held point one step before."""
         self._pushed = lru_cache(64)(self._with_pushes)
 
     def __len__(self) -> int:
         return len(self._held)
 
     def hold(self, key: str, at: Point, to: ArrayLike) -> None:
-        """The band `key` pulls the point `at` of the figure toward `to` [m], (3,)."""
+        """Attaches the band `key`, which pulls the point `at` of the figure toward `to` [m], (3,)."""
         self._held[key] = (at, np.asarray(to, float))
 
     def let_go(self, key: str) -> None:
@@ -71,7 +71,7 @@ class Bands:
         return self._figure.replace(forces=(*self._figure.forces, *pushes))
 
     def forces(self, q: Array, dt: float) -> tuple[Array, set[str]]:
-        """All force inputs [N] at `q` after a step of `dt` [s], and the keys of bands that pull with all their strength."""
+        """All force inputs [N] at `q` after a step of `dt` [s], and the keys of bands that pull with their maximum force."""
         out, most = np.zeros(len(self._figure.forces) + 3 * len(self._held)), self._options.strength * self.weight
         if not self._held:
             return out, set()
@@ -92,7 +92,7 @@ class Bands:
         return out, full
 
     def _felt_mass(self, now: Pose, M: Array, at: Point) -> float:
-        """The mass that a hand feels at a point [kg], averaged over directions."""
+        """The effective mass of the figure at a point [kg], averaged over directions."""
         n = self._figure.n_dynamic
         J = now.point_jacobian(at.frame, at.position)[:, :n]
         return 3.0 / float(np.trace(J @ np.linalg.solve(M[:n, :n] + 1e-9 * np.eye(n), J.T)) + 1e-9)

@@ -1,7 +1,7 @@
 """Simulated figures whose strings are pulled live.
 
-A pulled spindle follows the hand, no faster than a puppeteer's arm. A rubber band pulls a hook or a limb toward the hand; out of
-reach, only the band stretches. Where no configuration lets the strings follow a spindle, the spindle is held back.
+A pulled spindle follows the hand, no faster than a puppeteer's arm. A rubber band pulls a hook or a limb toward the hand; beyond
+the figure's reach, only the band stretches. If the strings cannot follow a spindle in any configuration, the spindle is held back.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PullOptions:
-    """How the hands of a puppeteer move."""
+    """Numbers that tune how the hands of a puppeteer move."""
 
     speed: float = 1.5
-    """Largest speed of a spindle, and of winding [m/s]."""
+    """Maximum speed of a spindle, and of winding [m/s]."""
     acceleration: float = 30.0
-    """Largest acceleration of them [m/s²]."""
+    """Maximum acceleration of these [m/s²]."""
     lag: float = 0.04
     """Time constant with which a spindle follows the hand [s]."""
     stick_speed: float = 0.5
     """Speed of the whole controller at full stick [m/s]."""
     tight: float = 8.0
-    """The hand gives way to a string that pulls with this many times the figure's weight,"""
+    """Tension, in body weights, above which the hand gives way to a string."""
     give_speed: float = 0.1
-    """at this speed [m/s]."""
+    """Speed at which the hand gives way [m/s]."""
     creep_speed: float = 0.05
-    """Speed of a hand just after a string held it back [m/s]: it does not hammer at a limit."""
+    """Speed of a hand just after a string held it back [m/s], so that it does not hit the limit again and again."""
     creep_time: float = 0.4
-    """Time constant with which it comes back to its full speed [s]."""
+    """Time constant with which the hand returns to its full speed [s]."""
     shortest: float = 0.02
-    """No string is wound shorter than this [m]."""
+    """Minimum length of a string [m]."""
     softness: float = 0.1
-    """How soon a hand slows down at the edge of what the figure can reach [m/rad]: see `hand_reach`."""
+    """How early a hand slows down at the edge of the figure's reach [m/rad]: see `hand_reach`."""
     bands: BandOptions = BandOptions()
     """Rubber bands that pull hooks and limbs."""
 
 
 def _begun(figure: Figure, dt: float) -> Simulation:
-    """A simulation from the figure's start; from rest, where the start breaks constraints: an open loop, strings too short."""
+    """A simulation from the figure's start; if that violates constraints (an open loop, a string too short), from rest."""
     try:
         return Simulation(figure, dt=dt)
     except BunrakuError as problem:
@@ -68,10 +68,10 @@ def _begun(figure: Figure, dt: float) -> Simulation:
 
 
 class LivePuppet:
-    """One simulated figure and what hands want of it."""
+    """One simulated figure and the goals of the hands that pull it."""
 
     def __init__(self, figure: Figure, dt: float, *, options: PullOptions = PullOptions()) -> None:
-        """The `figure` at its start, simulated in steps of `dt` [s]; `options` say how hands move."""
+        """The `figure` at its start, simulated in steps of `dt` [s]; `options` tune the hands."""
         self.figure, self.options = figure, options
         self.bands = Bands(figure, options=options.bands)
         self._drags: dict[str, Drag] = {}
@@ -83,7 +83,7 @@ class LivePuppet:
         self._lower[self._is_length] = np.maximum(self._lower[self._is_length], options.shortest)
         self._speed = np.minimum(np.array([v.speed for v in figure.variables[n:]], float), options.speed)
         self._side = self._sides()
-        # Which kinematic variables each string feels.
+        # Which kinematic variables change the gap of each string.
         self._moves = np.abs(gap_derivatives(figure, figure.start)[1][: len(self._ropes), n:]) > 1e-3
         self.reset()
 
@@ -96,10 +96,10 @@ class LivePuppet:
         self._rate, self._wary = np.zeros((2, len(self.wish)))
 
     def let_go(self, part: str, name: str) -> None:
-        """A hand lets go of the `part` (spindle, hook, body) of the string or frame `name`."""
+        """Releases the `part` (spindle, hook, body) of the string or frame `name`."""
         self.bands.let_go(f"{part} {name}")
         self._drags.pop(f"{part} {name}", None)
-        # What could not be reached is no longer wanted.
+        # Forget the part of the wish that could not be reached.
         self.wish = self.simulation.q[self.figure.n_dynamic :]
 
     def string(self, name: str) -> String | None:
@@ -109,7 +109,7 @@ class LivePuppet:
     # -- what hands want -----------------------------------------------------------------------------------------
 
     def pull(self, command: Pull) -> None:
-        """Does what a hand asks for in `command`. Bands pull hooks and limbs; spindles and their carriages follow the hand."""
+        """Executes a `command`. Bands pull hooks and limbs; spindles and their carriages follow the hand."""
         to, string = np.array(command.to), self.string(command.name)
         if command.part == "body" and command.name in self.figure.frame_index:
             at = Point(command.name, command.at)
@@ -126,7 +126,7 @@ class LivePuppet:
         return bool(np.any(pose(self.figure, self.simulation.q).jacobian(frame)[:, : self.figure.n_dynamic]))
 
     def _reach(self, key: str, spindle: Point, to: Array) -> None:
-        """Wants the kinematic variables that bring a spindle to a point, or as near as they can."""
+        """Sets the wished kinematic variables so that they bring a spindle to a point, or as near as possible."""
         q = self._wanted
         if key not in self._drags:
             moved = np.any(pose(self.figure, q).point_jacobian(spindle.frame, spindle.position), axis=0)
@@ -136,13 +136,13 @@ class LivePuppet:
 
     @property
     def _wanted(self) -> Array:
-        """The configuration, with the kinematic variables where hands want them."""
+        """The configuration, with the kinematic variables that the hands want."""
         q = self.simulation.q
         q[self.figure.n_dynamic :] = self.wish
         return q
 
     def winch(self, name: str, by: float) -> None:
-        """Winds the string `name` by so many metres: in where `by` is negative, out where it is positive."""
+        """Winds the string `name` by `by` [m]: in if negative, out if positive."""
         string = self.string(name)
         if string is None or string.variable is None:
             return
@@ -151,7 +151,7 @@ class LivePuppet:
             self.wish[k] = wound(self.figure, string, self._wanted, by, least=self.options.shortest)
 
     def steer(self, axes: Sequence[float], dt: float) -> None:
-        """Moves the whole controller for `dt` [s]; `axes` are sticks in [−1, 1]: to the side, forward, rocking, up."""
+        """Moves the whole controller for `dt` [s]; `axes` are sticks in [−1, 1]: sideways, forward, rocking, up."""
         side, forward, rock, lift = axes
         way = self.options.stick_speed * dt
         moves = way * (side * self._along[0] + forward * self._along[1])
@@ -159,7 +159,7 @@ class LivePuppet:
         self.wish = np.clip(self.wish + moves + winds, self._lower, self._upper)
 
     def _sides(self) -> Array:
-        """Of each length variable: −1 on the controller's left, +1 on its right."""
+        """For each length variable: −1 on the controller's left, +1 on its right."""
         figure, n = self.figure, self.figure.n_dynamic
         now = pose(figure)
         self._along = np.zeros((2, figure.n_q - n))
@@ -177,7 +177,7 @@ class LivePuppet:
     # -- physics -------------------------------------------------------------------------------------------------
 
     def step(self) -> tuple[Array, float, set[str]]:
-        """One step of the simulation: energies [J], largest violation of a string [m], and the strings that hold a hand back."""
+        """One step. Returns energies [J], the largest violation of a string [m], and the strings that hold a hand back."""
         q, n = self.simulation.q, self.figure.n_dynamic
         go, held = self._move(q)
         self.simulation.figure = self.bands.figure
@@ -186,7 +186,7 @@ class LivePuppet:
         before = self.simulation.copy() if go.any() else None
         steps = self.simulation.step(q[n:] + go, forces)
         if steps.bits[-1] & STEP_BITS.frozen and before is not None:
-            # The step failed: try it without moving the hand.
+            # The step failed: try again without moving the hand.
             self._rate = np.zeros(len(go))
             self.simulation = before
             steps = self.simulation.step(q[n:], forces)
@@ -194,7 +194,7 @@ class LivePuppet:
         return steps.energy[-1], float(np.maximum(steps.gap[-1, :ropes], 0.0).max(initial=0.0)), held
 
     def _move(self, q: Array) -> tuple[Array, set[str]]:
-        """How far the kinematic variables go in the next step, and the strings that hold them back."""
+        """The change of the kinematic variables in the next step, and the strings that hold them back."""
         n, dt, own = self.figure.n_dynamic, self.simulation.dt, self.options
         most = self._speed * (1.0 - self._wary) + own.creep_speed * self._wary
         wanted = np.clip((self.wish - q[n:]) / (own.lag + dt), -most, most)
@@ -212,11 +212,11 @@ class LivePuppet:
 
 
 class Simulated:
-    """A Live: figures stepped by the variational integrator while their strings are pulled.
+    """Live figures, stepped by the variational integrator while their strings are pulled.
 
-    figures: who is simulated, each on its own.
-    scene: what is drawn around them.
-    dt: length of a step [s].
+    figures: the figures, simulated independently.
+    scene: drawn around them, without collisions.
+    dt: time step [s].
     options: how hands move.
     """
 
@@ -248,7 +248,7 @@ class Simulated:
         return self._sample(np.zeros(2), 0.0, ())
 
     def apply(self, command: Command) -> None:
-        """Does what a hand asks for in `command`; what these figures do not have is ignored."""
+        """Executes a `command`; commands that do not apply to these figures are ignored."""
         match command:
             case Pull(figure) if figure < len(self._puppets):
                 self._puppets[figure].pull(command)
@@ -274,7 +274,7 @@ class Simulated:
         return self._sample(energy, error, self._news(before))
 
     def _news(self, before: set[tuple[int, str]]) -> tuple[str, ...]:
-        """Strings that have begun to hold a hand back; each is reported at most every four seconds."""
+        """Messages for strings that have begun to hold a hand back; each at most every four seconds."""
         out = []
         for who in sorted(self._held - before):
             if self._t - self._told.get(who, -math.inf) > 4.0:
@@ -292,9 +292,9 @@ class Simulated:
 
 
 def placed(figure: Figure, at: tuple[float, float, float], *, name: str = "") -> Figure:
-    """The `figure` at another place `at` [m], called `name` (its own name where that is empty).
+    """The `figure` moved to `at` [m], called `name` (by default its own name).
 
-    What was fixed to the world is fixed to a frame "place".
+    Parts that were fixed to the world are fixed to a frame "place".
     """
 
     def moved(point: Point) -> Point:

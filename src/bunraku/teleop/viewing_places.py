@@ -1,4 +1,4 @@
-"""Where figures are shown: floors, and where the audience sits."""
+"""How figures are shown: floors, and the direction of the audience."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FROM_SIDE = (0.0, -1.0)
 
 
 def ground(figure: Figure) -> Scene:
-    """A floor at z = 0, or lower where the `figure` reaches lower."""
+    """A floor at z = 0, or lower if the `figure` reaches lower."""
     now = pose(figure)
     lowest = 0.0
     for shape in figure.shapes:
@@ -33,7 +33,7 @@ def standing(figure: Figure) -> Recorded:
 
 
 def at_hand(figure: Figure) -> Live:
-    """A `figure` to play with: simulated where it hangs, posed by its limbs where motors would hold it up."""
+    """A `figure` to play with: simulated if it hangs, posed by inverse kinematics if motors would hold it up."""
     from bunraku.teleop.simulated_figure import Simulated
 
     scene = ground(figure)

@@ -1,4 +1,4 @@
-"""The opening show: everything that bunraku can do, with one chapter for each capability.
+"""The opening show: a chapter for each capability of bunraku.
 
 A chapter is a file in this folder with a function `chapter`:
 
@@ -13,7 +13,7 @@ A chapter is a file in this folder with a function `chapter`:
         return Recorded(found.motion, AIR, reference=found.reference)  # the reference is drawn as a ghost
 
 An entry opens a Motion, a Recorded (a motion with its scene, ghost and curves), a Live, or a function that returns one of these. To
-add a chapter, add its file and name it in CHAPTERS.
+add a chapter, add its file and list it in CHAPTERS.
 """
 
 from __future__ import annotations

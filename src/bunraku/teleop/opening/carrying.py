@@ -1,4 +1,4 @@
-"""People and robots that carry something together."""
+"""People and robots that carry an object together."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from bunraku.stage import Entry
 
 @dataclass(frozen=True)
 class Chapter:
-    """One file of this folder returns one from its function `chapter`."""
+    """A chapter; each file of this folder returns one from its function `chapter`."""
 
     title: str
     """Heading in the list beside the stage."""

@@ -1,4 +1,4 @@
-"""Motions that were found: the best that a figure can do toward a wish, which is drawn as a ghost."""
+"""Motions found by optimal control: the nearest that a figure can get to a reference, which is drawn as a ghost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A humanoid guided with one hand."""
+"""A humanoid guided by one operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans among obstacles."""
+"""Motion planning among obstacles."""
 
 from __future__ import annotations
 

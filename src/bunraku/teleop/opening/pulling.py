@@ -1,4 +1,4 @@
-"""What hands can pull, live."""
+"""Live figures to drag and pull."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def chapter() -> Chapter:
 
 
 def _reaches() -> Motion:
-    """A hand that draws an eight from the thighs to the eyes."""
+    """A hand that draws a figure of eight from the thighs to the eyes."""
     from bunraku.kinematics import CentreOfMass, FramePose, Inverse, InverseOptions, LookAt, PointPosition, Posture
 
     f = named("mannequin")
@@ -53,7 +53,7 @@ def _reaches() -> Motion:
 
 
 def _keeps_clear() -> Recorded:
-    """A line along a wall with a bollard in the way: the ghost does not look."""
+    """The tool follows a line along a wall, with a bollard in the way; the ghost ignores the bollard."""
     from bunraku.collision import World
     from bunraku.kinematics import Clearance
 
@@ -72,7 +72,7 @@ def _keeps_clear() -> Recorded:
 
 
 def _along_wall(f: Figure, *, limits: list[Clearance]) -> Motion:
-    """The tool points at the wall and slides along it, there and back."""
+    """The tool points at the wall and moves along it, there and back."""
     from bunraku.kinematics import FramePose, Inverse, InverseOptions, Posture
 
     options = InverseOptions(iterations=60, tolerance=1e-5, still=1e-3)

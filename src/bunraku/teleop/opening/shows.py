@@ -1,4 +1,4 @@
-"""Shows that a person wrote."""
+"""Shows written as scripts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def chapter() -> Chapter:
 
 
 def _meeting() -> Recorded:
-    """Performed beforehand by tools/shows.py, since its rehearsal takes some ten seconds."""
+    """Performed in advance by tools/shows.py, because its rehearsal takes about ten seconds."""
     from bunraku.choreography.theatre import in_theatre
     from bunraku.io.shipped import shipped_motion
 

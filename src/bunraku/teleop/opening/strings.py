@@ -1,4 +1,4 @@
-"""Marionettes, simulated: strings slacken and catch."""
+"""Simulated marionettes, whose strings go slack and taut again."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def chapter() -> Chapter:
 
 
 def _ramp(t: float, start: float, stop: float) -> float:
-    """0 before `start`, 1 after `stop`, with no jump in speed."""
+    """A smooth ramp: 0 before `start`, 1 after `stop`."""
     s = min(max((t - start) / (stop - start), 0.0), 1.0)
     return s * s * (3.0 - 2.0 * s)
 
 
 def _lifted(phase: float, size: float) -> Callable[[float], float]:
-    """Up and down in the first half of every 1.6 s, growing over the first two seconds."""
+    """Up and down in the first half of every 1.6 s, with an amplitude that grows over the first two seconds."""
     return lambda t: -size * _ramp(t, 0.0, 2.0) * max(math.sin(2 * math.pi * (t / 1.6 + phase)), 0.0) ** 2
 
 
 def _wound(figure: Figure, string: str, curve: Callable[[float], float]) -> dict[str, Callable[[float], float]]:
-    """A puppeteer who winds one string by `curve` [m] from where it starts."""
+    """A puppeteer who winds one string by `curve` [m], relative to its start."""
     name = next(s.variable for s in figure.strings if s.name == string)
     assert name is not None
     rest = float(figure.start[figure.index(name)])
@@ -46,7 +46,7 @@ def _wound(figure: Figure, string: str, curve: Callable[[float], float]) -> dict
 
 
 def _pulled(figure: Figure, plan: Mapping[str, Callable[[float], float]], duration: float, **options: Any) -> Motion:
-    """Strings wound by curves of their own."""
+    """Simulates a figure whose strings are wound by the curves in `plan`."""
     from bunraku.dynamics import simulate
 
     hands: dict[str, Callable[[float], float]] = {}

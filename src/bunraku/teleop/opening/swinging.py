@@ -1,4 +1,4 @@
-"""Figures without strings, simulated."""
+"""Simulated figures without strings."""
 
 from __future__ import annotations
 
