@@ -52,7 +52,7 @@ BROKEN = [
     ("perform: The meeting", "›show: The meeting", "a show file begins with 'perform'"),
     ("perform: The meeting", "perform: ›12", "expected the name of the show"),
     ("tempo: 100", "tempo: ›fast", "expected a number"),
-    ("tempo: 100", "tempo: ›1000", "counts a minute"),
+    ("tempo: 100", "tempo: ›1000", "counts per minute"),
     ("tempo: 100", "tempo: ›.nan", "not a number"),
     ("tempo: 100", "›tempi: 100", "unknown word 'tempi'"),
     ("stage: [5 m, 3 m]", "stage: ›[5 m]", "expected 2 numbers, got 1"),

@@ -63,7 +63,7 @@ def test_what_cannot_be_done_is_said_once(file, tmp_path):
 def test_names_that_cannot_be_written_are_refused_first(file, tmp_path):
     assert "hold a motion" in told(file, "-o", tmp_path / "tray.doc").output
     assert "hold a picture" in told(file, "--stills", tmp_path / "view.gif").output
-    assert "nobody of the team is a person" in told(file, "-o", tmp_path / "tray.bvh").output
+    assert "no agent of the team is a person" in told(file, "-o", tmp_path / "tray.bvh").output
 
 
 def test_many_seeds(file):

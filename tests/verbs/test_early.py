@@ -111,7 +111,7 @@ def test_bvh_for_more_than_it_holds() -> None:
     duet = HOP.replace("{anna: marionette22}", "{anna: marionette22, bert: {figure: marionette22, at: [2, 0]}}")
     refused(run("perform", duet, "-o", "duet.bvh"), "holds one figure, not 2")
     assert isinstance(run("perform", HOP, "-o", "hop.bvh").exception, Worked)
-    refused(run("carry", TRAY, "-o", "tray.bvh"), "nobody of the team is a person")
+    refused(run("carry", TRAY, "-o", "tray.bvh"), "no agent of the team is a person")
 
 
 def test_options_that_would_do_nothing() -> None:

@@ -23,7 +23,7 @@ ORDERS = {
     ),
     "perform": (
         "perform: Hello\ntempo: 60\nstage: [4, 3]\nfigures: {anna: marionette22}\nscript:\n  - anna: wave\n",
-        "show Hello: 1 cue at 60 counts a minute, for anna",
+        "show Hello: 1 cue at 60 counts per minute, for anna",
     ),
     "climb": ("climb: gecko\npath: [straight: 10 cm]\n", "climb of gecko"),
     "guide": ("guide: humanoid\ninputs: [{at: 0 s, move: [1, 0, 0]}]\n", "humanoid guided by 1 input"),

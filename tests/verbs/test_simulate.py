@@ -162,7 +162,7 @@ def test_summary_tells_the_story_of_the_strings() -> None:
         "tension": "at most 4 N, in hand at 0.5 s; at the end 2 N in all",
         "energy": "3 J at the start, 2.5 J at the end; kinetic at most 2 J",
         "slackened": "hand 2×",
-        "caught": "hand",
+        "tightened": "hand",
         "held back": "my hand",
         "stood still": "1 steps, first at 0.5 s",
     }

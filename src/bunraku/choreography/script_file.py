@@ -65,7 +65,7 @@ def script_of(root: Node, folder: Path) -> Script:
         raise root.keys["show"].error("a show file begins with 'perform'", advice=f"write perform: {old.value}")
     root.words(SHOW_WORDS, "a show")
     title = root.need("perform", "the file").name("the show")
-    tempo = between(root.need("tempo", "the show"), 20.0, 300.0, "counts a minute")
+    tempo = between(root.need("tempo", "the show"), 20.0, 300.0, "counts per minute")
     size = _size(root.get("stage"))
     places = _places(root.get("places"), size)
     roles = _roles(root.need("figures", "the show"), folder, places, size)

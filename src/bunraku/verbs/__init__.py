@@ -1,1 +1,1 @@
-"""The verbs: for each a folder with its order (file.py), what Python and the command line share (run.py), and plots (plot.py)."""
+"""The verbs, a folder each: the order in a file (file.py) and, where needed, the Python function (run.py) and plots (plot.py)."""

@@ -1,4 +1,4 @@
-"""Bars in the terminal, one for each stage of a verb's work."""
+"""Progress bars in the terminal, one for each stage of a verb."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bunraku.progress import Listener, Progress
 
 @contextmanager
 def bars(console: Console) -> Iterator[Listener]:
-    """A listener that draws how far each stage is on the `console`, if that is a terminal; the bars go when the block ends."""
+    """A progress listener that draws the progress of each stage on the `console`, if that is a terminal; erased at the end."""
     columns = (TextColumn("{task.description:<12}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[text]}"))
     with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
         tasks: dict[str, TaskID] = {}

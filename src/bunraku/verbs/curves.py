@@ -1,4 +1,4 @@
-"""Curves over time in a file: a number, a sine, or points with a smooth way through them."""
+"""Curves over time in a file: a number, a sine, or points joined by a smooth curve."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def curves(node: Node | None, known: Mapping[str, Quantity], rest: Mapping[str, 
     """The curves in a mapping of names.
 
     node: the mapping; None gives no curves.
-    known: the quantity of every name that may occur.
-    rest: the value of each when nothing moves it, from which `by` counts.
+    known: the quantity of every allowed name.
+    rest: the value of each variable at rest, to which `by` is relative.
     what: what the names are, for messages.
     """
     if node is None:
@@ -37,7 +37,7 @@ def curves(node: Node | None, known: Mapping[str, Quantity], rest: Mapping[str, 
 
 
 def curve(node: Node, quantity: Quantity, rest: float) -> Curve:
-    """The curve in a `node`, for a variable that is a `quantity` and has the value `rest` when nothing moves it."""
+    """The curve in a `node`, for a variable of this `quantity` with the value `rest` at rest."""
     if isinstance(node.value, str):
         constant = node.number(quantity)
         return lambda t: constant
@@ -51,7 +51,7 @@ def curve(node: Node, quantity: Quantity, rest: float) -> Curve:
 
 
 def _sine(node: Node, quantity: Quantity, rest: float) -> Curve:
-    """offset + amplitude · sin(2π · frequency · t + phase), about where the variable rests."""
+    """offset + amplitude · sin(2π · frequency · t + phase); offset is by default the value at rest."""
     node.words(SINE, "a sine")
     amplitude = node.need("amplitude", "the sine").number(quantity)
     rate = 2.0 * math.pi * node.need("frequency", "the sine").number(Quantity.FREQUENCY)
@@ -61,7 +61,7 @@ def _sine(node: Node, quantity: Quantity, rest: float) -> Curve:
 
 
 def _through(node: Node, quantity: Quantity, origin: float) -> Curve:
-    """Through points [time, value] without overshoot, at rest before the first and after the last."""
+    """A smooth curve through points [time, value] without overshoot, constant before the first and after the last."""
     points = node.items("points [time, value]")
     if len(points) < 2:
         raise node.error(f"{len(points)} points do not make a curve", advice="give two or more, or a number alone")
@@ -73,10 +73,10 @@ def _through(node: Node, quantity: Quantity, origin: float) -> Curve:
         if len(times) > 1 and times[-1] - times[-2] < 1e-9:
             raise time.error(f"{times[-1]:g} s comes after {times[-2]:g} s", advice="list the points in the order of time")
     slopes = PchipInterpolator(times, values).derivative()(times)
-    slopes[[0, -1]] = 0.0  # hands set out and arrive at rest
+    slopes[[0, -1]] = 0.0  # the curve starts and ends at rest
     cubics = CubicHermiteSpline(times, values, slopes).c.T.tolist()
 
-    def way(t: float) -> float:  # by hand: it is asked for at every sample of a motion, and scipy takes twenty times as long
+    def way(t: float) -> float:  # evaluated by hand at every sample of a motion: scipy takes twenty times as long
         k = min(max(bisect.bisect_right(times, t) - 1, 0), len(cubics) - 1)
         s, (a, b, c, d) = min(max(t, times[0]), times[-1]) - times[k], cubics[k]
         return float(((a * s + b) * s + c) * s + d)

@@ -1,4 +1,4 @@
-"""What a file puts on the stage. An order runs when somebody opens its entry."""
+"""The stage entries of a file. An order runs when its entry is opened."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bunraku.verbs.order import Order
 
 
 def entries_of(path: Path) -> list[Entry]:
-    """The entries of the file `path`; raises FileError at once if there is a mistake in it."""
+    """The entries of the file `path`; raises FileError at once if the file has a mistake."""
     thing = load(path)
     if isinstance(thing, Order):
         return [Entry(thing.title, lambda progress=None: thing.recorded(thing.run(progress=progress)), str(thing))]

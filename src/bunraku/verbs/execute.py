@@ -1,4 +1,4 @@
-"""Runs an order for the command line: refuses bad names first, shows bars, reports, and writes files."""
+"""Runs an order for the command line: checks file names first, shows progress bars, reports, and writes files."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ Say = Callable[[str, str], None]
 
 @dataclass(frozen=True)
 class Extra:
-    """A file beside motion and plot that a verb can write: a tree, a picture."""
+    """An additional file that a verb can write, besides motion and plot: a tree, a picture."""
 
     path: Path | None
-    """Where; None if nobody asked for it."""
+    """The file; None if it was not requested."""
     suffixes: tuple[str, ...]
-    """Kinds of files that can hold it."""
+    """Allowed suffixes."""
     what: str
-    """In words, for messages: "a picture"."""
+    """A noun for messages: "a picture"."""
     write: Callable[[Any, Path], None]
-    """Writes what came of the order to a path."""
+    """Writes the result of the order to a path."""
     needs_motion: bool = True
-    """Whether there is nothing to write where no motion came of it."""
+    """Whether it can be written only if there is a motion."""
 
 
 def execute(
     order: Order, *, output: Sequence[Path] = (), plot: Path | None = None, extras: Iterable[Extra] = (), seed: int | None = None,
     console: Console, say: Say,
 ) -> Made:  # fmt: skip
-    """What came of an order, told and written.
+    """Runs an order, prints its report and writes its files.
 
-    order: what to do.
-    output: files for the motion; without any, those that the order names.
-    plot: a file for the curves.
-    extras: other files that were asked for.
-    seed: overrides the order's own.
-    console: where bars are drawn.
+    order: the order.
+    output: files for the motion; by default those that the order names.
+    plot: a file for the plot.
+    extras: additional files.
+    seed: overrides that of the order.
+    console: where progress bars are drawn.
     say: prints a line of the report.
     Returns the result. Raises FileError before the work begins if a file could not be written.
     """

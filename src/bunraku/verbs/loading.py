@@ -26,15 +26,15 @@ ORDERS_BY_FIRST_WORD = {
     "guide": "bunraku.verbs.guide.file:GuideOrder.load",
     "humanoid": "bunraku.locomotion.guide.humanoid_file:load_humanoid",
 }
-"""Who reads a YAML file, by its first word; figures and scenes are read by `io`."""
+"""The readers of YAML files, by the first word of the file; figures and scenes are read by `io`."""
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Any:
-    """What is in a file: a Figure, a Scene, a Motion, a Humanoid, or an Order, whose `run` does what the file asks for.
+    """Loads a file: a Figure, a Scene, a Motion, a Humanoid, or an Order, whose `run` executes it.
 
     path: a file, the name of an order that comes with bunraku (`factory`), or that of a figure of the library (`marionette25`).
-    options: those of the loader of its kind (see the page on files).
-    Returns the thing; raises FileError, with line and advice, where the file is broken, and UnknownName if there is none.
+    options: options of the loader of its kind (see the page on files).
+    Returns the object; raises FileError, with line and advice, if the file is broken, and UnknownName if there is none.
     """
     file = found(Path(path))
     if not file.suffix and not file.exists():
@@ -42,7 +42,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Any:
     if file.suffix.lower() in (".yaml", ".yml"):
         root = yaml_reader.read(file)
         reader = next((reader for word, reader in ORDERS_BY_FIRST_WORD.items() if root.get(word) is not None), None)
-        if reader is None and root.get("show") is not None:  # shows began so once: their reader says what to write
+        if reader is None and root.get("show") is not None:  # the old first word of shows: their reader gives advice
             reader = ORDERS_BY_FIRST_WORD["perform"]
         if reader is not None:
             return _function(reader)(file)
@@ -50,9 +50,9 @@ def load(path: str | os.PathLike[str], **options: Any) -> Any:
 
 
 def load_order(verb: str, path: str | os.PathLike[str]) -> Any:
-    """The order for a `verb` in a file, or the shipped order called `path`; raises FileError where it orders something else."""
+    """The order for a `verb` in a file, or the shipped order called `path`; raises FileError if it is for another verb."""
     if str(path) in library.names() and not Path(path).exists():
-        advice = f"write `{verb}: {path}` as the first line of a file, say what you want below, and give that file"
+        advice = f"write `{verb}: {path}` as the first line of a file, add the other lines below, and pass that file"
         raise FileError(f"is a figure, not a file for bunraku {verb}", path=str(path), advice=advice)
     file = found(Path(path))
     if not file.suffix and not file.exists():

@@ -1,4 +1,4 @@
-"""Which quantity each variable and each force input of a figure is, and so which units a file may give it in."""
+"""The physical quantity of each variable and each force input of a figure, which determines its units in files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TURNS = ("rotate", "screw")
 
 
 def measures(figure: Figure, names: tuple[str, ...]) -> dict[str, Quantity]:
-    """Angle or length, for each of the variables called `names` of a `figure`."""
+    """Angle or length, for each of the variables `names` of a `figure`."""
     motions = {v.name: v.motion for v in figure.variables}
     return {name: Quantity.ANGLE if motions[name] in TURNS else Quantity.LENGTH for name in names}
 

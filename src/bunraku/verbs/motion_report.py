@@ -1,4 +1,4 @@
-"""A motion in a few lines: its length, tensions and energy, and which strings slackened, caught or were held back."""
+"""A report on a motion in a few lines: duration, tensions, energy, and which strings slackened, tightened or were held back."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from bunraku.motion import Motion, Track
 
-WORD_OF_MARK = {"slack": "slackened", "impact": "caught", "held": "held back", "frozen": "stood still", "stopped": "stopped"}
-"""Kinds of marks, and the word for each in a report."""
+WORD_OF_MARK = {"slack": "slackened", "impact": "tightened", "held": "held back", "frozen": "stood still", "stopped": "stopped"}
+"""Kinds of marks, and the title of each in a report."""
 _ENDING = re.compile(r" (slack|catches|held back by .*)$")
 
 
 def summary(motion: Motion) -> list[tuple[str, str]]:
-    """Pairs of a title and a text that say what happened in a `motion`."""
+    """Pairs of a title and a text about a `motion`."""
     lines = [("motion", f"{motion.duration:.4g} s of {', '.join(motion.names)} in {len(motion) - 1} steps")]
     for track in motion.tracks:
         lines += _tensions(motion, track) + _energies(track)
@@ -40,7 +40,7 @@ def _energies(track: Track) -> list[tuple[str, str]]:
 
 
 def _counted(motion: Motion, kind: str) -> str:
-    """Which strings, and how often."""
+    """Which strings, and how many times."""
     marks = [mark for mark in motion.marks if mark.kind == kind]
     if kind == "stopped":
         return f"by hand at {marks[-1].t:.4g} s" if marks else ""

@@ -1,4 +1,4 @@
-"""Order: what is asked of a verb. Every verb has one subclass, in verbs/<verb>/file.py."""
+"""Order: a task for a verb. Every verb has one subclass, in verbs/<verb>/file.py."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from bunraku.stage import Recorded
 
 Made = Result | Motion
-"""What comes of an order: a simulation cannot fail and gives its Motion, every other verb gives a Result."""
+"""The result of an order: a simulation cannot fail and returns its Motion, every other verb returns a Result."""
 
 
 class Order(ABC):
     """The base of `SimulateOrder`, `OptimizeOrder`, `PerformOrder`, `PlanOrder`, `CarryOrder`, `GuideOrder` and `ClimbOrder`.
 
-    An order is a frozen dataclass: the figure, the scene, what is wanted, and options under the names that the file and the
-    Python function share. Its text (`str`) says in one line what it asks for.
+    An order is a frozen dataclass: the figure, the scene, the task, and options under the names that the file and the Python
+    function share. Its text (`str`) describes it in one line.
 
         order = bunraku.load("dance.yaml")
         motion = order.run()
@@ -38,23 +38,23 @@ class Order(ABC):
     verb: ClassVar[str]
     """The first word of its files, the name of the function and of the command."""
     words: ClassVar[tuple[str, ...]]
-    """All words that its files may have at the top, the verb first."""
+    """All keys at the top level of its files, the verb first."""
     if TYPE_CHECKING:  # fields of the dataclasses, or properties
 
         @property
         def title(self) -> str:
-            """What it is called on the stage."""
+            """Its title on the stage."""
 
         @property
         def output(self) -> tuple[Path, ...]:
-            """Files that its motion is written to unless the command line names others."""
+            """Files that its motion is written to, unless the command line names others."""
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The order in a file, checked.
 
         path: the file, or the name of an order that comes with bunraku.
-        Returns the order; raises FileError, with line and advice, where the file is broken or orders something else.
+        Returns the order; raises FileError, with line and advice, if the file is broken or is for another verb.
         """
         file = found(Path(path))
         return cls.read(yaml_reader.read(file), file.parent)
@@ -65,37 +65,37 @@ class Order(ABC):
         """The order in a document.
 
         root: the document.
-        folder: where the files lie that the document names.
-        Returns the order; raises FileError at the place of the first mistake.
+        folder: relative file names start here.
+        Returns the order; raises FileError, which points at the first mistake.
         """
 
     @abstractmethod
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Made:
-        """Does what is asked for, and writes nothing.
+        """Executes the order; writes no files.
 
-        seed: of the random numbers; without one the order's own.
-        progress: hears how far the work is.
-        Returns the result (of a simulation the motion); after Ctrl-C the best so far, with an outcome of the kind "stopped".
+        seed: seed of the random numbers; by default that of the order.
+        progress: called with its progress.
+        Returns the result (of a simulation, the motion); after Ctrl-C the best so far, with an outcome of the kind "stopped".
         """
 
-    # What the command line and the stage do with what came of it.
+    # Used by the command line and the stage:
 
     def require(self, output: Sequence[Path]) -> None:
-        """Raises FileError, before any work is done, if one of the files in `output` could not hold the motion."""
+        """Raises FileError, before any work is done, if the format of a file in `output` cannot hold the motion."""
         require_outputs(output)
 
     def report(self, done: Any) -> Iterator[tuple[str, str]]:
-        """Pairs of a title and a text that say what came of it (`done`). The outcome comes first where there is one."""
+        """Pairs of a title and a text about the result `done`. The outcome comes first if there is one."""
         yield from done.report()
 
     def save(self, done: Any, path: Path) -> Iterator[Path]:
-        """Writes the motion of the result `done` to `path`, and gives the names of the files that were written."""
+        """Writes the motion of the result `done` to `path`, and yields the names of the written files."""
         save_motion(motion_of(done), path, getattr(done, "scene", None))
         yield path
 
     @abstractmethod
     def plot(self, done: Any, path: Path) -> None:
-        """Draws the curves that tell most about the result `done` into the file `path` (PNG, SVG or PDF)."""
+        """Draws the most informative curves of the result `done` into the file `path` (PNG, SVG or PDF)."""
 
     def recorded(self, done: Any) -> Recorded:
         """What the stage shows of the result `done`."""
@@ -119,7 +119,7 @@ def motion_of(done: Made) -> Motion:
 
 
 def outcome_of(done: Made) -> Outcome:
-    """How it ended (`done`): a simulation is done, unless Ctrl-C stopped it."""
+    """The outcome of `done`: a simulation is done, unless Ctrl-C stopped it."""
     if isinstance(done, Motion):
         return STOPPED if any(mark.kind == "stopped" for mark in done.marks) else DONE
     return done.outcome

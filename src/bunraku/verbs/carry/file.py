@@ -1,4 +1,4 @@
-"""Carrying files: who carries what, from where to where. The page on carrying shows one, word by word."""
+"""Carrying files: team, object, start, goal and scene. The documentation page on carrying explains one line by line."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ PAPER_SECONDS = {
     "factory, 268 samples": (31.4, 6.5, 2.1, 0.8, 0.4, 5.7),
     "living room, 78 samples": (3.2, 3.3, 0.6, 0.2, 0.1, 0.0),
 }
-"""Table II of the paper: each stage but the recheck [s], on a processor of 500 MHz."""
+"""Table II of the paper: time of each stage but the recheck [s], on a processor of 500 MHz."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CarryOrder(Order):
-    """An errand, and the files that its motion goes into."""
+    """An errand (a carrying task), and the output files of its motion."""
 
     verb: ClassVar[str] = "carry"
     words: ClassVar[tuple[str, ...]] = CARRY_WORDS
@@ -50,25 +50,25 @@ class CarryOrder(Order):
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> CarryOrder:
-        """The order in the document `root`, which names files from `folder`; raises FileError at the first mistake."""
+        """The order in the document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
         return cls(errand_of(root, folder), outputs_of(root.get("output"), folder))
 
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Carry:
-        """What becomes of the errand; after Ctrl-C the last motion that was made, with an outcome of the kind "stopped".
+        """The result of the errand; after Ctrl-C the last motion, with an outcome of the kind "stopped".
 
-        seed: of the random numbers; the errand's own where None.
-        progress: hears how far each stage is.
+        seed: seed of the random numbers; by default that of the errand.
+        progress: called with the progress of each stage.
         """
         return carry(self.errand, seed=seed, progress=progress)
 
     def require(self, output: Sequence[Path]) -> None:
-        """Raises an error, before any work is done, if a file in `output` cannot hold the motion."""
+        """Raises an error, before any work is done, if the format of a file in `output` cannot hold the motion."""
         super().require(output)
         if any(path.suffix.lower() == ".bvh" for path in output):
             people(self.errand)
 
     def report(self, done: Carry) -> Iterator[tuple[str, str]]:
-        """Pairs of a title and a text on the result `done`, with each stage beside the paper's."""
+        """Pairs of a title and a text about the result `done`, with the time of each stage beside the paper's."""
         for title, text in done.report():
             if title == "seconds":
                 yield from stage_table(done)
@@ -76,7 +76,7 @@ class CarryOrder(Order):
                 yield title, text
 
     def save(self, done: Carry, path: Path) -> Iterator[Path]:
-        """Writes the motion of `done` to `path`; BVH holds one figure, so every person of a team gets a file of its own."""
+        """Writes the motion of `done` to `path`. BVH holds one figure, so every person of a team gets a separate file."""
         if path.suffix.lower() != ".bvh":
             yield from super().save(done, path)
             return
@@ -96,15 +96,15 @@ class CarryOrder(Order):
 
 
 def people(errand: Errand) -> list[str]:
-    """The agents of an `errand` that a BVH file can hold; raises BunrakuError where it can hold none."""
+    """The agents of an `errand` that a BVH file can hold; raises BunrakuError if there are none."""
     names = [agent.name for agent in errand.team.agents if agent.figure.name == "mannequin"]
     if not names:
-        raise BunrakuError("nobody of the team is a person\n  advice: write .npz or .glb, which hold everybody")
+        raise BunrakuError("no agent of the team is a person\n  advice: write .npz or .glb, which can hold any agents")
     return names
 
 
 def stage_table(done: Carry) -> Iterator[tuple[str, str]]:
-    """Each stage of a result `done` with its processor time, beside the paper's, as pairs of a title and a text."""
+    """Processor time of each stage of a result `done`, beside the paper's, as pairs of a title and a text."""
     yield "stage", f"{'ours':>10}" + "".join(f"{'paper, ' + name:>34}" for name in PAPER_SECONDS)
     for k, stage in enumerate(CARRY_STAGES):
         theirs = "".join(f"{row[k]:>32.1f} s" for row in PAPER_SECONDS.values() if k < len(row))

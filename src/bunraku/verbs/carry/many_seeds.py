@@ -1,4 +1,4 @@
-"""One errand with many seeds: how many of them arrive, and how long the stages take."""
+"""Runs one errand with many seeds: success rate, and times of the stages."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from bunraku.progress import Listener, Progress
 
 @dataclass(frozen=True)
 class SeedRun:
-    """What became of one seed."""
+    """The result for one seed."""
 
     seed: int
     outcome: Outcome
     seconds: Mapping[str, float]
     """Processor time of each stage [s]."""
     rounds: int
-    """How many paths were tried."""
+    """Number of paths that were tried."""
 
     @property
     def total(self) -> float:
@@ -35,7 +35,7 @@ class SeedRun:
 
 
 def run_one(errand: Errand, seed: int, samples: int | None) -> SeedRun:
-    """What becomes of an `errand` with one `seed` and so many `samples` (its own where None)."""
+    """Runs an `errand` with one `seed` and this number of `samples` (by default that of the errand)."""
     done = carry(errand, seed=seed, samples=samples)
     return SeedRun(seed, done.outcome, done.seconds, done.rounds)
 
@@ -44,14 +44,14 @@ def run_many(
     errand: Errand, count: int, *, first: int = 0, samples: int | None = None, workers: int | None = None,
     cluster: str | None = None, progress: Listener | None = None,
 ) -> list[SeedRun]:  # fmt: skip
-    """What becomes of an `errand` with `count` seeds from `first` on, in the order of the seeds.
+    """Runs an `errand` with `count` seeds from `first` on; results are in the order of the seeds.
 
-    samples: of each motion; the errand's where None
-    workers: local processes; as many as cores where None
+    samples: number of samples of each motion; by default that of the errand
+    workers: number of local processes; by default one per core
     cluster: the address of a Dask scheduler, or "local"
-    progress: hears how many seeds are done
+    progress: called with the number of finished seeds
 
-    Ctrl-C returns those that are done.
+    Ctrl-C returns the finished ones.
     """
     bare, out = replace(errand), []
     with house.executor(workers, cluster=cluster) as (pool, _):
@@ -68,7 +68,7 @@ def run_many(
 
 
 def summary(errand: Errand, runs: Sequence[SeedRun]) -> Iterator[tuple[str, str]]:
-    """Pairs of a title and a text: how many `runs` of an `errand` arrived within its budget, and what the stages took."""
+    """Pairs of a title and a text: success rate of the `runs` of an `errand` within its budget, and times of the stages."""
     if not runs:
         yield "runs", "none"
         return

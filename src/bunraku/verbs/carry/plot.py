@@ -25,10 +25,10 @@ def still(
     motion: Motion, scene: Scene, at: Sequence[int] | int, *, camera: Camera | None = None, size: tuple[int, int] = (960, 600),
     azimuth: float = -0.9, elevation: float = 0.45,
 ) -> Pixels:  # fmt: skip
-    """A picture of all figures of a `motion` in a `scene` at one sample, or several samples in one picture.
+    """A picture of all figures of a `motion` in a `scene` at one sample, or at several samples in one picture.
 
     at: the sample, or samples
-    camera: where the picture is taken from; around all figures, from `azimuth` and `elevation` [rad], where None
+    camera: viewpoint; by default one that shows all figures, from `azimuth` and `elevation` [rad]
     size: width and height [pixels]
     """
     moments = [at] if isinstance(at, int) else list(at)
@@ -41,7 +41,7 @@ def still(
 
 
 def save_stills(done: Carry, path: str | os.PathLike[str], *, count: int = 6, size: tuple[int, int] = (640, 420)) -> None:
-    """Writes a sheet of `count` moments of a result `done`, each of this `size` [pixels], to a PNG file at `path`.
+    """Writes a contact sheet of `count` samples of a result `done`, each of this `size` [pixels], to a PNG file at `path`.
 
     Raises BunrakuError if there is no motion.
     """
@@ -62,14 +62,15 @@ def _without_ceiling(scene: Scene) -> Scene:
 def save_plan_view(done: Carry, path: str | os.PathLike[str], *, moments: int = 6, width: int = 1200) -> None:
     """Writes a view of a result `done` from above to a file at `path` (PNG, SVG or PDF).
 
-    It shows the scene, the team at so many `moments`, the roadmap and the path of the object. `width` is the picture's [pixels].
+    It shows the scene, the team at `moments` samples, the roadmap and the path of the object. `width` is that of the picture
+    [pixels].
     """
     from matplotlib.figure import Figure as Canvas
 
     edge_color, path_color = "#2f6f9f", "#d1481f"
     (x0, x1), (y0, y1) = done.errand.area
     x0, x1, y0, y1 = x0 - 0.5, x1 + 0.5, y0 - 0.5, y1 + 0.5
-    field = 0.06  # [rad] from so far away that heights hardly show
+    field = 0.06  # [rad] field of view of a distant camera, so that heights hardly distort the view
     size = (width, int(width * (y1 - y0) / (x1 - x0)))
     away = 0.5 * (y1 - y0) / math.tan(0.5 * field)
     middle = (0.5 * (x0 + x1), 0.5 * (y0 + y1))

@@ -1,4 +1,4 @@
-"""Climbing files: who climbs, along which path, and how.
+"""Climbing files: which figure climbs which path, and how.
 
 climb: gecko                  # a figure of the library, or a file beside this one
 path:
@@ -7,12 +7,12 @@ path:
   - slope: 45 deg             # the surface turns up; floor to wall is 90 deg
   - step: 2 cm                # up; negative goes down
   - {obstacle: 2 cm, length: 12 cm}       # a step up, a straight, a step down
-stride: 6 cm                  # of a cycle of four steps
+stride: 6 cm                  # distance per cycle of four steps
 quarter: 250 ms               # duration of a step
 dt: 5 ms                      # time between two samples
 friction: 1                   # coefficient of friction of the feet
 grip: 30 deg                  # feet stick only while they are dragged along their toes; default: in every direction
-light: true                   # pause and lean so that feet need to stick less; default: false
+light: true                   # pause and lean, so that feet need less adhesion; default: false
 pause: 250 ms                 # on all four feet after each step; default: none, or 250 ms for a light climb
 optimized: true               # false keeps the gait that the optimisation starts from
 output: climb.npz             # or a list of files; `bunraku climb -o` overrides it
@@ -48,24 +48,24 @@ class ClimbOrder(Order):
         verb, "path", "stride", "quarter", "dt", "friction", "grip", "light", "pause", "optimized", "output",
     )  # fmt: skip
     segment_words: ClassVar[tuple[str, ...]] = ("straight", "curve", "slope", "step", "obstacle")
-    """What the entries of a path begin with."""
+    """Keywords that begin the entries of a path."""
 
     figure: Figure
     path: tuple[PathSegment, ...]
     lines: tuple[int, ...]
-    """The line of the file in which each segment stands."""
+    """The line of each segment in the file."""
     stride: float = 0.06
-    """How far a cycle of four steps gets [m]."""
+    """Distance per cycle of four steps [m]."""
     quarter: float = 0.25
     """Duration of a step [s]."""
     dt: float = 0.005
     """Time between two samples [s]."""
     friction: float = 1.0
     grip: float = math.inf
-    """Adhesion for each unit of force along the toes: the tangent of the angle in the file."""
+    """Adhesion per unit of force along the toes: the tangent of the angle in the file."""
     light: bool = False
     pause: float | None = None
-    """On all four feet after each step [s]; None is the default."""
+    """Time on all four feet after each step [s]; None for the default."""
     optimized: bool = True
     output: tuple[Path, ...] = ()
 
@@ -79,7 +79,7 @@ class ClimbOrder(Order):
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> ClimbOrder:
-        """The order in the document `root`, which names files from `folder`; raises FileError at the first mistake."""
+        """The order in the document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "a climb")
         who = root.need("climb", "the file")
         with who.blamed():
@@ -100,8 +100,8 @@ class ClimbOrder(Order):
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Climb:
         """The climb; after Ctrl-C the best motion so far.
 
-        seed: kept in the result; nothing is random.
-        progress: hears how far it is.
+        seed: stored in the result; the climb uses no random numbers.
+        progress: called with its progress.
         """
         return climb(
             self.path, figure=self.figure, stride=self.stride, quarter=self.quarter, dt=self.dt, friction=self.friction,
@@ -109,7 +109,7 @@ class ClimbOrder(Order):
         )  # fmt: skip
 
     def report(self, done: Climb) -> Iterator[tuple[str, str]]:
-        """Pairs of a title and a text on the climb `done`; where it failed, also the line of the file."""
+        """Pairs of a title and a text about the climb `done`; if it failed, also the line of the file."""
         for title, text in done.report():
             yield title, text
             if title == "outcome" and done.segment is not None:
@@ -120,7 +120,7 @@ class ClimbOrder(Order):
         draw(done, path)
 
     def _check_size(self, root: Node) -> None:
-        """Raises FileError for coarse samples, and for a path that would need too much memory."""
+        """Raises FileError if samples are too coarse, or if the path would need too much memory."""
         length = sum(s.length for s in self.path if isinstance(s, Straight))
         length += sum(s.radius * abs(s.angle) for s in self.path if isinstance(s, Arc))
         coarse = self.quarter / self.dt
@@ -129,11 +129,11 @@ class ClimbOrder(Order):
         samples = 4.0 * length / self.stride * (self.quarter + (self.pause or 0.0)) / self.dt
         if length > 1000.0 or samples > 1e6:
             advice = "shorten the path, or lengthen stride or dt"
-            raise root.place_of("path").error(f"{length:.4g} m in {samples:.3g} samples are too many", advice=advice)
+            raise root.place_of("path").error(f"a path of {length:.4g} m needs {samples:.3g} samples, too many", advice=advice)
 
 
 def _segments(node: Node, kinds: tuple[str, ...]) -> list[tuple[PathSegment, Node]]:
-    """The segments that one entry of a path stands for."""
+    """The segments that one entry of a path describes."""
     kind, value = node.head(kinds, "a segment")
     extra: dict[str, tuple[str, ...]] = {"curve": ("radius",), "obstacle": ("length",)}
     node.words((kind, *extra.get(kind, ())), f"a {kind}")

@@ -1,14 +1,14 @@
-"""Guiding files: which humanoid, where, and what is commanded when.
+"""Guiding files: a humanoid, its scene, and timed commands.
 
 guide: humanoid               # the humanoid of the library, or a humanoid file
 scene: hall.yaml              # or a scene written here; default: a room with two steps and a door, or a plain floor
 inputs:                       # or an input log that was saved on the stage: log.json
-  - {at: 0 s, guided: trunk, move: [1, 0, 0]}                 # forward, to the left, up: shares of what it can do, −1 to 1
+  - {at: 0 s, guided: trunk, move: [1, 0, 0]}                 # forward, left, up: shares of the largest motion, −1 to 1
   - {at: 2 s, guided: left_foot, move: [1, 0, 0], lift: [0.5, 0]}      # how high the left and the right foot are held, 0 to 1
   - {at: 4 s, guided: left_hand, move: [0.5, 0, 1], turn: [0, 0, 0.3]} # about the forward, left and up axes
-  - {at: 6 s}                 # stand
+  - {at: 6 s}                 # stand still
 physics: false                # true simulates the robot in MuJoCo, with servos and a stabiliser
-seconds: 2 s                  # how long to go on after the last input
+seconds: 2 s                  # how long to continue after the last input
 output: walk.npz              # or a list of files; `bunraku guide -o` overrides it
 """
 
@@ -38,7 +38,7 @@ CommandList = tuple[tuple[float, Command], ...]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GuideOrder(Order):
-    """A humanoid that is guided by timed inputs."""
+    """A humanoid guided by timed inputs."""
 
     verb: ClassVar[str] = "guide"
     words: ClassVar[tuple[str, ...]] = (verb, "scene", "inputs", "physics", "seconds", "output")
@@ -47,11 +47,11 @@ class GuideOrder(Order):
     inputs: InputLog | CommandList = ()
     """Times [s] and commands, or a log that was saved on the stage."""
     scene: Scene | None = None
-    """What is around; None is two steps and a door for the humanoid of the library, otherwise a plain floor."""
+    """The scene; by default two steps and a door for the humanoid of the library, otherwise a plain floor."""
     physics: bool = False
     """Whether the robot is simulated in MuJoCo."""
     seconds: float = 2.0
-    """How long it goes on after the last input [s]."""
+    """How long it continues after the last input [s]."""
     output: tuple[Path, ...] = ()
 
     @property
@@ -67,7 +67,7 @@ class GuideOrder(Order):
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> GuideOrder:
-        """The order in the document `root`, which names files from `folder`; raises FileError at the first mistake."""
+        """The order in the document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "a guiding file")
         humanoid = _humanoid(root.need("guide", "the file"), folder)
         options = root.given(
@@ -83,21 +83,21 @@ class GuideOrder(Order):
         """The order to replay an input log.
 
         humanoid: "humanoid", or a humanoid file
-        log: what was saved on the stage
-        scene: a scene file; None is the scene of the stage
+        log: an input log saved on the stage
+        scene: a scene file; by default that of the stage
         physics: simulate the robot in MuJoCo
-        seconds: how long to go on after the last input [s]
+        seconds: how long to continue after the last input [s]
 
-        Raises FileError if a file cannot be read, or the log is one of another humanoid.
+        Raises FileError if a file cannot be read, or if the log belongs to another humanoid.
         """
         own = humanoid_named(humanoid)
         return cls(own, log_for(own, log), None if scene is None else load_scene(scene), physics, seconds)
 
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Guided:
-        """The motion; after Ctrl-C as much of it as there is.
+        """The motion; after Ctrl-C, the part up to there.
 
-        seed: kept in the result; nothing is random.
-        progress: hears how far it is.
+        seed: stored in the result; guiding uses no random numbers.
+        progress: called with its progress.
         """
         return guide(
             self.humanoid, self.inputs, scene=self.scene, physics=self.physics, seconds=self.seconds, seed=seed, progress=progress
@@ -139,7 +139,7 @@ def _command(node: Node) -> Command:
 def _shares(node: Node, count: int, low: float) -> tuple[float, ...]:
     for item, value in zip(node.items("numbers", count), node.numbers(count), strict=True):
         if not low <= value <= 1.0:
-            raise item.error(f"{value:g} is out of range", advice=f"give {low:g} to 1, a share of what it can do")
+            raise item.error(f"{value:g} is out of range", advice=f"give {low:g} to 1, a share of its largest motion")
     return node.numbers(count)
 
 

@@ -1,4 +1,4 @@
-"""The verb guide: a humanoid under somebody's hand on the stage, or timed inputs played without a stage."""
+"""The verb guide: a humanoid guided by an operator on the stage, or by timed inputs without a stage."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ ROBOT_FELL = Outcome(False, "fell", "the robot fell", advice="guide it more slow
 
 Named = str | os.PathLike[str]
 TimedInputs = Iterable[tuple[float, GuideCommand | HandCommand]]
-"""Times [s], in order, and what is commanded from then on: a command to one point, or what a hand does at the stage."""
+"""Times [s], in order, and the command from then on: a guide command to one point, or a hand command as on the stage."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Guided(Result):
-    """What `guide` returns: the motion of a humanoid under timed inputs."""
+    """The result of `guide`: the motion of a humanoid under timed inputs."""
 
     outcome: Outcome
     motion: Motion | None
-    """What was played, or in physics what the robot measured; None if nothing was."""
+    """The motion that was played or, in physics, measured; None if there was none."""
     scene: Scene
     seconds: Mapping[str, float]
     """Processor time of each stage [s]."""
     seed: int | None = None
-    """Kept as it was given: nothing is random."""
+    """The seed that was passed; guiding uses no random numbers."""
     performances: tuple[GuidedMove, ...] = ()
     """The moves, in order."""
 
@@ -76,21 +76,21 @@ def guide(
     humanoid: Humanoid | Named, inputs: InputLog | Named | TimedInputs = (), *, scene: Scene | Named | None = None,
     physics: bool = False, seconds: float = 2.0, seed: int | None = None, progress: Listener | None = None,
 ) -> Guided:  # fmt: skip
-    """Guide a humanoid by timed inputs, without a stage.
+    """Guides a humanoid by timed inputs, without a stage.
 
     humanoid: a humanoid, "humanoid" for that of the library, or a humanoid file
-    inputs: an input log that was saved on the stage, its file, or pairs of a time [s] and a command
-    scene: what is around, or its file; None is two steps and a door for the humanoid of the library, otherwise a plain floor
+    inputs: an input log saved on the stage, its file, or pairs of a time [s] and a command
+    scene: the scene, or its file; by default two steps and a door for the humanoid of the library, otherwise a plain floor
     physics: simulate the robot in MuJoCo, with position servos and a stabiliser
-    seconds: how long to go on after the last input [s]
-    seed: kept in the result; nothing is random
-    progress: is called with the stage "guiding"
+    seconds: how long to continue after the last input [s]
+    seed: stored in the result; guiding uses no random numbers
+    progress: called with the stage "guiding"
 
     Returns a `Guided`. Its outcome is not ok if a command was refused or, in physics, the robot fell. After a refusal the humanoid
-    comes to rest and obeys later inputs; a fall ends the motion. Ctrl-C ends it with the motion so far. Raises FileError if a
-    file cannot be read, and BunrakuError if inputs are out of order.
+    comes to rest and obeys later inputs; a fall ends the motion. Ctrl-C returns the motion so far. Raises FileError if a file
+    cannot be read, and BunrakuError if inputs are out of order.
     """
-    advice = 'give "humanoid", a humanoid file, or what load_humanoid(…) gives'
+    advice = 'give "humanoid", a humanoid file, or the result of load_humanoid(…)'
     require_kind("humanoid", humanoid, (Humanoid, str, os.PathLike), expected="a Humanoid or a file", advice=advice)
     if not isinstance(inputs, InputLog | str | os.PathLike):
         require_list("inputs", inputs, (tuple, list), expected="pairs of a time and a command", advice="give [(0.0, Command(…))]")
@@ -130,7 +130,7 @@ def guide(
 
 
 def _refusal(done: Iterable[GuidedMove]) -> Outcome | None:
-    """The outcome of the first command that was refused, if one was."""
+    """The outcome of the first refused command; None if there is none."""
     t = 0.0
     for one in done:
         if one.refused:
@@ -141,7 +141,7 @@ def _refusal(done: Iterable[GuidedMove]) -> Outcome | None:
 
 @dataclass(frozen=True)
 class _Driven:
-    """What an input log must fit: the figures of the stage and the tick."""
+    """The figures and the time step that an input log must match."""
 
     figures: tuple[Figure, ...]
     dt: float = GUIDE_TICK
@@ -158,7 +158,7 @@ def log_for(humanoid: Humanoid, path: Named) -> InputLog:
 
 
 def _steps(inputs: InputLog | Named | TimedInputs, humanoid: Humanoid) -> list[tuple[int, GuideCommand | HandCommand]]:
-    """Inputs by the number of the step before which they come."""
+    """Inputs with the index of the step before which they come."""
     if isinstance(inputs, str | os.PathLike):
         inputs = log_for(humanoid, inputs)
     if isinstance(inputs, InputLog):
@@ -166,12 +166,12 @@ def _steps(inputs: InputLog | Named | TimedInputs, humanoid: Humanoid) -> list[t
     timed = list(inputs)
     times = [t for t, _ in timed]
     if times != sorted(times) or not all(0.0 <= t < 36_000.0 for t in times):
-        raise BunrakuError("the inputs are out of order\n  advice: give times from 0 to 36000 s, each not before the last")
+        raise BunrakuError("the inputs are out of order\n  advice: give times from 0 to 36000 s in increasing order")
     return [(round(t / GUIDE_TICK), command) for t, command in timed]
 
 
 def scene_around(humanoid: Humanoid, scene: Scene | Named | None) -> Scene:
-    """A `scene`, or that of its file; None is the room of the paper for the `humanoid` of the library, otherwise a plain floor."""
+    """A `scene`, or that of its file; by default the paper's room for the `humanoid` of the library, otherwise a plain floor."""
     if scene is None:
         return PAPER_ROOM.scene if humanoid.figure.name == "humanoid" else Scene("floor")
     return scene if isinstance(scene, Scene) else load_scene(scene)
@@ -186,12 +186,12 @@ def _live(humanoid: Humanoid, scene: Scene, *, physics: bool = False, joystick: 
 
 
 def entry(humanoid: str, scene: Path | None = None, *, physics: bool = False, joystick: int | None = None) -> Entry:
-    """The line of the stage on which a humanoid is guided.
+    """The stage entry in which a humanoid is guided.
 
     humanoid: "humanoid", or a humanoid file
-    scene: a scene file; None is as in `guide`
+    scene: a scene file; by default as in `guide`
     physics: simulate the robot in MuJoCo
-    joystick: number of a joystick of this machine
+    joystick: index of a joystick of this machine
     """
     about = "Sticks or keys guide a point, Q and E switch which; or drag a foot, a hand, the trunk"
 
@@ -203,7 +203,7 @@ def entry(humanoid: str, scene: Path | None = None, *, physics: bool = False, jo
 
 
 def joysticks() -> Iterator[tuple[str, str]]:
-    """Numbers and names of the joysticks of this machine; raises BunrakuError if there is none."""
+    """Indices and names of the joysticks of this machine; raises BunrakuError if there is none."""
     names = plugged_in()
     if not names:
         raise BunrakuError("no joystick is plugged in\n  advice: plug one in, or drive from the browser by gamepad or keys")

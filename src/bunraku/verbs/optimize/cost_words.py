@@ -1,4 +1,4 @@
-"""Terms of a cost and limits, as optimisation files write them."""
+"""Terms of a cost and limits, as written in optimisation files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COST_TERMS: dict[str, Any] = {
 
 
 def known_name(node: Node, known: Sequence[str], what: str) -> str:
-    """The name that stands at `node`, one of `known`; errors call it a `what`. Raises FileError for another."""
+    """The name at `node`, one of `known`; errors call it a `what`. Raises FileError for an unknown name."""
     name = node.scalar(f"the name of a {what}")
     if name not in known:
         raise node.error(f"no {what} is called {name[:40]!r}", advice=did_you_mean(name, known))
@@ -47,9 +47,9 @@ def known_name(node: Node, known: Sequence[str], what: str) -> str:
 
 
 def term_of(node: Node, figure: Figure, reference: Motion | None, q: Array) -> Term:
-    """The term of a cost that stands at `node`, for `figure`, which starts at configuration `q`.
+    """The term of a cost at `node`, for `figure`, which starts at configuration `q`.
 
-    `reference` is that of configuration terms without one of their own. Raises FileError at the first mistake.
+    `reference` applies to configuration terms without a reference of their own. Raises FileError at the first mistake.
     """
     if not isinstance(node.value, dict):
         raise node.unwanted("a term of the cost", advice="write {forces: 0.01}")
@@ -63,20 +63,20 @@ def term_of(node: Node, figure: Figure, reference: Motion | None, q: Array) -> T
     if wished is not None:
         rest = dict(zip(figure.names, figure.start.tolist(), strict=True)) if kind == "configuration" else dict.fromkeys(names, 0.0)
         if kind == "acceleration":
-            raise wished.error("an acceleration has no reference", advice="leave it out")
+            raise wished.error("an acceleration has no reference", advice="remove it")
         options["reference"] = curves(wished, units, rest, "name")
     elif kind == "configuration":
         options["reference"] = reference
     if (end := node.get("at_end")) is not None:
         if kind in ("acceleration", "forces", "tension"):
-            raise end.error(f"{kind} belong to steps, not to the end", advice="leave it out")
+            raise end.error(f"{kind} has a value per step, so 'at_end' does not apply", advice="remove it")
         options["at_end"] = end.number(Quantity.TIME)
     term: Term = COST_TERMS[kind](**options)
     return term
 
 
 def _place(node: Node, kind: str, head: Node, here: Pose) -> Term:
-    """A point of a frame, or the centre of mass: coordinates that are not named are wished where they start."""
+    """A term for a point of a frame, or the centre of mass. Coordinates without a reference keep their initial values as one."""
     own = ("weight", "offset") if kind == "point" else ()
     node.words((kind, *own, "reference", "at_end"), f"a term {kind!r}")
     words = node.given(
@@ -91,7 +91,7 @@ def _place(node: Node, kind: str, head: Node, here: Pose) -> Term:
 
 
 def _names(figure: Figure, kind: str) -> tuple[tuple[str, ...], dict[str, Quantity]]:
-    """What a term speaks of, and in which units."""
+    """The names that a term may weigh, and their units."""
     if kind == "forces":
         return tuple(f.name for f in figure.forces), efforts(figure)
     if kind == "tension":
@@ -116,12 +116,12 @@ def _weights(node: Node, names: tuple[str, ...]) -> float | dict[str, float]:
 def _not_negative(node: Node) -> float:
     value = node.number(Quantity.NUMBER)
     if value < 0.0:
-        raise node.error(f"a weight of {value:g}", advice="zero counts nothing, more counts more")
+        raise node.error(f"a weight of {value:g}", advice="give zero or a positive number")
     return value
 
 
 def limits_of(node: Node | None, figure: Figure, folder: Path) -> Limits | None:
-    """The limits of `figure` that stand at `node`, with a scene from `folder`; None if there are none.
+    """The limits of `figure` at `node`, with a scene from `folder`; None if there are none.
 
     Raises FileError at the first mistake.
     """

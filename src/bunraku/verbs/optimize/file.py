@@ -1,21 +1,21 @@
-"""Optimisation files: what a figure should do, what that costs, and within which limits.
+"""Optimisation files: a figure, the cost of its motion, and limits.
 
     optimize: cart_pendulum       # a figure of the library, or a file beside this one
     duration: 10 s
     dt: 10 ms                     # default: 10 ms
     start: start                  # or `settle`, or values: {theta: 0}
     inputs: [x_force]             # kinematic variables and forces that may be chosen; default: all
-    cost:                         # weights by name, or one number for all; curves as in simulation files
+    cost:                         # weights by name, or one number for all; references are curves as in simulation files
       - {configuration: {theta: 100, x: 1}, reference: {theta: [[3, 0], [5, 180 deg], [7, 0]]}}
       - {momentum: 0.01, at_end: 1 s}
       - {forces: 0.001}           # also speed, acceleration, tension
-      - {point: tip, weight: 10, reference: {z: 0.5}}   # of a frame; x and y stay where they start; also centre: 10, of mass
+      - {point: tip, weight: 10, reference: {z: 0.5}}   # of a frame; x and y stay near their start; also centre: 10 (of mass)
     limits: {forces: {x_force: [-200, 200]}}        # also variables, speeds, tensions, scene, margin, joints, soft
     iterations: 200               # default: 100; also method, tolerance, coarse, as in Python
     output: swing.mp4
 
 Instead of curves, `imitate: {motion: wave.bvh, exaggerate: 1.2, simplify: 3}` takes the reference of all configuration terms from
-a motion. The figure then starts hanging at rest, and the search starts from strings that are pulled along the reference.
+a motion. The figure then starts hanging at rest, and the search starts with strings that follow the reference.
 """
 
 from __future__ import annotations
@@ -60,27 +60,27 @@ class OptimizeOrder(Order):
 
     figure: Figure
     cost: tuple[Term, ...]
-    """The terms that are added up."""
+    """The terms, whose sum is minimised."""
     duration: float
-    """Length of the motion [s]."""
+    """Duration of the motion [s]."""
     dt: float
-    """Length of a step [s]."""
+    """Time step [s]."""
     q: Array
     """The configuration at t = 0."""
     inputs: tuple[str, ...] | None = None
     """Kinematic variables and forces that may be chosen; None for all."""
     guess: Motion | None = None
-    """Where the search starts: the reference made of the motion that is imitated; None for rest."""
+    """Initial guess: the reference made from the imitated motion; None for rest."""
     limits: Limits | None = None
-    """What no sample may exceed."""
+    """Ranges that every sample must respect."""
     method: Method = "auto"
-    """How the search goes down."""
+    """The method of `bunraku.optimize`."""
     tolerance: float = 1e-12
-    """Share of the cost: expecting less ends the search."""
+    """The search ends when the expected decrease of the cost is below this share of the cost."""
     iterations: int = 100
-    """At most."""
+    """Maximum number of iterations."""
     coarse: int = 1
-    """How many times as long the steps of a first, coarse search are."""
+    """First solve with time steps this many times as long."""
     output: tuple[Path, ...] = ()
 
     @property
@@ -94,7 +94,7 @@ class OptimizeOrder(Order):
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> OptimizeOrder:
-        """The order in the document `root`, which names files from `folder`; raises FileError at the first mistake."""
+        """The order in the document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "an optimisation")
         figure = figure_named(root.need("optimize", "the file"), folder)
         dt = root.given(dt=lambda node: node.positive(Quantity.TIME)).get("dt", 0.01)
@@ -117,8 +117,8 @@ class OptimizeOrder(Order):
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Optimum:
         """The optimum; after Ctrl-C the best so far.
 
-        seed: not used, as nothing in the search is random.
-        progress: hears of every iteration.
+        seed: not used; the search uses no random numbers.
+        progress: called at every iteration.
         """
         return optimize(
             self.figure, self.cost, duration=self.duration, dt=self.dt, q=self.q, inputs=self.inputs, guess=self.guess,
@@ -127,18 +127,18 @@ class OptimizeOrder(Order):
         )  # fmt: skip
 
     def plot(self, done: Optimum, path: Path) -> None:
-        """Draws references, motion, inputs and search of the optimum `done` into the file `path`."""
+        """Draws references, motion, inputs and convergence of the optimum `done` into the file `path`."""
         draw(done, path)
 
 
 def _reference(root: Node, figure: Figure, folder: Path, dt: float) -> Motion | None:
-    """A reference from the motion that the file imitates; None if it imitates none."""
+    """A reference from the motion that the file imitates; None if there is none."""
     node = root.get("imitate")
     if node is None:
         return None
     for word in ("duration", "start"):
         if (other := root.get(word)) is not None:
-            raise other.error(f"{word} comes from the motion that is imitated", advice="leave it out")
+            raise other.error(f"{word} comes from the imitated motion", advice="remove it")
     node.words(("motion", "exaggerate", "simplify", "lead", "trail"), "an imitation")
     path = file_named(node.need("motion", "the imitation"), folder, (".bvh", ".npz", ".csv"), "a motion file")
     words = node.given(

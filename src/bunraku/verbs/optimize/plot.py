@@ -1,4 +1,4 @@
-"""An optimum at a glance: references and motion, the inputs that lead there, and how the search went."""
+"""Plot of an optimum: references and motion, inputs, and convergence of the search."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
-MAX_CURVES = 6  # in a panel: those that go farthest
+MAX_CURVES = 6  # maximum number of curves in a panel: those with the largest range
 
 
 def draw(found: Optimum, path: Path) -> None:
-    """Draws the optimum `found` into the file `path` (PNG, SVG or PDF): panels over time, and the search below them."""
+    """Draws the optimum `found` into the file `path` (PNG, SVG or PDF): panels over time, and the convergence below them."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ def draw(found: Optimum, path: Path) -> None:
 
 
 def _farthest(found: Optimum, *, turning: bool) -> list[int]:
-    """The variables that go farthest, or are wished to: angles or positions."""
+    """The variables with the largest range in the motion or the reference: angles or positions."""
     s, sheet = found.system, found.problem.sheet
     own = [k for k, v in enumerate(s.figure.variables) if (v.motion in ("rotate", "screw")) == turning]
     way = np.ptp(found.run.x[:, : s.n_q], axis=0)

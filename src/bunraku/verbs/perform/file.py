@@ -1,8 +1,8 @@
-"""Show files as orders: `bunraku.choreography.script_file` explains their words; two more say what the command line does.
+"""Show files as orders: `bunraku.choreography.script_file` explains their keys; two more are for the command line.
 
 perform: The meeting
 …
-seed: 0                    # of the pushes that test the feedback
+seed: 0                    # seed of the pushes that test the feedback
 output: the_meeting.npz    # or a list of files; `bunraku perform -o` overrides it
 """
 
@@ -33,11 +33,11 @@ class PerformOrder(Order):
 
     script: Script
     folder: Path | None = None
-    """Where rehearsals are kept; None for the user's cache."""
+    """Where rehearsals are cached; None for the user's cache folder."""
     again: bool = False
-    """Whether everything is rehearsed again, also what is on disk."""
+    """Whether everything is rehearsed again, ignoring the cache."""
     threads: int | None = None
-    """How many stretches are rehearsed side by side; None for as many as there are processors, at most 4."""
+    """Number of stretches rehearsed in parallel; by default the number of processors, at most 4."""
     seed: int = 0
     output: tuple[Path, ...] = ()
 
@@ -48,24 +48,24 @@ class PerformOrder(Order):
 
     def __str__(self) -> str:
         roles, cues = ", ".join(role.name for role in self.script.roles), len(self.script.cues)
-        return f"show {self.title}: {cues} cue{'s' if cues != 1 else ''} at {self.script.tempo:g} counts a minute, for {roles}"
+        return f"show {self.title}: {cues} cue{'s' if cues != 1 else ''} at {self.script.tempo:g} counts per minute, for {roles}"
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> PerformOrder:
-        """The order in the document `root`, which names files from `folder`; raises FileError at the first mistake."""
+        """The order in the document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
         script = script_of(root, folder)
         seed = root.given(seed=lambda node: node.whole(0, 2**32 - 1)).get("seed", 0)
         return cls(script, seed=seed, output=outputs_of(root.get("output"), folder))
 
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Performance:
-        """The performance; `seed` overrides the order's own, `progress` hears how far it is."""
+        """The performance; `seed` overrides that of the order, `progress` is called with its progress."""
         return perform(
             self.script, folder=self.folder, again=self.again, threads=self.threads, seed=self.seed if seed is None else seed,
             progress=progress,
         )  # fmt: skip
 
     def require(self, output: Sequence[Path]) -> None:
-        """Raises FileError, before any work is done, if one of the files in `output` cannot hold so many figures."""
+        """Raises FileError, before any work is done, if the format of a file in `output` cannot hold this number of figures."""
         require_outputs(output, figures=len(self.script.roles))
 
     def plot(self, done: Performance, path: Path) -> None:
@@ -73,6 +73,6 @@ class PerformOrder(Order):
         plots.plot(motion_of(done), path, ("tension",), title=f"{self.title}: tensions", width=14.0)
 
     def recorded(self, done: Performance) -> Recorded:
-        """The performance `done` in its theatre, with what was asked for as a ghost and the cues on the timeline."""
+        """The performance `done` in its theatre, with the reference as a ghost and the cues on the timeline."""
         motion = motion_of(done)
         return Recorded(motion, reference=done.reference) if done.scene is None else Recorded(motion, done.scene, done.reference)

@@ -1,1 +1,1 @@
-"""The verb plan: from a start at rest into a goal, among obstacles, for figures on strings."""
+"""The verb plan: motion planning for figures on strings, from a start at rest into a goal, among obstacles."""

@@ -1,19 +1,19 @@
-"""Planning files: a figure, where it starts, where it should get, and what is in the way.
+"""Planning files: a figure, its start, its goal, and the obstacles.
 
 plan: arm3d                    # a figure of the library, or a file beside this one
 start: settle                  # hang at rest; or values by name, from which it settles
 goal:
   configuration: {hand_x: 0.3, hand_y: 0.3, hand_length: 75 cm}   # at rest with these values; or
-  # points: {tip: [0.2, 0.2, 0.1]}                                # frames, and where they should be
-  within: 3 cm                 # how near every body and hook, or every point, must get
-  speed: 0.3 m/s               # the fastest that it may arrive; default: any speed
+  # points: {tip: [0.2, 0.2, 0.1]}                                # target positions of frames
+  within: 3 cm                 # allowed distance of every body and hook, or of every point, from its target
+  speed: 0.3 m/s               # maximum speed on arrival; default: any speed
 scene: {scene: block, floor: -1, obstacles: [{box: [0.1, 0.1, 0.3], at: [0, 0.3, -0.4], name: block}]}   # or a file
 limits: {speed: 0.6 m/s, acceleration: 6 m/s², reach: 60 cm, hand_x: [-0.3, 0.4]}
-hold: []                       # kinematic variables that stay where they start
+hold: []                       # kinematic variables that stay at their start
 planner: est                   # est, est-uniform, est-goal, ao-est or sst
 budget: 10 s                   # processor time of each tree
 smooth: true                   # smooth the inputs by optimal control, if the rechecker accepts the result
-workers: 1                     # trees that grow side by side; with one, the same seed gives the same plan
+workers: 1                     # number of trees that grow in parallel; with one, the same seed gives the same plan
 cluster: tcp://10.0.0.5:8786   # a Dask scheduler whose workers are used, or `local`; default: processes here
 seed: 0
 output: arm.npz                # or a list of files; `bunraku plan -o` overrides it
@@ -51,7 +51,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlanOrder(Order):
-    """A plan for a figure on strings: from a start at rest into a goal, among obstacles."""
+    """Motion planning for a figure on strings: from a start at rest into a goal, among obstacles."""
 
     verb: ClassVar[str] = "plan"
     words: ClassVar[tuple[str, ...]] = (
@@ -61,18 +61,18 @@ class PlanOrder(Order):
     figure: Figure
     goal: Goal
     start: Array
-    """The configuration that it starts in, at rest."""
+    """The configuration at the start, at rest."""
     scene: Scene
     limits: HandLimits
     hold: tuple[str, ...] = ()
-    """Kinematic variables that stay where they start."""
+    """Kinematic variables that stay at their start."""
     planner: str = "est"
     budget: float = 10.0
     """Processor time of each tree [s]."""
     smooth: bool = False
     """Whether optimal control smooths the plan."""
     workers: int | None = 1
-    """Trees that grow side by side; None is one for each core."""
+    """Number of trees that grow in parallel; None for one per core."""
     cluster: str | None = None
     """Address of a Dask scheduler, or "local"; None uses processes here."""
     seed: int = 0
@@ -90,7 +90,7 @@ class PlanOrder(Order):
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> PlanOrder:
-        """The order in a document `root`; the files that it names lie in `folder`. Raises FileError at the first mistake."""
+        """The order in a document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "a planning file")
         figure = figure_named(root.need("plan", "the file"), folder)
         start = _rest(root.get("start"), figure, None)
@@ -105,7 +105,7 @@ class PlanOrder(Order):
         return cls(figure, goal, start, scene, _limits(root.get("limits"), figure, start), **options)
 
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Plan:
-        """The plan, or why there is none; `seed` overrides the order's own, `progress` hears how far the search is."""
+        """The plan, or why there is none; `seed` overrides that of the order, `progress` is called with its progress."""
         return plan(
             self.figure, self.goal, start=self.start, scene=self.scene, limits=self.limits, hold=self.hold, planner=self.planner,
             budget=self.budget, smooth=self.smooth, workers=self.workers, cluster=self.cluster,
@@ -123,7 +123,7 @@ class PlanOrder(Order):
 
 
 def _rest(node: Node | None, figure: Figure, base: Array | None) -> Array:
-    """The configuration in which the figure hangs at rest with some variables set."""
+    """The configuration in which the figure hangs at rest with the given variables set."""
     values = {}
     if node is not None and node.value != "settle":
         if not isinstance(node.value, dict):

@@ -1,4 +1,4 @@
-"""plan: a way for the hands of a puppeteer after which the figure is where it should be."""
+"""plan: finds a motion of the puppeteer's hands that brings the figure to its goal."""
 
 from __future__ import annotations
 
@@ -29,23 +29,24 @@ def plan(
 ) -> Plan:  # fmt: skip
     """Plans a motion of a figure on strings among obstacles: the hands move, the figure follows by physics, nothing touches.
 
-    figure: with kinematic variables, which are the puppeteer's hands.
-    goal: where points of the figure should be (`Goal.at_points`, `Goal.at_configuration`), or a configuration [rad or m].
-    start: the configuration that it starts in, at rest [rad or m]; None lets the figure settle.
-    scene: what is around; None is empty space.
-    limits: of the hands: `HandLimits`, or a mapping with the words of a file: "speed" [m/s], "acceleration" [m/s²], "reach" [m],
+    figure: a figure with kinematic variables, which are the puppeteer's hands.
+    goal: targets for points of the figure (`Goal.at_points`, `Goal.at_configuration`), or a configuration [rad or m].
+    start: the configuration at the start, at rest [rad or m]; None lets the figure settle.
+    scene: the obstacles; None for none.
+    limits: limits of the hands: `HandLimits`, or a mapping with the keys of a file: "speed" [m/s], "acceleration" [m/s²], "reach"
+    [m],
         and lower and upper limit of variables by name; None is 0.6 m/s, 6 m/s² and 0.6 m.
-    hold: names of kinematic variables that stay where they start.
-    planner: "est", "est-uniform", "est-goal", "ao-est", "sst", or a planner of one's own. The last two names are anytime planners:
+    hold: names of kinematic variables that stay at their start.
+    planner: "est", "est-uniform", "est-goal", "ao-est", "sst", or a `TreePlanner`. The last two names are anytime planners:
         they use the whole budget for cheaper plans, the others stop at the first.
     budget: processor time of each tree [s].
     smooth: whether optimal control smooths the inputs of the plan.
-    workers: trees that grow side by side; None is one for each core. With one, the same seed gives the same plan.
+    workers: number of trees that grow in parallel; None for one per core. With one, the same seed gives the same plan.
     cluster: address of a Dask scheduler whose workers are used, or "local" to start one; None uses processes here.
-    seed: of the random numbers; None is 0.
-    progress: hears how far the search is.
+    seed: seed of the random numbers; by default 0.
+    progress: called with the state of the search.
     Returns the plan, accepted by the rechecker; if there is none, its outcome says why. Ctrl-C stops the search and keeps the
-    best so far. Raises UnknownName for names that do not exist, BunrakuError for numbers that no search can use.
+    best so far. Raises UnknownName for unknown names, BunrakuError for invalid numbers.
     """
     require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
     if not isinstance(goal, Goal) and np.asarray(goal).dtype.kind not in "iuf":
@@ -69,14 +70,14 @@ def plan(
     try:
         return smoothed(found)
     except KeyboardInterrupt:
-        return dataclasses.replace(found, outcome=STOPPED.because("stopped while smoothing; the plan is kept as it was found"))
+        return dataclasses.replace(found, outcome=STOPPED.because("stopped while smoothing; the plan is the one before smoothing"))
 
 
 def problem_of(
     figure: Figure, goal: Goal | ArrayLike, *, start: ArrayLike | None = None, scene: Scene | None = None,
     limits: HandLimits | Mapping[str, float | tuple[float, float]] | None = None, hold: tuple[str, ...] = (),
 ) -> PlanningProblem:  # fmt: skip
-    """The problem that `plan` solves for the same `figure`, `goal`, `start`, `scene`, `limits` and `hold`; it raises the same."""
+    """The problem that `plan` solves for the same `figure`, `goal`, `start`, `scene`, `limits` and `hold`, with the same errors."""
     q = settle(figure) if start is None else np.array(start, float)
     wanted = goal if isinstance(goal, Goal) else Goal.at_configuration(figure, goal)
     if not isinstance(limits, HandLimits):
@@ -86,7 +87,7 @@ def problem_of(
 
 
 def _limits_of(figure: Figure, start: ArrayLike, words: Mapping[str, float | tuple[float, float]]) -> HandLimits:
-    """Limits from the words of a file."""
+    """Limits from the keys of a file."""
     general = ("speed", "acceleration", "reach")
     numbers: dict[str, Any] = {name: words[name] for name in general if name in words}
     boxes = {name: (float(box[0]), float(box[1])) for name, box in words.items() if name not in general}  # type: ignore[index]

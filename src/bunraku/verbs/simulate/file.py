@@ -1,19 +1,19 @@
-"""Simulation files: which figure, who pulls which string how, and for how long.
+"""Simulation files: a figure, the motion of the puppeteer's hands, and a duration.
 
     simulate: marionette25        # a figure of the library, or a file beside this one
     duration: 4 s
     dt: 5 ms                      # default: 10 ms
     start: settle                 # start hanging at rest; or `start`, the figure's own; or values: {elbow: 40 deg}
-    puppeteer:                    # kinematic variables; those that are not named stay where they are
+    puppeteer:                    # kinematic variables; those that are not named stay constant
       left_arm_length: {by: [[0, 0], [1, -12 cm], [2, 0]]}               # wind in 12 cm and let out again
       right_leg_length: {amplitude: 5 cm, frequency: 0.5, phase: 90 deg}
       head_x: [[0, 0], [4, 0.1]]  # points [time, value]
     forces: {}                    # force inputs of the figure; default: zero
     output: dance.glb             # or a list of files; `bunraku simulate -o` overrides it
 
-A number is constant. A sine swings about the start value of the variable, or about its `offset`. `by` counts from the start
-value. Points are joined by a smooth curve that is at rest at both ends. The kinematic variables start where the puppeteer has
-them at t = 0.
+A number is constant. A sine oscillates about the start value of the variable, or about its `offset`. `by` is relative to the start
+value. Points are joined by a smooth curve that is at rest at both ends. Kinematic variables start at the puppeteer's values at t =
+0.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class SimulateOrder(Order):
 
     figure: Figure
     duration: float
-    """Length of the motion [s]."""
+    """Duration of the motion [s]."""
     dt: float
-    """Length of a step [s]."""
+    """Time step [s]."""
     q: Array
     """The configuration at t = 0."""
     puppeteer: Mapping[str, Curve]
@@ -67,7 +67,7 @@ class SimulateOrder(Order):
     """Force inputs by name, as functions of time [N or N·m]."""
     output: tuple[Path, ...] = ()
     curves: tuple[str, ...] = ()
-    """What a plot shows: names of variables, "tension", "energy"; without any, what tells most."""
+    """What a plot shows: names of variables, "tension", "energy"; by default the tensions, or all variables if there are no strings."""
 
     @property
     def title(self) -> str:
@@ -85,7 +85,7 @@ class SimulateOrder(Order):
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> SimulateOrder:
-        """The order in the document `root`, which names files from `folder`; raises FileError at the first mistake."""
+        """The order in the document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "a simulation")
         figure = figure_named(root.need("simulate", "the file"), folder)
         duration = root.need("duration", "the simulation").positive(Quantity.TIME)
@@ -93,14 +93,14 @@ class SimulateOrder(Order):
         if duration / dt > MAX_STEPS:
             raise root.place_of("duration").error(f"{duration / dt:.3g} steps are too many", advice="shorten it, or lengthen dt")
         driven = motors(figure)
-        hands = (*figure.kinematic, *(v.name for v in driven.values()))  # what a puppeteer moves, by hand or by motors
+        hands = (*figure.kinematic, *(v.name for v in driven.values()))  # all that a puppeteer moves, by hand or by motors
         moved = dict(zip(hands, figure.start[figure.indices(hands)].tolist(), strict=True))
         pulled = curves(root.get("puppeteer"), measures(figure, hands), moved, "kinematic variable")
         forces = efforts(figure)
         q = start_of(root, figure, pulled)
         try:
             Simulation(figure, q, dt=dt)
-        except BunrakuError as error:  # it cannot even begin: strings that do not reach, variables that move no mass
+        except BunrakuError as error:  # it cannot start: strings are too short, or variables move no mass
             message, advice = parts(error)
             for said, better in (("start from settle(figure)", "write start: settle"), ("give another q", "give other values")):
                 advice = advice.replace(said, better)
@@ -109,15 +109,15 @@ class SimulateOrder(Order):
         pushed = curves(root.get("forces"), forces, dict.fromkeys(forces, 0.0), "force input")
         both = [name for name in by_motor if name in pushed]
         if both:
-            raise root.place_of("forces").error(f"the puppeteer drives {both[0]!r}", advice="say it once")
+            raise root.place_of("forces").error(f"the puppeteer already drives {both[0]!r}", advice="remove one of the two")
         puppeteer = {name: way for name, way in pulled.items() if name in figure.kinematic}
         return cls(figure, duration, dt, q, puppeteer, {**by_motor, **pushed}, outputs_of(root.get("output"), folder))
 
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Motion:
-        """The motion; after Ctrl-C as much of it as there is, with a mark of the kind "stopped".
+        """The motion; after Ctrl-C, the part up to there, with a mark of the kind "stopped".
 
-        seed: not used, as a simulation draws no random numbers.
-        progress: hears how far it is.
+        seed: not used; a simulation uses no random numbers.
+        progress: called with its progress.
         """
         return simulate(
             self.figure, self.puppeteer, duration=self.duration, dt=self.dt, q=self.q, forces=self.forces, seed=seed,
@@ -130,21 +130,21 @@ class SimulateOrder(Order):
         plots.require_curves(self.figure, self.curves)
 
     def report(self, done: Motion) -> Iterator[tuple[str, str]]:
-        """Pairs of a title and a text on the motion `done`: length, tensions, energy, which strings slackened or caught."""
+        """Pairs of a title and a text about the motion `done`: duration, tensions, energy, strings that slackened or tightened."""
         yield from summary(done)
 
     def plot(self, done: Motion, path: Path) -> None:
-        """Draws `curves` of the motion `done`, or its tensions where none are named, into the file `path`."""
+        """Draws `curves` of the motion `done`, by default its tensions, into the file `path`."""
         plots.plot(done, path, self.curves or ("tension" if self.figure.strings or self.figure.wires else "*"))
 
 
 def start_of(root: Node, figure: Figure, puppeteer: Mapping[str, Curve]) -> Array:
-    """The configuration at t = 0: kinematic variables where the puppeteer has them, the others as the file says.
+    """The configuration at t = 0: kinematic variables from the puppeteer, the others from the file.
 
-    root: the document, whose word `start` is read.
-    figure: whose configuration it is.
+    root: the document, whose key `start` is read.
+    figure: the figure.
     puppeteer: curves of kinematic variables.
-    Raises FileError if the figure cannot settle, or where a variable is set twice.
+    Raises FileError if the figure cannot settle, or if a variable is set twice.
     """
     node = root.get("start")
     held = {name: way(0.0) for name, way in puppeteer.items()}
@@ -161,6 +161,6 @@ def start_of(root: Node, figure: Figure, puppeteer: Mapping[str, Curve]) -> Arra
     node.words(figure.names, "the start")
     for name, key in node.keys.items():
         if name in held:
-            raise key.error(f"the puppeteer sets {name!r}", advice="say it there, at t = 0")
+            raise key.error(f"the puppeteer already sets {name!r}", advice="set its value at t = 0 there")
     units = measures(figure, figure.names)
     return figure.configuration(**held, **{name: at.number(units[name]) for name, at in node.value.items()})
