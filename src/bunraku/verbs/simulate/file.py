@@ -67,7 +67,7 @@ class SimulateOrder(Order):
     """Force inputs by name, as functions of time [N or N·m]."""
     output: tuple[Path, ...] = ()
     curves: tuple[str, ...] = ()
-    """What a plot shows: names of variables, "tension", "energy"; by default the tensions, or all variables if there are no strings."""
+    """What a plot shows: names of variables, "tension", "energy"; by default the tensions, or all variables."""
 
     @property
     def title(self) -> str:
