@@ -2,7 +2,7 @@
 
 A shift is the amount by which a flexible cue comes earlier or later. Each cue adds its piece's deviation from rest to the parts
 that it moves, or to all parts while no other cue overlaps it. If cues take the puppet to another place, the whole puppet is
-translated and turned. Values are jets: they carry their derivatives by the shifts, so that timing has exact derivatives.
+translated and turned. Values are jets: they carry their derivatives with respect to the shifts, which makes timing exact.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 def reference(score: Score, role: str, t: Array, shifts: Array) -> Jet:
-    """The configurations of the puppet that plays `role` in a `score`, (T, n_q), with derivatives by the shifts.
+    """The configurations of the puppet that plays `role` in a `score`, (T, n_q), with derivatives with respect to the shifts.
 
     t: times [s], (T,).
     shifts: shifts of the flexible cues [counts].

@@ -1,4 +1,4 @@
-"""Jet: values with first and second derivatives by a few parameters, propagated by the chain rule."""
+"""Jet: values with first and second derivatives with respect to a few parameters, propagated by the chain rule."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class Flow:
 
 
 def _stages(field: Field, x: Array, h: float) -> tuple[Array, Array, Array, Array, Array]:
-    """f and f_x at x and at the midpoint, and the derivative of the midpoint by (x, h)."""
+    """f and f_x at x and at the midpoint, and the derivative of the midpoint with respect to (x, h)."""
     k1, F1 = field.f(x), field.f_x(x)
     y = x + 0.5 * h * k1
     Y = np.concatenate([np.eye(len(x)) + 0.5 * h * F1, 0.5 * k1[:, None]], 1)

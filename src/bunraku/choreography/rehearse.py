@@ -45,7 +45,7 @@ class RehearsalOptions:
     dt: float = 0.02
     """Time step [s]."""
     root_weight: float = 10.0
-    """Weight of position and turn of the torso."""
+    """Weight of position and heading of the torso."""
     hand_weight: float = 1.0
     """Weight of the positions of the hands. A small one leaves them free; a large one keeps strings away from a partner's."""
     momentum_weight: float = 1e-4

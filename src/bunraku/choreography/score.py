@@ -43,7 +43,7 @@ class Timed:
     role: Role
     piece: MotionPiece
     begin: Array
-    """Its beginning, (1 + m,): the count without shifts, then its derivatives by the m shifts."""
+    """Its beginning, (1 + m,): the count without shifts, then its derivatives with respect to the m shifts."""
     end: Array
     """Its end, in the same form."""
     origin: tuple[float, float, float]

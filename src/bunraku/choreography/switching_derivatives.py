@@ -1,11 +1,11 @@
-"""Derivatives of a cost by switching times, exact for the discrete steps (trep, eq. 8 and 9).
+"""Derivatives of a cost with respect to switching times, exact for the discrete steps (trep, eq. 8 and 9).
 
 A switched system is a chain of steps x₊ = f(x, τ) with a cost ℓ(x, τ) at every sample; τ are the switching times. Append τ to the
 state as constants: y = (x, τ). Then the cost-to-go, as a function of y, has a gradient ρ and a second derivative P with
 
     ρ = Aᵀ ρ₊ + ℓ_y,        P = Aᵀ P₊ A + ℓ_yy + ρ₊ · f_yy,        A = ∂(f, τ)/∂(x, τ).
 
-One backward sweep gives the gradient by τ: the τ-entries of ρ at the first sample. Of P only the τ-block at the first sample is
+One backward sweep gives the gradient with respect to τ: the τ-entries of ρ at the first sample. Of P only the τ-block there is
 needed.
 It equals the sum of Yᵀ (ℓ_yy + ρ₊ · f_yy) Y over all samples, with the tangent Y = ∂y/∂τ. One forward sweep gives Y by Y₊ = A Y: a
 few columns instead of the full matrix P.
@@ -51,7 +51,7 @@ class Switched(Protocol):
 
 @dataclass(frozen=True)
 class CostExpansion:
-    """A cost and its derivatives by the switching times."""
+    """A cost and its derivatives with respect to the switching times."""
 
     cost: float
     gradient: Array

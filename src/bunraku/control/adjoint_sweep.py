@@ -8,9 +8,9 @@ from bunraku.kernels.compile import inline
 
 @inline
 def adjoint_step(k, steps, slopes, K, chi, row, weights, gradient):
-    """Propagates χ, the derivative of the cost by the state, back over step k (*trep*, Lemma 3.1, and eq. 12: u = ū − K(x − x̄)).
+    """Propagates χ, the derivative ∂cost/∂x, back over step k (*trep*, Lemma 3.1, and eq. 12: u = ū − K(x − x̄)).
 
-    `gradient[k]` receives the derivative of the cost by ū_k. `weights[k]` receives the covectors of the outputs (q₊, λ, p₊) of
+    `gradient[k]` receives ∂cost/∂ū_k. `weights[k]` receives the covectors of the outputs (q₊, λ, p₊) of
     step k.
     Contracting the second derivative of the projection with them gives Dg·D²P(ζ, ζ) = Σ weights·D²step(ζ, ζ).
     """

@@ -227,7 +227,7 @@ def within(system: System, steps: LinearSteps, change: ControlCurve) -> Array:
 def push_along(system: System, Q: Array, weights: Array, steps: LinearSteps) -> None:
     """Fills `steps.E` with the impulse per unit of input of the pushes of `system` (forces at a point) at configurations `Q`.
 
-    If `weights` of the outputs of every step are given, also fills `steps.turn`: the weighted derivative of E by the configuration.
+    If `weights` of the outputs of every step are given, also fills `steps.turn`: the weighted derivative ∂E/∂q.
 
     The share `system.share` of a force's impulse acts before the step, where its covector is that of the momentum p; the rest acts
     after the step, where its covector is that of p₊.

@@ -38,21 +38,21 @@ class Slopes(NamedTuple):
     """The cost along a motion to second order: gradients g…, diagonals h… of the Hessian."""
 
     gx: Any
-    """(N + 1, states) gradient by states."""
+    """(N + 1, states) gradient with respect to states."""
     hx: Any
-    """(N + 1, states) Hessian by states."""
+    """(N + 1, states) Hessian with respect to states."""
     gu: Any
-    """(N, inputs) gradient by inputs."""
+    """(N, inputs) gradient with respect to inputs."""
     hu: Any
-    """(N, inputs) Hessian by inputs."""
+    """(N, inputs) Hessian with respect to inputs."""
     gl: Any
-    """(N, links) gradient by impulses, or no rows."""
+    """(N, links) gradient with respect to impulses; empty if impulses have no cost."""
     hl: Any
-    """(N, links) Hessian by impulses, or no rows."""
+    """(N, links) Hessian with respect to impulses; empty if impulses have no cost."""
     Hq: Any
-    """(N + 1, n_q, n_q) dense Gauss–Newton Hessian by q, or no rows."""
+    """(N + 1, n_q, n_q) dense Gauss–Newton Hessian with respect to q; empty if no term needs it."""
     bend: Any
-    """(N + 1, n_q, n_q) the part of the Hessian by q that Gauss–Newton leaves out, or no rows."""
+    """(N + 1, n_q, n_q) the part of the Hessian with respect to q that Gauss–Newton leaves out; empty if no term needs it."""
     acceleration: Any
     """(kinematic variables,) weights of their accelerations, or empty."""
     end: Any

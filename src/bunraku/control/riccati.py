@@ -227,7 +227,7 @@ def _add_tension(g, h, more, G, Gw, M, mz):
 
 @woven
 def _add_acceleration(Ra, hands, scale, n, m, M):
-    """Adds the Hessian of ½ Ra (S₁ z − q_kin − dt w)²/dt⁴ by z; its gradient is already in gx and gu."""
+    """Adds the Hessian of ½ Ra (S₁ z − q_kin − dt w)²/dt⁴ with respect to z; its gradient is already in gx and gu."""
     for j in range(Ra.shape[0]):
         M[n + j, n + j] += scale * Ra[j]
     for a in range(hands.shape[0]):

@@ -19,7 +19,7 @@ from bunraku.kernels.compile import borrow, keep, kernel
 
 @kernel
 def bend(tree, states, Q, L, U, steps, slopes, fresh, K, d, weights, gradient, H):
-    """Fills steps.D; if `fresh`, Gauss–Newton gains K and feedforward d; the gradient by inputs under feedback with the gains; and
+    """Fills steps.D; if `fresh`, Gauss–Newton gains K and feedforward d; the gradient ∂/∂ū under feedback with the gains; and
     H, the curvature of the steps contracted with the adjoint. Returns Σ d·gradient, NaN if the cost does not determine an input."""
     N, nc, dt, share = L.shape[0], L.shape[1], steps.dt, steps.share
     figure, lent, rest, tangents = borrow(tree), workspace(tree), fresh_middle(tree), fresh_tangents(tree)

@@ -1,4 +1,4 @@
-"""The tangent sweep, forward along a motion: the first derivative of the projection by the curve."""
+"""The tangent sweep, forward along a motion: the first derivative of the projection with respect to the curve."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _wanted(agent: Agent, wrists: list[Array], frames: Array, options: LeanOptio
         most, least = shell.most + agent.spare - options.spare, shell.least - agent.spare + options.spare
         excess = np.maximum(d - most, 0.0) - np.maximum(least - d, 0.0)
         far = far or bool((np.abs(excess) > 1e-3).any())
-        row = np.einsum("tji,tj->ti", R, np.cross(shoulder - waist, line / d[:, None]))  # derivative by the turn, in pelvis axes
+        row = np.einsum("tji,tj->ti", R, np.cross(shoulder - waist, line / d[:, None]))  # d(distance)/d(turn), in pelvis axes
         A = A + row[:, :, None] * row[:, None, :]
         b = b + row * excess[:, None]
     return np.asarray(np.linalg.solve(A, b[..., None])[..., 0], float) if far else None

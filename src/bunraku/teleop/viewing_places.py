@@ -12,9 +12,9 @@ from bunraku.stage import Live, Posing, Recorded, still
 STAGE = Scene("stage")
 AIR = Scene("air", floor=None)
 FACE_Y = (0.0, 1.0)
-"""Direction of the audience, for figures that face +y."""
+"""Direction toward the audience, for figures that face +y."""
 FROM_SIDE = (0.0, -1.0)
-"""Direction of the audience, for figures that face +x and are seen from their side."""
+"""Direction toward the audience, for figures that face +x and are seen from their side."""
 
 
 def ground(figure: Figure) -> Scene:

@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 class LeastAdhesion:
     """The smallest `adhesion` that holds a posture, and the `forces` (n, 3) that then act on the feet, both in body weights.
 
-    `slope` (3,) [1/m] is the derivative of the adhesion by the position of the centre of mass.
+    `slope` (3,) [1/m] is the derivative of the adhesion with respect to the position of the centre of mass.
     """
 
     adhesion: float

@@ -1,4 +1,4 @@
-"""Kernels of adhesion: the linear program for one posture and for a whole motion, with its derivative by the centre of mass.
+"""Kernels of adhesion: the linear program for a posture and for a motion, and derivatives with respect to the centre of mass.
 
 The force on a foot is f = Σ λ_k (n + μ e_k) − A n: edges of the friction pyramid with λ_k ≥ 0, and an adhesion A that is the same
 for all feet. With a finite grip, adhesion is directional: f = Σ λ_k (n + μ e_k) + s (toe − grip n), 0 ≤ s ≤ A. A foot then sticks
@@ -52,7 +52,7 @@ def put(table, column, f, arm):
 
 @inline
 def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis, forces, slope):
-    """The smallest adhesion in weights, or infinity; writes forces on the feet (n, 3) and the slope by the centre of mass (3,)."""
+    """The smallest adhesion in weights, or infinity. Writes forces on the feet (n, 3) and its derivative `slope` (3,) w.r.t. the centre."""
     for i in range(table.shape[0]):
         for j in range(table.shape[1]):
             table[i, j] = 0.0
@@ -135,7 +135,8 @@ def hold_kernel(p, normals, toes, centre, up, friction, grip, forces, slope):
 
 @kernel
 def hold_along(masses, share, Q, feet, rotations, side, swings, up, friction, grip, adhesion, critical, slopes):
-    """The smallest adhesion at every sample, the foot that is pulled hardest, and slopes (T, 3) by the centre of mass.
+    """The smallest adhesion at every sample, the foot that is pulled hardest, and derivatives (T, 3) with respect to the centre of
+    mass.
 
     `masses` are points, `share` their shares of the weight; a swinging foot bears no force.
     """
@@ -172,7 +173,7 @@ def hold_along(masses, share, Q, feet, rotations, side, swings, up, friction, gr
 
 @kernel
 def centre_rows(masses, share, Q, slopes, unit, rows):
-    """The centre of mass along directions `slopes` (T, 3), differentiated by the scaled columns: rows (T, 1, columns)."""
+    """Derivatives of slopes (T, 3) · centre of mass with respect to the scaled columns: rows (T, 1, columns)."""
     n, count = masses.joints.shape[0], share.shape[0]
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     x, J = np.empty((count, 3)), np.empty((3 * count, rows.shape[2]))

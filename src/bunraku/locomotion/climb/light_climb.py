@@ -145,7 +145,7 @@ def bearable(
 
 
 def _beyond(gecko: Gecko, Q: Array, along: AdhesionAlong, aim: Array) -> tuple[Array, Array]:
-    """Excess of the adhesion over a target (T,), and its derivatives by the columns (T, columns), through the centre of mass."""
+    """Excess of the adhesion over a target (T,), and its derivatives with respect to the columns (T, columns)."""
     over = np.where(np.isfinite(along.adhesion), np.maximum(along.adhesion - aim, 0.0), 0.0)
     rows = np.empty((len(Q), 1, len(gecko.active) + 6))
     centre_rows(*gecko.masses, Q, np.where(over[:, None] > 0.0, along.slopes, 0.0), gecko.measures["leg"], rows)

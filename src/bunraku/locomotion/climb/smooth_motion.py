@@ -80,7 +80,7 @@ class SmoothOptions:
 
 @dataclass(frozen=True, eq=False)
 class CostTerms:
-    """Further squared terms: `rows` (T, r, columns) are derivatives by the scaled columns; `values` and `weights` are (T, r)."""
+    """Further squared terms: derivatives `rows` (T, r, columns) with respect to the scaled columns; `values`, `weights` (T, r)."""
 
     rows: Array
     values: Array
@@ -167,7 +167,7 @@ class WholeMotion:
         return float(total)
 
     def _bending(self, Q: Array) -> tuple[float, Array, Array]:
-        """Cost of the accelerations, half its derivative by each, and half (a bound on) its second derivative."""
+        """Cost of the accelerations, half its derivative with respect to each, and half (a bound on) its second derivative."""
         w = self.options
         a = self.accelerations(Q)
         root = np.sqrt(1.0 + (a / w.knee) ** 2)

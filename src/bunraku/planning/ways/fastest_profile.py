@@ -1,7 +1,7 @@
 """The fastest speed profile along a path, as kernels: one backward and one forward pass.
 
 The path q(s) is sampled at places s_i with spacing h; x = s'² is the squared speed, u = s'' the acceleration along the path. q_s
-and q_ss are the derivatives of q by s; v and a limit speed and acceleration of every variable.
+and q_ss are the derivatives of q with respect to s; v and a limit speed and acceleration of every variable.
 """
 
 from __future__ import annotations

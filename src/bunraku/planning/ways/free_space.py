@@ -44,7 +44,7 @@ class FreeSpace:
         resolution: float = 5e-4,
     ) -> None:  # fmt: skip
         if len(world.figures) != 1:
-            raise BunrakuError("a way is planned for one figure\n  advice: combine several with bunraku.figure.together")
+            raise BunrakuError("path planning takes one figure\n  advice: combine several with bunraku.figure.together")
         (self.figure,) = world.figures
         self.world = world
         self.steering = Steering(self.figure, *parts)
