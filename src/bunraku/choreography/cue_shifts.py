@@ -72,7 +72,7 @@ def best_shifts(
 
 
 def groups(made: Score, *, options: ShiftOptions = ShiftOptions()) -> list[tuple[tuple[int, ...], dict[str, Window]]]:
-    """Groups of shifts of the score `made` that depend on each other, with the window [s] of every puppet that they affect.
+    """Groups of shifts of the score `made` that depend on each other, with the time window [s] in which they affect each puppet.
 
     `options` say how long a puppet is simulated after its last cue.
     """

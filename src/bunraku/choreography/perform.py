@@ -71,7 +71,7 @@ def perform(
     folder: where rehearsals are cached; the user's cache folder if None. After a change, only what depends on it is rehearsed
     again.
     again: whether everything is rehearsed again, ignoring the cache.
-    threads: number of stretches rehearsed in parallel; by default the number of processors, at most 4.
+    threads: number of stretches (motions from rest to rest) rehearsed in parallel; by default the number of processors, at most 4.
     seed: seed of the pushes that test the feedback (`Performance.recoveries`); by default 0. Nothing else is random.
     progress: called with the stages "score", "timing", "rehearsal" and "play".
     options: distances, speeds, and how puppets rehearse.

@@ -96,7 +96,7 @@ class MotionPiece:
         return k * t[1], out
 
     def curve(self, loops: int) -> BSpline:
-        """The deviation from rest over 0 … 1 with `loops` rounds: a spline with zero velocity and acceleration at both ends."""
+        """The deviation from rest as a function of progress 0 … 1, with `loops` rounds: a spline that starts and ends smoothly."""
         t, off = self.unrolled(loops)
         still = [(1, np.zeros(off.shape[1])), (2, np.zeros(off.shape[1]))]
         return make_interp_spline(t / t[-1], off, k=5, bc_type=(still, still))

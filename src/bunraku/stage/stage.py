@@ -222,7 +222,7 @@ class Stage:
     def input_log(self, key: str) -> str:
         """The commands since the last reset of the live entry `key`, as JSON."""
         if key not in self._rooms:
-            raise BunrakuError("nothing has been driven here yet")
+            raise BunrakuError("no command has been given to this entry yet")
         return self._rooms[key].run.log.to_json()
 
     def replay_log(self, key: str, text: str) -> None:

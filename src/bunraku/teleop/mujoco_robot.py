@@ -42,7 +42,7 @@ class RobotOptions:
     damping: float = 0.4
     """Damping of a servo divided by its maximum effort [s/rad]."""
     fallen: float = 0.6
-    """It has fallen if its centre of mass is lower than this share of its height at home."""
+    """It has fallen if its centre of mass is lower than this share of its height in the home configuration."""
 
     @property
     def contact(self) -> Any:

@@ -52,7 +52,7 @@ def put(table, column, f, arm):
 
 @inline
 def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis, forces, slope):
-    """The smallest adhesion in weights, or infinity. Writes forces on the feet (n, 3) and its derivative `slope` (3,) w.r.t. the centre."""
+    """The smallest adhesion in weights, or infinity. Writes forces on the feet (n, 3) and d(adhesion)/d(centre of mass) (3,)."""
     for i in range(table.shape[0]):
         for j in range(table.shape[1]):
             table[i, j] = 0.0

@@ -34,7 +34,7 @@ class HumanoidLimits:
     lift: float
     """Height above the ground of a foot that is lifted fully; a swing uses a share of it."""
     crouch: float
-    """How far the centre of mass may go below its height at home."""
+    """How far the centre of mass may go below its height in the home configuration."""
     lean: float
     """How far the trunk may lean."""
     reach: float
@@ -49,7 +49,7 @@ class HumanoidLimits:
 
 @dataclass(frozen=True, eq=False)
 class Humanoid:
-    """A figure with its standing configuration `home` (n_q,), and the names of the guided frames."""
+    """A figure with its home configuration `home` (n_q,), in which it stands, and the names of the guided frames."""
 
     figure: Figure
     home: Array
@@ -77,18 +77,18 @@ class Humanoid:
 
     @cached_property
     def facing(self) -> Array:
-        """Axes of the trunk's frame at home: attitudes are relative to them."""
+        """Axes of the trunk's frame in the home configuration: attitudes are relative to them."""
         return self.pose.X(self.trunk)[:3, :3].copy()
 
     @cached_property
     def foot_axes(self) -> Array:
-        """Axes of the feet's frames at home, without their yaw, (2, 3, 3)."""
+        """Axes of the feet's frames in the home configuration, without their yaw, (2, 3, 3)."""
         out = []
         for frame in self.feet:
             R = self.pose.X(frame)[:3, :3]
             if R[2, 2] < 0.99:
                 raise FigureError(
-                    f"{frame!r} does not stand flat at home", name=self.figure.name, field="feet",
+                    f"{frame!r} does not stand flat in the home configuration", name=self.figure.name, field="feet",
                     advice="name the frames of the soles, z up, and a home in which they lie on the floor",
                 )  # fmt: skip
             out.append(R)
@@ -96,27 +96,27 @@ class Humanoid:
 
     @cached_property
     def height(self) -> float:
-        """Height of the centre of mass above the soles, at home [m]."""
+        """Height of the centre of mass above the soles, in the home configuration [m]."""
         return float(self.pose.com[2] - self.pose.point(self.feet[0])[2])
 
     @cached_property
     def home_hands(self) -> Array:
-        """Positions of the hands at home, relative to the centre of mass, (2, 3) [m]."""
+        """Positions of the hands in the home configuration, relative to the centre of mass, (2, 3) [m]."""
         return np.array([self.pose.point(hand) - self.pose.com for hand in self.hands])
 
     @cached_property
     def hand_axes(self) -> Array:
-        """Axes of the hands' frames at home, (2, 3, 3)."""
+        """Axes of the hands' frames in the home configuration, (2, 3, 3)."""
         return np.array([self.pose.X(hand)[:3, :3] for hand in self.hands])
 
     @cached_property
     def home_shoulders(self) -> Array:
-        """Positions of the shoulders at home, relative to the centre of mass, (2, 3) [m]."""
+        """Positions of the shoulders in the home configuration, relative to the centre of mass, (2, 3) [m]."""
         return np.array([self.pose.point(shoulder) - self.pose.com for shoulder in self.shoulders])
 
     @cached_property
     def home_apart(self) -> float:
-        """Distance between the feet at home [m]."""
+        """Distance between the feet in the home configuration [m]."""
         left, right = (self.pose.point(foot) for foot in self.feet)
         return float(np.linalg.norm((left - right)[:2]))
 
@@ -174,7 +174,7 @@ def limits_of(leg: float, sole: Array, apart: float, arm: float) -> HumanoidLimi
 
     leg: length of a straight leg [m]
     sole: corners of a sole (m, 2) [m]
-    apart: distance of the feet at home [m]
+    apart: distance of the feet in the home configuration [m]
     arm: length of an arm [m]
     """
     width, size = float(np.ptp(sole[:, 1])), math.sqrt(leg / GRAVITY)

@@ -153,7 +153,7 @@ class Judge:
 
     @cached_property
     def _world(self) -> World:
-        """The body and its surroundings. Pairs that touch at home may touch, and so may the feet and the ground."""
+        """The body and the scene. Pairs that touch in the home configuration may touch, and so may the feet and the ground."""
         figure, scene = self.guide.humanoid.figure, self.guide.scene
         world = World(figure, scene.replace(floor=None))
         allowed = list(world.touching_at(self.body.posed(self.guide.start())))

@@ -95,7 +95,7 @@ class Move:
 
     @cached_property
     def turns(self) -> Array:
-        """Rotations of the trunk relative to its home (n + 1, 3, 3)."""
+        """Rotations of the trunk relative to the home configuration (n + 1, 3, 3)."""
         return matrices(self.trunk)
 
     @cached_property

@@ -24,7 +24,7 @@ def heading(angle: float) -> Array:
 
 
 def attitude(trunk: Array) -> Array:
-    """Rotation (3, 3) of the `trunk` relative to its home, from its roll, pitch and yaw [rad]."""
+    """Rotation (3, 3) of the `trunk` relative to the home configuration, from its roll, pitch and yaw [rad]."""
     return so3.rpy(float(trunk[0]), float(trunk[1]), float(trunk[2]))
 
 
@@ -128,7 +128,7 @@ def moved(points: Points, by: Array, turn: float = 0.0) -> Points:
 
 
 def standing_at(humanoid: Humanoid, *, x: float = 0.0, y: float = 0.0, z: float = 0.0, yaw: float = 0.0) -> Points:
-    """The points of a `humanoid` at home and at rest, with the middle of its feet at (`x`, `y`, `z`) [m], facing `yaw` [rad]."""
+    """The points of a `humanoid` at rest in the home configuration, feet centred at (`x`, `y`, `z`) [m], facing `yaw` [rad]."""
     home = humanoid.pose
     feet = np.array([home.point(foot) for foot in humanoid.feet])
     middle = feet.mean(0)

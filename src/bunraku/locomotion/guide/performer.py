@@ -128,8 +128,8 @@ class Performer:
         return all(float(at[2]) >= self.guide.ground.under(sole, at)[0] - 1e-6 for at in (*some, way[way[:, 2].argmin()]))
 
     def _stop(self, points: Points, goals: Subgoals, before: Array, why: str) -> GuidedMove:
-        """A move that comes to rest, upright with the arms at home or in the current posture. If all candidates violate a limit, it
-        is the one that violates least; keeping the ZMP on the feet comes first."""
+        """A move that comes to rest, upright with arms as in the home configuration, or in the current posture. If all candidates
+        violate a limit, it is the one that violates least; keeping the ZMP on the feet comes first."""
         found = []
         if points.posture is None:  # no hand pulls any more: start from the trunk's actual attitude
             points = replace(points, trunk=self._attitude(points, before[-1]))

@@ -153,9 +153,9 @@ class SegmentPlanner:
     step_shares: tuple[float, float, float] = (0.3, 0.5, 0.2)
     """Shares of a step's duration: on both feet, on one, on both."""
     lift_shares: tuple[float, float] = (0.5, 0.5)
-    """Shares when a foot is lifted and held: on both feet, on one."""
+    """Shares of the duration when a foot is lifted and held: on both feet, on one."""
     land_shares: tuple[float, float] = (0.6, 0.4)
-    """Shares when a foot in the air is put down: on one foot, on both."""
+    """Shares of the duration when a foot in the air is put down: on one foot, on both."""
     knot_spacing: float = 0.06
     """Time between two knots [s]; a phase has two to six intervals."""
     iterations: int = 300

@@ -82,7 +82,7 @@ class Session:
     """Plays move after move and records them.
 
     performer: plans the moves
-    start: initial points; by default at home at the origin
+    start: initial points; by default the home configuration at the origin
     keep: whether `performances` keeps all moves
     prompt: whether a command may interrupt a move
     options: when it may

@@ -55,7 +55,7 @@ class Stabiliser:
         self._plan: tuple[GuidedMove, Array] | None = None
 
     def _axes(self, foot: str) -> tuple[tuple[int, Array], ...]:
-        """The last two joints of a leg: index among the motors, and axis in the world at home."""
+        """The last two joints of a leg: index among the motors, and axis in the world in the home configuration."""
         figure, here = self.performer.guide.humanoid.figure, self.performer.guide.humanoid.pose
         names: list[str] = []
         frame = figure.frame(foot)

@@ -35,7 +35,7 @@ class RuleOptions:
     back: float = 0.1
     """Largest lean of the trunk backward, as a share of that forward."""
     lowest: float = 0.86
-    """Lowest height of the centre of mass, as a share of that at home, so that legs reach."""
+    """Lowest height of the centre of mass, as a share of that in the home configuration, so that legs reach."""
     reached: float = 0.35
     """Largest motion of a hand in one segment, as a share of its reach."""
     turned: float = 0.5
@@ -260,7 +260,7 @@ class SynergyRules:
         return Subgoals(com, points.feet.copy(), NO_FOOT, True, points.trunk.copy(), both, points.height, turned, guided)
 
     def stopping(self, points: Points, goals: Subgoals) -> Subgoals:
-        """Subgoals from `points` that replace `goals` by a stop: feet stay, the body stands up, the hands go home."""
+        """Subgoals from `points` that replace `goals` by a stop: feet stay, trunk and hands return to the home configuration."""
         upright = points if points.aloft != NO_FOOT else replace(points, height=self.humanoid.height)
         trunk = np.array([0.0, 0.0, points.yaw])
         return replace(self._stopped(upright, goals), trunk=trunk, hands=self._at_home(), hand_axes=(None, None))

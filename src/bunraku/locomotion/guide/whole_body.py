@@ -110,7 +110,7 @@ class WholeBody:
 
     @cached_property
     def moves(self) -> tuple[str, ...]:
-        """Variables that move the feet, hands or trunk; heads and fingers stay at home."""
+        """Variables that move the feet, hands or trunk; heads and fingers keep the home configuration."""
         own, some = self.humanoid, set()
         for frame in (*own.feet, *own.hands, own.trunk):
             while frame != WORLD:
@@ -148,7 +148,7 @@ class WholeBody:
 
         com: centre of mass (k, 3) [m]
         feet: (x, y, z, yaw) of both (k, 2, 4) [m, rad]
-        turns: rotations of the trunk relative to its home (k, 3, 3)
+        turns: rotations of the trunk relative to the home configuration (k, 3, 3)
         hands: positions (k, 2, 3) [m]
         hand_axes: axes of the hands (k, 2, 3, 3)
         held: which hands follow their axes

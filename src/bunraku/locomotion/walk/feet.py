@@ -26,7 +26,7 @@ class FootOptions:
     flat: float = 0.02
     """A pitch smaller than this counts as flat [rad]."""
     checked_shares: tuple[float, ...] = tuple(np.linspace(0.15, 0.91, 15).tolist())
-    """Shares of a swing at which the clearance is checked."""
+    """Fractions of a swing's duration at which the clearance is checked."""
     difference: float = 0.01
     """Time step of the differences that give velocities at lift-off and touchdown [s]."""
     flatter: float = 0.6

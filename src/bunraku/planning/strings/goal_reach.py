@@ -81,7 +81,7 @@ def _string_short_of(figure: Figure, string: String, at: Point, target: Array, l
 
 
 def _spindle_box(figure: Figure, string: String, limits: HandLimits) -> tuple[Array, Array] | None:
-    """Lower and upper corner of the box of a spindle that slides along the axes; None if it moves otherwise."""
+    """Corners of the box in which a spindle slides along the axes; None if it moves otherwise."""
     if string.variable is not None and string.variable not in figure.kinematic:
         return None
     low = high = np.array(string.spindle.position, float)

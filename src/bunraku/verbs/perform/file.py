@@ -37,7 +37,7 @@ class PerformOrder(Order):
     again: bool = False
     """Whether everything is rehearsed again, ignoring the cache."""
     threads: int | None = None
-    """Number of stretches rehearsed in parallel; by default the number of processors, at most 4."""
+    """Number of stretches (motions from rest to rest) rehearsed in parallel; by default the number of processors, at most 4."""
     seed: int = 0
     output: tuple[Path, ...] = ()
 
