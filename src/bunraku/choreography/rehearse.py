@@ -135,7 +135,7 @@ class Hung:
 
     @cached_property
     def _still(self) -> tuple[Array, Array]:
-        """Tensions and momenta at rest. In a step, weight acts on the momentum before strings do, so they are not zero."""
+        """Tensions and momenta at rest. In a step, weight acts on the momentum before strings do, so momenta are not zero."""
         figure, rest, dt = self.puppet.figure, self.puppet.rest, self.options.dt
         steps = Simulation(figure, rest, dt=dt).run(np.repeat(rest[None, figure.n_dynamic :], 3, 0))
         return steps.impulse[-1, : len(figure.strings)] / dt, steps.momentum[-1]

@@ -19,7 +19,7 @@ def _smooth(t: Array, start: float, end: float) -> Array:
 def wave(duration: float = 10.0, *, rate: float = 1.0, dt: float = 0.01) -> Motion:
     """The mannequin raises its right arm, waves, and lowers it.
 
-    `duration` and the time `dt` between samples are in seconds, `rate` is in waves a second.
+    `duration` and the time `dt` between samples are in seconds, `rate` is in waves per second.
     """
     figure = library.named("mannequin")
     t: Array = dt * np.arange(round(duration / dt) + 1, dtype=float)
@@ -37,7 +37,7 @@ def wave(duration: float = 10.0, *, rate: float = 1.0, dt: float = 0.01) -> Moti
 def walk(duration: float = 10.0, *, speed: float = 0.25, rate: float = 0.8, dt: float = 0.01) -> Motion:
     """The mannequin walks straight on, from rest to rest.
 
-    `duration` and the time `dt` between samples are in seconds, `speed` is in m/s, `rate` is in strides a second.
+    `duration` and the time `dt` between samples are in seconds, `speed` is in m/s, `rate` is in strides per second.
     """
     figure = library.named("mannequin")
     t: Array = dt * np.arange(round(duration / dt) + 1, dtype=float)

@@ -61,7 +61,7 @@ class Slopes(NamedTuple):
 
 @inline
 def impulse(E, k):
-    """E of step k."""
+    """The matrix E (impulse per unit of force input) of step k."""
     return E[k if E.shape[0] > 1 else 0]
 
 

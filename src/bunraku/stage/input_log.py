@@ -60,7 +60,7 @@ def read_log(text: str, live: Live, *, path: str = "input log", limits: StageLim
 def _line(line: Any) -> tuple[int, Command]:
     step, plain = line
     if isinstance(step, bool) or not isinstance(step, int) or step < 0 or not isinstance(plain, dict):
-        raise ValueError("not a step and a command")
+        raise ValueError("expected a step and a command")
     command = from_plain(plain)
     if isinstance(command, Reset):
         raise ValueError("a log starts at a reset and holds none")

@@ -259,7 +259,7 @@ class Stage:
         act = _action(message)
         room = _room(visitor)
         if room.driver is not visitor:
-            visitor.notice("Somebody else is driving: ask for control.")
+            visitor.notice("Another visitor is driving: ask for control.")
             return
         try:
             act(room)

@@ -39,7 +39,7 @@ class PullOptions:
     lag: float = 0.04
     """Time constant with which a spindle follows the hand [s]."""
     stick_speed: float = 0.5
-    """Speed of the whole controller at full stick [m/s]."""
+    """Speed of the puppeteer's control bar (all spindles together) at full stick [m/s]."""
     tight: float = 8.0
     """Tension, in body weights, above which the hand gives way to a string."""
     give_speed: float = 0.1
@@ -151,7 +151,7 @@ class LivePuppet:
             self.wish[k] = wound(self.figure, string, self._wanted, by, least=self.options.shortest)
 
     def steer(self, axes: Sequence[float], dt: float) -> None:
-        """Moves the whole controller for `dt` [s]; `axes` are sticks in [−1, 1]: sideways, forward, rocking, up."""
+        """Moves the control bar (all spindles) for `dt` [s]; `axes` are sticks in [−1, 1]: sideways, forward, rocking, up."""
         side, forward, rock, lift = axes
         way = self.options.stick_speed * dt
         moves = way * (side * self._along[0] + forward * self._along[1])
@@ -159,7 +159,7 @@ class LivePuppet:
         self.wish = np.clip(self.wish + moves + winds, self._lower, self._upper)
 
     def _sides(self) -> Array:
-        """For each length variable: −1 on the controller's left, +1 on its right."""
+        """For each length variable: −1 on the control bar's left, +1 on its right."""
         figure, n = self.figure, self.figure.n_dynamic
         now = pose(figure)
         self._along = np.zeros((2, figure.n_q - n))

@@ -64,7 +64,7 @@ def contacts(gecko: Gecko, scene: Scene, Q: Array) -> list[ClimbFailure]:
 
 
 def slips(held: AdhesionAlong, friction: float) -> list[ClimbFailure]:
-    """The first sample that no adhesion holds, from `held`, computed with coefficient `friction`; or an empty list."""
+    """The first sample at which no adhesion is enough, from `held`, computed with coefficient `friction`; or an empty list."""
     lost = np.flatnonzero(~np.isfinite(held.adhesion))
     why = f"with a friction of {friction:g}, feet slip whatever their adhesion"
     return [ClimbFailure(int(lost[0]), FEET_SLIP.because(why))] if len(lost) else []

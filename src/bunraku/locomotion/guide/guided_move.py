@@ -27,7 +27,7 @@ class Reason(StrEnum):
     JERK = "a joint would jerk"
     ZMP = "the ZMP would leave the feet"
     EFFORT = "a motor is not strong enough"
-    TOUCH = "something would touch"
+    TOUCH = "the body would collide"
 
 
 @dataclass(frozen=True)

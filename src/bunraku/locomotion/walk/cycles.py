@@ -32,7 +32,7 @@ only."""
 ARM_CHANNELS = ("clavicle_rz", "clavicle_ry", "clavicle_rx", "shoulder_rz", "shoulder_ry", "shoulder_rx", "elbow", "wrist_rz",
                 "wrist_ry", "wrist_rx")  # fmt: skip
 TRUNK_CHANNELS = ("pelvis_tz", "pelvis_ry", "pelvis_rx", "waist_rz", "waist_ry", "waist_rx", "chest_rz", "chest_ry", "chest_rx")
-"""`pelvis_tz` is relative to upright standing, as a share of the leg length."""
+"""Channels of the trunk. `pelvis_tz` is the height of the pelvis relative to upright standing, as a share of the leg length."""
 CYCLE_CHANNELS = (*TRUNK_CHANNELS, *(f"{side}_{name}" for side in SIDES for name in (*ARM_CHANNELS, *FOOT_CHANNELS)))
 
 

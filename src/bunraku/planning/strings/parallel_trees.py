@@ -1,4 +1,4 @@
-"""search_together: independent trees of one problem side by side; the first plan wins, or the cheapest of all."""
+"""search_together: grows independent trees for one problem in parallel; the first plan wins, or the cheapest of all."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ def search_together(
     pool: house.Pool | None = None, seed: int = 0, seconds: float = 10.0, segments: int | None = None,
     options: SearchOptions = SearchOptions(), progress: Listener | None = None,
 ) -> Plan:  # fmt: skip
-    """`search` with one tree for each worker. Anytime planners give the cheapest plan of all trees, the others the first.
+    """`search` with one tree per worker. Anytime planners return the cheapest plan of all trees, the others the first.
 
     problem: figure, start, goal, scene and limits.
-    planner: its name, one of `PLANNERS`, or a planner of one's own.
-    workers: how many trees grow side by side; None is one for each core. One worker on this machine is `search` itself, and
+    planner: one of the names in `PLANNERS`, or a `TreePlanner`.
+    workers: number of trees that grow in parallel; None for one per core. One worker on this machine is the same as `search`, and
         gives the same plan for the same seed.
     cluster: address of a Dask scheduler whose workers are used, or "local" to start one; None uses processes here.
-    pool: processes that are kept from plan to plan, which saves their start; None starts new ones.
-    seed: of the random numbers; every tree has a stream of its own.
-    seconds: processor time that each tree may take [s].
-    segments: the most that each tree simulates; None leaves it to the time.
+    pool: processes that are reused from plan to plan, which saves starting them; None starts new ones.
+    seed: seed of the random numbers; every tree has its own random stream.
+    seconds: budget of processor time of each tree [s].
+    segments: maximum number of segments that each tree simulates; None for no limit but time.
     options: numbers that tune the search.
-    progress: hears how far all trees together are; trees on a cluster of other machines report nothing.
+    progress: called with the state of all trees together; trees on other machines of a cluster report nothing.
     Returns the best plan, with the work of all trees. Ctrl-C stops all of them and keeps the best so far. Raises BunrakuError
-    where no cluster answers, UnknownName for a planner that does not exist.
+    if no cluster answers, UnknownName for a planner that does not exist.
     """
     chosen = planner_named(planner) if isinstance(planner, str) else planner
     count = pool.workers if pool is not None else workers or os.cpu_count() or 1
@@ -76,14 +76,14 @@ def _searched(
 
 @dataclass(frozen=True)
 class Board:
-    """A folder of this machine in which every tree writes how far it is."""
+    """A folder on this machine in which every tree writes its progress."""
 
     folder: str
     every: float
-    """The least time between two writings of one tree [s]."""
+    """Smallest time between two writes of one tree [s]."""
 
     def writer(self, stream: int) -> Callable[[TreeState], None]:
-        """What tree number `stream` calls with its state."""
+        """The function that tree `stream` calls with its state."""
         last = -math.inf
 
         def write(state: TreeState) -> None:
@@ -91,14 +91,14 @@ class Board:
             if time.monotonic() - last >= self.every:
                 last = time.monotonic()
                 ready = Path(self.folder) / f"{stream}.part"
-                with contextlib.suppress(OSError):  # a full disk costs the news, not the search
+                with contextlib.suppress(OSError):  # on a full disk only the progress report is lost
                     ready.write_text(json.dumps(dataclasses.astuple(state)), encoding="utf-8")
                     ready.replace(ready.with_suffix(".json"))
 
         return write
 
     def read(self) -> TreeState | None:
-        """All trees as one: the work of all of them, and the best of any; None before the first has written."""
+        """The combined progress of all trees: total work, best distance and cost; None before the first tree has written."""
         states = [TreeState(*json.loads(file.read_text(encoding="utf-8"))) for file in sorted(Path(self.folder).glob("*.json"))]
         if not states:
             return None
@@ -109,7 +109,7 @@ class Board:
 
 
 def _grown(task: SearchTask, stream: int, flag: house.Flag, board: Board | None) -> Plan:
-    """What a worker does."""
+    """Grows one tree, in a worker."""
     found = task.grow(stream=stream, stop=flag.is_set, hear=None if board is None else board.writer(stream))
     return found if found.tree is None else dataclasses.replace(found, tree=found.tree.first(task.options.kept_nodes))
 
@@ -117,7 +117,7 @@ def _grown(task: SearchTask, stream: int, flag: house.Flag, board: Board | None)
 def _race(
     pool: Executor, flag: house.Flag, count: int, task: SearchTask, board: Board | None, hear: Callable[[TreeState], None] | None
 ) -> Plan:
-    """Trees in the workers of a pool, `count` of them; the flag stops all."""
+    """Grows `count` trees in the workers of a pool; the flag stops all of them."""
     jobs: list[Future[Plan]] = [pool.submit(_grown, task, stream, flag, board) for stream in range(count)]
     open_, stopped = set(jobs), False
     while open_:
@@ -128,14 +128,14 @@ def _race(
             state = board.read() if board is not None and hear is not None else None
             if hear is not None and state is not None:
                 hear(state)
-        except KeyboardInterrupt:  # the workers see the flag, and hand over what they have
+        except KeyboardInterrupt:  # the workers see the flag and return their best plans
             stopped = True
             flag.set()
     return _best([job.result() for job in jobs], stopped)
 
 
 def _best(found: list[Plan], stopped: bool) -> Plan:
-    """The cheapest plan, or else the tree that came nearest, with what all of them did."""
+    """The cheapest plan, or else the tree that came nearest, with the total work of all trees."""
     best = min(found, key=lambda one: (one.cost, _distance(one)))
     outcome = STOPPED if stopped else FOUND if best.motion is not None else best.outcome
     return dataclasses.replace(
