@@ -39,7 +39,7 @@ class DescentOptions:
     min_step: float = 1e-3
     """Smallest step γ of the line search; below it, the direction is given up."""
     first_mu: float = 0.1
-    """Smallest μ > 0 that is tried where the exact Hessian is indefinite."""
+    """Smallest μ > 0 that is tried if the exact Hessian is indefinite."""
     race_mu: float = 1.0
     """If μ is above this, the Gauss–Newton direction is tried as well, and the better of the two is taken."""
     max_mu: float = 1e4

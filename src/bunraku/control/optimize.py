@@ -104,7 +104,7 @@ def optimize(
     guess, or if the cost does not determine an input.
     """
     require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
-    require_list("cost", cost, expected="a list of terms", advice="bunraku.control.cost has them")
+    require_list("cost", cost, expected="a list of terms", advice="terms are in bunraku.control.cost")
     require_number("duration", duration, unit="s")
     require_number("dt", dt, unit="s")
     require_common(seed, progress)

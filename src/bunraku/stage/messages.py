@@ -183,7 +183,7 @@ class SceneJson(TypedDict):
 
 
 class BlockJson(TypedDict):
-    """An array in the samples of a piece: what it holds and how long it is. Blocks follow each other."""
+    """The layout of one array in the samples of a piece: its content and length. Arrays are stored one after the other."""
 
     field: Literal["t", "q", "tension", "contact", "series"]
     type: Literal["f4", "f8"]

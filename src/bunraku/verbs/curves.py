@@ -37,7 +37,7 @@ def curves(node: Node | None, known: Mapping[str, Quantity], rest: Mapping[str, 
 
 
 def curve(node: Node, quantity: Quantity, rest: float) -> Curve:
-    """The curve in a `node`, for a variable of this `quantity` with the value `rest` at rest."""
+    """The curve in a `node`, for a variable of this `quantity` whose value at rest is `rest`."""
     if isinstance(node.value, str):
         constant = node.number(quantity)
         return lambda t: constant

@@ -1,5 +1,7 @@
-"""Where a foot may be put: not too far, never across the other foot, flat on the ground. Other goals are moved to the nearest such
-place."""
+"""Where a foot may be put: not too far, never across the other foot, flat on the ground.
+
+A goal that violates this is replaced by the nearest allowed foothold.
+"""
 
 from __future__ import annotations
 

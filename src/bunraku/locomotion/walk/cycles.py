@@ -70,7 +70,7 @@ class Cycle:
         object.__setattr__(self, "velocity", np.asarray(self.velocity, float))
         shape = (2 * HARMONICS + 1, len(CYCLE_CHANNELS))
         if self.coefficients.shape != shape or not np.isfinite(self.coefficients).all():
-            raise BunrakuError(f"cycle {self.name!r}: expected finite coefficients {shape}, got {self.coefficients.shape}")
+            raise BunrakuError(f"cycle {self.name!r}: expected finite coefficients of shape {shape}, got {self.coefficients.shape}")
         if self.velocity.shape != (3,) or not np.isfinite(self.velocity).all():
             raise BunrakuError(f"cycle {self.name!r}: expected a velocity (forward, sideways, turn), got {self.velocity}")
         if not 0.5 <= self.stance < 1.0:

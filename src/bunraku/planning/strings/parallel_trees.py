@@ -36,7 +36,7 @@ def search_together(
     planner: one of the names in `PLANNERS`, or a `TreePlanner`.
     workers: number of trees that grow in parallel; None for one per core. One worker on this machine is the same as `search`, and
         gives the same plan for the same seed.
-    cluster: address of a Dask scheduler whose workers are used, or "local" to start one; None uses processes here.
+    cluster: address of a Dask scheduler whose workers are used, or "local" to start one; None uses local processes.
     pool: processes that are reused from plan to plan, which saves starting them; None starts new ones.
     seed: seed of the random numbers; every tree has its own random stream.
     seconds: budget of processor time of each tree [s].

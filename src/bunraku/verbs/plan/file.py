@@ -14,7 +14,7 @@ planner: est                   # est, est-uniform, est-goal, ao-est or sst
 budget: 10 s                   # processor time of each tree
 smooth: true                   # smooth the inputs by optimal control, if the rechecker accepts the result
 workers: 1                     # number of trees that grow in parallel; with one, the same seed gives the same plan
-cluster: tcp://10.0.0.5:8786   # a Dask scheduler whose workers are used, or `local`; default: processes here
+cluster: tcp://10.0.0.5:8786   # a Dask scheduler whose workers are used, or `local`; default: local processes
 seed: 0
 output: arm.npz                # or a list of files; `bunraku plan -o` overrides it
 """
@@ -74,7 +74,7 @@ class PlanOrder(Order):
     workers: int | None = 1
     """Number of trees that grow in parallel; None for one per core."""
     cluster: str | None = None
-    """Address of a Dask scheduler, or "local"; None uses processes here."""
+    """Address of a Dask scheduler, or "local"; None uses local processes."""
     seed: int = 0
     output: tuple[Path, ...] = ()
 

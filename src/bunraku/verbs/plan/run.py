@@ -42,7 +42,7 @@ def plan(
     budget: processor time of each tree [s].
     smooth: whether optimal control smooths the inputs of the plan.
     workers: number of trees that grow in parallel; None for one per core. With one, the same seed gives the same plan.
-    cluster: address of a Dask scheduler whose workers are used, or "local" to start one; None uses processes here.
+    cluster: address of a Dask scheduler whose workers are used, or "local" to start one; None uses local processes.
     seed: seed of the random numbers; by default 0.
     progress: called with the state of the search.
     Returns the plan, accepted by the rechecker; if there is none, its outcome says why. Ctrl-C stops the search and keeps the
