@@ -101,7 +101,7 @@ def test_wet_cement_in_the_nearer_door():
     door = path_of(done)[np.argmin(np.abs(path_of(done)[:, 0])), 1]
     assert door > 1.0, "through the farther one"
     assert done.verdict.accepted
-    assert ("recovered", f"along path {done.rounds}") in list(done.report())
+    assert ("recovered", f"with path {done.rounds}") in list(done.report())
 
 
 def test_where_every_way_fails_it_says_so(errand, made_to_fail):

@@ -6,9 +6,8 @@ state as constants: y = (x, τ). Then the cost-to-go, as a function of y, has a 
     ρ = Aᵀ ρ₊ + ℓ_y,        P = Aᵀ P₊ A + ℓ_yy + ρ₊ · f_yy,        A = ∂(f, τ)/∂(x, τ).
 
 One backward sweep gives the gradient with respect to τ: the τ-entries of ρ at the first sample. Of P only the τ-block there is
-needed.
-It equals the sum of Yᵀ (ℓ_yy + ρ₊ · f_yy) Y over all samples, with the tangent Y = ∂y/∂τ. One forward sweep gives Y by Y₊ = A Y: a
-few columns instead of the full matrix P.
+needed. It equals the sum of Yᵀ (ℓ_yy + ρ₊ · f_yy) Y over all samples, with the tangent Y = ∂y/∂τ. One forward sweep gives Y by
+Y₊ = A Y: a few columns instead of the full matrix P.
 """
 
 from __future__ import annotations

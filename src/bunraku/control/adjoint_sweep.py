@@ -10,8 +10,7 @@ from bunraku.kernels.compile import inline
 def adjoint_step(k, steps, slopes, K, chi, row, weights, gradient):
     """Propagates χ, the derivative ∂cost/∂x, back over step k (*trep*, Lemma 3.1, and eq. 12: u = ū − K(x − x̄)).
 
-    `gradient[k]` receives ∂cost/∂ū_k. `weights[k]` receives the covectors of the outputs (q₊, λ, p₊) of
-    step k.
+    `gradient[k]` receives ∂cost/∂ū_k. `weights[k]` receives the covectors of the outputs (q₊, λ, p₊) of step k.
     Contracting the second derivative of the projection with them gives Dg·D²P(ζ, ζ) = Σ weights·D²step(ζ, ζ).
     """
     E, hands, i1, share, D = impulse(steps.E, k), steps.hands, 1.0 / steps.dt, steps.share, steps.D

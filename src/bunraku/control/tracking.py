@@ -54,7 +54,7 @@ def track(optimum: Optimum, *, figure: Figure | None = None, disturb: Disturbanc
     model = optimum.system
     there = figure or model.figure
     if there.names != model.figure.names or there.n_dynamic != model.n:
-        raise BunrakuError(f"{there.name} has other variables than {model.figure.name}\n  advice: change numbers, not joints")
+        raise BunrakuError(f"{there.name} has other variables than {model.figure.name}\n  advice: give one with the same joints")
     real = System.of(there, dt=model.dt, inputs=model.inputs)
     run, gains = optimum.run, optimum.gains
     same = real.figure == model.figure

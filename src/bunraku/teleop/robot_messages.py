@@ -3,8 +3,7 @@
 1. The client sends one line of JSON: `{"bunraku": "robot", "version": 1, "token": "…"}`.
 2. The robot answers with one line: `{"ok": true, "motors": […], "dt": …, …}`, or `{"ok": false, "why": "…"}`, and closes.
 3. From then on each message begins with one byte for its kind. The client sends `T` with targets, one f64 for each motor, and
-receives
-   `M` with measurements, one f64 for each variable; or it sends `H`, a heartbeat, and receives `H`. If the robot refuses a
+   receives `M` with measurements, one f64 for each variable; or it sends `H`, a heartbeat, and receives `H`. If the robot refuses a
    message, it answers `R`, the length of a text as u16 and the text, and closes the connection. Numbers are little-endian.
 """
 

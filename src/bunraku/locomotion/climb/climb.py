@@ -132,9 +132,8 @@ def climb(
     quarter: duration of the step of one foot [s]
     dt: time between two samples [s], at most an eighth of `quarter`
     friction: coefficient of friction of the feet
-    grip: adhesion per unit of force along the toes (the tangent of the angle at which a foot lets go); infinite if feet stick in
-    every
-        direction
+    grip: adhesion per unit of force along the toes (the tangent of the angle at which a foot lets go); infinite if feet
+        stick in every direction
     light: lower the adhesion that feet need, by leaning the body, a narrower stance, and pauses, which take time
     pause: how long all four feet stand after each step [s]; by default 0.25 s if `light`, otherwise 0
     optimized: smooth the whole motion; otherwise return the gait that the optimisation starts from

@@ -211,9 +211,8 @@ def wish(gecko: Gecko, course: Course, feet: FootPaths, *, bend: float = 0.25, p
 
     feet: the paths of the feet; their cycle sets the pace
     bend: largest angle of the waist [rad]
-    paper: follow only heights, and two postures, each for half a cycle (Fig. 4); otherwise follow the positions of the three
-    points,
-        so that the body bends in time for a corner
+    paper: follow only heights, and two postures, each for half a cycle (Fig. 4); otherwise follow the positions of
+        the three points, so that the body bends in time for a corner
     switched: with `paper`, jump from one posture to the other; otherwise change smoothly
     """
     cycle = 4.0 * feet.quarter

@@ -114,9 +114,8 @@ def walk(
     cycles: cycles to blend; by default those that come with bunraku
     heights: maps points (n, 2) [m] to the height of the ground [m]; without it the ground is flat at 0
     sway: factor on the motion of trunk and arms relative to standing
-    gentle: largest change of a joint from one sample to the next [rad]; steps become shorter, knees more bent and feet lower until
-    it
-        holds, as far as possible; None sets no bound
+    gentle: largest change of a joint from one sample to the next [rad]; steps become shorter, knees more bent and feet lower
+        until it holds, as far as possible; None sets no bound
     options: numbers that tune the walk
 
     Raises BunrakuError if `t` and `base` are inconsistent, FigureError if the figure cannot walk.

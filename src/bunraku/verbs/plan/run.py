@@ -33,9 +33,8 @@ def plan(
     goal: targets for points of the figure (`Goal.at_points`, `Goal.at_configuration`), or a configuration [rad or m].
     start: the configuration at the start, at rest [rad or m]; None lets the figure settle.
     scene: the obstacles; None for none.
-    limits: limits of the hands: `HandLimits`, or a mapping with the keys of a file: "speed" [m/s], "acceleration" [m/s²], "reach"
-    [m],
-        and lower and upper limit of variables by name; None is 0.6 m/s, 6 m/s² and 0.6 m.
+    limits: limits of the hands: `HandLimits`, or a mapping with the keys of a file: "speed" [m/s], "acceleration" [m/s²],
+        "reach" [m], and lower and upper limit of variables by name; None is 0.6 m/s, 6 m/s² and 0.6 m.
     hold: names of kinematic variables that stay at their start.
     planner: "est", "est-uniform", "est-goal", "ao-est", "sst", or a `TreePlanner`. The last two names are anytime planners:
         they use the whole budget for cheaper plans, the others stop at the first.

@@ -12,8 +12,8 @@
     output: dance.glb             # or a list of files; `bunraku simulate -o` overrides it
 
 A number is constant. A sine oscillates about the start value of the variable, or about its `offset`. `by` is relative to the start
-value. Points are joined by a smooth curve that is at rest at both ends. Kinematic variables start at the puppeteer's values at t =
-0.
+value. Points are joined by a smooth curve that is at rest at both ends. Kinematic variables start at the puppeteer's values at
+t = 0.
 """
 
 from __future__ import annotations
