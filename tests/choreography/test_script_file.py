@@ -65,7 +65,7 @@ BROKEN = [
     ("anna: {figure: marionette22, at: door}", "anna: {figure: marionette22, at: ›dor}", "no place is called 'dor'"),
     ("anna: {figure: marionette22, at: door}", "anna: ›{at: door}", "has no 'figure'"),
     ("anna: {figure: marionette22, at: door}", "anna: {figure: marionette22, ›color: red}", "unknown word 'color'"),
-    ("  anna: {figure", "  ›everyone: {figure", "is a word of scripts"),
+    ("  anna: {figure", "  ›everyone: {figure", "is a keyword of scripts"),
     ("- anna: walk", "- anna: ›wlak", "knows no motion 'wlak'"),
     ("- anna: walk", "- ›ana: walk", "must say what it is"),
     ("- anna: walk", "- anna: walk\n    ›bert: wave", "not both"),

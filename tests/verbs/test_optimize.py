@@ -86,7 +86,7 @@ def test_a_point_and_the_centre_of_mass_are_led(tmp_path: Path) -> None:
         ("z: 0.2", "w: 0.2", "no coordinate is called 'w'"),
         ("z: 0.2", "z: 2 kg", "length"),
         ("weight: 3", "wieght: 3", "weight"),
-        ("weight: 3", "weight: -3", "more counts more"),
+        ("weight: 3", "weight: -3", "give zero or a positive number"),
         ("weight: 3", "offset: [1, 2]", "three numbers"),
     ],
 )
