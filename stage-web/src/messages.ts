@@ -22,7 +22,7 @@ export interface Variable {
   start: number
 }
 
-/** A frame of a figure; one that moves says how, and which element of q moves it. */
+/** A frame of a figure; for one that moves, how it moves and which element of q moves it. */
 export interface Frame {
   name: string
   parent: number
@@ -34,7 +34,7 @@ export interface Frame {
   q?: number
 }
 
-/** A string, or a wire (rigid); q is -1 where no variable winds it. */
+/** A string, or a wire (rigid); q is -1 if no variable winds it. */
 export interface Rope {
   name: string
   path: At[]
@@ -83,7 +83,7 @@ export interface Plane {
   normal: Vec3
 }
 
-/** Nothing that the page can draw. */
+/** A geometry that the page cannot draw. */
 export interface NoGeometry {
   kind: 'none'
 }
@@ -150,7 +150,7 @@ export interface Scene {
   obstacles: Obstacle[]
 }
 
-/** An array in the samples of a piece: what it holds and how long it is. Blocks follow each other. */
+/** The layout of one array in the samples of a piece: its content and length. Arrays are stored one after the other. */
 export interface Block {
   field: 't' | 'q' | 'tension' | 'contact' | 'series'
   type: 'f4' | 'f8'
@@ -160,21 +160,21 @@ export interface Block {
   track: number
 }
 
-/** A moment with a name. */
+/** A named moment. */
 export interface Mark {
   t: number
   text: string
   kind: string
 }
 
-/** Who moves: a figure of the piece; a ghost is a reference. */
+/** The track of a moving figure of the piece; a ghost is a reference. */
 export interface Track {
   name: string
   ghost: boolean
   figure: number
 }
 
-/** A number over time. */
+/** A quantity over time. */
 export interface Series {
   name: string
   unit: string
@@ -220,14 +220,14 @@ export interface EntryList {
   opens: boolean
 }
 
-/** An entry of a page that plays by itself; samples are zipped, in base64. */
+/** An entry of a page that works without a server; samples are compressed, in base64. */
 export interface StandaloneEntry {
   entry: Entry
   piece: Piece
   samples: string
 }
 
-/** What a page that plays by itself carries. */
+/** The data of a page that works without a server. */
 export interface StandaloneData {
   entries: StandaloneEntry[]
   meshes: Record<string, string>
@@ -249,7 +249,7 @@ export interface Control {
   watching: number
 }
 
-/** How a live entry runs; real_time is the part of real time that it keeps up with, at most 1. */
+/** The state of a running live entry; real_time is the share of real time that it keeps up with, at most 1. */
 export interface RunState {
   type: 'state'
   entry: string
@@ -260,7 +260,7 @@ export interface RunState {
   real_time: number
 }
 
-/** A text for the visitor; the level is info, warning or error. */
+/** A message for the visitor; the level is info, warning or error. */
 export interface Notice {
   type: 'notice'
   level: string
@@ -272,13 +272,13 @@ export interface EntriesChanged {
   type: 'entries'
 }
 
-/** A take was recorded as this entry. */
+/** A recording was added as this entry. */
 export interface Taken {
   type: 'taken'
   entry: string
 }
 
-/** How far the work is that makes an entry; done goes from 0 to 1. */
+/** Progress of the work that makes an entry; done goes from 0 to 1. */
 export interface Progress {
   type: 'progress'
   entry: string
@@ -321,7 +321,7 @@ export interface Recording {
   on: boolean
 }
 
-/** Pause or go on. */
+/** Pause or resume. */
 export interface Pause {
   type: 'pause'
   on: boolean
@@ -375,7 +375,7 @@ export interface PullCommand {
   at?: Vec3
 }
 
-/** Let go of what is pulled. */
+/** Release a pulled part. */
 export interface ReleaseCommand {
   type: 'release'
   figure: number

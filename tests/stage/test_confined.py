@@ -143,7 +143,7 @@ def test_work_that_is_cancelled_or_fails(confined: Confined, tmp_path: Path) -> 
     with pytest.raises(Cancelled):
         confined.run(wait, folder=tmp_path, seconds=PATIENCE, progress=hear, cancel=cancel)
     assert heard == [Progress("waiting", 0.5)]
-    with pytest.raises(BunrakuError, match="failed at this file: ZeroDivisionError"):
+    with pytest.raises(BunrakuError, match="failed while it read this file: ZeroDivisionError"):
         confined.run(shout, folder=tmp_path, seconds=PATIENCE)
 
 

@@ -41,7 +41,7 @@ class KeepOut:
         Raises BunrakuError if the margin is negative, or if figure or scene has no shapes that collide.
         """
         if not 0.0 <= margin < np.inf:
-            raise BunrakuError(f"a margin of {margin} m to the scene\n  advice: give zero or a positive number")
+            raise BunrakuError(f"a margin of {margin} m to the scene\n  advice: give zero or a positive number of metres")
         name = system.figure.name
         world = World(system.figure, scene, allowed=((name, name),))  # self-collisions are not checked
         if not world.pairs:
