@@ -110,7 +110,7 @@ def test_what_it_does_is_in_the_log_and_replays_to_the_last_bit() -> None:
     log = run.log.to_json()
     assert '"hats": [[1, 1]]' in log
     assert '"axes": [], ' in log, "that it is gone is in the log too"
-    assert any("gone" in notice for sample in takes[0] for notice in sample.notices)
+    assert any("unplugged" in notice for sample in takes[0] for notice in sample.notices)
     alone = GuidedLive(Guide(small_humanoid()))
     again = replay(read_log(log, alone), alone, len(takes[0]))
     assert all(np.array_equal(a.q[k], b.q[k]) for a, b in zip(takes[0], again, strict=True) for k in (0, 1))

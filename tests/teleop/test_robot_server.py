@@ -93,7 +93,7 @@ def test_garbage_is_refused_and_moves_nothing(garbage: bytes) -> None:
 @pytest.mark.parametrize(
     ("fields", "why"),
     [({"token": "guess"}, "wrong token"), ({"token": None}, "wrong token"), ({"token": "\ud800"}, "wrong token"),
-     ({"version": 2}, "version"), ({"version": "1"}, "version"), ({"bunraku": "stage"}, "no handshake")],
+     ({"version": 2}, "version"), ({"version": "1"}, "version"), ({"bunraku": "stage"}, "not a handshake")],
 )  # fmt: skip
 def test_strangers_are_refused_in_words(fields: dict[str, Any], why: str) -> None:
     with serving() as server:
@@ -153,7 +153,7 @@ def test_a_silent_client_with_the_token_is_replaced() -> None:
 
 def test_a_silent_client_with_the_token_is_let_go() -> None:
     with serving(RobotLinkOptions(handshake=PATIENCE, silence=0.05)) as server, raw(server, hello(server)) as silent:
-        assert "nothing was heard for 0.05 s" in words(silent)
+        assert "no message came for 0.05 s" in words(silent)
         until(lambda: server._owner is None)
 
 
