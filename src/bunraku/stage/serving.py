@@ -141,7 +141,7 @@ def play(
     browser: whether to open a browser; by default if there is a display
     out: the folder for files that are written if no browser is opened; None writes none
     console: where messages are printed
-    heard: called with the number of the signal when Ctrl-C is heard, before connections are closed
+    heard: called on Ctrl-C with the number of the signal, before connections are closed
 
     The address is printed. If no browser is opened, the recorded entries are written to `out`: all as show.html, which opens with a
     double click, and the first as show.mp4 if there is an exporter for "mp4".
