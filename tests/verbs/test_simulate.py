@@ -122,7 +122,7 @@ BROKEN = {
     "pair": ("simulate: arm2d\nduration: 1\npuppeteer: {hand_x: [[0, 1], [1]]}\n", 3, 30, "expected 2 numbers"),
     "start": ("simulate: arm2d\nduration: 1\nstart: setle\n", 3, 8, "settle, start, or values"),
     "start of": ("simulate: arm2d\nduration: 1\nstart: {elbo: 1}\n", 3, 9, "did you mean elbow"),
-    "twice": ("simulate: arm2d\nduration: 1\npuppeteer: {hand_x: 0.3}\nstart: {hand_x: 1}\n", 4, 9, "the puppeteer sets"),
+    "twice": ("simulate: arm2d\nduration: 1\npuppeteer: {hand_x: 0.3}\nstart: {hand_x: 1}\n", 4, 9, "the puppeteer already sets"),
     "too short": ("simulate: arm2d\nduration: 1\npuppeteer: {hand_length: 1 cm}\nstart: start\n", 4, 8, "do not reach"),
     "force": ("simulate: cart_pendulum\nduration: 1\nforces: {push: 1}\n", 3, 10, "no force input is called"),
     "output": ("simulate: arm2d\nduration: 1\noutput: [a.npz, a.yaml]\n", 3, 17, "cannot hold a motion"),
@@ -236,5 +236,5 @@ def test_one_word_puts_motors_in_place_of_hands(tmp_path: Path) -> None:
         np.testing.assert_allclose(made["motors"].column(variable), made["hands"].column(variable), atol=0.03)
     assert np.ptp(made["motors"].column("hand_length")) > 0.09
     (tmp_path / "order.yaml").write_text(order.format("motors") + "forces: {hand_length_motor: 1}\n")
-    with pytest.raises(FileError, match="the puppeteer drives 'hand_length_motor'"):
+    with pytest.raises(FileError, match="the puppeteer already drives 'hand_length_motor'"):
         SimulateOrder.load(tmp_path / "order.yaml").run()
