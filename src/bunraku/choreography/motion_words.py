@@ -37,7 +37,7 @@ def with_motions(node: Node | None, folder: Path, roles: tuple[Role, ...]) -> tu
     """The `roles`, each with the motions that the show adds to its repertoire.
 
     node: the value of `motions:`; None if the file has none.
-    folder: relative file names start here.
+    folder: file names in the document are relative to it.
 
     Raises FileError, which points at the first mistake.
     """

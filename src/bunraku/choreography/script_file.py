@@ -60,7 +60,7 @@ def load_script(path: str | os.PathLike[str]) -> Script:
 
 
 def script_of(root: Node, folder: Path) -> Script:
-    """The script in the document `root`; relative file names start at `folder`. Raises FileError."""
+    """The script in the document `root`; file names in it are relative to `folder`. Raises FileError."""
     if (old := root.get("show")) is not None and root.get("perform") is None:
         raise root.keys["show"].error("a show file begins with 'perform'", advice=f"write perform: {old.value}")
     root.words(SHOW_WORDS, "a show")

@@ -50,7 +50,7 @@ def why_not(
     if not _alone(errand, body, held_a, held_b, seed, options, leads=leads):
         where = " in the area" if leads else ""
         return f"the {OBJECT} alone finds no path{where}: it is wider than every passage at the allowed heights and tilts"
-    return "each alone finds a path, but not together: every passage is too narrow for the team, or needs more time"
+    return "each alone finds a path, but not together: every passage is too narrow for the team, or the search needs more time"
 
 
 def in_reach(errand: Errand, q: Array, *, grid: float = 0.02) -> str:

@@ -76,7 +76,7 @@ def _through(node: Node, quantity: Quantity, origin: float) -> Curve:
     slopes[[0, -1]] = 0.0  # the curve starts and ends at rest
     cubics = CubicHermiteSpline(times, values, slopes).c.T.tolist()
 
-    def way(t: float) -> float:  # evaluated by hand at every sample of a motion: scipy takes twenty times as long
+    def way(t: float) -> float:  # without scipy, which takes twenty times as long per sample
         k = min(max(bisect.bisect_right(times, t) - 1, 0), len(cubics) - 1)
         s, (a, b, c, d) = min(max(t, times[0]), times[-1]) - times[k], cubics[k]
         return float(((a * s + b) * s + c) * s + d)

@@ -65,7 +65,7 @@ class Order(ABC):
         """The order in a document.
 
         root: the document.
-        folder: relative file names start here.
+        folder: file names in the document are relative to it.
         Returns the order; raises FileError, which points at the first mistake.
         """
 

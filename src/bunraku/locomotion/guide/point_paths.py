@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 def quintic(p: Array, v: Array, a: Array, goal: Array, duration: float, s: Array) -> Array:
     """Positions (k, n) from `p` with velocity `v` and acceleration `a` to rest at the `goal`.
 
-    `s` (k,) are shares of the `duration` [s].
+    `s` (k,) are fractions of the `duration` [s].
     """
     return np.asarray(p + eased(s)[:, None] * (goal - p) + led(v, a, duration, s))
 
@@ -24,7 +24,7 @@ def quintic(p: Array, v: Array, a: Array, goal: Array, duration: float, s: Array
 def turned(R: Array, v: Array, a: Array, goal: Array, duration: float, s: Array) -> Array:
     """Rotations (k, 3, 3) from `R` with angular velocity `v` and acceleration `a` to rest at the `goal`: exp(φ) R with a quintic φ.
 
-    `s` (k,) are shares of the `duration` [s].
+    `s` (k,) are fractions of the `duration` [s].
     """
     return rotations(quintic(np.zeros(3), v, a, so3.log(goal @ R.T), duration, s)) @ R
 
@@ -37,7 +37,7 @@ def rotations(vectors: Array) -> Array:
 
 
 def led(v: Array, a: Array, duration: float, s: Array) -> Array:
-    """What an initial velocity `v` and acceleration `a` add to a path from rest to rest, at shares `s` (k,) of its `duration` [s].
+    """What initial velocity `v` and acceleration `a` add to a rest-to-rest path, at fractions `s` (k,) of its `duration` [s].
 
     At the end they add nothing to position and velocity.
     """
@@ -81,7 +81,7 @@ class SwingOptions:
 
 
 def swung(start: Array, goal: Array, top: float, swing: Swing, s: Array) -> Array:
-    """The path (n, 4) of a foot (x, y, z, yaw) from `start` to `goal` with the timing `swing`, at shares `s` (n,) of its duration.
+    """Path (n, 4) of a foot (x, y, z, yaw) from `start` to `goal` with the timing `swing`, at fractions `s` (n,) of its duration.
 
     `top` is its top height [m].
     """

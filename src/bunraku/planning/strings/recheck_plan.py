@@ -268,7 +268,7 @@ def _beyond(motion: Motion, limits: HandLimits, dt: float, rounding: float) -> l
 
 
 def _outside(motion: Motion, rounding: float) -> list[Objection]:
-    """Checks the figure's own limits. Ball joints are skipped: their angles are charts, whose limits are not physical stops."""
+    """Checks the figure's own limits. Ball joints are skipped: their angles are local coordinates, whose limits are not stops."""
     figure = motion.figure
     chart = {name for group in figure.groups for name in group.frames}
     carrier = {f.variable.name: f.name for f in figure.frames if f.variable is not None}

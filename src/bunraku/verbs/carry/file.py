@@ -50,7 +50,7 @@ class CarryOrder(Order):
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> CarryOrder:
-        """The order in the document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
+        """The order in the document `root`; file names in it are relative to `folder`. Raises FileError at the first mistake."""
         return cls(errand_of(root, folder), outputs_of(root.get("output"), folder))
 
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Carry:

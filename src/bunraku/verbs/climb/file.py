@@ -79,7 +79,7 @@ class ClimbOrder(Order):
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> ClimbOrder:
-        """The order in the document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
+        """The order in the document `root`; file names in it are relative to `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "a climb")
         who = root.need("climb", "the file")
         with who.blamed():

@@ -67,7 +67,7 @@ class GuideOrder(Order):
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> GuideOrder:
-        """The order in the document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
+        """The order in the document `root`; file names in it are relative to `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "a guiding file")
         humanoid = _humanoid(root.need("guide", "the file"), folder)
         options = root.given(

@@ -94,7 +94,7 @@ class OptimizeOrder(Order):
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> OptimizeOrder:
-        """The order in the document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
+        """The order in the document `root`; file names in it are relative to `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "an optimisation")
         figure = figure_named(root.need("optimize", "the file"), folder)
         dt = root.given(dt=lambda node: node.positive(Quantity.TIME)).get("dt", 0.01)

@@ -52,7 +52,7 @@ class PerformOrder(Order):
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> PerformOrder:
-        """The order in the document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
+        """The order in the document `root`; file names in it are relative to `folder`. Raises FileError at the first mistake."""
         script = script_of(root, folder)
         seed = root.given(seed=lambda node: node.whole(0, 2**32 - 1)).get("seed", 0)
         return cls(script, seed=seed, output=outputs_of(root.get("output"), folder))

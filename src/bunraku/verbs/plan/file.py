@@ -90,7 +90,7 @@ class PlanOrder(Order):
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> PlanOrder:
-        """The order in a document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
+        """The order in a document `root`; file names in it are relative to `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "a planning file")
         figure = figure_named(root.need("plan", "the file"), folder)
         start = _rest(root.get("start"), figure, None)

@@ -85,7 +85,7 @@ class SimulateOrder(Order):
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> SimulateOrder:
-        """The order in the document `root`; relative file names start at `folder`. Raises FileError at the first mistake."""
+        """The order in the document `root`; file names in it are relative to `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "a simulation")
         figure = figure_named(root.need("simulate", "the file"), folder)
         duration = root.need("duration", "the simulation").positive(Quantity.TIME)
