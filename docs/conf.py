@@ -67,9 +67,9 @@ sphinx_gallery_conf = {
 }
 
 
-# -- reference: one page for each room of the house that stands ----------------------------------------------
+# -- reference: one page for each package --------------------------------------------------------------------
 
-MORE = {  # what a room offers besides the names at its door, by modules
+MORE = {  # modules of a package that are documented besides the names that the package exports
     "figure": ("build", "library", "actuated", "together"),
     "kinematics": ("inverse.solver", "inverse.tasks", "inverse.solution", "inverse.options", "inverse.drag", "balance", "retarget"),
     "dynamics": ("continuous_model", "continuous_events", "servo"),
@@ -77,27 +77,27 @@ MORE = {  # what a room offers besides the names at its door, by modules
     "io": ("outputs", "gltf.glb", "bvh.bvh_reader", "tables.npz_file", "tables.csv_file", "urdf.urdf_reader", "mjcf.mjcf_file"),
     "verbs": ("order", "loading", "execute"),
 }
-UNSAID = {"build"}  # where names say it all
-INNER = {  # parts of those modules that only their neighbours need
+UNSAID = {"build"}  # modules whose members need no docstring
+INNER = {  # members of those modules that are not public
     "plots": "Line, lines",
     "build": "Attached, Item, FrameNode, PointLike, StringSpec, at_point, variable, with_lengths",
 }
 
 
-def rooms() -> list[str]:
-    """The rooms that stand, from the ground floor up."""
+def packages() -> list[str]:
+    """All packages, from the lowest layer up."""
     settings = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))
-    floors = settings["tool"]["importlinter"]["contracts"][0]["layers"]
-    stand = {found.name for found in pkgutil.iter_modules(bunraku.__path__)}
-    return [room for floor in reversed(floors) for room in re.findall(r"\w+", floor) if room in stand - {"cli"}]
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    existing = {found.name for found in pkgutil.iter_modules(bunraku.__path__)}
+    return [name for layer in reversed(layers) for name in re.findall(r"\w+", layer) if name in existing - {"cli"}]
 
 
-def page(room: str) -> list[str]:
-    """The public names of a room; where it does not say which they are, those of each module in it."""
-    module = importlib.import_module(f"bunraku.{room}")
-    lines = [room, "=" * len(room), "", f".. automodule:: {module.__name__}"]
+def page(package: str) -> list[str]:
+    """The public names of a package; if it has no `__all__`, those of each of its modules."""
+    module = importlib.import_module(f"bunraku.{package}")
+    lines = [package, "=" * len(package), "", f".. automodule:: {module.__name__}"]
     inside = {found.name for found in pkgutil.iter_modules(getattr(module, "__path__", ())) if not found.name.startswith("_")}
-    for name in MORE.get(room, () if hasattr(module, "__all__") else sorted(inside)):
+    for name in MORE.get(package, () if hasattr(module, "__all__") else sorted(inside)):
         if "." in name or name in inside:
             lines += ["", name, "-" * len(name), "", f".. automodule:: {module.__name__}.{name}"]
             lines += ["   :undoc-members:"] if name in UNSAID else []
@@ -107,8 +107,8 @@ def page(room: str) -> list[str]:
 
 def write_reference(*_: object) -> None:
     """Writes the pages that have changed, before Sphinx looks for them."""
-    pages = {"bunraku": public_names.page()} | {room: page(room) for room in rooms()}
-    pages["index"] = ["Reference", "=========", "", ".. toctree::", "", *(f"   {room}" for room in pages)]
+    pages = {"bunraku": public_names.page()} | {package: page(package) for package in packages()}
+    pages["index"] = ["Reference", "=========", "", ".. toctree::", "", *(f"   {name}" for name in pages)]
     folder = HERE / "reference"
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.rst"):
