@@ -17,13 +17,13 @@ from bunraku.control.tracking import track
 figure = library.cart_pendulum(start=(0.0, 0.0))
 
 
-def wish(degrees):
+def desired(degrees):
     """The desired angle: up and down again between 3 s and 7 s."""
     return {"theta": lambda t: np.radians(degrees) / 2 * (1 - np.cos(np.pi / 2 * (t - 3))) if 3 <= t <= 7 else 0.0}
 
 
 def cost(degrees):
-    return [Configuration({"x": 1.0, "theta": 100.0}, wish(degrees)), Momentum(0.01), Forces(0.001)]
+    return [Configuration({"x": 1.0, "theta": 100.0}, desired(degrees)), Momentum(0.01), Forces(0.001)]
 
 
 # %%
@@ -72,7 +72,7 @@ for k in range(260, 521, 13):
 strobe.axhline(0, color="grey", lw=0.6, zorder=0)
 strobe.set(title="from 2.6 s to 5.2 s", aspect="equal", xlabel="x [m]")
 t = best.motion.t
-angle.plot(t, [np.degrees(wish(180)["theta"](s)) for s in t], color="grey", ls="--", label="desired")
+angle.plot(t, [np.degrees(desired(180)["theta"](s)) for s in t], color="grey", ls="--", label="desired")
 angle.plot(t, theta, color="tab:blue", label="optimum")
 angle.plot(t, np.degrees(pushed.motion.column("theta")), color="tab:green", lw=1, label="pushed")
 angle.plot(t, np.degrees(pushed.without.column("theta")), color="tab:red", lw=1, label="pushed, no feedback")
