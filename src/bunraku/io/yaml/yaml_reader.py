@@ -89,6 +89,8 @@ class _Builder:
             yield from events(self.source.text, depth=self.limits.depth)
         except MarkedYAMLError as error:
             raise explained(self.source, error) from None
+        except AssertionError:  # %YAML 1.0: ruamel knows 1.1 and 1.2
+            raise self.source.error("directives (%…) are not allowed", 1, 1, advice="remove the line") from None
         except (YAMLError, ValueError, OverflowError):  # an escape that is no character, …
             line, column = (self.last.line + 1, self.last.column + 1) if self.last is not None else (1, 1)
             raise self.source.error("cannot read what follows", line, column, advice=CHECK_PUNCTUATION) from None
