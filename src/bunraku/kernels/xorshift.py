@@ -12,7 +12,7 @@ from bunraku.kernels.compile import inline
 
 
 def dice(seed: int, *, stream: int = 0) -> NDArray[np.uint64]:
-    """The initial state for a `seed`; different `stream`s of one seed are independent."""
+    """The initial state for a `seed`; states of one seed with different values of `stream` are independent."""
     whole(seed)
     return np.array(np.random.SeedSequence((seed, stream)).generate_state(1, np.uint64) | np.uint64(1))
 
