@@ -1,4 +1,4 @@
-"""Where everything is, how it moves with q, and which q brings it where it should be."""
+"""Forward kinematics (poses and Jacobians), inverse kinematics, balance, and retargeting of motions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what is asked for: whoever only wants a pose does not wait for the solvers."""
+    """Imports a name when it is first used: a program that only needs poses does not load the solvers."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = {

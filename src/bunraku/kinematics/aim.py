@@ -40,7 +40,7 @@ def nearest_angles(axes: Array, between: Array, M: Array, q: Array, limits: tupl
     """Angles (T, k) [rad] within `limits` whose rotations R = Π C_i exp(a_i q_i) make tr(Mᵀ R) large.
 
     axes: the a_i (k, 3); between: the constant rotations C_i before each (k, 3, 3); M: (T, 3, 3); q: where the search
-    starts, (T, k). One angle after the other is set to the best for the others, fifteen times.
+    starts, (T, k). Fifteen times, each angle in turn is set to its best value for the others as they are.
     """
     q = np.clip(q, *limits)
     low, high = (np.where(np.isinf(limits).any(0), 0.0, limit) for limit in limits)

@@ -1,4 +1,4 @@
-"""Which joint of a figure is which part of a body, by the many names that skeletons give them."""
+"""Which joint of a figure is which part of a body, by the names that are common in skeletons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cached_property
 from bunraku.figure.figure import Figure
 from bunraku.figure.frame import Frame
 
-# Words of a name, without side and numbers, and the parts that it may mean, the likeliest first.
+# For each part of a body the names that may mean it, without side and numbers, the likeliest first.
 _TRUNK = {
     "hips": "hips hip pelvis torso trunk root base lower_torso",
     "spine": "spine lower_back waist abdomen back lower_spine upper_spine chest upper_chest thorax upper_torso",
@@ -65,7 +65,7 @@ HIPS = BodyPart("", "hips")
 
 @dataclass(frozen=True, eq=False)
 class Anatomy:
-    """Parts of a figure."""
+    """Which frames of a figure are which parts of a body."""
 
     figure: Figure
     joints: dict[BodyPart, tuple[str, ...]]
@@ -155,12 +155,12 @@ def _part(read: tuple[str, str], all_read: Iterable[tuple[str, str]]) -> BodyPar
         return None
     table = _SIDED if side else _TRUNK
     meant = [part for part, synonyms in table.items() if words in synonyms.split()]
-    # A word that means two parts: it is the first where a better word for the second is there, else the second.
+    # A word that may mean two parts means the first if another joint has a clearer name for the second, else the second.
     either = {"shoulder": ("clavicle", "upper_arm"), "leg": ("shin", "thigh")}
     if side and words in either:
         first, second = either[words]
         better = {w for w in _SIDED[second].split() if w != words}
         meant = [first] if any(s == side and w in better for s, w in all_read) else [second]
     elif side and words == "hip" and any(s == side and w in {"up_leg", "upper_leg", "thigh", "femur"} for s, w in all_read):
-        meant = []  # CMU's dummy between hips and thigh
+        meant = []  # in CMU's skeletons, a joint between hips and thigh that does not move
     return BodyPart(side, meant[0]) if meant else None

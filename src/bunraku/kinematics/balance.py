@@ -1,4 +1,4 @@
-"""Balance: the polygon of support, how far inside it something is, and the zero-moment point of a motion.
+"""Balance: the support polygon, how far inside of it a point is, and the zero-moment point of a motion.
 
 A polygon is (k, 2), its corners counter-clockwise; one or two corners are a point or an edge, with no inside.
 """
@@ -45,7 +45,7 @@ def support_polygon(points: ArrayLike) -> Array:
 
 
 def _turn(a: Array, b: Array, c: Array) -> float:
-    """Twice the area of a triangle; positive: counter-clockwise."""
+    """Twice the signed area of a triangle; positive if a, b, c are counter-clockwise."""
     return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
@@ -78,18 +78,18 @@ def margin(polygon: ArrayLike, points: ArrayLike) -> Array:
 
 
 def static_margin(figure: Figure, q: ArrayLike, polygon: ArrayLike) -> float:
-    """How far inside the `polygon` of support the centre of mass of `figure` is at `q` [m]. Standing still, it falls below 0."""
+    """How far inside the support `polygon` the centre of mass of `figure` is at `q` [m]; negative: it falls if it stands still."""
     return float(margin(polygon, pose(figure, q).com))
 
 
 @dataclass(frozen=True, eq=False)
 class Balance(Bound):
-    """The centre of mass stays above a polygon of support."""
+    """The centre of mass stays above a support polygon."""
 
     polygon: ArrayLike
     """Corners (k, 2), counter-clockwise [m]."""
     inside: float = 0.0
-    """How far from its edges [m]."""
+    """The distance that it keeps from the edges [m]."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -150,7 +150,7 @@ def momentum_along(figure: Figure, q: ArrayLike, v: ArrayLike) -> tuple[Array, A
 
     q, v: configurations and velocities of `figure`, (T, n). Raises `NotFinite`, or `BunrakuError` for other shapes.
     """
-    # Copies: numba compiles anew for arrays that may not be written, such as a motion's.
+    # Copies: for read-only arrays, such as a motion's, numba would compile the kernel once more.
     Q, V = (np.array(x, float, order="C") for x in (q, v))
     if Q.ndim != 2 or Q.shape[1] != figure.n_q or V.shape != Q.shape:
         raise BunrakuError(f"{figure.name} has {figure.n_q} variables, but q and v have shapes {Q.shape} and {V.shape}")
@@ -166,11 +166,11 @@ def momentum_along(figure: Figure, q: ArrayLike, v: ArrayLike) -> tuple[Array, A
 
 
 def zero_moment_point(figure: Figure, t: ArrayLike, q: ArrayLike, *, height: float = 0.0) -> Array:
-    """Where on a floor at `height` [m] the floor's push acts, (T, 2) [m].
+    """The zero-moment point: where on a floor at `height` [m] the force of the floor acts, (T, 2) [m].
 
     t, q: times (T,) [s] and configurations (T, n) of a motion of `figure`.
 
-    Velocities and rates of momentum are differences in time of second order. NaN where the figure does not press on
+    Velocities and rates of momentum are finite differences of second order. NaN where the figure does not press on
     the floor at all. Raises `BunrakuError` for fewer than three samples, or times that do not increase.
     """
     t, Q = np.asarray(t, float), np.asarray(q, float)
@@ -180,8 +180,8 @@ def zero_moment_point(figure: Figure, t: ArrayLike, q: ArrayLike, *, height: flo
     rate = np.gradient(momentum, t, axis=0, edge_order=2)
     g = np.array(figure.gravity)
     mass = float(figure.compiled.tree.joints["mass"].sum())
-    force = rate[:, :3] - mass * g  # what the floor gives
-    moment = rate[:, 3:] - np.cross(com, mass * g)  # about the origin
+    force = rate[:, :3] - mass * g  # the force of the floor
+    moment = rate[:, 3:] - np.cross(com, mass * g)  # its moment about the origin
     fz = np.where(force[:, 2] > 1e-6 * mass * np.linalg.norm(g), force[:, 2], np.nan)
     x = (height * force[:, 0] - moment[:, 1]) / fz
     y = (height * force[:, 1] + moment[:, 0]) / fz

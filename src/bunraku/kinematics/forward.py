@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 def configuration(figure: Figure, q: ArrayLike) -> Array:
-    """`q` as an array that kernels may trust: of the size of `figure`, finite, and a copy.
+    """A copy of `q`, checked for kernels: of the size of `figure`, and finite.
 
     Raises `BunrakuError` for another size, and `NotFinite`, with the names of the variables.
     """
@@ -38,13 +38,13 @@ class Pose:
     """
 
     def __init__(self, figure: Figure, q: ArrayLike) -> None:
-        """Places the joints of `figure` at `q` (n,) [rad or m]; what else is asked for is computed then, and kept."""
+        """Computes the joints of `figure` at `q` (n,) [rad or m]; everything else is computed when first used, and kept."""
         self.figure = figure
         self.q = np.array(q, float)
         joints = figure.compiled.tree.joints
         self._buffer = np.empty(18 * len(joints))
         if self.q.shape != (figure.n_q,) or not tree.pose(joints, self.q, self._buffer):
-            configuration(figure, q)  # says what is wrong
+            configuration(figure, q)  # raises the error
 
     @cached_property
     def _R(self) -> Array:
@@ -54,7 +54,7 @@ class Pose:
 
     @cached_property
     def _p(self) -> Array:
-        """Place of every joint."""
+        """Position of every joint."""
         n = len(self._buffer) // 18
         return self._buffer[9 * n : 12 * n].reshape(n, 3)
 

@@ -1,12 +1,12 @@
 """Second and third derivatives of gaps.
 
-Of the way d from one point of a string to the next, with l = |d| and u = d/l,
+Along a string, d is the vector from one point to the next. With l = |d|, u = d/l, and joint i turning by ω_i,
 
     l_i = u·d_i                                     d_i = ∂d/∂q_i
     l_ij = u·(ω_i × d_j) + (d_i·d_j − l_i l_j)/l    the first part where i is above j, or is j
 
-since a joint that moves a point moves it as its ancestors do. Of a plane or closure n·d: what n and d do each, and n_i·d_j +
-n_j·d_i. Third derivatives, along one direction, are tangents of that.
+since an ancestor i turns the velocity d_j as well. For a plane or closure, the gap n·d has the second derivatives of n and of d,
+and the mixed terms n_i·d_j + n_j·d_i. Third derivatives are tangents of these: derivatives along one direction.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bunraku.spatial.algebra import add3, axpy3, axpy6, bracket, cross, dot3, ge
 
 @woven
 def _add_pair(H, i, j, g):
-    """On both sides of the diagonal; rows that H does not have are left out."""
+    """Adds g to H[i, j] and H[j, i]; rows that H does not have are left out."""
     if i < H.shape[0]:
         H[i, j] += g
     if i != j and j < H.shape[0]:
@@ -63,7 +63,7 @@ def add_hessian(weight, link, points, joints, chain, support, S, x, f, n, d, e, 
 
 @bare
 def _add_way(weight, k, points, joints, chain, S, x, n, d, H):
-    """Of the way from point k to the next."""
+    """The part of the segment from point k to the next."""
     tip, tail = points[k].joint, points[k + 1].joint
     on, off, both = chains(chain, tip, tail)
     X, Y, wx, wy = get3(x, k), get3(x, k + 1), points[k].is_point, points[k + 1].is_point
@@ -86,7 +86,7 @@ def _add_way(weight, k, points, joints, chain, S, x, n, d, H):
 
 @woven
 def _add_row(weight, bend, u, tip, a, joints, chain, S, d, H):
-    """One joint with all above it. Returns what its d contributes to others."""
+    """Pairs of one joint with itself and all joints above it. Returns the vector by which it enters pairs with other joints."""
     j = chain[tip, a]
     y, q = get3(d, j), joints[j].variable
     v = scale3(bend, axpy3(-dot3(u, y), u, y))
@@ -124,7 +124,7 @@ def _add_plane(weight, k, points, joints, chain, support, S, x, f, d, e, H):
 
 @bare
 def steps_of(link, points, support, chain, S, x, d):
-    """d[i] = ∂(x_a − x_b)/∂q_i of one segment starting at point k, for every joint i of the support."""
+    """d[i] = ∂(x_a − x_b)/∂q_i of the points a = `link` and b = `link` + 1, for every joint i of the support."""
     for a in range(1, support[0] + 1):
         put3(d, support[a], (0.0, 0.0, 0.0))
     for side in range(2):
@@ -144,7 +144,7 @@ def steps_of(link, points, support, chain, S, x, d):
 
 @bare
 def _turns(k, points, support, chain, S, x, e):
-    """e[i] = ∂n/∂q_i of the direction of a plane."""
+    """e[i] = ∂n/∂q_i of the normal n of a plane."""
     for a in range(1, support[0] + 1):
         put3(e, support[a], (0.0, 0.0, 0.0))
     j = points[k].joint
@@ -156,7 +156,7 @@ def _turns(k, points, support, chain, S, x, e):
 
 @bare
 def tangent_screws(joints, direction, S, W, dS):
-    """Along a direction in q, every joint moves by W and its screw changes by δS = [W of its parent, S]."""
+    """Along a direction in q, every joint moves with the twist W, and its screw changes by δS = [W of its parent, S]."""
     for j in range(joints.shape[0]):
         i = joints[j].parent
         s = get6(S, j)
@@ -187,7 +187,7 @@ def add_third(
 
 @woven
 def moved_steps(k, sign, points, S, dS, x, dx, i):
-    """±x_k,i and its tangent."""
+    """± the derivative of point k with respect to q_i, and its tangent."""
     s, X, w = get6(S, i), get3(x, k), points[k].is_point
     return (
         scale3(sign, velocity(s, X, w)),

@@ -1,7 +1,8 @@
 """Gaps of links and their derivatives: strings through eyelets, wires, points on planes, closures.
 
-A link is a scalar function of a few points. Along a string, gap = Σ |x_a − x_b| − length; on a plane or in a closure,
-gap = n·(x_a − x_b) with the direction n carried by a joint like a point whose w is 0. Either way
+A link is a scalar function of a few points x_k. Along a string, gap = Σ |x_a − x_b| − length; on a plane or in a closure,
+gap = n·(x_a − x_b), where the direction n is one more "point", with w = 0 instead of 1. Either way, with (ω_i, v_i) the
+screw of joint i,
 
     gap_i = Σ_k f_k · x_k,i                          f_k = ∂gap/∂x_k, and x_k,i = ω_i × x_k + w_k v_i
 
@@ -36,7 +37,7 @@ def carry_points(link, points, R, p, o, x):
 
 @woven
 def wound(link, q):
-    """The length that a string is wound to."""
+    """The free length of a string."""
     return link.length + (link.ratio * q[link.variable] if link.variable >= 0 else 0.0)
 
 
@@ -51,15 +52,15 @@ def pulls(link, x, f, n):
         put3(f, first + 1, scale3(-1.0, direction))
         put3(f, first + 2, d)
         return dot3(direction, d)
-    total = 0.0 * n[0, 0]  # of the type of n
-    if link.count == 0:  # the stop of a joint
+    total = 0.0 * n[0, 0]  # zero, of the type of n
+    if link.count == 0:  # a joint limit
         return total
     put3(f, first, (0.0, 0.0, 0.0))
     for k in range(first, first + link.count - 1):
         d = sub3(get3(x, k), get3(x, k + 1))
         l = np.sqrt(dot3(d, d))
         total += l
-        # A segment of no length (below 1e-12 m) has no direction: its tension then pulls nowhere.
+        # A segment without length (below 1e-12 m) has no direction: its tension exerts no force.
         inverse = 1.0 / (l if abs(l) > 1e-12 else l + 1e300)
         u = scale3(inverse, d)
         n[k, 0], n[k, 1], n[k, 2], n[k, 3] = u[0], u[1], u[2], inverse
@@ -70,7 +71,7 @@ def pulls(link, x, f, n):
 
 @bare
 def gap_of(link, points, q, R, p, o, x, f, n):
-    """The gap alone (its points, pulls and segments are left behind)."""
+    """The gap of a link, without derivatives; also writes its points x, their f, and its segments n."""
     carry_points(link, points, R, p, o, x)
     distance = pulls(link, x, f, n)
     return distance - wound(link, q) if link.kind == LinkKind.LENGTH else distance
@@ -78,7 +79,7 @@ def gap_of(link, points, q, R, p, o, x, f, n):
 
 @bare
 def gradient(link, points, joints, chain, S, x, f, A):
-    """A[q] += gap_q; the row must be clear on the link's support."""
+    """A[q] += gap_q; the row must be zero on the link's support."""
     for k in range(link.first, link.first + link.count):
         j = points[k].joint
         if j < 0:
@@ -95,7 +96,7 @@ def gradient(link, points, joints, chain, S, x, f, A):
 
 @woven
 def clear_row(link, joints, support, A):
-    """Zero on the support, which is all that `gradient` writes."""
+    """Sets A to zero on the link's support, which is all that `gradient` writes."""
     for a in range(1, support[0] + 1):
         A[joints[support[a]].variable] = 0.0
     if link.variable >= 0:
@@ -104,7 +105,7 @@ def clear_row(link, joints, support, A):
 
 @bare
 def gaps(tree, q, R, p, S, o, x, f, n, h, A):
-    """All gaps h and their gradients A, for placed joints."""
+    """All gaps h and their gradients A, for joints placed by `tree.place`."""
     for c in range(tree.links.shape[0]):
         link = tree.links[c]
         h[c] = gap_of(link, tree.points, q, R, p, o, x, f, n)

@@ -1,4 +1,4 @@
-"""Where a frame or a point goes in the course of a motion."""
+"""The path of a frame or a point during a motion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def frame_along(motion: Motion | Track, frame: str) -> Array:
     track = motion.only if isinstance(motion, Motion) else motion
     if frame == WORLD:
         return np.tile(np.eye(4), (len(track), 1, 1))
-    track.figure.frame(frame)  # says what there is, where there is no such frame
+    track.figure.frame(frame)  # raises UnknownName where there is no such frame
     X: Array = frames_along(track.figure, track.q)[:, track.figure.frame_index[frame]]
     return X
 

@@ -20,13 +20,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Stance:
-    """A figure's frames at rest, and what they tell of its build."""
+    """A figure's frames at rest, and its proportions."""
 
     anatomy: Anatomy
 
     @property
     def figure(self) -> Figure:
-        """Whose stance it is."""
+        """The figure."""
         return self.anatomy.figure
 
     @cached_property
@@ -40,18 +40,18 @@ class Stance:
         return np.eye(4) if frame == WORLD else self.frames[self.figure.frame_index[frame]]
 
     def where(self, part: BodyPart) -> Array | None:
-        """Where a `part` begins, (3,) [m]; None where the figure has none."""
+        """The position at which a `part` begins, (3,) [m]; None if the figure has no such part."""
         place = self.anatomy.places.get(part)
         return None if place is None else self.X(place)[:3, 3]
 
     def bone(self, part: BodyPart) -> Array | None:
-        """From where a `part` begins to where the next does, (3,) [m]; None where one of them is missing."""
+        """The vector from the start of a `part` to the start of the next, (3,) [m]; None if one of them is missing."""
         start, end = self.where(part), None if part.below is None else self.where(part.below)
         return None if start is None or end is None or np.allclose(start, end) else end - start
 
     @cached_property
     def axes(self) -> Array:
-        """Right, front and up as columns; the world's, where nothing tells left from right."""
+        """Directions right, front and up as columns; the world's axes where left and right are not known."""
         for name in ("thigh", "upper_arm", "shin", "forearm", "foot", "hand"):
             left, right = (self.where(BodyPart(side, name)) for side in ("left", "right"))
             if left is not None and right is not None and np.linalg.norm((right - left)[:2]) > 1e-9:
@@ -80,7 +80,7 @@ class Stance:
 
     @cached_property
     def lowest(self) -> float:
-        """Height of the lowest point of what hangs on the figure's root [m]."""
+        """Height of the lowest point of the body [m]."""
         root = self._hanging
         heights = [self.X(frame)[2, 3] for frame in root]
         return float(min([*heights, *(self._bottom(s) for s in self.figure.shapes if s.frame in root)], default=0.0))
@@ -93,7 +93,7 @@ class Stance:
 
     @cached_property
     def _hanging(self) -> set[str]:
-        """Frames of the tree that holds the body, without spindles and the like."""
+        """Frames of the trees that contain parts of the body, without spindles and the like."""
         top = {WORLD: ""}
         for frame in self.figure.frames:
             top[frame.name] = frame.name if frame.parent == WORLD else top[frame.parent]

@@ -1,8 +1,8 @@
-"""One figure's motion on another, by names and proportions.
+"""Transfers the motion of one figure (the source) to another (the target), by names and proportions.
 
-Both figures are seen against their rest, turned to face the same way. Each part of the target takes the world
-orientation of the same part of the source, corrected by what their bones differ at rest; joints with fewer than
-three rotations come as near as they can. The root goes the source's way, scaled by the length of the legs.
+Orientations are taken relative to the rest stance, with both figures turned to face the same way. Each part of the target
+takes the world orientation of the same part of the source, corrected for the different directions of their bones at rest;
+joints with fewer than three rotations come as near as they can. The root follows the source's root, scaled by leg length.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Match:
     """Target's frame: source's frame, in the target's order."""
     source_only: tuple[str, ...]
     target_only: tuple[str, ...]
-    """Joints that nothing moves: they stay where they start."""
+    """Joints of the target that nothing moves: they stay at their start."""
 
 
 def match(source: Figure, target: Figure, names: Mapping[str, str] | None = None) -> Match:
     """Which frames of `source` move which of `target`, by their names.
 
-    names: adds or overrules some pairs, {source frame: target frame}. Raises `UnknownName` for frames that are not there.
+    names: pairs to add or override, {source frame: target frame}. Raises `UnknownName` for frames that do not exist.
     """
     a, b = anatomy(source), anatomy(target)
     found = {b.carrier(part): a.carrier(twin) for part in b.joints if (twin := _twin(a, b, part)) is not None}
@@ -54,13 +54,13 @@ def match(source: Figure, target: Figure, names: Mapping[str, str] | None = None
 
 
 def retarget(motion: Motion, onto: Figure, names: Mapping[str, str] | None = None) -> Motion:
-    """A `motion` of one figure as another can follow it within its joint limits.
+    """A `motion` of one figure transferred to another, within its joint limits.
 
-    onto: the figure that shall follow.
-    names: pairs of frames that their names do not tell, {source frame: target frame}; `match` shows all pairs.
+    onto: the figure that gets the motion.
+    names: pairs of frames that cannot be found by their names, {source frame: target frame}; `match` shows all pairs.
 
     Returns a motion of `onto` at the same times. Spindles move along above their hooks, and strings stay taut. Warns of joints
-    that nothing moves; raises `MotionError` where the two share no names.
+    that nothing moves; raises `MotionError` where the two figures share no names.
     """
     source = motion.figure
     found = match(source, onto, names)
@@ -77,18 +77,18 @@ def retarget(motion: Motion, onto: Figure, names: Mapping[str, str] | None = Non
 
 
 def _twin(a: Anatomy, b: Anatomy, part: BodyPart) -> BodyPart | None:
-    """The part of the source that moves a part of the target."""
+    """The part of the source `a` that moves a part of the target `b`."""
     twin, head, neck = part, BodyPart("", "head"), BodyPart("", "neck")
     if part in b.spine and a.spine:
         k, n, m = b.spine.index(part), len(b.spine), len(a.spine)
-        twin = a.spine[max(round((k + 1) / n * m), 1) - 1]  # the top moves the top
+        twin = a.spine[max(round((k + 1) / n * m), 1) - 1]  # the topmost part of the source moves the topmost of the target
     elif part == neck and head not in b.joints and head in a.joints:
         twin = head  # a neck that carries the head looks where the head looks
     return twin if twin in a.joints else None
 
 
 def _chain(figure: Figure, parts: Anatomy, carrier: str) -> tuple[str, ...]:
-    """The rotating frames of the joint that ends with a frame."""
+    """The rotating frames of the joint whose last frame is `carrier`."""
     for frames in parts.joints.values():
         if frames[-1] == carrier:
             return frames
@@ -108,13 +108,13 @@ def _others(figure: Figure, taken: set[str]) -> tuple[str, ...]:
 
 
 class _Following:
-    """The target's q, from the root outward: a joint makes up for what those before it could not do."""
+    """Computes the target's q from the root outward; each joint corrects for what those before it could not reach."""
 
     def __init__(self, motion: Motion, onto: Figure, pairs: dict[str, str]) -> None:
         self.figure, self.pairs = onto, pairs
         self.a, self.b = Stance(anatomy(motion.figure)), Stance(anatomy(onto))
         self.X = frames_along(motion.figure, motion.q)
-        self.front = self.b.axes @ self.a.axes.T  # from the source's way of facing to ours
+        self.front = self.b.axes @ self.a.axes.T  # the rotation from the source's facing direction to the target's
         self.out = np.tile(onto.start, (len(motion), 1))
         self.part = {self.b.anatomy.carrier(part): part for part in self.b.anatomy.joints}
         self.turn = {turn.name: turn for turn in turns(onto)}
@@ -150,7 +150,7 @@ class _Following:
         self.out[:, columns] = angles
 
     def _weighed(self, name: str, R: Array) -> Array:
-        """Where not all can be had, the direction of the bone matters more than the twist about it."""
+        """R, weighted for the case that it cannot be reached: the direction of the bone matters more than the twist about it."""
         part = self.part.get(name)
         bone = None if part is None else self.b.bone(part)
         if bone is None:
@@ -159,13 +159,14 @@ class _Following:
         return np.asarray(R @ (0.2 * np.eye(3) + np.outer(own, own)))
 
     def _desired(self, name: str) -> Array:
-        """The source's turn since its rest, seen from our front, on our rest with its bones laid along theirs."""
+        """The desired orientation: the source's rotation since rest, turned to the target's facing direction, and applied to the
+        target's rest with its bone along the source's."""
         k = self.a.figure.frame_index[self.pairs[name]]
         since = self.X[:, k, :3, :3] @ self.a.frames[k, :3, :3].T
         return np.asarray(self.front @ since @ self.front.T @ self._laid(name) @ self.b.X(name)[:3, :3])
 
     def _laid(self, name: str) -> Array:
-        """Takes our bone's direction at rest to the source's; as the part above, where one has no bone."""
+        """The rotation from the target's bone at rest to the source's; that of the part above, where one has no bone."""
         part = self.part.get(name)
         if part is None or not part.side:
             return np.eye(3)
@@ -177,7 +178,7 @@ class _Following:
         return self._laid(self.b.anatomy.carrier(part.above))
 
     def _with_bend(self, name: str, desired: Array) -> Array:
-        """Twisted about its bone so that the hinge below (elbow, knee) bends in the plane that the source's does."""
+        """`desired`, twisted about its bone so that the hinge below (elbow, knee) bends in the same plane as the source's."""
         part = self.part.get(name)
         below = None if part is None else part.below
         hinge = self.b.anatomy.joints.get(below) if below is not None else None
@@ -195,14 +196,14 @@ class _Following:
         bend = np.linalg.norm(normal, axis=1, keepdims=True)
         one_way = variable.upper + variable.lower
         sign = np.sign(one_way if np.isfinite(one_way) and one_way else np.sum(normal * axis)) or 1.0
-        # A straight limb has no plane: there the twist stays the source's.
+        # A straight limb has no such plane: there the twist is the source's.
         sure = np.clip(bend / 0.4, 0.0, 1.0) ** 2
         wanted = sure * sign * normal / np.maximum(bend, 1e-9) + (1.0 - sure) * axis
         angle = np.arctan2(np.sum(u * np.cross(axis, wanted), 1), np.sum(axis * wanted, 1))
         return np.asarray(turned(u, angle) @ desired)
 
     def _move_root(self) -> None:
-        """The hips go the source's way, in proportion to the legs."""
+        """The hips follow the source's hips, in proportion to the legs."""
         root = self.b.anatomy.joints.get(HIPS)
         slides = [] if root is None else _slides(self.figure, self.figure.frame(root[0]).parent)
         if root is None or HIPS not in self.a.anatomy.joints or not slides:
@@ -224,7 +225,7 @@ class _Following:
 
 
 def _slides(figure: Figure, name: str) -> list[str]:
-    """The translations that move a frame, as far as the world."""
+    """The frames that slide, from the frame `name` up to the world."""
     out = []
     while name != WORLD:
         frame = figure.frame(name)
@@ -237,7 +238,7 @@ def _slides(figure: Figure, name: str) -> list[str]:
 def with_strings(figure: Figure, q: Array) -> Array:
     """Samples `q` (T, n) of `figure`, in place, with spindles above their hooks and strings just taut.
 
-    Spindles that the puppeteer moves go with their hooks; the length of a string is what reaches from end to end.
+    Spindles that the puppeteer moves follow their hooks; each string is as long as the distance between its ends.
     """
     place = figure.frame_index | {WORLD: len(figure.frames)}
 

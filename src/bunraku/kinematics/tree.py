@@ -1,8 +1,8 @@
-"""The one recursion over the tree: where every joint is, and the screw that it moves by.
+"""The one recursion over the tree: the pose of every joint, and its screw.
 
-Kernels work in world axes about an origin `o` that may lie anywhere: near the figure, numbers stay small even when
-the figure is a kilometre from home. `R[j, k]` is the direction of joint j's own axis k; `p[j]` is its place;
-`S[j]` = (ω, v) is ∂(motion of everything behind j)/∂q_j.
+Kernels work in world axes about an origin `o` that may be anywhere: if it is near the figure, numbers stay small even when
+the figure is a kilometre from the world's origin. `R[j, k]` is the direction of joint j's own axis k; `p[j]` is its position;
+`S[j]` = (ω, v) is the twist of everything that joint j carries, per unit of q_j.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bunraku.spatial.algebra import cross, put3, put6
 
 @bare
 def place(joints, first, last, q, o, R, p, S):
-    """Places joints first … last−1, parents before children."""
+    """Computes R, p and S of joints first … last−1, parents before children."""
     for j in range(first, last):
         joint = joints[j]
         i, k, value, c = joint.parent, joint.kind, q[joint.variable], joint.position
@@ -68,7 +68,7 @@ def place(joints, first, last, q, o, R, p, S):
 
 @woven
 def on_joint(R, p, j, x):
-    """Where the point x of joint j is."""
+    """The position of the point x of joint j."""
     return (
         p[j, 0] + R[j, 0, 0] * x[0] + R[j, 1, 0] * x[1] + R[j, 2, 0] * x[2],
         p[j, 1] + R[j, 0, 1] * x[0] + R[j, 1, 1] * x[1] + R[j, 2, 1] * x[2],
@@ -78,7 +78,7 @@ def on_joint(R, p, j, x):
 
 @woven
 def carry(R, p, o, j, x, w):
-    """Where the point x of joint j is (w = 1), or where its direction points (w = 0); joint −1 is the world."""
+    """The position of the point x of joint j (w = 1), or the world direction of its direction x (w = 0); joint −1 is the world."""
     if j < 0:
         return x[0] - w * o[0], x[1] - w * o[1], x[2] - w * o[2]
     return (
@@ -177,10 +177,10 @@ def centre_of_mass(joints, R, p, S, n_q):
 
 @kernel
 def point_derivatives(joints, chain, S, j, x, n_q, first, second, third):
-    """Derivatives of a point of joint j that is at x: each is a bracket of screws.
+    """Derivatives of a point of joint j that is at x.
 
-    With i an ancestor of, or equal to, j and so on down to k: x_k = ω_k × x + v_k, x_jk = ω_j × x_k, x_ijk = ω_i × x_jk.
-    Arrays of size zero are left out.
+    With a above or equal to b, and b above or equal to c: x_c = ω_c × x + v_c, x_bc = ω_b × x_c, x_abc = ω_a × x_bc.
+    Arrays of size zero are not filled.
     """
     if j < 0:
         return

@@ -4,9 +4,9 @@
     q_arm = arm.nearest(X, q)                # all branches considered; None out of reach
     Q_arm, found = arm.nearest_many(X_many)  # one kernel call
 
-Seven variables, ball – hinge – ball, as the mannequin's arms and the gecko's legs have: the elbow's angle follows from
-the law of cosines, and the elbow may swivel about the line from shoulder to wrist. Six variables, a turret with two
-parallel hinges and a ball wrist, as the mobile manipulator has: eight solutions and no freedom left.
+An arm of seven variables is ball – hinge – ball, like the mannequin's arms and the gecko's legs: the elbow's angle follows
+from the law of cosines, and the elbow may swivel about the line from shoulder to wrist. An arm of six variables is a turret,
+two parallel hinges and a ball wrist, like the mobile manipulator's: it has up to eight solutions and no swivel.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class ClosedArm:
-    """The last 7 or 6 variables before a tool frame. Targets are X_WT; the rest of the figure is as q says."""
+    """The last 7 or 6 variables before a tool frame T. Targets are X_WT; the other variables have their values in q."""
 
     figure: Figure
     tool: str
     base: str
-    """The frame that carries the arm, or the joint's: `X` of it is where the arm begins."""
+    """The frame of the joint that carries the arm, or "world"."""
     indices: NDArray[np.int64]
-    """Places of the arm's variables in q, from the shoulder on."""
+    """Indices of the arm's variables in q, from the shoulder on."""
     _joint: int
     _arms: NDArray[np.void]
 
@@ -60,14 +60,14 @@ class ClosedArm:
         lower, upper = self.figure.limits
         return lower[self.indices], upper[self.indices]
 
-    # -- where it begins ---------------------------------------------------------------------------------------------
+    # -- the base of the arm -----------------------------------------------------------------------------------------
 
     def _start(self, q: ArrayLike | None) -> tuple[Array, Array]:
         q = configuration(self.figure, self.figure.start if q is None else q)
         return q, pose(self.figure, q).X_joint(self._joint)
 
     def _seen(self, X: ArrayLike, q: ArrayLike | None) -> tuple[Array, Array]:
-        """q, and targets (T, 4, 4) in the axes in which the arm begins."""
+        """q, and targets (T, 4, 4) in the frame of the arm's base."""
         X = np.asarray(X, float)
         if X.shape[-2:] != (4, 4) or X.ndim > 3:
             raise BunrakuError(f"{self.tool}: expected targets (4, 4) or (T, 4, 4), got {X.shape}")
@@ -81,8 +81,8 @@ class ClosedArm:
     def solutions(self, X: ArrayLike, q: ArrayLike | None = None, *, swivel: float = 0.0, within_limits: bool = False) -> Array:
         """Every solution (k, n), up to eight, angles within ±π; none where the target is out of reach.
 
-        X: the pose X_WT of the tool, (4, 4). q: where the rest of the figure is; by default at its start.
-        swivel: of the elbow [rad]. within_limits: leaves out what is beyond joint limits.
+        X: the pose X_WT of the tool, (4, 4). q: the configuration of the rest of the figure; by default its start.
+        swivel: of the elbow [rad]. within_limits: leaves out solutions beyond joint limits.
         """
         _, seen = self._seen(finite(X, (4, 4), f"{self.tool}: target"), q)
         out = np.empty((8, len(self.indices)))
@@ -97,11 +97,11 @@ class ClosedArm:
         return out
 
     def reaches(self, X: ArrayLike, q: ArrayLike | None = None) -> bool:
-        """Whether the tool reaches the pose `X` (4, 4), joint limits apart, with the rest of the figure at `q`."""
+        """Whether the tool can reach the pose `X` (4, 4), joint limits ignored, with the rest of the figure at `q`."""
         return len(self.solutions(X, q)) > 0
 
     def swivel(self, q: ArrayLike | None = None) -> float:
-        """How far the elbow is turned at `q` about the line from shoulder to wrist, from pointing down [rad]."""
+        """The angle of the elbow at `q` about the line from shoulder to wrist [rad]; at 0 the elbow points down."""
         out = np.empty(1)
         q = configuration(self.figure, self.figure.start if q is None else q)
         arm_kernels.swivels(self._swivelling()._arms, q[self.indices][None], out)
@@ -135,7 +135,7 @@ class ClosedArm:
     ) -> tuple[Array, Bools]:
         """Angles (T, n) for poses `X` (T, 4, 4) of the tool, and which of them have a solution within limits.
 
-        q: where the rest of the figure is. swivel: of the elbow, one or (T,) [rad].
+        q: the configuration of the rest of the figure. swivel: of the elbow, one or (T,) [rad].
         near: each solution is the branch nearest to its row (T, n), or by default to the arm in q.
         """
         q, seen = self._seen(X, q)
@@ -160,7 +160,7 @@ def closed_form(figure: Figure, tool: str, *, down: ArrayLike = (0.0, 0.0, -1.0)
     """The arm of `figure` that ends in the frame `tool`.
 
     Its last seven variables, if they are ball – hinge – ball, or its last six, if they are turret – two parallel hinges – ball.
-    down: where the elbow points at swivel 0, in the axes in which the arm begins.
+    down: the direction in which the elbow points at swivel 0, in the axes of the arm's base.
 
     Raises `FigureError` where the arm is of another kind.
     """
@@ -178,7 +178,7 @@ def closed_form(figure: Figure, tool: str, *, down: ArrayLike = (0.0, 0.0, -1.0)
 
 
 def _meet(joints: NDArray[np.void], ball: list[int]) -> bool:
-    """Three turns about one point, each square to the next."""
+    """Whether three rotations are about one point, each axis perpendicular to the next."""
     kinds = joints["kind"][ball]
     plain = all(not joints["position"][j].any() and not joints["turned"][j] for j in ball[1:])
     return plain and kinds[0] != kinds[1] != kinds[2]

@@ -1,7 +1,7 @@
 """Arms solved in closed form, as kernels: ball – hinge – ball (7 variables), and hinge – two parallel hinges – ball (6).
 
-Rotations are nine numbers by rows. A "ball" is three turns about one point in any order of axes. Every solution of a
-pose is found: two bends of the elbow, two sets of angles of each ball, front and back of a turret.
+Rotations are nine numbers, row by row. A "ball" is three rotations about one point in any order of axes. All solutions of a
+pose are found: two bends of the elbow, two sets of angles for each ball, and a turret that faces the target or away from it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from bunraku.spatial.euler import near, times, transposed
 
 ARM_RECORD = np.dtype(
     [
-        ("kinds", "i8", 7),  # the own axis that each variable turns about
-        # Constant poses: of the first joint in the base, of each next one in the one before, of the tool in the last.
+        ("kinds", "i8", 7),  # the joint's own axis (0, 1, 2) that each variable turns about
+        # Constant poses: of the first joint in the base, of each later joint in the one before it, of the tool in the last joint.
         *((name, [("R", "f8", (3, 3)), ("p", "f8", 3)]) for name in ("start", "second", "third", "wrist", "tool")),
-        ("down", "f8", 3),  # the way that the elbow points at swivel 0, in the base's axes
+        ("down", "f8", 3),  # the direction in which the elbow points at swivel 0, in the base's axes
     ],
     align=True,
 )  # fmt: skip
 STRETCH_ROUNDING = 1e-9
-"""A target beyond full stretch by no more than this part of the arm is reached: rounding."""
+"""A target that is farther than full stretch by at most this fraction of the arm counts as reached (rounding)."""
 
 
 @inline
@@ -91,12 +91,12 @@ def ball_solution(R, i, j, k):
         if across > 1e-12:
             a = math.atan2(R[3 * j + i], -even * R[3 * third + i])
             return a, b, math.atan2(R[3 * i + j], even * R[3 * i + third])
-    return math.atan2(even * R[3 * third + j], R[3 * j + j]), b, 0.0  # only one sum of the outer two counts
+    return math.atan2(even * R[3 * third + j], R[3 * j + j]), b, 0.0  # gimbal lock: only a sum of the outer two is determined
 
 
 @inline
 def put_ball(out, row, first, angles, other, same):
-    """One of the two sets of angles; `same`: first and last axis are the same."""
+    """Writes one of the two sets of angles of a ball; `same`: its first and last axis are the same."""
     if other:
         middle = -angles[1] if same else math.pi - angles[1]
         angles = angles[0] + math.pi, middle, angles[2] + math.pi
@@ -125,7 +125,7 @@ def bend(u, f, kind, square):
 
 @inline
 def wrist_place(arm, R, x):
-    """The last ball's rotation (before its own constant turn) and centre, from the tool's pose."""
+    """The rotation of the last joint and the centre of the wrist, from the tool's rotation R and position x."""
     tool = as_tuple(arm.tool.R)
     rotation = times(R, transposed(tool))
     return rotation, sub3(x, apply(rotation, (arm.tool.p[0], arm.tool.p[1], arm.tool.p[2])))
@@ -133,9 +133,9 @@ def wrist_place(arm, R, x):
 
 @inline
 def upright(p, down):
-    """The unit vector square to p that is nearest to `down`."""
+    """The unit vector perpendicular to p that is nearest to `down`."""
     r = sub3(down, scale3(dot3(down, p), p))
-    if dot3(r, r) < 1e-12:  # the wrist is straight below or above: any reference will do, always the same
+    if dot3(r, r) < 1e-12:  # p is parallel to `down`: another fixed direction serves
         other = (down[1], down[2], down[0])
         r = sub3(other, scale3(dot3(other, p), p))
     return unit(r)
@@ -143,7 +143,7 @@ def upright(p, down):
 
 @inline
 def elbow_side(arm, theta):
-    """In the shoulder's axes, at elbow angle θ: the wrist, its direction, and the side on which the elbow is."""
+    """In the shoulder's axes, at elbow angle θ: the direction of the wrist, and the direction perpendicular to it of the elbow."""
     kind = arm.kinds[3]
     C = as_tuple(arm.second.R)
     u = (arm.second.p[0], arm.second.p[1], arm.second.p[2])
@@ -157,7 +157,7 @@ def elbow_side(arm, theta):
 
 @inline
 def swivel_solutions(arm, R, x, swivel, out):
-    """All solutions (up to 8 rows of 7 angles) for the tool at rotation R, place x in the base's axes. Returns how many."""
+    """All solutions (up to 8 rows of 7 angles) for the tool at rotation R, position x in the base's axes. Returns how many."""
     rotation, centre = wrist_place(arm, R, x)
     S = as_tuple(arm.start.R)
     p = apply_inverse(S, sub3(centre, (arm.start.p[0], arm.start.p[1], arm.start.p[2])))
@@ -201,7 +201,7 @@ def turret_solutions(arm, R, x, out):
     u = apply(C2, (arm.third.p[0], arm.third.p[1], arm.third.p[2]))
     f3 = (arm.wrist.p[0], arm.wrist.p[1], arm.wrist.p[2])
     o = (arm.second.p[0], arm.second.p[1], arm.second.p[2])
-    # Along the hinges nothing can change: the wrist keeps its offset from the plane of the turret.
+    # The hinges do not move the wrist along their axes: it keeps its offset from the turret's plane.
     third = axis_of(arm.kinds[2])
     offset = dot3(hinge, o) + dot3(hinge, u) + dot3(third, f3) * dot3(hinge, apply(times(C2, C3), third))
     px, py = dot3(p, ahead), dot3(p, hinge)
@@ -242,13 +242,13 @@ def solutions(arm, n, R, x, swivel, out):
 
 @kernel
 def all_solutions(arms, R, x, swivel, out):
-    """Rows of `out` for one pose in the base's axes. Returns how many."""
+    """Writes all solutions for one pose in the base's axes into rows of `out`. Returns how many."""
     return solutions(arms[0], out.shape[1], as_tuple(R), (x[0], x[1], x[2]), swivel, out)
 
 
 @kernel
 def nearest_solutions(arms, X, swivel, lower, upper, reference, out, found):
-    """For every pose (T, 4, 4): the solution within limits that is nearest to its reference; found[t] says whether."""
+    """For every pose (T, 4, 4): the solution within limits that is nearest to its reference; found[t]: whether there is one."""
     n = out.shape[1]
     rows = np.empty((8, n))
     for t in range(X.shape[0]):
@@ -257,7 +257,7 @@ def nearest_solutions(arms, X, swivel, lower, upper, reference, out, found):
         for r in range(count):
             total, inside = 0.0, True
             for k in range(n):
-                # By whole turns toward the reference; at a limit, one turn the other way.
+                # Whole turns are added to come nearest to the reference; beyond a limit, one turn back.
                 q = near(rows[r, k], reference[t, k])
                 if q > upper[k] + 1e-12:
                     q -= 2.0 * math.pi

@@ -1,8 +1,8 @@
 """One step of inverse kinematics under inequalities: a cascade of small quadratic programs.
 
-Where the step without limits keeps them it is the answer, and no program is solved at all. daqp was the fastest of
-four on programs of 30 variables (28 µs with loose limits and 70 µs with a third of them active, against quadprog's 37
-and 132, piqp's 116 and 88, proxqp's 134 and failures).
+If the step without limits happens to keep them, it is used, and no program is solved. Of four solvers, daqp was the fastest on
+programs of 30 variables: 28 µs with no limit active and 70 µs with a third of them active, against quadprog's 37
+and 132, piqp's 116 and 88, proxqp's 134 and failures.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Programs:
-    """Levels as `damped_step.programs` lays them out, over n moving variables."""
+    """The quadratic program of each level over n moving variables, as `damped_step.programs` writes them."""
 
     H: Array
-    """Quadratic and"""
+    """Quadratic part of every level, (levels, n, n)."""
     f: Array
-    """linear parts of every level, (levels, n, n) and (levels, n)."""
+    """Linear part of every level, (levels, n)."""
     low: Array
-    """How far each variable may move in this step [rad or m],"""
+    """How far each variable may move down in this step [rad or m], (n,), ≤ 0."""
     high: Array
-    """down and up."""
+    """How far each variable may move up in this step [rad or m], (n,)."""
     basis: Array
-    """Orthonormal directions that the strict levels settle,"""
+    """Orthonormal directions that the strict levels determine, one a row."""
     ranks: NDArray[np.int64]
-    """and how many of them the levels above each one do."""
+    """For each level, how many of these directions the levels above it determine."""
 
     @classmethod
     def empty(cls, levels: int, strict_rows: int, n: int) -> Programs:
-        """Room for so many `levels`, of which all but the last have `strict_rows` together, over `n` moving variables."""
+        """Empty arrays for so many `levels` over `n` moving variables; all levels but the last have `strict_rows` rows in total."""
         return cls(
             np.empty((levels, n, n)), np.empty((levels, n)), np.empty(n), np.empty(n), np.empty((min(strict_rows, n), n)),
             np.zeros(levels, np.int64),
         )  # fmt: skip
 
     def solve(self, value: Array, value_dq: Array) -> Array:
-        """The step that serves the levels in turn within the box and, where that is possible, with
+        """The step that minimises the levels in order of priority, within the box and, where that is possible, with
         value + value_dq·dq ≥ 0."""
         n, m, far = len(self.low), len(value), 1e30  # daqp's infinity
         equal, soft = 5, 8  # daqp's codes for kinds of constraint
@@ -68,14 +68,14 @@ class Programs:
                 np.concatenate([lower, -value, at]), np.concatenate([kinds, np.full(rank, equal, np.intc)]),
             )  # fmt: skip
             if flag <= 0:
-                break  # what the higher levels found keeps every limit
+                break  # the step of the levels above keeps every limit
             dq = np.clip(better, lower, upper)
         return dq
 
 
 @dataclass(frozen=True, eq=False)
 class BoundedStep:
-    """Steps of a figure's tasks that keep joint, speed and step limits, and bounds of one's own."""
+    """Steps of a figure's tasks that keep joint, speed and step limits, and the caller's bounds (`limits`)."""
 
     figure: Figure
     plan: TaskPlan
@@ -96,7 +96,7 @@ class BoundedStep:
     def step(self, q: Array, aims: Array, given: Array, dt: float, gain: float, largest: float, options: InverseOptions) -> Array:
         """The configuration one step on from `q` toward `aims`; `dt`, `gain`, `largest` and `options` as for `Inverse`.
 
-        given: rows of bounds among the tasks. Raises `NotFinite` where q or a target is not finite.
+        given: rows of those tasks that are bounds. Raises `NotFinite` where q or a target is not finite.
         """
         plan = self.plan
         cascade = Programs.empty(len(plan.levels) - 1, int(plan.levels[-2]), len(self._moves))
@@ -116,7 +116,7 @@ class BoundedStep:
         return self._halved(q, dq, min(-options.limit_slack, float(value.min(initial=0.0))), options.halvings)
 
     def _halved(self, q: Array, dq: Array, least: float, halvings: int) -> Array:
-        """Where a step leads, halved until limits are at `least` this: a program knows them only to first order, and they bend."""
+        """q after the step dq, which is halved until all limits are at `least` this: the programs know them to first order only."""
         out = np.empty(len(q))
         for _ in range(halvings):
             damped_step.moved(self.plan, q, dq, out)

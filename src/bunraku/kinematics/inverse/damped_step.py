@@ -1,7 +1,7 @@
 """One step of inverse kinematics as a kernel: rows, metric, levels.
 
-A ball or free joint without limits is turned as a rotation: its three screws are replaced by those about its own
-axes, R ← R exp(ω), and its angles are found again afterwards, so that no order of axes is ever singular.
+A ball or free joint without limits is moved as a rotation: its three screws are replaced by those about its own
+axes, R ← R exp(ω), and its angles are computed from R afterwards. So its angles never become singular.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bunraku.spatial.euler import ball_angles, ball_rotation, exp_rotation, log_
 
 @inline
 def evaluate(plan, aims, given, q, state):
-    """Errors, Jacobian, and how far away from the wanted posture q is."""
+    """Writes errors, Jacobian, and the difference of q from the wanted posture into `state`."""
     joints, n = plan.joints, plan.columns.shape[1]
     place(joints, 0, joints.shape[0], q, (0.0, 0.0, 0.0), state.R, state.p, state.S)
     rest = aims[AIM_SIZE * plan.records.shape[0] :]
@@ -61,7 +61,7 @@ def evaluate(plan, aims, given, q, state):
 
 @inline
 def retract(plan, q, dq, out):
-    """out = q moved by dq; may be q itself."""
+    """out = q moved by dq, ball joints as rotations; out may be q itself. Overwrites dq."""
     for k in range(plan.balls.shape[0]):
         ball = plan.balls[k]
         z, y, x = ball[3], ball[4], ball[5]
@@ -74,7 +74,7 @@ def retract(plan, q, dq, out):
 
 @inline
 def direction(plan, state, scratch, damping, gain, dq):
-    """The step dq that removes `gain` of the errors, level by level, each damped; held variables stay."""
+    """The damped step dq that removes the fraction `gain` of the errors, level by level; held variables stay."""
     m, n = state.J.shape
     columns, scale, prior, K = plan.columns, scratch.scale, scratch.prior, scratch.K
     metric, count, last = 0.0, 0, plan.levels.shape[0] - 2
@@ -103,7 +103,8 @@ def direction(plan, state, scratch, damping, gain, dq):
 
 @inline
 def by_error(plan, e):
-    """Far from the target the first derivative is not to be trusted far, nor near a singularity (Sugihara 2011)."""
+    """Damping by the squared error: far from the target, and near singularities, the linearization holds for short steps only
+    (Sugihara 2011)."""
     total = 0.0
     for i in range(e.shape[0]):
         total += (plan.weights[i] * e[i]) ** 2
@@ -112,8 +113,8 @@ def by_error(plan, e):
 
 @inline
 def by_level(plan, e, least, damping):
-    """For each level by the errors of it and those above: what is wanted less does not slow what is wanted more. (How a level's
-    damping is spread over the variables is the metric's affair, which `direction` shares among all levels.)"""
+    """Damping of each level by its errors and those of the levels above, so that errors of low priority do not slow a higher level.
+    (How damping is distributed over the variables is the same for all levels: see `direction`.)"""
     total, i = 0.0, 0
     for level in range(damping.shape[0]):
         while i < plan.levels[level + 1]:
@@ -124,7 +125,7 @@ def by_level(plan, e, least, damping):
 
 @inline
 def box(plan, q, k, dt, largest):
-    """How far variable k may move in one step."""
+    """How far variable k may move in one step, down and up."""
     c = plan.columns
     far = min(c[Column.SPEED, k] * dt, largest)
     return max(-far, min(far, c[Column.LOWER, k] - q[k])), max(-far, min(far, c[Column.UPPER, k] - q[k]))
@@ -132,7 +133,7 @@ def box(plan, q, k, dt, largest):
 
 @kernel
 def step(plan, aims, given, q, damping, gain, dt, largest, out):
-    """One step, limits apart: CONVERGED where it keeps them, else BEYOND_LIMITS (`out` is then not to be used)."""
+    """One step that ignores limits. Returns CONVERGED if it keeps them, else BEYOND_LIMITS (`out` must then not be used)."""
     state, scratch = new_state(plan), new_scratch(plan)
     evaluate(plan, aims, given, q, state)
     dq = np.empty(q.shape[0])
@@ -143,14 +144,14 @@ def step(plan, aims, given, q, damping, gain, dt, largest, out):
     direction(plan, state, scratch, dampings, gain, dq)
     status = SolveStatus.CONVERGED
     for k in range(dq.shape[0]):
-        if not abs(dq[k] + q[k]) < math.inf:  # isfinite of a sum would be optimised away
+        if not abs(dq[k] + q[k]) < math.inf:  # math.isfinite of a sum would be optimised away
             return SolveStatus.NOT_FINITE.value
         if plan.columns[Column.RELUCTANCE, k] > 0.0:
             low, high = box(plan, q, k, dt, largest)
             if not low <= dq[k] <= high:
                 status = SolveStatus.BEYOND_LIMITS
     retract(plan, q, dq, out)
-    return status.value  # a number: to make an enum's member of it in Python would take a microsecond
+    return status.value  # a plain number: converting it to an enum in Python would take a microsecond
 
 
 @kernel
@@ -165,7 +166,7 @@ def linearise(plan, aims, given, q, e, J, away):
 def programs(plan, aims, given, q, damping, gain, dt, largest, moves, H, f, low, high, basis, ranks):
     """Each level as a quadratic program ½ dqᵀ H dq + f·dq over the moving variables, and the box that they may move in.
 
-    `basis[:ranks[k]]` are orthonormal directions that levels 0 … k − 1 settle.
+    `basis[:ranks[k]]` are orthonormal directions that levels 0 … k − 1 determine.
     """
     state, scratch = new_state(plan), new_scratch(plan)
     evaluate(plan, aims, given, q, state)
@@ -209,5 +210,5 @@ def programs(plan, aims, given, q, damping, gain, dt, largest, moves, H, f, low,
 
 @kernel
 def moved(plan, q, dq, out):
-    """q moved by dq, with balls turned as rotations."""
+    """q moved by dq, with ball joints moved as rotations."""
     retract(plan, q, dq.copy(), out)

@@ -1,9 +1,9 @@
-"""Drag: some points are pinned, others follow hands, everything else gives way. And strings are wound.
+"""Drag: inverse kinematics for the mouse. Some points are pinned, others follow the mouse, the rest adapts. Also winds strings.
 
     drag = Drag(figure, q, "left_palm", pins=["left_sole", "right_sole"])
     q = drag.to(q, place).q   # as often as the mouse moves
 
-Every hand on the stage goes through here: figures that are posed, and spindles of figures that are simulated.
+All dragging on the stage is done here: of figures that are posed, and of spindles of figures that are simulated.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Drag:
-    """What is pinned and what is dragged.
+    """A figure with pinned points and dragged points.
 
-    Pins come first, then the dragged points. Loops of the figure stay closed, and joints within their limits.
+    Pins have priority over dragged points. Loops of the figure stay closed, and joints within their limits.
     """
 
     figure: Figure
     q: ArrayLike
-    """The configuration at which the drag begins: pins stay where they are in it, and whatever need not move stays so."""
+    """The configuration at which the drag begins: pins, and everything that need not move, stay where they are in it."""
     dragged: str | Point | Sequence[str | Point]
-    """Frames, by name, or points of frames that follow the hands."""
+    """Frames, by name, or points of frames that follow the mouse."""
     pins: Sequence[str | Point] = ()
-    """What stays: a frame's name holds its pose, a `Point` only its place."""
+    """What stays: a frame's name holds its pose, a `Point` only its position."""
     moves: Iterable[str] | None = None
     """Names of the variables that may move; None for all that move a frame."""
     reluctance: Mapping[str, float] = field(default_factory=dict)
-    """How many times less willingly than the others (1) some variables move in a `step`, by name."""
+    """Factors by name, for `step`; a variable with a factor of 3 moves less readily than the others, which have 1."""
     softness: float = 0.05
-    """Damping of a `step` [m]: the larger, the more softly limbs bend toward what is far."""
+    """Damping of a `step` [m]: the larger, the more gently limbs move toward a distant place."""
 
     __repr__ = brief
 
@@ -75,9 +75,9 @@ class Drag:
     def to(self, q: ArrayLike, place: ArrayLike, *, iterations: int = 30) -> Solution:
         """The configuration with the dragged points at a place, or as near as pins and limits allow.
 
-        q: where the search starts: the last answer, for smooth hands.
+        q: where the search starts; pass the last answer, so that the motion is smooth.
         place: where the dragged point should be [m], (3,); one row for each where several are dragged.
-        iterations: at most so many.
+        iterations: the most that it may take.
 
         Returns the solution; raises NotFinite where q or the place is not finite.
         """
@@ -86,16 +86,16 @@ class Drag:
 
     @cached_property
     def _soft(self) -> Inverse:
-        """Without a posture: damping alone decides what moves, so that no step is large."""
+        """Without a posture: only damping decides what moves, so that no step is large."""
         moves = [name for name in (self.figure.names if self.moves is None else self.moves) if name not in self.reluctance]
         here, own = pose(self.figure, self.q), self.figure.indices(moves)
         gives = [np.abs(here.point_jacobian(hand.frame, hand.position)[:, own]).max(initial=0.0) > 1e-6 for hand in self._hands]
-        reluctance = self.reluctance if all(gives) else {}  # what is dragged moves in no other way
+        reluctance = self.reluctance if all(gives) else {}  # else only these variables can move a dragged point
         tasks, options = [*self._held, *self._hands], InverseOptions(damping=self.softness**2)
         return Inverse(self.figure, tasks, start=self.q, moves=self.moves, reluctance=reluctance, options=options)
 
     def step(self, q: ArrayLike, place: ArrayLike, *, longest: float) -> Array:
-        """One step toward a place, for live figures: a dragged point that is out of reach comes to rest and never jumps.
+        """One step toward a place, for live figures: if the place is out of reach, the dragged point comes to rest and never jumps.
 
         q: the last answer.
         place: where the dragged point should be [m], (3,); one row for each where several are dragged.
@@ -107,7 +107,7 @@ class Drag:
         away = wanted - self._places(q)
         share = np.minimum(1.0, longest / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-12))
         new = self._soft.step(q, self._aim(self._soft, wanted - (1.0 - share) * away))
-        for _ in range(5):  # beyond reach a whole step may overshoot, and the next one come back
+        for _ in range(5):  # out of reach, a whole step may overshoot, and the next one would go back
             new = np.clip(new, *self.figure.limits)
             if np.sum((wanted - self._places(new)) ** 2) < np.sum(away**2):
                 return new
@@ -136,15 +136,15 @@ def _pin(pin: str | Point, name: str) -> Task:
 
 
 def wound(figure: Figure, string: String, q: ArrayLike, by: float, *, least: float = 0.0) -> float:
-    """The value of a string's variable after a hand winds the string.
+    """The value of a string's variable after the user winds the string.
 
-    figure, string: whose string; it has a variable.
+    figure, string: the figure and its string, which has a variable.
     q: the configuration, (n_q,).
     by: how much longer the string becomes [m]; negative where it is wound in.
     least: no string becomes shorter than this [m].
 
-    A string is length + ratio · q[variable] long. So the variable changes by `by` / ratio, not by `by`: a drum of 2 cm radius turns
-    by 50 rad to let out a metre. Returns the value within the variable's limits.
+    A string is length + ratio · q[variable] long, so the variable changes by `by` / ratio: a drum of 2 cm radius turns
+    by 50 rad to let out a metre. Returns the value, clipped to the variable's limits.
     """
     k = figure.index(string.variable or "")
     value = float(np.asarray(q, float)[k])

@@ -26,14 +26,14 @@ def inverse_kinematics(
     For many targets of the same tasks, `Inverse` compiles them once.
 
     tasks: what should be where: `PointPosition`, `FramePose`, `LookAt`, `CentreOfMass`, `Posture` … of `bunraku.kinematics`.
-    q: where the solve starts [rad or m], and where tasks without a target hold things; by default the figure's start.
+    q: where the solve starts [rad or m], and what tasks without a target hold; by default the figure's start.
     moves: names of the variables that may move; by default all that move a frame.
     reluctance: factors by name; a variable with a factor of 3 moves less readily than the others, which have 1.
     joint_limits: whether the figure's joint limits are kept.
     limits: bounds that every step keeps, such as `Balance` or `Clearance`.
-    options: when it ends, and how careful its steps are.
-    seed: of the random starts where `options.tries` is more than 1; None is 0. Nothing else is random.
-    progress: is called after each try.
+    options: when it ends, and how its steps are damped.
+    seed: of the random starts where `options.tries` is more than 1; None means 0. Nothing else is random.
+    progress: called after each try.
 
     Returns a `Solution`: `q`, `outcome`, `errors`. After Ctrl-C it is the best so far. Raises `BunrakuError` for tasks that
     name what the figure does not have, and `NotFinite` for q or targets that are not finite.

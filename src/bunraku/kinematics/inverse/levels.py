@@ -68,7 +68,7 @@ def last_level(J, first, last, n, r, y, A, z):
 
 @inline
 def project(row, n, Q, rank):
-    """Takes out of a row what the basis spans."""
+    """Removes from a row its components along Q[:rank]."""
     for k in range(rank):
         q = Q[k]
         f = dot(row, q, n)
@@ -88,7 +88,7 @@ def strict_level(J, first, last, n, r, damping, Q, rank, y, L, A, z, size, least
         z[i] = r[first + i] - dot(row, y, n)
         least[i] = DESCENT.dependent_row**2 * dot(row, row, n)
         project(row, n, Q, rank)
-        project(row, n, Q, rank)  # once more: what rounding left
+        project(row, n, Q, rank)  # once more, for what rounding left
         left = dot(row, row, n)
         size[i] = left if left > least[i] else -1.0  # squared length of what is left; −1: done
     base = rank

@@ -1,7 +1,7 @@
-"""Solves of inverse kinematics as a kernel: Levenberg–Marquardt in levels, within limits; one call for many targets.
+"""Solves inverse kinematics in a kernel: Levenberg–Marquardt in levels, within limits; one call for many targets.
 
-A step is judged by the first level that was to gain by it. Variables at a limit that want beyond it are held, and the
-step is found anew without them.
+Whether a step is accepted depends on the first level that it should improve. Variables at a limit that would go beyond it are
+held, and the step is computed again without them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bunraku.kinematics.inverse.task_plan import Column, Freedom, new_scratch, n
 
 
 class Ends(NamedTuple):
-    """What a kernel needs of `InverseOptions`, which says what each means."""
+    """The fields of `InverseOptions` that kernels need; their meanings are given there."""
 
     damping: float
     tolerance: float
@@ -48,11 +48,11 @@ def sizes(plan, state, dq, E):
 
 @inline
 def judge(old, predicted, new, funnel):
-    """How much of its predicted gain the level that counts has made, and which that is; negative: do not take the step.
+    """(actual gain over predicted gain of the level that decides, that level); a negative ratio rejects the step.
 
-    A step that serves a low level leaves the strict ones off by second order, which the next step mends. So each strict
-    level has a funnel: while its error is inside, the next level may judge. Where that one gains nothing, the strict
-    level judges, and a gain of its own narrows the funnel (Gould and Toint 2010).
+    A step for a lower level disturbs the strict ones to second order, which the next step corrects. So each strict level has a
+    funnel, a bound on its error: while the error is inside, the next level decides. Where that one gains nothing, the strict
+    level decides, and a gain of its own narrows the funnel (Gould and Toint 2010).
     """
     level = 0
     while level < old.shape[0] - 1 and math.sqrt(new[level]) <= funnel[level]:
@@ -75,7 +75,7 @@ def judge(old, predicted, new, funnel):
 
 @inline
 def no_hope(old, predicted):
-    """Not even the prediction gains anything that rounding would not hide."""
+    """Whether even the predicted gain is below rounding error."""
     gain = 0.0
     for level in range(old.shape[0]):
         gain = max(gain, old[level] - predicted[level] - 1e-9 * old[level])
@@ -92,7 +92,7 @@ def same(old, new, tolerance):
 
 @inline
 def slope(plan, state, k, dq):
-    """Which way variable k wants, given the step of the others: −1, 1, or 0, by the first level that cares."""
+    """The direction in which variable k should move, given the step of the others: −1, 1, or 0, by the first level that has one."""
     n, last = dq.shape[0], plan.levels.shape[0] - 2
     for level in range(last + 1):
         wish = size = 0.0
@@ -112,9 +112,9 @@ def slope(plan, state, k, dq):
 
 @inline
 def held_direction(plan, state, scratch, damping, q, release, dq):
-    """The step with those variables held that are at a limit and want beyond it. Returns how many are.
+    """The step with those variables held that are at a limit and would go beyond it. Returns how many are held.
 
-    With `release`, what is held is let go again, once, when it no longer wants beyond: others may have changed its mind.
+    With `release`, a held variable is released again, once, if it would now move away from its limit, since others were held.
     """
     n, held = q.shape[0], 0
     for k in range(n):
@@ -150,7 +150,7 @@ def keep_limits(plan, q):
 
 @inline
 def shorten(plan, dq):
-    """No turn of more than `largest_turn`. Returns the largest change that is left."""
+    """Scales dq so that no joint turns by more than `largest_turn`. Returns the largest change that is left."""
     turn = most = 0.0
     for j in range(plan.joints.shape[0]):
         x = abs(dq[plan.joints[j].variable])
@@ -168,7 +168,7 @@ def shorten(plan, dq):
 def largest(values):
     most = 0.0
     for x in values:
-        if not abs(x) <= most:  # a NaN too
+        if not abs(x) <= most:  # true for NaN, too
             most = abs(x)
     return most
 
@@ -226,7 +226,7 @@ def descend(plan, aims, given, ends, q, state, other, scratch):
         state, other = other, state
         E, F = F, E
         less = max(0.1, 1.0 - (2.0 * min(ratio, 1.0) - 1.0) ** 3)
-        for level in range(judged + 1):  # who is not asked stays careful
+        for level in range(judged + 1):  # levels below the one that decided keep their damping
             damping[level] = max(less * damping[level], least)
         harder = 4.0
     if worst <= tolerance:
@@ -236,7 +236,7 @@ def descend(plan, aims, given, ends, q, state, other, scratch):
 
 @inline
 def mend(plan, aims, given, least, tolerance, q, state, scratch):
-    """A search that ends in the middle may leave the highest level off by a little: a few steps for it alone."""
+    """A few steps for the highest level alone: a descent that ends early may leave it with a small error."""
     n, first = q.shape[0], plan.levels[1]
     dq, damping = np.empty(n), np.full(plan.levels.shape[0] - 1, 1e9)
     damping[0] = least
@@ -253,7 +253,7 @@ def mend(plan, aims, given, least, tolerance, q, state, scratch):
 
 @kernel
 def solve(plan, aims, given, ends, warm, Q, status, iterations):
-    """A solve for every row of aims, from the row of Q, in place, or (warm) from the solution before it."""
+    """Solves for every row of aims, starting from the row of Q or (warm) from the previous solution; Q becomes the solutions."""
     state, other, scratch = new_state(plan), new_state(plan), new_scratch(plan)
     for t in range(Q.shape[0]):
         if warm and t > 0:

@@ -1,4 +1,4 @@
-"""The numbers that tune inverse kinematics: those that a caller chooses, and those of the descent itself."""
+"""The numbers that tune inverse kinematics: those that a caller chooses, and those of the algorithm itself."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from bunraku.errors import BunrakuError
 
 @dataclass(frozen=True)
 class InverseOptions:
-    """When a solve ends, and how careful its steps are."""
+    """When a solve ends, and how its steps are damped and limited."""
 
     iterations: int = 100
     """At most this many steps from each start."""
     tolerance: float = 1e-8
-    """A task is fulfilled where no entry of its error is larger [m or rad]."""
+    """A task is fulfilled if no entry of its error is larger than this [m or rad]."""
     still: float = 1e-6
-    """A solve has converged where, besides, the next step would change no variable by more [m or rad]: a posture of low priority
-    is then nearly where it settles."""
+    """A solve has converged if, in addition, the next step would change no variable by more than this [m or rad]: a posture of
+    low priority has then nearly settled."""
     tries: int = 1
-    """At most this many starts: the first at q, the others at random within the joint limits. The first that converges counts,
-    or else the best."""
+    """At most this many starts: the first at q, the others at random within the joint limits. The result is the first that
+    converges, or else the best."""
     damping: float = 1e-6
     """The least damping of a step, in squared units of the tasks per squared unit of a variable. More keeps q steadier near
     singular configurations and slows the solve down."""
     largest_step: float = 0.5
-    """With limits of one's own (`Bound`), a step changes no variable by more [m or rad]: they are kept to first order only."""
+    """With limits given as `Bound`, a step changes no variable by more than this [m or rad]: they hold to first order only."""
     limit_slack: float = 1e-3
-    """By how much a limit of one's own may be missed while q slides along it [in its own unit]."""
+    """By how much such a limit may be violated while q slides along it [in its own unit]."""
     halvings: int = 12
-    """A step that would break such a limit is halved at most this often; then q stays."""
+    """A step that would violate such a limit is halved at most this often; then q stays where it is."""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.damping < np.inf:
@@ -40,26 +40,26 @@ class InverseOptions:
 
 
 class DescentNumbers(NamedTuple):
-    """What the kernels of the descent use; read as `DESCENT.funnel`, which numba takes for a constant."""
+    """Constants of the kernels that search; used as `DESCENT.funnel`, which numba compiles as a constant."""
 
     error_damping: float = 0.1
-    """Damping added for each unit of weighted squared error: far from the target, derivatives are not to be trusted far."""
+    """Damping added per unit of weighted squared error: far from the target, the linearization holds for short steps only."""
     dependent_row: float = 1e-6
-    """A row of which less than this part is left, once the rows above it are taken out, depends on them."""
+    """A row is linearly dependent on those above if, without its components along them, less than this fraction is left."""
     funnel: float = 0.05
-    """A strict level that was fulfilled at first may be off by this much on the way [m or rad]."""
+    """The error that a strict level, even if fulfilled at first, may have during the search [m or rad]."""
     min_gain: float = 1e-10
-    """A level that would gain a smaller part of its squared error does not judge a step,"""
+    """With one level: it decides on a step only if the step should reduce its squared error by more than this fraction."""
     min_gain_of_many: float = 1e-4
-    """nor one that would gain less than this, where there are several levels that disturb each other."""
+    """The same with several levels, which disturb each other."""
     idle_steps: int = 8
-    """The descent ends after this many steps that change no error."""
+    """The search ends after this many steps that change no error."""
     mending_steps: int = 12
-    """Steps that bring the highest level back, where a descent ends in the middle."""
+    """The most steps that correct the highest level after a search that ended early."""
     stopped: float = 1e-10
-    """Where no variable would change by more than this, nothing moves any more [rad or m]."""
+    """The search ends if no variable would change by more than this [rad or m]."""
     largest_turn: float = 1.0
-    """No variable turns by more in one step: beyond it, a first derivative says nothing [rad]."""
+    """No joint turns by more than this in one step, beyond which the linearization is useless [rad]."""
 
 
 DESCENT = DescentNumbers()

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class SolveStatus(enum.IntEnum):
-    """How a step or a solve ended, as kernels tell it."""
+    """How a step or a solve ended, as kernels report it."""
 
     CONVERGED = 0
     STALLED = 1
@@ -28,7 +28,7 @@ class SolveStatus(enum.IntEnum):
     OUT_OF_ITERATIONS = 3
     NOT_FINITE = 4
     BEYOND_LIMITS = 5
-    """Of a step alone: it does not keep the limits, and is not to be used."""
+    """For a step only: it does not keep the limits, and must not be used."""
     INTERRUPTED = 6
     """By Ctrl-C."""
 
@@ -36,23 +36,23 @@ class SolveStatus(enum.IntEnum):
 SOLVE_OUTCOMES = {
     SolveStatus.CONVERGED: Outcome(True, "converged", "every task is fulfilled"),
     SolveStatus.STALLED: Outcome(
-        False, "stalled", "nothing comes closer",
+        False, "stalled", "no step reduces the errors",
         "the target is out of reach, or tasks pull against each other: give one of them a higher priority",
     ),
     SolveStatus.AT_LIMITS: Outcome(
-        False, "at limits", "limits hold it back", "widen them, let more variables move, or start elsewhere"
+        False, "at limits", "limits prevent more", "widen them, let more variables move, or start from another q"
     ),
     SolveStatus.OUT_OF_ITERATIONS: Outcome(
-        False, "out of iterations", "it was still coming closer", "allow more iterations"
+        False, "out of iterations", "the errors were still decreasing", "allow more iterations"
     ),
     SolveStatus.INTERRUPTED: STOPPED,
 }  # fmt: skip
-"""How a solve may end. `Solution.outcome` adds which task is off by how much, and which limits are touched."""
+"""How a solve may end. `Solution.outcome` adds which task has the largest error, and which limits are reached."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Where a solve ended."""
+    """The result of a solve."""
 
     q: Array
     """The configuration."""
@@ -74,7 +74,7 @@ class Solution:
 
     @functools.cached_property
     def outcome(self) -> Outcome:
-        """How it ended: `outcome.ok` where every task is fulfilled, else what is off by how much, and what to do about it."""
+        """How it ended: `outcome.ok` if every task is fulfilled, else which task has the largest error, and what to do about it."""
         outcome = SOLVE_OUTCOMES[self._status]
         if outcome.ok:
             return outcome

@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 
 
 class Inverse:
-    """Tasks for a figure, compiled. Holds no state: every call says where it starts and what it aims at."""
+    """Tasks for a figure, compiled. It has no state: every call passes its start and its targets."""
 
     def __init__(
         self, figure: Figure, tasks: Sequence[Task], *, start: ArrayLike | None = None, moves: Iterable[str] | None = None,
@@ -40,12 +40,12 @@ class Inverse:
     ) -> None:  # fmt: skip
         """Compiles `tasks` for `figure`.
 
-        start: the configuration in which tasks without a target hold things; by default the figure's start.
+        start: the configuration that tasks without a target hold; by default the figure's start.
         moves: names of the variables that may move; by default all that move a frame.
         reluctance: factors by name; a variable with a factor of 3 moves less readily than the others, which have 1.
         joint_limits: whether the figure's joint limits are kept.
-        limits: bounds that hold at the end of every step; where they do not hold at the start, they get no worse.
-        options: when a solve ends, and how careful steps are; a solve may be given others.
+        limits: bounds that hold at the end of every step; one that is violated at the start gets no worse.
+        options: when a solve ends, and how steps are damped; a solve may be given others.
 
         Raises `BunrakuError` for tasks that name what the figure does not have.
         """
@@ -58,13 +58,13 @@ class Inverse:
 
     @functools.cached_property
     def aims(self) -> Array:
-        """What every task is aimed at as it was made, as flat numbers (do not write into it)."""
+        """The targets that the tasks were made with, as one flat array (read-only)."""
         aims = self._compiled.aims.copy()
         aims.setflags(write=False)
         return aims
 
     def aim(self, targets: Mapping[str, Any] | None = None, /, *, base: Array | None = None, **named: Any) -> Array:
-        """The aims with some targets changed.
+        """The aims, one flat array of all targets, with some targets changed.
 
         targets, named: new targets by the titles of their tasks.
         base: aims that hold all other targets; by default those that the tasks were made with.
@@ -83,9 +83,9 @@ class Inverse:
         return aims
 
     def view(self, title: str, aims: Array) -> tuple[Array, ...]:
-        """Where in `aims` the target of the task called `title` stands, to be written into.
+        """Views into `aims` of the target of the task called `title`, to be written into.
 
-        A position or direction is (3,), a rotation (3, 3), a pose both. For loops that cannot wait for `aim`: nothing is checked.
+        A position or direction is (3,), a rotation (3, 3), a pose both. Faster than `aim`, but nothing is checked.
         """
         out = []
         for slot in self._compiled.slots[self._task(title)]:
@@ -95,7 +95,7 @@ class Inverse:
 
     def _aim_posture(self, aims: Array, task: Posture, slots: tuple[int, ...], target: Any) -> None:
         wanted = task.wanted(self.figure, target)
-        if not slots:  # soft: the wanted posture stands behind the records
+        if not slots:  # a soft posture: its values follow the records in `aims`
             for k, value in wanted.items():
                 aims[len(aims) - self.figure.n_q + k] = value
             return
@@ -124,9 +124,9 @@ class Inverse:
     ) -> Array:
         """The configuration one step on from `q` toward `aims` (by default those that the tasks were made with).
 
-        dt: the time of the step, in which speed limits are kept [s].
-        gain: the part of the errors that the step removes, to first order.
-        largest: no variable changes by more [rad or m].
+        dt: duration of the step, for speed limits [s].
+        gain: the fraction of the errors that the step removes, to first order.
+        largest: no variable changes by more than this [rad or m].
 
         Joint limits are kept, and bounds to first order. Raises `NotFinite` where q or a target is not finite.
         """
@@ -137,7 +137,7 @@ class Inverse:
             return self._stepped(q, aims, self._given, dt, gain, largest, options)
         values = self._values(q)
         given = np.where(values[:, -1:] < 0.0, values, 0.0)
-        while True:  # a bound that the step would break counts too: the worst one first
+        while True:  # until the step violates no bound, the worst one is added
             out = self._stepped(q, aims, given, dt, gain, largest, options)
             after = np.where(given.any(axis=1), 0.0, values[:, -1] + values[:, :-1] @ (out - q))
             if after.min() > -1e-9:
@@ -156,7 +156,7 @@ class Inverse:
         return self._bounded.step(q, aims, given, dt, gain, largest, options) if status == SolveStatus.BEYOND_LIMITS else out
 
     def _values(self, q: Array) -> Array:
-        """Rows of bounds among the tasks: derivatives (k, n), then the values."""
+        """Rows of those tasks that are bounds: derivatives (k, n), then the values."""
         rows = np.zeros_like(self._given)
         for bound, first in self._compiled.bounds:
             own = rows[first : first + bound.count]
@@ -185,7 +185,7 @@ class Inverse:
         q: where it starts; by default the figure's start.
         aims: targets made by `aim`; by default those that the tasks were made with.
         options: when it ends; by default those of this `Inverse`.
-        seed: of the random starts where `options.tries` is more than 1; None is 0.
+        seed: of the random starts where `options.tries` is more than 1; None means 0.
 
         Raises `NotFinite` where q or a target is not finite.
         """
@@ -193,7 +193,7 @@ class Inverse:
         return best
 
     def tries(self, q: Array, aims: Array, options: InverseOptions, seed: int) -> Iterator[Solution]:
-        """The best so far after each start, until one converges; `q`, `aims`, `options` and `seed` as for `solve`, and complete."""
+        """The best so far after each start, until one converges; `q`, `aims`, `options`, `seed` as for `solve`, but never None."""
         best = self._solve_once(np.array(q), aims, options)
         yield best
         if best.converged or options.tries < 2:
@@ -216,7 +216,7 @@ class Inverse:
         return Solution(q, int(count[0]), SolveStatus(status[0]), self, aims)
 
     def _solve_outside(self, q: Array, aims: Array, options: InverseOptions) -> Solution:
-        """Step by step, because bounds are known only to Python."""
+        """Solves step by step, because bounds are Python functions, which kernels cannot call."""
         for k in range(options.iterations + 1):
             worst = float(np.abs(self.linear(q, aims)[0]).max(initial=0.0))
             new = self._step_on(q, aims, np.inf, 1.0, options.largest_step, options)
@@ -262,10 +262,10 @@ class Inverse:
     # -- errors and derivatives ----------------------------------------------------------------------------------
 
     def linear(self, q: ArrayLike, aims: Array | None = None) -> tuple[Array, Array, Array]:
-        """Errors (m,) of all rows at `q` for `aims`, their Jacobian (m, n), and the way from the wanted posture (n,).
+        """Errors (m,) of all rows at `q` for `aims`, their Jacobian (m, n), and q minus the wanted posture (n,).
 
-        Columns of ball joints that turn as rotations are about the joint's own axes x, y, z, in the places of
-        its variables.
+        For a ball joint that is moved as a rotation, the columns of its variables z, y, x are derivatives by rotations about
+        the joint's own axes z, y, x.
         """
         q, values = self.trusted(q), self._given
         aims = self._trusted_aims(aims)
@@ -278,7 +278,7 @@ class Inverse:
         return e, J, away
 
     def errors(self, q: ArrayLike, aims: Array | None = None) -> dict[str, float]:
-        """The size of each task's error at `q` for `aims` [m or rad], by its title; postures of the lowest priority apart."""
+        """The size of each task's error at `q` for `aims` [m or rad], by its title, without postures of the lowest priority."""
         e = self.linear(q, aims)[0]
         squares: dict[str, float] = {task.title: 0.0 for task in self.tasks if not isinstance(task, Posture)}
         for k, error in zip(self._compiled.row_task, e.tolist(), strict=True):
@@ -288,7 +288,7 @@ class Inverse:
 
     def trusted(self, q: ArrayLike | None) -> Array:
         """A copy of `q` (or of the figure's start) of the right size. Raises `BunrakuError` for another size."""
-        # A copy: numba compiles anew for an array that may not be written, such as figure.start.
+        # A copy: for a read-only array, such as figure.start, numba would compile the kernels once more.
         q = np.array(self.figure.start if q is None else q, float)
         if q.shape != (self.figure.n_q,):
             raise BunrakuError(f"{self.figure.name} has {self.figure.n_q} variables, but q has shape {q.shape}")

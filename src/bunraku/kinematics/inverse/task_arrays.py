@@ -1,4 +1,4 @@
-"""Tasks compiled, once, into the flat arrays that the kernels of inverse kinematics use."""
+"""Compiles tasks into the flat arrays that the kernels of inverse kinematics use."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CompiledTasks:
-    """The arrays, and where the tasks ended up in them."""
+    """The arrays, and which records and rows in them belong to which task."""
 
     plan: TaskPlan
     aims: Array
-    """What every record is aimed at, then the wanted posture."""
+    """The target of every record, then the wanted posture."""
     slots: tuple[tuple[int, ...], ...]
     """The records of each task."""
     row_task: tuple[int, ...]
     """The task of each row."""
     bounds: tuple[tuple[Bound, int], ...]
-    """Tasks whose rows are given from outside, each with its first row among those."""
+    """Tasks that are bounds, whose rows Python computes, each with its first row among those."""
     n_given: int
-    """How many rows are given from outside."""
+    """How many rows Python computes."""
 
     def sizes(self, e: Array) -> list[float]:
         """Σ (weight · error)² of the levels, highest first, for the errors `e` of all rows."""
@@ -42,7 +42,7 @@ class CompiledTasks:
         return [float(squares[a:b].sum()) for a, b in itertools.pairwise(self.plan.levels)]
 
     def anywhere(self, q: Array, random: np.random.Generator) -> Array:
-        """`q` with the moving variables anywhere within their limits, or within π of q without, drawn from `random`."""
+        """`q` with its moving variables drawn from `random`: within their limits, or within π of q where there are none."""
         columns = self.plan.columns
         lower = np.where(np.isfinite(columns[Column.LOWER]), columns[Column.LOWER], q - np.pi)
         upper = np.where(np.isfinite(columns[Column.UPPER]), columns[Column.UPPER], q + np.pi)
@@ -60,8 +60,8 @@ def compile_tasks(
 ) -> CompiledTasks:  # fmt: skip
     """The `tasks` for a `figure`.
 
-    q: where tasks without a target hold things. moves, reluctance, joint_limits: as for `Inverse`.
-    rotate: whether ball joints without limits may be turned as rotations.
+    q: the configuration that tasks without a target hold. moves, reluctance, joint_limits: as for `Inverse`.
+    rotate: whether ball joints without limits may be moved as rotations.
 
     Raises `BunrakuError` for tasks that name what the figure does not have.
     """
@@ -143,7 +143,7 @@ def _posture(figure: Figure, soft: Sequence[Posture], q: Array, columns: Array) 
 
 
 class _Here:
-    """Where everything is at q, for tasks that hold it there."""
+    """Poses at q, for tasks that hold their frames there."""
 
     def __init__(self, figure: Figure, q: Array) -> None:
         joints = figure.compiled.tree.joints
@@ -158,7 +158,7 @@ class _Here:
         return (np.eye(3), np.zeros(3)) if j < 0 else (self.R[j].T, self.p[j])
 
     def aim(self, part: TaskPart) -> Array:
-        """The aim of the task `part`; if it has none, its value at q, so that it stays where it is."""
+        """The target of the task `part`; if it has none, its value at q, so that it stays where it is."""
         out = np.zeros(AIM_SIZE)
         if part.aim is not None:
             out[: len(part.aim)] = part.aim
@@ -183,7 +183,7 @@ class _Here:
 
 
 def _balls(figure: Figure, records: NDArray[np.void], columns: Array, rotate: bool) -> NDArray[np.int64]:
-    """Ball and free joints that may be turned as rotations: no task, limit or weight concerns one of their angles alone."""
+    """Ball and free joints that may be moved as rotations: no task, limit or weight concerns only one of their angles."""
     out = []
     compiled, tree_ = figure.compiled, figure.compiled.tree
     parents = tree_.joints["parent"].tolist()

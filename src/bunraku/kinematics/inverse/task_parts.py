@@ -1,4 +1,4 @@
-"""Parts of tasks: the records that kernels use, before they are laid out, and what checks the words of tasks."""
+"""Parts of tasks: the records that kernels use, before they are put into arrays, and checks of the arguments of tasks."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class TaskPart:
 
     kind: TaskKind
     fields: Fields
-    """Of the record, by name."""
+    """Fields of the record, by name."""
     weight: float
     """The square root of the task's weight."""
     aim: tuple[float, ...] | None
-    """What it is aimed at; None: where it is."""
+    """Its target; None: its value at the start."""
 
     @property
     def n_rows(self) -> int:
@@ -75,7 +75,7 @@ def carrier(figure: Figure, frame: str) -> tuple[int, Array]:
 
 
 def between(figure: Figure, frame: str, seen_from: str, position: ArrayLike = ORIGIN) -> Fields:
-    """Fields that say where the point at `position` of `frame` is carried in `figure`, and that it is `seen_from` a frame."""
+    """Fields of a record for the point at `position` of `frame` in `figure`, measured in the axes of the frame `seen_from`."""
     joint, X = carrier(figure, frame)
     base, Y = carrier(figure, seen_from)
     moved = int(seen_from != WORLD)

@@ -1,4 +1,4 @@
-"""What the kernels of inverse kinematics take: the compiled tasks, their state at one q, and room for a step."""
+"""Arguments of the kernels of inverse kinematics: the compiled tasks, their state at one q, and work arrays for a step."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from bunraku.kernels.compile import inline
 
 
 class Column(enum.IntEnum):
-    """Rows of `Plan.columns`, which has a column for each variable."""
+    """Rows of `TaskPlan.columns`, which has a column for each variable."""
 
     RELUCTANCE = 0
-    """Squared; 0: the variable does not move."""
+    """Squared reluctance; 0: the variable does not move."""
     POSTURE = 1
-    """Weight of its wanted value."""
+    """Weight of the variable's wanted value in a soft posture."""
     LOWER = 2
-    """Joint limits [rad or m]."""
+    """Lower joint limit [rad or m]."""
     UPPER = 3
     SPEED = 4
     """Speed limit [rad/s or m/s]."""
@@ -29,7 +29,7 @@ class Freedom(enum.IntEnum):
 
     FREE = 0
     RELEASED = 1
-    """It was held, and wants away from the limit again."""
+    """It was held, and would now move away from its limit."""
     HELD = 2
     FIXED = 3
     """Held for the second time, and so for good."""
@@ -52,20 +52,20 @@ class TaskPlan(NamedTuple):
     levels: Any
     """The first row of every level, and the end, (levels + 1,)."""
     columns: Any
-    """Of each variable, what `Column` says, (5, n)."""
+    """Numbers of each variable, one row for each `Column`, (5, n)."""
 
 
 class TaskState(NamedTuple):
     """The tasks at one q."""
 
     R: Any
-    """Axes, places and screws of the joints, as `tree.place` leaves them."""
+    """R, p, S: axes, positions and screws of the joints, as `tree.place` writes them."""
     p: Any
     S: Any
     m: Any
-    """Masses of subtrees, (joints,),"""
+    """Mass of each joint's subtree, (joints,): scratch."""
     h: Any
-    """and their first moments, (joints, 3): scratch."""
+    """First moment of each joint's subtree, (joints, 3): scratch."""
     e: Any
     """Errors, (m,)."""
     J: Any
@@ -75,12 +75,12 @@ class TaskState(NamedTuple):
 
 
 class StepScratch(NamedTuple):
-    """Room for one step; see `levels`."""
+    """Work arrays for one step; see `levels`."""
 
     K: Any
     """J, weighted and scaled, (m, n)."""
     r: Any
-    """What is to be removed of each row, weighted, (m,)."""
+    """How much the step should change each row, weighted, (m,)."""
     scale: Any
     """D^−½, (n,); 0: the variable does not move."""
     prior: Any
@@ -88,7 +88,7 @@ class StepScratch(NamedTuple):
     y: Any
     """The scaled step, (n,)."""
     Q: Any
-    """Orthonormal directions that strict levels settle, by rows."""
+    """Orthonormal directions that strict levels determine, one a row."""
     L: Any
     """Rows of a strict level in those directions."""
     A: Any
@@ -97,7 +97,7 @@ class StepScratch(NamedTuple):
     size: Any
     least: Any
     damping: Any
-    """Of each strict level, in the scale of the metric."""
+    """Damping of each strict level, in the scale of the metric."""
     frozen: Any
     """The `Freedom` of each variable, (n,)."""
 

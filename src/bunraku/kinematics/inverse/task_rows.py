@@ -1,12 +1,12 @@
 """Rows of tasks: the error of every task and its derivative, as flat arrays for kernels.
 
 A task is about a frame F on joint `joint`, seen from a frame B on joint `viewer` (world: −1): everything is measured in
-B's axes, so a task between two moving frames costs no more thought than one in the world. With s_i the screw of
-variable i where it carries F, minus itself where it carries B (whatever carries both cancels),
+B's axes, so a task between two moving frames is no special case. (ω_i, v_i) is the screw of variable i if it carries F, and
+its negative if it carries B (a variable that carries both cancels). x is the position of F, R_B the rotation of B, and
 
     POINT  e = p_BF − target                          e_i = R_Bᵀ (ω_i × x + v_i)
     TURN   e = log(R_BF R_targetᵀ)                    e_i = J⁻¹(e) R_Bᵀ ω_i       J: left Jacobian of SO(3)
-    AXIS   e = θ u, turning the axis a away from d    d given, or (LOOK) the direction from x to a point
+    AXIS   e = θ u, the rotation from d to F's axis a d given, or (LOOK) the direction from x to a point
     COM    e = com_B − target
     LINK   e = gap of a closure, wire or string
     VALUE  e = q − target
@@ -27,7 +27,7 @@ from bunraku.spatial.euler import left_inverse, log_rotation, times, transposed
 
 
 class TaskKind(enum.IntEnum):
-    """What a record asks for; the equations are above."""
+    """Kinds of records; their equations are above."""
 
     POINT = 0
     TURN = 1
@@ -37,22 +37,22 @@ class TaskKind(enum.IntEnum):
     LINK = 5
     VALUE = 6
     GIVEN = 7
-    """Rows that Python works out: those of a `Bound`."""
+    """Rows that Python computes: those of a `Bound`."""
 
 
 AIM_SIZE = 9
-"""How many numbers a record is aimed by: a position, a direction, or a rotation by rows."""
+"""How many numbers are reserved for the target of a record: a position, a direction, or a rotation matrix by rows."""
 
 TASK_RECORD = np.dtype(
     [
         ("kind", "i8"),  # a TaskKind
-        ("joint", "i8"), ("viewer", "i8"),  # that carry F and B; −1: the world
+        ("joint", "i8"), ("viewer", "i8"),  # the joints that carry F and B; −1: the world
         ("moved", "i8"),  # whether B is not the world itself
         ("row", "i8"),  # its first row
-        ("axes", "i8"),  # a bit each for x, y, z; of a GIVEN, how many rows
-        ("index", "i8"),  # of a link, of a variable, of the first given row
+        ("axes", "i8"),  # one bit each for x, y, z; for GIVEN, the number of rows
+        ("index", "i8"),  # number of the link, of the variable, or of the first given row
         ("x", "f8", 3), ("a", "f8", 3), ("R", "f8", (3, 3)),  # point, axis and rotation of F in the axes of `joint`
-        ("b", "f8", 3), ("B", "f8", (3, 3)),  # place and rotation of B in the axes of `viewer`
+        ("b", "f8", 3), ("B", "f8", (3, 3)),  # position and rotation of B in the axes of `viewer`
     ],
     align=True,
 )  # fmt: skip
@@ -79,7 +79,7 @@ def seen(moved, B, x):
 
 @inline
 def put_rows(J, row, axes, i, y, sign):
-    """A column of the rows that are asked for."""
+    """Adds sign · y to column i, in the rows that `axes` selects."""
     if axes == 7:
         J[row, i] += sign * y[0]
         J[row + 1, i] += sign * y[1]
@@ -101,7 +101,7 @@ def put_errors(e, row, axes, y):
 
 @inline
 def _both(record, joints, chain, S, x, J, B):
-    """Columns of a point (x in the world) as seen from B."""
+    """Derivatives of the point x (in the world) as seen from B, for all variables that carry F or B."""
     for side in range(2):
         j = record.joint if side == 0 else record.viewer
         if j >= 0:
@@ -139,7 +139,7 @@ def turn_rows(record, aim, joints, chain, R, p, S, B, e, J):
 
 @inline
 def _sideways(a):
-    """Some unit vector square to a."""
+    """Some unit vector perpendicular to a."""
     u = cross(a, (1.0, 0.0, 0.0) if abs(a[0]) < 0.6 else (0.0, 1.0, 0.0))
     return scale3(1.0 / math.sqrt(dot3(u, u)), u)
 
@@ -156,7 +156,7 @@ def axis_rows(record, aim, joints, chain, R, p, S, B, b, e, J):
     if looks:
         d = sub3(d, seen(record.moved, B, sub3(world_x, b)))
         size = math.sqrt(dot3(d, d))
-        inverse = 1.0 / max(size, 1e-12)  # [m] at the point itself there is no direction
+        inverse = 1.0 / max(size, 1e-12)  # [m] avoids division by zero at the point itself
         d = scale3(inverse, d)
     c = cross(d, a)
     sine, cosine = math.sqrt(dot3(c, c)), dot3(d, a)
@@ -165,7 +165,7 @@ def axis_rows(record, aim, joints, chain, R, p, S, B, b, e, J):
         phi, slope = angle / sine, (sine - angle * cosine) / (sine * sine * sine)
     elif cosine > 0.0:
         phi, slope = 1.0, 1.0 / 3.0
-    else:  # the wrong way round: any side will do, and a turn about it is all that counts
+    else:  # a points opposite to d: the error is a half turn about any perpendicular axis
         c, phi, slope = scale3(1e-6, _sideways(a)), math.pi * 1e6, 0.0
     error = scale3(phi, c)
     put_errors(e, record.row, record.axes, error)
@@ -240,7 +240,7 @@ def link_row(record, joints, chain, points, links, q, R, p, S, e, J):
 
 @inline
 def rows(records, joints, chain, points, links, aims, q, R, p, S, m, h, e, J):
-    """All errors e (rows) and J (rows, variables), for placed joints. J must be clear."""
+    """All errors e (rows) and J (rows, variables), for joints placed by `tree.place`. J must be zero."""
     for k in range(records.shape[0]):
         record = records[k]
         kind, aim = record.kind, aims[AIM_SIZE * k : AIM_SIZE * k + AIM_SIZE]

@@ -26,14 +26,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Task(abc.ABC):
-    """Something that a figure should fulfil."""
+    """Something that a figure should do; the base of all tasks."""
 
     weight: float = 1.0
     """How much its squared error counts beside tasks of the same priority."""
     priority: int = 0
     """Smaller comes first: a task never disturbs one with a smaller number."""
     name: str = ""
-    """What it is called by in `aim` and `errors`; its frame's name without one."""
+    """Its title in `aim` and `errors`; by default the name of its frame."""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.weight < np.inf:
@@ -41,7 +41,7 @@ class Task(abc.ABC):
 
     @property
     def title(self) -> str:
-        """What the task is called by: its name, or else its frame's, or else its kind."""
+        """Its name, or else its frame's, or else its kind."""
         return self.name or str(getattr(self, "frame", type(self).__name__.lower()))
 
     def parts(self, figure: Figure) -> Iterator[TaskPart]:
@@ -52,21 +52,21 @@ class Task(abc.ABC):
     def _parts(self, figure: Figure) -> Iterator[TaskPart]: ...
 
     def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
-        """What each part is aimed at, for a `target`. Raises `BunrakuError` for one that does not fit the task."""
+        """The numbers of a `target`, for each part. Raises `BunrakuError` for one that does not fit the task."""
         raise BunrakuError(f"{self.title}: a {type(self).__name__} has no target")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _OfFrame(Task):
-    """A task whose target is some numbers, for one part."""
+    """A task about one frame, whose target is an array of a fixed shape."""
 
     seen_from: str = WORLD
     """The frame in whose axes the target is given."""
     shape: ClassVar[tuple[int, ...]] = (3,)
-    """Of a target."""
+    """Shape of a target."""
 
     def aims(self, target: Any) -> tuple[tuple[float, ...], ...]:
-        """What its part is aimed at, for a `target` of its shape."""
+        """The numbers of a `target` of its shape."""
         return (tuple(finite(target, self.shape, f"{self.title}: target").ravel().tolist()),)
 
     def _aim(self, target: Any) -> tuple[float, ...] | None:
@@ -75,7 +75,7 @@ class _OfFrame(Task):
 
 @dataclass(frozen=True, eq=False)
 class PointPosition(_OfFrame):
-    """A point of a frame is at a place, or at some of its coordinates."""
+    """A point of a frame should be at a position, or have some of its coordinates."""
 
     frame: str
     target: ArrayLike | None = None
@@ -93,7 +93,7 @@ class PointPosition(_OfFrame):
 
 @dataclass(frozen=True, eq=False)
 class FrameRotation(_OfFrame):
-    """A frame is turned like a rotation matrix; the error is a rotation vector [rad]."""
+    """A frame should have a given orientation; the error is a rotation vector [rad]."""
 
     frame: str
     target: ArrayLike | None = None
@@ -114,7 +114,7 @@ class FrameRotation(_OfFrame):
 
 @dataclass(frozen=True, eq=False)
 class FramePose(_OfFrame):
-    """A frame is at a pose: at a place, and turned like a rotation."""
+    """A frame should have a given pose: position and orientation."""
 
     frame: str
     target: ArrayLike | None = None
@@ -143,7 +143,7 @@ class FramePose(_OfFrame):
 
 @dataclass(frozen=True, eq=False)
 class Direction(_OfFrame):
-    """An axis of a frame points along a direction; the error is the rotation vector between them [rad]."""
+    """An axis of a frame should point along a direction; the error is the rotation vector between them [rad]."""
 
     frame: str
     target: ArrayLike | None = None
@@ -163,15 +163,15 @@ class Direction(_OfFrame):
 
 @dataclass(frozen=True, eq=False)
 class LookAt(_OfFrame):
-    """An axis of a frame, through a point of it, points at a place; the error is a rotation vector [rad]."""
+    """An axis of a frame, through a point of it, should point at a position; the error is a rotation vector [rad]."""
 
     frame: str
     target: ArrayLike
-    """The place (3,) [m]."""
+    """The position to look at, (3,) [m]."""
     axis: ArrayLike = (1.0, 0.0, 0.0)
     """In the frame's axes."""
     position: ArrayLike = ORIGIN
-    """The point that looks: of an eye, in the frame's axes [m]."""
+    """The point to look from, such as an eye, in the frame's axes [m]."""
 
     def _parts(self, figure: Figure) -> Iterator[TaskPart]:
         fields = between(figure, self.frame, self.seen_from, finite(self.position, (3,), self.title))
@@ -181,7 +181,7 @@ class LookAt(_OfFrame):
 
 @dataclass(frozen=True, eq=False)
 class CentreOfMass(_OfFrame):
-    """The centre of mass of everything that moves is at a place, or at some of its coordinates."""
+    """The centre of mass of everything that moves should be at a position, or have some of its coordinates."""
 
     target: ArrayLike | None = None
     """(3,) [m]."""
@@ -197,7 +197,7 @@ class CentreOfMass(_OfFrame):
 
 @dataclass(frozen=True, eq=False)
 class Posture(Task):
-    """Variables have given values; without a target, those of the `start` of `Inverse`.
+    """Variables should have given values; without a target, those of the `start` of `Inverse`.
 
     Its priority is 100 by default: it gives way to every task with a smaller number.
     """
@@ -209,7 +209,7 @@ class Posture(Task):
     priority: int = field(default=100, kw_only=True)
 
     def wanted(self, figure: Figure, target: Any = None) -> dict[int, float | None]:
-        """The wanted values by place in q of `figure`, for its own `target` or another; None: as it is."""
+        """The wanted values by index in q of `figure`, for its own `target` or another; None: as it is."""
         target = self.target if target is None else target
         if isinstance(target, Mapping):
             return {figure.index(name): float(value) for name, value in target.items()}
@@ -226,7 +226,7 @@ class Posture(Task):
 
 @dataclass(frozen=True, eq=False)
 class Closing(Task):
-    """Loops are closed, wires have their length, strings are just taut. Errors are gaps [m]."""
+    """Loops should be closed, wires have their length, and strings be just taut. Errors are gaps [m]."""
 
     links: Sequence[str] | None = None
     """Names of closures, wires or strings; by default all closures."""
@@ -245,10 +245,10 @@ class Closing(Task):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bound(Task):
-    """Values that may not fall below zero. Among the tasks it pushes where they do; among the limits it holds them there."""
+    """Values that must not be negative. Among the tasks it reduces violations; among the limits it prevents them."""
 
     count: int = 8
-    """At most this many values count at once: the smallest."""
+    """At most this many values are considered at once: the smallest."""
 
     @abc.abstractmethod
     def values(self, figure: Figure, q: Array) -> tuple[Array, Array]:
@@ -279,6 +279,6 @@ class Clearance(Bound):
     """[m]."""
 
     def values(self, figure: Figure, q: Array) -> tuple[Array, Array]:
-        """Distances at `q` beyond the margin (k,) [m], whatever the `figure`, and their derivatives (k, n)."""
+        """Distances at `q` minus the margin (k,) [m], and their derivatives (k, n); `figure` is not used."""
         distance, distance_dq = self.distances(q)
         return np.asarray(distance, float) - self.margin, np.asarray(distance_dq, float)
