@@ -1,4 +1,4 @@
-"""What a file has and a figure cannot hold: collected while reading, and named in one warning."""
+"""Collects what a file contains but a figure cannot hold (or the reverse), and lists it in one warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that a motion is written to: which kinds there are, and how they are named; bad names are refused before the work."""
+"""Output files of motions: their suffixes, and checks of their names before the work begins."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def outputs_of(node: Node | None, folder: Path) -> tuple[Path, ...]:
 def require(path: Path | None, suffixes: Collection[str], what: str) -> None:
     """Raises FileError if `path` has none of the `suffixes`, cannot be written, or its writer is missing.
 
-    `what` is the content in messages. None as `path` is accepted.
+    `what` is the content, for messages. None as `path` is accepted.
     """
     if path is None:
         return

@@ -18,11 +18,11 @@ def shipped_orders() -> tuple[str, ...]:
 
 
 def found(name: str | Path) -> Path:
-    """The file that `name` stands for: the shipped order of that name, unless there is a file called so."""
+    """The file that `name` stands for: the shipped order of that name, unless a file of that name exists."""
     path = Path(name)
     return FOLDER_OF_ORDERS / f"{name}.yaml" if str(name) in shipped_orders() and not path.exists() else path
 
 
 def shipped_motion(name: str) -> Motion:
-    """What comes of the shipped order `name`, kept beside it where it takes long to make."""
+    """The motion that the shipped order `name` produces, stored beside it since it takes long to compute."""
     return load_npz(FOLDER_OF_ORDERS / f"{name}.npz")

@@ -1,6 +1,6 @@
 """XML whose elements know their place in the file, so that every error points at it.
 
-Documents with a DOCTYPE are refused, so no entity can grow, and nothing outside the file is read.
+Documents with a DOCTYPE are refused, so that entities cannot expand without limit, and nothing outside the file is read.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Element:
     index: int
     children: list[Element] = field(default_factory=list, repr=False)
 
-    # -- what is inside --------------------------------------------------------------------------------------
+    # -- content ---------------------------------------------------------------------------------------------
 
     def all(self, tag: str) -> list[Element]:
         """The children with this `tag`."""
@@ -115,7 +115,7 @@ class Element:
                 raise self.error(f"{name}: {word[:40]} is not finite", name, advice=advice)
         return tuple(float(word) for word in words)
 
-    # -- what is wrong ---------------------------------------------------------------------------------------
+    # -- errors ----------------------------------------------------------------------------------------------
 
     def error(self, message: str, attribute: str = "", *, advice: str = "") -> FileError:
         """The error with this `message` and `advice` that points at this tag, or at its `attribute`."""
@@ -161,7 +161,7 @@ def read(path: str | os.PathLike[str], *, root: str = "", limits: XmlLimits = Xm
             data = file.read(limits.bytes + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         why = getattr(error, "strerror", None) or error
-        raise FileError(f"cannot be read: {why}", path=str(path), advice="check name and rights") from None
+        raise FileError(f"cannot be read: {why}", path=str(path), advice="check its name and permissions") from None
     return parse(data, path=str(path), root=root, limits=limits)
 
 

@@ -25,7 +25,7 @@ from bunraku.spatial import so3
 __all__ = ["load_bvh", "parse_bvh", "save_bvh"]
 Array = NDArray[np.float64]
 UP_FRAME = "y_up"  # the frame that turns the file's y axis upright
-BVH_UNITS = {"cm": 0.01, "m": 1.0, "mm": 0.001, "CMU": 0.0254 / 0.45}  # in metres; the CMU clips count 0.45 inches
+BVH_UNITS = {"cm": 0.01, "m": 1.0, "mm": 0.001, "CMU": 0.0254 / 0.45}  # in metres; the CMU clips count in inches / 0.45
 
 
 def load_bvh(path: str | PathLike[str], *, scale: float | None = None, up: str = "y") -> Motion:
@@ -74,7 +74,7 @@ def _rest_points(clip: Clip) -> Array:
 
 
 def _configurations(clip: Clip, figure: Figure, values: Array, scale: float) -> Array:
-    """Channels, in the order of the file, to variables, in the order of q."""
+    """The variables, in the order of q, from the channels, in the order of the file."""
     q = np.zeros((len(values), figure.n_q))
     names = iter(_joint_names(clip))
     column = 0
@@ -119,7 +119,7 @@ def _figure(clip: Clip, name: str, scale: float, up: str, path: Path) -> Figure:
 
 
 def _joint_names(clip: Clip) -> list[str]:
-    """The file's names, with a number appended where one is used twice or clashes with a name that we make."""
+    """The file's names, with a number appended where one is used twice or clashes with a name that this reader makes."""
     made = {"", WORLD, UP_FRAME}
     count: dict[str, int] = {}
     out = []
@@ -157,7 +157,7 @@ def _joint_frames(node: BvhJoint, name: str, parent: str, values: Array, scale: 
         return [Frame(name, parent, position)]
     out = []
     channels = _ordered(node.channels)
-    rest = np.array(node.offset) * scale - position  # positions that replace the offset start with it
+    rest = np.array(node.offset) * scale - position  # where positions replace the offset, they start at it
     for channel in channels:
         letter = _letter(channel)
         start = float(rest["xyz".index(letter[1])]) if letter[0] == "t" else 0.0

@@ -119,7 +119,7 @@ def read_bvh(path: Path, *, limits: BvhLimits = BvhLimits()) -> Clip:
             raise FileError(message, path=str(path), advice=f"split it into files of at most {limits.bytes >> 20} MB")
         data = path.read_bytes()
     except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror}", path=str(path), advice="check the name and the rights") from error
+        raise FileError(f"cannot be read: {error.strerror}", path=str(path), advice="check its name and permissions") from error
     return parse_bvh(path, data, limits=limits)
 
 
@@ -128,7 +128,7 @@ def parse_bvh(path: Path, data: bytes, *, limits: BvhLimits = BvhLimits()) -> Cl
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = data.decode("latin-1")  # names in an old encoding are still names; numbers are the same in all
+        text = data.decode("latin-1")  # an old encoding may distort names, but numbers are the same in all
     words = _Words(path, text, limits)
     words.expect("HIERARCHY", "a BVH file starts with the word HIERARCHY")
     nodes = _hierarchy(words)

@@ -1,6 +1,6 @@
 """BVH export of any motion.
 
-A BVH joint has no rotation of its own at rest: its axes there are the file's. So every rotation is written against
+A BVH joint has no rotation of its own at rest: its axes there are the file's. So every rotation is written relative to
 the figure's rest, which is q with all rotations 0 and all slides at their start.
 """
 
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class WrittenJoint:
-    """A joint of the file: its place at rest against its parent's, channels, and their values (T, n)."""
+    """A joint of the file: its position at rest relative to its parent, its channels, and their values (T, n)."""
 
     name: str
     parent: int
@@ -64,7 +64,7 @@ def save_bvh(
     if len(motion) > 2 and np.max(np.abs(np.diff(motion.t) - dt)) > 1e-6 * dt:
         motion = motion.resample(times=np.linspace(motion.t[0], motion.t[-1], len(motion)))
     chosen = motion.track(track) if track is not None else motion.only
-    axes = so3.about(0, -math.pi / 2) if up == "y" else np.eye(3)  # from ours to the file's
+    axes = so3.about(0, -math.pi / 2) if up == "y" else np.eye(3)  # from the figure's axes to the file's
     nodes = _nodes(chosen, axes / scale)
     if not nodes:
         raise FileError(
@@ -110,7 +110,7 @@ def _nodes(track: Track, K: Array) -> list[WrittenJoint]:
     groups = _groups(figure)
     owner = _owners(figure, groups)
     tops = sum(owner[group[0].parent] < 0 for group in groups)
-    extra = int(tops > 1)  # several trees are put under one ROOT: most readers know only one
+    extra = int(tops > 1)  # several trees are put under one ROOT: most readers accept only one
     nodes = [_whole(figure, len(track))] if extra else []
     X = frames_along(figure, track.q)
     unit = float(np.linalg.norm(K[0]))
@@ -128,7 +128,7 @@ def _nodes(track: Track, K: Array) -> list[WrittenJoint]:
         channels, values = _rotations(group, turned[parent].swapaxes(1, 2) @ turned[g], A, rest, place, track)
         if slides:
             local = np.einsum("tji,tj->ti", turned[parent], origin[g] - origin[parent])
-            # Readers disagree whether positions replace the offset or are added to it: without one, it is the same.
+            # Readers disagree whether positions replace the offset or are added to it: with an offset of zero, it is the same.
             offset = np.zeros(3)
             channels = ("Xposition", "Yposition", "Zposition", *channels)
             values = np.hstack([local, values])
@@ -154,7 +154,7 @@ def _whole(figure: Figure, samples: int) -> WrittenJoint:
 def _rotations(
     group: list[Frame], R: Array, A: Array, rest: Array, place: dict[str, int], track: Track
 ) -> tuple[tuple[str, ...], Array]:
-    """Channels and degrees. Variables that turn about the file's own axes are written as they are."""
+    """Channels and their values [degrees]. Variables that turn about the file's own axes are written as they are."""
     axes = ""
     columns = []
     for frame in group:
@@ -193,7 +193,7 @@ def _end(figure: Figure, frame: str, owner: dict[str, int], g: int, rest: Array,
 
 
 def _plain_name(name: str) -> str:
-    """Many readers end a name at a blank."""
+    """The name without blanks and braces: many readers end a name at a blank."""
     return "_".join(name.replace("{", "(").replace("}", ")").split())
 
 

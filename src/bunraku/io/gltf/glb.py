@@ -1,7 +1,7 @@
 """Animated GLB (binary glTF 2.0) of a motion: opens in Blender, in three.js, and in most viewers.
 
-A node for each frame, shapes as meshes, strings as thin cylinders, one animation; a root node turns our z up into
-glTF's y up. Numbers are glTF's 32-bit floats.
+It has a node for each frame, shapes as meshes, strings as thin cylinders, and one animation; a root node turns the figure's
+z axis, which points up, to glTF's y axis. Numbers are glTF's 32-bit floats.
 """
 
 from __future__ import annotations

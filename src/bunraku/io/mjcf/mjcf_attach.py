@@ -21,15 +21,15 @@ Array = NDArray[np.float64]
 
 
 class Attachments:
-    """Adds them to a document, with the sites and geoms that they need.
+    """Adds the attached parts of a figure to a document, with the sites and geoms that they need.
 
-    figure: whose parts are written
+    figure: the figure whose parts are written
     q: its configuration [rad, m]
     kinematic: "joints" or "fixed": what kinematic variables become
     bodies: the elements of the frames, by name
     sections: the sections of the document, by tag
     leftovers: collects what MuJoCo does not have
-    options: the numbers that stand for what MuJoCo does not have
+    options: numbers for what MuJoCo can only approximate
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Attachments:
             if (asset.attrib["file"], asset.attrib["scale"]) == (path, scale):
                 return asset.attrib["name"]
         name = f"{Path(path).stem}_{len(self.sections['asset'])}"
-        # As a shell, meshes that are not closed are fine too; no mass comes from them anyway.
+        # As a shell, open meshes are accepted, too; their mass is not used anyway.
         tag(self.sections["asset"], "mesh", name=name, file=path, scale=scale, inertia="shell")
         return name
 
@@ -131,7 +131,7 @@ class Attachments:
             self.leftovers.add("strings whose length is held, because a joint winds them", string.name)
         if string.pulls_only:
             tendon.attrib["range"] = text((0.0, self._length(string)))
-        else:  # MuJoCo speaks of the difference from the length at qpos = 0
+        else:  # MuJoCo takes the difference from the length at qpos = 0
             surplus = self._length(string) - plain_kinematics.path_length(self._zero(), string)
             tag(self.sections["equality"], "tendon", tendon1=string.name, polycoef=(surplus, 0.0, 0.0, 0.0, 0.0))
 
@@ -140,21 +140,21 @@ class Attachments:
         assert string.variable is not None
         weight = self.figure.mass * float(np.linalg.norm(self.figure.gravity)) or 1.0
         kp, limit = weight / self.options.stretch, 1e3 * weight
-        kv = 2.0 * math.sqrt(kp * self.figure.mass / 20.0)  # critical for a limb
+        kv = 2.0 * math.sqrt(kp * self.figure.mass / 20.0)  # critical damping for a limb of a twentieth of the mass
         self._control(
             "general", string.variable, string.name, tendon=string.name, gainprm=kp * string.ratio, biastype="affine",
             biasprm=(kp * string.length, -kp, -kv), forcerange=(-limit, 0.0 if string.pulls_only else limit),
         )  # fmt: skip
 
     def _control(self, kind: str, variable: str, owner: str, **attributes: object) -> None:
-        """An actuator whose control is a kinematic variable: called like it, where that name is free."""
+        """An actuator whose control is a kinematic variable; it has the variable's name, if that is free."""
         taken = {actuator.attrib["name"] for actuator in self.sections["actuator"]}
         name = variable if variable not in taken else f"{variable}:{owner}"
         tag(self.sections["actuator"], kind, name=name, **attributes)
         self.controls[name] = variable
 
     def _zero(self) -> dict[str, Array]:
-        """X_WF where every joint is at zero; what is fixed stays at q."""
+        """X_WF with every joint at zero; variables that are written as constants stay at q."""
         values = {name: float(self.q[self.figure.index(name)]) for name in self.figure.kinematic}
         joints = dict.fromkeys(self.figure.dynamic if self.kinematic == "fixed" else self.figure.names, 0.0)
         return plain_kinematics.poses(self.figure.frames, values | joints)
@@ -162,7 +162,7 @@ class Attachments:
     # -- contacts, closures, forces ------------------------------------------------------------------------
 
     def _contact(self, contact: Contact) -> None:
-        """A small sphere, over a plane that is lower by its radius, touches where the point would."""
+        """A small sphere, over a plane that is lower by its radius, touches when the point would touch."""
         if not self._still(contact.plane.frame):
             self.leftovers.add("contacts with a plane that moves, which MuJoCo does not have", contact.name)
             return
@@ -203,7 +203,7 @@ class Attachments:
         tag(self.sections["actuator"], "motor", name=effort.name, **attributes)
 
     def _limits(self) -> None:
-        """Largest efforts of joints without a motor: MuJoCo would count what strings and pushes do there too."""
+        """Effort limits of joints without a motor; none if there are strings or pushes, which MuJoCo would count as well."""
         motors = {force.variable for force in self.figure.forces if isinstance(force, Effort)}
         if self.figure.lengths or len(motors) < len(self.figure.forces):
             return

@@ -46,7 +46,7 @@ class EqualityType(IntEnum):
 
 @dataclass(frozen=True)
 class MjcfOptions:
-    """Numbers that stand in MJCF for what MuJoCo does not have: kinematic variables, exact strings, contact points."""
+    """Numbers for what MuJoCo can only approximate: kinematic variables, exact strings, contact points."""
 
     servo: float = 1e6
     """Stiffness of the servos that hold kinematic variables [N/m or N·m/rad]."""
@@ -57,4 +57,4 @@ class MjcfOptions:
     contact_radius: float = 1e-3
     """Radius of the sphere that stands for a contact point, over a plane that is lower by as much [m]."""
     least_inertia: float = 1e-13
-    """Mass [kg] and moment of inertia [kg·m²] of moving frames without a body; MuJoCo wants more than 1e-15."""
+    """Mass [kg] and moment of inertia [kg·m²] of moving frames without a body; MuJoCo requires more than 1e-15."""

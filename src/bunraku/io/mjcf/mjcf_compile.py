@@ -27,7 +27,7 @@ def compiled(root: Element, path: str | os.PathLike[str] | None) -> tuple[Any, A
     _check(root, None if path is None else Path(path).parent)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # MuJoCo warns of what it would simulate badly
+            warnings.simplefilter("ignore")  # MuJoCo warns of models that it would simulate badly
             if path is None:
                 spec = mujoco.MjSpec.from_string(root.source.data.decode())
             else:
@@ -54,7 +54,7 @@ def _check(root: Element, folder: Path | None) -> None:
     while stack:
         element, copies = stack.pop()
         for name, value in element.attributes.items():
-            if re.search(r"(?i)(^|\s)[+-]?nan\b", value):  # MuJoCo would write a log file, and at the second one wait for ever
+            if re.search(r"(?i)(^|\s)[+-]?nan\b", value):  # MuJoCo would write a log file, and hang at the second one
                 raise element.error(f"{name}: not a number", name, advice="write a finite number")
         if element.tag in ("replicate", "composite", "flexcomp") and "count" in element.attributes:
             copies *= math.prod(_size(word) for word in element.word("count").split())
@@ -74,7 +74,7 @@ def _size(word: str) -> float:
     try:
         return max(abs(float(word)), 1.0)
     except ValueError:
-        return 1.0  # MuJoCo will say that it is no number
+        return 1.0  # MuJoCo reports that it is not a number
 
 
 def _is_file(path: Path) -> bool:
@@ -97,7 +97,7 @@ def _keep_only_mechanics(spec: Any) -> None:
 
 
 def _translated(root: Element, message: str) -> FileError:
-    """MuJoCo's complaint in one line, at the line that it names."""
+    """MuJoCo's error message as one line, which points at the line of the file that it names."""
     found = re.search(r"(?i)line (?:number=)?(\d+)", message)
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     said = re.sub(r"^(XML )?Error: ", "", "; ".join(lines))[:400] or "MuJoCo cannot read it"

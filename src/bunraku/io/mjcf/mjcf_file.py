@@ -1,4 +1,4 @@
-"""MJCF, MuJoCo's own format: Figure → MJCF, so that anyone can check us there, and MJCF → Figure."""
+"""MJCF, MuJoCo's own format: Figure → MJCF, so that simulations can be checked there, and MJCF → Figure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def parse(text: str | bytes, *, path: str | os.PathLike[str] = "") -> Figure:
 def _figure(root: xml_text.Element, path: Path, spec: Any, model: Any) -> Figure:
     leftovers = Leftovers(root.source.path)
     try:
-        with np.errstate(all="ignore"):  # what is not finite is found by the figure, which says where
+        with np.errstate(all="ignore"):  # Figure finds numbers that are not finite, and its error says where
             tree = BodyTree(model, leftovers)
             parts = Parts(spec, model, tree, path.parent, leftovers)
         figure = Figure(
@@ -61,7 +61,7 @@ def _figure(root: xml_text.Element, path: Path, spec: Any, model: Any) -> Figure
 
 
 def _culprit(root: xml_text.Element, name: str) -> xml_text.Element:
-    """The element whose name is that of a part of the figure, or its beginning."""
+    """The element that a part of the figure comes from: its name is that of the part, or the beginning of it."""
     best, stack = root, [root]
     while stack:
         element = stack.pop()
@@ -79,11 +79,11 @@ def dumps(
     """The MJCF text of a `figure`. What MuJoCo does not have is named in one warning.
 
     q: the configuration [rad, m]; the figure's start by default
-    kinematic: "joints" makes kinematic variables joints, and string lengths, that servos hold and for which MuJoCo's viewer
-        has sliders; "fixed" makes them constants
+    kinematic: "joints" makes kinematic variables joints (or tendon lengths) that servos hold, with sliders in MuJoCo's
+        viewer; "fixed" makes them constants
     meshes: whether shapes that are meshes are written
     path: named in the warning
-    options: the numbers that stand for what MuJoCo does not have
+    options: numbers for what MuJoCo can only approximate
     """
     at = configuration(figure, figure.start if q is None else q)
     leftovers = Leftovers(path or figure.name)

@@ -1,4 +1,4 @@
-"""What hangs on the bodies of a compiled model: shapes, strings, springs, forces, closures."""
+"""What is attached to the bodies of a compiled model: shapes, strings, springs, forces, closures."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from bunraku.spatial import se3, so3
 
 
 class Parts:
-    """Collects them from MuJoCo's `spec` and `model`.
+    """Collects the attached parts from MuJoCo's `spec` and `model`.
 
-    tree: the frames of the figure, to which those that sites and closures need are added
+    tree: the frames of the figure; frames that sites and closures need are added to it
     folder: where paths of meshes start
     leftovers: collects what a figure cannot hold
     """
@@ -133,7 +133,7 @@ class Parts:
         return bool(alone and model.eq_active0[e] and not model.eq_data[e, 1:5].any())
 
     def _is_winding(self, a: int) -> bool:
-        """A servo that pulls a tendon toward a length and never pushes: a wound string."""
+        """Whether an actuator is a servo that pulls a tendon toward a length and never pushes: a wound string."""
         model = self.model
         servo = model.actuator_gaintype[a] == 0 and model.actuator_biastype[a] == 1 and model.actuator_dyntype[a] == 0
         pulls = model.actuator_forcelimited[a] and model.actuator_forcerange[a, 1] <= 0.0
@@ -198,7 +198,7 @@ class Parts:
             self.leftovers.add("actuators that are not plain motors left out", name)
 
     def _limit(self, a: int, joint: int, gear: float) -> None:
-        """The effort that a motor can give, where the joint does not say."""
+        """Sets the largest effort of a joint to what its motor can give, where the joint itself has no limit."""
         model = self.model
         most = math.inf
         control = model.actuator_ctrladr[a]
@@ -220,7 +220,7 @@ class Parts:
         return Point(self.tree.body_frame[self.model.site_bodyid[s]], vector(self.model.site_pos[s]))
 
     def _frames_of_sites(self) -> None:
-        """A site that nothing else uses becomes a frame, since its author cared about that place."""
+        """Sites that nothing else uses become frames, since their author marked these places for a reason."""
         for s in set(range(self.model.nsite)) - self.used_sites:
             parent = self.tree.body_frame[self.model.site_bodyid[s]]
             self._fixed(self._name("site", s), parent, self.model.site_pos[s], self.model.site_quat[s])

@@ -46,7 +46,7 @@ class BodyTree:
         self.bodies: list[Body] = []
         self.groups: list[Joint] = []
         self.joint_variable: dict[int, str] = {}
-        # Where the figure starts: the first keyframe, or where MuJoCo does.
+        # The figure starts at the first keyframe, or else where MuJoCo does.
         self.start: Array = model.key_qpos[0] if model.nkey else model.qpos0
         for b in range(1, model.nbody):
             self._body(b)
@@ -69,7 +69,7 @@ class BodyTree:
             parent, X = self._joint(j, parent, X, last=j == joints[-1])
         if parent != name:
             self.frames.append(Frame(name, parent, vector(X[:3, 3]), quaternion(so3.quaternion(X[:3, :3]))))
-        # MuJoCo wants some mass in everything that moves: files write up to 1e-12 for none.
+        # MuJoCo requires a mass in everything that moves; files write up to 1e-12 kg where there is none.
         if model.body_mass[b] > 1e-12 or model.body_inertia[b].max() > 1e-12:
             R = so3.matrix(model.body_iquat[b])
             I = inertia_tuple(R @ np.diag(model.body_inertia[b]) @ R.T)
@@ -80,7 +80,7 @@ class BodyTree:
     # -- joints --------------------------------------------------------------------------------------------
 
     def _joint(self, j: int, parent: str, X: Array, *, last: bool) -> tuple[str, Array]:
-        """Adds a joint's frames; the last frame, and the constant way from it to the next joint or to the body."""
+        """Adds a joint's frames. Returns the last one, and the constant transform from it to the next joint or to the body."""
         model = self.model
         body = self.body_frame[model.jnt_bodyid[j]]
         name = model.joint(j).name or f"{body}_joint" + (f"{j - model.body_jntadr[model.jnt_bodyid[j]]}" if not last else "")
@@ -98,7 +98,7 @@ class BodyTree:
             self._turns(frame, name, parent, X, so3.angles_zyx(so3.matrix(self.start[at : at + 4])))
             return frame, back
         variable = self._variable(j, name)
-        # Where qpos is `ref`, the body is where its file puts it.
+        # At qpos = `ref` the body is where the file places it.
         back = _moved(variable, -float(model.qpos0[at])) @ back
         frame = body if last and np.array_equal(back, np.eye(4)) else self.unused(f"{body}_{name}")
         self.frames.append(Frame(frame, parent, vector(X[:3, 3]), quaternion(so3.quaternion(X[:3, :3])), variable))

@@ -1,8 +1,7 @@
-"""Figure → MJCF, so that anyone can check us in MuJoCo.
+"""Figure → MJCF, so that simulations can be checked in MuJoCo.
 
-Every frame is a body of the same name and every variable a hinge or slide of the same name, so that a joint's
-qpos is our q and the mass matrix is ours. Strings are spatial tendons. Shapes do not collide, because contacts of
-a figure are points on planes.
+Every frame becomes a body and every variable a hinge or slide, of the same names, so that qpos is q and the mass matrices
+are equal. Strings become spatial tendons. Shapes do not collide, because contacts of a figure are points on planes.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ def to_xml(figure: Figure, q: Array, kinematic: Kinematic, meshes: bool, leftove
     kinematic: "joints" makes kinematic variables joints that servos hold, "fixed" makes them constants
     meshes: whether meshes are written
     leftovers: collects what MuJoCo does not have
-    options: the numbers that stand for what MuJoCo does not have
+    options: numbers for what MuJoCo can only approximate
     """
     root = Element("mujoco", model=figure.name)
     tag(root, "compiler", angle="radian", autolimits=True, inertiafromgeom=False)
     tag(root, "option", gravity=figure.gravity, timestep=0.001, integrator="implicitfast")
-    # As stiff as stays stable at this timestep: strings and stops hardly give.
+    # As stiff as is stable at this timestep: strings and joint limits hardly give.
     defaults = tag(root, "default")
     tag(defaults, "joint", solreflimit=(0.004, 1.0), solimplimit=(0.99, 0.999, 1e-4, 0.5, 2.0))
     tag(defaults, "tendon", solreflimit=(0.004, 1.0), solimplimit=(0.99, 0.999, 1e-4, 0.5, 2.0), width=0.001)
@@ -87,7 +86,7 @@ def _leads_to_dynamic(figure: Figure) -> set[str]:
 
 
 def _sorted(frames: list[Frame], dynamic: set[str]) -> list[Frame]:
-    """For a stack: the one to take first comes last."""
+    """The frames in the order of a stack: the one to take first comes last."""
     return sorted(frames, key=lambda frame: frame.name not in dynamic)[::-1]
 
 
@@ -109,7 +108,7 @@ def _body(
 
 
 def _motion(variable: Variable, value: float) -> Array:
-    """The pose that a variable gives, in its own frame."""
+    """The transform by which a variable of this value moves its frame."""
     axis = np.array(variable.axis)
     if variable.motion == "rotate":
         return se3.pose(rotation=so3.exp(axis * value))
@@ -142,13 +141,13 @@ def _inertial(bodies: Sequence[Body], least: float) -> tuple[float, Array, Array
     moments, axes = np.linalg.eigh(I)
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] *= -1.0
-    # MuJoCo checks A + B ≥ C to the last digit, and rounding may have lost one.
+    # MuJoCo requires A + B ≥ C of the moments exactly, and rounding may violate it.
     excess = max(float(moments[2] - moments[0] - moments[1]), 0.0)
     return mass, com, np.maximum(moments, 0.0) + least + 2.0 * excess, so3.quaternion(axes)
 
 
 def _keyframe(root: Element, figure: Figure, q: Array, controls: dict[str, str], sections: dict[str, Element]) -> None:
-    """The configuration, and the controls that keep the puppeteer's hand there."""
+    """The configuration, and the controls that hold the kinematic variables there."""
     joints = [element.attrib["name"] for element in sections["worldbody"].iter("joint")]
     actuators = [element.attrib["name"] for element in sections["actuator"]]
     qpos = [float(q[figure.index(name)]) for name in joints]

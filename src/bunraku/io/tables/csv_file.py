@@ -87,7 +87,7 @@ class _Table:
         self.header = self._header()
 
     def refuse(self, message: str, line: int, column: int, advice: str) -> FileError:
-        """At a column of the text, both counted from 1."""
+        """The error that points at a line and a column of the text, counted from 1."""
         source = self.lines[line - 1]
         return FileError(message, path=str(self.path), line=line, column=column, source=source, advice=advice)
 
@@ -112,7 +112,7 @@ class _Table:
         return out
 
     def _column(self, cell: int, line: int = 1) -> int:
-        """Where a cell starts, as long as nothing before it is quoted."""
+        """The column of the text at which a cell starts, if nothing before it is quoted."""
         cells = self.lines[line - 1].split(",")
         return 1 + sum(len(c) + 1 for c in cells[:cell])
 
@@ -152,7 +152,7 @@ class _Table:
             raise FileError(str(error).partition("\n")[0], path=str(self.path), advice="times must increase") from None
 
     def _factor(self, cell: int, unit: str) -> float:
-        """By what the numbers of a column are multiplied to be in `unit`."""
+        """The factor that converts the numbers of a column to `unit`."""
         given = self.header[cell][1] or unit
         quantity = next(quantity for quantity in Quantity if quantity.unit == unit)
         factor = quantity.factor(given)

@@ -45,7 +45,7 @@ def save_npz(thing: Motion | Figure, path: str | PathLike[str]) -> None:
         for name, array in arrays.items():
             packed = io.BytesIO()
             npy.write_array(packed, array, allow_pickle=False)
-            # Numbers hardly shrink, and stored ones distinguish a real file from a zip bomb.
+            # Numbers hardly compress; stored without compression, they are never mistaken for a zip bomb.
             method = zipfile.ZIP_DEFLATED if array.dtype.kind == "U" else zipfile.ZIP_STORED
             archive.writestr(f"{name}.npy", packed.getvalue(), method)
 
@@ -62,7 +62,7 @@ def load_npz(path: str | PathLike[str]) -> Motion:
         ) from None
     except FileError:
         raise
-    except BunrakuError as error:  # what the parts themselves say: shapes, times, names
+    except BunrakuError as error:  # errors of Motion, Track and Figure about shapes, times, names
         raise FileError(str(error).partition("\n")[0], path=str(path), advice=_SAVED_BY) from None
     except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
         raise FileError(f"not an NPZ file: {str(error) or 'cut off'}", path=str(path), advice=_SAVED_BY) from None
@@ -80,7 +80,7 @@ class _Archive:
     def __init__(self, archive: zipfile.ZipFile, path: Path) -> None:
         self.archive, self.path = archive, path
         self.entries = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        # Text shrinks tenfold; what grows a hundredfold was made to fill the memory.
+        # Text compresses about tenfold; a file that expands a hundredfold was made to fill the memory.
         allowed = (1 << 26) + 64 * path.stat().st_size
         total = sum(info.file_size for info in self.entries.values())
         if total > allowed:
@@ -129,7 +129,7 @@ def _motion(file: _Archive) -> Motion:
 
 def _track(file: _Archive, k: int) -> Track:
     figure = parse_figure(file.text(_key("figure", k)), f"{file.path}:{_key('figure', k)}")
-    names = tuple(file.array(_key("variables", k), "Uf", 1).tolist())  # none at all are an empty array of floats
+    names = tuple(file.array(_key("variables", k), "Uf", 1).tolist())  # NumPy saves an empty list of names as floats
     if names != figure.names:
         raise file.refuse(f"the variables of {figure.name} are not those of the motion")
     values: dict[str, Any] = {field: file.array(_key(field, k)) for field in ("q", *OPTIONAL_FIELDS) if _key(field, k) in file}

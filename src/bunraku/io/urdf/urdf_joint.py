@@ -102,7 +102,7 @@ def _chain(frame: str, parent: str, name: str, letters: Sequence[str], position:
 
 
 def _planar(joint: Element, frame: str, parent: str, name: str, position: Vector, rotation: Quaternion) -> Frames:
-    """Slides along, and turns in, the plane across the axis; a last frame restores the link's own axes."""
+    """Slides and turns in the plane perpendicular to the axis; a last frame restores the link's own axes."""
     axis, moves = _axis(joint), ("tx", "ty", "rz")
     if axis == AXES["z"]:
         return _chain(frame, parent, name, moves, position, rotation)

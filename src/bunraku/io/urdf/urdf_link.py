@@ -177,7 +177,7 @@ def possible(I: Array) -> Array:
         return I
     from scipy.optimize import nnls
 
-    # The moments are sums of two of ∫ x² dm, ∫ y² dm, ∫ z² dm, and just these cannot be negative.
+    # Each moment is the sum of two of ∫ x² dm, ∫ y² dm, ∫ z² dm; these three must not be negative.
     sums = 1.0 - np.eye(3)
     spread, _ = nnls(sums, moments)
     return np.asarray(axes @ np.diag(sums @ spread) @ axes.T)
@@ -186,8 +186,8 @@ def possible(I: Array) -> Array:
 class MeshFinder:
     """Finds the file that the URDF file at `path` means by package://NAME/…, file://… or a plain path.
 
-    Packages are looked for in the folders `packages`, then in those above the file. At last a mesh of the same file name beside
-    the URDF file is taken: there it is when both were dropped on the stage, where names are in plain characters.
+    Packages are looked for in the folders `packages`, then in those above the file. Last, a mesh of the same file name beside the
+    URDF file is used: it is there when both were dropped on the stage, which replaces unusual characters in names.
     """
 
     def __init__(self, path: Path, packages: Sequence[Path]) -> None:

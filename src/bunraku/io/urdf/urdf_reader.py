@@ -106,13 +106,13 @@ class _Tree:
         for joint in xml_text.named(root, "joint").values():
             parent, child = (self._end(joint, end) for end in ("parent", "child"))
             if child in above:
-                message = f"link {child!r} already hangs from joint {above[child].attributes['name']!r}"
+                message = f"link {child!r} is already the child of joint {above[child].attributes['name']!r}"
                 raise joint.error(message, advice="a link has one parent")
             above[child] = joint
             below.setdefault(parent, []).append((child, joint))
         self._grow(self._root(root, above), below, floating_base)
         if lost := [joint for child, joint in above.items() if child not in self.frame_of]:
-            raise lost[0].error("the joints form a cycle", advice="only the root link hangs from no joint")
+            raise lost[0].error("the joints form a cycle", advice="only the root link is the child of no joint")
 
     def _end(self, joint: Element, end: str) -> str:
         element = joint.needed(end, advice=f'add <{end} link="…"/>')
@@ -123,7 +123,7 @@ class _Tree:
         return name
 
     def _root(self, root: Element, above: dict[str, Element]) -> str:
-        """The one link that hangs from no joint."""
+        """The one link that is the child of no joint."""
         links = self.links.elements
         if not links:
             hint = 'add <link name="base"/>'
@@ -133,14 +133,14 @@ class _Tree:
         tops = [name for name in links if name not in above]
         if not tops:
             first = next(iter(above.values()))
-            raise first.error("the joints form a cycle", advice="one link, the root, hangs from no joint")
+            raise first.error("the joints form a cycle", advice="one link, the root, must be the child of no joint")
         if len(tops) > 1:
-            message = f"link {tops[1]!r} hangs from no joint, like {tops[0]!r}"
+            message = f"link {tops[1]!r} is the child of no joint, like {tops[0]!r}"
             raise links[tops[1]].error(message, advice="a robot has one root link; a fixed joint joins two")
         return tops[0]
 
     def _grow(self, base: str, below: dict[str, list[tuple[str, Element]]], floating_base: bool) -> None:
-        """Down from the root, depth first, in the file's order."""
+        """Adds all links from the root down, depth first, in the file's order."""
         if base == WORLD and not floating_base:
             self._attach(base, WORLD)
         else:

@@ -39,7 +39,7 @@ def section(node: Node, word: str) -> Sequence[Node]:
 
 
 def frame(node: Node, names: Names, folder: Path, *, top: bool = False) -> Item:
-    """The frame that `node` describes, with everything that hangs on it.
+    """The frame that `node` describes, with everything nested in it.
 
     names: the names of the file, to which those of this frame are added
     folder: where paths of meshes start
@@ -48,7 +48,7 @@ def frame(node: Node, names: Names, folder: Path, *, top: bool = False) -> Item:
     kind, head = node.head(FRAME_WORDS, "a frame")
     node.words((kind, *FRAME_WORDS[kind], "bodies", "shapes", "frames", "parent"), "a frame")
     if not top and "parent" in node.keys:
-        advice = "remove it: the frame hangs on the one that it is nested in"
+        advice = "remove it: its parent is the frame that it is nested in"
         raise node.keys["parent"].error("a nested frame already has its parent", advice=advice)
     name = head.name("a frame")
     parent = WORLD if node.get("parent") is None else _parent(node, name, names)
@@ -65,7 +65,7 @@ def frame(node: Node, names: Names, folder: Path, *, top: bool = False) -> Item:
 
 
 def _moving(kind: str, name: str, node: Node) -> build.FrameNode:
-    """The frames of one entry, without what hangs on them."""
+    """The frames of one entry, without what is nested in them."""
     words = pose(node)
     match kind:
         case "fixed":
@@ -106,7 +106,7 @@ def _parent(node: Node, name: str, names: Names) -> str:
         chain.append(above)
     if above is not None:
         ring = " → ".join([*chain, above] if len(chain) < 8 else [*chain[:7], "…", above])
-        raise at.error(f"a cycle: {ring}", advice="frames form a tree: one of these must hang on world")
+        raise at.error(f"a cycle: {ring}", advice="frames form a tree: one of these must have the parent world")
     if wanted in parents:
         raise at.error(f"the parent {wanted!r} is listed after its child", advice="list parents before their children")
     raise at.error(f"no frame is called {wanted!r}", advice=did_you_mean(wanted, names.of("frame")))

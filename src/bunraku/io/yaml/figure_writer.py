@@ -38,7 +38,7 @@ class FrameEntry:
 
     @property
     def parent(self) -> str:
-        """The name of the frame that the entry hangs on."""
+        """The name of the frame that is the entry's parent."""
         return self.frames[0].parent
 
 
@@ -75,7 +75,7 @@ def _beside(parent: str, words: Words, word: str = "parent") -> Words:
 def _shared_out(parts: Sequence[Part], entries: Sequence[FrameEntry]) -> tuple[dict[str, list[Part]], list[Part], list[Part]]:
     """Bodies or shapes by frame, and those listed before and after the frames.
 
-    If sharing them out would change their order, all are listed after.
+    If listing them by frame would change their order, all are listed after the frames.
     """
     inside = {entry.name for entry in entries}
     by_frame: dict[str, list[Part]] = {}
@@ -175,7 +175,7 @@ def _joint(frames: Sequence[Frame], joint: Joint, damping: float) -> FrameEntry 
 
 
 def _spindle(frames: Sequence[Frame], damping: float) -> FrameEntry | None:
-    """A carriage, if these frames begin with one."""
+    """The entry of a spindle, if these frames begin with one."""
     last = next((k for k, frame in enumerate(frames) if frame.name.endswith("_spindle")), None)
     if last is None:
         return None

@@ -28,7 +28,7 @@ _FIRST_WORDS = {
     "figure": "holds a figure",
     "scene": "holds a scene",
 }
-"""What a file is that begins with this word; for advice to who gave it to the wrong reader."""
+"""What a file that begins with this word is for; for advice where it was given to the wrong command."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +40,11 @@ class Node:
     column: int
     value: str | tuple[Node, ...] | dict[str, Node]
     plain: bool = True
-    """Whether a scalar stands without quotes: only then it can be a number."""
+    """Whether a scalar is written without quotes; only then can it be a number."""
     keys: Mapping[str, Node] = field(default_factory=dict, repr=False)
     """The places of a mapping's words."""
 
-    # -- what is wrong -------------------------------------------------------------------------------------------
+    # -- errors --------------------------------------------------------------------------------------------------
 
     def error(self, message: str, *, advice: str = "") -> FileError:
         """The error with this `message` and `advice` that points here."""
@@ -85,7 +85,7 @@ class Node:
         except FigureError as error:
             place = self.place_of((words or {}).get(error.field, error.field))
             raise place.error(error.message, advice=error.advice or "correct this entry") from None
-        except (FileError, MissingExtra):  # the first knows its place, and the second is not about this file
+        except (FileError, MissingExtra):  # FileError already has its place; MissingExtra is not about this file
             raise
         except BunrakuError as error:
             message, advice = parts(error)

@@ -19,10 +19,10 @@ class Quantity(Enum):
     TIME = "time", "s", {"ms": 0.001, "min": 60.0}
     FREQUENCY = "frequency", "Hz"
     SPEED = "speed", "m/s", {"cm/s": 0.01, "mm/s": 0.001}
-    TURNING_SPEED = "turning speed", "rad/s", {"deg/s": math.radians(1.0), "°/s": math.radians(1.0)}
+    TURNING_SPEED = "angular speed", "rad/s", {"deg/s": math.radians(1.0), "°/s": math.radians(1.0)}
     ACCELERATION = "acceleration", "m/s²", {"m/s^2": 1.0, "m/s2": 1.0, "cm/s²": 0.01, "cm/s^2": 0.01}
     TURNING_ACCELERATION = (
-        "turning acceleration",
+        "angular acceleration",
         "rad/s²",
         {"rad/s^2": 1.0, "deg/s²": math.radians(1.0), "deg/s^2": math.radians(1.0), "°/s²": math.radians(1.0)},
     )
@@ -30,9 +30,9 @@ class Quantity(Enum):
     TORQUE = "torque", "N·m", {"Nm": 1.0, "N*m": 1.0}
     INERTIA = "moment of inertia", "kg·m²", {"kg*m^2": 1.0, "g·cm²": 1e-7}
     STIFFNESS = "stiffness", "N/m"
-    TURNING_STIFFNESS = "turning stiffness", "N·m/rad", {"Nm/rad": 1.0, "N*m/rad": 1.0}
+    TURNING_STIFFNESS = "rotational stiffness", "N·m/rad", {"Nm/rad": 1.0, "N*m/rad": 1.0}
     DAMPING = "damping", "N·s/m", {"Ns/m": 1.0, "N*s/m": 1.0}
-    TURNING_DAMPING = "turning damping", "N·m·s/rad", {"Nms/rad": 1.0, "N*m*s/rad": 1.0}
+    TURNING_DAMPING = "rotational damping", "N·m·s/rad", {"Nms/rad": 1.0, "N*m*s/rad": 1.0}
 
     def __init__(self, label: str, unit: str, others: Mapping[str, float] = MappingProxyType({})) -> None:
         self.label, self.unit, self.others = label, unit, others
@@ -41,5 +41,5 @@ class Quantity(Enum):
         return f"{'an' if self.label[0] in 'aeiou' else 'a'} {self.label}"
 
     def factor(self, unit: str) -> float | None:
-        """By what a number with this `unit` is multiplied to be in SI; None where the unit measures something else."""
+        """The factor that converts a number with this `unit` to SI; None where the unit measures something else."""
         return 1.0 if unit == self.unit else self.others.get(unit)

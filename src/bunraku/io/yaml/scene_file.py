@@ -4,7 +4,7 @@
     floor: 0                  # or none
     obstacles:
       - {box: [1.2, 0.6, 0.04], at: [0, 0.5, 0.7], name: table}
-      - group: shelf          # placed together
+      - group: shelf          # placed as a whole
         at: [1, 0, 0]
         rpy: [0, 0, 90 deg]
         obstacles:
@@ -128,7 +128,7 @@ def _floor(node: Node) -> float | None:
 
 
 def _read(node: Node, named: _Named, place: Placed | None, group: str) -> None:
-    """An obstacle, or a group of them in a common place."""
+    """Reads an obstacle, or a group of them that is placed as a whole."""
     if node.get("obstacles") is None:
         with node.blamed({"normal": "plane", "heights": "heightfield"}):
             named.add(_obstacle(node, named.folder, place, group), node)
@@ -162,7 +162,7 @@ def _place(words: dict[str, Any]) -> Placed:
 
 
 def _within(outer: Placed | None, inner: Placed) -> Placed:
-    """A place in a place."""
+    """The pose `inner`, given relative to the pose `outer`, in the world."""
     if outer is None:
         return inner
     X = se3.pose(*outer) @ se3.pose(*inner)

@@ -1,4 +1,4 @@
-"""Poses, shapes and bodies → the words of files: the shortest that give exactly the same thing again."""
+"""Poses, shapes and bodies → the words of files: the shortest from which exactly the same object is read back."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _geometry_words(shape: Shape, folder: Path | None) -> Words:
 
 
 def _ends(shape: Shape) -> Words | None:
-    """`start` and `to` of a capsule or cylinder, if they give it again to the last bit."""
+    """`start` and `to` of a capsule or cylinder, if exactly the same one is read back from them."""
     long = shape.geometry
     assert isinstance(long, Capsule | Cylinder)
     make = build.capsule if isinstance(long, Capsule) else build.cylinder
@@ -93,7 +93,7 @@ def body_words(body: Body) -> Words:
 def attached_words(bodies: Sequence[Body], shapes: Sequence[Shape], folder: Path | None) -> Words:
     """The words for the `bodies` and `shapes` that are fixed in one frame, in a file in `folder`.
 
-    A body that a shape's `mass` gives again is not listed on its own.
+    A body that follows from a shape's `mass` is not listed on its own.
     """
     left = list(bodies)
     described: list[Words] = []

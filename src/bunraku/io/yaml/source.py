@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bunraku.errors import FileError, did_you_mean
 
-# What no text file holds: control characters, halves of characters, and line breaks that some editors do not show.
+# Characters that do not belong in a text file: control characters, lone surrogates, line breaks that some editors do not show.
 _JUNK = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 

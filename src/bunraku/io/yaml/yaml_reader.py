@@ -1,7 +1,7 @@
 """YAML 1.2, read strictly: one document, no tags, no duplicate words, no more than a person would write.
 
-`parse` gives a tree of nodes that know their places. The events come from ruamel.yaml; the tree is made here, with an
-explicit stack and a count of what aliases expand to, so that no file can make the reader recurse or swell.
+`parse` gives a tree of nodes that know their places. The events come from ruamel.yaml. The tree is made here, with an
+explicit stack and a count of what aliases expand to, so that no file can exhaust the reader's stack or memory.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class _Builder:
             into.key = self._checked_key(into, node)
         else:
             word = str(into.key.value)
-            if node.is_nothing:  # its own place is wherever the next thing begins
+            if node.is_nothing:  # ruamel places it where the next token begins: its word is a better place
                 node = replace(node, line=into.key.line, column=into.key.column)
             into.keys[word], into.values[word], into.key = into.key, node, None
 

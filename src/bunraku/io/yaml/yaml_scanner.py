@@ -27,7 +27,7 @@ class _Parser(Parser):
 
 
 class _Scanner(Scanner):
-    """Looks for more tokens once for each token, not at every question about the next one."""
+    """Fetches more tokens once for each token that is taken, not at every look at the next one."""
 
     max_depth: int
     ready = False
