@@ -1,6 +1,6 @@
-"""What is put away when the program ends: files that are half written, folders of the stage, processes that it has started.
+"""Cleans up when the program ends: half-written files, temporary folders of the stage, processes that were started.
 
-A command that ends while threads are inside compiled code leaves at once, past Python's own `atexit`; it calls `clean_up` itself.
+A command that ends while threads are inside compiled code exits at once, without Python's `atexit`; it calls `clean_up` itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _tasks: dict[object, Callable[[], object]] = {}
 
 
 def at_end(task: Callable[[], object]) -> Callable[[], None]:
-    """Calls a `task` when the program ends; those that were registered last come first. Returns a function that withdraws it."""
+    """Registers a `task` to be called when the program ends, the latest first. Returns a function that removes it again."""
     key = object()
     _tasks[key] = task
 
@@ -25,21 +25,21 @@ def at_end(task: Callable[[], object]) -> Callable[[], None]:
 
 
 class TemporaryFolder(tempfile.TemporaryDirectory[str]):
-    """A folder for files that nobody keeps; it goes when the block ends, on `cleanup`, or with the program."""
+    """A temporary folder, removed when its block ends, on `cleanup`, or when the program ends."""
 
     def __init__(self) -> None:
         super().__init__(prefix="bunraku-")
         self._gone = at_end(super().cleanup)
 
     def cleanup(self) -> None:
-        """Removes the folder, with all that is in it."""
+        """Removes the folder with its content."""
         super().cleanup()
         self._gone()
 
 
 @atexit.register
 def clean_up() -> None:
-    """Does what was registered, once; one task that fails does not keep the others from being done."""
+    """Calls every registered task once; if one fails, the others are still called."""
     while True:
         try:
             _, task = _tasks.popitem()

@@ -23,7 +23,7 @@ class Result:
 
         @property
         def outcome(self) -> Outcome:
-            """How it ended."""
+            """How the verb ended."""
 
         @property
         def motion(self) -> Motion | None:

@@ -28,11 +28,11 @@ class Passage:
 
     free: bool
     s: float = 0.0
-    """Where they come too near: fraction of the way, from 0 to 1."""
+    """Where two things come too near: fraction of the way, from 0 to 1."""
     a: str = ""
     b: str = ""
     value: float = math.inf
-    """Their distance there [m]. It may be positive: too near to prove that they do not touch."""
+    """The distance of the two things `a` and `b` there [m]. It may be positive: too near to prove that they do not touch."""
 
     def __repr__(self) -> str:
         if self.free:

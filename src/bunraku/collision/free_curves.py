@@ -51,7 +51,9 @@ class Ways:
 
     def __init__(self, world: World, *, links: Iterable[ReachLink] = (), margin: float = 0.0, resolution: float = 5e-4) -> None:
         if not (0.0 <= margin < math.inf and 0.0 < resolution < math.inf):
-            raise BunrakuError(f"a margin of {margin} m and a resolution of {resolution} m\n  advice: give metres, zero or more")
+            raise BunrakuError(
+                f"a margin of {margin} m with a resolution of {resolution} m is not possible\n  advice: give metres, zero or more"
+            )
         self.world, self.margin, self.resolution = world, float(margin), float(resolution)
         self.links = tuple(links)
         self.bodies = bodies(list(world.things))

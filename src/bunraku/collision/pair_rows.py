@@ -69,7 +69,7 @@ def settled(narrow: NarrowPhase, Q: Array, found: PairRows) -> PairRows:
 
 
 def nearest(narrow: NarrowPhase, Q: Array, found: PairRows) -> PairRows:
-    """The nearest of the rows `found` at each of the configurations `Q`; coal (`narrow`) is asked only where it may matter."""
+    """The nearest of the rows `found` at each of the configurations `Q`; coal (`narrow`) checks only those that may be nearest."""
     chosen = []
     first = np.searchsorted(found.sample, np.arange(len(Q) + 1))
     for t in range(len(Q)):

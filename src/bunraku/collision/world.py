@@ -188,5 +188,5 @@ def _positive(length: float, what: str, *, zero: bool = True) -> float:
     """A length, checked to be positive (or zero, if allowed) and finite."""
     if not (0.0 < length < math.inf or (zero and length == 0.0)):
         advice = "give metres, zero or more" if zero else "give a positive length in metres"
-        raise BunrakuError(f"a {what} of {length} m\n  advice: {advice}")
+        raise BunrakuError(f"a {what} of {length} m is not possible\n  advice: {advice}")
     return float(length)

@@ -30,7 +30,7 @@ def actuated(figure: Figure, *, carriage: float = 0.5, winch: float = 0.2, bandw
     """
     for field, value in (("carriage", carriage), ("winch", winch), ("bandwidth", bandwidth)):
         if not 0.0 < value < math.inf:
-            raise FigureError(f"{value} is not allowed", name=figure.name, field=field, advice="give a positive number")
+            raise FigureError(f"{value} is not possible", name=figure.name, field=field, advice="give a positive number")
 
     def driven(variable: Variable, inertia: float) -> Variable:
         w = 2.0 * math.pi * bandwidth

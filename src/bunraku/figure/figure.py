@@ -40,7 +40,7 @@ class Figure:
     strings: tuple[String, ...] = ()
     wires: tuple[Wire, ...] = ()
     lengths: tuple[Variable, ...] = ()
-    """Kinematic variables that are the wound length of a string and move no frame."""
+    """Kinematic variables that are the free length of a string and move no frame."""
     springs: tuple[Spring, ...] = ()
     forces: tuple[Force, ...] = ()
     contacts: tuple[Contact, ...] = ()

@@ -27,7 +27,7 @@ class Variable:
     """One scalar of q [rad or m]. Dynamic: moved by physics. Kinematic: set by the puppeteer.
 
     A "rotate" turns about `axis`, a "translate" slides along it, a "screw" does both and advances `pitch` metres per
-    radian, and a "length" is the wound length of a string, which moves no frame.
+    radian, and a "length" is the free length of a string, which moves no frame.
     """
 
     name: str

@@ -33,7 +33,7 @@ class String:
             raise FigureError("not a finite number", kind=self.kind, name=self.name, field="length", advice="lengths are in metres")
         if self.variable is None and self.length <= 0.0:
             raise FigureError(
-                f"a length of {self.length} m", kind=self.kind, name=self.name, field="length",
+                f"a length of {self.length} m is not possible", kind=self.kind, name=self.name, field="length",
                 advice="give a positive length in metres, or the name of the variable that sets it",
             )  # fmt: skip
 

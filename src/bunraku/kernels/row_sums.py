@@ -106,7 +106,7 @@ row_sum: Any = _row_sum if INTERPRETED else intrinsic(_row_sum_compiled)
 
 
 # -- pairs of joints -------------------------------------------------------------------------------------------------
-# S, T, F, G, γ and ω as in `dynamics.lagrangian`; a tangent is a derivative along a direction.
+# S, T, F, G, γ and ω as in `dynamics.lagrangian`; a tangent is a derivative along a direction. c₀, c₁, c₂ below are `scale`.
 # Rows of V: S, T, then their tangents; entries in a row of f: F, G, γ, then their tangents.
 
 F, G, GAMMA, TANGENT, NUMBERS = 0, 6, 12, 16, 32

@@ -20,7 +20,7 @@ def dice(seed: int, *, stream: int = 0) -> NDArray[np.uint64]:
 def whole(seed: int) -> int:
     """The seed; raises BunrakuError if it is not a whole number of zero or more."""
     if seed < 0 or seed != int(seed):
-        raise BunrakuError(f"a seed of {seed}\n  advice: give a whole number, zero or more")
+        raise BunrakuError(f"a seed of {seed} is not possible\n  advice: give a whole number, zero or more")
     return int(seed)
 
 

@@ -137,7 +137,7 @@ def _draw(motion: Motion, panels: dict[str, list[Line]], path: str | PathLike[st
 
     tall = [max(1.7, 0.16 * len(group)) for group in panels.values()]
     with mpl.rc_context(PLOT_STYLE):
-        # A figure of our own, without pyplot: nothing global changes, no window opens.
+        # A matplotlib figure made without pyplot: no global state changes, and no window opens.
         sheet = Sheet(figsize=(width, sum(tall) + 0.9), layout="constrained")
         FigureCanvasAgg(sheet)
         rows = sheet.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=tall)[:, 0]

@@ -40,7 +40,7 @@ class Heap(NamedTuple):
     colors: Array
     """Colours of the solids, in linear light (not values of a screen)."""
     boxes: Array
-    """Eight corners of the box round every solid, (solids, 8, 3), in the solid's own axes."""
+    """Eight corners of the box around every solid, (solids, 8, 3), in the solid's own axes."""
 
 
 @functools.lru_cache(maxsize=64)

@@ -34,7 +34,7 @@ class Pool(Executor):
 
     def __init__(self, workers: int | None = None, *, tries: int = 5) -> None:
         if workers is not None and workers < 1:
-            raise BunrakuError(f"{workers} workers\n  advice: give one or more")
+            raise BunrakuError(f"{workers} workers are not possible\n  advice: give one or more")
         self.workers, self.tries = workers or os.cpu_count() or 1, tries
         self._lock, self._closed = threading.RLock(), False
         self._pool = self._fresh()

@@ -135,10 +135,10 @@ def parse_bvh(path: Path, data: bytes, *, limits: BvhLimits = BvhLimits()) -> Cl
     samples = words.labelled("Frames")
     at_count = words.at
     if samples < 0 or samples != int(samples):
-        raise words.refuse(f"Frames: {samples:g}", "give a whole number of samples")
+        raise words.refuse(f"Frames: {samples:g} is not possible", "give a whole number of samples")
     dt = words.labelled("Frame Time")
     if dt <= 0.0:
-        raise words.refuse(f"a Frame Time of {dt:g} s", "give the seconds between samples, such as 0.008333")
+        raise words.refuse(f"a Frame Time of {dt:g} s is not possible", "give the seconds between samples, such as 0.008333")
     width = sum(len(node.channels) for node in nodes)
     if not width:
         raise words.refuse("no joint has a channel", "add CHANNELS to the joints that move", at_count)

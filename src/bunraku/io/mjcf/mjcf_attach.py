@@ -136,7 +136,7 @@ class Attachments:
             tag(self.sections["equality"], "tendon", tendon1=string.name, polycoef=(surplus, 0.0, 0.0, 0.0, 0.0))
 
     def _winding(self, string: String) -> None:
-        """Pulls with kp (length of the path − wound length), where the wound length is length + ratio · control."""
+        """A servo that pulls with kp · (length of the path − free length); the free length is length + ratio · control."""
         assert string.variable is not None
         weight = self.figure.mass * float(np.linalg.norm(self.figure.gravity)) or 1.0
         kp, limit = weight / self.options.stretch, 1e3 * weight

@@ -85,7 +85,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _keep_only_mechanics(spec: Any) -> None:
-    """Removes textures, sensors and reserved memory, which cost time and are no part of a figure."""
+    """Removes textures, sensors and reserved memory, which take time and do not belong to a figure."""
     for material in spec.materials:
         material.textures = [""] * len(material.textures)
     for kind in ("textures", "skins", "sensors"):

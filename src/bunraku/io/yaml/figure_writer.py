@@ -94,7 +94,7 @@ def _shared_out(parts: Sequence[Part], entries: Sequence[FrameEntry]) -> tuple[d
 
 
 def _is_nested(entries: Sequence[FrameEntry]) -> bool:
-    """Whether every parent is an entry that is still open when its child comes, and none is too deep."""
+    """Whether entries can be nested in their order: each parent is still open when its child follows, and none is too deep."""
     open_: list[str] = [WORLD]
     for entry in entries:
         while open_ and open_[-1] != entry.parent:

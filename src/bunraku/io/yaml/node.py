@@ -227,7 +227,7 @@ class Node:
         return self.number(Quantity.LENGTH)
 
     def name(self, what: str = "something") -> str:
-        """The name of `what`: printable text, at most 100 characters, that YAML does not take for a number or a truth value."""
+        """The name of `what`: printable text, at most 100 characters, that YAML does not read as a number or a truth value."""
         text = self.scalar(f"the name of {what}")
         if self.plain and not is_text(text):
             raise self.unwanted(f"the name of {what}", advice="begin names with a letter, or put them in quotes")

@@ -13,7 +13,7 @@
       - {plane: [0, -1, 0], at: [0, 2, 0], name: wall}
       - {heightfield: hills.csv, size: [10, 5]}
 
-A plane is given by its normal. The heights of a field are rows along x, in the file or in a CSV file beside it.
+A plane is given by its normal. The heights of a heightfield are rows along x, in this file or in a CSV file beside it.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def attached_words(bodies: Sequence[Body], shapes: Sequence[Shape], folder: Path
 
 
 def _body_of(shape: Shape, mass: float) -> Body | None:
-    """The body that a solid of this shape and mass is."""
+    """The body of a solid with this shape and mass."""
     name = "" if shape.name == shape.frame else shape.name
     words: Any = {"at": shape.position, "quaternion": shape.rotation, "mass": mass, "name": name}
     match shape.geometry:

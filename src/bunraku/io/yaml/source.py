@@ -79,7 +79,7 @@ def decode(data: str | bytes, path: str = "", *, most: int = YamlLimits.bytes) -
 def _utf8(data: bytes, path: str) -> str:
     def refuse(message: str, index: int) -> FileError:
         good = data[:index].decode("utf-8", errors="replace")
-        bad = data[index : index + 200].decode("latin-1")  # which shows any byte as one character
+        bad = data[index : index + 200].decode("latin-1")  # latin-1 shows any byte as one character
         return Source(good + bad, path).error_at(message, len(good), advice="save it as UTF-8 text")
 
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

@@ -57,5 +57,5 @@ def explained(source: Source, error: MarkedYAMLError) -> FileError:
 
 
 def _is_first(source: Source, line: int, column: int) -> bool:
-    """Whether nothing but dashes stands before this place in its line."""
+    """Whether only dashes and blanks come before this place in its line."""
     return line >= len(source.lines) or not source.lines[line][:column].strip(" -")

@@ -118,7 +118,7 @@ def _record(part: TaskPart, row: int) -> np.void:
 
 def _columns(figure: Figure, moves: Iterable[str] | None, reluctance: Mapping[str, float], joint_limits: bool) -> Array:
     columns = np.zeros((5, figure.n_q))
-    if moves is None:  # a wound length moves no frame
+    if moves is None:  # the length of a string moves no frame
         moves = [v.name for v in figure.variables if v.motion != "length"]
     columns[Column.RELUCTANCE, figure.indices(moves)] = 1.0
     for name, value in reluctance.items():
