@@ -21,7 +21,7 @@ def between_segments(a, b, c, d):
     u, v, w = sub3(b, a), sub3(d, c), sub3(a, c)
     uu, uv, vv, uw, vw = dot3(u, u), dot3(u, v), dot3(v, v), dot3(u, w), dot3(v, w)
     s = t = 0.0
-    point = 1e-24  # [m²] below this squared length a segment is a point
+    point = 1e-24  # [m²] below this squared length a segment counts as a point
     if uu <= point:
         if vv > point:
             t = clamp(vw / vv)
@@ -58,7 +58,7 @@ def to_triangle(a, b, p0, p1, p2, bound):
     best, x, y = bound, a, p0
     n = cross(sub3(p1, p0), sub3(p2, p0))
     nn = dot3(n, n)
-    if nn > 1e-24:  # [m⁴] the square of twice its area; below this a triangle is an edge
+    if nn > 1e-24:  # [m⁴] the square of twice the area; below this a triangle counts as an edge
         ha, hb = dot3(n, sub3(a, p0)), dot3(n, sub3(b, p0))
         if ha * hb > 0.0:
             low = min(abs(ha), abs(hb))

@@ -22,7 +22,7 @@ from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import carry, place
 
 Links = namedtuple("Links", "joint_a point_a joint_b point_b least most below")
-"""Points on two joints whose distance must stay between `least` and `most` [m]; `below`: how many joints move each point alone."""
+"""Points on two joints; their distance must stay between `least` and `most` [m]; `below`: how many joints move one but not the other."""
 
 
 class ProofStatus(NamedTuple):

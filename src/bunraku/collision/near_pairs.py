@@ -91,7 +91,7 @@ def _poked(ints, boxes, triangles, root, solid, a, b, r, triangle, stack):
 @inline
 def _to_surface(ints, boxes, triangles, root, surface, a, b, r, exact, margin, mode, stack):
     """(status, or −1 where they are not near; value, p_A, p_B, normal) of a capsule and a static surface of triangles."""
-    # A margin below −r: an earlier pair is deeper than r. Only a segment that passes through the surface can be deeper still.
+    # If the margin is below −r, an earlier pair is deeper than r: only a segment that passes through the surface is deeper still.
     bound = max(r + margin, 1e-9)
     d, x, y, triangle = nearest(ints, boxes, triangles, root, a, b, bound, stack)
     if d > 0.0:  # the segment does not pass through the surface; it may still be wholly inside

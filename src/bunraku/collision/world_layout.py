@@ -67,7 +67,7 @@ def _capsules(things: list[Thing]) -> tuple[Array, Array]:
 
 
 def _pairs(moving: list[Thing], joint: Ints, chain: Ints, rules: PairRules) -> Ints:
-    """(A, B, number of joints that move A alone, number of joints that move B alone) of every tested pair of moving shapes."""
+    """(A, B, number of joints that move A but not B, number of joints that move B but not A) of every tested moving pair."""
     above = [[int(k) for k in row[1 : 1 + row[0]]] for row in chain]
     out = []
     for i, a in enumerate(moving):

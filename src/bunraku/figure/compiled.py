@@ -33,7 +33,7 @@ class Compiled:
     frame_X: Array
     """Each frame's pose in its joint's axes, (n, 4, 4)."""
     joint_frame: tuple[str, ...]
-    """The frame that each joint stands for."""
+    """The name of the frame that each joint moves."""
     link_names: tuple[str, ...]
     """Strings, then wires, then contacts (each followed by its slips), then the rows of closures, then joint limits."""
 

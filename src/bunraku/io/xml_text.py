@@ -29,7 +29,7 @@ class XmlLimits:
     elements: int = 50_000
     """Tags."""
     depth: int = 400
-    """Levels of nesting; a chain of bodies nests."""
+    """Levels of nesting; each body of a chain is one level."""
 
 
 @dataclass(frozen=True)
