@@ -131,7 +131,7 @@ def test_bad_input():
         world.collides(np.zeros(6), margin=np.nan)
     with pytest.raises(BunrakuError, match="a margin of -1"):
         world.free_between(np.zeros(6), np.ones(6), margin=-1)
-    with pytest.raises(BunrakuError, match="without figures"):
+    with pytest.raises(BunrakuError, match="at least one figure"):
         World([])
     with pytest.raises(BunrakuError, match="a step of 0"):
         world.denser(np.zeros((2, 6)), step=0)

@@ -50,7 +50,7 @@ class CollisionSolid:
             case TriangleSurface():
                 return _convex(self.shape) if self.shape.convex else _triangles(self.shape)
             case _:
-                raise TypeError(f"{self.shape!r} has no inside to collide with")
+                raise TypeError(f"{self.shape!r} is not a sphere, capsule, cylinder, box or mesh")
 
 
 @functools.lru_cache(maxsize=1024)
@@ -72,7 +72,7 @@ def solid(geometry: Geometry) -> CollisionSolid:
         case Mesh():
             return of_surface(triangle_meshes.load(geometry))
         case _:
-            raise TypeError(f"{geometry!r} has no inside to collide with")
+            raise TypeError(f"{geometry!r} is not a sphere, capsule, cylinder, box or mesh")
 
 
 def of_surface(surface: TriangleSurface) -> CollisionSolid:

@@ -22,7 +22,8 @@ from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import carry, place
 
 Links = namedtuple("Links", "joint_a point_a joint_b point_b least most below")
-"""Points on two joints; their distance must stay between `least` and `most` [m]; `below`: how many joints move one but not the other."""
+"""Points on two joints whose distance must stay between `least` and `most` [m]; `below`: how many joints move point a but not
+point b, and the reverse."""
 
 
 class ProofStatus(NamedTuple):

@@ -44,7 +44,7 @@ class World:
     ) -> None:
         self.figures = (figures,) if isinstance(figures, Figure) else tuple(figures)
         if not self.figures:
-            raise BunrakuError("a world without figures\n  advice: World(figure, scene)")
+            raise BunrakuError("a world needs at least one figure\n  advice: World(figure, scene)")
         self.scene = scene = scene or Scene("nothing", floor=None)
         self.allowed = tuple((a, b) for a, b in allowed)
         moving, static = things_of(self.figures, scene)

@@ -200,7 +200,7 @@ def _utf8(text: str, path: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        raise FileError("half a character", path=path, line=line, advice="save it as UTF-8") from None
+        raise FileError("an incomplete character", path=path, line=line, advice="save it as UTF-8") from None
 
 
 class _Builder:

@@ -177,7 +177,7 @@ class Motion:
     def resample(self, dt: float | None = None, *, times: ArrayLike | None = None) -> Motion:
         """The motion at other `times` [s], or every `dt` seconds from the first sample to the last. Raises MotionError."""
         if (dt is None) == (times is None):
-            raise MotionError("resample takes dt or times", advice="motion.resample(1 / 60)")
+            raise MotionError("resample takes either dt or times", advice="motion.resample(1 / 60)")
         if times is None:
             assert dt is not None
             if not 0.0 < dt < np.inf or self.duration / dt > 1e8:

@@ -36,7 +36,7 @@ def appended(t_a: Array, a: Tracks, t_b: Array, b: Tracks) -> Seam:
     else:
         steps = np.concatenate([np.diff(t_b[:2]), np.diff(t_a[-2:])])
         if not len(steps):
-            raise MotionError("two single samples that differ", advice="give both in one Motion")
+            raise MotionError("cannot join two single samples that differ", advice="give both in one Motion")
         shift, first = float(t_a[-1] + steps[0] - t_b[0]), 0
     t = np.concatenate([t_a, t_b[first:] + shift])
     return Seam(t, tuple(_stacked(x, rows(y, slice(first, None))) for x, y in pairs), shift)

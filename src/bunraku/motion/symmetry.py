@@ -99,7 +99,7 @@ def _about(figure: Figure, axis: int, tolerance: float) -> Symmetry:
         if name in screws:
             signs[figure.index(other)] = _sign(name, screws[name], other, screws[other], S, tolerance)
             if screws[other].before != pairs.get(screws[name].before, ""):
-                raise MotionError(f"{name!r} and {other!r} hang on parts that are not a pair")
+                raise MotionError(f"{name!r} and {other!r} are attached to parts that are not a pair")
     contacts = [contact.name for contact in figure.contacts]
     return Symmetry(order, signs, _order(ropes), _order({name: partner(name, contacts) for name in contacts}))
 

@@ -109,7 +109,7 @@ def image(
         drawn = list(strings)
     for figure, X in zip(several, stands, strict=True):
         if X.shape != (len(figure.frames), 4, 4):
-            raise BunrakuError(f"{figure.name} has {len(figure.frames)} frames, but {X.shape} were given")
+            raise BunrakuError(f"{figure.name} has {len(figure.frames)} frames, but `frames` has shape {X.shape}")
         if not np.isfinite(X).all():
             raise NotFinite(f"frames of {figure.name} are not finite")
     width, height = size

@@ -79,7 +79,9 @@ class Pool(Executor):
             if job.lost < self.tries:
                 self._send(job)
             else:
-                job.future.set_exception(BunrakuError(f"a job lost {self.tries} workers\n  advice: is there enough memory?"))
+                job.future.set_exception(
+                    BunrakuError(f"a job failed: {self.tries} workers died\n  advice: is there enough memory?")
+                )
         elif error is not None:
             job.future.set_exception(error)
         else:

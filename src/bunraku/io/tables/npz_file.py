@@ -84,7 +84,7 @@ class _Archive:
         allowed = (1 << 26) + 64 * path.stat().st_size
         total = sum(info.file_size for info in self.entries.values())
         if total > allowed:
-            raise self.refuse(f"{total >> 20} MB packed into {path.stat().st_size >> 10} kB")
+            raise self.refuse(f"suspicious: {total >> 20} MB packed into {path.stat().st_size >> 10} kB")
 
     def refuse(self, message: str) -> FileError:
         return FileError(message, path=str(self.path), advice=_SAVED_BY)
