@@ -31,7 +31,7 @@ class CollisionSolid:
     round: bool = False
     """Whether the geometry is equal to the capsule."""
     surface: TriangleSurface | None = None
-    """Its triangles, if it is a box or a mesh."""
+    """Its triangles, if it is a box, a mesh or a heightfield."""
     point: Array | None = None
     """A point of the geometry; None: the middle of the segment is one."""
 

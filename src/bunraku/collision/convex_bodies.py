@@ -34,7 +34,7 @@ class ConvexPiece(NamedTuple):
 
 
 def bodies(things: list[Thing]) -> Bodies:
-    """Pieces of all `things`. Planes and static meshes have none: kernels use the half-space and the triangles themselves."""
+    """Pieces of all `things`. Planes, and static things with triangles, have none: kernels use the half-space and the triangles."""
     rows: list[tuple[ConvexPiece, Array]] = []
     own = [0]
     for thing in things:

@@ -81,6 +81,7 @@ def _borrow_compiled(_context: Any, arrays: Any) -> Any:
     return arrays(arrays), code
 
 
+# "Uncounted" arrays have no reference count: nothing keeps their memory alive.
 borrow: Any = _borrow if INTERPRETED else intrinsic(_borrow_compiled)
 """The same tuple of arrays, uncounted. Counting references, atomically, each time that forty arrays are handed to a function
 cost a small figure's step most of its time. The owner must be used again (`keep`) after the last use of what was borrowed."""

@@ -3,7 +3,7 @@
 Along a string, d is the vector from one point to the next. With l = |d|, u = d/l, and joint i turning by ω_i,
 
     l_i = u·d_i                                     d_i = ∂d/∂q_i
-    l_ij = u·(ω_i × d_j) + (d_i·d_j − l_i l_j)/l    the first part where i is above j, or is j
+    l_ij = u·(ω_i × d_j) + (d_i·d_j − l_i l_j)/l    the first term only if i is above j, or is j
 
 since an ancestor i turns the velocity d_j as well. For a plane or closure, the gap n·d has the second derivatives of n and of d,
 and the mixed terms n_i·d_j + n_j·d_i. Third derivatives are tangents of these: derivatives along one direction.

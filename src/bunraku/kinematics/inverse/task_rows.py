@@ -2,11 +2,11 @@
 
 A task is about a frame F on joint `joint`, seen from a frame B on joint `viewer` (world: −1): everything is measured in
 B's axes, so a task between two moving frames is no special case. (ω_i, v_i) is the screw of variable i if it carries F, and
-its negative if it carries B (a variable that carries both cancels). x is the position of F, R_B the rotation of B, and
+its negative if it carries B (a variable that carries both cancels). x is the position of F, R_B the rotation of B:
 
     POINT  e = p_BF − target                          e_i = R_Bᵀ (ω_i × x + v_i)
     TURN   e = log(R_BF R_targetᵀ)                    e_i = J⁻¹(e) R_Bᵀ ω_i       J: left Jacobian of SO(3)
-    AXIS   e = θ u, the rotation from d to F's axis a d given, or (LOOK) the direction from x to a point
+    AXIS   e = θ u, the rotation from d to F's axis   d given, or (LOOK) the direction from x to a point
     COM    e = com_B − target
     LINK   e = gap of a closure, wire or string
     VALUE  e = q − target
