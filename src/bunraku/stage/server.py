@@ -119,7 +119,7 @@ class Api:
 
     @_told
     async def entries(self, request: Request) -> Response:
-        """The list of entries."""
+        """The list of entries, as the answer to a `request`."""
         stage = self._stage
         listed: EntryListJson = {
             "entries": stage.listed(), "exports": [*stage.exporters, "html"], "opens": stage.uploads.opener is not None,
