@@ -153,6 +153,28 @@ def welded() -> Figure:
     )  # fmt: skip
 
 
+def stretched() -> Figure:
+    """An arm on strings that stretch: soft and damped through an eyelet, stiff, and one on a drum that turns; and a springy rod."""
+    return figure(
+        "stretched",
+        ball(
+            "shoulder", capsule(0.03, to=(0.3, 0, 0), mass=0.4),
+            ry("elbow", capsule(0.02, to=(0.3, 0, 0), mass=0.3), fixed("hand", at=(0.3, 0, 0)), at=(0.3, 0, 0)),
+        ),
+        rx("drum", body(0.2, inertia=(1e-3, 1e-3, 1e-3)), at=(0.6, 0.3, 0.5)),
+        spindle("bar", at=(0.2, 0, 0.6), moves="xyz"),
+        strings=[
+            string(
+                "soft", "hand", "bar_spindle", through=[("world", (0.5, 0.1, 0.4))], start=0.7, stiffness=20.0, damping=0.02
+            ),
+            string("stiff", ("elbow", (0.1, 0, 0)), "bar_spindle", start=0.62, stiffness=3e4, damping=5.0),
+            string("wound", "hand", "drum", 0.5, variable="drum", ratio=0.05, stiffness=200.0),
+            string("rigid", ("shoulder", (0.2, 0, 0)), "bar_spindle"),
+            wire("rod", "hand", ("world", (0.5, -0.4, -0.2)), 0.5, stiffness=50.0, damping=0.1),
+        ],
+    )  # fmt: skip
+
+
 def sliding() -> Figure:
     """A tray that the puppeteer tilts and moves, a block with three feet on it, and a second block on a cart that rolls."""
     feet = {"a": (0.1, 0.05, -0.05), "b": (-0.1, 0.06, -0.05), "c": (0.0, -0.08, -0.05)}
@@ -170,4 +192,4 @@ def sliding() -> Figure:
     )  # fmt: skip
 
 
-ALL: tuple[Callable[[], Figure], ...] = (springy, reeved, carried, looped, welded, sliding)
+ALL: tuple[Callable[[], Figure], ...] = (springy, reeved, carried, looped, welded, stretched, sliding)

@@ -44,7 +44,7 @@ def bend(tree, states, Q, L, U, steps, slopes, fresh, K, d, weights, gradient, H
             total += decrease if failed < 0 else np.nan
         adjoint_step(k, s, a, K, chi, row, weights, gradient)
         X = StepExpansion(start, end, m.N, m.p1, D[k])
-        curvature(figure, w, o, L[k], U[k], dt, share, kappa, X, t, weights[k], H[k])
+        curvature(figure, w, o, Q[k], Q[k + 1], L[k], U[k], dt, share, kappa, X, t, weights[k], H[k])
     keep(tree)
     keep(owned)
     keep(lent)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bunraku.dynamics.elastic import tension, tension_slopes
 from bunraku.dynamics.kkt import border, factor, inverse, only_alive, solve
 from bunraku.dynamics.lagrangian import body_inertia, column_tangents, columns, has_body, momenta, tangent
 from bunraku.dynamics.springs import spring_forces, spring_slopes
@@ -154,7 +155,7 @@ def _accelerate(tree, room, states, q, v, ak, u, out):
     zero = 0.0 * q[0]
     o, g = (zero, zero, zero), (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     for c in range(nc):
-        room.alive[c] = states[c] > 0
+        room.alive[c] = states[c] > 0 and tree.links[c].stiffness == 0.0
     only_alive(tree.elimination, n, room.alive, room.E)
     place(joints, 0, joints.shape[0], q, o, room.R, room.p, room.S)
     _follow(tree, room, g, v, ak)
@@ -173,10 +174,16 @@ def _accelerate(tree, room, states, q, v, ak, u, out):
         for c in range(nc):
             room.b[n + c] = -_rate(tree, room, c, ak, zero) if room.alive[c] else zero
         border(tree, room.alive, 1.0, room.A, room.A, room.K)
+        for c in range(nc):
+            room.y[c] = tension(tree.links[c], room.h[c], room.A[c], q, v) if states[c] > 0 else zero
+            for k in range(n):
+                room.b[k] -= room.A[c, k] * room.y[c]
+            out[n + c] = room.y[c]
     rank = factor(room.E, room.K, room.L, n, room.rows, room.cols, room.alive)
     solve(room.E, room.K, room.L, n, room.rows, room.cols, rank, room.b, room.y)
     for k in range(n + nc):
-        out[k] = room.b[k]
+        if k < n or room.alive[k - n]:
+            out[k] = room.b[k]
     return rank
 
 
@@ -287,8 +294,11 @@ def _derivative(tree, room, rank, q, v, ak, u, out, D):
                 J[i, nq + j] -= Fv[i, j]
     _inputs(tree, room.x, S, J)
     if nc > 0:
-        _links(tree, room, v, full, out, dj, ej, J)
+        _links(tree, room, q, v, full, out, dj, ej, J)
     D[:] = -np.dot(N, J)
+    for c in range(nc):
+        if tree.links[c].stiffness > 0.0:
+            D[n + c] = J[n + c]
 
 
 @woven
@@ -341,14 +351,14 @@ def _inputs(tree, x, S, J):
 
 
 @inline
-def _links(tree, room, v, full, out, dj, ej, J):
+def _links(tree, room, q, v, full, out, dj, ej, J):
     """Derivatives of Aᵀ τ by q, and of the rows of the links, h_qq(v, v) + h_q a = 0, by q, v and a_K."""
     n, nq, nc, joints, kind = tree.n_dynamic, tree.n_q, tree.n_links, tree.joints, v.dtype
     nj, npt, zero = joints.shape[0], tree.points.shape[0], 0.0 * v[0]
     S, x, pull, seg, alive = room.S, room.x, room.pull, room.seg, room.alive
     tau, H = np.zeros(nc, kind), np.zeros((nq, nq), kind)
     for c in range(nc):
-        tau[c] = out[n + c] if alive[c] else zero
+        tau[c] = out[n + c]
     hessian(tree, tau, S, x, pull, seg, dj, ej, H)
     for i in range(n):
         for j in range(nq):
@@ -357,9 +367,16 @@ def _links(tree, room, v, full, out, dj, ej, J):
     dx, dp, dd, de = np.empty((npt, 3), kind), np.empty((npt, 3), kind), np.empty((nj, 3), kind), np.empty((nj, 3), kind)
     tangent_screws(joints, v, S, W, dS)
     for c in range(nc):
+        link, support = tree.links[c], tree.support[c]
+        if link.stiffness > 0.0 and tau[c] != zero:
+            H[:] = 0.0
+            add_hessian(1.0, link, tree.points, joints, tree.chain, support, S, x, pull, seg, dj, ej, H)
+            tension_slopes(link, tau[c], room.A[c], H, q, v, J[n + c])
+            for i in range(n):
+                for j in range(2 * nq):
+                    J[i, j] += room.A[c, i] * J[n + c, j]
         if not alive[c]:
             continue
-        link, support = tree.links[c], tree.support[c]
         H[:] = 0.0
         slope[:] = 0.0
         add_third(1.0, link, tree.points, joints, tree.chain, support, S, W, dS, x, pull, seg, dx, dp, dj, ej, dd, de, H, slope)

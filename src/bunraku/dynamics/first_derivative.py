@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bunraku.dynamics.elastic import early_impulses, has_elastic, soften
+from bunraku.dynamics.elastic_derivatives import elastic_gap_rows, late_bends, late_pulls
 from bunraku.dynamics.friction import slip_rows, slip_turn, slips
 from bunraku.dynamics.joint_pairs import pair, spread
 from bunraku.dynamics.kkt import border, factor, inverse, only_alive
@@ -110,12 +112,13 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
     clear(w.K)
     if nc > 0:
         clear(m.C0)
-        add_halves(tree, lam, start.S, start.x, start.f, start.n, w.d, w.e, m.V, m.Z, m.C0)
+        early_impulses(tree, dt, lam, w.early)
+        add_halves(tree, w.early, start.S, start.x, start.f, start.n, w.d, w.e, m.V, m.Z, m.C0)
         fold(m.C0)
     for i in range(n):
         for j in range(nq):
             X[i, j] = m.C0[i, j]
-    if tree.springs.shape[0] > 0:
+    if tree.springs.shape[0] > 0 or has_elastic(tree):
         _forget(tree, m)
     _pairs(tree, w, dt, share, m)
     if tree.springs.shape[0] > 0:
@@ -125,6 +128,16 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
     for c in range(nc):
         _gap_row(tree, w, kappa, c, lam, start, end, X)
     border(tree, w.alive, -1.0, start.A, end.A, w.K)
+    elastic = has_elastic(tree)
+    if elastic:
+        soften(tree, w.alive, dt, q0, q1, lam, w.K)
+        elastic_gap_rows(tree, dt, q0, q1, lam, start, end, X)
+        late_bends(tree, w, dt, lam, end, m.V, m.Z, m.C0)
+        for i in range(n):
+            for j in range(n):
+                m.p1[i, j] += m.C0[i, j]
+            for k in range(n, nq):
+                m.p1k[i, k - n] += m.C0[i, k]
     for c in range(nc):
         if w.slides[c] and tree.links[c].normal == c - 1:
             slip_rows(tree.links[c].friction, kappa, c - 1, lam, start.h, end.h, end.A, n, w.K)
@@ -138,6 +151,8 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
             D[ny + i, j] += m.p0[i, j]
         for k in range(nq - n):
             D[ny + i, nq + n + k] += m.p1k[i, k]
+    if elastic:
+        late_pulls(tree, dt, w.alive, end.A, D)
 
 
 @woven
@@ -200,7 +215,7 @@ def _springs(tree, w, o, u, dt, share, m):
 
 @bare
 def _forget(tree, m):
-    """Clears what springs add to: entries that no pair of joints writes."""
+    """Clears what springs and links that stretch add to: entries that no pair of joints writes."""
     n, nq = tree.n_dynamic, tree.n_q
     clear(m.p0)
     clear(m.p1)

@@ -81,3 +81,11 @@ def gap_derivatives(figure: Figure, q: ArrayLike) -> tuple[Array, Array]:
     h, A = np.zeros(nc), np.zeros((nc, figure.n_q))
     _gaps(figure.compiled.tree, configuration(figure, q), h, A)
     return h, A
+
+
+def compliances(figure: Figure, q: ArrayLike) -> Array:
+    """How far each link of `figure` gives way at `q` [m/N]: 0 where it does not stretch."""
+    links, at = figure.compiled.tree.links, configuration(figure, q)
+    wound = links["length"] + np.where(links["variable"] >= 0, links["ratio"] * at[links["variable"]], 0.0)
+    soft = links["stiffness"] > 0.0
+    return np.where(soft, np.maximum(wound, 1e-3), 0.0) / np.where(soft, links["stiffness"], 1.0)

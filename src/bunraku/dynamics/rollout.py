@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bunraku.dynamics.ball_charts import apply_chart, outside, recentre, unwind
+from bunraku.dynamics.elastic import elastic_energy
 from bunraku.dynamics.lagrangian import energies, momenta, total_mass
 from bunraku.dynamics.variational import begin, step, workspace
 from bunraku.dynamics.yielding_step import yielding
@@ -160,7 +161,7 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
 
 @bare
 def energy(tree, w, o, q, v):
-    """(kinetic, potential) at q with rates v, springs between points included."""
+    """(kinetic, potential) at q with rates v, springs between points and stretched strings included."""
     nm, joints = tree.n_massive, tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     place(joints, 0, joints.shape[0], q, o, w.R, w.p, w.S)
@@ -172,6 +173,9 @@ def energy(tree, w, o, q, v):
         if tree.springs[s].kind == LinkKind.LENGTH:
             h = gap_of(tree.springs[s], tree.points, q, w.R, w.p, o, w.x, w.f, w.n)
             V += 0.5 * tree.springs[s].stiffness * h * h
+    for c in range(tree.links.shape[0]):
+        if tree.links[c].stiffness > 0.0:
+            V += elastic_energy(tree.links[c], q, gap_of(tree.links[c], tree.points, q, w.R, w.p, o, w.x, w.f, w.n))
     mass = 0.0
     for j in range(nm):
         mass += joints[j].mass

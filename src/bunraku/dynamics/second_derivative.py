@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bunraku.dynamics.elastic import has_elastic, softness
+from bunraku.dynamics.elastic_derivatives import elastic_curvature, late_adjoint, late_cross
 from bunraku.dynamics.first_derivative import product, slip_weights
 from bunraku.dynamics.friction import slips
 from bunraku.dynamics.joint_pairs import pair_tangent, spread
@@ -75,7 +77,9 @@ class StepTangents(NamedTuple):
     dd: Any
     de: Any
     slope: Any
-    """(links, variables) gap_qq along μ."""
+    """(links, variables) gap_qq along μ at q0; of a link that stretches, −Φ_λ0."""
+    late: Any
+    """(links, variables) Φ_λ1 of links that stretch."""
     V: Any
     """Scratch of links."""
     Z: Any
@@ -105,7 +109,8 @@ def fresh_tangents(tree, many=False):
         dI=np.empty((nm, 10)), dP=np.empty((nm, 6)), columns=np.zeros((eights, 24, 8)), Y=np.empty((eights, 4, 8)),
         Lqq=np.zeros((ns, ns)), Lqv=np.zeros((ns, ns)),
         aq=np.zeros(nq), wq=np.zeros(nq), Wj=np.empty((nj, 6)), dSj=np.empty((nj, 6)), dx=np.empty((npt, 3)), df=np.empty((npt, 3)),
-        dd=np.empty((nj, 3)), de=np.empty((nj, 3)), slope=np.zeros((nc, nq)), V=np.zeros((padded(nj) // 8, 12, 8)),
+        dd=np.empty((nj, 3)), de=np.empty((nj, 3)), slope=np.zeros((nc, nq)), late=np.zeros((nc, nq)),
+        V=np.zeros((padded(nj) // 8, 12, 8)),
         Z=np.empty(padded(nj)), bends=np.zeros((kept, padded(nq), padded(nq))),
         T=np.zeros((3, padded(nq), padded(nq))), S11=np.empty((n, n)), C=np.zeros((n + nc, 2 * nq)), zeta=np.empty(n + nc),
         mu=np.empty(n + nc),
@@ -120,11 +125,11 @@ def prepare(tree, w, e, t):
 
 
 @woven
-def curvature(tree, w, o, lam, u, dt, share, kappa, X, t, z, H):
+def curvature(tree, w, o, q0, q1, lam, u, dt, share, kappa, X, t, z, H):
     """H = Σ z_o D²(output o), over x."""
     n, nm, nc, joints = tree.n_dynamic, tree.n_massive, tree.n_links, tree.joints
     ny, mu = n + nc, t.mu
-    _adjoint(X, z, t.zeta, mu)
+    _adjoint(tree, w, dt, X, z, t.zeta, mu)
     for j in range(nm):
         k = joints[j].variable
         if k < n:
@@ -132,8 +137,11 @@ def curvature(tree, w, o, lam, u, dt, share, kappa, X, t, z, H):
             t.b[j] = z[ny + k] - mu[k]
     clear(t.T[0])
     clear(t.T[2])
+    elastic = has_elastic(tree)
     if nc > 0:
-        _links(tree, w, lam, kappa, X, t)
+        _links(tree, w, dt, lam, kappa, X, t)
+    if elastic:
+        elastic_curvature(tree, w, dt, q0, q1, lam, X, t, z)
     tangent(joints, nm, w.v, t.a, t.b, w.S, w.V, w.B, t.W, t.dS, t.dV, t.dT, t.dI, t.dP)
     springs = tree.springs.shape[0] > 0
     if springs:
@@ -144,14 +152,14 @@ def curvature(tree, w, o, lam, u, dt, share, kappa, X, t, z, H):
             t.aq[k] = 0.5 * dt * (z[ny + k] + mu[k])
             t.wq[k] = dt * (share * mu[k] + (1.0 - share) * z[ny + k])
         _springs(tree, w, o, u, dt, t)
-    _assemble(tree, X, t, H)
+    _assemble(tree, w, elastic, X, t, H)
     for c in range(nc):
         if w.slides[c] and tree.links[c].normal == c - 1:
             _add_slide(tree, kappa, c - 1, lam, X, mu[n + c], mu[n + c + 1], H)
 
 
 @woven
-def _adjoint(X, z, zeta, mu):
+def _adjoint(tree, w, dt, X, z, zeta, mu):
     """μ = −(z_q1,λ + z_p ∂p1/∂q1) N."""
     n, ny = X.p1.shape[0], X.N.shape[0]
     for k in range(ny):
@@ -160,13 +168,15 @@ def _adjoint(X, z, zeta, mu):
     for i in range(n):
         for k in range(n):
             zeta[k] -= z[ny + i] * X.p1[i, k]
+    if has_elastic(tree):
+        late_adjoint(tree, dt, w.alive, X.end.A, z, zeta)
     for i in range(ny):
         for k in range(ny):
             mu[k] += zeta[i] * X.N[i, k]
 
 
 @woven
-def _links(tree, w, lam, kappa, X, t):
+def _links(tree, w, dt, lam, kappa, X, t):
     """Of the links that act: T0 = −λ·gap_qqq μ, half of it; slope = gap_qq μ at q0; T1 = μ·gap_qq at q1."""
     n, joints, s, e, mu, T0, T1 = tree.n_dynamic, tree.joints, X.start, X.end, t.mu, t.T[0], t.T[2]
     for k in range(n):
@@ -178,10 +188,13 @@ def _links(tree, w, lam, kappa, X, t):
                 t.slope[c, k] = 0.0
             continue
         link = tree.links[c]
+        if link.stiffness > 0.0:  # the variable that winds it may be no part of its support
+            for k in range(t.slope.shape[1]):
+                t.slope[c, k] = 0.0
         add_half_third(
-            tree, -lam[c], c, s.S, t.Wj, t.dSj, s.x, s.f, s.n, t.dx, t.df, w.d, w.e, t.dd, t.de, t.V, t.Z, T0, t.slope[c]
+            tree, -w.early[c], c, s.S, t.Wj, t.dSj, s.x, s.f, s.n, t.dx, t.df, w.d, w.e, t.dd, t.de, t.V, t.Z, T0, t.slope[c]
         )
-        weight = mu[n + c]
+        weight = mu[n + c] * softness(link, dt).end
         if link.kind == LinkKind.SLIP:
             a1, a2 = slip_weights(tree, w, kappa, link.normal + 1, lam, s.h, e.h)
             b1, b2 = slip_weights(tree, w, kappa, link.normal + 2, lam, s.h, e.h)
@@ -241,7 +254,7 @@ def _springs(tree, w, o, u, dt, t):
 
 
 @woven
-def _assemble(tree, X, t, H):
+def _assemble(tree, w, elastic, X, t, H):
     """H from Φ. At the end of the step dynamic variables follow x by D, kinematic ones are part of x."""
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     ny, C, T = n + nc, t.C, t.T
@@ -257,6 +270,10 @@ def _assemble(tree, X, t, H):
     for c in range(nc):
         for k in range(nq):
             C[n + c, k] = -t.slope[c, k]
+        for k in range(nq, C.shape[1]):
+            C[n + c, k] = 0.0
+    if elastic:
+        late_cross(tree, w.alive, X.D, t.late, C)
     square(X.D[:ny], C, H)
     for i in range(nq):
         for j in range(nq):

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.dynamics.ball_charts import apply_chart, outside, recentre
 from bunraku.dynamics.lagrangian import columns, slopes, total_mass
-from bunraku.dynamics.quantities import gap_derivatives
+from bunraku.dynamics.quantities import compliances, gap_derivatives
 from bunraku.dynamics.rollout import advance, energy, with_joints
 from bunraku.dynamics.simulation import require_dynamic
 from bunraku.dynamics.springs import spring_forces
@@ -39,7 +39,8 @@ def _height(tree, w, o, q, still, tension):
     out = energy(tree, w, o, q, still)[1]
     gaps(tree, q, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
     for c in range(tension.shape[0]):
-        out += tension[c] * w.h[c]
+        if tree.links[c].stiffness == 0.0:  # the energy of what stretches is in the first part
+            out += tension[c] * w.h[c]
     return out
 
 
@@ -143,18 +144,18 @@ class Rest:
 
 
 def _polish(figure: Figure, start: Array, u: Array, tension: Array, tolerance: float) -> Rest:
-    """Newton's method on L_q + F = Aᵀ τ with the gaps of taut links closed, geometric stiffness included."""
+    """Newton's method on L_q + F = Aᵀ τ with the gaps of taut links closed or stretched, geometric stiffness included."""
     n, links, q = figure.n_dynamic, figure.compiled.tree.links, start.copy()
     pulls, slips = links["pulls"] > 0, links["kind"] == LinkKind.SLIP
-    taut = (tension > 0.0) | ~pulls
+    taut, soft = (tension > 0.0) | ~pulls, compliances(figure, q)
     for _ in range(40):
         taut[slips] = taut[links["normal"][slips]]  # a contact that carries load does not slip
         Lq, Lqq, gap, A = _balance(figure, q, u, np.where(taut, tension, 0.0))
-        A, gap = A[taut], np.where(slips, 0.0, gap)[taut]
+        A, row = A[taut], np.where(slips, 0.0, gap - soft * tension)[taut]
         scale = max(np.abs(Lqq).max(initial=0.0), np.abs(Lq).max(initial=0.0), 1e-300)  # forces of a crane beside gaps in metres
-        system = np.block([[Lqq / scale, -A.T], [A, np.zeros((len(A), len(A)))]])
+        system = np.block([[Lqq / scale, -A.T], [A, np.diag(-scale * soft[taut])]])
         # The smallest of all corrections, of tensions too: a pose that may turn at no cost stays where it is.
-        x = np.linalg.lstsq(system, np.concatenate([(tension[taut] @ A - Lq) / scale, -gap]), rcond=1e-13)[0]
+        x = np.linalg.lstsq(system, np.concatenate([(tension[taut] @ A - Lq) / scale, -row]), rcond=1e-13)[0]
         size = float(np.abs(x[:n]).max())
         if not size < 0.1:
             break
@@ -183,8 +184,10 @@ def _judged(figure: Figure, q: Array, u: Array, tension: Array, taut: NDArray[np
     weight = sum(body.mass for body in figure.bodies) * float(np.linalg.norm(figure.gravity))
     if np.abs(Lq - tension @ A).max() > 1e-6 * max(weight, np.abs(Lq).max(), 1e-6):
         return Rest(q, np.inf)
-    free = _null_space(A[taut])
-    values, ways = np.linalg.eigh(free.T @ (-0.5 * (Lqq + Lqq.T)) @ free)
+    soft = compliances(figure, q)
+    free, stretched = _null_space(A[taut & (soft == 0.0)]), A[taut & (soft > 0.0)]
+    stiffness = -0.5 * (Lqq + Lqq.T) + stretched.T @ (stretched / soft[taut & (soft > 0.0), None])
+    values, ways = np.linalg.eigh(free.T @ stiffness @ free)
     if len(values) and values[0] < -1e-9 * max(np.abs(values).max(), 1e-3 * np.abs(Lqq).max()):  # rounding is no fall
         return Rest(q, np.inf, free @ ways[:, 0])
     return Rest(q, size)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.arguments import require_common, require_kind, require_number
+from bunraku.dynamics.elastic import early_share
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
 from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.simulation import Simulation, Steps, slip_free
@@ -105,7 +106,7 @@ def motion_of(simulation: Simulation, start: Array, parts: list[Steps]) -> Motio
     gap[0, :ropes] = Pose(figure, start).gaps
     energy = np.concatenate([part.energy for part in parts])
     states = np.concatenate([part.states for part in parts])
-    force = _forces_of(impulse, gap, dt)
+    force = _forces_of(figure, impulse, gap, dt)
     middle = 0.5 * (energy[1:] + energy[:-1])
     frozen_at = np.concatenate([part.bits & STEP_BITS.frozen for part in parts])
     return Motion.of(
@@ -115,11 +116,12 @@ def motion_of(simulation: Simulation, start: Array, parts: list[Steps]) -> Motio
     )  # fmt: skip
 
 
-def _forces_of(impulse: Array, gap: Array, dt: float) -> Array:
+def _forces_of(figure: Figure, impulse: Array, gap: Array, dt: float) -> Array:
     """Forces of the links at every sample [N], from their impulses in every step.
 
     The impulse of a step acts at its beginning, and stands for half a step before and half a step after; at the start there is only
-    the half after. The impulse of a string that catches belongs to the end of its step, where the gap is closed.
+    the half after. The impulse of a string that catches belongs to the end of its step, where the gap is closed. What stretches
+    takes its impulse in two parts, at both ends of the step.
     """
     closed = gap >= -1e-9  # [m] rounding
     force = np.concatenate([impulse, np.zeros_like(impulse[:1])]) / dt
@@ -129,6 +131,12 @@ def _forces_of(impulse: Array, gap: Array, dt: float) -> Array:
     force[1:][catches] += impulse[catches] / dt
     rests = ~catches[-1] & closed[-1]
     force[-1, rests] = force[-2, rests]  # no impulse has acted at the end of the last step yet
+    links = figure.compiled.tree.links
+    for c in np.flatnonzero(links["stiffness"]):
+        early = early_share(float(links["frequency"][c]), dt)
+        force[1:-1, c] = (early * impulse[1:, c] + (1.0 - early) * impulse[:-1, c]) / dt
+        near, far = impulse[[0, -1], c], impulse[[min(1, len(impulse) - 1), max(-2, -len(impulse))], c]  # of both ends
+        force[[0, -1], c] = np.maximum(0.0, [2.0 * early, 1.0] * near + (1.0 - early) * (near - far)) / dt
     return force
 
 

@@ -47,7 +47,7 @@ def _expand(tree, states, Q, L, U, dt, share, weights, D, H):
             X = StepExpansion(start, end, m.N, m.p1, D[k])
             prepare(figure, w, end, t)
             for r in range(weights.shape[1]):
-                curvature(figure, w, o, L[k], U[k], dt, share, kappa, X, t, weights[k, r], H[k, r])
+                curvature(figure, w, o, Q[k], Q[k + 1], L[k], U[k], dt, share, kappa, X, t, weights[k, r], H[k, r])
         start, end = end, start  # where one step ends, the next begins
     keep(tree)
     keep(owned)

@@ -8,7 +8,8 @@ Given (q0, p0) and the next kinematic variables, find q1 and the link impulses �
 
 F⁻ = share·dt·F and F⁺ = (1 − share)·dt·F at the midpoint: share ½ is second order, share 1 is trep's rule. The
 complementarity is solved inside the step by a semismooth Newton method, so every step end is admissible, whatever
-happened within it. Convention: λ > 0 pulls the hook toward the spindle.
+happened within it. Convention: λ > 0 pulls the hook toward the spindle. Strings that stretch have another row
+(bunraku.dynamics.elastic).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bunraku.dynamics.complementarity import complementarity
+from bunraku.dynamics.elastic import early_impulses, elastic_row, has_elastic, pull_at_end, soften, softness
 from bunraku.dynamics.friction import frictional
 from bunraku.dynamics.joint_pairs import pair, spread
 from bunraku.dynamics.kkt import border, down, only_alive, reduce, up
@@ -63,6 +65,8 @@ class Work(NamedTuple):
     """The same."""
     h0: Any
     """(links,) gaps at q0."""
+    early: Any
+    """(links,) impulses that act at q0: all of λ where a link does not stretch."""
     h: Any
     """(links,) gaps at q1."""
     A0: Any
@@ -147,7 +151,7 @@ def workspace(tree):
         R=np.empty((nj, 3, 3)), p=np.empty((nj, 3)), S=np.empty((nj, 6)), V=np.empty((nm, 6)), T=np.empty((nm, 6)),
         B=np.empty((nm, 10)), I=np.empty((nm, 10)), P=np.empty((nm, 6)),
         x=np.empty((npt, 3)), f=np.empty((npt, 3)), n=np.zeros((npt + 1, 4)), d=np.empty((nj, 3)), e=np.empty((nj, 3)),
-        h0=np.zeros(nc), h=np.zeros(nc), A0=np.zeros((nc, nq)), A1=np.zeros((nc, nq)), As=np.zeros((ns, nq)),
+        h0=np.zeros(nc), early=np.zeros(nc), h=np.zeros(nc), A0=np.zeros((nc, nq)), A1=np.zeros((nc, nq)), As=np.zeros((ns, nq)),
         alive=np.zeros(nc, np.bool_), slides=np.zeros(nc, np.bool_), near=np.zeros(nc, np.bool_),
         qm=np.empty(nq), v=np.empty(nm), vq=np.empty(nq), Lq=np.zeros(nq), F=np.zeros(nq), r=np.empty(n + nc), delta=np.zeros(nc),
         block=np.empty((nc, nc + 1)), K=np.zeros((n + nc, width)), L=np.zeros((n, width)), D22=np.zeros((n, padded(n))),
@@ -194,6 +198,7 @@ def residual(tree, w, q0, p0, dt, share, lam, p1):
     n, nm, nc, joints = tree.n_dynamic, tree.n_massive, tree.n_links, tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     worst = 0.0
+    early_impulses(tree, dt, lam, w.early)
     for j in range(nm):
         i = joints[j].variable
         if i >= n:
@@ -203,14 +208,14 @@ def residual(tree, w, q0, p0, dt, share, lam, p1):
         x = p0[i] + half - Lv + share * dt * w.F[i]
         p1[i] = half + Lv + (1.0 - share) * dt * w.F[i]
         for c in range(nc):
-            x -= w.A0[c, i] * lam[c]
+            x -= w.A0[c, i] * w.early[c]
         w.r[i] = x
         worst = max(worst, abs(x))
     return worst
 
 
 @woven
-def assemble(tree, w, dt, share, u, o):
+def assemble(tree, w, dt, share, u, o, q0, q1, lam):
     """K = ∂(r, gap)/∂(q1, λ) from the midpoint, and D22 = ∂p1/∂q1 for the correction of p1."""
     n, nm, joints = tree.n_dynamic, tree.n_massive, tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
@@ -244,6 +249,8 @@ def assemble(tree, w, dt, share, u, o):
                 K[i, j] += even + share * force
                 D22[i, j] += even + (1.0 - share) * force
     border(tree, w.near, -1.0, w.A0, w.A1, K)
+    if has_elastic(tree):
+        soften(tree, w.near, dt, q0, q1, lam, K)
 
 
 @woven
@@ -260,6 +267,7 @@ def choose(tree, w, lam, first):
             rubs |= on
         else:
             on = link.pulls == 0 or w.alive[c] or w.h[c] + abs(w.h[c] - w.h0[c]) > -NEWTON.near or (w.near[c] and not first)
+            on |= link.stiffness > 0.0 and w.h0[c] > -NEWTON.near
         changed |= on != w.near[c]
         w.near[c] = on
         if not on:
@@ -269,12 +277,14 @@ def choose(tree, w, lam, first):
 
 
 @woven
-def equations(tree, w):
-    """Gaps, and slips since the start of the step, behind the dynamic variables in w.r."""
+def equations(tree, w, dt, q0, q1, lam):
+    """Gaps, rows of what stretches, and slips since the start of the step, behind the dynamic variables in w.r."""
     n = tree.n_dynamic
     for c in range(tree.links.shape[0]):
         if not w.near[c]:
             w.r[n + c] = 0.0
+        elif tree.links[c].stiffness > 0.0:
+            w.r[n + c] = elastic_row(tree.links[c], softness(tree.links[c], dt), w.h0[c], w.h[c], q0, q1, lam[c])
         else:
             w.r[n + c] = w.h[c] - (w.h0[c] if tree.links[c].kind == LinkKind.SLIP else 0.0)
 
@@ -287,7 +297,7 @@ def open_links(tree, w, most):
     """
     worst = 0.0
     for c in range(tree.links.shape[0]):
-        if tree.links[c].kind != LinkKind.SLIP and w.near[c]:
+        if tree.links[c].kind != LinkKind.SLIP and w.near[c] and tree.links[c].stiffness == 0.0:
             worst = max(worst, abs(w.h[c]) if tree.links[c].pulls == 0 else w.h[c])
     return worst > most
 
@@ -311,10 +321,10 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
         residual(tree, w, q0, p0, dt, share, lam, p1)
         if fresh:
             only_alive(tree.elimination, n, w.near, w.E)
-            assemble(tree, w, dt, share, u, o)
+            assemble(tree, w, dt, share, u, o, q0, q1, lam)
             reduce(w.E, w.K, w.L, n)
             factored = True
-        equations(tree, w)
+        equations(tree, w, dt, q0, q1, lam)
         down(w.E, w.L, n, w.r)
         if nc > 0:
             S, g = w.K[n:, n:], w.r[n:]
@@ -346,6 +356,10 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
                 for i in range(n):
                     x += w.D22[j, i] * w.r[i]
                 p1[j] -= x
+            if has_elastic(tree):
+                place(joints, 0, joints.shape[0], q1, o, w.R, w.p, w.S)
+                gaps(tree, q1, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+                pull_at_end(tree, dt, w.A1, lam, p1)
             return iteration + 1
         factored = size * rate * rate < tolerance  # else one more with this Jacobian would not be the last
         last = size

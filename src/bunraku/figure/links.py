@@ -16,6 +16,7 @@ from bunraku.figure.folding import Carried, Folding
 from bunraku.figure.force import Effort, Push
 from bunraku.figure.frame import AXES, WORLD
 from bunraku.figure.records import FORCE_RECORD, LINK_RECORD, POINT_RECORD, LinkKind
+from bunraku.figure.string import String
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
@@ -52,7 +53,7 @@ class LinkRows:
             out[k] = point
         return out
 
-    def carriers(self, row: np.void) -> list[int]:
+    def carriers(self, row: np.void | Row) -> list[int]:
         """The joints that carry the points of `row`; the world is left out."""
         return [j for j, _, _ in self._points[row["first"] : row["first"] + row["count"]] if j >= 0]
 
@@ -71,7 +72,24 @@ class LinkRows:
             turn = -1 if rope.variable is None else self._figure.index(rope.variable)
             path = [self._fold.point(p) for p in rope.path]
             row = self._row(LinkKind.LENGTH, path, pulls=rope.pulls_only, variable=turn, length=rope.length, ratio=rope.ratio)
+            if rope.elastic:
+                row["stiffness"], row["damping"] = rope.stiffness, rope.damping
+                row["frequency"] = np.sqrt(rope.stiffness / (self._wound(rope) * self._mass_on(row)))
             yield rope.name, row
+
+    def _wound(self, rope: String) -> float:
+        """Its length at the start [m]."""
+        turned = 0.0 if rope.variable is None else rope.ratio * self._figure.start[self._figure.index(rope.variable)]
+        return max(rope.length + turned, 1e-3)  # at least a millimetre: less has no stiffness to speak of
+
+    def _mass_on(self, row: Row) -> float:
+        """The smallest mass that a point of `row` carries, with everything that hangs on it [kg]."""
+        behind = self._fold.joints["mass"].copy()
+        for j in range(len(behind) - 1, -1, -1):
+            if self._fold.joints["parent"][j] >= 0:
+                behind[self._fold.joints["parent"][j]] += behind[j]
+        masses = [behind[j] for j in self.carriers(row) if behind[j] > 0.0]
+        return float(min(masses, default=behind.max(initial=0.0) or 1.0))
 
     def _contacts(self) -> Iterator[tuple[str, Row]]:
         """Each contact, followed by two rows of slip (the displacement along the plane) where it has friction."""

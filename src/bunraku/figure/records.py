@@ -33,7 +33,9 @@ LINK_RECORD = np.dtype(  # one scalar equation or inequality between points, or 
         ("pulls", "i8"),  # whether it is an inequality: gap ≤ 0, tension ≥ 0
         ("variable", "i8"),  # the variable that winds this string, or that this joint limit stops; −1: none
         ("normal", "i8"),  # for a slip: the link of its contact, whose force times the friction bounds the slip's
-        ("length", "f8"), ("ratio", "f8"), ("friction", "f8"), ("stiffness", "f8"), ("damping", "f8"),
+        ("length", "f8"), ("ratio", "f8"), ("friction", "f8"),
+        ("stiffness", "f8"), ("damping", "f8"),  # of a spring [N/m, N·s/m]; of an elastic string [N, N·s], 0 for one that is not
+        ("frequency", "f8"),  # [rad/s] at which the mass on an elastic string oscillates, about
     ],
     align=True,
 )  # fmt: skip

@@ -15,6 +15,9 @@ class String:
 
     The free length [m] is `length + ratio · q[variable]`; without a variable it is `length`. A string of variable length usually
     has a kinematic variable of its own, with length 0 and ratio 1; one that is wound on a drum names the drum's variable.
+
+    A string does not stretch unless it has a `stiffness` [N]: the tension that would double its length. Its `damping` [N·s] is the
+    tension for every strain of 1/s. Both are those of the material: a longer piece gives way more.
     """
 
     name: str
@@ -24,6 +27,8 @@ class String:
     variable: str | None = None
     ratio: float = 1.0
     eyelets: tuple[Point, ...] = ()
+    stiffness: float = math.inf
+    damping: float = 0.0
 
     kind = "string"
     pulls_only = True
@@ -36,6 +41,21 @@ class String:
                 f"a length of {self.length} m is not possible", kind=self.kind, name=self.name, field="length",
                 advice="give a positive length in metres, or the name of the variable that sets it",
             )  # fmt: skip
+        if not self.stiffness > 0.0:
+            raise FigureError(
+                f"a stiffness of {self.stiffness} N", kind=self.kind, name=self.name, field="stiffness",
+                advice="give the tension in newtons that would double its length, or leave it out: then it does not stretch",
+            )  # fmt: skip
+        if not 0.0 <= self.damping < math.inf or (self.damping > 0.0 and not self.elastic):
+            raise FigureError(
+                f"a damping of {self.damping} N·s", kind=self.kind, name=self.name, field="damping",
+                advice="give a number that is not negative, and a stiffness: only what stretches is damped",
+            )  # fmt: skip
+
+    @property
+    def elastic(self) -> bool:
+        """Whether it is elastic."""
+        return self.stiffness < math.inf
 
     @property
     def path(self) -> tuple[Point, ...]:

@@ -88,7 +88,8 @@ def _error(track: Track, X: Array, rows: slice) -> Array:
         gap = np.linalg.norm(np.diff(corners, axis=0), axis=2).sum(0) - string.length
         if string.variable is not None:
             gap = gap - string.ratio * track.column(string.variable)[rows]
-        worst = np.maximum(worst, gap if string.pulls_only else np.abs(gap))
+        if not string.elastic:
+            worst = np.maximum(worst, gap if string.pulls_only else np.abs(gap))
     for closure in figure.closures:
         if closure.kind != "plane":
             worst = np.maximum(worst, np.linalg.norm(_point(figure, X, closure.a) - _point(figure, X, closure.b), axis=1))

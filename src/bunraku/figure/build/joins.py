@@ -25,28 +25,31 @@ class StringSpec:
 def _stringlike(
     make: type[String], name: str, hook: PointLike, spindle: PointLike, length: float | str | None,
     through: Iterable[PointLike], variable: str | None, ratio: float, start: float | None,
-    limits: tuple[float, float], speed: float,
+    limits: tuple[float, float], speed: float, stiffness: float, damping: float,
 ) -> StringSpec:  # fmt: skip
     """The string or wire that `string` and `wire` describe."""
-    path = (at_point(hook), at_point(spindle))
     eyelets = tuple(at_point(p) for p in through)
+
+    def made(length: float, variable: str | None, ratio: float) -> String:
+        return make(name, at_point(hook), at_point(spindle), length, variable, ratio, eyelets, stiffness, damping)
+
     if variable is not None and not isinstance(length, str):
-        return StringSpec(make(name, *path, float(length or 0.0), variable, ratio, eyelets))
+        return StringSpec(made(float(length or 0.0), variable, ratio))
     if isinstance(length, int | float):
-        return StringSpec(make(name, *path, float(length), None, ratio, eyelets))
+        return StringSpec(made(float(length), None, ratio))
     if isinstance(length, str) and start is None:
-        return StringSpec(make(name, *path, 0.0, length, ratio, eyelets))
+        return StringSpec(made(0.0, length, ratio))
     own = Variable(
         length or f"{name}_length", "length", kinematic=True, start=start or 0.0, lower=limits[0], upper=limits[1],
         speed=speed,
     )  # fmt: skip
-    return StringSpec(make(name, *path, 0.0, own.name, 1.0, eyelets), own, taut=start is None)
+    return StringSpec(made(0.0, own.name, 1.0), own, taut=start is None)
 
 
 def string(
     name: str, hook: PointLike, spindle: PointLike, length: float | str | None = None, *, through: Iterable[PointLike] = (),
     variable: str | None = None, ratio: float = 1.0, start: float | None = None,
-    limits: tuple[float, float] = (0.0, math.inf), speed: float = math.inf,
+    limits: tuple[float, float] = (0.0, math.inf), speed: float = math.inf, stiffness: float = math.inf, damping: float = 0.0,
 ) -> StringSpec:  # fmt: skip
     """A string from hook to spindle, through eyelets on its way.
 
@@ -59,14 +62,16 @@ def string(
     start: length at the start of a variable of its own [m].
     limits: of that variable [m].
     speed: largest speed of that variable [m/s].
+    stiffness: tension that would double its length [N]; without it the string does not stretch.
+    damping: tension for every strain of 1/s [N·s].
     """
-    return _stringlike(String, name, hook, spindle, length, through, variable, ratio, start, limits, speed)
+    return _stringlike(String, name, hook, spindle, length, through, variable, ratio, start, limits, speed, stiffness, damping)
 
 
 def wire(
     name: str, hook: PointLike, spindle: PointLike, length: float | str | None = None, *, through: Iterable[PointLike] = (),
     variable: str | None = None, ratio: float = 1.0, start: float | None = None,
-    limits: tuple[float, float] = (0.0, math.inf), speed: float = math.inf,
+    limits: tuple[float, float] = (0.0, math.inf), speed: float = math.inf, stiffness: float = math.inf, damping: float = 0.0,
 ) -> StringSpec:  # fmt: skip
     """A rigid massless rod from hook to spindle, through eyelets on its way.
 
@@ -79,8 +84,10 @@ def wire(
     start: length at the start of a variable of its own [m].
     limits: of that variable [m].
     speed: largest speed of that variable [m/s].
+    stiffness: force that would double its length [N]; without it the wire is rigid.
+    damping: force for every strain of 1/s [N·s].
     """
-    return _stringlike(Wire, name, hook, spindle, length, through, variable, ratio, start, limits, speed)
+    return _stringlike(Wire, name, hook, spindle, length, through, variable, ratio, start, limits, speed, stiffness, damping)
 
 
 def spring(name: str, a: PointLike, b: PointLike, stiffness: float, length: float = 0.0, damping: float = 0.0) -> Spring:

@@ -129,7 +129,11 @@ class Attachments:
             return
         if wound or string.variable in self.figure.dynamic:
             self.leftovers.add("strings whose length is held, because a joint winds them", string.name)
-        if string.pulls_only:
+        if string.elastic and string.pulls_only:  # a spring with a dead band
+            length = self._length(string)
+            tendon.attrib["springlength"] = text((0.0, length))
+            tendon.attrib |= {"stiffness": text(string.stiffness / length), "damping": text(string.damping / length)}
+        elif string.pulls_only:
             tendon.attrib["range"] = text((0.0, self._length(string)))
         else:  # MuJoCo takes the difference from the length at qpos = 0
             surplus = self._length(string) - plain_kinematics.path_length(self._zero(), string)
@@ -141,6 +145,8 @@ class Attachments:
         weight = self.figure.mass * float(np.linalg.norm(self.figure.gravity)) or 1.0
         kp, limit = weight / self.options.stretch, 1e3 * weight
         kv = 2.0 * math.sqrt(kp * self.figure.mass / 20.0)  # critical damping for a limb of a twentieth of the mass
+        if string.elastic:
+            kp, kv = string.stiffness / self._length(string), string.damping / self._length(string)
         self._control(
             "general", string.variable, string.name, tendon=string.name, gainprm=kp * string.ratio, biastype="affine",
             biasprm=(kp * string.length, -kp, -kv), forcerange=(-limit, 0.0 if string.pulls_only else limit),

@@ -14,12 +14,14 @@ from bunraku.io.yaml.quantity import Quantity
 
 def string(node: Node, names: Names, kind: str) -> StringSpec:
     """The string or wire (`kind`) that `node` describes; `names` knows the frames and takes its name."""
-    node.words((kind, "hook", "spindle", "length", "through", "variable", "ratio", "start", "limits", "speed"), f"a {kind}")
+    known = ("hook", "spindle", "length", "through", "variable", "ratio", "start", "limits", "speed", "stiffness", "damping")
+    node.words((kind, *known), f"a {kind}")
     name = names.take("string", node.need(kind, f"the {kind}").name(f"a {kind}"), node)
     names.places[kind, name] = node
     words = names.points(node, f"the {kind}", "hook", "spindle")
     words |= node.given(through=lambda n: [names.point(p) for p in n.items("points")])
     words |= _winding(node, names)
+    words |= node.given(stiffness=lambda n: n.number(Quantity.FORCE), damping=lambda n: n.number(Quantity.STRING_DAMPING))
     with node.blamed(WORD_OF_FIELD):
         spec = (build.string if kind == "string" else build.wire)(name, **words)
     if spec.own is not None:

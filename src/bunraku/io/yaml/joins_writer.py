@@ -60,6 +60,8 @@ def _string_words(string: String, own: Variable | None) -> Words:
     words: Words = {string.kind: string.name, "hook": _point(string.hook), "spindle": _point(string.spindle)}
     if string.eyelets:
         words["through"] = [_point(at) for at in string.eyelets]
+    if string.elastic:
+        words |= {"stiffness": string.stiffness} | ({"damping": string.damping} if string.damping else {})
     if own is not None:
         words |= {} if own.name == f"{string.name}_length" else {"length": own.name}
         return words | {"start": own.start} | _length_words(own)

@@ -31,6 +31,7 @@ class Quantity(Enum):
     INERTIA = "moment of inertia", "kg·m²", {"kg*m^2": 1.0, "g·cm²": 1e-7}
     STIFFNESS = "stiffness", "N/m"
     TURNING_STIFFNESS = "rotational stiffness", "N·m/rad", {"Nm/rad": 1.0, "N*m/rad": 1.0}
+    STRING_DAMPING = "damping of a string", "N·s", {"Ns": 1.0, "N*s": 1.0}
     DAMPING = "damping", "N·s/m", {"Ns/m": 1.0, "N*s/m": 1.0}
     TURNING_DAMPING = "rotational damping", "N·m·s/rad", {"Nms/rad": 1.0, "N*m*s/rad": 1.0}
 

@@ -198,7 +198,8 @@ def _gaps(figure: Figure, Q: Array) -> Array:
         points = _path(figure, Q, string.path)
         length = string.length + (0.0 if string.variable is None else string.ratio * Q[:, figure.index(string.variable)])
         gap = np.linalg.norm(np.diff(points, axis=1), axis=2).sum(1) - length
-        worst = np.maximum(worst, gap if string.pulls_only else np.abs(gap))
+        if not string.elastic:
+            worst = np.maximum(worst, gap if string.pulls_only else np.abs(gap))
     return worst
 
 
