@@ -254,7 +254,9 @@ def main(count: int = 200, *chosen: str) -> None:
     try:
         longest = _durations(names, warm)
         endings = {
-            "cold": many(count // 2, names, seed, warm=None, longest={name: 4.0 * took + 5.0 for name, took in longest.items()}),
+            "cold": many(
+                count // 2, names, seed, warm=None, longest={name: min(4.0 * took + 5.0, 45.0) for name, took in longest.items()}
+            ),
             "warm": many(count - count // 2, names, seed + 1, warm=warm, longest=longest),
         }
     finally:

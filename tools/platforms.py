@@ -1,4 +1,4 @@
-"""Prints which core dependencies have wheels for which platforms, and the size of a core install.
+"""Prints which core dependencies have wheels for which platforms, the size of a core install, and what each extra adds.
 
     python tools/platforms.py [--no-size]
 
@@ -14,6 +14,7 @@ import tempfile
 import tomllib
 import venv
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PLATFORMS = {
@@ -24,9 +25,20 @@ PLATFORMS = {
 }
 
 
+def project() -> dict[str, Any]:
+    """What pyproject.toml says of the project."""
+    return dict(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"])
+
+
 def core() -> list[str]:
-    """The requirements of the core, as pyproject.toml has them."""
-    return list(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"])
+    """The requirements of the core."""
+    return list(project()["dependencies"])
+
+
+def extras() -> dict[str, list[str]]:
+    """The requirements of the extras that users meet; others are made of them, or for developers."""
+    every = project()["optional-dependencies"]
+    return {name: every[name] for name in every if name not in ("all", "test", "docs", "lint", "dev")}
 
 
 def available(requirement: str, tags: tuple[str, ...], python: str) -> str:
@@ -41,30 +53,45 @@ def available(requirement: str, tags: tuple[str, ...], python: str) -> str:
         return f"{found[0].name.split('-')[1]} ({found[0].stat().st_size / 1e6:.1f} MB)"
 
 
-def installed_size() -> str:
-    """The size of a new environment with the core, without pip."""
+def installed(requirements: list[str], folder: Path) -> dict[str, float]:
+    """The sizes of what a new environment with the `requirements` holds, without pip, by names of files and folders [MB]."""
+    venv.create(folder, with_pip=False)
+    command = [sys.executable, "-m", "pip", "--python", f"{folder}/bin/python", "install", "--quiet", "--no-compile", *requirements]
+    subprocess.run(command, check=True)
+    packages = next(folder.glob("lib/python*/site-packages"))
+    return {one.name: size(one) for one in packages.iterdir()}
+
+
+def size(path: Path) -> float:
+    """Of a file, or all files below a folder [MB]."""
+    files = path.rglob("*") if path.is_dir() else (path,)
+    return sum(file.stat().st_size for file in files if file.is_file() and not file.is_symlink()) / 1e6
+
+
+def print_sizes() -> None:
+    """The core with its largest parts, and what each extra adds to it."""
     with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, with_pip=False)
-        command = [sys.executable, "-m", "pip", "--python", f"{folder}/bin/python", "install", "--quiet", "--no-compile", *core()]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            return f"could not be installed: {done.stderr.strip().splitlines()[-1]}"
-        packages = next(Path(folder).glob("lib/python*/site-packages"))
-        size = sum(file.stat().st_size for file in packages.rglob("*") if file.is_file() and not file.is_symlink())
-        return f"{size / 1e6:.0f} MB"
+        held = installed(core(), Path(folder) / "core")
+        total = sum(held.values())
+        parts = sorted(held.items(), key=lambda one: -one[1])[:8]
+        print(f"core install: {total:.0f} MB ({', '.join(f'{name} {part:.0f}' for name, part in parts)}, …)")
+        for name, requirements in extras().items():
+            print(
+                f"  {name:<10} + {sum(installed(core() + requirements, Path(folder) / name).values()) - total:.0f} MB", flush=True
+            )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Core dependencies by platform, and the size of a core install.")
+    parser = argparse.ArgumentParser(description="Core dependencies by platform, and sizes of installs.")
     parser.add_argument("--python", default=f"{sys.version_info[0]}.{sys.version_info[1]}", help="version of Python")
-    parser.add_argument("--no-size", action="store_true", help="leave the size of an install out")
+    parser.add_argument("--no-size", action="store_true", help="leave the sizes of installs out")
     asked = parser.parse_args()
     print(f"{'':<28}" + "".join(f"{name:<22}" for name in PLATFORMS))
     for requirement in core():
         row = [available(requirement, tags, asked.python) for tags in PLATFORMS.values()]
         print(f"{requirement:<28}" + "".join(f"{cell:<22}" for cell in row), flush=True)
     if not asked.no_size:
-        print(f"core install: {installed_size()}")
+        print_sizes()
 
 
 if __name__ == "__main__":

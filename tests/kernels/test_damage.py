@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -96,10 +97,18 @@ def another_users(file: Path) -> None:
     os.chown(file, 12345, 12345)
 
 
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with the kernel in it, as the second of two processes finds it."""
+    folder = tmp_path_factory.mktemp("warm")
+    assert run(folder) == ["compiled", "4.0"]
+    assert run(folder) == ["4.0"]
+    return folder / "cache"
+
+
 @pytest.mark.parametrize("damage", [truncated, garbled, emptied, dangling, a_folder, a_pipe_dream, another_users])
-def test_a_damaged_file(damage: Callable[[Path], None], tmp_path: Path) -> None:
-    assert run(tmp_path) == ["compiled", "4.0"]
-    assert run(tmp_path) == ["4.0"]
+def test_a_damaged_file(damage: Callable[[Path], None], warm: Path, tmp_path: Path) -> None:
+    shutil.copytree(warm, tmp_path / "cache")
     damage(kept(tmp_path))
     warning, *rest = run(tmp_path)
     assert warning.startswith("warning: a cached kernel cannot be used")
@@ -108,9 +117,9 @@ def test_a_damaged_file(damage: Callable[[Path], None], tmp_path: Path) -> None:
     assert run(tmp_path) == ["4.0"]  # mended
 
 
-def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file(warm: Path, tmp_path: Path) -> None:
     """Root reads everything, so the reading itself is made to fail."""
-    run(tmp_path)
+    shutil.copytree(warm, tmp_path / "cache")
     fail = (
         "import pathlib; old = pathlib.Path.read_bytes\n"
         "def read_bytes(self):\n"

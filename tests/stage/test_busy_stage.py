@@ -79,14 +79,16 @@ def test_a_small_upload_is_answered_while_others_stall_and_work() -> None:
 def test_what_orders_give_is_kept_within_bounds() -> None:
     order = [("a.yaml", b"simulate: pendulum\nduration: 1\ndt: 0.001\n")]
     with contextlib.closing(Uploads(OPENER)) as uploads:
-        uploads.open(order)[0].open()
+        (entry,) = uploads.open(order)
+        entry.open()
         size = uploads._results
-    assert size > 0
-    small = ((UploadLimits(result=size - 1), 0), (UploadLimits(results=size - 1), 0), (UploadLimits(results=2 * size - 1), 1))
-    for limits, good in small:
-        with contextlib.closing(Uploads(OPENER, limits)) as uploads:
-            (entry,) = uploads.open(order)
-            for _ in range(good):
-                entry.open()
+        assert size > 0
+        # One result is kept: too large by itself, too large beside it; the second of two that fit is kept too.
+        for limits in (UploadLimits(result=size - 1), UploadLimits(results=2 * size - 1)):
+            uploads.limits = limits
             with pytest.raises(BunrakuError, match="and the stage keeps"):
                 entry.open()
+            assert uploads._results == size
+        uploads.limits = UploadLimits(results=2 * size)
+        entry.open()
+        assert uploads._results == 2 * size

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
 
 import httpx
 import pytest
@@ -22,11 +24,21 @@ BOX = trimesh.creation.box((1.0, 1.0, 1.0))
 STL, GLB, OBJ, PLY = (BOX.export(file_type=kind) for kind in ("stl", "glb", "obj", "ply"))
 
 
-@pytest.fixture(scope="module")
-def uploads() -> Iterator[Uploads]:
+class Here:
+    """Does in this process what a confined one does, which takes seconds to start: for tests of what is read, and not of where."""
+
+    def run(self, function: Callable[..., Any], *args: Any, **_: object) -> Any:
+        try:
+            return function(*args)
+        except BunrakuError as error:
+            raise BunrakuError(str(error)) from None  # its words alone come back from another process
+
+
+@pytest.fixture
+def uploads(monkeypatch: pytest.MonkeyPatch) -> Uploads:
     opened = Uploads(OPENER)
-    yield opened
-    opened.close()
+    monkeypatch.setattr(opened, "_confined", Here())
+    return opened
 
 
 def bytes_of(mesh: object) -> bytes:
@@ -46,6 +58,16 @@ def test_a_mesh_beside_its_figure_is_used(uploads: Uploads, named: str, dropped:
     entry, *_ = uploads.open([("r.urdf", URDF.format(named).encode()), (dropped, bytes_of(mesh))], warned.append)
     assert len(set(mesh_files(entry.open()))) == 1
     assert warned == []
+
+
+def test_confined() -> None:
+    """A mesh that is used, and a damaged one, through the process that sees their folder only."""
+    with closing(Uploads(OPENER)) as uploads:
+        entry, *_ = uploads.open([("r.urdf", URDF.format("x.stl").encode()), ("x.stl", STL)])
+        assert len(set(mesh_files(entry.open()))) == 1
+        with pytest.raises(BunrakuError, match=r"^x\.stl: ") as caught:
+            uploads.open([("r.urdf", URDF.format("x.stl").encode()), ("x.stl", STL[:200])])
+        assert "/tmp" not in str(caught.value)
 
 
 def test_a_missing_mesh_is_told(uploads: Uploads) -> None:

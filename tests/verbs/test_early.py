@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bunraku.cli import app
+from bunraku.render.film_writer import ffmpeg_program
 from bunraku.verbs.carry import file as carry
 from bunraku.verbs.carry import many_seeds
 from bunraku.verbs.climb import file as climb
@@ -99,6 +101,24 @@ def test_curves_that_there_will_not_be() -> None:
     refused(run("simulate", SWING, "--curve", "angle"), "--plot FILE")
     for curve in ("angle", "v:angle", "*"):
         assert isinstance(run("simulate", SWING, "--plot", "it.png", "--curve", curve).exception, Worked)
+
+
+def test_plots_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for verb, text in FILES.items():
+        refused(run(verb, text, "--plot", "plot.png"), "a plot needs the package 'matplotlib' advice: pip install 'bunraku[plot]'")
+    refused(run("plan", FILES["plan"], "--picture", "tree.png"), "a plot needs the package 'matplotlib'")
+
+
+def test_films_by_the_ffmpeg_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra, one on the PATH serves; without either, the advice names both."""
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    monkeypatch.setenv("PATH", str(Path.cwd()))
+    refused(run("simulate", SWING, "-o", "film.mp4"), "install ffmpeg, or pip install 'bunraku[film]'")
+    Path("ffmpeg").write_text("#!/bin/sh\n")
+    Path("ffmpeg").chmod(0o755)
+    assert ffmpeg_program() == str(Path("ffmpeg").absolute())
+    assert isinstance(run("simulate", SWING, "-o", "film.mp4").exception, Worked)
 
 
 def test_films_without_ffmpeg(monkeypatch: pytest.MonkeyPatch) -> None:

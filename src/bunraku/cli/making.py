@@ -127,8 +127,11 @@ def plan(
     Independent code simulates every plan again and checks it. Ctrl-C stops the search and keeps the best plan so far.
     """
     from bunraku.planning.strings.tree_picture import save_tree, save_tree_picture
+    from bunraku.render.plots import require_matplotlib
     from bunraku.verbs.execute import Extra
 
+    if picture is not None:
+        require_matplotlib()
     order = order_for("plan", file)
     order = replace(order, workers=workers or order.workers, cluster=cluster or order.cluster)
     extras = (

@@ -28,7 +28,7 @@ def outputs_of(node: Node | None, folder: Path) -> tuple[Path, ...]:
 
 
 def require(path: Path | None, suffixes: Collection[str], what: str) -> None:
-    """Raises FileError if `path` has none of the `suffixes`, cannot be written, or its writer is missing.
+    """Raises FileError if `path` has none of the `suffixes` or cannot be written, or if ffmpeg or matplotlib is missing for it.
 
     `what` is the content, for messages. None as `path` is accepted.
     """
@@ -41,6 +41,8 @@ def require(path: Path | None, suffixes: Collection[str], what: str) -> None:
         from bunraku.render.video import require_ffmpeg
 
         require_ffmpeg(path)
+    if suffixes is plots.PLOT_SUFFIXES:
+        plots.require_matplotlib()
 
 
 def require_outputs(motions: Iterable[Path], plot: Path | None = None, *, figures: int = 1) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import threading
 from collections import deque
@@ -16,15 +17,24 @@ from numpy.typing import NDArray
 from bunraku.cleanup import at_end
 
 
+def ffmpeg_program() -> str | None:
+    """The path of ffmpeg: that of the package imageio-ffmpeg if it is installed, else the one on the PATH; None without any."""
+    try:
+        import imageio_ffmpeg
+
+        found = imageio_ffmpeg.get_ffmpeg_exe()
+    except (ImportError, RuntimeError):
+        found = "ffmpeg"
+    return shutil.which(found)
+
+
 class FilmWriter:
     """Takes pictures and writes an H.264 film. The output of ffmpeg is kept for error messages and otherwise not shown."""
 
     def __init__(self, path: Path, size: tuple[int, int], fps: float) -> None:
         """Writes to `path` with pictures of this `size` (width, height) [pixels], both even, and `fps` of them a second."""
-        import imageio_ffmpeg
-
         words = [
-            imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-v", "error",
+            ffmpeg_program() or "ffmpeg", "-y", "-v", "error",
             "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{fps:.06f}", "-i", "-", "-an",
             "-vcodec", "libx264", "-pix_fmt", "yuv420p", "-crf", "15", "-movflags", "+faststart", str(path),
         ]  # fmt: skip

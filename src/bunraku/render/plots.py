@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.errors import FileError, MotionError, UnknownName
+from bunraku.errors import FileError, MissingExtra, MotionError, UnknownName
 from bunraku.figure import Figure
 from bunraku.motion import Motion, Track
 from bunraku.writing import writing
@@ -29,6 +30,12 @@ PLOT_STYLE: Any = {
     "axes.grid": True, "grid.color": "#e6e6e6", "axes.axisbelow": True, "xtick.color": "#555555",
     "ytick.color": "#555555", "axes.labelcolor": "#333333", "lines.linewidth": 1.4, "svg.fonttype": "none",
 }  # fmt: skip
+
+
+def require_matplotlib() -> None:
+    """Raises MissingExtra if matplotlib is not installed."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtra("matplotlib", "plot", "a plot")
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +138,7 @@ def _extra(motion: Motion, series: Mapping[str, ArrayLike]) -> Iterator[Line]:
 
 
 def _draw(motion: Motion, panels: dict[str, list[Line]], path: str | PathLike[str], title: str, width: float) -> None:
+    require_matplotlib()
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Sheet

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +18,7 @@ from bunraku.kinematics import frames_along
 from bunraku.motion import Motion
 from bunraku.motion.still import as_motion
 from bunraku.render.camera import Camera, vector
-from bunraku.render.film_writer import FilmWriter
+from bunraku.render.film_writer import FilmWriter, ffmpeg_program
 from bunraku.render.image import Strand, image, outline, strands
 from bunraku.scene import Scene
 from bunraku.writing import writing
@@ -72,14 +71,8 @@ def save_mp4(
 
 def require_ffmpeg(path: str | PathLike[str]) -> None:
     """Raises FileError, naming `path`, if the program ffmpeg is missing."""
-    import imageio_ffmpeg
-
-    try:
-        found = shutil.which(imageio_ffmpeg.get_ffmpeg_exe())
-    except RuntimeError:
-        found = None
-    if found is None:
-        advice = "install ffmpeg, or set IMAGEIO_FFMPEG_EXE to its path; .glb and .png do not need it"
+    if ffmpeg_program() is None:
+        advice = "install ffmpeg, or pip install 'bunraku[film]'; .glb and .png do not need it"
         raise FileError("films need the program ffmpeg, which was not found", path=str(path), advice=advice)
 
 

@@ -215,9 +215,9 @@ def _write_offline(stage: Stage, out: Path, console: Console) -> None:
         if "mp4" in stage.exporters and isinstance(first, Recorded):
             stage.exporters["mp4"](first, out / "show.mp4")
             wrote(out / "show.mp4", f"({shown[0].title})")
-        console.print("The stage is still being served. Press Ctrl-C to stop.", highlight=False)
     except (BunrakuError, OSError) as problem:
         console.print(str(problem), style="red", highlight=False)
+    console.print("The stage is still being served. Press Ctrl-C to stop.", highlight=False)
 
 
 def _recorded(stage: Stage, console: Console) -> list[Entry]:

@@ -14,7 +14,7 @@ from bunraku.locomotion.guide.com_zmp import SAMPLE_COLUMNS
 from bunraku.locomotion.guide.guided_move import GuidedMove
 from bunraku.locomotion.guide.navigation_points import NO_FOOT
 from bunraku.locomotion.guide.segment import Segment
-from bunraku.render.plots import CURVE_COLORS
+from bunraku.render.plots import CURVE_COLORS, require_matplotlib
 from bunraku.scene import Scene
 from bunraku.spatial import so3
 from bunraku.writing import writing
@@ -80,6 +80,7 @@ def draw_loci(done: Sequence[GuidedMove], path: str | PathLike[str], *, scene: S
     scene: drawn below the paths
     width: width of the picture [inches]
     """
+    require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -20,6 +20,7 @@ from bunraku.planning.strings.goal import marks_of
 from bunraku.planning.strings.plan_result import Plan
 from bunraku.render.camera import Camera
 from bunraku.render.image import image
+from bunraku.render.plots import require_matplotlib
 from bunraku.render.strands import strands
 from bunraku.scene import Obstacle, Scene
 from bunraku.stage import Recorded
@@ -37,6 +38,7 @@ def save_tree_picture(
     size: width and height [pixels]. edges: maximum number of edges drawn.
     Raises BunrakuError if there is no tree.
     """
+    require_matplotlib()
     from matplotlib.figure import Figure as Canvas
 
     if found.tree is None:
@@ -86,6 +88,7 @@ def save_tree(found: Plan, path: str | os.PathLike[str]) -> None:
 
 def save_cost_picture(runs: Sequence[Plan], path: str | os.PathLike[str]) -> None:
     """Draws the cost of the best plan against processor time for several `runs`, one colour per planner, into a PNG at `path`."""
+    require_matplotlib()
     from matplotlib.figure import Figure as Canvas
 
     canvas = Canvas(figsize=(6.4, 3.6), dpi=130, layout="constrained")

@@ -16,6 +16,7 @@ from bunraku.kinematics.forward import frames_along
 from bunraku.motion import Motion
 from bunraku.render.camera import Camera
 from bunraku.render.image import Pixels, image, outline
+from bunraku.render.plots import require_matplotlib
 from bunraku.render.video import save_pixels, sheet
 from bunraku.scene import Scene
 from bunraku.writing import writing
@@ -65,6 +66,7 @@ def save_plan_view(done: Carry, path: str | os.PathLike[str], *, moments: int = 
     It shows the scene, the team at `moments` samples, the roadmap and the path of the object. `width` is that of the picture
     [pixels].
     """
+    require_matplotlib()
     from matplotlib.figure import Figure as Canvas
 
     edge_color, path_color = "#2f6f9f", "#d1481f"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def draw(done: Climb, path: Path) -> None:
     """Draws accelerations, adhesion and clearance of the climb `done` over time into the PNG, SVG or PDF file `path`."""
+    plots.require_matplotlib()
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -22,6 +22,7 @@ MAX_CURVES = 6  # maximum number of curves in a panel: those with the largest ra
 
 def draw(found: Optimum, path: Path) -> None:
     """Draws the optimum `found` into the file `path` (PNG, SVG or PDF): panels over time, and the convergence below them."""
+    plots.require_matplotlib()
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
