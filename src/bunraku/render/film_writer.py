@@ -22,7 +22,7 @@ def ffmpeg_program() -> str | None:
     try:
         import imageio_ffmpeg
 
-        found = imageio_ffmpeg.get_ffmpeg_exe()
+        found = str(imageio_ffmpeg.get_ffmpeg_exe())
     except (ImportError, RuntimeError):
         found = "ffmpeg"
     return shutil.which(found)
