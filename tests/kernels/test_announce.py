@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from bunraku.kernels import announce, parts
+from bunraku.kernels import announce, folders
 from bunraku.kernels.apart import Job
+from bunraku.kernels.compile import inline, kernel
+from bunraku.kernels.parts import expected
 from bunraku.progress import Progress
 
 
 def test_a_listener_hears_what_is_compiled_and_that_it_ended(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(parts, "_counted", lambda: {"bunraku.toys.half": 4})
     monkeypatch.setattr(announce._Told, "said", False)
     heard: list[Progress] = []
     stop = announce.hear_compiling(heard.append)
-    job = Job("bunraku.toys", "half", b"")
+    job = Job("bunraku.toys", "half", b"", expected=4)
     with announce.compiling(job):
         announce.tick(job)
         job.parts = 2
@@ -32,3 +35,26 @@ def test_a_listener_hears_what_is_compiled_and_that_it_ended(
     assert "left" not in heard[0].text
     assert "left" in heard[1].text
     assert capsys.readouterr().err.count("compiling") == 1
+
+
+@inline
+def one(x: float) -> float:
+    return x + 1.0
+
+
+@inline
+def two(x: float) -> float:
+    return one(one(x))
+
+
+@kernel
+def four(x: float) -> float:
+    return two(two(x))
+
+
+def test_the_functions_that_are_still_to_be_compiled_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel and all that it calls, each once, but for those in the cache."""
+    monkeypatch.setattr(folders._Given, "root", tmp_path)
+    assert [expected(function) for function in (one, two, four)] == [1, 2, 3]
+    assert four(0.0) == 4.0
+    assert expected(four) == 0

@@ -15,11 +15,13 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from bunraku.stage import Entry, Serving, serve, wire
+from bunraku.kernels import announce
+from bunraku.kernels.apart import Job
+from bunraku.stage import Entry, Recorded, Serving, serve, wire
 from bunraku.stage.stage_limits import StageLimits
 from tests.patience import PATIENCE, until
 from tests.stage.conftest import entries
-from tests.stage.toys import Failing
+from tests.stage.toys import Failing, recorded
 
 LIVE = "e1"
 
@@ -203,6 +205,22 @@ def test_a_recorded_entry_comes_with_its_samples(client: httpx.Client) -> None:
     assert t[-1] == pytest.approx(2.0)
     assert [t["ghost"] for t in plain["tracks"]] == [False, True]
     assert {s["name"] for s in plain["series"]} >= {"total energy", "constraint error"}
+
+
+def test_the_page_hears_what_is_compiled_for_an_entry() -> None:
+    def made() -> Recorded:
+        job = Job("bunraku.toys", "half", b"", parts=1, expected=4)
+        with announce.compiling(job):
+            announce.tick(job)
+        return recorded()
+
+    with serve([Entry("Slow", made)]) as serving, Page(serving).hello() as page:
+        headers = {"Origin": serving.origin, "Cookie": cookie(serving)}
+        assert httpx.get(f"{serving.origin}/api/entries/e0", headers=headers, timeout=PATIENCE).status_code == 200
+        first, last = page.hear("progress"), page.hear("progress")
+    assert (first["entry"], first["stage"], last["stage"]) == ("e0", "compile", "compile")
+    assert (first["done"], last["done"]) == (0.1875, 1.0)
+    assert first["text"].startswith("half for this machine, once: 0 s")
 
 
 def test_an_unknown_entry_is_told_what_there_is(client: httpx.Client) -> None:

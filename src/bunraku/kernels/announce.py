@@ -66,23 +66,21 @@ def compiling(job: Any) -> Iterator[None]:
 
 def tick(job: Any) -> None:
     """Shows the progress of all jobs under way; only the caller that waits for the first of them (its `job`) does so."""
-    from bunraku.kernels.parts import expected
-
     with _Told.lock:
         jobs = dict(_Told.under_way)
     if job is not next(iter(jobs), None):
         return
     seconds = time.monotonic() - min(jobs.values())
-    done, wanted = sum(one.parts for one in jobs), sum(expected(one.module, one.name) for one in jobs)
+    done, wanted = sum(one.parts for one in jobs), sum(one.expected for one in jobs)
     names = ", ".join(one.name.lstrip("_") for one in jobs)
     share = 0.75 * min(done / wanted, 1.0) if wanted else 0.0  # the last quarter is the machine code of the whole kernel
-    text = f"compiling {names} for this machine, once: {seconds:.0f} s"
+    text = f"{names} for this machine, once: {seconds:.0f} s"
     if share > 0.2:
         text += f", about {max(seconds * (1.0 - share) / share, 1.0):.0f} s left"
     _tell(Progress("compile", share, text))
     if _terminal():
         bar = f"[{'█' * round(20 * share):<20}] " if wanted else ""
-        line = f"bunraku: {bar}{text}"
+        line = f"bunraku: {bar}compiling {text}"
         print("\r" + line.ljust(_Told.width), end="", file=sys.stderr, flush=True)
         _Told.width = len(line)
 

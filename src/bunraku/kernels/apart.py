@@ -21,6 +21,7 @@ from typing import IO, Any
 from bunraku.cleanup import at_end
 from bunraku.kernels import announce
 from bunraku.kernels.folders import cache_root, complain
+from bunraku.kernels.parts import expected
 
 
 @dataclass(eq=False)
@@ -34,6 +35,8 @@ class Job:
     over: threading.Event = field(default_factory=threading.Event)
     parts: int = 0
     """Functions that have been compiled for it so far."""
+    expected: int = 0
+    """Functions that must be compiled for it, about."""
     warnings: list[str] = field(default_factory=list)
 
 
@@ -180,9 +183,11 @@ def compile_ahead(kernel: Any, signature: Any) -> Job | None:
     if _Here.is_worker or not sys.executable or not _within_reach(kernel):
         return None
     try:
-        return _workshop().submit(kernel.py_func.__module__, kernel.py_func.__qualname__, signature)
+        job = _workshop().submit(kernel.py_func.__module__, kernel.py_func.__qualname__, signature)
     except (pickle.PicklingError, AttributeError, TypeError):  # a type that cannot be pickled
         return None
+    job.expected = job.expected or expected(kernel)
+    return job
 
 
 def compile_apart(kernel: Any, signature: Any) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.errors import BunrakuError, UnknownName
+from bunraku.kernels.announce import hear_compiling
 from bunraku.progress import Progress
 from bunraku.stage import describe, takes
 from bunraku.stage.entry import Entry, Recorded
@@ -81,7 +82,11 @@ class Stage:
             own = self._locks.setdefault(key, threading.Lock())
         with own:  # a slow entry does not block others
             if key not in self._things:
-                self._things[key] = self.entries[key].open(progress=lambda word: self._tell_progress(key, word))
+                stop = hear_compiling(lambda word: self._tell_progress(key, word))
+                try:
+                    self._things[key] = self.entries[key].open(progress=lambda word: self._tell_progress(key, word))
+                finally:
+                    stop()
             return self._things[key]
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -16,7 +16,7 @@ export class Loading {
 
   begin(entry: string): void {
     this.entry = entry
-    this.text.textContent = 'Preparing… The first time, code is compiled for this machine, which may take a minute.'
+    this.text.textContent = 'Preparing…'
     this.bar.removeAttribute('value')
     this.element.classList.remove('working')
     document.body.classList.add('loading')
