@@ -11,7 +11,7 @@ import pytest
 
 from bunraku.errors import BunrakuError
 from bunraku.workers import FileFlag, Pool, executor
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 
 
 def _square(x: int) -> int:
@@ -33,6 +33,16 @@ def _dies_once(path: str) -> int:
 def _always_dies(_: int) -> int:
     os.kill(os.getpid(), signal.SIGKILL)
     return 0
+
+
+def _sleeps(begun: str) -> None:
+    Path(begun).touch()
+    time.sleep(PATIENCE)
+
+
+def _interrupts_itself(x: int) -> int:
+    os.kill(os.getpid(), signal.SIGINT)
+    return x
 
 
 def _waits(path: str) -> str:
@@ -58,6 +68,26 @@ def test_results_errors_and_killed_workers(tmp_path: Path) -> None:
         waiting = pool.submit(_waits, flag.path)
         flag.set()
         assert waiting.result(timeout=PATIENCE) == "saw it"
+
+
+def test_killed_at_once(tmp_path: Path) -> None:
+    """Jobs that run or wait are cancelled; new ones are done."""
+    with Pool(1) as pool:
+        begun = tmp_path / "begun"
+        jobs = [pool.submit(_sleeps, str(begun)), pool.submit(_square, 3)]
+        until(begun.exists)
+        (pid,) = pool.pids
+        pool.kill()
+        until(lambda: all(job.cancelled() for job in jobs))
+        until(lambda: not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text())
+        assert pool.submit(_square, 4).result(PATIENCE) == 16
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_is_not_for_workers(tmp_path: Path) -> None:
+    with Pool(1) as pool:
+        job = pool.submit(_interrupts_itself, 5)
+        assert job.result(PATIENCE) == 5
 
 
 def test_pool_wants_a_worker() -> None:

@@ -110,11 +110,10 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_damaged_file(damage: Callable[[Path], None], warm: Path, tmp_path: Path) -> None:
     shutil.copytree(warm, tmp_path / "cache")
     damage(kept(tmp_path))
-    warning, *rest = run(tmp_path)
+    warning, *rest = run(tmp_path, "import halves; del sys.modules['halves']")
     assert warning.startswith("warning: a cached kernel cannot be used")
-    assert rest == ["compiled", "4.0"]
+    assert rest == ["compiled", "4.0", "4.0"]  # compiled anew, and sound when it is loaded again
     assert not (tmp_path / "sprung").exists()
-    assert run(tmp_path) == ["4.0"]  # mended
 
 
 def test_an_unreadable_file(warm: Path, tmp_path: Path) -> None:

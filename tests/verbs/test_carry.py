@@ -68,13 +68,14 @@ def test_names_that_cannot_be_written_are_refused_first(file, tmp_path):
 
 def test_many_seeds(file):
     errand = load_errand(file)
-    runs = run_many(errand, 2, workers=1)
-    assert [run.seed for run in runs] == [0, 1]
+    runs = run_many(errand, 2, first=2, workers=1)
+    assert [run.seed for run in runs] == [2, 3]
     assert all(run.outcome.ok for run in runs)
     assert ("carried", "2 of 2 within 60 s of processor time") in list(summary(errand, runs))
 
 
 def test_on_the_stage(file):
+    file.write_text(f"{TEXT}seed: 1\n", encoding="utf-8")
     (entry,) = entries_of(file)
     shown = entry.open()
     assert "roadmap" in [obstacle.name for obstacle in shown.scene.obstacles]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +26,19 @@ class _Job:
     """How often a worker died before it was done."""
 
 
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Processes that are started in the block do not receive Ctrl-C: the process that started them decides what happens."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class Pool(Executor):
     """Worker processes on this machine. When one is killed, new ones repeat all unfinished jobs.
 
@@ -38,6 +53,7 @@ class Pool(Executor):
         self.workers, self.tries = workers or os.cpu_count() or 1, tries
         self._lock, self._closed = threading.RLock(), False
         self._pool = self._fresh()
+        self._killed: ProcessPoolExecutor | None = None
 
     def _fresh(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(self.workers, mp_context=multiprocessing.get_context("spawn"))
@@ -59,15 +75,16 @@ class Pool(Executor):
                 job.future.cancel()
                 return
             pool = self._pool
-            try:
-                inner = pool.submit(job.function, *job.args, **job.options)
-            except BrokenProcessPool:
-                pool = self._pool = self._fresh()
-                inner = pool.submit(job.function, *job.args, **job.options)
+            with _without_interrupts():
+                try:
+                    inner = pool.submit(job.function, *job.args, **job.options)
+                except BrokenProcessPool:
+                    pool = self._pool = self._fresh()
+                    inner = pool.submit(job.function, *job.args, **job.options)
         inner.add_done_callback(lambda done: self._done(job, pool, done))
 
     def _done(self, job: _Job, pool: ProcessPoolExecutor, inner: Future[Any]) -> None:
-        if inner.cancelled():
+        if inner.cancelled() or pool is self._killed:
             job.future.cancel()
             return
         error = inner.exception()
@@ -86,6 +103,16 @@ class Pool(Executor):
             job.future.set_exception(error)
         else:
             job.future.set_result(inner.result())
+
+    def kill(self) -> None:
+        """Ends the processes at once and cancels their jobs; new jobs start new processes."""
+        with self._lock:
+            old = self._killed = self._pool
+            self._pool = self._fresh()
+        processes = list((old._processes or {}).values())
+        old.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.kill()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Ends the processes. `wait`: only return when all jobs are done; `cancel_futures`: drop jobs that have not begun."""

@@ -119,7 +119,7 @@ def _race(
 ) -> Plan:
     """Grows `count` trees in the workers of a pool; the flag stops all of them."""
     jobs: list[Future[Plan]] = [pool.submit(_grown, task, stream, flag, board) for stream in range(count)]
-    open_, stopped = set(jobs), False
+    open_ = set(jobs)
     while open_:
         try:
             done, open_ = wait(open_, timeout=None if hear is None else task.options.report_every, return_when=FIRST_COMPLETED)
@@ -128,13 +128,22 @@ def _race(
             state = board.read() if board is not None and hear is not None else None
             if hear is not None and state is not None:
                 hear(state)
-        except KeyboardInterrupt:  # the workers see the flag and return their best plans
-            stopped = True
+        except KeyboardInterrupt:
             flag.set()
-    return _best([job.result() for job in jobs], stopped)
+            return _handed_over(pool, jobs, task)
+    return _best([job.result() for job in jobs])
 
 
-def _best(found: list[Plan], stopped: bool) -> Plan:
+def _handed_over(pool: Executor, jobs: list[Future[Plan]], task: SearchTask) -> Plan:
+    """The best plan of the workers that see the flag soon; one that compiles kernels does not, and is killed."""
+    late = wait(jobs, timeout=task.options.hand_over).not_done
+    if late and isinstance(pool, house.Pool):
+        pool.kill()
+    found = [job.result() for job in jobs if job not in late]
+    return _best(found, stopped=True) if found else task.stopped()
+
+
+def _best(found: list[Plan], *, stopped: bool = False) -> Plan:
     """The cheapest plan, or else the tree that came nearest, with the total work of all trees."""
     best = min(found, key=lambda one: (one.cost, _distance(one)))
     outcome = STOPPED if stopped else FOUND if best.motion is not None else best.outcome

@@ -25,3 +25,5 @@ class SearchOptions:
     """Maximum number of nodes that a worker sends back with its plan."""
     report_every: float = 0.2
     """Time between two progress reports of a worker [s]."""
+    hand_over: float = 1.2
+    """Time that workers have to return their best plans after Ctrl-C [s]."""

@@ -64,6 +64,8 @@ def run_many(
         except KeyboardInterrupt:
             for job in jobs:
                 job.cancel()
+            if isinstance(pool, house.Pool):
+                pool.kill()
     return sorted(out, key=lambda run: run.seed)
 
 
