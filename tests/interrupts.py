@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +44,11 @@ COMMANDS = {
     "climb": ("climb", "up_the_wall", "-o", "motion.npz"),
     "guide": ("guide", "to_the_door", "-o", "motion.npz"),
 }
+# How long each runs, about, with its kernels on disk [s]; the stage, until its films are written.
+WARM_SECONDS = {
+    "play": 60.0, "simulate": 4.0, "film": 15.0, "optimize": 8.0, "perform": 25.0, "plan": 8.0, "plan by two": 10.0, "carry": 20.0,
+    "carry often": 25.0, "climb": 8.0, "guide": 8.0,
+}  # fmt: skip
 WHOLE = ("motion.npz", "motion.mp4", "plot.png", "show.html", "show.mp4")
 
 # Who runs tests in the background has the signal ignored. Python's own start is nobody's to interrupt: a line says when it is over.
@@ -207,65 +212,45 @@ def _visit(address: str) -> None:
                 pass
 
 
-def many(count: int, names: Iterable[str], seed: int, *, warm: Path | None, longest: dict[str, float]) -> list[Ending]:
-    """Interrupts the commands in turn, `count` times in all, at random moments before `longest` [s]."""
-    dice, names, out = random.Random(seed), list(names), []
+def many(count: int, cache: Path | None, longest: Mapping[str, float], *, seed: int) -> list[Ending]:
+    """Interrupts commands in turn, `count` times in all, at random moments before the `longest` of each [s].
+
+    cache: a folder with compiled kernels, or None for an empty one.
+    """
+    dice, names, out = random.Random(seed), list(longest), []
     for k in range(count):
         name = names[k % len(names)]
-        with Command(name, warm) as command:
+        with Command(name, cache) as command:
             out.append(command.interrupted(dice.uniform(0.0, longest[name]), group=dice.random() < 0.5))
-        print(("warm " if warm else "cold ") + str(out[-1]), flush=True)
+        print(f"{k + 1} {out[-1]}", flush=True)
         if out[-1].wrong:
             print(out[-1].said, flush=True)
     return out
 
 
-def _durations(names: Iterable[str], warm: Path) -> dict[str, float]:
-    """How long each command takes with its kernels on disk [s]; the stage, which never ends, until its films are written."""
-    out = {}
-    for name in names:
-        for _ in range(2):  # the first compiles
-            with Command(name, warm) as command:
-                done = (lambda c=command: "still being served" in c.said()) if name == "play" else command.process.poll
-                while done() in (None, False):
-                    time.sleep(0.05)
-                out[name] = time.monotonic() - command.begun
-        print(f"{name} takes {out[name]:.1f} s warm", flush=True)
-    return out
-
-
-def _summary(title: str, endings: list[Ending]) -> None:
-    if not endings:
-        return
+def summary(title: str, endings: list[Ending]) -> str:
+    """How long they took, without the time in which others had the processors; a line for a table."""
     net = np.array([one.seconds - one.starved for one in endings])
-    wall, orphans = np.array([one.seconds for one in endings]), max(one.orphans for one in endings)
     half, most = np.percentile(net, [50, 95])
-    print(
-        f"{title:<20}{len(endings):4d}  median {half:.2f}  95 % {most:.2f}  longest {net.max():.2f} s (wall {wall.max():.2f})  "
-        f"orphans {orphans:.2f} s  over 2 s: {np.sum(net > 2.0)}  wrong: {sum(bool(one.wrong) for one in endings)}"
+    return (
+        f"{title:<22}{len(endings):4d}  median {half:.2f}  95 % {most:.2f}  longest {net.max():.2f} s "
+        f"(wall {max(one.seconds for one in endings):.2f})  orphans {max(one.orphans for one in endings):.2f} s  "
+        f"over 2 s: {np.sum(net > 2.0)}  wrong: {sum(bool(one.wrong) for one in endings)}"
     )
 
 
-def main(count: int = 200, *chosen: str) -> None:
-    """Half of the interrupts with an empty cache, half with a full one."""
-    names, seed = chosen or tuple(COMMANDS), random.randrange(10**6)
+def main(count: int = 100, *heats: str) -> None:
+    """So many interrupts with an empty cache ("cold"), and as many with the user's own ("warm")."""
+    seed = random.randrange(10**6)
     print(f"seed {seed}")
-    warm = Path(tempfile.mkdtemp(prefix="interrupts-warm-"))
-    try:
-        longest = _durations(names, warm)
-        endings = {
-            "cold": many(
-                count // 2, names, seed, warm=None, longest={name: min(4.0 * took + 5.0, 45.0) for name, took in longest.items()}
-            ),
-            "warm": many(count - count // 2, names, seed + 1, warm=warm, longest=longest),
-        }
-    finally:
-        shutil.rmtree(warm, ignore_errors=True)
-    for heat, some in endings.items():
-        for name in names:
-            _summary(f"{heat} {name}", [one for one in some if one.name.removesuffix(" (group)") == name])
-    _summary("all", endings["cold"] + endings["warm"])
+    for heat in heats or ("cold", "warm"):
+        cache, longest = (None, dict.fromkeys(COMMANDS, 30.0)) if heat == "cold" else (user_cache().parent, WARM_SECONDS)
+        endings = many(count, cache, longest, seed=seed)
+        for name in COMMANDS:
+            if some := [one for one in endings if one.name.removesuffix(" (group)") == name]:
+                print(summary(f"{heat} {name}", some))
+        print(summary(heat, endings))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200, *sys.argv[2:])
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100, *sys.argv[2:])

@@ -42,5 +42,5 @@ def test_terminated(name: str) -> None:
 
 @pytest.mark.slow
 def test_often() -> None:
-    for ending in many(22, COMMANDS, random.randrange(10**6), warm=None, longest=dict.fromkeys(COMMANDS, 40.0)):
+    for ending in many(22, None, dict.fromkeys(COMMANDS, 40.0), seed=random.randrange(10**6)):
         right(ending)
