@@ -1,4 +1,8 @@
-"""bunraku brings articulated figures to life."""
+"""bunraku brings articulated figures to life.
+
+Docstrings cite five papers by one word in italics; these pages give their titles: *marionettes* and *trep* in docs/derivations.md,
+*carrying* in docs/carrying.md, *guiding* in docs/guiding.md, *gecko* in docs/climbing.md.
+"""
 
 from __future__ import annotations
 
