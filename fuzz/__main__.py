@@ -45,6 +45,7 @@ def _one(name: str, seconds: int) -> None:
     corpus, finds = FOLDER / "corpus", Path(__file__).parent / "finds"
     corpus.mkdir(exist_ok=True)
     finds.mkdir(exist_ok=True)
+    TARGETS[name](b"")
     for k, seed in enumerate(seeds(name)):
         (corpus / f"seed{k}").write_bytes(seed)
         TARGETS[name](seed)  # compiles and imports before the clock of hangs runs
