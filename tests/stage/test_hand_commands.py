@@ -68,7 +68,7 @@ def test_anything_else_is_a_bad_command(message: dict[str, Any]) -> None:
         ({"type": "winch", "figure": 0, "string": "a", "by": math.nan}, "expected a number"),
         ({"type": "winch", "figure": 0, "string": "a", "by": True}, "expected a number"),
         ({"type": "winch", "figure": -1, "string": "a", "by": 0.1}, "counted from 0"),
-        ({"type": "winch", "figure": 0, "string": "a", "by": 0.1, "now": 1}, "winch has no 'now'"),
+        ({"type": "winch", "figure": 0, "string": "a", "by": 0.1, "now": 1}, "winch does not take 'now'; it takes: "),
         ({"type": "pull", "figure": 0, "part": "nose", "name": "a", "to": [0, 0, 0]}, "part is one of"),
         ({"type": "pull", "figure": 0, "part": "hook", "name": "a", "to": [0, 0]}, "three numbers"),
         ({"type": "sticks", "axes": [1.5]}, "within ±1"),

@@ -156,7 +156,8 @@ class World:
         Q = np.array(q, float)
         if Q.ndim != dimensions or Q.shape[-1] != self.n_q:
             who = " and ".join(figure.name for figure in self.figures)
-            raise BunrakuError(f"{who}: {self.n_q} variables, but q has shape {Q.shape}")
+            wanted = f"({self.n_q},)" if dimensions == 1 else f"(samples, {self.n_q})"
+            raise BunrakuError(f"{who}: {self.n_q} variables, but q has shape {Q.shape}; give it the shape {wanted}")
         if not np.isfinite(Q).all():
             names = [name for figure in self.figures for name in figure.names]
             raise NotFinite(f"q is not finite at {names[int(np.argwhere(~np.isfinite(Q))[0, -1])]}")

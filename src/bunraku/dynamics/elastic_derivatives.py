@@ -1,7 +1,8 @@
-"""Derivatives of a step with strings that stretch (bunraku.dynamics.elastic), as additions to those of the other links.
+"""Derivatives of a step with elastic strings: what they add to the derivatives with inelastic ones.
 
-Two things differ. The row depends on gap(q0) and, by the mean length, on the product of λ and the variable that winds. And
-part of the impulse acts at q1, so that p1 = … − (1 − θ) λ gap_q(q1) depends on λ and on the curvature of the gap there.
+Letters are those of bunraku.dynamics.elastic: read that first. Two things differ from an inelastic string. Its row also depends
+on gap(q0) and, since the mean length enters, on λ times the variable that winds the string. And a part of its impulse acts at
+q1, so that p1 contains −(1 − θ) λ gap_q(q1), which depends on λ and, through gap_qq, on q1.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def servo(figure: Figure, asked: Callable[[float], ArrayLike], *, dt: float = 0.
         before, after = np.asarray(asked(t - dt), float), np.asarray(asked(t), float)
         if after.shape != places.shape:
             names = ", ".join(v.name for v in driven.values())
-            raise BunrakuError(f"{figure.name} has {len(driven)} motors: {names}; got shape {after.shape}")
+            raise BunrakuError(f"{figure.name} has {len(driven)} motors: {names}; the targets have the shape {after.shape}")
         u = np.zeros(len(figure.forces))
         u[places] = [_input(v, a, b, dt) for v, a, b in zip(driven.values(), before, after, strict=True)]
         return u

@@ -258,7 +258,11 @@ class _Run:
         return None
 
     def _animated(self, timing: PathTiming) -> Animation:
-        """Locomotion and manipulation alternate agent by agent; their times are reported separately afterwards."""
+        """The motion of all joints along the timed path.
+
+        For each agent first the legs (locomotion), then the arms (manipulation) are computed, so the processor times of both are
+        known, and reported, only at the end.
+        """
         self.stage = "locomotion"
         self.tell(0.0)
         out = animate(

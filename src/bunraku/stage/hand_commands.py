@@ -97,7 +97,7 @@ def from_plain(message: dict[str, Any]) -> Command:
         raise BadCommand(f"no command is called {str(message.get('type'))[:40]!r}; there are: {', '.join(_COMMANDS)}")
     known = {f.name for f in fields(kind)}
     if unknown := set(message) - known - {"type"}:
-        raise BadCommand(f"{message['type']} has no {min(unknown)[:40]!r}")
+        raise BadCommand(f"{message['type']} does not take {min(unknown)[:40]!r}; it takes: {', '.join(sorted(known))}")
     try:
         return kind(**{key: _READERS[key](message[key]) for key in known & set(message)})
     except TypeError:

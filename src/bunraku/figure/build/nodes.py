@@ -87,7 +87,7 @@ def rotate(
     children: what is nested in it.
     at: where it is in its parent [m].
     rpy, quaternion: how it is turned there, by roll, pitch and yaw [rad] or (w, x, y, z); a quaternion overrides rpy.
-    words: of the variable, see MovingWords.
+    words: further keywords that describe the variable, see MovingWords.
     """
     return _moving("rotate", axis, name, children, at, rpy, quaternion, 0.0, words)
 
@@ -103,7 +103,7 @@ def translate(
     children: what is nested in it.
     at: where it is in its parent [m].
     rpy, quaternion: how it is turned there, by roll, pitch and yaw [rad] or (w, x, y, z); a quaternion overrides rpy.
-    words: of the variable, see MovingWords.
+    words: further keywords that describe the variable, see MovingWords.
     """
     return _moving("translate", axis, name, children, at, rpy, quaternion, 0.0, words)
 
@@ -120,7 +120,7 @@ def screw(
     children: what is nested in it.
     at: where it is in its parent [m].
     rpy, quaternion: how it is turned there, by roll, pitch and yaw [rad] or (w, x, y, z); a quaternion overrides rpy.
-    words: of the variable, see MovingWords.
+    words: further keywords that describe the variable, see MovingWords.
     """
     return _moving("screw", axis, name, children, at, rpy, quaternion, pitch, words)
 
@@ -178,12 +178,12 @@ def ball(
 ) -> FrameNode:  # fmt: skip
     """Three rotations z, y, x about one point; variables name_rz, name_ry, name_rx.
 
-    name: of the last frame.
+    name: of the last of the chain of frames that it makes, one for each variable.
     children: what is nested in it.
     at: where it is in its parent [m].
     rpy, quaternion: how it is turned there, by roll, pitch and yaw [rad] or (w, x, y, z); a quaternion overrides rpy.
     start: the three angles at the start [rad].
-    words: of the variables, see VariableWords.
+    words: further keywords that describe the variables, see VariableWords.
     """
     return _several("ball", name, children, at, quaternion_of(rpy, quaternion), start, words)
 
@@ -194,12 +194,12 @@ def free(
 ) -> FrameNode:  # fmt: skip
     """A joint with all six motions; variables name_tx, name_ty, name_tz, name_rz, name_ry, name_rx.
 
-    name: of the last frame.
+    name: of the last of the chain of frames that it makes, one for each variable.
     children: what is nested in it.
     at: where it is in its parent [m].
     rpy, quaternion: how it is turned there, by roll, pitch and yaw [rad] or (w, x, y, z); a quaternion overrides rpy.
-    start: three slides [m] and three angles [rad] at the start.
-    words: of the variables, see VariableWords.
+    start: values at the start, in the order of the variables: three displacements [m], three angles [rad].
+    words: further keywords that describe the variables, see VariableWords.
     """
     return _several("free", name, children, at, quaternion_of(rpy, quaternion), start, words)
 
@@ -211,7 +211,7 @@ def spindle(name: str, *children: Item, at: Sequence[float] = ORIGIN, moves: str
     children: what is nested in it.
     at: where it starts [m].
     moves: the axes that it moves along, some of x, y, z.
-    words: of the variables, see VariableWords.
+    words: further keywords that describe the variables, see VariableWords.
     """
     frames = []
     position = [0.0 if axis in moves else float(c) for axis, c in zip("xyz", at, strict=True)]

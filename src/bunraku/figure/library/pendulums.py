@@ -73,14 +73,12 @@ def double_pendulum(
     *, lengths: tuple[float, float] = (1.0, 1.0), masses: tuple[float, float] = (1.0, 1.0),
     damping: float = 0.0, start: tuple[float, float] = (1.1, 0.9), gravity: float = 9.81,
 ) -> Figure:  # fmt: skip
-    """Two point masses on rods, which move chaotically.
-
-    The rods have no mass.
+    """Two point masses on massless rods: a double pendulum, which moves chaotically.
 
     lengths: of the upper and the lower rod [m].
-    masses: at their ends [kg].
-    damping: of both joints [N·m·s/rad].
-    start: angles at the start, the lower one relative to the upper rod [rad].
+    masses: at the lower ends of the rods [kg].
+    damping: of each joint [N·m·s/rad].
+    start: angles at the start [rad], that of the upper rod from hanging straight down, that of the lower relative to the upper.
     gravity: acceleration, downward [m/s²].
     """
     upper, lower = lengths

@@ -1,4 +1,4 @@
-"""What is attached to the bodies of an MJCF file: shapes, strings, springs, contacts, closures, forces."""
+"""Writes what is attached to the bodies of an MJCF file: shapes, strings, springs, contacts, closures, forces."""
 
 from __future__ import annotations
 

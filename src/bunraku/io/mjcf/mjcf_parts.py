@@ -1,4 +1,4 @@
-"""What is attached to the bodies of a compiled model: shapes, strings, springs, forces, closures."""
+"""Reads what is attached to the bodies of MuJoCo's compiled model: shapes, strings, springs, forces, closures."""
 
 from __future__ import annotations
 
