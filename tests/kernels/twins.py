@@ -1,0 +1,117 @@
+"""What kernels compute, as arrays by name. `python -m tests.kernels.twins FILE` writes them: compiled or, with NUMBA_DISABLE_JIT=1,
+by the interpreter. Each part is small enough for the interpreter.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import bunraku
+from bunraku.collision import World
+from bunraku.control.cost import Configuration, Forces, Momentum
+from bunraku.dynamics import settle
+from bunraku.dynamics.continuous_model import acceleration, acceleration_derivative
+from bunraku.dynamics.linearize import step_derivative, step_once
+from bunraku.figure import Box, library
+from bunraku.kernels.compile import INTERPRETED
+from bunraku.kinematics import PointPosition, Posture, pose
+from bunraku.planning.strings import Goal, search
+from bunraku.render.image import image
+from bunraku.scene import Obstacle, Scene
+from bunraku.verbs.plan.run import problem_of
+
+Arrays = Mapping[str, ArrayLike]
+Part = Callable[[], Arrays]
+
+
+def kinematics() -> Arrays:
+    puppet = library.named("marionette22")
+    here = pose(puppet, puppet.start + np.random.default_rng(0).normal(0.0, 0.05, puppet.n_q))
+    return {"frames": here.frames, "gaps": here.gaps, "com": here.com}
+
+
+def inverse() -> Arrays:
+    man = library.named("mannequin")
+    found = bunraku.inverse_kinematics(man, [PointPosition("left_palm", (0.3, 0.2, 1.1)), Posture(weight=0.01)])
+    return {"q": found.q}
+
+
+def strings_that_go_slack() -> Arrays:
+    puppet = library.named("marionette22")
+    at = puppet.start[puppet.index("left_arm_length")]
+    motion = bunraku.simulate(puppet, {"left_arm_length": lambda t: at + 2.0 * t}, duration=0.04, dt=0.01)
+    track = motion.tracks[0]
+    return {"q": track.q, "tension": track.tension, "gap": track.gap, "energy": track.energy}  # type: ignore[dict-item]
+
+
+def rest_and_a_step() -> Arrays:
+    arm = library.named("arm3d")
+    q = settle(arm)
+    v = np.linspace(0.1, 0.4, arm.n_q)
+    step = step_once(arm, q, v[: arm.n_dynamic], q[arm.n_dynamic :] + 0.001, dt=0.01)
+    derivative = step_derivative(arm, q, step.q, step.impulse, step.states, dt=0.01)
+    return {"q": q, "next": step.q, "impulse": step.impulse, "derivative": derivative.D}
+
+
+def continuous() -> Arrays:
+    arm = library.named("arm3d")
+    q, v = settle(arm), np.linspace(-0.2, 0.3, arm.n_q)
+    now = acceleration(arm, q, v)
+    return {"a": now.a, "tension": now.tension, "derivative": acceleration_derivative(arm, q, v)}
+
+
+def least_cost() -> Arrays:
+    figure = library.named("cart_pendulum")
+    cost = [Configuration({"theta": 5.0}, {"theta": 0.3}, at_end=1.0), Momentum(0.02), Forces(0.01)]
+    found = bunraku.optimize(figure, cost, duration=0.12, dt=0.02, iterations=3)
+    assert found.motion is not None
+    return {"q": found.motion.q, "cost": found.cost}
+
+
+def distances() -> Arrays:
+    man = library.named("mannequin")
+    scene = Scene("wall", (Obstacle("wall", Box((0.2, 2.0, 2.0)), (0.6, 0.0, 1.0)),))
+    near = World(man, scene).clearances(man.start, within=0.8)
+    return {"value": near.value, "normal": near.normal, "gradient": near.gradient}
+
+
+def planning() -> Arrays:
+    arm = library.named("arm3d")
+    problem = problem_of(arm, Goal.at_points(arm, {"tip": (0.2, 0.2, 0.1)}))
+    found = search(replace(problem, steps=4), segments=6, seconds=1e6, seed=2)
+    assert found.tree is not None
+    return {"points": found.tree.points}
+
+
+def picture() -> Arrays:
+    figure = library.named("pendulum")
+    return {"pixels": image(figure, size=(32, 24)).astype(float)}
+
+
+PARTS: tuple[Part, ...] = (
+    kinematics,
+    inverse,
+    strings_that_go_slack,
+    rest_and_a_step,
+    continuous,
+    least_cost,
+    distances,
+    planning,
+    picture,
+)
+
+
+def computed() -> dict[str, NDArray[Any]]:
+    """All arrays, by the names of their part and their own."""
+    out = {f"{part.__name__}.{name}": np.asarray(values) for part in PARTS for name, values in part().items()}
+    return {"interpreted": np.array(INTERPRETED), **out}
+
+
+if __name__ == "__main__":
+    np.savez(sys.argv[1], **computed())
