@@ -11,7 +11,13 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("[0-9][0-9]_*.py"))
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+# What it asserts, tests/papers/test_gecko.py does too, of the same motions.
+SLOW = ("07_gecko",)
+
+
+@pytest.mark.parametrize(
+    "example", [pytest.param(e, id=e.stem, marks=[pytest.mark.slow] if e.stem in SLOW else []) for e in EXAMPLES]
+)
 def test_example_shows_what_it_asserts(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     plt.close("all")

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from typer.testing import CliRunner
 
 import bunraku
 from bunraku.choreography import score
+from bunraku.cli import app
 from bunraku.io.yaml import figure_file, figure_frames, scene_file, shape_words
 from bunraku.verbs.climb.file import ClimbOrder
 from bunraku.verbs.guide.file import GuideOrder
@@ -46,9 +46,8 @@ def run_python(block: Block, page: Path, names: dict[str, Any]) -> None:
 def run_console(block: Block) -> None:
     for line in block.text.splitlines():
         if line.startswith("$ bunraku "):
-            command = [Path(sys.executable).with_name("bunraku"), *shlex.split(line)[2:]]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+            done = CliRunner().invoke(app, shlex.split(line)[2:])
+            assert done.exit_code == 0, f"{line}\n{done.output}"
 
 
 def test_readme_shows_python() -> None:

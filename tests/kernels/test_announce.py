@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from bunraku.kernels import announce, folders
+from bunraku.kernels import announce, apart, folders
 from bunraku.kernels.apart import Job
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kernels.parts import expected
@@ -58,3 +59,19 @@ def test_the_functions_that_are_still_to_be_compiled_are_counted(tmp_path: Path,
     assert [expected(function) for function in (one, two, four)] == [1, 2, 3]
     assert four(0.0) == 4.0
     assert expected(four) == 0
+
+
+def test_after_ctrl_c_nobody_waits_for_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that is on disk is still loaded."""
+    monkeypatch.setattr(folders._Given, "root", tmp_path)
+    monkeypatch.setattr(apart._Here, "interrupted", False)
+    assert five(0.0) == 5.0
+    apart.stop_waiting()
+    assert five(1.0) == 6.0
+    with pytest.raises(KeyboardInterrupt):
+        five(np.zeros(1))
+
+
+@kernel
+def five(x: float) -> float:
+    return x + 5.0

@@ -19,6 +19,7 @@ from bunraku.stage import Serving, serve
 from bunraku.stage.uploads import UploadLimits, Uploads
 from tests.patience import PATIENCE, until
 from tests.stage.test_server import bundle, cookie
+from tests.stage.unconfined import Here
 
 OPENER = "bunraku.verbs.entries:entries_of"
 ENDLESS = b"simulate: marionette22\nduration: 3600\ndt: 0.001\n"
@@ -54,11 +55,9 @@ def test_a_small_upload_is_answered_while_others_stall_and_work() -> None:
         for _ in range(2):
             stack.enter_context(contextlib.closing(stalled(serving)))
         client = stack.enter_context(visitor(serving))
-        keys = [
-            key
-            for k in range(4)
-            for key in client.post("/api/open", content=bundle((f"endless{k}.yaml", ENDLESS))).json()["opened"]
-        ]
+        endless = bundle(*((f"endless{k}.yaml", ENDLESS) for k in range(4)))
+        keys = client.post("/api/open", content=endless).json()["opened"]
+        assert len(keys) == 4
         before = memory()
         asked = [threads.submit(client.get, f"/api/entries/{key}") for key in keys]
         uploads = serving.stage.uploads
@@ -76,9 +75,10 @@ def test_a_small_upload_is_answered_while_others_stall_and_work() -> None:
             assert one.result().json()["error"].startswith("cancelled")
 
 
-def test_what_orders_give_is_kept_within_bounds() -> None:
+def test_what_orders_give_is_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     order = [("a.yaml", b"simulate: pendulum\nduration: 1\ndt: 0.001\n")]
     with contextlib.closing(Uploads(OPENER)) as uploads:
+        monkeypatch.setattr(uploads, "_confined", Here())
         (entry,) = uploads.open(order)
         entry.open()
         size = uploads._results

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable
 from contextlib import closing
-from typing import Any
 
 import httpx
 import pytest
@@ -17,21 +15,12 @@ from bunraku.stage import serve
 from bunraku.stage.uploads import Uploads, mesh_files
 from tests.patience import PATIENCE
 from tests.stage.test_server import Page
+from tests.stage.unconfined import Here
 
 OPENER = "bunraku.verbs.entries:entries_of"
 URDF = '<robot name="r"><link name="a"><visual><geometry><mesh filename="{}"/></geometry></visual></link></robot>'
 BOX = trimesh.creation.box((1.0, 1.0, 1.0))
 STL, GLB, OBJ, PLY = (BOX.export(file_type=kind) for kind in ("stl", "glb", "obj", "ply"))
-
-
-class Here:
-    """Does in this process what a confined one does, which takes seconds to start: for tests of what is read, and not of where."""
-
-    def run(self, function: Callable[..., Any], *args: Any, **_: object) -> Any:
-        try:
-            return function(*args)
-        except BunrakuError as error:
-            raise BunrakuError(str(error)) from None  # its words alone come back from another process
 
 
 @pytest.fixture

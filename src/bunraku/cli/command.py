@@ -11,6 +11,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -61,6 +62,8 @@ def main() -> None:
     status: Any = 0
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # which would leave files half written
         signal.signal(signal.SIGTERM, lambda *_: leave(143))
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         app()
     except SystemExit as end:
@@ -74,6 +77,13 @@ def main() -> None:
     if threading.active_count() > 1:  # do not wait for other threads
         leave(status)
     raise SystemExit(status)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Ctrl-C: a verb that keeps its best so far must not wait for kernels to be compiled."""
+    if (kernels := sys.modules.get("bunraku.kernels.apart")) is not None:
+        kernels.stop_waiting()
+    signal.default_int_handler(number, frame)
 
 
 def verb(*, alone: bool = False, epilog: str | None = None) -> Callable[[Verb], Verb]:

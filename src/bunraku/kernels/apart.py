@@ -152,6 +152,7 @@ class _Here:
     workshop: Workshop | None = None
     lock = threading.Lock()
     is_worker = False
+    interrupted = False
 
 
 def cores() -> int:
@@ -162,6 +163,11 @@ def cores() -> int:
 def be_worker() -> None:
     """Marks this process as a compile worker: from now on it compiles kernels itself instead of sending them to another process."""
     _Here.is_worker = True
+
+
+def stop_waiting() -> None:
+    """From now on KeyboardInterrupt is raised where a kernel would have to be compiled: a program that ends does not wait for it."""
+    _Here.interrupted = True
 
 
 def _workshop() -> Workshop:
@@ -191,7 +197,12 @@ def compile_ahead(kernel: Any, signature: Any) -> Job | None:
 
 
 def compile_apart(kernel: Any, signature: Any) -> None:
-    """Waits until a worker has compiled a `kernel` for a `signature`, or has failed to; shows the progress."""
+    """Waits until a worker has compiled a `kernel` for a `signature`, or has failed to; shows the progress.
+
+    Raises KeyboardInterrupt after `stop_waiting`.
+    """
+    if _Here.interrupted:
+        raise KeyboardInterrupt
     job = compile_ahead(kernel, signature)
     if job is None:
         if not _Here.is_worker:
