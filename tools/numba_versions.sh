@@ -14,7 +14,7 @@ for which in lowest-direct highest; do
     $uv pip install --quiet --python "$env/bin/python" --only-binary :all: --resolution $which -r "$folder/numba.txt"
     numba=$("$env/bin/python" -c 'import numba; print(numba.__version__)')
     $uv pip install --quiet --python "$env/bin/python" --only-binary :all: "numba==$numba" -r pyproject.toml \
-        pytest pytest-timeout pytest-xdist hypothesis httpx
+        --extra coal pytest pytest-timeout pytest-xdist hypothesis httpx
     echo "numba $numba"
     PYTHONPATH=src "$env/bin/python" -m pytest -q -p no:cacheprovider tests/kernels tests/dynamics/test_simulate.py
 done

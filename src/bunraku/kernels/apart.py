@@ -166,7 +166,7 @@ def be_worker() -> None:
 
 
 def stop_waiting() -> None:
-    """From now on KeyboardInterrupt is raised where a kernel would have to be compiled: a program that ends does not wait for it."""
+    """From now on, KeyboardInterrupt is raised where a kernel would have to be compiled: a program that ends does not wait."""
     _Here.interrupted = True
 
 
