@@ -24,9 +24,10 @@ SHOW = opening_show()
 
 @pytest.mark.parametrize("entry", SHOW, ids=[e.title for e in SHOW])
 def test_every_entry_can_be_shown(entry: Entry) -> None:
-    plain, samples = Stage([entry]).described("e0")
+    stage = Stage([entry])
+    plain, samples = stage.described("e0")
     assert plain["figures"]
-    thing = entry.open()
+    thing = stage.opened("e0")  # made once
     if isinstance(thing, Recorded):
         assert samples
         assert thing.motion.duration > 1.0
