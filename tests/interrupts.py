@@ -134,9 +134,15 @@ class Command:
         status = self.process.wait()
         until(lambda: not list(_marked(self.mark)))
         gone = time.monotonic()
-        wrong = [*_wrong_status(status, by, was_over), *_wrong_words(self.said()), *self._left_behind()]
+        wrong = [*self._wrong_status(status, by), *_wrong_words(self.said()), *self._left_behind()]
         name = f"{self.name}{' (group)' if group else ''}"
         return Ending(name, sent - self.begun, ended - sent, starved, gone - ended, status, tuple(wrong), self.said())
+
+    def _wrong_status(self, status: int, by: signal.Signals) -> Iterator[str]:
+        """0 is right where all had been done before the signal came."""
+        is_done = re.search(r"carried +\d of 4 " if self.name == "carry often" else r"(?m)^wrote ", self.said())
+        if status not in ((0, 128 + by) if is_done and self.name != "play" else (128 + by,)):
+            yield f"status {status}"
 
     def _left_behind(self) -> Iterator[str]:
         for path in sorted(self.work.rglob("*")):
@@ -149,12 +155,6 @@ class Command:
         yield from (f"a stray {path.name} in TMPDIR" for path in self.scratch.iterdir())
         if self.cache != user_cache().parent:  # where others are at work
             yield from (f"a stray {path.name} in the cache" for path in self.cache.rglob("*.part*"))
-
-
-def _wrong_status(status: int, by: signal.Signals, was_over: bool) -> Iterator[str]:
-    allowed = (0, 128 + by)  # 0: all was done before the signal came, but for the interpreter's end
-    if status not in allowed or (was_over and status != 0):
-        yield f"status {status}"
 
 
 def _wrong_words(said: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 from bunraku.cli import app
 from bunraku.ensemble.errand_file import load_errand
 from bunraku.io import load
+from bunraku.verbs.carry import many_seeds
 from bunraku.verbs.carry.many_seeds import run_many, summary
 from bunraku.verbs.entries import entries_of
 
@@ -72,6 +73,11 @@ def test_many_seeds(file):
     assert [run.seed for run in runs] == [2, 3]
     assert all(run.outcome.ok for run in runs)
     assert ("carried", "2 of 2 within 60 s of processor time") in list(summary(errand, runs))
+
+
+def test_fewer_runs_than_were_asked_for_were_stopped(file, monkeypatch):
+    monkeypatch.setattr(many_seeds, "run_many", lambda *_, **__: [])
+    assert told(file, "--runs", "2").exit_code == 130
 
 
 def test_on_the_stage(file):

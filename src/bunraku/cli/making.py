@@ -183,7 +183,7 @@ def carry(
         with bars(err) as progress:
             many = run_many(order.errand, runs, first=seed or 0, workers=workers, cluster=cluster, progress=progress)
         tell(summary(order.errand, many))
-        return
+        raise typer.Exit(0 if len(many) == runs else 130)
     refuse_idle("use them with --runs", workers=workers, cluster=cluster)
     extras = [Extra(stills, (".png",), "a picture", save_stills)]
     carry_out(order, output, plot, extras=extras, seed=seed, play=play)
