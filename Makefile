@@ -12,6 +12,9 @@ READY := .venv/.ready-$(shell { pwd; cat pyproject.toml requirements.lock; } | c
 # Other people's packages (a sourced ROS workspace, say) must not leak into the environment.
 unexport PYTHONPATH PYTHONHOME
 
+# Without bytecode on disk, every process compiles all modules that it imports: 2.0 s instead of 0.6 s, and tests start hundreds.
+unexport PYTHONDONTWRITEBYTECODE
+
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
