@@ -16,6 +16,7 @@ from numba.core import event
 
 from bunraku.kernels.apart import be_worker, receive, send
 from bunraku.kernels.folders import use_root
+from bunraku.kernels.haste import hurry
 
 
 def main(root: str) -> None:
@@ -24,6 +25,7 @@ def main(root: str) -> None:
     root: folder of the cache
     """
     be_worker()
+    hurry()
     use_root(Path(root))
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what modules print must not mix with the replies
