@@ -41,7 +41,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Enough of the package to have kernels of one's own."""
     root = tmp_path_factory.mktemp("copy") / "bunraku"
     shutil.copytree(PACKAGE / "kernels", root / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("__init__.py", "errors.py", "progress.py"):
+    for name in ("__init__.py", "cleanup.py", "errors.py", "progress.py"):
         shutil.copy(PACKAGE / name, root / name)
     (root / "toys").mkdir()
     (root / "toys" / "__init__.py").touch()
