@@ -34,12 +34,26 @@ export interface Frame {
   q?: number
 }
 
+/** A place on the way of a string: a point, or the centre of a pulley or drum. */
+export interface Way {
+  frame: number
+  position: Vec3
+  radius?: number
+  axis?: Vec3
+  side?: At
+  turn?: number
+  drum?: boolean
+  towards?: Vec3
+  begins?: number
+}
+
 /** A string, or a wire (rigid); q is -1 if no variable winds it. */
 export interface Rope {
   name: string
-  path: At[]
+  path: Way[]
   length: number
   ratio: number
+  layers?: [number, number]
   q: number
   rigid: boolean
 }

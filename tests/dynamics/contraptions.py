@@ -9,13 +9,16 @@ from bunraku.figure.build import (
     ball,
     body,
     box,
+    branch,
     capsule,
     closure,
     contact,
+    drum,
     effort,
     figure,
     fixed,
     free,
+    pulley,
     push,
     rotate,
     rx,
@@ -192,4 +195,34 @@ def sliding() -> Figure:
     )  # fmt: skip
 
 
-ALL: tuple[Callable[[], Figure], ...] = (springy, reeved, carried, looped, welded, stretched, sliding)
+def rigged() -> Figure:
+    """Strings over cylinders, a sphere and a ring, over two sheaves in a row, onto a drum that turns, and of two branches."""
+    return figure(
+        "rigged",
+        ball(
+            "jib", capsule(0.03, to=(0.6, 0, 0), mass=0.8), fixed("tip", at=(0.6, 0, 0)),
+            ry("hand", capsule(0.02, to=(0.2, 0, 0.05), mass=0.3), fixed("nail", at=(0.2, 0, 0.05)), at=(0.6, 0, 0)),
+            at=(0, 0, 1), start=(0.1, 0.05, 0.2),
+        ),
+        free("load", body(0.5, (0.02, 0, 0), (2e-3, 1e-3, 3e-3)), start=(0.7, 0.1, 0.3, 0.1, 0.2, 0.3)),
+        ry("winch", body(0.4, inertia=(1e-3, 2e-3, 1e-3)), at=(-0.3, 0, 0.6), damping=0.02),
+        spindle("post", at=(-0.2, 0.1, 1.2), moves="xyz"),
+        strings=[
+            string("hoist", ("load", (0.02, 0.01, 0.05)),
+                drum(("world", (-0.3, 0, 0.6)), 0.08, "y", turn=-1, towards=(1, 0, 0.5)),
+                through=[("jib", (0.65, 0.0, -0.1)), pulley(("jib", (0.5, 0, 0.1)), 0.06, "y", turn=-1),
+                    pulley(("jib", (0.1, 0.02, 0.15)), 0.05, (0, -1, 0), turn=1), ("jib", (0.05, 0, -0.1))],
+                variable="winch", length=2.0174),
+            string("sinew", "nail", ("world", (0.0, 0.2, 0.9)),
+                through=[pulley("hand", 0.05, (0.1, 1, 0.05), side=("hand", (0, 0, 0.2))), ("jib", (0.3, 0, 0.06)),
+                    pulley(("jib", (0.1, 0.02, 0.01)), 0.07)]),
+            string("ringed", ("load", (0.0, 0.03, 0.05)), "post_spindle",
+                through=[pulley(("jib", (0.4, 0.1, -0.2)), 0.05, (0.2, 1, 0), side=("jib", (0.41, 0.1, -0.2)))]),
+            string("forked", ("hand", (0.1, 0.02, 0)), "post_spindle",
+                through=[("jib", (0.2, 0, 0.05)), branch(2.0), "nail", pulley("tip", 0.04, "z"), ("load", (0, 0, 0.06)),
+                    ("jib", (0.3, 0.05, 0))]),
+        ],
+    )  # fmt: skip
+
+
+ALL: tuple[Callable[[], Figure], ...] = (springy, reeved, carried, looped, welded, stretched, rigged, sliding)

@@ -32,6 +32,8 @@ COUNTS = {
     "marionette22": (22, 18, 10, 6, 12),
     "marionette25": (25, 21, 10, 7, 0),
     "hand": (26, 5, 16, 5, 0),
+    "finger": (3, 2, 3, 2, 0),
+    "crane": (6, 3, 2, 1, 0),
     "mannequin": (53, 0, 20, 0, 0),
     "mobile_manipulator": (9, 0, 7, 0, 9),
     "humanoid": (26, 0, 15, 0, 20),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bunraku
 from bunraku.errors import BunrakuError, FileError
-from bunraku.figure import Box, Capsule, Figure, Frame, Joint, Mesh, Point, Shape, String, Variable, library
+from bunraku.figure import Box, Capsule, Drum, Figure, Frame, Joint, Mesh, Point, Pulley, Shape, String, Variable, library
 from bunraku.figure.build import (
     ball,
     body,
@@ -44,6 +44,7 @@ from bunraku.figure.build import (
 )
 from bunraku.io.yaml import figure_file
 from bunraku.io.yaml.figure_file import figure_yaml, load_figure, parse_figure, save_figure
+from tests.kinematics.test_wrapping import WAYS, strung
 
 HERE = Path(__file__).parent
 
@@ -399,3 +400,37 @@ def test_every_field_comes_back(change):
 def test_the_changes_cover_every_part():
     assert len(CHANGED) > 60
     assert {"shapes visible", "shapes collides", "bodies inertia", "elbow armature", "strings length"} <= set(CHANGED)
+
+
+@pytest.mark.parametrize("kind", WAYS)
+def test_pulleys_drums_and_branches_are_kept(kind: str) -> None:
+    figure = strung(kind)
+    assert figure_file.parse_figure(figure_file.figure_yaml(figure)) == figure
+
+
+def test_a_pulley_in_words() -> None:
+    text = """
+    figure: crane
+    frames:
+      - tz: load
+        at: [0, 0, 0]
+      - ry: winch
+        kinematic: true
+    strings:
+      - string: rope
+        hook: load
+        through:
+          - pulley: [world, [0.5, 0, 1]]
+            radius: 10 cm
+            axis: y
+            side: [world, [0.5, 0, 2]]
+        spindle: {drum: [world, [1, 0, 0.5]], radius: 5 cm, axis: y, towards: [-1, 0, 1]}
+        variable: winch
+        length: 2
+    """
+    string = figure_file.parse_figure(textwrap.dedent(text)).strings[0]
+    assert string.eyelets == (Pulley("world", (0.5, 0.0, 1.0), 0.1, (0.0, 1.0, 0.0), Point("world", (0.5, 0.0, 2.0))),)
+    assert isinstance(string.spindle, Drum)
+    assert string.wound(2.0) == pytest.approx(2.1)
+    with pytest.raises(FileError, match=r"a radius of -0\.1 m"):
+        figure_file.parse_figure(textwrap.dedent(text).replace("radius: 10 cm", "radius: -10 cm"))

@@ -19,8 +19,7 @@ from bunraku.control.projection import project
 from bunraku.dynamics.simulation import STEP_TOLERANCE
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.kinematics.loci import point_along
-from bunraku.motion import Track
+from bunraku.kinematics.ways import lengths_along, wound_along
 
 Array = NDArray[np.float64]
 
@@ -68,12 +67,7 @@ class PlayedPart:
     @property
     def gap(self) -> Array:
         """Distance − length of strings and wires [m], (N + 1, …)."""
-        figure, track, out = self.figure, Track(self.figure, self.q), []
-        for rope in (*figure.strings, *figure.wires):
-            points = np.stack([point_along(track, at.frame, at.position) for at in rope.path])
-            length = rope.length + (rope.ratio * self.q[:, figure.index(rope.variable)] if rope.variable is not None else 0.0)
-            out.append(np.linalg.norm(np.diff(points, axis=0), axis=2).sum(0) - length)
-        return np.array(out).T
+        return lengths_along(self.figure, self.q) - wound_along(self.figure, self.q)
 
 
 class OffScript(BunrakuError):

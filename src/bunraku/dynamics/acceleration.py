@@ -16,9 +16,12 @@ from bunraku.dynamics.springs import spring_forces, spring_slopes
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.blocks import lend, padded
 from bunraku.kernels.compile import bare, borrow, inline, keep, kernel, woven
+from bunraku.kinematics.drum_layers import has_layers
 from bunraku.kinematics.gap_derivatives import add_hessian, add_third, hessian, tangent_screws
 from bunraku.kinematics.gaps import gaps, velocity
 from bunraku.kinematics.tree import place
+from bunraku.kinematics.wrapping import way_row
+from bunraku.kinematics.wrapping_derivatives import MOVE, PULL, bend
 from bunraku.spatial.algebra import (
     ZERO6,
     ZERO10,
@@ -34,8 +37,10 @@ from bunraku.spatial.algebra import (
     get3,
     get6,
     get10,
+    put3,
     put6,
     put10,
+    scale3,
     scale6,
     sub3,
     weight,
@@ -105,7 +110,7 @@ def _room(tree, flat, ints, flags):
     n, nq, nm, nc = tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links
     nj, npt, ns, width = tree.joints.shape[0], tree.points.shape[0], tree.springs.shape[0], padded(n + nc)
     lists = tree.elimination.shape
-    K, A, As, seg = (n + nc) * width, nc * nq, ns * nq, 4 * (npt + 1)
+    K, A, As, seg = (n + nc) * width, nc * nq, ns * nq, 4 * tree.way_rows
     zeros = K + A + As + seg
     for k in range(zeros):
         flat[k] = 0.0
@@ -115,7 +120,7 @@ def _room(tree, flat, ints, flags):
         R=lend(flat, joint, (nj, 3, 3)), p=lend(flat, joint + 9 * nj, (nj, 3)), S=lend(flat, joint + 12 * nj, (nj, 6)),
         V=lend(flat, joint + 18 * nj, (nj, 6)), T=lend(flat, joint + 24 * nj, (nj, 6)), acc=lend(flat, joint + 30 * nj, (nj, 6)),
         B=lend(flat, body, (nm, 10)), I=lend(flat, body + 10 * nm, (nm, 10)), f=lend(flat, body + 20 * nm, (nm, 6)),
-        x=lend(flat, point, (npt, 3)), pull=lend(flat, point + 3 * npt, (npt, 3)), seg=lend(flat, K + A + As, (npt + 1, 4)),
+        x=lend(flat, point, (npt, 3)), pull=lend(flat, point + 3 * npt, (npt, 3)), seg=lend(flat, K + A + As, (tree.way_rows, 4)),
         A=lend(flat, K, (nc, nq)), As=lend(flat, K + A, (ns, nq)), h=lend(flat, rest, (nc,)), Lq=lend(flat, rest + nc, (nq,)),
         F=lend(flat, rest + nc + nq, (nq,)), v=lend(flat, joint + 36 * nj, (nj,)), b=lend(flat, rest + nc + 2 * nq, (n + nc,)),
         y=lend(flat, rest + 2 * nc + 2 * nq + n, (nc,)), K=lend(flat, 0, (n + nc, width)),
@@ -130,7 +135,7 @@ def _room_size(tree):
     """(floats, integers) that `_room` takes."""
     n, nq, nm, nc = tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links
     nj, npt, ns, width = tree.joints.shape[0], tree.points.shape[0], tree.springs.shape[0], padded(n + nc)
-    floats = (2 * n + nc) * width + (nc + ns) * nq + 4 * (npt + 1) + 37 * nj + 26 * nm + 6 * npt + 3 * nc + 2 * nq + n
+    floats = (2 * n + nc) * width + (nc + ns) * nq + 4 * tree.way_rows + 37 * nj + 26 * nm + 6 * npt + 3 * nc + 2 * nq + n
     return floats, tree.elimination.size + 2 * nc
 
 
@@ -238,18 +243,36 @@ def _weigh(tree, room):
             i = joints[i].parent
 
 
+@bare
+def _bending(link, points, room):
+    """d²gap/dt² of a string over pulleys whose points move on straight lines, as they do now."""
+    rate = 0.0 * room.seg[0, 0]
+    for k in range(link.first, link.first + link.count):
+        j = points[k].joint
+        y = velocity(get6(room.V, j), get3(room.x, k), points[k].is_point) if j >= 0 else scale3(0.0, get3(room.x, k))
+        put3(room.seg, way_row(points, MOVE, k), y)
+    bend(link, points, room.x, room.seg)
+    for k in range(link.first, link.first + link.count):
+        rate += dot3(get3(room.seg, way_row(points, MOVE, k)), get3(room.seg, way_row(points, PULL, k)))
+    return rate
+
+
 @woven
 def _rate(tree, room, c, ak, zero):
     """d²gap/dt² of link c if only the kinematic variables accelerated."""
     link, points = tree.links[c], tree.points
     first, rate, plane = link.first, zero, link.kind != LinkKind.LENGTH
     before, d = (zero, zero, zero), (zero, zero, zero)
+    if link.kind == LinkKind.WRAPPED:
+        rate += _bending(link, points, room)
     for k in range(first, first + link.count):
         j, y = points[k].joint, (zero, zero, zero)
         if j >= 0:
             X, w, U = get3(room.x, k), points[k].is_point, get6(room.V, j)
             y = velocity(U, X, w)
             rate += dot3(get3(room.pull, k), add3(velocity(get6(room.acc, j), X, w), cross((U[0], U[1], U[2]), y)))
+        if link.kind == LinkKind.WRAPPED:
+            continue
         if k == first + 1 or (k > first and not plane):
             d = sub3(before, y)
             if not plane:
@@ -258,8 +281,13 @@ def _rate(tree, room, c, ak, zero):
         elif k > first:
             rate += 2.0 * dot3(y, d)
         before = y
+    slope = zero - link.ratio
+    if link.kind == LinkKind.WRAPPED and has_layers(link, points):
+        last = first + link.count - 1
+        slope = room.pull[last, 0]
+        rate += room.seg[last, 1] * room.v[points[last].joint] ** 2
     if link.variable >= tree.n_dynamic:
-        rate -= link.ratio * ak[link.variable - tree.n_dynamic]
+        rate += slope * ak[link.variable - tree.n_dynamic]
     return rate
 
 

@@ -71,7 +71,7 @@ def fresh_end(tree):
     """Room for the links at one end of a step."""
     nj, npt, nc, nq = tree.joints.shape[0], tree.points.shape[0], tree.n_links, tree.n_q
     return StepEnd(
-        S=np.empty((nj, 6)), x=np.empty((npt, 3)), f=np.empty((npt, 3)), n=np.zeros((npt + 1, 4)), h=np.zeros(nc),
+        S=np.empty((nj, 6)), x=np.empty((npt, 3)), f=np.empty((npt, 3)), n=np.zeros((tree.way_rows, 4)), h=np.zeros(nc),
         A=np.zeros((nc, nq)),
     )  # fmt: skip
 

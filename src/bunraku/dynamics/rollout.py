@@ -60,8 +60,8 @@ ROLLOUT = RolloutOptions()
 def with_joints(tree, joints):
     """The same figure with these joints, whose charts may change."""
     return FigureTree(
-        tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links, tree.gravity, joints, tree.chain, tree.points, tree.links,
-        tree.support, tree.elimination, tree.springs, tree.spring_support, tree.forces, tree.balls,
+        tree.n_dynamic, tree.n_q, tree.n_massive, tree.n_links, tree.way_rows, tree.gravity, joints, tree.chain, tree.points,
+        tree.links, tree.support, tree.elimination, tree.springs, tree.spring_support, tree.forces, tree.balls,
     )  # fmt: skip
 
 

@@ -150,7 +150,7 @@ def workspace(tree):
     return Work(
         R=np.empty((nj, 3, 3)), p=np.empty((nj, 3)), S=np.empty((nj, 6)), V=np.empty((nm, 6)), T=np.empty((nm, 6)),
         B=np.empty((nm, 10)), I=np.empty((nm, 10)), P=np.empty((nm, 6)),
-        x=np.empty((npt, 3)), f=np.empty((npt, 3)), n=np.zeros((npt + 1, 4)), d=np.empty((nj, 3)), e=np.empty((nj, 3)),
+        x=np.empty((npt, 3)), f=np.empty((npt, 3)), n=np.zeros((tree.way_rows, 4)), d=np.empty((nj, 3)), e=np.empty((nj, 3)),
         h0=np.zeros(nc), early=np.zeros(nc), h=np.zeros(nc), A0=np.zeros((nc, nq)), A1=np.zeros((nc, nq)), As=np.zeros((ns, nq)),
         alive=np.zeros(nc, np.bool_), slides=np.zeros(nc, np.bool_), near=np.zeros(nc, np.bool_),
         qm=np.empty(nq), v=np.empty(nm), vq=np.empty(nq), Lq=np.zeros(nq), F=np.zeros(nq), r=np.empty(n + nc), delta=np.zeros(nc),

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bunraku.figure.figure import Figure
 from bunraku.figure.folding import Folding
 from bunraku.figure.links import LinkRows
-from bunraku.figure.records import FigureTree
+from bunraku.figure.records import WAY_LAYERS, FigureTree, LinkKind
 from bunraku.kernels.compile import INTERPRETED
 
 Array = NDArray[np.float64]
@@ -69,6 +69,7 @@ def compile_figure(figure: Figure) -> Compiled:
         n_q=figure.n_q,
         n_massive=fold.n_massive,
         n_links=len(rows.links),
+        way_rows=(len(rows.points) + 1) * (WAY_LAYERS if (rows.links["kind"] == LinkKind.WRAPPED).any() else 1),
         gravity=np.array(figure.gravity, float),
         joints=_records(joints),
         chain=_padded(chain),

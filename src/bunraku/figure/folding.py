@@ -106,6 +106,13 @@ class Folding:
         """A `direction` in the axes of `frame`, fixed to the joint that carries it."""
         return self.carrier[frame], 0.0, self.X[frame][:3, :3] @ np.asarray(direction, float)
 
+    def at_zero(self, frame: str) -> Array:
+        """The axes of `frame` in the world where all variables are zero, (3, 3)."""
+        R, j = self.X[frame][:3, :3], self.carrier[frame]
+        while j >= 0:
+            R, j = self.joints[j]["rotation"] @ R, int(self.joints[j]["parent"])
+        return np.asarray(R)
+
 
 def _steiner(c: Array) -> Array:
     """The inertia about the origin of a unit mass at c: |c|² 1 − c cᵀ."""

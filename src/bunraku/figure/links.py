@@ -1,6 +1,7 @@
 """Strings, wires, contacts, closures and joint limits as scalar equations or inequalities between points, one to a row.
 
-Springs and pushes are rows of the same kind, in a table of their own.
+Springs and pushes are rows of the same kind, in a table of their own. The points of a string over pulleys stand in the order of its
+way; a pulley or drum is three of them (see PointRole).
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from bunraku.figure.figure import Figure
 from bunraku.figure.folding import Carried, Folding
 from bunraku.figure.force import Effort, Push
 from bunraku.figure.frame import AXES, WORLD
-from bunraku.figure.records import FORCE_RECORD, LINK_RECORD, POINT_RECORD, LinkKind
+from bunraku.figure.pulley import Branch, Drum, Pulley
+from bunraku.figure.records import FORCE_RECORD, LINK_RECORD, POINT_RECORD, LinkKind, PointRole
 from bunraku.figure.string import String
 from bunraku.spatial import so3
 
@@ -31,7 +33,7 @@ class LinkRows:
 
     def __init__(self, figure: Figure, fold: Folding) -> None:
         self._figure, self._fold = figure, fold
-        self._points: list[Carried] = []
+        self._points: list[Row] = []
         self._count = 0
         named = [*self._ropes(), *self._contacts(), *self._closures(), *self._stops()]
         self.names = tuple(name for name, _ in named)
@@ -49,38 +51,80 @@ class LinkRows:
     def points(self) -> Row:
         """Records of all points, in the order of the rows."""
         out = np.zeros(len(self._points), POINT_RECORD)
-        for k, point in enumerate(self._points):
-            out[k] = point
+        out[:] = self._points
         return out
 
     def carriers(self, row: np.void | Row) -> list[int]:
         """The joints that carry the points of `row`; the world is left out."""
-        return [j for j, _, _ in self._points[row["first"] : row["first"] + row["count"]] if j >= 0]
+        own = self._points[row["first"] : row["first"] + row["count"]]
+        return [int(point["joint"]) for point in own if point["joint"] >= 0]
 
-    def _row(self, kind: int, own: Sequence[Carried], **fields: float) -> Row:
+    def _row(self, kind: int, own: Sequence[Carried | Row], **fields: float) -> Row:
         row = np.zeros((), LINK_RECORD)
         row["kind"], row["first"], row["count"] = kind, len(self._points), len(own)
         row["variable"], row["normal"], row["ratio"] = -1, -1, 1.0
         for field, value in fields.items():
             row[field] = value
-        self._points.extend(own)
+        self._points.extend(_point(*point) if isinstance(point, tuple) else point for point in own)
         self._count += 1
         return row
 
     def _ropes(self) -> Iterator[tuple[str, Row]]:
         for rope in (*self._figure.strings, *self._figure.wires):
             turn = -1 if rope.variable is None else self._figure.index(rope.variable)
-            path = [self._fold.point(p) for p in rope.path]
-            row = self._row(LinkKind.LENGTH, path, pulls=rope.pulls_only, variable=turn, length=rope.length, ratio=rope.ratio)
+            kind = LinkKind.WRAPPED if rope.wraps else LinkKind.LENGTH
+            row = self._row(
+                kind,
+                [*self._way(rope), *self._layers(rope)],
+                pulls=rope.pulls_only,
+                variable=turn,
+                length=rope.length,
+                ratio=rope.ratio,
+            )
+            if isinstance(rope.spindle, Drum) and not rope.spindle.layered:
+                row["ratio"] *= rope.spindle.radius
             if rope.elastic:
                 row["stiffness"], row["damping"] = rope.stiffness, rope.damping
                 row["frequency"] = np.sqrt(rope.stiffness / (self._wound(rope) * self._mass_on(row)))
             yield rope.name, row
 
+    def _layers(self, rope: String) -> list[Row]:
+        """What a drum that winds in layers has last."""
+        if not isinstance(rope.spindle, Drum) or not rope.spindle.layered or rope.variable is None:
+            return []
+        turned = np.flatnonzero(self._fold.joints["variable"] == self._figure.index(rope.variable))
+        point = _point(int(turned[0]), 0.0, np.zeros(3), role=PointRole.LAYERS, weight=2.0 * np.pi * rope.spindle.turns)
+        point["radius"] = rope.spindle.thickness
+        return [point]
+
+    def _way(self, rope: String) -> list[Row]:
+        """The points of a string; each eyelet has the weight of the way to the next one."""
+        out: list[Row] = []
+        weight, senses = 1.0, _senses(self._fold, rope)
+        for k, at in enumerate(rope.way):
+            if isinstance(at, Branch):
+                out[-1]["weight"], weight = 0.0, 1.0 / at.divisor
+                continue
+            centre = _point(*self._fold.point(at), weight=weight)
+            match at:
+                case Pulley(axis=axis, side=side):
+                    role = PointRole.SPHERE if axis is None else PointRole.CYLINDER
+                    centre["role"], centre["radius"], centre["turn"] = role, at.radius, at.turn * senses.get(k, 1)
+                    line = _nowhere() if axis is None else self._fold.direction(at.frame, axis)
+                    beside = _point(*_nowhere()) if side is None else _point(*self._fold.point(side), role=PointRole.SIDE)
+                    out += [centre, _point(*line), beside]
+                case Drum(axis=axis, towards=towards):
+                    centre["role"], centre["radius"], centre["turn"] = PointRole.DRUM, at.radius, at.turn * senses.get(k, 1)
+                    onto = self._fold.direction(at.frame, [-x for x in towards])
+                    out += [centre, _point(*self._fold.direction(at.frame, axis)), _point(*onto)]
+                case _:
+                    out.append(centre)
+        return out
+
     def _wound(self, rope: String) -> float:
         """Its length at the start [m]."""
-        turned = 0.0 if rope.variable is None else rope.ratio * self._figure.start[self._figure.index(rope.variable)]
-        return max(rope.length + turned, 1e-3)  # at least a millimetre: less has no stiffness to speak of
+        value = 0.0 if rope.variable is None else float(self._figure.start[self._figure.index(rope.variable)])
+        return max(float(rope.wound(value)), 1e-3)  # at least a millimetre: less has no stiffness to speak of
 
     def _mass_on(self, row: Row) -> float:
         """The smallest mass that a point of `row` carries, with everything that hangs on it [kg]."""
@@ -134,6 +178,30 @@ class LinkRows:
                     along = self._fold.direction(at.frame if turns else WORLD, direction)
                     springs.append(self._row(LinkKind.PLANE, [self._fold.point(at), _nowhere(), along]))
         return out
+
+
+def _point(joint: int, is_point: float, position: Array, *, role: int = PointRole.EYELET, weight: float = 1.0) -> Row:
+    point = np.zeros((), POINT_RECORD)
+    point["joint"], point["is_point"], point["position"], point["role"], point["weight"] = joint, is_point, position, role, weight
+    return point
+
+
+def _senses(fold: Folding, rope: String) -> dict[int, int]:
+    """1, or −1 where the axis of a pulley points against that of the first in its row: there its turns count the other way.
+
+    By place on the way. Axes of a row are parallel in every configuration, so any will do: the one where all variables are 0.
+    """
+    out: dict[int, int] = {}
+    first: Array | None = None
+    for k, at in enumerate(rope.way):
+        axis = at.axis if isinstance(at, Pulley | Drum) else None
+        if axis is None or isinstance(at, Branch):
+            first = None
+            continue
+        along = fold.at_zero(at.frame) @ np.array(axis)
+        first = along if first is None else first
+        out[k] = 1 if along @ first > 0.0 else -1
+    return out
 
 
 def _nowhere() -> Carried:

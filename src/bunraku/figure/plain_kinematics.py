@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bunraku.figure.frame import WORLD, Frame, Point
+from bunraku.figure.plain_wrapping import Placing, way_length
 from bunraku.figure.string import String
 from bunraku.spatial import se3, so3
 
@@ -44,7 +45,11 @@ def point(X_W: dict[str, Array], at: Point) -> Array:
     return se3.transform(X_W[at.frame], at.position)
 
 
+def placing(X_W: dict[str, Array]) -> Placing:
+    """Where points and directions are, given `X_W` of all frames."""
+    return Placing(lambda at: point(X_W, at), lambda frame, axis: X_W[frame][:3, :3] @ np.asarray(axis))
+
+
 def path_length(X_W: dict[str, Array], string: String) -> float:
     """Length of the way of `string` from hook to spindle [m], given `X_W` of all frames."""
-    points: ArrayLike = [point(X_W, at) for at in string.path]
-    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+    return way_length(placing(X_W), string)

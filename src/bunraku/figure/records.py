@@ -23,9 +23,15 @@ JOINT_RECORD = np.dtype(
     align=True,
 )  # fmt: skip
 POINT_RECORD = np.dtype(
-    [("joint", "i8"), ("is_point", "f8"), ("position", "f8", 3)],  # is_point: 1.0; 0.0 for a direction
+    [
+        ("joint", "i8"), ("is_point", "f8"), ("position", "f8", 3),  # is_point: 1.0; 0.0 for a direction
+        ("role", "i8"),  # a PointRole
+        ("turn", "i8"),  # of a pulley or drum: the sense of its string about its axis; 0: as its side has it
+        ("radius", "f8"),
+        ("weight", "f8"),  # of the way from here to the next eyelet; 0 where a branch ends
+    ],
     align=True,
-)
+)  # fmt: skip
 LINK_RECORD = np.dtype(  # one scalar equation or inequality between points, or a spring between them
     [
         ("kind", "i8"),  # a LinkKind
@@ -39,6 +45,7 @@ LINK_RECORD = np.dtype(  # one scalar equation or inequality between points, or 
     ],
     align=True,
 )  # fmt: skip
+WAY_LAYERS = 6  # rows that each point of a string over pulleys has (see bunraku.kinematics.wrapping)
 FORCE_RECORD = np.dtype([("joint", "i8"), ("link", "i8"), ("turns", "i8"), ("gain", "f8")], align=True)  # an effort or a push
 
 
@@ -51,6 +58,26 @@ class LinkKind(enum.IntEnum):
     """The height of a point above a plane, or one row of a closure."""
     SLIP = 2
     """A displacement along a plane, held by friction at its `normal`."""
+    WRAPPED = 3
+    """The length of a string over pulleys, or of several branches."""
+
+
+class PointRole(enum.IntEnum):
+    """What a point of a link is on the way of a string."""
+
+    EYELET = 0
+    """Any point, or a direction."""
+    CYLINDER = 1
+    """The centre of a pulley; its axis and its side point come next."""
+    SPHERE = 2
+    """The centre of a pulley; an axis that is not used and its side point come next."""
+    DRUM = 3
+    """The centre of a drum; its axis, and the direction of the string where the free length begins, come next."""
+    SIDE = 4
+    """The side point of a pulley that has one."""
+    LAYERS = 5
+    """Comes last where a drum winds in layers: nothing, carried by the joint that turns the drum. Its radius is how thick a layer
+    is, its weight the angle after which one is full."""
 
 
 class FigureTree(NamedTuple):
@@ -63,6 +90,8 @@ class FigureTree(NamedTuple):
     n_massive: int
     """Joints that move mass: the first of `joints`."""
     n_links: int
+    way_rows: int
+    """Rows of four numbers that the ways of all links take (see bunraku.kinematics.wrapping)."""
     gravity: NDArray[np.float64]
     """(3,) [m/s²]."""
     joints: Any

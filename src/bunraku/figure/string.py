@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bunraku.errors import FigureError
 from bunraku.figure.frame import Point
+from bunraku.figure.pulley import Branch, Drum, Pulley
 
 
 @dataclass(frozen=True)
 class String:
-    """Massless, pulls only: the distance from hook over eyelets to spindle is ≤ length, tension ≥ 0.
+    """Massless, pulls only: the distance from hook over eyelets and pulleys to spindle is ≤ length, tension ≥ 0.
 
-    The free length [m] is `length + ratio · q[variable]`; without a variable it is `length`. A string of variable length usually
-    has a kinematic variable of its own, with length 0 and ratio 1; one that is wound on a drum names the drum's variable.
+    The free length [m] is `length + ratio · q[variable]` (see `wound`); without a variable it is `length`. A string of variable length
+    usually has a kinematic variable of its own, with length 0 and ratio 1; one that is wound on a drum names the drum's variable. A
+    spindle that is a `Drum` has a radius, as a pulley has.
 
     A string does not stretch unless it has a `stiffness` [N]: the tension that would double its length. Its `damping` [N·s] is the
     tension for every strain of 1/s. Both are those of the material: a longer piece gives way more.
@@ -26,7 +33,8 @@ class String:
     length: float = 0.0
     variable: str | None = None
     ratio: float = 1.0
-    eyelets: tuple[Point, ...] = ()
+    eyelets: tuple[Point | Branch, ...] = ()
+    """What it runs through and over on its way: points, pulleys, and the beginnings of other branches."""
     stiffness: float = math.inf
     damping: float = 0.0
 
@@ -58,9 +66,48 @@ class String:
         return self.stiffness < math.inf
 
     @property
-    def path(self) -> tuple[Point, ...]:
-        """From the hook through the eyelets to the spindle."""
+    def way(self) -> tuple[Point | Branch, ...]:
+        """From the hook through the eyelets, over the pulleys and from branch to branch, to the spindle."""
         return (self.hook, *self.eyelets, self.spindle)
+
+    @property
+    def path(self) -> tuple[Point, ...]:
+        """All points of the way; of pulleys and drums, the centres."""
+        return tuple(at for at in self.way if isinstance(at, Point))
+
+    def reframed(self, frame: Callable[[str], str]) -> Self:
+        """The same string where every frame has another name: `frame` gives it."""
+
+        def moved(at: Point) -> Point:
+            return replace(at, frame=frame(at.frame))
+
+        def along(part: Point | Branch) -> Point | Branch:
+            if isinstance(part, Pulley) and part.side is not None:
+                part = replace(part, side=moved(part.side))
+            return moved(part) if isinstance(part, Point) else part
+
+        return replace(self, hook=moved(self.hook), spindle=moved(self.spindle), eyelets=tuple(map(along, self.eyelets)))
+
+    @overload
+    def wound(self, value: float) -> float: ...
+    @overload
+    def wound(self, value: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def wound(self, value: float | NDArray[np.float64]) -> float | NDArray[np.float64]:
+        """The wound length [m] where its variable has this `value` [m or rad]; without a variable, that does not matter."""
+        if self.variable is None:
+            return self.length + 0.0 * value
+        turns = self.ratio * value
+        return self.length + (self.spindle.let_out(turns) if isinstance(self.spindle, Drum) else turns)
+
+    def winding(self, length: float | NDArray[np.float64]) -> Any:
+        """The value of its variable at which the wound length is `length` [m]. Its ratio must not be 0."""
+        turns = length - self.length
+        return (self.spindle.angle(turns) if isinstance(self.spindle, Drum) else turns) / self.ratio
+
+    @property
+    def wraps(self) -> bool:
+        """Whether its way is more than straight lines from point to point."""
+        return any(isinstance(at, Pulley | Drum | Branch) for at in self.way)
 
 
 @dataclass(frozen=True)

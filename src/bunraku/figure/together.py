@@ -64,10 +64,7 @@ def _renamed(figure: Figure, prefix: str) -> Figure:
         return None if v is None else replace(v, name=own(v.name))
 
     def rope(s: Rope) -> Rope:
-        return replace(
-            s, name=own(s.name), hook=at(s.hook), spindle=at(s.spindle), eyelets=tuple(map(at, s.eyelets)),
-            variable=None if s.variable is None else own(s.variable),
-        )  # fmt: skip
+        return replace(s.reframed(own), name=own(s.name), variable=None if s.variable is None else own(s.variable))
 
     return figure.replace(
         frames=tuple(replace(f, name=own(f.name), parent=own(f.parent), variable=variable(f.variable)) for f in figure.frames),

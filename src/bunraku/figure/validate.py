@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from bunraku.errors import FigureError, UnknownName
 from bunraku.figure.force import Effort, Push
 from bunraku.figure.frame import JOINT_MOTIONS, WORLD, Joint, Point, axis_letter
+from bunraku.figure.pulley import Pulley
+from bunraku.figure.way_check import check_way
 
 if TYPE_CHECKING:
     from bunraku.figure.figure import Figure
@@ -40,6 +42,9 @@ def check(figure: Figure) -> None:
             raise FigureError("not a finite number", kind=kind, name=name, field=field, advice=advice)
     for joint in figure.groups:
         _check_group(figure, joint)
+    for string in (*figure.strings, *figure.wires):
+        if string.wraps:
+            check_way(figure, string)
 
 
 def _carriers(figure: Figure) -> Iterator[tuple[str, str, str, str]]:
@@ -52,8 +57,10 @@ def _carriers(figure: Figure) -> Iterator[tuple[str, str, str, str]]:
 def _points(figure: Figure) -> Iterator[tuple[str, str, str, Point]]:
     """Kind, name, field and point of everything that refers to a point in a frame."""
     for string in (*figure.strings, *figure.wires):
-        fields = ("hook", *("eyelets" for _ in string.eyelets), "spindle")
+        fields = ("hook", *("eyelets" for _ in string.path[2:]), "spindle")
         yield from ((string.kind, string.name, field, point) for field, point in zip(fields, string.path, strict=True))
+        sides = (at.side for at in string.path if isinstance(at, Pulley) and at.side is not None)
+        yield from ((string.kind, string.name, "eyelets", side) for side in sides)
     for spring in figure.springs:
         yield from (("spring", spring.name, field, point) for field, point in (("a", spring.a), ("b", spring.b)))
     yield from (("force", force.name, "at", force.at) for force in figure.forces if isinstance(force, Push))

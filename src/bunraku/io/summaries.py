@@ -57,8 +57,8 @@ def hints(thing: Any) -> list[str]:
     ]  # fmt: skip
     X_W = plain_kinematics.poses(thing.frames)
     for string in (*thing.strings, *thing.wires):
-        wound = 0.0 if string.variable is None else string.ratio * float(thing.start[thing.index(string.variable)])
-        missing = plain_kinematics.path_length(X_W, string) - string.length - wound
+        wound = string.wound(0.0 if string.variable is None else float(thing.start[thing.index(string.variable)]))
+        missing = plain_kinematics.path_length(X_W, string) - wound
         if missing > 1e-6:
             found.append(f"{string.kind} {string.name} is {1e3 * missing:.3g} mm too short at the start")
     for loop in thing.closures:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.figure import WORLD, Figure
 from bunraku.figure.frame import ORIGIN
+from bunraku.figure.plain_wrapping import Placing, way_length
 from bunraku.kinematics import tree
 from bunraku.spatial import se3
 
@@ -157,7 +158,10 @@ class Pose:
     # -- strings -------------------------------------------------------------------------------------------------
 
     def path(self, name: str) -> Array:
-        """The points that the string or wire called `name` runs through, hook first, (n, 3) [m]. Raises `UnknownName`."""
+        """The points that the string or wire called `name` runs through, hook first, (n, 3) [m]; of pulleys, the centres.
+
+        Raises `UnknownName`.
+        """
         for string in (*self.figure.strings, *self.figure.wires):
             if string.name == name:
                 return np.array([self.point(at.frame, at.position) for at in string.path])
@@ -167,11 +171,10 @@ class Pose:
     def gaps(self) -> Array:
         """Distance − length of every string, then of every wire [m]; a string's is ≤ 0."""
         out = []
+        placing = Placing(lambda at: self.point(at.frame, at.position), lambda frame, axis: self.X(frame)[:3, :3] @ axis)
         for string in (*self.figure.strings, *self.figure.wires):
-            length = string.length
-            if string.variable is not None:
-                length += string.ratio * self.q[self.figure.index(string.variable)]
-            out.append(np.linalg.norm(np.diff(self.path(string.name), axis=0), axis=1).sum() - length)
+            wound = string.wound(0.0 if string.variable is None else float(self.q[self.figure.index(string.variable)]))
+            out.append(way_length(placing, string) - wound)
         return np.array(out)
 
     def __repr__(self) -> str:

@@ -13,8 +13,11 @@ from __future__ import annotations
 
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, woven
+from bunraku.kinematics.drum_layers import has_layers
 from bunraku.kinematics.gaps import velocity
-from bunraku.spatial.algebra import add3, axpy3, axpy6, bracket, cross, dot3, get3, get6, put3, put6, scale3, scale6, sub3
+from bunraku.kinematics.wrapping import way_row
+from bunraku.kinematics.wrapping_derivatives import MOVE, MOVE_TANGENT, PULL, PULL_TANGENT, bend, bend_tangent
+from bunraku.spatial.algebra import add3, axpy3, axpy6, bracket, cross, dot3, dot6, get3, get6, put3, put6, scale3, scale6, sub3
 
 
 @woven
@@ -57,6 +60,8 @@ def add_hessian(weight, link, points, joints, chain, support, S, x, f, n, d, e, 
     if link.kind == LinkKind.LENGTH:
         for k in range(link.first, link.first + link.count - 1):
             _add_way(weight, k, points, joints, chain, S, x, n, d, H)
+    elif link.kind == LinkKind.WRAPPED:
+        _add_wrapped(weight, link, points, joints, chain, support, S, x, f, n, H)
     else:
         _add_plane(weight, link.first, points, joints, chain, support, S, x, f, d, e, H)
 
@@ -95,6 +100,33 @@ def _add_row(weight, bend, u, tip, a, joints, chain, S, d, H):
         i = chain[tip, b]
         _add_pair(H, joints[i].variable, q, dot3(v, get3(d, i)) + dot3(get3(S, i), m))
     return v
+
+
+@woven
+def carries(chain, i, j):
+    """Whether joint i carries what joint j does."""
+    return j >= 0 and chain[j, 0] >= chain[i, 0] and chain[j, chain[j, 0] - chain[i, 0] + 1] == i
+
+
+@bare
+def _add_wrapped(weight, link, points, joints, chain, support, S, x, f, n, H):
+    """Of a string over pulleys (see `wrapping_derivatives`)."""
+    if has_layers(link, points):
+        _add_pair(H, link.variable, link.variable, weight * n[link.first + link.count - 1, 1])
+    for b in range(1, support[0] + 1):
+        j = support[b]
+        for k in range(link.first, link.first + link.count):
+            y = velocity(get6(S, j), get3(x, k), points[k].is_point)
+            put3(n, way_row(points, MOVE, k), y if carries(chain, j, points[k].joint) else scale3(0.0, y))
+        bend(link, points, x, n)
+        for a in range(1, b + 1):
+            i, g = support[a], 0.0 * n[0, 0]
+            for k in range(link.first, link.first + link.count):
+                if carries(chain, i, points[k].joint):
+                    y, df = get3(n, way_row(points, MOVE, k)), get3(n, way_row(points, PULL, k))
+                    s = get6(S, i)
+                    g += dot3(df, velocity(s, get3(x, k), points[k].is_point)) + dot3((s[0], s[1], s[2]), cross(y, get3(f, k)))
+            _add_pair(H, joints[i].variable, joints[j].variable, weight * g)
 
 
 @bare
@@ -181,6 +213,8 @@ def add_third(
     if link.kind == LinkKind.LENGTH:
         for k in range(link.first, link.first + link.count - 1):
             _add_way_third(weight, k, points, joints, chain, S, dS, x, n, dx, d, dd, H, slope)
+    elif link.kind == LinkKind.WRAPPED:
+        _add_wrapped_third(weight, link, points, joints, chain, support, S, W, dS, x, f, n, dx, df, H, slope)
     else:
         _add_plane_third(weight, link.first, points, joints, chain, support, S, dS, x, f, dx, df, d, e, dd, de, H, slope)
 
@@ -241,6 +275,51 @@ def _add_row_third(weight, bend, dbend, u, du, tip, a, joints, chain, S, dS, d, 
         g = dot3(dv, get3(d, i)) + dot3(v, get3(dd, i)) + dot3(get3(dS, i), m) + dot3(get3(S, i), dm)
         _add_pair(H, joints[i].variable, q, g)
     return v, dv
+
+
+@woven
+def _along(joints, j, S, W):
+    """The direction's component at joint j, from W_j = W_parent + component · S_j."""
+    s, moved = get6(S, j), get6(W, j)
+    if joints[j].parent >= 0:
+        moved = axpy6(-1.0, get6(W, joints[j].parent), moved)
+    return dot6(moved, s) / dot6(s, s)
+
+
+@bare
+def _add_wrapped_third(weight, link, points, joints, chain, support, S, W, dS, x, f, n, dx, df, H, slope):
+    """The tangent of `_add_wrapped`."""
+    if has_layers(link, points):
+        last = link.first + link.count - 1
+        turned = _along(joints, points[last].joint, S, W)
+        slope[link.variable] += n[last, 1] * turned
+        _add_pair(H, link.variable, link.variable, weight * n[last, 2] * turned)
+    for k in range(link.first, link.first + link.count):
+        put3(n, way_row(points, MOVE, k), get3(dx, k))
+    bend(link, points, x, n)
+    for k in range(link.first, link.first + link.count):
+        put3(df, k, get3(n, way_row(points, PULL, k)))
+    for b in range(1, support[0] + 1):
+        j = support[b]
+        q = joints[j].variable
+        for k in range(link.first, link.first + link.count):
+            y, dy = moved_steps(k, 1.0, points, S, dS, x, dx, j)
+            if carries(chain, j, points[k].joint):
+                slope[q] += dot3(dy, get3(f, k)) + dot3(y, get3(df, k))
+            else:
+                y, dy = scale3(0.0, y), scale3(0.0, dy)
+            put3(n, way_row(points, MOVE, k), y)
+            put3(n, way_row(points, MOVE_TANGENT, k), dy)
+        bend_tangent(link, points, x, dx, n)
+        for a in range(1, b + 1):
+            i, g = support[a], 0.0 * n[0, 0]
+            for k in range(link.first, link.first + link.count):
+                if carries(chain, i, points[k].joint):
+                    z, dz = moved_steps(k, 1.0, points, S, dS, x, dx, i)
+                    g += dot3(dz, get3(n, way_row(points, PULL, k))) + dot3(z, get3(n, way_row(points, PULL_TANGENT, k)))
+                    y, dy, F = get3(n, way_row(points, MOVE, k)), get3(n, way_row(points, MOVE_TANGENT, k)), get3(f, k)
+                    g += dot3(get3(dS, i), cross(y, F)) + dot3(get3(S, i), add3(cross(dy, F), cross(y, get3(df, k))))
+            _add_pair(H, joints[i].variable, q, weight * g)
 
 
 @bare

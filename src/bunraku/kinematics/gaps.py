@@ -1,4 +1,4 @@
-"""Gaps of links and their derivatives: strings through eyelets, wires, points on planes, closures.
+"""Gaps of links and their derivatives: strings through eyelets and over pulleys, wires, points on planes, closures.
 
 A link is a scalar function of a few points x_k. Along a string, gap = Σ |x_a − x_b| − length; on a plane or in a closure,
 gap = n·(x_a − x_b), where the direction n is one more "point", with w = 0 instead of 1. Either way, with (ω_i, v_i) the
@@ -6,7 +6,7 @@ screw of joint i,
 
     gap_i = Σ_k f_k · x_k,i                          f_k = ∂gap/∂x_k, and x_k,i = ω_i × x_k + w_k v_i
 
-Second and third derivatives are in `gap_derivatives`.
+Second and third derivatives are in `gap_derivatives`; strings over pulleys in `wrapping`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import numpy as np
 
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, woven
+from bunraku.kinematics.drum_layers import has_layers, layers_wound
 from bunraku.kinematics.tree import carry
+from bunraku.kinematics.wrapping import wrapped_pulls
 from bunraku.spatial.algebra import add3, cross, dot3, get3, get6, put3, scale3, sub3
 
 
@@ -42,9 +44,11 @@ def wound(link, q):
 
 
 @bare
-def pulls(link, x, f, n):
+def pulls(link, points, x, f, n):
     """f_k of every point, and n = (unit vector, 1/length) of every segment. Returns the distance along the link."""
     first = link.first
+    if link.kind == LinkKind.WRAPPED:
+        return wrapped_pulls(link, points, x, f, n)
     if link.kind != LinkKind.LENGTH:
         d = sub3(get3(x, first), get3(x, first + 1))
         direction = get3(x, first + 2)
@@ -73,8 +77,10 @@ def pulls(link, x, f, n):
 def gap_of(link, points, q, R, p, o, x, f, n):
     """The gap of a link, without derivatives; also writes its points x, their f, and its segments n."""
     carry_points(link, points, R, p, o, x)
-    distance = pulls(link, x, f, n)
-    return distance - wound(link, q) if link.kind == LinkKind.LENGTH else distance
+    distance = pulls(link, points, x, f, n)
+    if link.kind == LinkKind.WRAPPED and has_layers(link, points):
+        return distance - layers_wound(link, points, q, f, n)
+    return distance - wound(link, q) if link.kind == LinkKind.LENGTH or link.kind == LinkKind.WRAPPED else distance
 
 
 @bare
@@ -91,7 +97,10 @@ def gradient(link, points, joints, chain, S, x, f, A):
             s = get6(S, i)
             A[joints[i].variable] += s[0] * n[0] + s[1] * n[1] + s[2] * n[2] + w * (s[3] * F[0] + s[4] * F[1] + s[5] * F[2])
     if link.variable >= 0:
-        A[link.variable] -= link.ratio
+        if link.kind == LinkKind.WRAPPED and has_layers(link, points):
+            A[link.variable] += f[link.first + link.count - 1, 0]
+        else:
+            A[link.variable] -= link.ratio
 
 
 @woven

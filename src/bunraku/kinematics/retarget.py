@@ -21,6 +21,7 @@ from bunraku.kinematics.aim import nearest_angles, shortest, turned
 from bunraku.kinematics.anatomy import HIPS, Anatomy, BodyPart, anatomy
 from bunraku.kinematics.forward import frames_along
 from bunraku.kinematics.rest_stance import Stance
+from bunraku.kinematics.ways import lengths_along, points_along
 from bunraku.motion import Motion
 from bunraku.motion.orientation import turns
 from bunraku.spatial import so3
@@ -240,28 +241,19 @@ def with_strings(figure: Figure, q: Array) -> Array:
 
     Spindles that the puppeteer moves follow their hooks; each string is as long as the distance between its ends.
     """
-    place = figure.frame_index | {WORLD: len(figure.frames)}
 
-    def ends(q: Array) -> dict[str, Array]:
-        X = frames_along(figure, q)
-        X = np.concatenate([X, np.broadcast_to(np.eye(4), (len(q), 1, 4, 4))], 1)
-        carried = {
-            rope.name: [X[:, place[at.frame], :3, :3] @ at.position + X[:, place[at.frame], :3, 3] for at in rope.path]
-            for rope in (*figure.strings, *figure.wires)
-        }
-        return {name: np.array(points) for name, points in carried.items()}
+    def hooks(q: Array) -> list[Array]:
+        frames = frames_along(figure, q)
+        return [points_along(figure, frames, rope.hook) for rope in figure.strings]
 
-    start, now = ends(figure.start[None]), ends(q)
-    for rope in figure.strings:
-        moved = now[rope.name][0] - start[rope.name][0]
+    for rope, now, start in zip(figure.strings, hooks(q), hooks(figure.start[None]), strict=True):
+        moved = now - start
         for name in _slides(figure, rope.spindle.frame):
             variable = figure.frame(name).variable
             if variable is not None and variable.kinematic:
                 q[:, figure.index(variable.name)] = variable.start + moved @ variable.axis
-    now = ends(q)
-    own = {variable.name for variable in figure.lengths}
-    for rope in figure.strings:
+    own, reach = {variable.name for variable in figure.lengths}, lengths_along(figure, q)
+    for k, rope in enumerate(figure.strings):
         if rope.variable in own:
-            reach = np.linalg.norm(np.diff(now[rope.name], axis=0), axis=-1).sum(0)
-            q[:, figure.index(rope.variable)] = (reach - rope.length) / rope.ratio
+            q[:, figure.index(rope.variable)] = rope.winding(reach[:, k])
     return q

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.figure.figure import Figure
-from bunraku.figure.frame import WORLD, Point
+from bunraku.figure.plain_wrapping import branches
+from bunraku.figure.pulley import Drum
 from bunraku.figure.shape import Color
-from bunraku.spatial import se3
+from bunraku.kinematics.ways import placing
 
 Array = NDArray[np.float64]
 
@@ -45,21 +46,17 @@ def strands(figure: Figure, frames: Array, q: ArrayLike | None = None, tension: 
     q: configuration [rad, m], so that slack strings sag
     tension: of strings, then wires [N], so that taut ones are coloured by it
     """
-    index = figure.frame_index
-
-    def place(at: Point) -> Array:
-        return np.asarray(at.position, float) if at.frame == WORLD else se3.transform(frames[index[at.frame]], at.position)
-
+    where = placing(figure, frames)
     values = None if q is None else np.asarray(q, float)
     pulls = None if tension is None else np.asarray(tension, float)
     out = []
     for k, string in enumerate((*figure.strings, *figure.wires)):
-        length = None
+        length, wound = None, isinstance(string.spindle, Drum)  # what lies on a drum is not drawn
         if values is not None and string.pulls_only:
-            wound = 0.0 if string.variable is None else float(values[figure.index(string.variable)])
-            length = string.length + string.ratio * wound
+            length = string.wound(0.0 if string.variable is None else float(values[figure.index(string.variable)]))
         pull = float(pulls[k]) if pulls is not None and k < len(pulls) else None
-        out.append(Strand(np.array([place(at) for at in string.path]), length, pull))
+        ways = branches(where, string)
+        out += [Strand(way.points, length if len(ways) == 1 and not wound else None, pull) for way in ways]
     return tuple(out)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.figure import WORLD, Box, Capsule, Cylinder, Figure, Frame, Mesh, Point, Sphere
+from bunraku.figure import WORLD, Box, Branch, Capsule, Cylinder, Drum, Figure, Frame, Mesh, Point, Pulley, Sphere
 from bunraku.figure.string import String
 from bunraku.motion import Motion, Track
 from bunraku.scene import Heightfield, Plane, Scene
@@ -28,6 +28,7 @@ from bunraku.stage.messages import (
     RopeJson,
     SceneJson,
     TrackJson,
+    WayJson,
 )
 
 Field = Literal["t", "q", "tension", "contact", "series"]
@@ -140,11 +141,35 @@ def figure(f: Figure, meshes: Meshes) -> FigureJson:
             }  # fmt: skip
         return out
 
+    def way(string: String) -> list[WayJson]:
+        out, begins = list[WayJson](), None
+        for part in string.way:
+            if isinstance(part, Branch):
+                begins = 1.0 / part.divisor
+                continue
+            place: WayJson = {"frame": index[part.frame], "position": part.position}
+            if begins is not None:
+                place["begins"], begins = begins, None
+            if isinstance(part, Pulley | Drum):
+                place |= {"radius": part.radius, "turn": part.turn, "drum": isinstance(part, Drum)}
+                if part.axis is not None:
+                    place["axis"] = part.axis
+                if isinstance(part, Drum):
+                    place["towards"] = part.towards
+                elif part.side is not None:
+                    place["side"] = at(part.side)
+            out.append(place)
+        return out
+
     def rope(string: String) -> RopeJson:
-        return {
-            "name": string.name, "path": [at(p) for p in string.path], "length": string.length, "ratio": string.ratio,
+        ratio = string.ratio * string.spindle.radius if isinstance(string.spindle, Drum) else string.ratio
+        out: RopeJson = {
+            "name": string.name, "path": way(string), "length": string.length, "ratio": ratio,
             "q": -1 if string.variable is None else f.index(string.variable), "rigid": not string.pulls_only,
         }  # fmt: skip
+        if isinstance(string.spindle, Drum) and string.spindle.layered:
+            out["layers"] = (string.spindle.turns, string.spindle.thickness)
+        return out
 
     return {
         "name": f.name,

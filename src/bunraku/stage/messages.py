@@ -45,13 +45,30 @@ class FrameJson(TypedDict):
     q: NotRequired[int]
 
 
+class WayJson(TypedDict):
+    """A place on the way of a string: a point, or the centre of a pulley or drum."""
+
+    frame: int
+    position: Vec3
+    radius: NotRequired[float]
+    axis: NotRequired[Vec3]
+    side: NotRequired[AtJson]
+    turn: NotRequired[int]
+    drum: NotRequired[bool]
+    towards: NotRequired[Vec3]
+    begins: NotRequired[float]
+    """A branch begins here, whose length counts so much."""
+
+
 class RopeJson(TypedDict):
     """A string, or a wire (rigid); q is -1 if no variable winds it."""
 
     name: str
-    path: list[AtJson]
+    path: list[WayJson]
     length: float
     ratio: float
+    layers: NotRequired[tuple[float, float]]
+    """Of a drum that winds in layers: turns in each, and how thick it is [m]."""
     q: int
     rigid: bool
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from bunraku.figure import WORLD, Figure, Point
 from bunraku.figure.mass import inertia_matrix
 from bunraku.kinematics import frames_along
+from bunraku.kinematics.ways import lengths_along, wound_along
 from bunraku.motion import Motion, Track
 from bunraku.stage.entry import Series
 
@@ -83,11 +84,8 @@ def _springs(figure: Figure, X: Array, q: Array) -> Array:
 def _error(track: Track, X: Array, rows: slice) -> Array:
     """The largest violation [m]: a path longer than its string, or different from its wire; an open loop."""
     figure, worst = track.figure, np.zeros(len(X))
-    for string in (*figure.strings, *figure.wires):
-        corners = np.stack([_point(figure, X, at) for at in string.path])
-        gap = np.linalg.norm(np.diff(corners, axis=0), axis=2).sum(0) - string.length
-        if string.variable is not None:
-            gap = gap - string.ratio * track.column(string.variable)[rows]
+    gaps = lengths_along(figure, track.q[rows]) - wound_along(figure, track.q[rows])
+    for string, gap in zip((*figure.strings, *figure.wires), gaps.T, strict=True):
         if not string.elastic:
             worst = np.maximum(worst, gap if string.pulls_only else np.abs(gap))
     for closure in figure.closures:

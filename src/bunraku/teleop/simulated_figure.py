@@ -297,18 +297,16 @@ def placed(figure: Figure, at: tuple[float, float, float], *, name: str = "") ->
     Parts that were fixed to the world are fixed to a frame "place".
     """
 
-    def moved(point: Point) -> Point:
-        return Point("place", point.position) if point.frame == WORLD else point
+    def own(frame: str) -> str:
+        return "place" if frame == WORLD else frame
 
-    def moved_string(string: String) -> String:
-        return replace(
-            string, hook=moved(string.hook), spindle=moved(string.spindle), eyelets=tuple(moved(p) for p in string.eyelets)
-        )
+    def moved(point: Point) -> Point:
+        return replace(point, frame=own(point.frame))
 
     frames = tuple(replace(f, parent="place") if f.parent == WORLD else f for f in figure.frames)
     return figure.replace(
         name=name or figure.name, frames=(Frame("place", WORLD, at), *frames),
-        strings=tuple(moved_string(s) for s in figure.strings), wires=tuple(replace(moved_string(w)) for w in figure.wires),
+        strings=tuple(s.reframed(own) for s in figure.strings), wires=tuple(w.reframed(own) for w in figure.wires),
         springs=tuple(replace(s, a=moved(s.a), b=moved(s.b)) for s in figure.springs),
         closures=tuple(replace(c, a=moved(c.a), b=moved(c.b)) for c in figure.closures),
         shapes=tuple(replace(s, frame="place") if s.frame == WORLD else s for s in figure.shapes),

@@ -1,9 +1,10 @@
 /** Strings, wires and springs of all figures; and the handles at the ends of strings. */
-import { Color, InstancedMesh, Matrix4, MeshStandardMaterial, SphereGeometry, Vector3 } from 'three'
+import { Color, InstancedMesh, Matrix4, MeshStandardMaterial, Quaternion, SphereGeometry, Vector3 } from 'three'
 import { extent } from '../geometry/kinematics'
 import { roundUp } from '../geometry/numbers'
 import { hang } from '../geometry/rope'
-import type { Rope } from '../messages'
+import { letOut, type Place, type Way, way } from '../geometry/wrap'
+import type { Rope, Vec3 } from '../messages'
 import { type Palette, tensionColor } from '../theme'
 import type { Actor } from './actor'
 import { Lines } from './lines'
@@ -46,7 +47,7 @@ export class Ropes {
     const shown = actors.filter((actor) => !actor.ghost)
     this.drawn = shown.flatMap((actor) => actor.figure.ropes.map((rope, index) => notYetDrawn(actor, rope, index)))
     this.springs = shown.flatMap((actor) => actor.figure.springs.map((_, index) => ({ actor, index })))
-    const segments = this.drawn.reduce((sum, { rope }) => sum + PIECES * (rope.path.length - 1), 0)
+    const segments = this.drawn.reduce((sum, { curve }) => sum + curve.length / 3 - 1, 0)
     this.lines = new Lines(Math.max(segments + COIL * this.springs.length, 1), 1.8)
     this.size = Math.max(...actors.map((a) => extent(a.figure)), 0.1)
     const ball = new SphereGeometry(1, 18, 12)
@@ -78,12 +79,20 @@ export class Ropes {
   private drawRope(drawn: DrawnRope, palette: Palette, floor: number): void {
     const { actor, rope, index } = drawn
     const { moment } = actor
-    const corners = rope.path.map((at) => actor.point(at))
+    const branches = waysOf(actor, rope)
+    const corners = branches.flatMap(({ points }) => points)
     const spans = corners.slice(1).map((corner, i) => corner.distanceTo(corners[i]))
+    // From the end of one branch to the beginning of the next there is no string.
+    for (let b = 0, k = 0; b < branches.length - 1; b++) {
+      k += branches[b].points.length
+      spans[k - 1] = 0
+    }
     drawn.hook.copy(corners[0])
     drawn.spindle.copy(corners[corners.length - 1])
-    drawn.length = rope.length + (rope.q < 0 ? 0 : rope.ratio * moment.q[rope.q])
-    drawn.gap = spans.reduce((sum, span) => sum + span, 0) - drawn.length
+    const radius = rope.path[rope.path.length - 1].radius
+    const even = rope.q < 0 ? 0 : rope.ratio * moment.q[rope.q]
+    drawn.length = rope.length + (rope.layers && radius ? letOut(radius, ...rope.layers, even / radius) : even)
+    drawn.gap = branches.reduce((sum, { length, weight }) => sum + weight * length, 0) - drawn.length
     drawn.tension = moment.tension === null ? null : moment.tension[index]
     drawn.atLimit = moment.atLimit !== null && moment.atLimit[index] > 0
     const pulls = drawn.tension !== null && drawn.tension > 1e-6
@@ -91,12 +100,18 @@ export class Ropes {
     this.chooseColor(drawn, palette)
     // A string slips through its eyelets: all that is slack hangs in the longest span.
     const longest = spans.indexOf(Math.max(...spans))
+    const room = drawn.curve.length / 3 - 1
+    let used = 0
     spans.forEach((span, i) => {
+      const pieces = i === longest || !wraps(rope) ? PIECES : 1
+      if (span === 0 || used + pieces > room) return
       const length = drawn.taut || i !== longest ? span : span - drawn.gap
-      const part = drawn.curve.subarray(3 * PIECES * i, 3 * (PIECES * (i + 1) + 1))
-      hang(corners[i].toArray(), corners[i + 1].toArray(), length, PIECES, part, floor)
-      for (let s = 0; s < PIECES; s++) this.lines.segment(part, 3 * s, 3 * s + 3, this.color)
+      const part = drawn.curve.subarray(3 * used, 3 * (used + pieces + 1))
+      hang(corners[i].toArray(), corners[i + 1].toArray(), length, pieces, part, floor)
+      for (let s = 0; s < pieces; s++) this.lines.segment(part, 3 * s, 3 * s + 3, this.color)
+      used += pieces
     })
+    for (let k = used + 1; k <= room; k++) drawn.curve.copyWithin(3 * k, 3 * used, 3 * used + 3)
   }
 
   private chooseColor(drawn: DrawnRope, palette: Palette): void {
@@ -153,8 +168,35 @@ export class Ropes {
   }
 }
 
+/** Whether a string does more than run straight from point to point. */
+function wraps(rope: Rope): boolean {
+  return rope.path.some(({ radius, begins }) => radius !== undefined || begins !== undefined)
+}
+
+/** The branches of a string, each with its way, its length, and how much that counts. */
+function waysOf(actor: Actor, rope: Rope): (Way & { weight: number })[] {
+  const branches: { places: Place[]; weight: number }[] = []
+  for (const part of rope.path) {
+    const turn =
+      part.radius === undefined ? undefined : new Quaternion().setFromRotationMatrix(actor.matrix(part.frame))
+    const along = (v: Vec3 | undefined) => (v && turn ? new Vector3(...v).applyQuaternion(turn) : undefined)
+    const place: Place = {
+      at: actor.point(part),
+      radius: part.radius,
+      axis: along(part.axis),
+      side: part.side && actor.point(part.side),
+      turn: part.turn,
+      drum: part.drum,
+      towards: along(part.towards),
+    }
+    if (branches.length === 0 || part.begins !== undefined) branches.push({ places: [], weight: part.begins ?? 1 })
+    branches[branches.length - 1].places.push(place)
+  }
+  return branches.map(({ places, weight }) => ({ ...way(places), weight }))
+}
+
 function notYetDrawn(actor: Actor, rope: Rope, index: number): DrawnRope {
-  const curve = new Float64Array(3 * (PIECES * (rope.path.length - 1) + 1))
+  const curve = new Float64Array(3 * ((wraps(rope) ? 2 : 1) * PIECES * (rope.path.length - 1) + 1))
   const [hook, spindle] = [new Vector3(), new Vector3()]
   return { actor, index, rope, hook, spindle, length: 0, gap: 0, tension: null, taut: false, atLimit: false, curve }
 }

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from bunraku.figure.build.places import PointLike, at_point, vector
+from bunraku.figure.build.places import PointLike, at_point, axis_of, vector
 from bunraku.figure.contact import Closure, Contact
 from bunraku.figure.force import Effort, Push, Spring
 from bunraku.figure.frame import WORLD, Variable
+from bunraku.figure.pulley import Branch, Drum, Pulley
 from bunraku.figure.string import String, Wire
 
 
@@ -24,11 +25,11 @@ class StringSpec:
 
 def _stringlike(
     make: type[String], name: str, hook: PointLike, spindle: PointLike, length: float | str | None,
-    through: Iterable[PointLike], variable: str | None, ratio: float, start: float | None,
+    through: Iterable[PointLike | Branch], variable: str | None, ratio: float, start: float | None,
     limits: tuple[float, float], speed: float, stiffness: float, damping: float,
 ) -> StringSpec:  # fmt: skip
     """The string or wire that `string` and `wire` describe."""
-    eyelets = tuple(at_point(p) for p in through)
+    eyelets = tuple(p if isinstance(p, Branch) else at_point(p) for p in through)
 
     def made(length: float, variable: str | None, ratio: float) -> String:
         return make(name, at_point(hook), at_point(spindle), length, variable, ratio, eyelets, stiffness, damping)
@@ -47,17 +48,17 @@ def _stringlike(
 
 
 def string(
-    name: str, hook: PointLike, spindle: PointLike, length: float | str | None = None, *, through: Iterable[PointLike] = (),
-    variable: str | None = None, ratio: float = 1.0, start: float | None = None,
+    name: str, hook: PointLike, spindle: PointLike, length: float | str | None = None, *,
+    through: Iterable[PointLike | Branch] = (), variable: str | None = None, ratio: float = 1.0, start: float | None = None,
     limits: tuple[float, float] = (0.0, math.inf), speed: float = math.inf, stiffness: float = math.inf, damping: float = 0.0,
 ) -> StringSpec:  # fmt: skip
-    """A string from hook to spindle, through eyelets on its way.
+    """A string from hook to spindle, through eyelets and over pulleys on its way.
 
     name: of the string.
-    hook, spindle: where it is fixed to the figure, and where it is wound.
+    hook, spindle: where it is fixed to the figure, and where it is wound; a drum may be the spindle.
     length: a number [m], or the name of the variable that winds it, or None: then it has a kinematic variable of its own,
         name_length, and is just taut at the start.
-    through: eyelets between hook and spindle.
+    through: eyelets, pulleys and branches between hook and spindle.
     variable, ratio: with a variable, the string is length + ratio · variable long: wound on a drum, or paid out by a carriage.
     start: length at the start of a variable of its own [m].
     limits: of that variable [m].
@@ -69,17 +70,17 @@ def string(
 
 
 def wire(
-    name: str, hook: PointLike, spindle: PointLike, length: float | str | None = None, *, through: Iterable[PointLike] = (),
-    variable: str | None = None, ratio: float = 1.0, start: float | None = None,
+    name: str, hook: PointLike, spindle: PointLike, length: float | str | None = None, *,
+    through: Iterable[PointLike | Branch] = (), variable: str | None = None, ratio: float = 1.0, start: float | None = None,
     limits: tuple[float, float] = (0.0, math.inf), speed: float = math.inf, stiffness: float = math.inf, damping: float = 0.0,
 ) -> StringSpec:  # fmt: skip
-    """A rigid massless rod from hook to spindle, through eyelets on its way.
+    """A rigid massless rod from hook to spindle, through eyelets and over pulleys on its way.
 
     name: of the wire.
-    hook, spindle: where it is fixed to the figure, and where it is wound.
+    hook, spindle: where it is fixed to the figure, and where it is wound; a drum may be the spindle.
     length: a number [m], or the name of the variable that winds it, or None: then it has a kinematic variable of its own,
         name_length, which starts at the distance from hook to spindle.
-    through: eyelets between hook and spindle.
+    through: eyelets, pulleys and branches between hook and spindle.
     variable, ratio: with a variable, the wire is length + ratio · variable long: wound on a drum, or paid out by a carriage.
     start: length at the start of a variable of its own [m].
     limits: of that variable [m].
@@ -88,6 +89,57 @@ def wire(
     damping: force for every strain of 1/s [N·s].
     """
     return _stringlike(Wire, name, hook, spindle, length, through, variable, ratio, start, limits, speed, stiffness, damping)
+
+
+def pulley(
+    at: PointLike, radius: float, axis: str | Sequence[float] | None = None, *, side: PointLike | None = None, turn: int = 0
+) -> Pulley:
+    """A pulley that a string runs over: a cylinder about an axis, or a sphere.
+
+    at: its centre.
+    radius: [m].
+    axis: of the cylinder, in the frame of `at`: a letter or three numbers; None makes it a sphere.
+    side: a point; the string passes on the side of the pulley that it is on. None: the shorter way. A side inside the pulley makes
+        the string run inside it.
+    turn: instead of a side: 1 where the string, from hook to spindle, turns counterclockwise about the axis, -1 clockwise. Pulleys
+        in a row without an eyelet between them need it.
+    """
+    centre = at_point(at)
+    return Pulley(
+        centre.frame, centre.position, float(radius), None if axis is None else axis_of(axis),
+        None if side is None else at_point(side), turn,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def drum(
+    at: PointLike, radius: float, axis: str | Sequence[float], *, turn: int = 1, towards: Sequence[float] = (1.0, 0.0, 0.0),
+    turns: float = math.inf, thickness: float = 0.0,
+) -> Drum:  # fmt: skip
+    """A drum on which a string is wound: its spindle; the string's variable is the angle that lets it out [rad].
+
+    at: its centre, in the frame that carries it.
+    radius: [m].
+    axis: in the frame of `at`: a letter or three numbers.
+    turn: 1 where the string winds onto it counterclockwise about the axis, -1 clockwise.
+    towards: from the drum to about where the string comes from, in the frame of `at`.
+    turns, thickness: of a layer [m], where it winds in layers: the first begins at angle 0.
+    """
+    centre, along = at_point(at), axis_of(axis)
+    return Drum(
+        centre.frame,
+        centre.position,
+        float(radius),
+        along,
+        turn,
+        vector(towards),
+        float(turns),
+        float(thickness),  # type: ignore[arg-type]
+    )
+
+
+def branch(divisor: float = 1.0) -> Branch:
+    """Where one branch of a string ends and another begins, whose length counts 1/`divisor`."""
+    return Branch(float(divisor))
 
 
 def spring(name: str, a: PointLike, b: PointLike, stiffness: float, length: float = 0.0, damping: float = 0.0) -> Spring:

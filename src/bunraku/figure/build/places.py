@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bunraku.figure.frame import Point, Vector
+from bunraku.figure.frame import AXES, Point, Vector
 from bunraku.spatial import so3
 from bunraku.spatial.so3 import IDENTITY, Quaternion
 
@@ -26,6 +26,11 @@ def quaternion_of(rpy: Sequence[float] | None, quaternion: Sequence[float] | Non
         return IDENTITY
     w, x, y, z = so3.quaternion(so3.rpy(*rpy)).tolist()
     return (w, x, y, z)
+
+
+def axis_of(axis: str | Sequence[float]) -> Vector:
+    """The direction that `axis` stands for: a letter, or three numbers."""
+    return AXES[axis] if isinstance(axis, str) else vector(axis)
 
 
 def at_point(at: PointLike) -> Point:

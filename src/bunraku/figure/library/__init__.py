@@ -8,6 +8,8 @@ from collections.abc import Callable
 from bunraku.errors import UnknownName
 from bunraku.figure.figure import Figure
 from bunraku.figure.library.arms import arm2d, arm3d
+from bunraku.figure.library.cranes import crane
+from bunraku.figure.library.fingers import finger
 from bunraku.figure.library.geckos import gecko
 from bunraku.figure.library.hands import hand
 from bunraku.figure.library.humanoids import humanoid
@@ -19,8 +21,8 @@ from bunraku.figure.library.pendulums import cart_pendulum, chain, double_pendul
 _MAKERS: dict[str, Callable[[], Figure]] = {
     maker.__name__: maker
     for maker in (
-        pendulum, double_pendulum, chain, cart_pendulum, arm2d, arm3d, marionette22, marionette25, hand, mannequin,
-        mobile_manipulator, humanoid, gecko,
+        pendulum, double_pendulum, chain, cart_pendulum, arm2d, arm3d, marionette22, marionette25, hand, finger, crane,
+        mannequin, mobile_manipulator, humanoid, gecko,
     )
 }  # fmt: skip
 __all__ = ["about", "named", "names", *_MAKERS]  # noqa: PLE0604 - the names of the makers

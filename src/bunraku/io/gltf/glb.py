@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
@@ -17,9 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.errors import FileError
-from bunraku.figure import WORLD, Figure, Frame, Shape
+from bunraku.figure import WORLD, Figure, Frame, Shape, String
 from bunraku.figure.shape import Color, Cylinder, Geometry
 from bunraku.kinematics import frames_along
+from bunraku.kinematics.ways import ways_along
 from bunraku.motion import Motion, Track
 from bunraku.motion.orientation import continuous, product
 from bunraku.motion.still import as_motion
@@ -189,8 +191,7 @@ def _add_strings(file: _File, track: Track, root: int, prefix: str) -> None:
     place[WORLD] = len(place)
     X = np.concatenate([X, np.broadcast_to(np.eye(4), (len(track), 1, 4, 4))], 1)
     for rope in (*figure.strings, *figure.wires):
-        points = [_carried(X[:, place[at.frame]], at.position) for at in rope.path]
-        for a, b in itertools.pairwise(points):
+        for a, b in _pieces(track, X, place, rope):
             piece = file.node(
                 f"{prefix}{rope.name} {rope.kind}", parent=root, mesh=file.mesh(Cylinder(0.0015, 1.0), StrandColors.plain)
             )
@@ -198,6 +199,23 @@ def _add_strings(file: _File, track: Track, root: int, prefix: str) -> None:
             file.moves(piece, "translation", (a + b) / 2)
             file.moves(piece, "rotation", continuous(_from_z((b - a) / np.maximum(length, 1e-12)))[:, [1, 2, 3, 0]])
             file.moves(piece, "scale", np.hstack([np.ones_like(length), np.ones_like(length), np.maximum(length, 1e-9)]))
+
+
+def _pieces(track: Track, X: Array, place: dict[str, int], rope: String) -> Iterator[tuple[Array, Array]]:
+    """Both ends of every straight piece, (T, 3) each; a way over pulleys is cut into pieces of equal length."""
+    if not rope.wraps:
+        yield from itertools.pairwise(_carried(X[:, place[at.frame]], at.position) for at in rope.path)
+        return
+    ways = ways_along(track.figure, track.q, rope)
+    for branch in range(len(ways[0])):
+        cut = np.array([_resampled(way[branch].points, 32) for way in ways])
+        yield from itertools.pairwise(cut.swapaxes(0, 1))
+
+
+def _resampled(points: Array, pieces: int) -> Array:
+    run = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    where = np.linspace(0.0, run[-1], pieces + 1)
+    return np.stack([np.interp(where, run, x) for x in points.T], 1)
 
 
 def _carried(X: Array, position: ArrayLike) -> Array:

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.figure import WORLD, Closure, Contact, Effort, Figure, Point, Push, String, plain_kinematics
+from bunraku.figure import (
+    WORLD,
+    Branch,
+    Closure,
+    Contact,
+    Drum,
+    Effort,
+    Figure,
+    Point,
+    Pulley,
+    Push,
+    String,
+    plain_kinematics,
+)
+from bunraku.figure.build.places import vector
 from bunraku.figure.frame import Vector
 from bunraku.figure.shape import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from bunraku.io.leftovers import Leftovers
-from bunraku.io.mjcf.mjcf_codes import MjcfOptions
+from bunraku.io.mjcf.mjcf_codes import PULLEY_SUFFIX, MjcfOptions
 from bunraku.io.mjcf.mjcf_tag import tag, text
-from bunraku.spatial import so3
+from bunraku.spatial import se3, so3
 
 Array = NDArray[np.float64]
 
@@ -109,20 +125,52 @@ class Attachments:
 
     # -- strings -------------------------------------------------------------------------------------------
 
-    def _tendon(self, name: str, path: list[Point]) -> Element:
+    def _tendon(self, name: str, way: Sequence[Point | Branch]) -> Element:
         tendon = tag(self.sections["tendon"], "spatial", name=name)
-        for k, at in enumerate(path):
-            tag(tendon, "site", site=self._site(f"{name}:{k}", at))
+        for k, at in enumerate(way):
+            match at:
+                case Branch(divisor):
+                    tag(tendon, "pulley", divisor=divisor)
+                case Pulley():
+                    side = self._side(way[k - 1 : k + 2]) if at.turn else at.side  # type: ignore[arg-type]
+                    beside = None if side is None else self._site(f"{name}:{k}:side", side)
+                    tag(tendon, "geom", geom=self._pulley(f"{name}:{k}{PULLEY_SUFFIX}", at), sidesite=beside)
+                case Point():
+                    tag(tendon, "site", site=self._site(f"{name}:{k}", at))
         return tendon
 
+    def _pulley(self, name: str, pulley: Pulley) -> str:
+        kind, axis = ("sphere", (0.0, 0.0, 1.0)) if pulley.axis is None else ("cylinder", pulley.axis)
+        turn = so3.quaternion(so3.onto_z(axis))
+        size = (pulley.radius, pulley.radius)
+        tag(
+            self.bodies[pulley.frame], "geom", name=name, type=kind, size=size, pos=pulley.position, quat=turn, mass=0.0,
+            contype=0, conaffinity=0, group=4,
+        )  # fmt: skip
+        return name
+
+    def _side(self, way: Sequence[Point]) -> Point:
+        """A point on the side on which a pulley with a turn is passed at the start: out from the middle of its arc."""
+        pulley = way[1]
+        assert isinstance(pulley, Pulley)
+        X_W = plain_kinematics.poses(self.figure.frames, dict(zip(self.figure.names, self.q.tolist(), strict=True)))
+        a, c, b = (plain_kinematics.point(X_W, at) for at in way)
+        axis = X_W[pulley.frame][:3, :3] @ np.array(pulley.axis)
+        out = -pulley.turn * np.cross(axis, (c - a) / np.linalg.norm(c - a) + (b - c) / np.linalg.norm(b - c))
+        where = se3.inverse(X_W[pulley.frame]) @ np.append(c + 2.0 * pulley.radius * out / np.linalg.norm(out), 1.0)
+        self.leftovers.add("turns of pulleys that became sides", pulley.frame)
+        return Point(pulley.frame, vector(where[:3]))
+
     def _length(self, string: String) -> float:
-        if string.variable is None:
-            return string.length
-        return string.length + string.ratio * float(self.q[self.figure.index(string.variable)])
+        return string.wound(0.0 if string.variable is None else float(self.q[self.figure.index(string.variable)]))
 
     def _string(self, string: String) -> None:
         """A limit on a tendon's length, or an equation for a wire; where the puppeteer winds it, a servo."""
-        tendon = self._tendon(string.name, list(string.path))
+        rounds = [isinstance(at, Pulley | Drum) for at in string.way]
+        if isinstance(string.spindle, Drum) or any(a and b for a, b in pairwise(rounds)):
+            self.leftovers.add("strings over pulleys in a row or onto drums, which MuJoCo does not have", string.name)
+            return
+        tendon = self._tendon(string.name, string.way)
         wound = string.variable is not None and self.kinematic == "joints"
         if wound and string.variable in {variable.name for variable in self.figure.lengths}:
             self._winding(string)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+PULLEY_SUFFIX = ":pulley"  # of the names of geoms that we write for pulleys alone
+
 
 class JointType(IntEnum):
     """mjtJoint."""
@@ -34,6 +36,16 @@ class Transmission(IntEnum):
     JOINT = 0
     TENDON = 3
     SITE = 4
+
+
+class WrapType(IntEnum):
+    """mjtWrap: what a tendon runs over."""
+
+    JOINT = 1
+    PULLEY = 2
+    SITE = 3
+    SPHERE = 4
+    CYLINDER = 5
 
 
 class EqualityType(IntEnum):

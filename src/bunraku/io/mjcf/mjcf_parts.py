@@ -9,10 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from bunraku.figure import Closure, Contact, Effort, Force, Frame, Point, Push, Spring, String, Variable, Wire
+from bunraku.figure import (
+    Branch,
+    Closure,
+    Contact,
+    Effort,
+    Force,
+    Frame,
+    Point,
+    Pulley,
+    Push,
+    Spring,
+    String,
+    Variable,
+    Wire,
+    plain_kinematics,
+)
 from bunraku.figure.shape import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from bunraku.io.leftovers import Leftovers
-from bunraku.io.mjcf.mjcf_codes import EqualityType, GeomType, JointType, Transmission
+from bunraku.io.mjcf.mjcf_codes import PULLEY_SUFFIX, EqualityType, GeomType, JointType, Transmission, WrapType
 from bunraku.io.mjcf.mjcf_read import Array, BodyTree, quaternion, vector
 from bunraku.spatial import se3, so3
 
@@ -36,9 +51,12 @@ class Parts:
         self.contacts: list[Contact] = []
         self.used_sites: set[int] = set()
         points = {g for p in range(model.npair) for g in self._contact(p)}
+        points |= {g for g in range(model.ngeom) if model.geom(g).name.endswith(PULLEY_SUFFIX)}
         self.shapes = [shape for g in range(model.ngeom) if g not in points and (shape := self._shape(g))]
         held = {int(model.eq_obj1id[e]): e for e in range(model.neq) if self._is_wire(e)}
         wound = {int(model.actuator_trnid[a, 0]): a for a in range(model.nactuator) if self._is_winding(a)}
+        on_tendon = model.actuator_trntype[: model.nactuator] == Transmission.TENDON
+        self.pulled = {int(t) for t in model.actuator_trnid[: model.nactuator, 0][on_tendon]}
         for t in range(model.ntendon):
             self._tendon(t, held.get(t), wound.get(t))
         for a in set(range(model.nactuator)) - set(wound.values()):
@@ -143,21 +161,22 @@ class Parts:
     def _tendon(self, t: int, held: int | None, wound: int | None) -> None:
         model, name = self.model, self._name("tendon", t)
         wraps = range(model.tendon_adr[t], model.tendon_adr[t] + model.tendon_num[t])
-        if any(model.wrap_type[w] != 3 for w in wraps):  # mjWRAP_SITE
-            self.leftovers.add("tendons over joints, pulleys or shapes left out", name)
+        if any(model.wrap_type[w] == WrapType.JOINT for w in wraps):
+            self.leftovers.add("tendons over joints left out", name)
             return
-        sites = [int(model.wrap_objid[w]) for w in wraps]
-        hook, *eyelets, spindle = (self._site(s) for s in sites)
+        hook, eyelets, spindle = self._way(wraps)
         lower, upper = (float(limit) for limit in model.tendon_range[t])
         if held is not None:
             length = float(model.tendon_length0[t] + model.eq_data[held, 0])
-            self.wires.append(Wire(name, hook, spindle, length, eyelets=tuple(eyelets)))
+            self.wires.append(Wire(name, hook, spindle, length, eyelets=eyelets))
         elif wound is not None:
-            self._wound(name, hook, tuple(eyelets), spindle, wound)
+            self._wound(name, hook, eyelets, spindle, wound)
         elif model.tendon_limited[t]:
             if lower > 0.0:
                 self.leftovers.add("least lengths of tendons left out", name)
-            self.strings.append(String(name, hook, spindle, upper, eyelets=tuple(eyelets)))
+            self.strings.append(String(name, hook, spindle, upper, eyelets=eyelets))
+        elif t in self.pulled:
+            self._taut(String(name, hook, spindle, 0.0, f"{name}_length", eyelets=eyelets))
         springy = model.tendon_stiffness[t] or model.tendon_damping[t]
         rest = model.tendon_lengthspring[t]
         if springy and not eyelets and rest[0] == rest[1]:
@@ -170,10 +189,39 @@ class Parts:
             )
         elif springy:
             self.leftovers.add("springs of tendons with eyelets or a dead band left out", name)
-        elif held is None and wound is None and not model.tendon_limited[t]:
+        elif held is None and wound is None and not model.tendon_limited[t] and t not in self.pulled:
             self.leftovers.add("tendons without a limit left out", name)
 
-    def _wound(self, name: str, hook: Point, eyelets: tuple[Point, ...], spindle: Point, a: int) -> None:
+    def _way(self, wraps: range) -> tuple[Point, tuple[Point | Branch, ...], Point]:
+        """Hook, what lies between, and spindle."""
+        model, way = self.model, list[Point | Branch]()
+        for w in wraps:
+            thing, number = int(model.wrap_objid[w]), float(model.wrap_prm[w])
+            match int(model.wrap_type[w]):
+                case WrapType.SITE:
+                    way.append(self._site(thing))
+                case WrapType.PULLEY:
+                    way.append(Branch(number))
+                case kind:
+                    at, axes = model.geom_pos[thing], so3.matrix(model.geom_quat[thing])
+                    way.append(
+                        Pulley(
+                            self.tree.body_frame[model.geom_bodyid[thing]], vector(at), float(model.geom_size[thing, 0]),
+                            vector(axes[:, 2]) if kind == WrapType.CYLINDER else None,
+                            self._site(int(number)) if number >= 0.0 else None,
+                        )
+                    )  # fmt: skip
+        return _ended(way)
+
+    def _taut(self, string: String) -> None:
+        """A string that an actuator pulls: here the puppeteer winds it, and it is just taut at the start."""
+        self.leftovers.add("tendons that actuators pull became strings that the puppeteer winds", string.name)
+        start = plain_kinematics.path_length(plain_kinematics.poses(tuple(self.tree.frames)), string)
+        assert string.variable is not None
+        self.lengths.append(Variable(string.variable, "length", kinematic=True, start=start, lower=0.0))
+        self.strings.append(string)
+
+    def _wound(self, name: str, hook: Point, eyelets: tuple[Point | Branch, ...], spindle: Point, a: int) -> None:
         model = self.model
         kp = -float(model.actuator_biasprm[a, 1])
         length, ratio = float(model.actuator_biasprm[a, 0]) / kp, float(model.actuator_gainprm[a, 0]) / kp
@@ -257,3 +305,24 @@ class Parts:
             else:  # the pose of the second body in the first
                 a, b = Point(self._fixed(f"{name}_a", body[one], data[3:6], data[6:10])), Point(body[two])
         self.closures.append(Closure(name, a, b, "point" if kind == EqualityType.CONNECT else "weld"))
+
+
+def _ended(way: list[Point | Branch]) -> tuple[Point, tuple[Point | Branch, ...], Point]:
+    """Hook, what lies between, and spindle; branches of fewer than two points, which have no length, are left out."""
+    branches: list[tuple[Branch, list[Point]]] = [(Branch(), [])]
+    for at in way:
+        if isinstance(at, Branch):
+            branches.append((at, []))
+        else:
+            branches[-1][1].append(at)
+    kept = [(head, points) for head, points in branches if len(points) > 1]
+    flat: list[Point | Branch] = []
+    for head, points in kept:
+        flat += [head, *points]
+    first = kept[0][1][0]
+    # Where the first branch does not count in full, one of no length stands before it.
+    flat = flat[1:] if kept[0][0].divisor == 1.0 else [first, first, *flat]
+    hook, *between, spindle = flat
+    assert isinstance(hook, Point)
+    assert isinstance(spindle, Point)
+    return hook, tuple(between), spindle

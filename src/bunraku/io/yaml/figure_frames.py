@@ -78,13 +78,14 @@ def _moving(kind: str, name: str, node: Node) -> build.FrameNode:
             return build.spindle(name, **words, **variable(node, turns=False), **node.given(moves=_axes))
     turns = kind[0] == "r" or kind == "screw"
     words |= variable(node, turns=turns) | node.given(variable=Node.name)
-    axis = kind[1] if len(kind) == 2 else _axis(node.need("axis", "the frame"))
+    axis = kind[1] if len(kind) == 2 else axis_word(node.need("axis", "the frame"))
     if kind == "screw":
         return build.screw(axis, node.need("pitch", "the screw").length(), name, **words)
     return build.rotate(axis, name, **words) if turns else build.translate(axis, name, **words)
 
 
-def _axis(node: Node) -> str | tuple[float, float, float]:
+def axis_word(node: Node) -> str | tuple[float, float, float]:
+    """The axis in `node`: a letter, or three numbers."""
     return node.choice(AXES, "axis") if isinstance(node.value, str) else node.vector()
 
 

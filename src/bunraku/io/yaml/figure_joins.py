@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bunraku.figure import Closure, Contact, Force, Spring, build
+from bunraku.figure import Branch, Closure, Contact, Force, Point, Spring, build
 from bunraku.figure.build import StringSpec
-from bunraku.io.yaml.figure_frames import quantities, value
+from bunraku.figure.build.places import axis_of
+from bunraku.io.yaml.figure_frames import axis_word, quantities, value
 from bunraku.io.yaml.figure_names import WORD_OF_FIELD, Names
 from bunraku.io.yaml.node import Node, is_text
 from bunraku.io.yaml.quantity import Quantity
@@ -18,8 +19,8 @@ def string(node: Node, names: Names, kind: str) -> StringSpec:
     node.words((kind, *known), f"a {kind}")
     name = names.take("string", node.need(kind, f"the {kind}").name(f"a {kind}"), node)
     names.places[kind, name] = node
-    words = names.points(node, f"the {kind}", "hook", "spindle")
-    words |= node.given(through=lambda n: [names.point(p) for p in n.items("points")])
+    words = names.points(node, f"the {kind}", "hook") | {"spindle": _held(node.need("spindle", f"the {kind}"), names)}
+    words |= node.given(through=lambda n: [_along(p, names) for p in n.items("points and pulleys")])
     words |= _winding(node, names)
     words |= node.given(stiffness=lambda n: n.number(Quantity.FORCE), damping=lambda n: n.number(Quantity.STRING_DAMPING))
     with node.blamed(WORD_OF_FIELD):
@@ -27,6 +28,33 @@ def string(node: Node, names: Names, kind: str) -> StringSpec:
     if spec.own is not None:
         names.take("variable", spec.own.name, node, "length")
     return spec
+
+
+def _along(node: Node, names: Names) -> Point | Branch:
+    """A point, pulley or branch on the way of a string."""
+    if not isinstance(node.value, dict):
+        return names.point(node)
+    kind, head = node.head(("pulley", "branch"), "a point or pulley")
+    with node.blamed({"divisor": "branch"}):
+        if kind == "branch":
+            node.words(("branch",), "a branch")
+            return build.branch(head.number())
+        node.words(("pulley", "radius", "axis", "side", "turn"), "a pulley")
+        words = node.given(axis=axis_word, side=names.point, turn=lambda n: n.whole(-1, 1))
+        return build.pulley(names.point(head), node.need("radius", "the pulley").length(), **words)
+
+
+def _held(node: Node, names: Names) -> Point:
+    """The spindle of a string: a point or a drum."""
+    if not isinstance(node.value, dict):
+        return names.point(node)
+    node.words(("drum", "radius", "axis", "turn", "towards", "turns", "thickness"), "a drum")
+    words = node.given(
+        turn=lambda n: n.whole(-1, 1), towards=lambda n: axis_of(axis_word(n)), turns=Node.number, thickness=Node.length
+    )
+    radius, along = node.need("radius", "the drum").length(), axis_word(node.need("axis", "the drum"))
+    with node.blamed():
+        return build.drum(names.point(node.need("drum", "the spindle")), radius, along, **words)
 
 
 def _winding(node: Node, names: Names) -> dict[str, Any]:

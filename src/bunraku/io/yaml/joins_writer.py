@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bunraku.figure import WORLD, Contact, Effort, Figure, Force, Point, Spring, String, Variable
-from bunraku.figure.frame import ORIGIN
+from bunraku.figure import WORLD, Branch, Contact, Drum, Effort, Figure, Force, Point, Pulley, Spring, String, Variable
+from bunraku.figure.frame import ORIGIN, axis_letter
 
 Words = dict[str, Any]
 
@@ -57,9 +57,9 @@ def _is_simple(v: Variable) -> bool:
 
 def _string_words(string: String, own: Variable | None) -> Words:
     """`own` is the length variable that only this string has."""
-    words: Words = {string.kind: string.name, "hook": _point(string.hook), "spindle": _point(string.spindle)}
+    words: Words = {string.kind: string.name, "hook": _point(string.hook), "spindle": _along(string.spindle)}
     if string.eyelets:
-        words["through"] = [_point(at) for at in string.eyelets]
+        words["through"] = [_along(at) for at in string.eyelets]
     if string.elastic:
         words |= {"stiffness": string.stiffness} | ({"damping": string.damping} if string.damping else {})
     if own is not None:
@@ -69,6 +69,24 @@ def _string_words(string: String, own: Variable | None) -> Words:
         return words | {"length": string.length}
     words |= {"length": string.length} if string.length else {}
     return words | {"variable": string.variable} | ({} if string.ratio == 1.0 else {"ratio": string.ratio})
+
+
+def _along(at: Point | Branch) -> Any:
+    """A point, pulley, drum or branch on the way of a string."""
+    match at:
+        case Branch(divisor):
+            return {"branch": divisor}
+        case Pulley():
+            words: Words = {"pulley": _point(at), "radius": at.radius}
+            words |= {} if at.axis is None else {"axis": axis_letter(at.axis) or at.axis}
+            words |= {} if at.side is None else {"side": _point(at.side)}
+            return words | ({"turn": at.turn} if at.turn else {})
+        case Drum():
+            axis, towards = (axis_letter(v) or v for v in (at.axis, at.towards))
+            words = {"drum": _point(at), "radius": at.radius, "axis": axis, "turn": at.turn, "towards": towards}
+            return words | ({"turns": at.turns, "thickness": at.thickness} if at.layered else {})
+        case _:
+            return _point(at)
 
 
 def _length_words(v: Variable) -> Words:

@@ -150,6 +150,6 @@ def wound(figure: Figure, string: String, q: ArrayLike, by: float, *, least: flo
     value = float(np.asarray(q, float)[k])
     if string.ratio == 0.0:
         return value
-    long = max(string.length + string.ratio * value + by, least)
+    long = max(string.wound(value) + by, least)
     lower, upper = (float(limit[k]) for limit in figure.limits)
-    return min(max((long - string.length) / string.ratio, lower), upper)
+    return min(max(float(string.winding(long)), lower), upper)

@@ -65,7 +65,7 @@ def _foot(figure: Figure, at: Point) -> tuple[Array, float] | None:
 def _string_short_of(figure: Figure, string: String, at: Point, target: Array, limits: HandLimits) -> float:
     """A lower bound on the distance at which one string keeps a point from a target [m]; −inf if unknown."""
     box = _spindle_box(figure, string, limits)
-    if box is None or string.eyelets:
+    if box is None or string.eyelets or string.wraps:
         return -math.inf
     mine, other = _chain(figure, at.frame), _chain(figure, string.hook.frame)
     shared = {frame.name for frame in mine} & {frame.name for frame in other}
@@ -76,7 +76,7 @@ def _string_short_of(figure: Figure, string: String, at: Point, target: Array, l
     longest = string.length
     if string.variable is not None:
         turn = limits.upper if string.ratio > 0.0 else limits.lower
-        longest += string.ratio * float(turn[figure.kinematic.index(string.variable)])
+        longest = string.wound(float(turn[figure.kinematic.index(string.variable)]))
     return float(np.linalg.norm(target - np.clip(target, *box))) - longest - between
 
 

@@ -20,9 +20,9 @@ from bunraku.collision.coal_extra import coal, has_coal
 from bunraku.collision.coal_shapes import solid
 from bunraku.dynamics import Simulation
 from bunraku.errors import BunrakuError, MotionError
-from bunraku.figure import WORLD, Figure
-from bunraku.figure.frame import Point
+from bunraku.figure import Figure
 from bunraku.kinematics.forward import frames_along
+from bunraku.kinematics.ways import lengths_along, ways_along, wound_along
 from bunraku.motion import Motion
 from bunraku.planning.objection import Objection, Verdict, sorted_by_time
 from bunraku.planning.strings.hand_limits import HandLimits
@@ -194,40 +194,25 @@ def _apart(figure: Figure, Q: Array, Q_other: Array) -> Array:
 def _gaps(figure: Figure, Q: Array) -> Array:
     """By how much the worst string is too short at each sample [m], from the positions of its points."""
     worst = np.zeros(len(Q))
-    for string in (*figure.strings, *figure.wires):
-        points = _path(figure, Q, string.path)
-        length = string.length + (0.0 if string.variable is None else string.ratio * Q[:, figure.index(string.variable)])
-        gap = np.linalg.norm(np.diff(points, axis=1), axis=2).sum(1) - length
+    gaps = lengths_along(figure, Q) - wound_along(figure, Q)
+    for string, gap in zip((*figure.strings, *figure.wires), gaps.T, strict=True):
         if not string.elastic:
             worst = np.maximum(worst, gap if string.pulls_only else np.abs(gap))
     return worst
 
 
-def _path(figure: Figure, Q: Array, path: Iterable[Point]) -> Array:
-    """Positions of the points of a string at every sample, (T, points, 3)."""
-    frames = frames_along(figure, Q)
-    out = []
-    for at in path:
-        if at.frame == WORLD:
-            out.append(np.tile(at.position, (len(Q), 1)))
-            continue
-        X = frames[:, figure.frame_index[at.frame]]
-        out.append(X[:, :3, :3] @ np.asarray(at.position, float) + X[:, :3, 3])
-    return np.stack(out, 1)
-
-
 def pierced(figure: Figure, scene: Scene, Q: Array, *, thread: float) -> Iterator[tuple[int, str]]:
     """Strings of the `figure` that pass through obstacles of the `scene` at configurations `Q` (T, n_q), according to coal.
 
-    Strings are straight between their points and have the radius `thread` [m]. Yields the first sample and the string, as a
-    sentence.
+    Strings run straight and over their pulleys, and have the radius `thread` [m]. Yields the first sample, and which string.
     """
     solids = [(o.name, solid(o.geometry), o) for o in scene.obstacles if not isinstance(o.geometry, Plane | Heightfield)]
     for string in (*figure.strings, *figure.wires):
-        points = _path(figure, Q, string.path)
+        ways = ways_along(figure, Q, string)
         for obstacle, shape, o in solids:
             still = coal.Transform3s(*_parts(se3.pose(o.position, o.rotation)))
-            k = next((k for k, row in enumerate(points) if _pierced(row, shape.coal, still, thread)), None)
+            pierced = (any(_pierced(one.points, shape.coal, still, thread) for one in way) for way in ways)
+            k = next((k for k, hit in enumerate(pierced) if hit), None)
             if k is not None:
                 yield k, f"the string {string.name} passes through {obstacle}"
 
