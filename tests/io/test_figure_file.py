@@ -423,13 +423,13 @@ def test_a_pulley_in_words() -> None:
           - pulley: [world, [0.5, 0, 1]]
             radius: 10 cm
             axis: y
-            side: [world, [0.5, 0, 2]]
+            turn: 1
         spindle: {drum: [world, [1, 0, 0.5]], radius: 5 cm, axis: y, towards: [-1, 0, 1]}
         variable: winch
         length: 2
     """
     string = figure_file.parse_figure(textwrap.dedent(text)).strings[0]
-    assert string.eyelets == (Pulley("world", (0.5, 0.0, 1.0), 0.1, (0.0, 1.0, 0.0), Point("world", (0.5, 0.0, 2.0))),)
+    assert string.eyelets == (Pulley("world", (0.5, 0.0, 1.0), 0.1, (0.0, 1.0, 0.0), turn=1),)
     assert isinstance(string.spindle, Drum)
     assert string.wound(2.0) == pytest.approx(2.1)
     with pytest.raises(FileError, match=r"a radius of -0\.1 m"):

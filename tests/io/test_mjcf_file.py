@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 from bunraku.dynamics import simulate
 from bunraku.errors import BunrakuWarning, FigureError, FileError, MissingExtra
-from bunraku.figure import Box, Cylinder, Effort, Figure, Mesh, Push, Sphere, build, library
+from bunraku.figure import Box, Cylinder, Drum, Effort, Figure, Mesh, Push, Sphere, build, library
 from bunraku.io import load, save
 from bunraku.io.mjcf import mjcf_file
 from bunraku.kinematics import pose
@@ -156,8 +156,9 @@ def test_what_is_written_is_read_back(tmp_path: Path, name: str) -> None:
     for frame in before.frames:
         np.testing.assert_allclose(there.X(frame.name), here.X(frame.name), rtol=0, atol=1e-12)
     np.testing.assert_allclose(there.com, here.com, rtol=0, atol=1e-9)
-    if before.strings or before.wires:
-        np.testing.assert_allclose(there.gaps, here.gaps, rtol=0, atol=1e-12)
+    ropes = (*before.strings, *before.wires)
+    known = [gap for gap, rope in zip(here.gaps, ropes, strict=True) if not isinstance(rope.spindle, Drum)]  # MuJoCo has none
+    np.testing.assert_allclose(there.gaps, known, rtol=0, atol=1e-12)
     np.testing.assert_allclose([after.start[after.index(n)] for n in before.names], before.start)
     assert len(after.contacts) == len(before.contacts)
     assert sorted((s.frame, type(s.geometry).__name__, s.collides, s.visible) for s in after.shapes) == sorted(

@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from bunraku.errors import BunrakuWarning
-from bunraku.figure import Figure, build, library
+from bunraku.figure import Drum, Figure, build, library
 from bunraku.io.mjcf import mjcf_file
 from bunraku.io.mjcf.mjcf_codes import MjcfOptions
 from bunraku.kinematics import Pose, pose
@@ -81,14 +81,16 @@ def test_written_figure_is_the_same_in_mujoco(name: str) -> None:
             body = data.body(frame.name)
             np.testing.assert_allclose(body.xpos, here.X(frame.name)[:3, 3], rtol=0.0, atol=TOLERANCE)
             np.testing.assert_allclose(body.xmat.reshape(3, 3), here.X(frame.name)[:3, :3], rtol=0.0, atol=TOLERANCE)
-        for rope in (*figure.strings, *figure.wires):
-            length = np.linalg.norm(np.diff(here.path(rope.name), axis=0), axis=1).sum()
+        for gap, rope in zip(here.gaps, (*figure.strings, *figure.wires), strict=True):
+            if isinstance(rope.spindle, Drum):
+                continue  # MuJoCo has none
+            length = gap + rope.wound(0.0 if rope.variable is None else float(q[figure.index(rope.variable)]))
             np.testing.assert_allclose(data.tendon(rope.name).length, length, rtol=0.0, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "crane"])
 def test_joints_are_in_the_order_of_q(name: str) -> None:
-    """Where a tree allows it, and the library's do."""
+    """Where a tree allows it, and the library's do, but for the crane: its jib is the puppeteer's and carries what swings."""
     twin = written(named(name))
     assert twin.order == list(range(len(twin.order)))
     assert len(twin.order) == named(name).n_q - len(named(name).lengths)
@@ -106,6 +108,8 @@ def test_kinematic_variables_may_be_constants(name: str) -> None:
     for frame in figure.frames:
         np.testing.assert_allclose(data.body(frame.name).xpos, here.X(frame.name)[:3, 3], rtol=0.0, atol=TOLERANCE)
     for k, rope in enumerate(figure.strings):
+        if isinstance(rope.spindle, Drum):
+            continue
         limit = twin.model.tendon_range[twin.model.tendon(rope.name).id, 1]
         np.testing.assert_allclose(data.tendon(rope.name).length - limit, here.gaps[k], rtol=0.0, atol=TOLERANCE)
 

@@ -19,9 +19,9 @@ from bunraku.figure.pulley import Branch, Drum, Pulley
 class String:
     """Massless, pulls only: the distance from hook over eyelets and pulleys to spindle is ≤ length, tension ≥ 0.
 
-    The free length [m] is `length + ratio · q[variable]` (see `wound`); without a variable it is `length`. A string of variable length
-    usually has a kinematic variable of its own, with length 0 and ratio 1; one that is wound on a drum names the drum's variable. A
-    spindle that is a `Drum` has a radius, as a pulley has.
+    The free length [m] is `length + ratio · q[variable]` (see `wound`); without a variable it is `length`. A string of variable
+    length usually has a kinematic variable of its own, with length 0 and ratio 1; one on a drum names that of the drum. A spindle
+    that is a `Drum` has a radius, as a pulley has.
 
     A string does not stretch unless it has a `stiffness` [N]: the tension that would double its length. Its `damping` [N·s] is the
     tension for every strain of 1/s. Both are those of the material: a longer piece gives way more.

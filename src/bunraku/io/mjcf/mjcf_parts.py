@@ -182,11 +182,9 @@ class Parts:
         if springy and not eyelets and rest[0] == rest[1]:
             stiffness, damping = float(model.tendon_stiffness[t]), float(model.tendon_damping[t])
             self.springs.append(Spring(name, hook, spindle, stiffness, float(rest[0]), damping))
-        elif springy and rest[0] == 0.0 < rest[1] and held is None and wound is None and not model.tendon_limited[t]:
+        elif springy and rest[0] == 0.0 < rest[1] and not (model.tendon_limited[t] or {held, wound} != {None} or t in self.pulled):
             stiffness, damping = float(rest[1] * model.tendon_stiffness[t]), float(rest[1] * model.tendon_damping[t])
-            self.strings.append(
-                String(name, hook, spindle, float(rest[1]), eyelets=tuple(eyelets), stiffness=stiffness, damping=damping)
-            )
+            self.strings.append(String(name, hook, spindle, float(rest[1]), eyelets=eyelets, stiffness=stiffness, damping=damping))
         elif springy:
             self.leftovers.add("springs of tendons with eyelets or a dead band left out", name)
         elif held is None and wound is None and not model.tendon_limited[t] and t not in self.pulled:
