@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bunraku.figure.build.places import PointLike, at_point, axis_of, vector
 from bunraku.figure.contact import Closure, Contact
@@ -125,16 +126,8 @@ def drum(
     turns, thickness: of a layer [m], where it winds in layers: the first begins at angle 0.
     """
     centre, along = at_point(at), axis_of(axis)
-    return Drum(
-        centre.frame,
-        centre.position,
-        float(radius),
-        along,
-        turn,
-        vector(towards),
-        float(turns),
-        float(thickness),  # type: ignore[arg-type]
-    )
+    own: Any = turn
+    return Drum(centre.frame, centre.position, float(radius), along, own, vector(towards), float(turns), float(thickness))
 
 
 def branch(divisor: float = 1.0) -> Branch:

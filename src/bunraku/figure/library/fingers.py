@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from bunraku.figure.build import Attached, FrameNode, StringSpec, box, capsule, cylinder, figure, fixed, pulley, ry, string
+from bunraku.figure.build import (
+    Attached,
+    FrameNode,
+    PointLike,
+    StringSpec,
+    box,
+    capsule,
+    cylinder,
+    figure,
+    fixed,
+    pulley,
+    ry,
+    string,
+)
 from bunraku.figure.figure import Figure
 from bunraku.figure.shape import Color
 
@@ -40,7 +53,7 @@ def _tendon(name: str, side: float) -> StringSpec:
     """From the last phalanx over the pulley of each joint, on one side of it; between joints an eyelet keeps it at the bone."""
     own = 0.9 * side * _Size.knuckle
     first, second, third = _Size.phalanges
-    through = [
+    through: list[PointLike] = [
         pulley("tip", _Size.knuckle, "y", side=("middle", (3.0 * side * _Size.knuckle, 0, second))),
         ("middle", (own, 0, 0.5 * second)),
         pulley("middle", _Size.knuckle, "y", side=("knuckle", (3.0 * side * _Size.knuckle, 0, first))),
