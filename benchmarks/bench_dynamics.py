@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,9 @@ from bunraku.dynamics.acceleration import mixed
 from bunraku.dynamics.rollout import rollout
 from bunraku.dynamics.simulation import LEFT_SHARE, STEP_TOLERANCE
 from bunraku.dynamics.step_derivatives import expand, expand_along
-from bunraku.figure import Figure, library
+from bunraku.figure import Figure, Point, Pulley, library
 from bunraku.kernels.entry_point import entry
+from bunraku.kinematics import pose
 
 Array = NDArray[np.float64]
 REFERENCE = Path(__file__).parents[1] / "tests" / "reference" / "marionette_smooth.npz"
@@ -30,6 +32,7 @@ RATIOS = {
     "dynamics.step_d1_ratio": Ratio("marionette22.step_d1_us", "pinocchio22.rnea_d1_us", at_most=1.5),
     "dynamics.step_d1_contraction_ratio": Ratio("marionette22.step_d1_contraction_us", "pinocchio22.rnea_d1_us", at_most=3.5),
     "dynamics.step_d2_ratio": Ratio("marionette22.step_d2_us", "pinocchio22.rnea_d1_us", at_most=75.0),
+    "dynamics.six_pulleys_ratio": Ratio("marionette22.step_six_pulleys_us", "marionette22.step_alone_us", at_most=1.3),
     "dynamics.acceleration_ratio": Ratio("marionette22.acceleration_us", "pinocchio22.aba_us", at_most=1.0),
 }
 NOTES = {
@@ -38,6 +41,8 @@ NOTES = {
     "marionette22.step_d1_contraction_us": "and the second, contracted with a covector",
     "marionette22.step_d2_us": "first and full second derivative of one step, (50, 80, 80), again and again into the same place",
     "marionette22.acceleration_us": "continuous accelerations and tensions, strings taut, one call from Python",
+    "marionette22.step_alone_us": "a step as above, in turns with the next",
+    "marionette22.step_six_pulleys_us": "the same with each of its six strings over a pulley",
     "pinocchio22.rnea_d1_us": "computeRNEADerivatives, the same 22 joints and bodies, no strings, one call from Python",
     "pinocchio22.aba_us": "aba, likewise",
     "chain.step_exponent": f"processor time, fitted over chains of {CHAINS}; wanted ≤ 2.2",
@@ -112,6 +117,30 @@ def marionette() -> Performance:
     with np.load(REFERENCE) as file:
         k, u = file["k"][:100], np.ascontiguousarray(file["u"][:100])
         return Performance(library.named("marionette22"), k, u, start=file["q"][0], dt=float(file["dt"]))
+
+
+def over_pulleys(play: Performance) -> Performance:
+    """The same puppet with each of its six strings bent by a pulley below its spindle, and as much longer as that makes its way."""
+    figure, start = play.figure, play.Q[0]
+    bent = []
+    for string in figure.strings:
+        frame, (x, y, z) = string.spindle.frame, string.spindle.position
+        pulley = Pulley(frame, (x + 0.03, y, z - 0.3), 0.05, (0.0, 1.0, 0.0), Point(frame, (x - 1.0, y, z - 0.3)))
+        bent.append(replace(string, eyelets=(pulley,)))
+    pulled = figure.replace(strings=tuple(bent))
+    longer = np.maximum(pose(pulled, start).gaps - pose(figure, start).gaps, 0.0)
+    ropes = tuple(replace(s, length=s.length + float(by)) for s, by in zip(bent, longer, strict=True))
+    assert (longer > 1e-4).all(), "a pulley that is not touched"
+    return Performance(figure.replace(strings=ropes), play.K, play.U, start=start, dt=play.dt)
+
+
+def bench_pulleys() -> dict[str, float]:
+    play = marionette()
+    bent = over_pulleys(play)
+    names = {"marionette22.step_alone_us": play, "marionette22.step_six_pulleys_us": bent}
+    took = interleaved({name: own.steps for name, own in names.items()}, repeat=100)
+    assert (bent.states[:, :6] == 1).mean() > 0.9, "strings that are mostly slack take no time"
+    return {name: took[name] / len(own.K) for name, own in names.items()}
 
 
 def pinocchio_calls(play: Performance) -> dict[str, Any]:
