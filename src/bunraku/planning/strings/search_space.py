@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from bunraku.collision.world_arrays import MODE, STATIC, WorldArrays
 from bunraku.dynamics import Simulation, simulate
 from bunraku.figure import Figure
 from bunraku.figure.frame import Point
-from bunraku.figure.records import FigureTree
+from bunraku.figure.records import FigureTree, PointRole
 from bunraku.kinematics.forward import Pose, frames_along
 from bunraku.motion import Motion
 from bunraku.planning.strings.goal import marks_of
@@ -74,9 +75,16 @@ class SearchSpace:
 
     @cached_property
     def ends(self) -> NDArray[np.int64]:
-        """The straight pieces of strings and wires, as pairs of the tree's points; none if there are no obstacles."""
+        """The straight pieces of strings and wires, as pairs of the tree's points; none if there are no obstacles.
+
+        At a pulley they go to its centre; the recheck of a plan follows the string round it.
+        """
         count = len(self.problem.figure.strings) + len(self.problem.figure.wires)
-        out = [(p, p + 1) for link in self.tree.links[:count] for p in range(link["first"], link["first"] + link["count"] - 1)]
+        points, out = self.tree.points, []
+        for link in self.tree.links[:count]:
+            own = np.arange(link["first"], link["first"] + link["count"])
+            own = own[(points["is_point"][own] > 0.0) & (points["role"][own] != PointRole.SIDE)]
+            out += [(a, b) for a, b in pairwise(own.tolist()) if points["weight"][a] > 0.0]
         return np.array(out if self.problem.scene.obstacles else [], np.int64).reshape(-1, 2)
 
     @cached_property
