@@ -159,7 +159,10 @@ def test_second_derivatives_of_the_reference(name: str) -> None:
 
 CASES: dict[str, Callable[[], Figure]] = {
     **{name: partial(library.named, name) for name in library.names()},
-    **{make.__name__: make for make in (contraptions.springy, contraptions.reeved, contraptions.carried, contraptions.looped)},
+    **{
+        make.__name__: make
+        for make in (contraptions.springy, contraptions.reeved, contraptions.carried, contraptions.looped, contraptions.rigged)
+    },
 }
 
 
