@@ -14,12 +14,12 @@ from bunraku.figure.build import (
     figure,
     fixed,
     pulley,
+    rx,
     ry,
     rz,
     sphere,
     string,
     tx,
-    ty,
     tz,
 )
 from bunraku.figure.figure import Figure
@@ -73,7 +73,7 @@ def _wheel(radius: float, width: float, color: Color, mass: float = 0.0, name: s
 
 
 def _trolley() -> FrameNode:
-    """Slides along the jib; the block hangs below it and never turns: so the axes of its sheaves stay parallel."""
+    """Slides along the jib. What hangs on it leans sideways as one, so the axes of both sheaves stay parallel."""
     load = ball(
         "load", sphere(0.012, color=_Paint.dark, name="hook"), cylinder(0.006, to=(0, 0, -0.12), color=_Paint.dark, name="sling"),
         box((0.26, 0.18, 0.16), at=(0, 0, -0.2), color=WOOD, mass=3.0, name="crate"), at=(0, 0, -0.1), damping=0.02,
@@ -82,21 +82,26 @@ def _trolley() -> FrameNode:
         "block", _wheel(_Size.block, 0.03, _Paint.brass, mass=0.4),
         box((0.03, 0.05, 0.1), at=(0, 0, -0.05), color=_Paint.dark, name="cheek"), load,
     )  # fmt: skip
+    lean = rx(
+        "lean",
+        fixed("upper_sheave", _wheel(_Size.sheave, 0.03, _Paint.brass), at=(_Size.block - _Size.sheave, 0, -_Size.sheave)),
+        tx("sway", block, damping=0.05, at=(0, 0, -_Size.fall - _Size.sheave)), damping=0.02,
+    )  # fmt: skip
     return tx(
-        "trolley",
-        box((0.16, 0.1, 0.03), at=(0, 0, 0.03), color=_Paint.dark, name="carriage"),
-        fixed("upper_sheave", _wheel(_Size.sheave, 0.03, _Paint.brass), at=(_Size.block - _Size.sheave, 0, 0)),
-        tx("sway_x", ty("sway_y", block, damping=0.05), damping=0.05, at=(0, 0, -_Size.fall)),
+        "trolley", box((0.16, 0.1, 0.03), at=(0, 0, 0.03), color=_Paint.dark, name="carriage"), lean,
         at=(0, 0, -0.08), start=0.9, limits=(0.3, _Size.jib - 0.1), kinematic=True,
     )  # fmt: skip
 
 
 def _rope(length: float) -> StringSpec:
-    """Two falls between trolley and block, then along the jib onto the drum."""
+    """Two falls between trolley and block, through an eyelet where the upper sheave leads it, and along the jib onto the drum."""
     return string(
-        "rope", ("trolley", (-_Size.block, 0, 0)),
-        drum(("winch_seat", (0, 0, 0)), _Size.drum, "y", turn=-1, towards=(1, 0, 0)), length, variable="winch",
-        through=[pulley("block", _Size.block, "y", turn=-1), pulley("upper_sheave", _Size.sheave, "y", turn=-1)],
+        "rope", ("lean", (-_Size.block, 0, -_Size.sheave)),
+        drum("winch_seat", _Size.drum, "y", turn=-1, towards=(1, 0, 0)), length, variable="winch",
+        through=[
+            pulley("block", _Size.block, "y", turn=-1), pulley("upper_sheave", _Size.sheave, "y", turn=-1),
+            ("trolley", (-0.08, 0, 0)),
+        ],
     )  # fmt: skip
 
 
@@ -108,7 +113,7 @@ def crane() -> Figure:
     seat = fixed(
         "winch_seat",
         ry("winch", _wheel(_Size.drum, 0.12, _Paint.brass, name="drum"), kinematic=True),
-        at=(-0.28, 0, -0.08 + _Size.sheave - _Size.drum),
+        at=(-0.28, 0, -0.08 - _Size.drum),
     )  # fmt: skip
     nodes = (fixed("base", *_tower()), rz("slew", *_jib(), _trolley(), seat, at=(0, 0, _Size.tower), kinematic=True))
     bare = figure("crane", *nodes)
