@@ -47,7 +47,7 @@ frames = pose(crane, track.q[half + 200]).frames
 camera = Camera.around([[-0.6, -0.4, 0.0], [1.2, 1.2, 1.8]], azimuth=-1.0, elevation=0.2, aspect=1.1, margin=1.0)
 panels[0].imshow(image(crane, frames, camera=camera, size=(660, 600), strings=strands(crane, frames, track.q[half + 200])))
 panels[0].axis("off")
-panels[1].plot(t, 100 * height, label="height of the block [cm]")
+panels[1].plot(t, 100 * height, label="rise of the block, in the leaning frame [cm]")
 panels[1].plot(t, lean, label="lean of the falls [degrees]")
 panels[1].plot(t, motion.tension[:, 0], lw=0.8, label="tension of the rope [N]")
 panels[1].set(xlabel="[s]")
