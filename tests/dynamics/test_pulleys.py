@@ -103,7 +103,7 @@ def test_a_winch_hoists_by_its_radius() -> None:
 def test_order_two_where_nothing_switches() -> None:
     ends = []
     for halvings in range(4):
-        motion = simulate(swinging(), duration=0.4, dt=0.02 / 2**halvings, v=[1.0, 0.0, -1.5, 0.0])
+        motion = simulate(swinging(), duration=0.4, dt=0.02 / 2**halvings, v=[1.0, 0.0, -1.5, 0.0, 0.0])
         assert (motion.tension[1:-1] > 0.5).all()
         ends.append(motion.q[-1])
     errors = [np.abs(a - b).max() for a, b in pairwise(ends)]
@@ -115,7 +115,7 @@ def test_order_two_where_nothing_switches() -> None:
 def test_energy_over_a_million_steps() -> None:
     """Neither gains nor loses: what there is, is the swing of a symplectic method of second order."""
     fig = swinging()
-    simulation = Simulation(fig, v=[0.3, 0.0, -0.4, 0.0], dt=0.002)
+    simulation = Simulation(fig, v=[0.3, 0.0, -0.4, 0.0, 0.0], dt=0.002)
     n, done, seen = fig.n_dynamic, 0, []
     while done < 1_000_000:
         steps = simulation.run(np.zeros((100_000, fig.n_q - n)) + simulation.q[n:], np.zeros((100_000, 0)))
