@@ -26,6 +26,11 @@ class _Job:
     """How often a worker died before it was done."""
 
 
+class _Processes(ProcessPoolExecutor):
+    killed = False
+    """Whether unfinished jobs are dropped."""
+
+
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
     """Processes that are started in the block do not receive Ctrl-C: the process that started them decides what happens."""
@@ -53,10 +58,9 @@ class Pool(Executor):
         self.workers, self.tries = workers or os.cpu_count() or 1, tries
         self._lock, self._closed = threading.RLock(), False
         self._pool = self._fresh()
-        self._killed: ProcessPoolExecutor | None = None
 
-    def _fresh(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self.workers, mp_context=multiprocessing.get_context("spawn"))
+    def _fresh(self) -> _Processes:
+        return _Processes(self.workers, mp_context=multiprocessing.get_context("spawn"))
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -83,8 +87,8 @@ class Pool(Executor):
                     inner = pool.submit(job.function, *job.args, **job.options)
         inner.add_done_callback(lambda done: self._done(job, pool, done))
 
-    def _done(self, job: _Job, pool: ProcessPoolExecutor, inner: Future[Any]) -> None:
-        if inner.cancelled() or pool is self._killed:
+    def _done(self, job: _Job, pool: _Processes, inner: Future[Any]) -> None:
+        if inner.cancelled() or pool.killed:
             job.future.cancel()
             return
         error = inner.exception()
@@ -107,12 +111,11 @@ class Pool(Executor):
     def kill(self) -> None:
         """Ends the processes at once and cancels their jobs; new jobs start new processes."""
         with self._lock:
-            old = self._killed = self._pool
-            self._pool = self._fresh()
-        processes = list((old._processes or {}).values())
-        old.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
+            old, self._pool = self._pool, self._fresh()
+        old.killed = True
+        for process in list((old._processes or {}).values()):
             process.kill()
+        old.shutdown(wait=True, cancel_futures=True)  # frees its semaphores
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Ends the processes. `wait`: only return when all jobs are done; `cancel_futures`: drop jobs that have not begun."""
