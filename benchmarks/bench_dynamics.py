@@ -19,7 +19,7 @@ from bunraku.dynamics import Simulation
 from bunraku.dynamics.acceleration import mixed
 from bunraku.dynamics.rollout import rollout
 from bunraku.dynamics.simulation import LEFT_SHARE, STEP_TOLERANCE
-from bunraku.dynamics.step_derivatives import expand, expand_along
+from bunraku.dynamics.step_expansion import expand, expand_along
 from bunraku.figure import Figure, Point, Pulley, library
 from bunraku.kernels.entry_point import entry
 from bunraku.kinematics import pose

@@ -28,6 +28,7 @@ _HOME = {
     "inverse_kinematics": "kinematics",
     "Simulation": "dynamics",
     "linearize": "dynamics",
+    "step_derivatives": "dynamics",
     "settle": "dynamics",
     "simulate": "dynamics",
     "optimize": "control",

@@ -12,7 +12,7 @@ from bunraku.control import Configuration, Forces, Limits, Momentum, Speed, gest
 from bunraku.control.control_problem import MotionExpansion, push_along
 from bunraku.control.imitate import imitate
 from bunraku.control.receding_horizon import follow
-from bunraku.dynamics.linearize import force_matrix
+from bunraku.dynamics.step_derivatives import force_matrix
 from bunraku.figure import Effort, Figure, Point, Push, library
 from tests.control.problems import blown, moving
 

@@ -3,71 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bunraku.dynamics import momentum
-from bunraku.dynamics.linearize import OneStep, step_derivative, step_once
 from bunraku.dynamics.rollout import STEP_BITS
-from bunraku.dynamics.step_derivatives import expand
+from bunraku.dynamics.step_derivatives import OneStep
 from bunraku.figure import Figure, library
-from bunraku.kinematics import pose
 from tests.differences import difference_quotient
 from tests.dynamics import contraptions
+from tests.random_steps import RandomStep, random_step
 
 Array = NDArray[np.float64]
 NAMES = (*library.names(), "chain6")
 STEPS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
-
-
-@dataclass(frozen=True)
-class Case:
-    """One step: figure, start, inputs."""
-
-    figure: Figure
-    q0: Array
-    p0: Array
-    k1: Array
-    u: Array
-    dt: float = 0.01
-    share: float = 0.5
-
-    @property
-    def x(self) -> Array:
-        return np.concatenate([self.q0, self.p0, self.k1, self.u])
-
-    @property
-    def scale(self) -> Array:
-        """What counts as 1 of each input: rad and m, the figure's mass at 1 m/s, about its weight."""
-        n, nq, mass = self.figure.n_dynamic, self.figure.n_q, sum(body.mass for body in self.figure.bodies)
-        return np.repeat([1.0, mass, 1.0, 10.0 * mass], [nq, n, nq - n, len(self.figure.forces)])
-
-    def moved(self, dx: Array) -> Case:
-        f = self.figure
-        ends = np.cumsum([f.n_q, f.n_dynamic, f.n_q - f.n_dynamic])
-        x = self.x
-        x[: len(dx)] += self.scale[: len(dx)] * dx
-        q0, p0, k1, u = np.split(x, ends)
-        return replace(self, q0=q0, p0=p0, k1=k1, u=u)
-
-    def solve(self) -> OneStep:
-        return step_once(self.figure, self.q0, self.p0, self.k1, dt=self.dt, forces=self.u, share=self.share, tolerance=1e-14)
-
-    def first(self, step: OneStep) -> Array:
-        return step_derivative(
-            self.figure, self.q0, step.q, step.impulse, step.states, dt=self.dt, forces=self.u, share=self.share
-        ).D
-
-    def second(self, step: OneStep, weights: Array) -> Array:
-        f = self.figure
-        nc, n, nq = len(step.impulse), f.n_dynamic, f.n_q
-        D, H = np.empty((2 * n + nc, 2 * nq)), np.empty((len(weights), 2 * nq, 2 * nq))
-        expand(f.compiled.tree, step.states, self.q0, step.q, step.impulse, self.u.copy(), self.dt, self.share, weights, D, H)
-        return H
 
 
 def outputs(step: OneStep, n: int) -> Array:
@@ -97,7 +49,7 @@ class Agreement:
         assert max(self.best.values()) < tolerance, {key: f"{off:.1e}" for key, off in self.best.items()}
 
 
-def check(case: Case, *, rows: int = 3) -> OneStep:
+def check(case: RandomStep, *, rows: int = 3) -> OneStep:
     """First derivative, and the second contracted with a few covectors, against quotients."""
     f, here = case.figure, case.solve()
     assert not here.bits & ~STEP_BITS.retried
@@ -109,7 +61,7 @@ def check(case: Case, *, rows: int = 3) -> OneStep:
     used = 0
     for step in STEPS:
 
-        def solve(dx: Array) -> tuple[Case, OneStep]:
+        def solve(dx: Array) -> tuple[RandomStep, OneStep]:
             there = case.moved(dx)
             taken = there.solve()
             if taken.bits & ~STEP_BITS.retried or (taken.states != here.states).any():
@@ -136,49 +88,28 @@ class Switched(Exception):
     """Within this step of a quotient, some link has changed its state."""
 
 
-def random_case(figure: Figure, seed: int, *, taut: float = 1.0, pull: float = 0.01, stops: bool = False) -> Case:
-    """A state off the start, at some speed, with a share of the strings pulled and the others hanging through."""
-    rng = np.random.default_rng(seed)
-    n, dt, mass = figure.n_dynamic, 0.01, sum(body.mass for body in figure.bodies)
-    lower, upper = (np.clip(x, -2.0, 2.0) for x in figure.limits)
-    q0 = figure.start + rng.uniform(-0.02, 0.02, figure.n_q)
-    inside = upper - lower > 0.2
-    q0[inside] = np.clip(q0, lower + 0.05, upper - 0.05)[inside]
-    v = rng.uniform(-0.4, 0.4, figure.n_q)
-    if stops:
-        ends = [figure.index(name.removesuffix(".upper")) for name in figure.compiled.link_names if name.endswith(".upper")]
-        for i in rng.permutation(ends)[:3]:
-            q0[i], v[i] = figure.limits[1][i] - 1e-3, 1.0
-    k1 = (q0 + dt * v)[n:]
-    ahead = pose(figure, q0 + dt * v).gaps
-    for string, gap in zip(figure.strings, ahead, strict=False):
-        if string.variable is not None and figure.index(string.variable) >= n:
-            k1[figure.index(string.variable) - n] += (gap + (-pull if rng.random() < taut else 0.03)) / string.ratio
-    return Case(figure, q0, momentum(figure, q0, v), k1, 0.02 * mass * rng.normal(size=len(figure.forces)), dt)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_library(name: str) -> None:
-    check(random_case(library.named(name), 2))
+    check(random_step(library.named(name), 2))
 
 
 @pytest.mark.parametrize("name", ["arm2d", "arm3d", "marionette22", "marionette25", "hand"])
 def test_some_strings_slack(name: str) -> None:
     figure = library.named(name)
-    step = check(random_case(figure, 5, taut=0.5 if len(figure.strings) > 1 else 0.0, pull=0.004))
+    step = check(random_step(figure, 5, taut=0.5 if len(figure.strings) > 1 else 0.0, pull=0.004))
     assert (step.states[: len(figure.strings)] == 0).any()
 
 
 @pytest.mark.parametrize("name", ["marionette22", "marionette25"])
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_forces_on_one_side(name: str, share: float) -> None:
-    check(replace(random_case(library.named(name), 2), share=share))
+    check(replace(random_step(library.named(name), 2), share=share))
 
 
 @pytest.mark.parametrize("name", ["arm3d", "marionette25", "mobile_manipulator", "gecko"])
 def test_joints_at_their_stops(name: str) -> None:
     figure = library.named(name)
-    step = check(random_case(figure, 2, taut=0.0, stops=True))
+    step = check(random_step(figure, 2, taut=0.0, stops=True))
     acting = {n for n, s in zip(figure.compiled.link_names, step.states, strict=True) if s and n.endswith((".upper", ".lower"))}
     assert acting
 
@@ -186,25 +117,25 @@ def test_joints_at_their_stops(name: str) -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("make", contraptions.ALL[:-1], ids=lambda make: make.__name__)
 def test_contraptions(make: Callable[[], Figure], seed: int) -> None:
-    check(random_case(make(), seed))
+    check(random_step(make(), seed))
 
 
 def test_eyelets_and_drums_taut() -> None:
-    step = check(random_case(contraptions.reeved(), 17, pull=0.0))
+    step = check(random_step(contraptions.reeved(), 17, pull=0.0))
     assert (step.states == 1).all()
 
 
 def test_contacts_stick_and_slide() -> None:
     """One foot sticks while two slide; then all of them slide."""
     slips = [k for k, name in enumerate(contraptions.sliding().compiled.link_names) if ".slip" in name]
-    some, all_ = (check(random_case(contraptions.sliding(), seed)).states[slips] for seed in (1, 6))
+    some, all_ = (check(random_step(contraptions.sliding(), seed)).states[slips] for seed in (1, 6))
     assert {1, 2} <= set(some)
     assert (all_[:6] == 2).all()
 
 
 def test_the_hessian_of_every_row_stands_alone() -> None:
     """What one row of weights leaves behind must not show in the next."""
-    case = random_case(contraptions.springy(), 1)
+    case = random_step(contraptions.springy(), 1)
     here = case.solve()
     z = np.random.default_rng(0).normal(size=(4, 2 * case.figure.n_dynamic))
     together = case.second(here, z)

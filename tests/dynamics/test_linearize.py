@@ -16,9 +16,9 @@ from bunraku.dynamics import (
     observability,
     settle,
     simulate,
-    step_derivative,
+    step_derivatives,
 )  # fmt: skip
-from bunraku.dynamics.linearize import force_matrix, step_once
+from bunraku.dynamics.step_derivatives import force_matrix, step_once
 from bunraku.errors import BunrakuError
 from bunraku.figure import library
 from bunraku.figure.build import body, effort, figure, push, rx, spindle, spring, string, tx, ty, tz
@@ -42,7 +42,7 @@ def test_a_is_symplectic_without_damping() -> None:
     rng = np.random.default_rng(1)
     q0, p0 = rng.normal(size=5), rng.normal(size=5)
     step = step_once(fig, q0, p0, np.zeros(0), dt=0.01)
-    A = step_derivative(fig, q0, step.q, step.impulse, step.states, dt=0.01).A
+    A = step_derivatives(fig, q0, step.q, step.impulse, step.states, dt=0.01).A
     J = np.block([[np.zeros((5, 5)), np.eye(5)], [-np.eye(5), np.zeros((5, 5))]])
     np.testing.assert_allclose(A.T @ J @ A, J, atol=1e-9)
 
@@ -69,7 +69,7 @@ def disturbed(e: float) -> tuple[Array, Array]:
     for k, dk in zip(K, dK, strict=True):
         step, other = step_once(fig, q, p, k, dt=0.01), step_once(fig, q_, p_, k + e * dk, dt=0.01)
         np.testing.assert_array_equal(step.states, other.states)
-        linear = step_derivative(fig, q, step.q, step.impulse, step.states, dt=0.01)
+        linear = step_derivatives(fig, q, step.q, step.impulse, step.states, dt=0.01)
         dx = linear.A @ dx + linear.B @ dk
         q, p, q_, p_ = step.q, step.momentum, other.q, other.momentum
     return np.concatenate([q_ - q, p_ - p]) / e, dx
@@ -196,7 +196,7 @@ def test_at_rest_nothing_moves() -> None:
 def test_no_derivative_is_an_error() -> None:
     fig = library.pendulum()
     with pytest.raises(BunrakuError):
-        step_derivative(fig, [np.nan], [0.0], np.zeros(0), np.zeros(0), dt=0.01)
+        step_derivatives(fig, [np.nan], [0.0], np.zeros(0), np.zeros(0), dt=0.01)
 
 
 # -- along a motion ------------------------------------------------------------------------------------------

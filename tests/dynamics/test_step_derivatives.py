@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bunraku.dynamics import Simulation, Steps
+import bunraku
+from bunraku.dynamics import Simulation, StepDerivatives, Steps
 from bunraku.dynamics.simulation import LEFT_SHARE
-from bunraku.dynamics.step_derivatives import expand, expand_along
+from bunraku.dynamics.step_derivatives import OneStep
+from bunraku.dynamics.step_expansion import expand, expand_along
+from bunraku.errors import BunrakuError
 from bunraku.figure import Figure, library
+from tests.differences import difference_quotient
+from tests.dynamics import contraptions
+from tests.random_steps import RandomStep, random_step
 
 Array = NDArray[np.float64]
 DT = 0.01
@@ -85,3 +94,90 @@ def test_second_derivatives_are_symmetric() -> None:
     figure, Q, steps = let_out("marionette25")
     _, full = alone(figure, Q, steps, 2, np.eye(sizes(figure)[0]))
     np.testing.assert_allclose(full, full.transpose(0, 2, 1), rtol=0.0, atol=1e-13 * np.abs(full).max())
+
+
+# -- by name -------------------------------------------------------------------------------------------------------------
+
+
+def named_step(figure: Figure, seed: int = 3) -> tuple[RandomStep, OneStep]:
+    case = random_step(figure, seed)
+    return case, case.solve()
+
+
+def derivatives(case: RandomStep, step: OneStep, **options: Any) -> StepDerivatives:
+    return bunraku.step_derivatives(
+        case.figure, case.q0, step.q, step.impulse, step.states, dt=case.dt, forces=case.u, share=case.share, **options
+    )
+
+
+def test_blocks_are_parts_of_the_whole() -> None:
+    figure = library.named("arm3d")
+    n, nq = figure.n_dynamic, figure.n_q
+    first, second = (derivatives(*named_step(figure), order=order) for order in (1, 2))
+    np.testing.assert_array_equal(first.block("p1", "q0"), first.D[-n:, :nq])
+    np.testing.assert_array_equal(second.block("q1", "k1"), first.block("q1", "k1"))
+    assert second.H is not None
+    np.testing.assert_array_equal(second.block("p1", "q0", "k1"), second.H[-n:, :nq, nq + n :])
+    np.testing.assert_array_equal(second.block("p1", "q0", "k1"), second.block("p1", "k1", "q0").transpose(0, 2, 1))
+    assert first.block("impulse", "u").shape == (3, 0)
+
+
+@pytest.mark.parametrize("make", [library.marionette22, contraptions.springy], ids=["marionette22", "springy"])
+def test_a_covector_weighs_the_full_tensor(make: Callable[[], Figure]) -> None:
+    case, step = named_step(make())
+    full = derivatives(case, step, order=2)
+    z = np.random.default_rng(1).normal(size=len(full.D))
+    parts = {name: z[rows] for name, rows in full.outputs.items()}
+    assert full.H is not None
+    for covector in (z, parts):
+        weighted = derivatives(case, step, order=2, covector=covector)
+        expected = np.einsum("o,oxy->xy", z, full.H)
+        np.testing.assert_allclose(weighted.H, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
+        assert weighted.H is not None
+        np.testing.assert_array_equal(weighted.block("q0", "u"), weighted.H[full.inputs["q0"], full.inputs["u"]])
+    only = derivatives(case, step, order=2, covector={"p1": parts["p1"]})
+    np.testing.assert_allclose(only.H, np.einsum("o,oxy->xy", parts["p1"], full.H[full.outputs["p1"]]), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "make", [library.cart_pendulum, library.marionette22, contraptions.springy], ids=["cart", "puppet", "springy"]
+)
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_second_derivatives_by_force_inputs(make: Callable[[], Figure], share: float) -> None:
+    """Against difference quotients of the first, of steps that are solved anew."""
+    case = replace(random_step(make(), 3), share=share)
+    step = case.solve()
+    exact = derivatives(case, step, order=2)
+    z = np.random.default_rng(2).normal(size=len(exact.D))
+    z[exact.outputs["impulse"]] *= step.states > 0
+
+    def slope(dx: Array) -> Array:
+        there = case.moved(dx)
+        return np.asarray(z @ derivatives(there, there.solve()).D)
+
+    quotient = difference_quotient(slope, np.zeros(len(case.x)), step=1e-4) / case.scale
+    weighted = derivatives(case, step, order=2, covector=z)
+    assert weighted.H is not None
+    for a in exact.inputs:
+        expected = quotient[exact.inputs[a], exact.inputs["u"]]
+        np.testing.assert_allclose(weighted.block(a, "u"), expected, atol=1e-5 * max(np.abs(expected).max(initial=0.0), 1e-9))
+
+
+def test_what_cannot_be_asked_for() -> None:
+    case, step = named_step(library.arm2d())
+    for wrong, words in (
+        ({"order": 3}, "order is 3"), ({"covector": np.ones(5)}, "order=2"),
+        ({"order": 2, "covector": np.ones(4)}, "covector has shape"),
+        ({"order": 2, "covector": {"q2": [1.0]}}, "no output is called 'q2'"),
+    ):  # fmt: skip
+        with pytest.raises(BunrakuError, match=words):
+            derivatives(case, step, **wrong)
+    first = derivatives(case, step)
+    with pytest.raises(BunrakuError, match="order=2"):
+        first.block("p1", "q0", "q0")
+    with pytest.raises(BunrakuError, match="no input is called 'k0'"):
+        first.block("p1", "k0")
+    with pytest.raises(BunrakuError, match="impulse has shape"):
+        bunraku.step_derivatives(case.figure, case.q0, step.q, [], step.states, dt=0.01)
+    with pytest.raises(BunrakuError, match="share is 2"):
+        bunraku.step_derivatives(case.figure, case.q0, step.q, step.impulse, step.states, dt=0.01, share=2)

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bunraku.dynamics import Simulation, momentum
-from bunraku.dynamics.linearize import step_once
+from bunraku.dynamics.step_derivatives import step_once
 from bunraku.figure import Figure, library
 from bunraku.figure.build import ball, body, capsule, figure, free, rx, ry, spring, tx
 from bunraku.kinematics import pose

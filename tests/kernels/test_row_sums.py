@@ -58,11 +58,11 @@ def test_a_column() -> None:
 
 
 def products(f: Array, V: Array) -> Array:
-    """qq + vv + qv + vq and so on, of a row of numbers and the columns S and T."""
+    """By difference and shift, of a row of numbers and the columns S and T."""
     S, T = V[:6], V[6:12]
     qq = SCALE[0] * (f[G : G + 6] @ T + f[GAMMA : GAMMA + 3] @ S[:3])
     vv, qv, vq = SCALE[1] * f[F : F + 6] @ S, SCALE[2] * f[F : F + 6] @ T, SCALE[2] * f[G : G + 6] @ S
-    return np.array([qq + vv + qv + vq, qq - vv - qv + vq, qq - vv + qv - vq, qq + vv - qv - vq])
+    return np.array([0.25 * qq + vv + 0.5 * (qv + vq), 0.5 * qq + qv, 0.5 * qq + vq, qq])
 
 
 def test_products_of_pairs() -> None:

@@ -17,7 +17,7 @@ from bunraku.collision import World
 from bunraku.control.cost import Configuration, Forces, Momentum
 from bunraku.dynamics import settle
 from bunraku.dynamics.continuous_model import acceleration, acceleration_derivative
-from bunraku.dynamics.linearize import step_derivative, step_once
+from bunraku.dynamics.step_derivatives import step_derivatives, step_once
 from bunraku.figure import Box, library
 from bunraku.kernels.compile import INTERPRETED
 from bunraku.kinematics import PointPosition, Posture, pose
@@ -55,7 +55,7 @@ def rest_and_a_step() -> Arrays:
     q = settle(arm)
     v = np.linspace(0.1, 0.4, arm.n_q)
     step = step_once(arm, q, v[: arm.n_dynamic], q[arm.n_dynamic :] + 0.001, dt=0.01)
-    derivative = step_derivative(arm, q, step.q, step.impulse, step.states, dt=0.01)
+    derivative = step_derivatives(arm, q, step.q, step.impulse, step.states, dt=0.01)
     return {"q": q, "next": step.q, "impulse": step.impulse, "derivative": derivative.D}
 
 

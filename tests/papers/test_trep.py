@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 from bunraku.dynamics import mass_matrix
-from bunraku.dynamics.linearize import step_derivative
 from bunraku.dynamics.rollout import rollout
 from bunraku.dynamics.simulation import STEP_TOLERANCE
-from bunraku.dynamics.step_derivatives import expand
+from bunraku.dynamics.step_derivatives import step_derivatives
+from bunraku.dynamics.step_expansion import expand
 from bunraku.figure import Figure, Wire, library
 from bunraku.kinematics import pose
 
@@ -215,7 +215,7 @@ def test_one_row_of_weights_is_a_row_of_the_tensor() -> None:
 def test_step_derivative_is_the_same_matrix() -> None:
     figure, ref = library.cart_pendulum(), reference("cart_pendulum")
     none, dt = np.zeros(0), float(ref["dt"])
-    step = step_derivative(figure, ref["q"][1], ref["q"][2], none, none, dt=dt, forces=ref["u"][100], share=1.0)
+    step = step_derivatives(figure, ref["q"][1], ref["q"][2], none, none, dt=dt, forces=ref["u"][100], share=1.0)
     np.testing.assert_allclose(step.D, ref["d1"], rtol=1e-8, atol=1e-12)  # no kinematic variables: columns (q0, p0, u)
 
 

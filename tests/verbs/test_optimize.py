@@ -11,6 +11,7 @@ from rich.console import Console
 
 from bunraku.collision.world import World
 from bunraku.control import gestures
+from bunraku.dynamics import simulate
 from bunraku.errors import FileError
 from bunraku.io import load, save
 from bunraku.kinematics import pose
@@ -52,6 +53,15 @@ def test_a_file_is_solved_and_written(tmp_path: Path) -> None:
     found = OptimizeOrder.load(path).run()
     assert found.outcome.kind == "converged"
     assert np.abs(found.forces).max() <= 30.00001
+
+
+def test_the_optimum_is_a_motion_of_its_rule(tmp_path: Path) -> None:
+    """Whatever share of a force acts at the start of a step, simulate makes the optimum of its forces."""
+    for share in (0.5, 1.0):
+        found = OptimizeOrder.load(written(tmp_path, f"{SWING}share: {share}\n")).run()
+        own = {"duration": 2.0, "dt": 0.02, "q": found.motion.q[0], "forces": found.forces}
+        ran = simulate(found.system.figure, **own, share=share)  # type: ignore[arg-type]
+        np.testing.assert_allclose(ran.q, found.motion.q, atol=1e-9)
 
 
 def test_a_scene_is_kept_away_from(tmp_path: Path) -> None:
@@ -101,11 +111,11 @@ def test_mistakes_of_points_are_pointed_at(tmp_path: Path, right: str, wrong: st
 def test_speeds_have_units_and_the_search_has_options(tmp_path: Path) -> None:
     limits = "limits: {speeds: {hand_x: 60 cm/s}, variables: {hand_x: [-20 cm, 0.9]}}"
     cost = "cost: [{speed: 1, reference: {hand_x: 5 cm/s}}]"
-    text = f"optimize: arm2d\nduration: 1\nmethod: newton\ntolerance: 1e-6\ncoarse: 2\n{limits}\n{cost}\n"
+    text = f"optimize: arm2d\nduration: 1\nmethod: newton\ntolerance: 1e-6\ncoarse: 2\nshare: 1\n{limits}\n{cost}\n"
     order = OptimizeOrder.load(written(tmp_path, text))
     assert order.limits is not None
     assert order.limits.speeds == {"hand_x": pytest.approx(0.6)}
-    assert (order.method, order.tolerance, order.coarse, order.iterations) == ("newton", 1e-6, 2, 100)
+    assert (order.method, order.tolerance, order.coarse, order.iterations, order.share) == ("newton", 1e-6, 2, 100, 1.0)
     with pytest.raises(FileError, match="speed"):
         OptimizeOrder.load(written(tmp_path, text.replace("60 cm/s", "60 cm")))
 

@@ -85,6 +85,11 @@ def test_forces_push(tmp_path: Path) -> None:
     same = simulate(cart, duration=0.2, forces={cart.forces[0].name: 5.0})
     assert np.abs(motion.column("x")).max() > 1e-3
     np.testing.assert_array_equal(motion.q, same.q)
+    early = SimulateOrder.load(written(tmp_path, f"{text}share: 1\n")).run()
+    np.testing.assert_array_equal(early.q, simulate(cart, duration=0.2, forces={cart.forces[0].name: 5.0}, share=1.0).q)
+    # All of the force's impulse, not half of it, acts at the start of the first step.
+    first, half = (np.diff(m.column("x"))[0] for m in (early, motion))
+    assert first > 1.5 * half > 0.0
 
 
 def test_the_figure_may_be_in_a_file_beside_it(tmp_path: Path) -> None:
@@ -126,6 +131,7 @@ BROKEN = {
     "too short": ("simulate: arm2d\nduration: 1\npuppeteer: {hand_length: 1 cm}\nstart: start\n", 4, 8, "do not reach"),
     "force": ("simulate: cart_pendulum\nduration: 1\nforces: {push: 1}\n", 3, 10, "no force input is called"),
     "output": ("simulate: arm2d\nduration: 1\noutput: [a.npz, a.yaml]\n", 3, 17, "cannot hold a motion"),
+    "share": ("simulate: cart_pendulum\nduration: 1\nshare: 1.5\n", 3, 8, "from 0 to 1"),
     "tabs": ("simulate: arm2d\n\tduration: 1\n", 2, 1, ""),
 }
 

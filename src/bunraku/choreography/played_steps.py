@@ -21,7 +21,7 @@ from bunraku.choreography.score import Score
 from bunraku.dynamics import Simulation
 from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.simulation import LEFT_SHARE, Steps
-from bunraku.dynamics.step_derivatives import expand_along
+from bunraku.dynamics.step_expansion import expand_along
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 

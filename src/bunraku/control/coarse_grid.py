@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 def coarser(problem: ControlProblem, times: int, *, tolerance: float) -> ControlProblem:
     """The `problem` with steps `times` as long, each solved to `tolerance` [rad or m]. Bounds apply on the fine grid only."""
     s = problem.system
-    system = System.of(s.figure, dt=times * s.dt, inputs=s.inputs)
+    system = System.of(s.figure, dt=times * s.dt, inputs=s.inputs, share=s.share)
     return ControlProblem(system, _sheet(problem.sheet, times), problem.start, problem.taut, tolerance=tolerance)
 
 

@@ -12,11 +12,11 @@ from bunraku.control.cost_arrays import Bounds, Sheet, slopes, value
 from bunraku.control.keep_out import KeepOut
 from bunraku.control.linear_steps import LinearSteps, Slopes
 from bunraku.control.projection import project
-from bunraku.control.push_inputs import pushes
 from bunraku.control.riccati import riccati
 from bunraku.control.second_order import bend
 from bunraku.control.tangent_sweep import tangent
-from bunraku.dynamics.step_derivatives import expand_along
+from bunraku.dynamics.push_inputs import pushes
+from bunraku.dynamics.step_expansion import expand_along
 
 Array = NDArray[np.float64]
 

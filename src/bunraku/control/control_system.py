@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.dynamics import momentum
-from bunraku.dynamics.simulation import LEFT_SHARE, require_dynamic
+from bunraku.dynamics.simulation import LEFT_SHARE, require_dynamic, require_share
 from bunraku.errors import BunrakuError, NotFinite, UnknownName
 from bunraku.figure import Effort, Figure, Push
 from bunraku.kinematics.forward import configuration
@@ -29,15 +29,19 @@ class System:
     figure: Figure
     dt: float
     inputs: tuple[str, ...]
+    share: float = LEFT_SHARE
+    """Share of a force's impulse that acts at the start of a step."""
 
     @classmethod
-    def of(cls, figure: Figure, *, dt: float, inputs: Sequence[str] | None = None) -> System:
+    def of(cls, figure: Figure, *, dt: float, inputs: Sequence[str] | None = None, share: float = LEFT_SHARE) -> System:
         """The system of `figure` with time step `dt` [s]; `inputs` names the inputs that may be chosen, all by default.
 
+        `share` of a force's impulse acts at the start of a step, the rest at its end.
         Raises UnknownName for an input that the figure does not have, BunrakuError if there is nothing to choose.
         """
         if not 0.0 < dt < np.inf:
             raise BunrakuError(f"the time step is {dt} s\n  advice: give a positive number; 0.01 or less suits marionettes")
+        require_share(share)
         require_dynamic(figure)
         known = (*figure.kinematic, *(force.name for force in figure.forces))
         chosen = known if inputs is None else tuple(inputs)
@@ -46,12 +50,7 @@ class System:
                 raise UnknownName("input", name, known)
         if not chosen:
             raise BunrakuError(f"{figure.name} has no input to choose\n  advice: give it a string, or a force")
-        return cls(figure, float(dt), tuple(name for name in known if name in chosen))
-
-    @property
-    def share(self) -> float:
-        """Share of a force's impulse that acts before a step; the rest acts after it."""
-        return LEFT_SHARE
+        return cls(figure, float(dt), tuple(name for name in known if name in chosen), float(share))
 
     @property
     def tree(self) -> Any:

@@ -19,7 +19,7 @@ class LinearSteps(NamedTuple):
     """The first derivative of every step of a motion."""
 
     D: Any
-    """(N, outputs, inputs), from bunraku.dynamics.step_derivatives."""
+    """(N, outputs, inputs), from bunraku.dynamics.step_expansion."""
     E: Any
     """(1, n, chosen forces) dt · ∂F/∂u, the same for all steps; with pushes (N, n, chosen forces)."""
     turn: Any

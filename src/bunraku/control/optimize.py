@@ -19,7 +19,7 @@ from bunraku.control.newton import Descent, DescentOptions, Iteration, Method, d
 from bunraku.control.optimum import Optimum
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
 from bunraku.dynamics.rollout import STEP_BITS
-from bunraku.dynamics.simulation import require_admissible
+from bunraku.dynamics.simulation import LEFT_SHARE, require_admissible
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kernels.clock import worked
@@ -75,8 +75,8 @@ def optimize(
     figure: Figure, cost: Sequence[Term], *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
     v: ArrayLike | None = None, inputs: Sequence[str] | None = None, guess: Optimum | ControlCurve | Puppeteer = None,
     forces: Puppeteer = None, limits: Limits | None = None, method: Method = "auto", tolerance: float = 1e-12,
-    iterations: int = 100, threads: int = 1, coarse: int = 1, options: OptimizeOptions = OptimizeOptions(),
-    seed: int | None = None, progress: Listener | None = None,
+    iterations: int = 100, threads: int = 1, coarse: int = 1, share: float = LEFT_SHARE,
+    options: OptimizeOptions = OptimizeOptions(), seed: int | None = None, progress: Listener | None = None,
 ) -> Optimum:  # fmt: skip
     """The motion of least cost, its inputs, and the feedback gains that stabilise the figure along it.
 
@@ -95,6 +95,7 @@ def optimize(
     iterations: maximum number of iterations
     threads: number of parallel rollouts in the line search
     coarse: first solve with time steps this many times as long; saves time if the search is long
+    share: share of the impulse of forces and dampers in a step that acts at its start (see `simulate`)
     options: more numbers that tune the search
     seed: accepted because every verb takes one; the search uses no random numbers
     progress: called at every iteration with `Progress("optimize", done, text)`
@@ -109,7 +110,7 @@ def optimize(
     require_number("dt", dt, unit="s")
     require_common(seed, progress)
     begun = worked()
-    system = System.of(figure, dt=dt, inputs=inputs)
+    system = System.of(figure, dt=dt, inputs=inputs, share=share)
     problem = problem_of(system, cost, duration=duration, q=q, v=v)
     require_admissible(figure, problem.start[: system.n_q], within=options.max_start_gap)
     heard = None if progress is None else _forward_only(progress)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bunraku.control.control_problem import ControlProblem, MotionExpansion, push_along, within
 from bunraku.control.control_system import ControlCurve, Rollout
 from bunraku.control.tangent_sweep import tangent
-from bunraku.dynamics.step_derivatives import expand
+from bunraku.dynamics.step_expansion import expand
 
 Array = NDArray[np.float64]
 

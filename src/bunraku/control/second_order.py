@@ -10,8 +10,9 @@ import numpy as np
 
 from bunraku.control.adjoint_sweep import adjoint_step
 from bunraku.control.riccati import at_end, room, sweep
-from bunraku.dynamics.first_derivative import fresh_end, fresh_middle, linearise, look
+from bunraku.dynamics.first_derivative import fresh_end, fresh_middle, linearise, look, middle_of
 from bunraku.dynamics.lagrangian import total_mass
+from bunraku.dynamics.rollout import ROLLOUT
 from bunraku.dynamics.second_derivative import StepExpansion, curvature, fresh_tangents
 from bunraku.dynamics.variational import workspace
 from bunraku.kernels.compile import borrow, keep, kernel
@@ -34,16 +35,18 @@ def bend(tree, states, Q, L, U, steps, slopes, fresh, K, d, weights, gradient, H
     for i in range(nx):
         chi[i] = slopes.gx[N, i]
     for k in range(N - 1, -1, -1):
+        if k == N - 1 or k % ROLLOUT.origin_every == 0:
+            o = middle_of(figure, w, Q[k])
         for c in range(nc):
             w.alive[c] = states[k, c] > 0
             w.slides[c] = states[k, c] > 1
         look(figure, w, o, Q[k], start)
-        linearise(figure, w, o, Q[k], Q[k + 1], L[k], U[k], dt, share, kappa, start, end, m, D[k])
+        rank, refined = linearise(figure, w, o, Q[k], Q[k + 1], L[k], U[k], dt, share, kappa, start, end, m, D[k], True)
         if fresh:
             failed, decrease = sweep(k + 1, k, s, a, flat, 0.0, 0.0, r, K, d)
             total += decrease if failed < 0 else np.nan
         adjoint_step(k, s, a, K, chi, row, weights, gradient)
-        X = StepExpansion(start, end, m.N, m.p1, D[k])
+        X = StepExpansion(start, end, m, rank, refined)
         curvature(figure, w, o, Q[k], Q[k + 1], L[k], U[k], dt, share, kappa, X, t, weights[k], H[k])
     keep(tree)
     keep(owned)

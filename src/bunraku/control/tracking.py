@@ -55,7 +55,7 @@ def track(optimum: Optimum, *, figure: Figure | None = None, disturb: Disturbanc
     there = figure or model.figure
     if there.names != model.figure.names or there.n_dynamic != model.n:
         raise BunrakuError(f"{there.name} has other variables than {model.figure.name}\n  advice: give one with the same joints")
-    real = System.of(there, dt=model.dt, inputs=model.inputs)
+    real = System.of(there, dt=model.dt, inputs=model.inputs, share=model.share)
     run, gains = optimum.run, optimum.gains
     same = real.figure == model.figure
 

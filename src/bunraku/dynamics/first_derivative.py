@@ -1,7 +1,17 @@
-"""The first derivative of a step: D = N X, and the direct effect of x on p1.
+"""The first derivative of a step, in variables in which nothing large cancels.
 
-With r and the gaps the equations of the step, N is the inverse of ∂(r, gap)/∂(q1, λ) and X = −∂(r, gap)/∂x. Then
-∂p1/∂x = ∂p1/∂q1 · ∂q1/∂x, plus the derivative of p1 by x while q1 stays.
+Let s be the shift of both ends of the step, q0 = s, and d = q1 − q0 its way. With r and the gaps the equations of the step,
+
+    K [∂d/∂x; ∂λ/∂x] = X                  K = ∂(r, gap)/∂(d, λ),   X = −∂(r, gap)/∂x
+    ∂q1/∂x = ∂q0/∂x + ∂d/∂x
+
+for x = (s, p0, k1) and the kinematic part of q0, which is not shifted. Since r = 0, p1 may be written as p1 + r: there D1 L_d and
+D2 L_d add up to dt·L_q, in which the large M/dt does not occur,
+
+    p1 = p0 + dt·(L_q + F) − A(q0)ᵀλ                ∂p1/∂x = P [∂d/∂x; ∂λ/∂x] + the direct effect of x.
+
+The system is solved with its factors; an explicit inverse would lose as many digits again as the mass matrix costs. Where
+elimination cancels much, as in long chains, the solution is refined once (bunraku.dynamics.refinement).
 """
 
 from __future__ import annotations
@@ -11,11 +21,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bunraku.dynamics.elastic import early_impulses, has_elastic, soften
-from bunraku.dynamics.elastic_derivatives import elastic_gap_rows, late_bends, late_pulls
+from bunraku.dynamics.elastic_derivatives import elastic_gap_rows, late_pulls
 from bunraku.dynamics.friction import slip_rows, slip_turn, slips
 from bunraku.dynamics.joint_pairs import pair, spread
-from bunraku.dynamics.kkt import border, factor, inverse, only_alive
+from bunraku.dynamics.kkt import border, factor, only_alive, solve_rows
 from bunraku.dynamics.link_derivatives import add_halves
+from bunraku.dynamics.refinement import MAX_CANCELLATION, residual_rows
 from bunraku.dynamics.springs import spring_forces
 from bunraku.dynamics.variational import midpoint
 from bunraku.figure.records import LinkKind
@@ -44,22 +55,26 @@ class StepEnd(NamedTuple):
 
 
 class StepMiddle(NamedTuple):
-    """Scratch on the way to D."""
+    """Scratch on the way to D, and what is left of it for second derivatives."""
 
-    N: Any
-    """Inverse of ∂(r, gap)/∂(q1, λ)."""
-    block: Any
-    """(links, padded) scratch of the inverse."""
     X: Any
-    """−∂(r, gap)/∂x, with as many rows as N has columns; the last are zero."""
-    p0: Any
-    """∂p1/∂q0 while q1 stays."""
-    p1k: Any
-    """∂p1/∂k1."""
-    p1: Any
-    """∂p1/∂q1."""
+    """(n + links, padded) −∂(r, gap)/∂x, then ∂(d, λ)/∂x."""
+    block: Any
+    """(links, padded) scratch of the solution."""
+    Y: Any
+    """(n + links, inputs) ∂(d, λ)/∂x, for second derivatives."""
+    P: Any
+    """(n, n + links) ∂p1/∂(d, λ), in the form without M/dt."""
+    P0: Any
+    """(n, variables) ∂p1/∂q0, likewise: by shifts of dynamic variables, and by kinematic ones."""
+    P1: Any
+    """(n, kinematic variables) ∂p1/∂k1, likewise."""
+    K: Any
+    """K without M/dt, where its solutions are refined."""
     C0: Any
-    """Half of λ·gap_qq at q0."""
+    """λ·gap_qq at q0."""
+    late: Any
+    """−(1 − θ) λ·gap_qq at q1, of links that stretch."""
     V: Any
     """Scratch of C0."""
     Z: Any
@@ -80,12 +95,26 @@ def fresh_end(tree):
 def fresh_middle(tree):
     """Scratch for the first derivatives of steps of this figure."""
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
-    ny, width, joints = n + nc, padded(n + nc), padded(tree.joints.shape[0])
+    ny, width, joints = n + nc, padded(2 * nq), padded(tree.joints.shape[0])
     return StepMiddle(
-        N=np.empty((ny, width)), block=np.empty((nc, width)), X=np.zeros((width, 2 * nq)), p0=np.zeros((n, nq)),
-        p1k=np.zeros((n, nq - n)), p1=np.zeros((n, n)), C0=np.zeros((padded(nq), padded(nq))), V=np.zeros((joints // 8, 6, 8)),
-        Z=np.empty(joints),
+        X=np.empty((ny, width)), block=np.empty((nc, width)), Y=np.empty((ny, 2 * nq)), P=np.zeros((n, ny)), P0=np.zeros((n, nq)),
+        P1=np.zeros((n, nq - n)), K=np.empty((ny, padded(ny))), C0=np.zeros((padded(nq), padded(nq))),
+        late=np.zeros((padded(nq), padded(nq))),
+        V=np.zeros((joints // 8, 6, 8)), Z=np.empty(joints),
     )  # fmt: skip
+
+
+@woven
+def middle_of(tree, w, q):
+    """The mean place of the joints with mass: sums about a far origin lose digits of what is small and far from it."""
+    nm = tree.n_massive
+    place(tree.joints, 0, nm, q, (0.0, 0.0, 0.0), w.R, w.p, w.S)
+    x = y = z = 0.0
+    for j in range(nm):
+        x += w.p[j, 0] / nm
+        y += w.p[j, 1] / nm
+        z += w.p[j, 2] / nm
+    return x, y, z
 
 
 @woven
@@ -103,147 +132,181 @@ def product(A, B, C):
 
 
 @woven
-def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D):
-    """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack, after `look` has filled `start`."""
+def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D, again):
+    """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack, after `look` has filled `start`.
+
+    Returns the rank of the links that act, for solutions with the factors that are left in `w`, and whether these need refinement.
+    Where second derivatives follow, `again`, m.Y keeps ∂(d, λ)/∂x.
+    """
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
-    ny, X = n + nc, m.X
+    ny, rank, refined = n + nc, 0, False
     look(tree, w, o, q1, end)
     midpoint(tree, w, o, q0, q1, u, dt)
-    clear(w.K)
     if nc > 0:
         clear(m.C0)
         early_impulses(tree, dt, lam, w.early)
         add_halves(tree, w.early, start.S, start.x, start.f, start.n, w.d, w.e, m.V, m.Z, m.C0)
         fold(m.C0)
-    for i in range(n):
-        for j in range(nq):
-            X[i, j] = m.C0[i, j]
-    if tree.springs.shape[0] > 0 or has_elastic(tree):
-        _forget(tree, m)
-    _pairs(tree, w, dt, share, m)
-    if tree.springs.shape[0] > 0:
-        _springs(tree, w, o, u, dt, share, m)
-    for i in range(n):
-        X[i, nq + i] = -1.0
-    for c in range(nc):
-        _gap_row(tree, w, kappa, c, lam, start, end, X)
-    border(tree, w.alive, -1.0, start.A, end.A, w.K)
-    elastic = has_elastic(tree)
-    if elastic:
-        soften(tree, w.alive, dt, q0, q1, lam, w.K)
-        elastic_gap_rows(tree, dt, q0, q1, lam, start, end, X)
-        late_bends(tree, w, dt, lam, end, m.V, m.Z, m.C0)
+    # Rows of dynamic variables depend on k1 only through joints with mass, or springs, that it moves.
+    last = nq + n if tree.n_massive == n and tree.springs.shape[0] == 0 else 2 * nq
+    for light in range(2):
+        K = m.K if light else w.K
+        _equations(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, light, K, m)
+        if light:
+            residual_rows(tree.joints, tree.n_massive, n, dt, w.S, w.B, K, D[:ny], m.X)
+            solve_rows(w.E, w.K, w.L, n, w.rows, w.cols, rank, m.X, 2 * nq, 2 * nq, m.block)
+            for i in range(ny):
+                for j in range(2 * nq):
+                    D[i, j] += m.X[i, j]
+            break
+        only_alive(tree.elimination, n, w.alive, w.E)
         for i in range(n):
-            for j in range(n):
-                m.p1[i, j] += m.C0[i, j]
-            for k in range(n, nq):
-                m.p1k[i, k - n] += m.C0[i, k]
-    for c in range(nc):
-        if w.slides[c] and tree.links[c].normal == c - 1:
-            slip_rows(tree.links[c].friction, kappa, c - 1, lam, start.h, end.h, end.A, n, w.K)
-    only_alive(tree.elimination, n, w.alive, w.E)
-    rank = factor(w.E, w.K, w.L, n, w.rows, w.cols, w.alive)
-    inverse(w.E, w.K, w.L, n, w.rows, w.cols, rank, m.N, m.block)
-    product(m.N, X, D[:ny])
-    product(m.p1, D[:n], D[ny:])
+            w.r[i] = K[i, i]
+        rank = factor(w.E, K, w.L, n, w.rows, w.cols, w.alive)
+        for i in range(n):
+            refined |= abs(w.r[i] * K[i, i]) > MAX_CANCELLATION
+        solve_rows(w.E, K, w.L, n, w.rows, w.cols, rank, m.X, nq, last, m.block)
+        for i in range(ny):
+            for j in range(2 * nq):
+                D[i, j] = m.X[i, j]
+        if not refined:
+            break
+    product(m.P, D[:ny], D[ny:])
+    if again:
+        for i in range(ny):
+            for j in range(2 * nq):
+                m.Y[i, j] = D[i, j]
     for i in range(n):
+        D[i, i] += 1.0
         for j in range(nq):
-            D[ny + i, j] += m.p0[i, j]
+            D[ny + i, j] += m.P0[i, j] - m.C0[i, j]
+        D[ny + i, nq + i] += 1.0
         for k in range(nq - n):
-            D[ny + i, nq + n + k] += m.p1k[i, k]
-    if elastic:
-        late_pulls(tree, dt, w.alive, end.A, D)
+            D[ny + i, nq + n + k] += m.P1[i, k]
+    return rank, refined
 
 
 @woven
-def _pairs(tree, w, dt, share, m):
+def _equations(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, light, K, m):
+    """K, X, P, P0 and P1; K without M/dt where `light`."""
+    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
+    clear(K)
+    for i in range(n + nc):
+        for j in range(nq):
+            m.X[i, j] = m.C0[i, j] if i < n else 0.0
+        for j in range(nq, m.X.shape[1]):
+            m.X[i, j] = 0.0
+    elastic = has_elastic(tree)
+    if tree.springs.shape[0] > 0 or elastic:
+        _forget(m)
+    _pairs(tree, w, dt, share, light, K, m)
+    if tree.springs.shape[0] > 0:
+        _springs(tree, w, o, u, dt, share, K, m)
+    for i in range(n):
+        m.X[i, nq + i] = -1.0
+        for c in range(nc):
+            m.P[i, n + c] = -start.A[c, i]
+    for c in range(nc):
+        _gap_row(tree, w, kappa, c, lam, start, end, m.X)
+    border(tree, w.alive, -1.0, start.A, end.A, K)
+    if elastic:
+        soften(tree, w.alive, dt, q0, q1, lam, K)
+        elastic_gap_rows(tree, dt, q0, q1, lam, start, end, m.X)
+        late_pulls(tree, w, dt, lam, start, end, m)
+    for c in range(nc):
+        if w.slides[c] and tree.links[c].normal == c - 1:
+            slip_rows(tree.links[c].friction, kappa, c - 1, lam, start.h, end.h, end.A, n, K)
+
+
+@woven
+def _pairs(tree, w, dt, share, light, K, m):
     """K, X and derivatives of p1 that come from the Lagrangian and from armatures, springs and dampers of joints."""
-    n, nq, nm, joints = tree.n_dynamic, tree.n_q, tree.n_massive, tree.joints
+    n, nm, joints = tree.n_dynamic, tree.n_massive, tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
-    K, X, p0, p1k, p1, Y, last = w.K, m.X, m.p0, m.p1k, m.p1, w.Y, 0
-    scale = (0.25 * dt, 1.0 / dt, 0.5)
+    Y, last = w.Y, 0
     spread(joints, nm, 0, w.S, w.T, w.columns)
     for j in range(nm):
         qj = joints[j].variable
         last = max(last, qj + 1)
-        pair(j, g, scale, w.S, w.T, w.I, w.P, w.columns, w.pair, Y, last)
+        pair(j, g, (dt, 1.0 / dt, 1.0), w.S, w.T, w.I, w.P, w.columns, w.pair, Y, last)
         i = joints[j].parent
         while i >= 0:
             qi = joints[i].variable
-            y11, y10, y01, y00 = Y[qi >> 3, 0, qi & 7], Y[qi >> 3, 1, qi & 7], Y[qi >> 3, 2, qi & 7], Y[qi >> 3, 3, qi & 7]
+            dd, sd, ds, ss = Y[qi >> 3, 0, qi & 7], Y[qi >> 3, 1, qi & 7], Y[qi >> 3, 2, qi & 7], Y[qi >> 3, 3, qi & 7]
             if qi < n:
-                X[qi, qj] -= y00
-                p0[qi, qj] = y10
-                if qj < n:
-                    p1[qi, qj], K[qi, qj] = y11, y01
-                else:
-                    p1k[qi, qj - n], X[qi, nq + qj] = y11, -y01
+                _put_pair(n, qi, qj, light, dd, sd, ds, ss, K, m)
             if qj < n:
-                X[qj, qi] -= y00
-                p0[qj, qi] = y01
-                if qi < n:
-                    p1[qj, qi], K[qj, qi] = y11, y10
-                else:
-                    p1k[qj, qi - n], X[qj, nq + qi] = y11, -y10
+                _put_pair(n, qj, qi, light, dd, ds, sd, ss, K, m)
             i = joints[i].parent
         if qj < n:
-            y11, y01, y00 = Y[qj >> 3, 0, qj & 7], Y[qj >> 3, 2, qj & 7], Y[qj >> 3, 3, qj & 7]
-            spring, rotor, b = 0.25 * dt * joints[j].stiffness, joints[j].armature / dt, joints[j].damping
-            X[qj, qj] -= y00 - spring + rotor + share * b
-            p0[qj, qj] = y01 - spring - rotor + (1.0 - share) * b
-            p1[qj, qj] = y11 - spring + rotor - (1.0 - share) * b
-            K[qj, qj] = y01 - spring - rotor - share * b
+            dd, sd, ss = Y[qj >> 3, 0, qj & 7], Y[qj >> 3, 1, qj & 7], Y[qj >> 3, 3, qj & 7]
+            spring, rotor, b = dt * joints[j].stiffness, joints[j].armature / dt, joints[j].damping
+            K[qj, qj] = (0.25 * ss if light else sd - dd) - 0.25 * spring - rotor - share * b
+            m.X[qj, qj] += sd - ss + 0.5 * spring
+            m.P[qj, qj] = sd - 0.5 * spring - b
+            m.P0[qj, qj] = ss - spring
+
+
+@woven
+def _put_pair(n, i, j, light, dd, sd, ds, ss, K, m):
+    """What a pair of variables, i dynamic, adds to the rows of i."""
+    if j < n:
+        K[i, j] = 0.25 * ss + 0.5 * (sd - ds) if light else sd - dd
+        m.X[i, j] += ds - ss
+        m.P[i, j], m.P0[i, j] = sd, ss
+    else:  # ∂/∂k0 = ∂_s − ∂_d
+        k, nq = j - n, m.P0.shape[1]
+        m.X[i, j] += sd + ds - ss - dd
+        m.X[i, nq + j], m.P0[i, j], m.P1[i, k] = dd - sd, ss - sd, sd
 
 
 @bare
-def _springs(tree, w, o, u, dt, share, m):
+def _springs(tree, w, o, u, dt, share, K, m):
     """The same from springs between points, dampers and pushes, which couple joints that the tree does not couple."""
     n, nq = tree.n_dynamic, tree.n_q
     spring_forces(tree, w.qm, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.d, w.e, w.As, w.Lqq, w.Fq, w.Fv)
     for i in range(n):
         for j in range(nq):
-            even, fq, fv = 0.25 * dt * w.Lqq[i, j], 0.5 * dt * w.Fq[i, j], w.Fv[i, j]
-            m.X[i, j] -= even + share * (fq - fv)
-            m.p0[i, j] += even + (1.0 - share) * (fq - fv)
+            half, fq, fv = 0.5 * dt * w.Lqq[i, j], 0.5 * dt * w.Fq[i, j], w.Fv[i, j]
             if j < n:
-                m.p1[i, j] += even + (1.0 - share) * (fq + fv)
-                w.K[i, j] += even + share * (fq + fv)
+                K[i, j] += 0.5 * half + share * (fq + fv)
+                m.X[i, j] -= half + 2.0 * share * fq
+                m.P[i, j] += half + fq + fv
+                m.P0[i, j] += 2.0 * (half + fq)
             else:
-                m.p1k[i, j - n] += even + (1.0 - share) * (fq + fv)
-                m.X[i, nq + j] -= even + share * (fq + fv)
+                m.X[i, j] -= 0.5 * half + share * (fq - fv)
+                m.X[i, nq + j] -= 0.5 * half + share * (fq + fv)
+                m.P0[i, j] += half + fq - fv
+                m.P1[i, j - n] += half + fq + fv
 
 
 @bare
-def _forget(tree, m):
+def _forget(m):
     """Clears what springs and links that stretch add to: entries that no pair of joints writes."""
-    n, nq = tree.n_dynamic, tree.n_q
-    clear(m.p0)
-    clear(m.p1)
-    clear(m.p1k)
-    for i in range(n):
-        for k in range(nq + n, 2 * nq):
-            m.X[i, k] = 0.0
+    clear(m.P)
+    clear(m.P0)
+    clear(m.P1)
 
 
 @woven
 def _gap_row(tree, w, kappa, c, lam, start, end, X):
-    """The row of link c in X: its gap by k1; a slip also forgets where it started."""
+    """The row of link c in X: its gap by a shift and by k1; a slip also forgets where it started."""
     n, nq = tree.n_dynamic, tree.n_q
+    if not w.alive[c]:
+        return
     if tree.links[c].kind != LinkKind.SLIP:
         for a in range(1, tree.support[c, 0] + 1):
             k = tree.joints[tree.support[c, a]].variable
-            if k >= n:
-                X[n + c, nq + k] = -end.A[c, k]
+            X[n + c, k if k < n else nq + k] = -end.A[c, k]
         k = tree.links[c].variable
-        if k >= n:
-            X[n + c, nq + k] = -end.A[c, k]
-    elif w.alive[c]:
+        if k >= 0:
+            X[n + c, k if k < n else nq + k] = -end.A[c, k]
+    else:
         a1, a2 = slip_weights(tree, w, kappa, c, lam, start.h, end.h)
         first = tree.links[c].normal + 1
         for k in range(nq):
             X[n + c, k] = a1 * start.A[first, k] + a2 * start.A[first + 1, k]
-            if k >= n:
-                X[n + c, nq + k] = -a1 * end.A[first, k] - a2 * end.A[first + 1, k]
+            X[n + c, k if k < n else nq + k] -= a1 * end.A[first, k] + a2 * end.A[first + 1, k]
 
 
 @bare

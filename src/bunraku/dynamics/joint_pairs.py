@@ -3,9 +3,11 @@
 With i above j, or i = j, the second derivatives of L are products of something of i, its screw S and T = dS/dt, with something of
 j: F, G, γ (bunraku.dynamics.lagrangian). Those of L_d = dt·L((q0 + q1)/2, (q1 − q0)/dt) are sums of four of them,
 
-    qq = dt/4 L_qi qj,   vv = 1/dt L_vi vj,   qv = ½ L_qi vj,   vq = ½ L_vi qj
-    by q1 and q1: qq + vv + qv + vq              by q0 and q0: qq + vv − qv − vq
-    q1_i and q0_j: qq − vv − qv + vq             q0_i and q1_j: qq − vv + qv − vq
+    qq = dt L_qi qj,   vv = 1/dt L_vi vj,   qv = L_qi vj,   vq = L_vi qj
+    dd = vv + ½ (qv + ds),   sd = ½ qq + qv,   ds = ½ qq + vq,   ss = qq
+
+by the shift s of both ends of the step, q0 = s, and its way d = q1 − q0. In these, but not in (q0, q1), the large M/dt comes
+alone, in dd, and never has to cancel. With ∂/∂q1 = ∂_d and ∂/∂q0 = ∂_s − ∂_d, D1 L_d by q1 is sd − dd, and by a shift ss − ds.
 
 They are computed for all i at once, from the columns of all joints (bunraku.kernels.row_sums); callers read those of i above j.
 """

@@ -148,6 +148,70 @@ def solve(elimination, K, L, n, rows, cols, rank, b, y):
 
 
 @bare
+def solve_rows(elimination, K, L, n, rows, cols, rank, B, unit, last, block):
+    """B becomes K⁻¹ B from the factors, by rows; rows of links beyond the rank get 0. `block` is scratch like B[n:].
+
+    Behind column `unit`, row j < n is zero before column unit + j and from `last` on.
+    """
+    width = B.shape[1]
+    for j in range(n - 1, -1, -1):
+        first = max(padded(unit), unit + j)
+        for s in range(1, elimination[j, 0] + 1):
+            i = elimination[j, s]
+            add_row(B, i, -L[j, i], B, j, 0, unit)
+            add_row(B, i, -L[j, i], B, j, first, last)
+    for s in range(rank):
+        i = rows[s]
+        for t in range(s):
+            add_row(B, i, -K[i, cols[t]], B, rows[t], 0, width)
+    for s in range(rank - 1, -1, -1):
+        i = rows[s]
+        for t in range(s + 1, rank):
+            add_row(B, i, -K[i, cols[t]], B, rows[t], 0, width)
+        scale_row(B, i, K[i, cols[s]])
+    _permute(n, K.shape[0], rows, cols, rank, B, block)
+    for j in range(n):
+        for s in range(1, elimination[j, 0] + 1):
+            k = elimination[j, s]
+            add_row(B, j, -K[j, k], B, k, 0, width)
+        scale_row(B, j, K[j, j])
+
+
+@bare
+def solve_transposed(elimination, K, L, n, rows, cols, rank, b, y):
+    """b becomes K⁻ᵀ b: `solve` backward, each of its steps transposed. `y` is scratch over the links."""
+    for j in range(n - 1, -1, -1):
+        x = b[j] * K[j, j]
+        b[j] = x
+        for s in range(1, elimination[j, 0] + 1):
+            k = elimination[j, s]
+            b[k] -= K[j, k] * x
+    for s in range(rank):
+        x = b[cols[s]]
+        for t in range(s):
+            x -= K[rows[t], cols[s]] * y[t]
+        y[s] = x * K[rows[s], cols[s]]
+    for s in range(rank - 1, -1, -1):
+        for t in range(s + 1, rank):
+            y[s] -= K[rows[t], cols[s]] * y[t]
+    for c in range(n, K.shape[0]):
+        b[c] = 0.0
+    for s in range(rank):
+        b[rows[s]] = y[s]
+    for j in range(n):
+        x, y1, count, s = b[j], 0.0, elimination[j, 0], 1
+        while s < count:  # two sums side by side: each waits for itself
+            i, k = elimination[j, s], elimination[j, s + 1]
+            x -= L[j, i] * b[i]
+            y1 -= L[j, k] * b[k]
+            s += 2
+        if s == count:
+            i = elimination[j, s]
+            x -= L[j, i] * b[i]
+        b[j] = x + y1
+
+
+@bare
 def inverse(elimination, K, L, n, rows, cols, rank, N, block):
     """N = K⁻¹ by rows, from the factors. Rows and columns of links beyond the rank are zero. `block` is scratch like K[n:]."""
     m, width = K.shape

@@ -1,10 +1,11 @@
 """The second derivative of a step, weighted with a covector z of its outputs.
 
-Let μ = −(z_q1,λ + z_p ∂p1/∂q1) N. Then z·D²(outputs) is the second derivative along x of the scalar μ·(r, gap) + z_p·p1, in
-which q1 and λ follow x by D. Of L_d this is the derivative of L along (a, b) with a = dt/2 (z_p + μ_r), b = z_p − μ_r, so one
-tangent of the recursion gives all of it. With Φ the second derivatives of the scalar by q1, q0 and k1,
+In the variables of bunraku.dynamics.first_derivative, the shift s and the way d of a step, with p1 = p0 + dt·(L_q + F) − A(q0)ᵀλ,
+let ν solve Kᵀν = −(z_q1,λ + Pᵀz_p). Then z·D²(outputs) is the second derivative along x of the scalar ν·(r, gap) + z_p·p1, in
+which d and λ follow x by ∂(d, λ)/∂x. Of L_d this is the derivative of L along (a, b) with a = dt (z_p + ½ ν_r), b = −ν_r, so one
+tangent of the recursion gives all of it. With Φ the second derivatives of the scalar,
 
-    H = G + Gᵀ + Φ_00 + Φ_kk,    G = [∂q1/∂x; ∂λ/∂x]ᵀ [½ Φ_11 ∂q1/∂x + Φ_10 + Φ_1k; Φ_λ0].
+    H = G + Gᵀ + Φ_ss + Φ_kk,    G = [∂d/∂x; ∂λ/∂x]ᵀ [½ Φ_dd ∂d/∂x + Φ_ds + Φ_dk; Φ_λs].
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bunraku.dynamics.elastic import has_elastic, softness
-from bunraku.dynamics.elastic_derivatives import elastic_curvature, late_adjoint, late_cross
+from bunraku.dynamics.elastic_derivatives import elastic_curvature, late_cross
 from bunraku.dynamics.first_derivative import product, slip_weights
 from bunraku.dynamics.friction import slips
 from bunraku.dynamics.joint_pairs import pair_tangent, spread
+from bunraku.dynamics.kkt import solve_transposed
 from bunraku.dynamics.lagrangian import tangent
 from bunraku.dynamics.link_derivatives import add_bends, add_half, add_half_third, keep_bends
+from bunraku.dynamics.refinement import residual_transposed
 from bunraku.dynamics.springs import spring_tangent
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.blocks import clear, padded
+from bunraku.kernels.blocks import add_row, clear, padded
 from bunraku.kernels.compile import bare, inline, woven
 from bunraku.kernels.row_sums import fold
 from bunraku.kinematics.gap_derivatives import tangent_screws
@@ -35,12 +38,12 @@ class StepExpansion(NamedTuple):
     """StepEnd at q0."""
     end: Any
     """StepEnd at q1."""
-    N: Any
-    """Inverse of ∂(r, gap)/∂(q1, λ)."""
-    p1: Any
-    """∂p1/∂q1."""
-    D: Any
-    """The first derivative."""
+    m: Any
+    """Its StepMiddle."""
+    rank: Any
+    """Of the links that act."""
+    refined: Any
+    """Whether solutions with the factors need refinement."""
 
 
 class StepTangents(NamedTuple):
@@ -70,16 +73,16 @@ class StepTangents(NamedTuple):
     wq: Any
     """(variables,) weights of forces."""
     Wj: Any
-    """(joints, 6) velocity along μ, of links; dSj, dx, df, dd, de are what that does to S, x, f, d, e."""
+    """(joints, 6) velocity along ν_r + z_p, of links; dSj, dx, df, dd, de are what that does to S, x, f, d, e."""
     dSj: Any
     dx: Any
     df: Any
     dd: Any
     de: Any
     slope: Any
-    """(links, variables) gap_qq along μ at q0; of a link that stretches, −Φ_λ0."""
+    """(links, variables) gap_qq at q0 along ν_r + z_p; of a link that stretches, −Φ of λ and q0."""
     late: Any
-    """(links, variables) Φ_λ1 of links that stretch."""
+    """(links, variables) Φ of λ and q1, of links that stretch."""
     V: Any
     """Scratch of links."""
     Z: Any
@@ -87,15 +90,20 @@ class StepTangents(NamedTuple):
     bends: Any
     """(links, padded, padded) gap_qq at q1, kept where many rows of weights follow; empty otherwise."""
     T: Any
-    """(3, padded, padded) half of Φ_00, Φ_10, Φ_11, with the kinematic variables at the end as well."""
-    S11: Any
-    """(n, n) half of Φ_11 of the dynamic variables."""
+    """(3, padded, padded) half of Φ_ss, Φ_ds, Φ_dd of everything but the gaps at q1. Kinematic variables stand for themselves: at
+    the start in the place of s, at the end in that of d."""
+    bend: Any
+    """(padded, padded) ν·gap_qq at q1."""
+    S: Any
+    """(n, n) half of Φ_dd of the dynamic variables."""
     C: Any
     """(n + links, 2 variables) the right factor of G."""
+    nu: Any
+    """(n + links,) ν."""
     zeta: Any
-    """(n + links,) z_q1,λ + z_p ∂p1/∂q1."""
-    mu: Any
-    """(n + links,) μ."""
+    """(n + links,) what is left of its equation."""
+    y: Any
+    """(links,) scratch of its solution."""
 
 
 @inline
@@ -112,8 +120,8 @@ def fresh_tangents(tree, many=False):
         dd=np.empty((nj, 3)), de=np.empty((nj, 3)), slope=np.zeros((nc, nq)), late=np.zeros((nc, nq)),
         V=np.zeros((padded(nj) // 8, 12, 8)),
         Z=np.empty(padded(nj)), bends=np.zeros((kept, padded(nq), padded(nq))),
-        T=np.zeros((3, padded(nq), padded(nq))), S11=np.empty((n, n)), C=np.zeros((n + nc, 2 * nq)), zeta=np.empty(n + nc),
-        mu=np.empty(n + nc),
+        T=np.zeros((3, padded(nq), padded(nq))), bend=np.zeros((padded(nq), padded(nq))), S=np.empty((n, n)),
+        C=np.zeros((n + nc, 2 * nq)), nu=np.empty(n + nc), zeta=np.empty(n + nc), y=np.empty(nc),
     )  # fmt: skip
 
 
@@ -128,59 +136,60 @@ def prepare(tree, w, e, t):
 def curvature(tree, w, o, q0, q1, lam, u, dt, share, kappa, X, t, z, H):
     """H = Σ z_o D²(output o), over x."""
     n, nm, nc, joints = tree.n_dynamic, tree.n_massive, tree.n_links, tree.joints
-    ny, mu = n + nc, t.mu
-    _adjoint(tree, w, dt, X, z, t.zeta, mu)
+    ny, nu = n + nc, t.nu
+    _adjoint(tree, w, dt, X, t, z)
     for j in range(nm):
         k = joints[j].variable
         if k < n:
-            t.a[j] = 0.5 * dt * (z[ny + k] + mu[k])
-            t.b[j] = z[ny + k] - mu[k]
+            t.a[j] = dt * (z[ny + k] + 0.5 * nu[k])
+            t.b[j] = -nu[k]
     clear(t.T[0])
-    clear(t.T[2])
     elastic = has_elastic(tree)
     if nc > 0:
+        clear(t.bend)
+        for k in range(n):
+            t.aq[k] = nu[k] + z[ny + k]
         _links(tree, w, dt, lam, kappa, X, t)
     if elastic:
         elastic_curvature(tree, w, dt, q0, q1, lam, X, t, z)
     tangent(joints, nm, w.v, t.a, t.b, w.S, w.V, w.B, t.W, t.dS, t.dV, t.dT, t.dI, t.dP)
-    springs = tree.springs.shape[0] > 0
-    if springs:
-        clear(t.T[1])  # springs add to entries that no pair of joints writes
     _pairs(tree, w, dt, t)
-    if springs:
+    if tree.springs.shape[0] > 0:
         for k in range(n):
-            t.aq[k] = 0.5 * dt * (z[ny + k] + mu[k])
-            t.wq[k] = dt * (share * mu[k] + (1.0 - share) * z[ny + k])
+            t.aq[k] = dt * (z[ny + k] + 0.5 * nu[k])
+            t.wq[k] = dt * (share * nu[k] + z[ny + k])
         _springs(tree, w, o, u, dt, t)
     _assemble(tree, w, elastic, X, t, H)
     for c in range(nc):
         if w.slides[c] and tree.links[c].normal == c - 1:
-            _add_slide(tree, kappa, c - 1, lam, X, mu[n + c], mu[n + c + 1], H)
+            _add_slide(tree, kappa, c - 1, lam, X, nu[n + c], nu[n + c + 1], H)
 
 
 @woven
-def _adjoint(tree, w, dt, X, z, zeta, mu):
-    """μ = −(z_q1,λ + z_p ∂p1/∂q1) N."""
-    n, ny = X.p1.shape[0], X.N.shape[0]
+def _adjoint(tree, w, dt, X, t, z):
+    """Kᵀν = −(z_q1,λ + Pᵀz_p), with the factors that `linearise` left."""
+    P, nu, zeta = X.m.P, t.nu, t.zeta
+    n, ny = P.shape
     for k in range(ny):
-        zeta[k] = -z[k]
-        mu[k] = 0.0
+        nu[k] = -z[k]
     for i in range(n):
-        for k in range(n):
-            zeta[k] -= z[ny + i] * X.p1[i, k]
-    if has_elastic(tree):
-        late_adjoint(tree, dt, w.alive, X.end.A, z, zeta)
-    for i in range(ny):
         for k in range(ny):
-            mu[k] += zeta[i] * X.N[i, k]
+            nu[k] -= z[ny + i] * P[i, k]
+    if X.refined:
+        for k in range(ny):
+            zeta[k] = nu[k]
+    solve_transposed(w.E, w.K, w.L, n, w.rows, w.cols, X.rank, nu, t.y)
+    if X.refined:
+        residual_transposed(tree.joints, tree.n_massive, n, dt, w.S, w.B, X.m.K, nu, zeta)
+        solve_transposed(w.E, w.K, w.L, n, w.rows, w.cols, X.rank, zeta, t.y)
+        for k in range(ny):
+            nu[k] += zeta[k]
 
 
 @woven
 def _links(tree, w, dt, lam, kappa, X, t):
-    """Of the links that act: T0 = −λ·gap_qqq μ, half of it; slope = gap_qq μ at q0; T1 = μ·gap_qq at q1."""
-    n, joints, s, e, mu, T0, T1 = tree.n_dynamic, tree.joints, X.start, X.end, t.mu, t.T[0], t.T[2]
-    for k in range(n):
-        t.aq[k] = mu[k]
+    """Of the links that act: half of −λ·gap_qqq and slope = gap_qq at q0, both along t.aq; bend = ν·gap_qq at q1."""
+    n, joints, s, e, nu, T0, bend = tree.n_dynamic, tree.joints, X.start, X.end, t.nu, t.T[0], t.bend
     tangent_screws(joints, t.aq, s.S, t.Wj, t.dSj)
     for c in range(tree.links.shape[0]):
         if not w.alive[c]:
@@ -194,97 +203,123 @@ def _links(tree, w, dt, lam, kappa, X, t):
         add_half_third(
             tree, -w.early[c], c, s.S, t.Wj, t.dSj, s.x, s.f, s.n, t.dx, t.df, w.d, w.e, t.dd, t.de, t.V, t.Z, T0, t.slope[c]
         )
-        weight = mu[n + c] * softness(link, dt).end
+        weight = nu[n + c] * softness(link, dt).end
         if link.kind == LinkKind.SLIP:
             a1, a2 = slip_weights(tree, w, kappa, link.normal + 1, lam, s.h, e.h)
             b1, b2 = slip_weights(tree, w, kappa, link.normal + 2, lam, s.h, e.h)
-            m1, m2 = mu[n + link.normal + 1], mu[n + link.normal + 2]
+            m1, m2 = nu[n + link.normal + 1], nu[n + link.normal + 2]
             weight = a1 * m1 + b1 * m2 if c == link.normal + 1 else a2 * m1 + b2 * m2
             add_half(tree, -weight, c, s.S, s.x, s.f, s.n, w.d, w.e, t.V, t.Z, T0)
         if t.bends.shape[0] > 0:
-            add_bends(tree, weight, c, t.bends, T1)
+            add_bends(tree, weight, c, t.bends, bend)
         else:
-            add_half(tree, weight, c, e.S, e.x, e.f, e.n, w.d, w.e, t.V, t.Z, T1)
+            add_half(tree, weight, c, e.S, e.x, e.f, e.n, w.d, w.e, t.V, t.Z, bend)
     if t.bends.shape[0] == 0:
-        fold(T1)
+        fold(bend)
 
 
 @woven
 def _pairs(tree, w, dt, t):
-    """Φ of pairs of joints, added to those of the links."""
-    nm, joints, Y, T, last = tree.n_massive, tree.joints, t.Y, t.T, 0
+    """Φ of pairs of joints; that of Φ_ss is added to what links have left."""
+    n, nm, joints, Y, T, last = tree.n_dynamic, tree.n_massive, tree.joints, t.Y, t.T, 0
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
-    scale = (0.25, 1.0 / (dt * dt), 0.5 / dt)
     spread(joints, nm, 0, w.S, w.T, t.columns)
     spread(joints, nm, 12, t.dS, t.dT, t.columns)
+    if tree.springs.shape[0] > 0:  # they add to entries that no pair of joints writes
+        clear(T[1])
+        clear(T[2])
     for j in range(nm):
         qj = joints[j].variable
         last = max(last, qj + 1)
-        pair_tangent(j, g, scale, w.S, w.T, w.I, w.P, t.dS, t.dT, t.dI, t.dP, t.columns, w.pair, Y, last)
+        pair_tangent(j, g, (1.0, 1.0 / (dt * dt), 1.0 / dt), w.S, w.T, w.I, w.P, t.dS, t.dT, t.dI, t.dP, t.columns, w.pair, Y, last)
         a, b = qj >> 3, qj & 7
-        T[2, qj, qj] += Y[a, 0, b]
-        T[1, qj, qj] = Y[a, 1, b]
-        T[0, qj, qj] += 0.5 * Y[a, 3, b]
+        dd, sd, ss = Y[a, 0, b], Y[a, 1, b], Y[a, 3, b]
+        if qj >= n:
+            sd, ss = sd - dd, ss - 2.0 * sd + dd
+        T[2, qj, qj], T[1, qj, qj] = dd, sd
+        T[0, qj, qj] += 0.5 * ss
         i = joints[j].parent
         while i >= 0:
             qi = joints[i].variable
             a, b = qi >> 3, qi & 7
-            x = Y[a, 0, b]
-            T[2, qi, qj] += x
-            T[2, qj, qi] += x
-            T[1, qi, qj], T[1, qj, qi] = Y[a, 1, b], Y[a, 2, b]
-            T[0, qj, qi] += Y[a, 3, b]
+            dd, sd, ds, ss = Y[a, 0, b], Y[a, 1, b], Y[a, 2, b], Y[a, 3, b]
+            if qi >= n:  # ∂/∂k0 = ∂_s − ∂_d
+                sd, ss = sd - dd, ss - ds
+            if qj >= n:
+                ds, ss = ds - dd, ss - sd
+            T[2, qi, qj] = T[2, qj, qi] = dd
+            T[1, qi, qj], T[1, qj, qi] = ds, sd
+            T[0, qj, qi] += ss
             i = joints[i].parent
 
 
 @inline
 def _springs(tree, w, o, u, dt, t):
     """The same of springs, dampers and pushes, between any two joints."""
-    nm, joints, T = tree.n_massive, tree.joints, t.T
+    n, nm, joints, T = tree.n_dynamic, tree.n_massive, tree.joints, t.T
     clear(t.Lqq)
     clear(t.Lqv)
     spring_tangent(tree, w, o, u, t)
     for i in range(nm):
         for j in range(nm):
             qi, qj = joints[i].variable, joints[j].variable
-            qq, a, b = 0.25 * t.Lqq[i, j], 0.5 / dt * t.Lqv[i, j], 0.5 / dt * t.Lqv[j, i]
-            T[2, qi, qj] += qq + a + b
-            T[1, qi, qj] += qq + b - a
-            T[0, qi, qj] += 0.5 * (qq - a - b)
+            qq, qv, vq = t.Lqq[i, j], t.Lqv[i, j] / dt, t.Lqv[j, i] / dt
+            dd, sd, ds, ss = 0.25 * qq + 0.5 * (qv + vq), 0.5 * qq + qv, 0.5 * qq + vq, qq
+            if qi >= n:
+                sd, ss = sd - dd, ss - ds
+            if qj >= n:
+                ds, ss = ds - dd, ss - sd
+            T[2, qi, qj] += dd
+            T[1, qi, qj] += ds
+            T[0, qi, qj] += 0.5 * ss
 
 
 @woven
 def _assemble(tree, w, elastic, X, t, H):
-    """H from Φ. At the end of the step dynamic variables follow x by D, kinematic ones are part of x."""
+    """H from Φ. Dynamic variables at the end follow x; kinematic ones are part of x."""
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
-    ny, C, T = n + nc, t.C, t.T
+    C, T, B = t.C, t.T, t.bend
     for i in range(n):
         for j in range(n):
-            t.S11[i, j] = 0.5 * T[2, i, j]
-    product(t.S11, X.D[:n], C[:n])
+            t.S[i, j] = 0.5 * (T[2, i, j] + B[i, j])
+    product(t.S, X.m.Y[:n], C[:n])
+    _add_rows(C, T[1], n, nq)
     for i in range(n):
-        for k in range(nq):
-            C[i, k] += T[1, i, k]
+        for k in range(n):
+            C[i, k] += B[i, k]
         for k in range(n, nq):
-            C[i, nq + k] += T[2, i, k]
+            C[i, nq + k] += T[2, i, k] + B[i, k]
     for c in range(nc):
         for k in range(nq):
             C[n + c, k] = -t.slope[c, k]
-        for k in range(nq, C.shape[1]):
-            C[n + c, k] = 0.0
     if elastic:
-        late_cross(tree, w.alive, X.D, t.late, C)
-    square(X.D[:ny], C, H)
-    for i in range(nq):
-        for j in range(nq):
-            H[i, j] += T[0, i, j]
+        late_cross(tree, w.alive, X.m.Y, t.late, C)
+    square(X.m.Y, C, H)
+    _add_rows(H, T[0], nq, nq)
+    for i in range(n):
+        for j in range(n):
+            H[i, j] += 0.5 * B[i, j]
     for k in range(n, nq):
         for l in range(n, nq):
-            H[nq + k, nq + l] += 0.5 * T[2, k, l]
+            H[nq + k, nq + l] += 0.5 * (T[2, k, l] + B[k, l])
+        for j in range(n):
+            H[nq + k, j] += T[1, k, j] + B[k, j]
         if tree.n_massive > n:
-            for j in range(nq):
+            for j in range(n, nq):
                 H[nq + k, j] += T[1, k, j]
     fold(H)
+
+
+@woven
+def _add_rows(A, B, count, width):
+    """A += B in the first rows and columns; beyond `width` B is padded with zeros."""
+    if padded(width) <= A.shape[1]:
+        for i in range(count):
+            add_row(A, i, 1.0, B, i, 0, width)
+    else:
+        for i in range(count):
+            for j in range(width):
+                A[i, j] += B[i, j]
 
 
 @inline
@@ -305,7 +340,7 @@ def square(A, C, H):
 def _add_slide(tree, kappa, normal, lam, X, m1, m2, H):
     """The curvature of −μ λ_n y/|y| itself, weighted with (m1, m2), for a sliding contact."""
     n, nq = tree.n_dynamic, tree.n_q
-    D, nx, a = X.D, X.D.shape[1], normal + 1
+    D, nx, a = X.m.Y, X.m.Y.shape[1], normal + 1
     friction = tree.links[a].friction
     _, y1, y2, size, radius = slips(friction, kappa, normal, lam, X.start.h, X.end.h)
     u1, u2 = y1 / size, y2 / size
@@ -324,6 +359,8 @@ def _add_slide(tree, kappa, normal, lam, X, m1, m2, H):
                 y += kappa * X.end.A[c, k] * D[k, x]
             if x < nq:
                 y -= kappa * X.start.A[c, x]
+            if x < n:
+                y += kappa * X.end.A[c, x]
             elif x >= nq + n:
                 y += kappa * X.end.A[c, x - nq]
             Y[s, x] = y

@@ -14,7 +14,7 @@ from bunraku.arguments import require_common, require_kind, require_number
 from bunraku.dynamics.elastic import early_share
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
 from bunraku.dynamics.rollout import STEP_BITS
-from bunraku.dynamics.simulation import Simulation, Steps, slip_free
+from bunraku.dynamics.simulation import LEFT_SHARE, Simulation, Steps, slip_free
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import Pose
@@ -27,7 +27,8 @@ REPORT_EVERY = 2000  # steps between two reports of progress, and between two mo
 
 def simulate(
     figure: Figure, puppeteer: Puppeteer = None, *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
-    v: ArrayLike | None = None, forces: Puppeteer = None, seed: int | None = None, progress: Listener | None = None,
+    v: ArrayLike | None = None, forces: Puppeteer = None, share: float = LEFT_SHARE, seed: int | None = None,
+    progress: Listener | None = None,
 ) -> Motion:  # fmt: skip
     """The motion of a figure over time, with its tensions, gaps and energies.
 
@@ -39,19 +40,21 @@ def simulate(
     q: the configuration at the start, `figure.start` by default
     v: the velocities at the start, zero by default
     forces: the force inputs over time, given like `puppeteer`; zero by default
+    share: share of the impulse of forces and dampers in a step that acts at its start, the rest at its end: ½ makes steps second
+        order, 1 is the rule of trep
     seed: taken because every verb takes one; nothing here is random
     progress: hears `Progress("simulate", done, text)` every few thousand steps
 
     Marks say when a string slackens, when it catches, and when it held the puppeteer back because no configuration reaches what
     he asked for. Ctrl-C returns the motion so far: shorter than `duration`, with a mark of kind "stopped" at its last sample.
-    Raises BunrakuError if `duration` or `dt` is not positive, if the motion would not fit into memory, or if the start breaks a
-    constraint (a string too short, a loop open, a contact point below its plane).
+    Raises BunrakuError if `duration` or `dt` is not positive, if `share` is not from 0 to 1, if the motion would not fit into
+    memory, or if the start breaks a constraint (a string too short, a loop open, a contact point below its plane).
     """
     require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
     require_number("duration", duration, unit="s")
     require_number("dt", dt, unit="s")
     require_common(seed, progress)
-    simulation = Simulation(figure, q, v, dt=dt)
+    simulation = Simulation(figure, q, v, dt=dt, share=share)
     start = simulation.q
     parts: list[Steps] = []
     stopped = False

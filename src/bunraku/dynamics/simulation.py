@@ -19,7 +19,7 @@ from bunraku.kinematics.forward import configuration
 Array = NDArray[np.float64]
 STEP_TOLERANCE = 1e-13  # [rad or m] error that Newton's method may leave in a step
 MAX_START_GAP = 1e-6  # [m or rad] how much too short a string may be, or how far open a loop, at the start
-LEFT_SHARE = 0.5  # share of a force's impulse that acts before a step, the rest after it: ½ makes the step second order
+LEFT_SHARE = 0.5  # share of a force's impulse that acts at the start of a step: ½ makes the step second order
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Simulation:
     q: the configuration at the start, `figure.start` by default
     v: the velocities at the start, zero by default
     dt: the time step [s]
-    share: share of a force's impulse that acts before a step; ½ is second order, 1 is trep's rule
+    share: share of a force's impulse that acts at the start of a step, the rest at its end; ½ is second order, 1 is trep's rule
 
     A start with strings that are too short, open loops, points below their planes or joints beyond their stops raises BunrakuError.
     Strings that become too short later hold the puppeteer back.
@@ -70,6 +70,7 @@ class Simulation:
     ) -> None:
         if not 0.0 < dt < np.inf:
             raise BunrakuError(f"the time step is {dt} s\n  advice: give a positive number; 0.01 or less suits marionettes")
+        require_share(share)
         require_dynamic(figure)
         self.figure, self.dt, self.share, self.t = figure, float(dt), float(share), 0.0
         tree = figure.compiled.tree
@@ -162,6 +163,12 @@ class Simulation:
                 if len(reach) and off[reach].max() > 1e-9:
                     out.append((int(k), rope.name, float(off[reach].max())))
         return out
+
+
+def require_share(share: float) -> None:
+    """Raises BunrakuError where `share` is not the share of a force's impulse that acts at the start of a step."""
+    if not (isinstance(share, (int, float)) and 0.0 <= share <= 1.0):
+        raise BunrakuError(f"share is {share!r}\n  advice: give a number from 0 to 1; 0.5 makes steps second order")
 
 
 def require_dynamic(figure: Figure) -> None:

@@ -222,7 +222,7 @@ def assemble(tree, w, dt, share, u, o, q0, q1, lam):
     K, D22, Y, last = w.K, w.D22, w.Y, 0
     clear(K)
     clear(D22)
-    scale = (0.25 * dt, 1.0 / dt, 0.5)
+    scale = (dt, 1.0 / dt, 1.0)
     spread(joints, nm, 0, w.S, w.T, w.columns)
     for j in range(nm):
         qj = joints[j].variable
@@ -235,8 +235,9 @@ def assemble(tree, w, dt, share, u, o, q0, q1, lam):
             qi = joints[i].variable
             if qi < n:
                 a, b = qi >> 3, qi & 7
-                K[qi, qj], K[qj, qi] = Y[a, 2, b], Y[a, 1, b]
-                D22[qi, qj] = D22[qj, qi] = Y[a, 0, b]
+                dd = Y[a, 0, b]
+                K[qi, qj], K[qj, qi] = Y[a, 1, b] - dd, Y[a, 2, b] - dd
+                D22[qi, qj] = D22[qj, qi] = dd
             i = joints[i].parent
         odd, b = 0.25 * dt * joints[j].stiffness, joints[j].damping
         K[qj, qj] -= odd + joints[j].armature / dt + share * b

@@ -136,8 +136,9 @@ def _pairs(tangent: bool) -> Any:
             for k, r in products[3]:
                 vq += f[j, k] * V[c // 8, r, c % 8]
             qq, vv, qv, vq = scale[0] * qq, scale[1] * vv, scale[2] * qv, scale[2] * vq
-            Y[c // 8, 0, c % 8], Y[c // 8, 1, c % 8] = qq + vv + qv + vq, qq - vv - qv + vq
-            Y[c // 8, 2, c % 8], Y[c // 8, 3, c % 8] = qq - vv + qv - vq, qq + vv - qv - vq
+            sd, ds = 0.5 * qq + qv, 0.5 * qq + vq
+            Y[c // 8, 0, c % 8], Y[c // 8, 1, c % 8] = vv + 0.5 * (qv + ds), sd
+            Y[c // 8, 2, c % 8], Y[c // 8, 3, c % 8] = ds, qq
 
     def compiled(_context: Any, Y: Any, f: Any, j: Any, scale: Any, V: Any, last: Any) -> Any:
         def code(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
@@ -152,11 +153,9 @@ def _pairs(tangent: bool) -> Any:
                     parts = [v.multiply(v.load_everywhere(by, 8 * f), v.load(rows, 8 * WIDE * row)) for f, row in product]
                     sums.append(v.multiply(v.sum(parts, 6), scale))
                 qq, vv, qv, vq = sums
-                more, less = v.add(qq, vv), builder.fsub(qq, vv)
-                both, turn = v.add(qv, vq), builder.fsub(qv, vq)
-                for k, total in enumerate(
-                    (v.add(more, both), builder.fsub(less, turn), v.add(less, turn), builder.fsub(more, both))
-                ):
+                half = v.everywhere(ir.Constant(ir.DoubleType(), 0.5))
+                sd, ds = v.add(qv, v.multiply(half, qq)), v.add(vq, v.multiply(half, qq))
+                for k, total in enumerate((v.add(vv, v.multiply(half, v.add(qv, ds))), sd, ds, qq)):
                     v.store(total, to, 8 * WIDE * k)
             return context.get_dummy_value()
 
@@ -168,7 +167,7 @@ def _pairs(tangent: bool) -> Any:
 pair_rows, pair_tangents = _pairs(False), _pairs(True)
 """Four rows of Y from row j of f: with qq = c₀ (T·G + ω·γ), vv = c₁ S·F, qv = c₂ T·F, vq = c₂ S·G of every column before `last`,
 
-    qq + vv + qv + vq,   qq − vv − qv + vq,   qq − vv + qv − vq,   qq + vv − qv − vq;   or the tangents of the products."""
+    vv + ½ (qv + ds),   sd = ½ qq + qv,   ds = ½ qq + vq,   qq;   or the tangents of the products."""
 
 
 # -- a matrix and its transpose --------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
       - {forces: 0.001}           # also speed, acceleration, tension
       - {point: tip, weight: 10, reference: {z: 0.5}}   # of a frame; x and y stay near their start; also centre: 10 (of mass)
     limits: {forces: {x_force: [-200, 200]}}        # also variables, speeds, tensions, scene, margin, joints, soft
-    iterations: 200               # default: 100; also method, tolerance, coarse, as in Python
+    iterations: 200               # default: 100; also method, tolerance, coarse, share, as in Python
     output: swing.mp4
 
 Instead of curves, `imitate: {motion: wave.bvh, exaggerate: 1.2, simplify: 3}` takes the reference of all configuration terms from
@@ -31,6 +31,7 @@ from bunraku.control import Limits, Optimum, optimize
 from bunraku.control.cost import Term
 from bunraku.control.imitate import imitate
 from bunraku.control.newton import Kind, Method
+from bunraku.dynamics.simulation import LEFT_SHARE
 from bunraku.figure import Figure
 from bunraku.io import load
 from bunraku.io.outputs import outputs_of
@@ -43,7 +44,7 @@ from bunraku.progress import Listener
 from bunraku.verbs.optimize.cost_words import known_name, limits_of, term_of
 from bunraku.verbs.optimize.plot import draw
 from bunraku.verbs.order import Order
-from bunraku.verbs.simulate.file import start_of
+from bunraku.verbs.simulate.file import share_of, start_of
 
 Array = NDArray[np.float64]
 
@@ -55,7 +56,7 @@ class OptimizeOrder(Order):
     verb: ClassVar[str] = "optimize"
     words: ClassVar[tuple[str, ...]] = (
         verb, "duration", "dt", "start", "inputs", "cost", "imitate", "limits", "method", "tolerance", "iterations", "coarse",
-        "output",
+        "share", "output",
     )  # fmt: skip
 
     figure: Figure
@@ -81,6 +82,8 @@ class OptimizeOrder(Order):
     """Maximum number of iterations."""
     coarse: int = 1
     """First solve with time steps this many times as long."""
+    share: float = LEFT_SHARE
+    """Share of the impulse of forces and dampers in a step that acts at its start."""
     output: tuple[Path, ...] = ()
 
     @property
@@ -109,6 +112,7 @@ class OptimizeOrder(Order):
             method=lambda node: cast(Method, node.choice(("auto", *get_args(Kind)), "a method")),
             tolerance=lambda node: node.positive(Quantity.NUMBER),
             iterations=lambda node: node.whole(0, 1_000_000), coarse=lambda node: node.whole(1, 1000),
+            share=share_of,
         )  # fmt: skip
         limits = limits_of(root.get("limits"), figure, folder)
         output = outputs_of(root.get("output"), folder)
@@ -123,7 +127,7 @@ class OptimizeOrder(Order):
         return optimize(
             self.figure, self.cost, duration=self.duration, dt=self.dt, q=self.q, inputs=self.inputs, guess=self.guess,
             limits=self.limits, method=self.method, tolerance=self.tolerance, iterations=self.iterations, coarse=self.coarse,
-            seed=seed, progress=progress,
+            share=self.share, seed=seed, progress=progress,
         )  # fmt: skip
 
     def plot(self, done: Optimum, path: Path) -> None:

@@ -9,6 +9,7 @@
       right_leg_length: {amplitude: 5 cm, frequency: 0.5, phase: 90 deg}
       head_x: [[0, 0], [4, 0.1]]  # points [time, value]
     forces: {}                    # force inputs of the figure; default: zero
+    share: 0.5                    # share of the impulse of forces and dampers that acts at the start of a step; default: 0.5
     output: dance.glb             # or a list of files; `bunraku simulate -o` overrides it
 
 A number is constant. A sine oscillates about the start value of the variable, or about its `offset`. `by` is relative to the start
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 
 from bunraku.dynamics import Simulation, settle, simulate
 from bunraku.dynamics.servo import motor_input
+from bunraku.dynamics.simulation import LEFT_SHARE, require_share
 from bunraku.errors import BunrakuError, parts
 from bunraku.figure import Figure
 from bunraku.figure.actuated import motors
@@ -52,7 +54,7 @@ class SimulateOrder(Order):
     """A simulation: a figure, and a puppeteer who pulls its strings."""
 
     verb: ClassVar[str] = "simulate"
-    words: ClassVar[tuple[str, ...]] = (verb, "duration", "dt", "start", "puppeteer", "forces", "output")
+    words: ClassVar[tuple[str, ...]] = (verb, "duration", "dt", "start", "puppeteer", "forces", "share", "output")
 
     figure: Figure
     duration: float
@@ -65,6 +67,8 @@ class SimulateOrder(Order):
     """Kinematic variables by name, as functions of time."""
     forces: Mapping[str, Curve]
     """Force inputs by name, as functions of time [N or N·m]."""
+    share: float = LEFT_SHARE
+    """Share of the impulse of forces and dampers in a step that acts at its start."""
     output: tuple[Path, ...] = ()
     curves: tuple[str, ...] = ()
     """What a plot shows: names of variables, "tension", "energy"; by default the tensions, or all variables."""
@@ -111,7 +115,9 @@ class SimulateOrder(Order):
         if both:
             raise root.place_of("forces").error(f"the puppeteer already drives {both[0]!r}", advice="remove one of the two")
         puppeteer = {name: way for name, way in pulled.items() if name in figure.kinematic}
-        return cls(figure, duration, dt, q, puppeteer, {**by_motor, **pushed}, outputs_of(root.get("output"), folder))
+        share = root.given(share=share_of).get("share", LEFT_SHARE)
+        output = outputs_of(root.get("output"), folder)
+        return cls(figure, duration, dt, q, puppeteer, {**by_motor, **pushed}, share, output)
 
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Motion:
         """The motion; after Ctrl-C, the part up to there, with a mark of the kind "stopped".
@@ -120,8 +126,8 @@ class SimulateOrder(Order):
         progress: called with its progress.
         """
         return simulate(
-            self.figure, self.puppeteer, duration=self.duration, dt=self.dt, q=self.q, forces=self.forces, seed=seed,
-            progress=progress,
+            self.figure, self.puppeteer, duration=self.duration, dt=self.dt, q=self.q, forces=self.forces, share=self.share,
+            seed=seed, progress=progress,
         )  # fmt: skip
 
     def require(self, output: Sequence[Path]) -> None:
@@ -136,6 +142,14 @@ class SimulateOrder(Order):
     def plot(self, done: Motion, path: Path) -> None:
         """Draws `curves` of the motion `done`, by default its tensions, into the file `path`."""
         plots.plot(done, path, self.curves or ("tension" if self.figure.strings or self.figure.wires else "*"))
+
+
+def share_of(node: Node) -> float:
+    """The share of a force's impulse that acts at the start of a step, in `node`; raises FileError where it is none."""
+    share = node.number()
+    with node.blamed():
+        require_share(share)
+    return share
 
 
 def start_of(root: Node, figure: Figure, puppeteer: Mapping[str, Curve]) -> Array:
