@@ -30,7 +30,7 @@ from bunraku.dynamics.refinement import MAX_CANCELLATION, residual_rows
 from bunraku.dynamics.springs import spring_forces
 from bunraku.dynamics.variational import midpoint
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.blocks import clear, padded
+from bunraku.kernels.blocks import add_row, clear, padded
 from bunraku.kernels.compile import bare, inline, woven
 from bunraku.kernels.row_sums import fold
 from bunraku.kinematics.gaps import gaps
@@ -66,7 +66,7 @@ class StepMiddle(NamedTuple):
     P: Any
     """(n, n + links) ∂p1/∂(d, λ), in the form without M/dt."""
     P0: Any
-    """(n, variables) ∂p1/∂q0, likewise: by shifts of dynamic variables, and by kinematic ones."""
+    """(n, padded) ∂p1/∂q0, likewise: by shifts of dynamic variables, and by kinematic ones."""
     P1: Any
     """(n, kinematic variables) ∂p1/∂k1, likewise."""
     K: Any
@@ -97,10 +97,10 @@ def fresh_middle(tree):
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     ny, width, joints = n + nc, padded(2 * nq), padded(tree.joints.shape[0])
     return StepMiddle(
-        X=np.empty((ny, width)), block=np.empty((nc, width)), Y=np.empty((ny, 2 * nq)), P=np.zeros((n, ny)), P0=np.zeros((n, nq)),
-        P1=np.zeros((n, nq - n)), K=np.empty((ny, padded(ny))), C0=np.zeros((padded(nq), padded(nq))),
-        late=np.zeros((padded(nq), padded(nq))),
-        V=np.zeros((joints // 8, 6, 8)), Z=np.empty(joints),
+        X=np.empty((ny, width)), block=np.empty((nc, width)), Y=np.empty((ny, 2 * nq)), P=np.zeros((n, ny)),
+        P0=np.zeros((n, padded(nq))), P1=np.zeros((n, nq - n)), K=np.empty((ny, padded(ny))),
+        C0=np.zeros((padded(nq), padded(nq))), late=np.zeros((padded(nq), padded(nq))), V=np.zeros((joints // 8, 6, 8)),
+        Z=np.empty(joints),
     )  # fmt: skip
 
 
@@ -123,6 +123,18 @@ def look(tree, w, o, q, end):
     if tree.links.shape[0] > 0:
         place(tree.joints, 0, tree.joints.shape[0], q, o, w.R, w.p, end.S)
         gaps(tree, q, w.R, w.p, end.S, o, end.x, end.f, end.n, end.h, end.A)
+
+
+@woven
+def add_rows(factor, B, count, width, A, first):
+    """A[first:] += factor · B in the first rows and columns; beyond `width` B is padded with zeros."""
+    if padded(width) <= A.shape[1]:
+        for i in range(count):
+            add_row(A, first + i, factor, B, i, 0, width)
+    else:
+        for i in range(count):
+            for j in range(width):
+                A[first + i, j] += factor * B[i, j]
 
 
 @inline
@@ -149,15 +161,16 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D, ag
         fold(m.C0)
     # Rows of dynamic variables depend on k1 only through joints with mass, or springs, that it moves.
     last = nq + n if tree.n_massive == n and tree.springs.shape[0] == 0 else 2 * nq
+    whole = 2 * nq % 8 == 0  # then D itself has rows of eights
     for light in range(2):
-        K = m.K if light else w.K
-        _equations(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, light, K, m)
+        K, X = (m.K, m.X) if light else (w.K, D[:ny] if whole else m.X)
+        _equations(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, light, K, X, m)
         if light:
-            residual_rows(tree.joints, tree.n_massive, n, dt, w.S, w.B, K, D[:ny], m.X)
-            solve_rows(w.E, w.K, w.L, n, w.rows, w.cols, rank, m.X, 2 * nq, 2 * nq, m.block)
+            residual_rows(tree.joints, tree.n_massive, n, dt, w.S, w.B, K, D[:ny], X)
+            solve_rows(w.E, w.K, w.L, n, w.rows, w.cols, rank, X, 2 * nq, m.block)
             for i in range(ny):
                 for j in range(2 * nq):
-                    D[i, j] += m.X[i, j]
+                    D[i, j] += X[i, j]
             break
         only_alive(tree.elimination, n, w.alive, w.E)
         for i in range(n):
@@ -165,10 +178,11 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D, ag
         rank = factor(w.E, K, w.L, n, w.rows, w.cols, w.alive)
         for i in range(n):
             refined |= abs(w.r[i] * K[i, i]) > MAX_CANCELLATION
-        solve_rows(w.E, K, w.L, n, w.rows, w.cols, rank, m.X, nq, last, m.block)
-        for i in range(ny):
-            for j in range(2 * nq):
-                D[i, j] = m.X[i, j]
+        solve_rows(w.E, K, w.L, n, w.rows, w.cols, rank, X, last, m.block)
+        if not whole:
+            for i in range(ny):
+                for j in range(2 * nq):
+                    D[i, j] = X[i, j]
         if not refined:
             break
     product(m.P, D[:ny], D[ny:])
@@ -176,42 +190,43 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D, ag
         for i in range(ny):
             for j in range(2 * nq):
                 m.Y[i, j] = D[i, j]
+    add_rows(1.0, m.P0, n, nq, D, ny)
+    if nc > 0:
+        add_rows(-1.0, m.C0, n, nq, D, ny)
     for i in range(n):
         D[i, i] += 1.0
-        for j in range(nq):
-            D[ny + i, j] += m.P0[i, j] - m.C0[i, j]
         D[ny + i, nq + i] += 1.0
-        for k in range(nq - n):
-            D[ny + i, nq + n + k] += m.P1[i, k]
+    if last > nq + n or has_elastic(tree):
+        for i in range(n):
+            for k in range(nq - n):
+                D[ny + i, nq + n + k] += m.P1[i, k]
     return rank, refined
 
 
 @woven
-def _equations(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, light, K, m):
+def _equations(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, light, K, X, m):
     """K, X, P, P0 and P1; K without M/dt where `light`."""
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     clear(K)
-    for i in range(n + nc):
-        for j in range(nq):
-            m.X[i, j] = m.C0[i, j] if i < n else 0.0
-        for j in range(nq, m.X.shape[1]):
-            m.X[i, j] = 0.0
+    clear(X)
+    if nc > 0:
+        add_rows(1.0, m.C0, n, nq, X, 0)
     elastic = has_elastic(tree)
     if tree.springs.shape[0] > 0 or elastic:
         _forget(m)
-    _pairs(tree, w, dt, share, light, K, m)
+    _pairs(tree, w, dt, share, light, K, X, m)
     if tree.springs.shape[0] > 0:
-        _springs(tree, w, o, u, dt, share, K, m)
+        _springs(tree, w, o, u, dt, share, K, X, m)
     for i in range(n):
-        m.X[i, nq + i] = -1.0
+        X[i, nq + i] = -1.0
         for c in range(nc):
             m.P[i, n + c] = -start.A[c, i]
     for c in range(nc):
-        _gap_row(tree, w, kappa, c, lam, start, end, m.X)
+        _gap_row(tree, w, kappa, c, lam, start, end, X)
     border(tree, w.alive, -1.0, start.A, end.A, K)
     if elastic:
         soften(tree, w.alive, dt, q0, q1, lam, K)
-        elastic_gap_rows(tree, dt, q0, q1, lam, start, end, m.X)
+        elastic_gap_rows(tree, dt, q0, q1, lam, start, end, X)
         late_pulls(tree, w, dt, lam, start, end, m)
     for c in range(nc):
         if w.slides[c] and tree.links[c].normal == c - 1:
@@ -219,7 +234,7 @@ def _equations(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, light, 
 
 
 @woven
-def _pairs(tree, w, dt, share, light, K, m):
+def _pairs(tree, w, dt, share, light, K, X, m):
     """K, X and derivatives of p1 that come from the Lagrangian and from armatures, springs and dampers of joints."""
     n, nm, joints = tree.n_dynamic, tree.n_massive, tree.joints
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
@@ -234,34 +249,34 @@ def _pairs(tree, w, dt, share, light, K, m):
             qi = joints[i].variable
             dd, sd, ds, ss = Y[qi >> 3, 0, qi & 7], Y[qi >> 3, 1, qi & 7], Y[qi >> 3, 2, qi & 7], Y[qi >> 3, 3, qi & 7]
             if qi < n:
-                _put_pair(n, qi, qj, light, dd, sd, ds, ss, K, m)
+                _put_pair(n, qi, qj, light, dd, sd, ds, ss, K, X, m)
             if qj < n:
-                _put_pair(n, qj, qi, light, dd, ds, sd, ss, K, m)
+                _put_pair(n, qj, qi, light, dd, ds, sd, ss, K, X, m)
             i = joints[i].parent
         if qj < n:
             dd, sd, ss = Y[qj >> 3, 0, qj & 7], Y[qj >> 3, 1, qj & 7], Y[qj >> 3, 3, qj & 7]
             spring, rotor, b = dt * joints[j].stiffness, joints[j].armature / dt, joints[j].damping
             K[qj, qj] = (0.25 * ss if light else sd - dd) - 0.25 * spring - rotor - share * b
-            m.X[qj, qj] += sd - ss + 0.5 * spring
+            X[qj, qj] += sd - ss + 0.5 * spring
             m.P[qj, qj] = sd - 0.5 * spring - b
             m.P0[qj, qj] = ss - spring
 
 
 @woven
-def _put_pair(n, i, j, light, dd, sd, ds, ss, K, m):
+def _put_pair(n, i, j, light, dd, sd, ds, ss, K, X, m):
     """What a pair of variables, i dynamic, adds to the rows of i."""
     if j < n:
         K[i, j] = 0.25 * ss + 0.5 * (sd - ds) if light else sd - dd
-        m.X[i, j] += ds - ss
+        X[i, j] += ds - ss
         m.P[i, j], m.P0[i, j] = sd, ss
     else:  # ∂/∂k0 = ∂_s − ∂_d
-        k, nq = j - n, m.P0.shape[1]
-        m.X[i, j] += sd + ds - ss - dd
-        m.X[i, nq + j], m.P0[i, j], m.P1[i, k] = dd - sd, ss - sd, sd
+        k, nq = j - n, n + m.P1.shape[1]
+        X[i, j] += sd + ds - ss - dd
+        X[i, nq + j], m.P0[i, j], m.P1[i, k] = dd - sd, ss - sd, sd
 
 
 @bare
-def _springs(tree, w, o, u, dt, share, K, m):
+def _springs(tree, w, o, u, dt, share, K, X, m):
     """The same from springs between points, dampers and pushes, which couple joints that the tree does not couple."""
     n, nq = tree.n_dynamic, tree.n_q
     spring_forces(tree, w.qm, w.vq, u, o, w.R, w.p, w.S, w.x, w.f, w.n, w.d, w.e, w.As, w.Lqq, w.Fq, w.Fv)
@@ -270,12 +285,12 @@ def _springs(tree, w, o, u, dt, share, K, m):
             half, fq, fv = 0.5 * dt * w.Lqq[i, j], 0.5 * dt * w.Fq[i, j], w.Fv[i, j]
             if j < n:
                 K[i, j] += 0.5 * half + share * (fq + fv)
-                m.X[i, j] -= half + 2.0 * share * fq
+                X[i, j] -= half + 2.0 * share * fq
                 m.P[i, j] += half + fq + fv
                 m.P0[i, j] += 2.0 * (half + fq)
             else:
-                m.X[i, j] -= 0.5 * half + share * (fq - fv)
-                m.X[i, nq + j] -= 0.5 * half + share * (fq + fv)
+                X[i, j] -= 0.5 * half + share * (fq - fv)
+                X[i, nq + j] -= 0.5 * half + share * (fq + fv)
                 m.P0[i, j] += half + fq - fv
                 m.P1[i, j - n] += half + fq + fv
 

@@ -148,18 +148,16 @@ def solve(elimination, K, L, n, rows, cols, rank, b, y):
 
 
 @bare
-def solve_rows(elimination, K, L, n, rows, cols, rank, B, unit, last, block):
+def solve_rows(elimination, K, L, n, rows, cols, rank, B, last, block):
     """B becomes K⁻¹ B from the factors, by rows; rows of links beyond the rank get 0. `block` is scratch like B[n:].
 
-    Behind column `unit`, row j < n is zero before column unit + j and from `last` on.
+    The rows of the dynamic variables in B are zero from column `last` on.
     """
     width = B.shape[1]
     for j in range(n - 1, -1, -1):
-        first = max(padded(unit), unit + j)
         for s in range(1, elimination[j, 0] + 1):
             i = elimination[j, s]
-            add_row(B, i, -L[j, i], B, j, 0, unit)
-            add_row(B, i, -L[j, i], B, j, first, last)
+            add_row(B, i, -L[j, i], B, j, 0, last)
     for s in range(rank):
         i = rows[s]
         for t in range(s):

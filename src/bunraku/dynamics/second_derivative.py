@@ -16,7 +16,7 @@ import numpy as np
 
 from bunraku.dynamics.elastic import has_elastic, softness
 from bunraku.dynamics.elastic_derivatives import elastic_curvature, late_cross
-from bunraku.dynamics.first_derivative import product, slip_weights
+from bunraku.dynamics.first_derivative import add_rows, product, slip_weights
 from bunraku.dynamics.friction import slips
 from bunraku.dynamics.joint_pairs import pair_tangent, spread
 from bunraku.dynamics.kkt import solve_transposed
@@ -25,7 +25,7 @@ from bunraku.dynamics.link_derivatives import add_bends, add_half, add_half_thir
 from bunraku.dynamics.refinement import residual_transposed
 from bunraku.dynamics.springs import spring_tangent
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.blocks import add_row, clear, padded
+from bunraku.kernels.blocks import clear, padded
 from bunraku.kernels.compile import bare, inline, woven
 from bunraku.kernels.row_sums import fold
 from bunraku.kinematics.gap_derivatives import tangent_screws
@@ -283,7 +283,7 @@ def _assemble(tree, w, elastic, X, t, H):
         for j in range(n):
             t.S[i, j] = 0.5 * (T[2, i, j] + B[i, j])
     product(t.S, X.m.Y[:n], C[:n])
-    _add_rows(C, T[1], n, nq)
+    add_rows(1.0, T[1], n, nq, C, 0)
     for i in range(n):
         for k in range(n):
             C[i, k] += B[i, k]
@@ -295,31 +295,21 @@ def _assemble(tree, w, elastic, X, t, H):
     if elastic:
         late_cross(tree, w.alive, X.m.Y, t.late, C)
     square(X.m.Y, C, H)
-    _add_rows(H, T[0], nq, nq)
-    for i in range(n):
+    for i in range(n):  # into the smaller matrix, and k1 into rows that have just been read
         for j in range(n):
-            H[i, j] += 0.5 * B[i, j]
+            T[0, i, j] += 0.5 * B[i, j]
+    add_rows(1.0, T[0], nq, nq, H, 0)
+    for i in range(n):
+        for k in range(n, nq):
+            H[i, nq + k] += B[i, k]
     for k in range(n, nq):
         for l in range(n, nq):
             H[nq + k, nq + l] += 0.5 * (T[2, k, l] + B[k, l])
-        for j in range(n):
-            H[nq + k, j] += T[1, k, j] + B[k, j]
-        if tree.n_massive > n:
-            for j in range(n, nq):
+    if tree.n_massive > n:
+        for k in range(n, nq):
+            for j in range(nq):
                 H[nq + k, j] += T[1, k, j]
     fold(H)
-
-
-@woven
-def _add_rows(A, B, count, width):
-    """A += B in the first rows and columns; beyond `width` B is padded with zeros."""
-    if padded(width) <= A.shape[1]:
-        for i in range(count):
-            add_row(A, i, 1.0, B, i, 0, width)
-    else:
-        for i in range(count):
-            for j in range(width):
-                A[i, j] += B[i, j]
 
 
 @inline
