@@ -165,7 +165,7 @@ class Simulation:
         return out
 
 
-def require_share(share: float) -> None:
+def require_share(share: object) -> None:
     """Raises BunrakuError where `share` is not the share of a force's impulse that acts at the start of a step."""
     if not (isinstance(share, (int, float)) and 0.0 <= share <= 1.0):
         raise BunrakuError(f"share is {share!r}\n  advice: give a number from 0 to 1; 0.5 makes steps second order")

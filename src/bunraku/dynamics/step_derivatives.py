@@ -53,6 +53,7 @@ class StepDerivatives:
         """
         weighted = self.H is not None and self.H.ndim == 2
         of_outputs = len(names) > 0 and names[0] in self.outputs
+        parts: tuple[Mapping[str, slice], ...]
         if len(names) == 2 and of_outputs:
             whole, parts = self.D, (self.outputs, self.inputs)
         elif self.H is not None and len(names) == (2 if weighted else 3):
