@@ -94,10 +94,10 @@ def test_held_names_the_string_and_by_how_much() -> None:
     simulation = Simulation(fig)
     steps = simulation.run(np.linspace(0.5, 0.1, 200)[:, None])
     held = simulation.held(steps)
-    assert {name for _, name, _ in held} == {"cord"}
+    assert {one.link for one in held} == {"cord"}
     first, last = held[0], held[-1]
-    assert 0.5 - 0.4 * (first[0] + 1) / 199 == pytest.approx(0.2, abs=0.01)
-    assert last[2] == pytest.approx(0.1, abs=1e-3)
+    assert 0.5 - 0.4 * (first.step + 1) / 199 == pytest.approx(0.2, abs=0.01)
+    assert last.by == pytest.approx(0.1, abs=1e-3)
     np.testing.assert_allclose(simulation.q[0], -0.2, atol=1e-4)
 
 

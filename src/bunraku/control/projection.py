@@ -42,6 +42,7 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
             place(figure.joints, 0, figure.joints.shape[0], Xo[k], (0.0, 0.0, 0.0), w.R, w.p, w.S)
             last = max(tree.n_massive - 1, 0)
             origin = (w.p[last, 0], w.p[last, 1], w.p[last, 2])
+            begin(figure, w, origin, Xo[k, :nq])
         for i in range(nx):
             dx[i] = Xo[k, i] - X[k, i]
         for i in range(U.shape[1]):
@@ -59,7 +60,6 @@ def project(tree, states0, X, U, K, hands, thrusts, dt, share, tolerance, Xo, Uo
         for i in range(nk):
             q1[n + i] = Uo[k, i]
         here = Xo[k, :nq]
-        begin(figure, w, origin, here)
         bits[k] = advance(figure, w, origin, here, Xo[k, nq:m], u, dt, share, kappa, q1, lam, p1, tolerance)
         if bits[k] & (STEP_BITS.held | STEP_BITS.frozen | STEP_BITS.divided):  # such a step has no derivative
             break

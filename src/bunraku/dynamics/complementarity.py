@@ -41,7 +41,7 @@ def complementarity(links, S, g, lam, near, alive, delta, B, order):
         m = 0
         for c in range(nc):
             if links[c].kind == LinkKind.SLIP:
-                alive[c] = alive[links[c].normal]
+                alive[c] = near[c] and alive[links[c].normal]
             elif links[c].pulls == 0:
                 alive[c] = True
             elif not near[c]:

@@ -15,7 +15,7 @@ from bunraku.dynamics.ball_charts import apply_chart, outside, recentre, unwind
 from bunraku.dynamics.elastic import elastic_energy
 from bunraku.dynamics.lagrangian import energies, momenta, total_mass
 from bunraku.dynamics.variational import begin, step, workspace
-from bunraku.dynamics.yielding_step import yielding
+from bunraku.dynamics.yielding_step import openness, yielding
 from bunraku.figure.records import FigureTree, LinkKind
 from bunraku.kernels.compile import bare, borrow, inline, keep, kernel, woven
 from bunraku.kinematics.gaps import gap_of
@@ -48,6 +48,10 @@ class RolloutOptions(NamedTuple):
     """The same from rest."""
     max_turn: float = 1.0
     """How far a joint may turn in a step, or in a part of it [rad]."""
+    max_leap: float = 1e4
+    """How far a kinematic variable may go in a step [rad or m]: a request that is further away is held back."""
+    max_open: float = 5e-10
+    """How far open a link may be at the end of a step [m or rad]."""
     origin_every: int = 64
     """Steps after which the origin is moved near the figure, which keeps numbers small however far from home it is."""
 
@@ -96,14 +100,21 @@ def _further(tree, q0, q1, furthest):
 
 @inline
 def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
-    """A step that always has a result, after `begin`. Returns what happened (StepBits)."""
+    """A step that always has a result, after `begin` at q0; it leaves behind what `begin` does at q1. Returns what happened.
+
+    All links are closed at q1, and those that do not act (w.alive) hang through. Their λ is what they pulled in other parts of a
+    divided step.
+    """
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     demanded = q1[n:].copy()
-    bits = attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, ROLLOUT.max_turn)
-    if bits >= 0:
+    leaps = False
+    for k in range(n, nq):
+        leaps |= not abs(q1[k] - q0[k]) < ROLLOUT.max_leap
+    bits = -1 if leaps else attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, ROLLOUT.max_turn)
+    if bits >= 0 and _closes(tree, w, o, q1):
         return bits
     qa, pa, pb, sums = np.empty(nq), np.empty(n), np.empty(n), np.zeros(nc)
-    parts = 2
+    parts = ROLLOUT.max_parts + 1 if leaps else 2
     while parts <= ROLLOUT.max_parts:
         for i in range(nq):
             qa[i] = q0[i]
@@ -113,16 +124,16 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
             sums[c] = 0.0
             lam[c] = 0.0
             w.alive[c] = False
+        begin(tree, w, o, q0)
         bits = STEP_BITS.divided
         for part in range(parts):
             for i in range(n):
                 q1[i] = qa[i]
             for k in range(n, nq):
                 q1[k] = q0[k] + (demanded[k - n] - q0[k]) * (part + 1) / parts
-            begin(tree, w, o, qa)
             furthest = ROLLOUT.max_turn if parts < ROLLOUT.max_parts else np.inf
             got = attempt(tree, w, o, qa, pa, u, dt / parts, share, q1, lam, pb, tolerance, furthest)
-            if got < 0:
+            if got < 0 or not _closes(tree, w, o, q1):
                 bits = -1
                 break
             bits |= got
@@ -141,22 +152,17 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
         parts *= 2
     for k in range(n, nq):
         q1[k] = demanded[k - n]
-    yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1)
-    total = 0.0
-    for i in range(nq):
-        total += q1[i]
-    for i in range(n):
-        total += p1[i]
-    if abs(total) < np.inf:
-        return STEP_BITS.held
-    for i in range(nq):  # nothing moves; what speed there was is lost
-        q1[i] = q0[i]
-    for i in range(n):
-        p1[i] = 0.0
-    for c in range(nc):
-        lam[c] = 0.0
-        w.alive[c] = False
-    return STEP_BITS.frozen
+    closed = yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1)
+    begin(tree, w, o, q1)
+    return STEP_BITS.held if closed else STEP_BITS.held | STEP_BITS.frozen
+
+
+@bare
+def _closes(tree, w, o, q1):
+    """`begin` at q1. Returns whether all links are closed there: where they nearly contradict each other, Newton's method may end
+    early, and a leap may turn the axes of a closure round."""
+    begin(tree, w, o, q1)
+    return openness(tree, w.h0, w.x) < ROLLOUT.max_open
 
 
 @bare
@@ -224,8 +230,9 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
     seen_row = q.shape[0] - 1
     outside(own, charts, q[0], q[seen_row], seen)
     q1 = np.empty(nq)
-    origin = (0.0, 0.0, 0.0)
+    origin, charted = (0.0, 0.0, 0.0), False
     for k in range(K.shape[0]):
+        moved = k % ROLLOUT.origin_every == 0 or charted
         if k % ROLLOUT.origin_every == 0 and nq > 0:
             place(own.joints, 0, own.joints.shape[0], q[0], (0.0, 0.0, 0.0), w.R, w.p, w.S)
             last = max(tree.n_massive - 1, 0)
@@ -233,13 +240,15 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
         extrapolate(q, n, q1)
         for i in range(n, nq):
             q1[i] = K[k, i - n]
-        begin(own, w, origin, q[0])
-        if k > 0:
-            _record(w.h0, G, k - 1)
+        if moved:
+            begin(own, w, origin, q[0])
         got = advance(own, w, origin, q[0], p, U[k], dt, share, kappa, q1, lam, p1, tolerance)
         for i in range(nq):
             w.vq[i] = (q1[i] - q[0, i]) / dt
             w.qm[i] = 0.5 * (q1[i] + q[0, i])
+        if G.shape[0] > 0:
+            for c in range(nc):
+                G[k, c] = w.h0[c]
         if En.shape[0] > 0:
             En[k, 0], En[k, 1] = energy(own, w, origin, w.qm, w.vq)
         for c in range(nc):
@@ -255,7 +264,8 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
             for row in range(1, seen_row):
                 for i in range(nq):
                     q[row, i] = q[0, i]
-        if recentre(own, home, charts, q[0], p, q[1:seen_row]) > 0:
+        charted = recentre(own, home, charts, q[0], p, q[1:seen_row]) > 0
+        if charted:
             unwind(own, charts, q[0], p, q[1:seen_row], seen)
             got |= STEP_BITS.recharted
         outside(own, charts, q[0], seen, out)
@@ -266,16 +276,7 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
         bits[k] = got
         for c in range(nc):
             states[k, c] = w.alive[c] + w.slides[c]
-    begin(own, w, origin, q[0])
-    _record(w.h0, G, K.shape[0] - 1)
     for c in range(nc):
         alive[c] = w.alive[c]
     keep(owned)
     keep(lent)
-
-
-@woven
-def _record(h, G, row):
-    if G.shape[0] > 0:
-        for c in range(h.shape[0]):
-            G[row, c] = h[c]

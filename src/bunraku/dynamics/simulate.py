@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import groupby
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +13,7 @@ from bunraku.arguments import require_common, require_kind, require_number
 from bunraku.dynamics.elastic import early_share
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
 from bunraku.dynamics.rollout import STEP_BITS
-from bunraku.dynamics.simulation import LEFT_SHARE, Simulation, Steps, slip_free
+from bunraku.dynamics.simulation import LEFT_SHARE, Held, Simulation, Steps, slip_free
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import Pose
@@ -45,10 +44,11 @@ def simulate(
     seed: taken because every verb takes one; nothing here is random
     progress: hears `Progress("simulate", done, text)` every few thousand steps
 
-    Marks say when a string slackens, when it catches, and when it held the puppeteer back because no configuration reaches what
-    he asked for. Ctrl-C returns the motion so far: shorter than `duration`, with a mark of kind "stopped" at its last sample.
-    Raises BunrakuError if `duration` or `dt` is not positive, if `share` is not from 0 to 1, if the motion would not fit into
-    memory, or if the start breaks a constraint (a string too short, a loop open, a contact point below its plane).
+    Whatever is asked for, at every sample all links are closed to 1e-9 m, and only those that are closed pull. Marks say when a
+    string slackens, when it catches, and when a link held the puppeteer back because no configuration reaches what he asked for.
+    Ctrl-C returns the motion so far: shorter than `duration`, with a mark of kind "stopped" at its last sample. Raises
+    BunrakuError if `duration` or `dt` is not positive, if `share` is not from 0 to 1, if the motion would not fit into memory, or
+    if the start breaks a constraint (a string too short, a loop open, a contact point below its plane).
     """
     require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
     require_number("duration", duration, unit="s")
@@ -109,24 +109,30 @@ def motion_of(simulation: Simulation, start: Array, parts: list[Steps]) -> Motio
     gap[0, :ropes] = Pose(figure, start).gaps
     energy = np.concatenate([part.energy for part in parts])
     states = np.concatenate([part.states for part in parts])
-    force = _forces_of(figure, impulse, gap, dt)
+    passing = np.concatenate([part.passing for part in parts])
+    force, lost = _forces_of(figure, impulse, passing, gap, dt)
     middle = 0.5 * (energy[1:] + energy[:-1])
     frozen_at = np.concatenate([part.bits & STEP_BITS.frozen for part in parts])
     return Motion.of(
         figure, t, q, v=np.gradient(q, t, axis=0) if len(q) > 1 else None, tension=force[:, :ropes], contact=force[:, contacts],
         gap=gap[:, :ropes], energy=np.concatenate([energy[:1], middle, energy[-1:]]),
-        marks=(*_string_marks(figure, dt, states, gap[1:]), *_held_marks(simulation, parts), *_still_marks(dt, frozen_at)),
+        marks=(
+            *_string_marks(figure, dt, states, gap[1:]), *_passing_marks(figure, dt, lost), *_held_marks(simulation, parts),
+            *_still_marks(dt, frozen_at),
+        ),
     )  # fmt: skip
 
 
-def _forces_of(figure: Figure, impulse: Array, gap: Array, dt: float) -> Array:
-    """Forces of the links at every sample [N], from their impulses in every step.
+def _forces_of(figure: Figure, impulse: Array, passing: Array, gap: Array, dt: float) -> tuple[Array, Array]:
+    """Forces of the links at every sample [N], from their impulses in every step, and the impulses that belong to none [N·s].
 
     The impulse of a step acts at its beginning, and stands for half a step before and half a step after; at the start there is only
     the half after. The impulse of a string that catches belongs to the end of its step, where the gap is closed. What stretches
-    takes its impulse in two parts, at both ends of the step.
+    takes its impulse in two parts, at both ends of the step. So no force is where a gap is open. Within a divided step a string may
+    catch and slacken again: then its gap is open at both ends.
     """
     closed = gap >= -1e-9  # [m] rounding
+    impulse = impulse + np.where(closed[:-1], passing, 0.0)
     force = np.concatenate([impulse, np.zeros_like(impulse[:1])]) / dt
     catches = ~closed[:-1] & (impulse != 0.0)
     force[0, ~catches[0]] *= 2.0
@@ -140,7 +146,7 @@ def _forces_of(figure: Figure, impulse: Array, gap: Array, dt: float) -> Array:
         force[1:-1, c] = (early * impulse[1:, c] + (1.0 - early) * impulse[:-1, c]) / dt
         near, far = impulse[[0, -1], c], impulse[[min(1, len(impulse) - 1), max(-2, -len(impulse))], c]  # of both ends
         force[[0, -1], c] = np.maximum(0.0, [2.0 * early, 1.0] * near + (1.0 - early) * (near - far)) / dt
-    return force
+    return force, np.where(closed[:-1], 0.0, passing)
 
 
 def _string_marks(figure: Figure, dt: float, states: NDArray[np.int8], gap: Array) -> list[Mark]:
@@ -159,18 +165,29 @@ def _string_marks(figure: Figure, dt: float, states: NDArray[np.int8], gap: Arra
     return out
 
 
+def _passing_marks(figure: Figure, dt: float, lost: Array) -> list[Mark]:
+    """Marks where a string catches and slackens again within a step, with its impulse, which no tension shows."""
+    return [
+        Mark(dt * (int(k) + 1), f"{figure.strings[c].name} catches for an instant, {lost[k, c]:.3g} N s", "impact")
+        for k, c in np.argwhere(lost[:, : len(figure.strings)] > 0.0)
+    ]
+
+
 def _held_marks(simulation: Simulation, parts: list[Steps]) -> list[Mark]:
-    """Marks at the start of every stretch in which a string held the puppeteer back."""
-    out, offset = [], 0
+    """Marks at the start of every stretch in which a link held the puppeteer back, with the most in that stretch."""
+    figure, out, offset = simulation.figure, [], 0
+    found: dict[str, list[Held]] = {}
     for part in parts:
-        found = sorted(simulation.held(part), key=lambda item: (item[1], item[0]))
-        for name, group in groupby(found, key=lambda item: item[1]):
-            last = -10
-            for step, _, by in group:
-                if step > last + 5:
-                    out.append(Mark(simulation.dt * (offset + step + 1), f"{name} held back by {1e3 * by:.1f} mm", "held"))
-                last = step
+        for one in simulation.held(part):
+            found.setdefault(one.link, []).append(one._replace(step=offset + one.step))
         offset += len(part.bits)
+    for link, each in found.items():
+        gaps = np.flatnonzero(np.diff([one.step for one in each]) > 5) + 1
+        for stretch in np.split(np.arange(len(each)), gaps):
+            most = max((each[k] for k in stretch), key=lambda one: one.by)
+            turns = figure.variables[figure.index(most.variable)].motion in ("rotate", "screw")
+            by = f"{most.by:.3g} rad" if turns else f"{1e3 * most.by:.1f} mm"
+            out.append(Mark(simulation.dt * (each[stretch[0]].step + 1), f"{link} held back by {by}", "held"))
     return out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +31,9 @@ class Steps:
     momentum: Array
     """In the charts that the ball joints were in."""
     impulse: Array
-    """Of every link: tension · dt [N·s]."""
+    """Of every link that acts at the end of the step: tension · dt [N·s]. Where the gap is open, it is zero."""
+    passing: Array
+    """Of every link that pulled in a part of a divided step and hangs through at its end [N·s]; `impulse` leaves it out."""
     gap: Array
     energy: Array
     """Kinetic and potential, at the middle of the step [J]."""
@@ -40,6 +43,18 @@ class Steps:
     """What happened in the step: see bunraku.dynamics.rollout."""
     asked: Array
     """The kinematic variables that the puppeteer asked for."""
+
+
+class Held(NamedTuple):
+    """A puppeteer was held back."""
+
+    step: int
+    link: str
+    """The string, wire, contact or closure that did it; the variable itself where it asked for more than a step can go."""
+    variable: str
+    """What he could not move to where he asked for."""
+    by: float
+    """How far it is from there [m or rad]."""
 
 
 def _compile_rollout(figure: Figure) -> None:
@@ -98,7 +113,7 @@ class Simulation:
         """Of strings and wires in the last step [N]."""
         ropes = len(self.figure.strings) + len(self.figure.wires)
         span = self.dt if self.t > 1.5 * self.dt else 0.5 * self.dt  # the first impulse is for half a step
-        return self._lam[:ropes] / span
+        return np.where(self._alive, self._lam, 0.0)[:ropes] / span
 
     def run(self, kinematic: ArrayLike, forces: ArrayLike | None = None, *, energy: bool = True) -> Steps:
         """As many steps as there are rows of `kinematic` variables, with a row of `forces` each (zero by default).
@@ -116,8 +131,8 @@ class Simulation:
         if not (np.isfinite(K).all() and np.isfinite(U).all()):
             raise NotFinite(f"{figure.name}: a kinematic variable or a force is not a finite number")
         out = Steps(
-            np.empty((N, figure.n_q)), np.empty((N, n)), np.empty((N, nc)), np.empty((N, nc)), np.empty((N if energy else 0, 2)),
-            np.empty((N, nc), np.int8), np.empty(N, np.int64), K,
+            np.empty((N, figure.n_q)), np.empty((N, n)), np.empty((N, nc)), np.zeros((N, nc)), np.empty((N, nc)),
+            np.empty((N if energy else 0, 2)), np.empty((N, nc), np.int8), np.empty(N, np.int64), K,
         )  # fmt: skip
         if N == 0:
             return out
@@ -125,6 +140,9 @@ class Simulation:
             tree, self._q, self._p, self._lam, self._charts, self._alive, K, U, self.dt, self.share, STEP_TOLERANCE,
             out.q, out.momentum, out.impulse, out.gap, out.energy, out.states, out.bits,
         )  # fmt: skip
+        hangs = out.states == 0
+        out.passing[hangs] = out.impulse[hangs]
+        out.impulse[hangs] = 0.0
         self.t += N * self.dt
         self._seen = out.q[-1]
         return out
@@ -144,24 +162,32 @@ class Simulation:
         return other
 
     @cached_property
-    def _reach(self) -> list[NDArray[np.int64]]:
-        """The kinematic variables that each string depends on."""
-        tree, n = self.figure.compiled.tree, self.figure.n_dynamic
+    def _parts(self) -> list[tuple[str, NDArray[np.int64], NDArray[np.int64]]]:
+        """Strings, wires, contacts and closures that a kinematic variable moves: name, links, kinematic variables."""
+        figure, tree, n = self.figure, self.figure.compiled.tree, self.figure.n_dynamic
         out = []
-        for c in range(len(self.figure.strings) + len(self.figure.wires)):
-            joints = tree.support[c, 1 : 1 + tree.support[c, 0]]
-            own = {int(k) for k in tree.joints["variable"][joints] if k >= n} | {int(tree.links["variable"][c])}
-            out.append(np.array(sorted(k for k in own if k >= n), np.int64) - n)
+        for part in (*figure.strings, *figure.wires, *figure.contacts, *figure.closures):
+            rows = [c for c, name in enumerate(figure.compiled.link_names) if name == part.name or name.startswith(f"{part.name}.")]
+            joints = {int(j) for c in rows for j in tree.support[c, 1 : 1 + tree.support[c, 0]]}
+            own = {int(tree.joints["variable"][j]) for j in joints} | {int(tree.links["variable"][c]) for c in rows}
+            moves = np.array(sorted(k - n for k in own if k >= n), np.int64)
+            if len(moves):
+                out.append((part.name, np.array(rows, np.int64), moves))
         return out
 
-    def held(self, steps: Steps) -> list[tuple[int, str, float]]:
-        """Where in `steps` the puppeteer was held back: (step, string, by how much [m])."""
-        out = []
-        for k in np.flatnonzero(steps.bits & (STEP_BITS.held | STEP_BITS.frozen)):
+    def held(self, steps: Steps) -> list[Held]:
+        """Where in `steps` the puppeteer was held back: for every link that did it, the variable that it held back most."""
+        out, least = [], 1e-9  # [m or rad] less than that is rounding
+        for k in np.flatnonzero(steps.bits & STEP_BITS.held):
             off = np.abs(steps.q[k, self.figure.n_dynamic :] - steps.asked[k])
-            for rope, reach in zip((*self.figure.strings, *self.figure.wires), self._reach, strict=True):
-                if len(reach) and off[reach].max() > 1e-9:
-                    out.append((int(k), rope.name, float(off[reach].max())))
+            parts = [part for part in self._parts if off[part[2]].max() > least]
+            acting = [part for part in parts if (steps.states[k, part[1]] > 0).any()]
+            for name, _, moves in acting or parts:
+                most = moves[off[moves].argmax()]
+                out.append(Held(int(k), name, self.figure.kinematic[most], float(off[most])))
+            for most in np.flatnonzero(off > least):
+                if not any(most in moves for _, _, moves in parts):  # no link has to do with it: it asked to go too far
+                    out.append(Held(int(k), self.figure.kinematic[most], self.figure.kinematic[most], float(off[most])))
         return out
 
 

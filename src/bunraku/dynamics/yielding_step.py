@@ -1,198 +1,321 @@
-"""A step when the puppeteer asks for the impossible: strings give way, and then hold the puppeteer back.
+"""A step when the puppeteer asks for the impossible: the figure goes as near as it can, and what cannot be reached is held back.
 
-If no configuration reaches what the puppeteer asks for, Newton's method finds no step, and the figure goes as near as it can.
-Without strings it would fly to q* within the step. With a large stiffness k of the links that are then too long,
+Without links the figure would fly to q*, with the kinematic variables where they were asked for. It ends instead at
 
-    (q − q*)ᵀ M (q − q*)/2dt + Σ k gap²/2
+    min (q − q*)ᵀ W (q − q*)/2    with gap(q) ≤ 0 (gap(q) = 0 for wires and closures)        W = (M/dt, weight)
 
-is minimised by the method of Gauss and Newton with a line search, which always converges. Links pull in their direction at the
-end of the step here, so nothing gains energy. Then the kinematic variables move back by as little as closes the gaps: they are
-*held*.
+where the weight of the kinematic variables is so large that they give way only where nothing else can. Since q0 is admissible,
+so is all that follows: a round goes from an admissible q toward q*, not further than links are nearly straight, and projects its
+target onto the linearised links (a complementarity problem with A W⁻¹ Aᵀ); corrections of the same kind then close what curvature
+has left open. A round that cannot be closed, or comes no nearer, is made shorter; where it would be too short, it was the last. So
+this always ends, and with closed links: at worst nothing moves.
+
+The momentum is that of the way that the step went.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from bunraku.dynamics.complementarity import complementarity
 from bunraku.dynamics.lagrangian import fill_mass, slopes
 from bunraku.dynamics.variational import midpoint
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.compile import bare, inline
+from bunraku.kernels.compile import bare, inline, woven
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
+from bunraku.spatial.algebra import cross, dot3, get3
 from bunraku.spatial.linalg import cholesky, cholesky_solve
 
 
 class YieldingOptions(NamedTuple):
     """Numbers that tune a step that gives way."""
 
-    stiffness: float = 1e3
-    """Of a link, relative to its figure's mass over dt: it gives a thousandth of what the figure would move."""
-    hard_stiffness: float = 1e6
-    """Of a link whose gap no kinematic variable can close."""
-    max_rounds: int = 5
-    """Rounds of giving way and holding the puppeteer back."""
+    weight: float = 1e4
+    """Of a kinematic variable, relative to its figure's mass over dt."""
+    max_rounds: int = 16
+    """Rounds toward what was asked for."""
+    max_turns: int = 8
+    """Projections in a round."""
+    first_way: float = 0.5
+    """The most that a variable moves in the first round [rad or m]: twice as much after a success, half after a failure."""
+    least_way: float = 1e-4
+    """A round that moves no variable further is the last [rad or m]."""
+    stiffening: float = 20.0
+    """How many times more M counts after a failure, down to 1 again after successes."""
     max_flight: float = 1.0
     """How far a figure flies in such a step; what is faster is lost [rad or m]."""
-    max_correction: float = 0.5
-    """Largest correction of a variable; a larger one is shortened [rad or m]."""
+    max_leap: float = 2.0
+    """How far a kinematic variable goes in such a step [rad or m]."""
+    max_correction: float = 10.0
+    """Largest correction of a variable; a round that needs a larger one has failed [rad or m]."""
+    near: float = 0.05
+    """How far a link may hang through and still take part in a projection [m]."""
+    closed: float = 1e-12
+    """How far open a link may be at the end [m]."""
+    softness: float = 1e-3
+    """Of a link whose impulse is asked for, relative to what it pulls: a bob in line between two strings would make them infinite."""
+    touching: float = 1e-10
+    """How far a link that pulls may hang through at the end [m]."""
 
 
 YIELDING = YieldingOptions()
+
+
+class Metric(NamedTuple):
+    """W, and scratch for projections in it."""
+
+    M: Any
+    """(variables, variables) mass matrix."""
+    L: Any
+    """(n, n) Cholesky factor of M/dt over the dynamic variables."""
+    weight: float
+    """Of the kinematic variables [kg/s]."""
+    Y: Any
+    """(links, n) L⁻¹ Aᵀ, a row for each link."""
+    S: Any
+    """(links, links) −A W⁻¹ Aᵀ."""
+    g: Any
+    """(links,) gaps that a way would leave."""
+    zero: Any
+    """(links,) zeros: impulses before a projection."""
+    aim: Any
+    """(variables,) q*."""
+    way: Any
+    """(variables,) from q to where a round would go."""
+    last: Any
+    """(variables,) q before the round."""
 
 
 @inline
 def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
     """q1 (its kinematic part is what was asked for), λ and p1 of a step that gives way; w.alive are the links that act.
 
-    What the puppeteer asks for may be far away, so giving way and holding back are repeated until gaps are closed.
+    Returns whether links are closed; if not, they were not at q0, and nothing moved.
     """
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
-    M, aim, stiff = np.zeros((nq, nq)), np.empty(nq), np.empty(nc)
-    _fly(tree, w, o, q0, p0, u, dt, M, aim)
-    for i in range(n):
+    m = Metric(
+        M=np.zeros((nq, nq)), L=np.empty((n, n)), weight=YIELDING.weight * kappa, Y=np.zeros((nc, n)), S=np.empty((nc, nc)),
+        g=np.empty(nc), zero=np.zeros(nc), aim=q0.copy(), way=np.zeros(nq), last=q0.copy(),
+    )  # fmt: skip
+    _fly(tree, w, o, q0, p0, u, dt, m, np.empty(n))
+    for i in range(nq):
+        if i >= n:
+            m.aim[i] = q0[i] + _within(q1[i] - q0[i], YIELDING.max_leap)
         q1[i] = q0[i]
-    _measure(tree, w, o, q1)
-    for c in range(nc):
-        stiff[c] = YIELDING.hard_stiffness * kappa
-        for k in range(n, nq):
-            if w.A1[c, k] != 0.0:
-                stiff[c] = YIELDING.stiffness * kappa
-    for _ in range(YIELDING.max_rounds):
-        _approach(tree, w, o, aim, M, dt, stiff, q1)
-        worst = 0.0
-        for c in range(nc):
-            lam[c] = stiff[c] * w.h[c] if w.alive[c] else 0.0
-            if w.alive[c] and stiff[c] == YIELDING.hard_stiffness * kappa:
-                worst = max(worst, abs(w.h[c]))
-        hold(tree, w, o, q1, stiff, YIELDING.hard_stiffness * kappa)
-        if worst < 1e-9:
-            break
-    for c in range(nc):
-        w.alive[c], w.slides[c] = lam[c] != 0.0, False
-    _mass(tree, w, o, q1, q1, u, dt, M)
+    closed = _measure(tree, w, o, q1) < YIELDING.closed or _project(tree, w, o, m, m.weight, q1)
+    if closed:
+        _approach(tree, w, o, m, dt, q1)
+        _finish(tree, w, o, m, q1)
+    else:
+        _back(tree, w, o, m, q1)
+    _impulses(tree, w, m, q1, lam)
+    _mass(tree, w, o, q1, q1, u, dt, m.M)
     for i in range(n):
         p1[i] = 0.0
         for j in range(nq):
-            p1[i] += M[i, j] * (q1[j] - q0[j]) / dt
-
-
-@inline
-def _approach(tree, w, o, aim, M, dt, stiff, q1):
-    """Minimises over the dynamic variables from q1, in place."""
-    n, nc = tree.n_dynamic, tree.n_links
-    H, b = np.empty((n, n)), np.empty(n)
-    merit = _merit(tree, w, o, q1, aim, M, dt, stiff)
-    for _ in range(60):
-        for i in range(n):
-            b[i] = 0.0
-            for j in range(n):
-                H[i, j] = M[i, j] / dt
-                b[i] += H[i, j] * (q1[j] - aim[j])
-        for c in range(nc):
-            if w.alive[c]:
-                for i in range(n):
-                    f = stiff[c] * w.A1[c, i]
-                    if f != 0.0:
-                        b[i] += f * w.h[c]
-                        for j in range(n):
-                            H[i, j] += f * w.A1[c, j]
-        cholesky(H, n)
-        cholesky_solve(H, n, b)
-        size = 0.0
-        for i in range(n):
-            size = max(size, abs(b[i]))
-        part = 1.0 if size < YIELDING.max_correction else YIELDING.max_correction / size
-        for i in range(n):
-            q1[i] -= part * b[i]
-        new = _merit(tree, w, o, q1, aim, M, dt, stiff)
-        while not new < merit and part > 1e-9:
-            part *= 0.5
-            for i in range(n):
-                q1[i] += part * b[i]
-            new = _merit(tree, w, o, q1, aim, M, dt, stiff)
-        if not new < merit or part * size < 1e-11:
-            break
-        merit = new
-
-
-@inline
-def hold(tree, w, o, q1, stiff, hard):
-    """Moves the kinematic variables by as little as closes the gaps of strings that gave way. Returns whether it could."""
-    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
-    G, e, rows = np.empty((nc, nc)), np.empty(nc), np.empty(nc, np.int64)
-    for _ in range(20):
-        _measure(tree, w, o, q1)
-        m = 0
-        for c in range(nc):
-            wide = abs(w.h[c]) if tree.links[c].pulls == 0 else w.h[c]
-            if wide > 1e-13 and tree.links[c].kind != LinkKind.SLIP and stiff[c] < hard:
-                rows[m] = c
-                m += 1
-        if m == 0:
-            return True
-        for a in range(m):
-            e[a] = -w.h[rows[a]]
-            for b in range(m):
-                x = 1e-14 if a == b else 0.0
-                for k in range(n, nq):
-                    x += w.A1[rows[a], k] * w.A1[rows[b], k]
-                G[a, b] = x
-        cholesky(G, m)  # positive definite by at least 1e-14
-        cholesky_solve(G, m, e)
-        for k in range(n, nq):
-            x = 0.0
-            for a in range(m):
-                x += w.A1[rows[a], k] * e[a]
-            if not abs(x) < 1e3:
-                return False
-            q1[k] += x
-    return False
-
-
-@inline
-def _fly(tree, w, o, q0, p0, u, dt, M, aim):
-    """M, and where the dynamic variables would be at the end of the step if nothing pulled."""
-    n, nq, joints = tree.n_dynamic, tree.n_q, tree.joints
-    L = np.empty((n, n))
-    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
-    for i in range(nq):
-        aim[i] = q0[i]
-    v, push = p0.copy(), np.zeros(n)
-    for half in range(2):
-        _mass(tree, w, o, q0, aim, u, dt, M)
-        for i in range(n):
-            for j in range(n):
-                L[i, j] = M[i, j]
-        cholesky(L, n)
-        if half == 0:
-            cholesky_solve(L, n, v)
-            _limit(v, YIELDING.max_flight / dt)
-            for i in range(n):
-                aim[i] = q0[i] + dt * v[i]
-    for j in range(tree.n_massive):
-        i = joints[j].variable
-        if i < n:
-            push[i] = dt * (slopes(joints[j], j, g, w.qm[i], w.v[j], w.S, w.T, w.I, w.P)[0] + w.Lq[i] + w.F[i])
-    cholesky_solve(L, n, push)
-    for i in range(n):
-        v[i] += push[i]
-    _limit(v, YIELDING.max_flight / dt)
-    for i in range(n):
-        aim[i] = q0[i] + dt * v[i]
+            p1[i] += m.M[i, j] * (q1[j] - q0[j]) / dt
+    return closed
 
 
 @bare
-def _limit(v, most):
-    size = 0.0
+def _approach(tree, w, o, m, dt, q1):
+    """Rounds from the admissible q1 toward q*, in place.
+
+    A round is a step of Levenberg and Marquardt: where it fails, M counts for more, so that the kinematic variables give way before
+    the figure moves. A string in line with the arm that it stretches needs that: the arm would turn far to give it a little.
+    """
+    n, nq, merit = tree.n_dynamic, tree.n_q, _merit(tree, m, dt, q1)
+    size, inertia = YIELDING.first_way, 1.0
+    for _ in range(YIELDING.max_rounds):
+        reach = 0.0
+        for i in range(nq):
+            m.last[i], m.way[i] = q1[i], (m.aim[i] - q1[i]) / (inertia if i < n else 1.0)
+            reach = max(reach, abs(m.way[i]))
+        for i in range(nq):
+            m.way[i] *= 1.0 if reach < size else size / reach
+        closed = _project(tree, w, o, m, m.weight / inertia, q1)
+        new = _merit(tree, m, dt, q1)
+        if closed and new < merit:
+            moved = 0.0
+            for i in range(nq):
+                moved = max(moved, abs(q1[i] - m.last[i]))
+            if moved < YIELDING.least_way:
+                return
+            merit, size, inertia = new, 2.0 * size, max(1.0, inertia / YIELDING.stiffening)
+        else:
+            _back(tree, w, o, m, q1)
+            size, inertia = 0.5 * size, min(inertia * YIELDING.stiffening, YIELDING.weight)
+            if size < YIELDING.least_way:
+                return
+
+
+@bare
+def _finish(tree, w, o, m, q1):
+    """Gives the puppeteer all that he asked for, where little is left to go, and the figure can follow."""
+    n, nq, reach = tree.n_dynamic, tree.n_q, 0.0
+    for i in range(nq):
+        m.last[i], m.way[i] = q1[i], m.aim[i] - q1[i] if i >= n else 0.0
+        reach = max(reach, abs(m.way[i]))
+    if reach < YIELDING.first_way and _project(tree, w, o, m, math.inf, q1):
+        for k in range(n, nq):
+            q1[k] = m.aim[k]  # to the last digit
+    else:
+        _back(tree, w, o, m, q1)
+
+
+@bare
+def _back(tree, w, o, m, q):
+    """To where the round began."""
+    for i in range(tree.n_q):
+        q[i] = m.last[i]
+    _measure(tree, w, o, q)
+
+
+@bare
+def _within(x, most):
+    return max(-most, min(most, x))
+
+
+@bare
+def _project(tree, w, o, m, weight, q):
+    """Moves q by m.way, or as near to that as links allow, in place. Links are measured before and after.
+
+    Returns whether they are closed then.
+    """
+    n, nq, nc, way, last = tree.n_dynamic, tree.n_q, tree.n_links, m.way, math.inf
+    for _ in range(YIELDING.max_turns):
+        _linearize(tree, w, m, weight, math.inf, YIELDING.near)
+        if not complementarity(tree.links, m.S, m.g, m.zero, w.near, w.alive, w.delta, w.block, w.rows):
+            return False
+        for i in range(n):
+            w.r[i] = 0.0
+        for c in range(nc):
+            if w.near[c] and w.delta[c] != 0.0:
+                for i in range(n):
+                    w.r[i] += m.Y[c, i] * w.delta[c]
+                for k in range(n, nq):
+                    way[k] += w.A1[c, k] * w.delta[c] / weight
+        for i in range(n - 1, -1, -1):  # W⁻¹ Aᵀ δ = L⁻ᵀ Yᵀ δ
+            x = w.r[i] * m.L[i, i]
+            way[i] += x
+            for k in range(i):
+                w.r[k] -= m.L[i, k] * x
+        size, total = 0.0, 0.0
+        for i in range(nq):
+            size = max(size, abs(way[i]))
+            total += way[i]  # max() ignores NaN, a sum does not
+            q[i] += way[i]
+            way[i] = 0.0
+        if not (size < YIELDING.max_correction and abs(total) < math.inf):
+            return False
+        far = _measure(tree, w, o, q)
+        if far < YIELDING.closed:
+            return True
+        if not far < 0.5 * last:  # links are too crooked for so long a way
+            return False
+        last = far
+    return False
+
+
+@bare
+def _linearize(tree, w, m, weight, slack, margin):
+    """Of links that hang through by less than `slack`, and by less than `margin` after m.way (w.near): S and g."""
+    n, nq, nc, L = tree.n_dynamic, tree.n_q, tree.n_links, m.L
+    for c in range(nc):
+        x, equal = w.h[c], tree.links[c].pulls == 0
+        for i in range(nq):
+            x += w.A1[c, i] * m.way[i]
+        m.g[c] = x
+        w.near[c] = tree.links[c].kind != LinkKind.SLIP and (equal or (w.h[c] > -slack and x > -margin))
+        w.alive[c] = w.near[c] and (equal or x > 0.0)
+        if w.near[c]:
+            for i in range(n):
+                x = w.A1[c, i]
+                for k in range(i):
+                    x -= L[i, k] * m.Y[c, k]
+                m.Y[c, i] = x * L[i, i]
+    for c in range(nc):
+        for d in range(c + 1):
+            x = 0.0
+            if w.near[c] and w.near[d]:
+                for k in range(n, nq):
+                    x -= w.A1[c, k] * w.A1[d, k]
+                x /= weight
+                for i in range(n):
+                    x -= m.Y[c, i] * m.Y[d, i]
+            m.S[c, d] = m.S[d, c] = x
+
+
+@bare
+def _impulses(tree, w, m, q1, lam):
+    """λ at q1, where links are measured: what keeps the figure from flying on to q*."""
+    n, nc = tree.n_dynamic, tree.n_links
+    for i in range(tree.n_q):
+        m.way[i] = m.aim[i] - q1[i] if i < n else 0.0
+    _linearize(tree, w, m, math.inf, YIELDING.touching, math.inf)
+    for c in range(nc):
+        m.S[c, c] *= 1.0 + YIELDING.softness
+    found = complementarity(tree.links, m.S, m.g, m.zero, w.near, w.alive, w.delta, w.block, w.rows)
+    for c in range(nc):
+        lam[c] = -w.delta[c] if found and w.alive[c] else 0.0
+        w.alive[c], w.slides[c] = lam[c] != 0.0, False
+
+
+@bare
+def _merit(tree, m, dt, q):
+    """Twice what is minimised."""
+    n, total = tree.n_dynamic, 0.0
+    for i in range(n):
+        for j in range(n):
+            total += (q[i] - m.aim[i]) * m.M[i, j] * (q[j] - m.aim[j]) / dt
+    for k in range(n, tree.n_q):
+        total += m.weight * (q[k] - m.aim[k]) ** 2
+    return total
+
+
+@bare
+def _fly(tree, w, o, q0, p0, u, dt, m, v):
+    """M with its factor, and where the dynamic variables would be at the end of the step if nothing pulled; v is scratch.
+
+    The flight with p0 comes first, then forces and weight half-way.
+    """
+    n, joints = tree.n_dynamic, tree.joints
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    for i in range(n):
+        v[i] = p0[i]
+    for half in range(2):
+        _mass(tree, w, o, q0, m.aim, u, dt, m.M)
+        for i in range(n):
+            for j in range(n):
+                m.L[i, j] = m.M[i, j] / dt
+        cholesky(m.L, n)
+        if half > 0:
+            for j in range(tree.n_massive):
+                i = joints[j].variable
+                if i < n:
+                    v[i] = dt * (slopes(joints[j], j, g, w.qm[i], w.v[j], w.S, w.T, w.I, w.P)[0] + w.Lq[i] + w.F[i])
+        cholesky_solve(m.L, n, v)  # (M/dt)⁻¹: how far, not how fast
+        for i in range(n):
+            v[i] += m.aim[i] - q0[i]
+        _shorten(v, YIELDING.max_flight)
+        for i in range(n):
+            m.aim[i] = q0[i] + v[i]
+
+
+@bare
+def _shorten(v, most):
+    """Makes v shorter where a component is larger than `most`, and zero where it is no number."""
+    size, total = 0.0, 0.0
     for i in range(v.shape[0]):
         size = max(size, abs(v[i]))
-    if not size <= most:
-        for i in range(v.shape[0]):
-            v[i] = v[i] * most / size if size < math.inf else 0.0
+        total += v[i]
+    part = (1.0 if size <= most else most / size) if abs(total) < math.inf else 0.0
+    for i in range(v.shape[0]):
+        v[i] = v[i] * part if part > 0.0 else 0.0
 
 
 @bare
@@ -204,22 +327,34 @@ def _mass(tree, w, o, qa, qb, u, dt, M):
 
 @bare
 def _measure(tree, w, o, q):
-    """Gaps and their gradients at q."""
+    """Gaps at q and their gradients. Returns how far the worst link is open."""
     place(tree.joints, 0, tree.joints.shape[0], q, o, w.R, w.p, w.S)
     gaps(tree, q, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+    return openness(tree, w.h, w.x)
 
 
 @bare
-def _merit(tree, w, o, q, aim, M, dt, stiff):
-    """What is minimised; leaves gaps, their gradients, and in w.alive the links that are too long."""
-    n = tree.n_dynamic
-    _measure(tree, w, o, q)
-    total = 0.0
-    for i in range(n):
-        for j in range(n):
-            total += 0.5 * (q[i] - aim[i]) * M[i, j] * (q[j] - aim[j]) / dt
+def openness(tree, h, x):
+    """How far the worst link is open: wires and closures either way, strings, contacts and stops where they are too long.
+
+    Infinite where axes of a closure point the wrong way round: with u·m = 0 and v·n = 0 the rows of a hinge (u = v) or of a weld,
+    u·(m × n) is 1 where they agree. `x` are the points of the links (`gaps`).
+    """
+    worst = 0.0
     for c in range(tree.links.shape[0]):
-        w.alive[c] = tree.links[c].kind != LinkKind.SLIP and (w.h[c] > 0.0 or tree.links[c].pulls == 0)
-        if w.alive[c]:
-            total += 0.5 * stiff[c] * w.h[c] * w.h[c]
-    return total
+        link = tree.links[c]
+        if link.kind != LinkKind.SLIP:
+            far = abs(h[c]) if link.pulls == 0 else h[c]
+            if not far < math.inf:
+                return math.inf
+            worst = max(worst, far)
+        if c > 0 and _compares_axes(tree, link) and _compares_axes(tree, tree.links[c - 1]):
+            k, l = tree.links[c - 1].first, link.first
+            if not dot3(get3(x, k), cross(get3(x, k + 2), get3(x, l + 2))) > 0.0:
+                return math.inf
+    return worst
+
+
+@woven
+def _compares_axes(tree, link):
+    return link.kind == LinkKind.PLANE and tree.points[link.first].is_point == 0.0

@@ -11,7 +11,7 @@ from bunraku.motion import Motion, Track
 
 WORD_OF_MARK = {"slack": "slackened", "impact": "tightened", "held": "held back", "frozen": "stood still", "stopped": "stopped"}
 """Kinds of marks, and the title of each in a report."""
-_ENDING = re.compile(r" (slack|catches|held back by .*)$")
+_ENDING = re.compile(r" (slack|catches.*|held back by .*)$")
 
 
 def summary(motion: Motion) -> list[tuple[str, str]]:
