@@ -143,7 +143,9 @@ def test_a_string_that_catches_and_slackens_within_a_step() -> None:
     assert (steps.bits & STEP_BITS.divided).all()
     assert steps.gap[0, 0] < -1e-4
     assert not steps.impulse.any()
-    np.testing.assert_allclose(steps.passing[:, 0], [0.5 * 4.0 + steps.momentum[0, 0] * -1.0 - 0.5 * 9.81 * 0.02, 0, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(
+        steps.passing[:, 0], [0.5 * 4.0 + steps.momentum[0, 0] * -1.0 - 0.5 * 9.81 * 0.02, 0, 0, 0], atol=1e-12
+    )
     motion = simulate(fig, v=[4.0, 100.0], dt=0.02, duration=0.08)
     assert not motion.tension.any()
     assert [(mark.t, mark.text) for mark in motion.marks] == [(0.02, "tether catches for an instant, 1.95 N s")]
@@ -190,7 +192,9 @@ def test_a_hand_that_is_held_gives_no_more_than_it_has() -> None:
             hand = np.abs(v[:, n:]).max(1)
             for k in np.flatnonzero(steps.bits & STEP_BITS.held):
                 before = kinetic[k - 1] if k else 0.0
-                assert np.sqrt(2 * kinetic[k]) <= 2 * np.sqrt(2 * before) + 10.0 * np.sqrt(mass) * (hand[k] + 9.81 * simulation.dt), (name, seed, k)
+                assert np.sqrt(2 * kinetic[k]) <= 2 * np.sqrt(2 * before) + 10.0 * np.sqrt(mass) * (
+                    hand[k] + 9.81 * simulation.dt
+                ), (name, seed, k)
 
 
 def test_held_at_the_nearest() -> None:

@@ -63,7 +63,11 @@ def two_on_a_bar() -> Figure:
     """Two puppets on strings of fixed length below one bar that travels and rocks."""
     ends = (("one", -0.4), ("two", 0.4))
     ties = [fixed(f"tie_{who}_{k}", at=(x + y, 0, 0)) for who, x in ends for k, y in (("left", -0.15), ("mid", 0), ("right", 0.15))]
-    bar = tx("bar_x", ty("bar_y", tz("bar_z", ry("bar", *ties, kinematic=True), kinematic=True, start=1.0), kinematic=True), kinematic=True)
+    bar = tx(
+        "bar_x",
+        ty("bar_y", tz("bar_z", ry("bar", *ties, kinematic=True), kinematic=True, start=1.0), kinematic=True),
+        kinematic=True,
+    )
     strings = [string(f"{who}_head", f"{who}_head", f"tie_{who}_mid", 0.9) for who, _ in ends]
     strings += [
         string(f"{who}_{side}", f"{who}_{side}_hand", f"tie_{who}_{side}", 1.41) for who, _ in ends for side in ("left", "right")
@@ -136,7 +140,7 @@ def hopper() -> Figure:
         ],
         contacts=[
             *(contact(name, ("one", at), "floor", friction=f) for (name, at), f in zip(soles, (0.5, 0.3, 0.0), strict=True)),
-            contact("left_palm", "one_left_hand", ("floor", (0, 0, -0.2))), contact("right_palm", "one_right_hand", ("floor", (0, 0, -0.2))),
+            *(contact(f"{side}_palm", f"one_{side}_hand", ("floor", (0, 0, -0.2))) for side in ("left", "right")),
         ],
     )  # fmt: skip
 
@@ -178,13 +182,16 @@ def stopped() -> Figure:
         "stopped",
         ry("shoulder", capsule(0.03, to=(0, 0, -0.3), mass=0.5),
            ry("elbow", capsule(0.03, to=(0, 0, -0.3), mass=0.4), fixed("wrist", at=(0, 0, -0.3)),
-              rx("finger", capsule(0.01, to=(0, 0, -0.1), mass=0.02), fixed("nail", at=(0, 0, -0.1)), at=(0, 0, -0.3), limits=(-0.4, 0.6)),
+              rx("finger", capsule(0.01, to=(0, 0, -0.1), mass=0.02), fixed("nail", at=(0, 0, -0.1)), at=(0, 0, -0.3),
+                 limits=(-0.4, 0.6)),
               at=(0, 0, -0.3), limits=(-0.1, 2.5), start=0.5),
            limits=(-1.0, 1.0), start=-0.2),
         free("sledge", body(0.3, inertia=(1e-3, 1e-3, 1e-3)), start=(0.2, 0, -0.7, 0, 0, 0)),
         tx("rail", ry("tilt", fixed("holder", at=(0.2, 0, -0.7)), kinematic=True), kinematic=True),
         spindle("hand", at=(0, 0.3, -0.4), moves="xyz"), spindle("other", at=(0, -0.3, -0.4), moves="xyz"),
-        strings=[string("front", "nail", "hand_spindle"), string("back", "nail", "other_spindle"), string("tow", "sledge", "wrist", 0.5)],
+        strings=[
+            string("front", "nail", "hand_spindle"), string("back", "nail", "other_spindle"), string("tow", "sledge", "wrist", 0.5),
+        ],
         closures=[closure("grip", "sledge", "holder", "hinge")],
     )  # fmt: skip
 

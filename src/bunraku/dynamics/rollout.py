@@ -1,8 +1,8 @@
 """Whole rollouts in one compiled call. Steps never fail, and charts never become singular.
 
-A step that Newton's method cannot solve is tried again from rest, and then in 2, 4, … parts, as it may be too fast for one step.
-If there is still no solution, strings give way (bunraku.dynamics.yielding_step), and the puppeteer is *held* back at what can be
-reached.
+A step that Newton's method cannot solve is tried again from rest. If there is still no solution, the figure goes as near as it can
+(bunraku.dynamics.yielding_step), and the puppeteer is *held* back at what can be reached. If that is all that he asked for, the
+step was only too fast, and is tried in 2, 4, … parts.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ class StepBits(NamedTuple):
     retried: int = 1
     """Newton's method failed from the guess, and found the step from rest."""
     held: int = 2
-    """The puppeteer asked for what no configuration reaches, and was held back."""
+    """Newton's method found no step: the figure went as near as it can, and lost speed. The puppeteer was held back where no
+    configuration reaches what he asked for (Simulation.held says where and by how much)."""
     divided: int = 4
     """The step was taken in parts."""
     frozen: int = 8
-    """No step was found at all: everything stood still."""
+    """Links could not be closed even where the step began: everything stood still."""
     recharted: int = 16
     """A ball joint changed its chart (bunraku.dynamics.ball_charts)."""
 
@@ -102,27 +103,50 @@ def _further(tree, q0, q1, furthest):
 def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
     """A step that always has a result, after `begin` at q0; it leaves behind what `begin` does at q1. Returns what happened.
 
-    All links are closed at q1, and those that do not act (w.alive) hang through. Their λ is what they pulled in other parts of a
-    divided step.
+    All links are closed at q1, and those that do not act (w.alive) hang through: their λ is what they pulled within a divided step.
     """
-    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
-    demanded = q1[n:].copy()
+    n, nq = tree.n_dynamic, tree.n_q
     leaps = False
     for k in range(n, nq):
         leaps |= not abs(q1[k] - q0[k]) < ROLLOUT.max_leap
+    asked = q1[n:].copy()
     bits = -1 if leaps else attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, ROLLOUT.max_turn)
     if bits >= 0 and _closes(tree, w, o, q1):
         return bits
-    qa, pa, pb, sums = np.empty(nq), np.empty(n), np.empty(n), np.zeros(nc)
-    parts = ROLLOUT.max_parts + 1 if leaps else 2
+    for k in range(n, nq):
+        q1[k] = asked[k - n]
+    closed = yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1)
+    reached = closed
+    for k in range(n, nq):
+        reached &= q1[k] == asked[k - n]
+    if reached:  # in parts, the figure would not lose speed
+        q, p, pulls, alive = q1.copy(), p1.copy(), lam.copy(), w.alive.copy()
+        bits = _divide(tree, w, o, q0, p0, u, dt, share, asked, q1, lam, p1, tolerance)
+        if bits >= 0:
+            return bits
+        for i in range(nq):
+            q1[i] = q[i]
+        for i in range(n):
+            p1[i] = p[i]
+        for c in range(tree.n_links):
+            lam[c], w.alive[c], w.slides[c] = pulls[c], alive[c], False
+    begin(tree, w, o, q1)
+    return STEP_BITS.held if closed else STEP_BITS.held | STEP_BITS.frozen
+
+
+@inline
+def _divide(tree, w, o, q0, p0, u, dt, share, asked, q1, lam, p1, tolerance):
+    """The step in 2, 4, … parts. Returns bits, or −1; λ is the sum over all parts."""
+    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
+    qa, pa, sums = np.empty(nq), np.empty(n), np.empty(nc)
+    parts = 2
     while parts <= ROLLOUT.max_parts:
         for i in range(nq):
             qa[i] = q0[i]
         for i in range(n):
             pa[i] = p0[i]
         for c in range(nc):
-            sums[c] = 0.0
-            lam[c] = 0.0
+            sums[c] = lam[c] = 0.0
             w.alive[c] = False
         begin(tree, w, o, q0)
         bits = STEP_BITS.divided
@@ -130,9 +154,9 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
             for i in range(n):
                 q1[i] = qa[i]
             for k in range(n, nq):
-                q1[k] = q0[k] + (demanded[k - n] - q0[k]) * (part + 1) / parts
+                q1[k] = q0[k] + (asked[k - n] - q0[k]) * (part + 1) / parts
             furthest = ROLLOUT.max_turn if parts < ROLLOUT.max_parts else np.inf
-            got = attempt(tree, w, o, qa, pa, u, dt / parts, share, q1, lam, pb, tolerance, furthest)
+            got = attempt(tree, w, o, qa, pa, u, dt / parts, share, q1, lam, p1, tolerance, furthest)
             if got < 0 or not _closes(tree, w, o, q1):
                 bits = -1
                 break
@@ -142,19 +166,13 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
             for i in range(nq):
                 qa[i] = q1[i]
             for i in range(n):
-                pa[i] = pb[i]
+                pa[i] = p1[i]
         if bits >= 0:
-            for i in range(n):
-                p1[i] = pa[i]
             for c in range(nc):
                 lam[c] = sums[c]
             return bits
         parts *= 2
-    for k in range(n, nq):
-        q1[k] = demanded[k - n]
-    closed = yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1)
-    begin(tree, w, o, q1)
-    return STEP_BITS.held if closed else STEP_BITS.held | STEP_BITS.frozen
+    return -1
 
 
 @bare

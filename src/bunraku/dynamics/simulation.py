@@ -185,9 +185,9 @@ class Simulation:
             for name, _, moves in acting or parts:
                 most = moves[off[moves].argmax()]
                 out.append(Held(int(k), name, self.figure.kinematic[most], float(off[most])))
-            for most in np.flatnonzero(off > least):
-                if not any(most in moves for _, _, moves in parts):  # no link has to do with it: it asked to go too far
-                    out.append(Held(int(k), self.figure.kinematic[most], self.figure.kinematic[most], float(off[most])))
+            told = {int(i) for _, _, moves in parts for i in moves}
+            alone = [(self.figure.kinematic[i], off[i]) for i in np.flatnonzero(off > least) if i not in told]
+            out += [Held(int(k), name, name, float(by)) for name, by in alone]
         return out
 
 

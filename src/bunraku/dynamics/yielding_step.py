@@ -57,7 +57,7 @@ class YieldingOptions(NamedTuple):
     closed: float = 1e-12
     """How far open a link may be at the end [m]."""
     softness: float = 1e-3
-    """Of a link whose impulse is asked for, relative to what it pulls: a bob in line between two strings would make them infinite."""
+    """Of a link, where impulses are found, relative to its own: impulses of strings that pull against each other stay finite."""
     touching: float = 1e-10
     """How far a link that pulls may hang through at the end [m]."""
 
@@ -104,7 +104,7 @@ def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
     _fly(tree, w, o, q0, p0, u, dt, m, np.empty(n))
     for i in range(nq):
         if i >= n:
-            m.aim[i] = q0[i] + _within(q1[i] - q0[i], YIELDING.max_leap)
+            m.aim[i] = max(q0[i] - YIELDING.max_leap, min(q0[i] + YIELDING.max_leap, q1[i]))
         q1[i] = q0[i]
     closed = _measure(tree, w, o, q1) < YIELDING.closed or _project(tree, w, o, m, m.weight, q1)
     if closed:
@@ -173,11 +173,6 @@ def _back(tree, w, o, m, q):
     for i in range(tree.n_q):
         q[i] = m.last[i]
     _measure(tree, w, o, q)
-
-
-@bare
-def _within(x, most):
-    return max(-most, min(most, x))
 
 
 @bare
