@@ -154,7 +154,7 @@ def _divide(tree, w, o, q0, p0, u, dt, share, asked, q1, lam, p1, tolerance):
             for i in range(n):
                 q1[i] = qa[i]
             for k in range(n, nq):
-                q1[k] = q0[k] + (asked[k - n] - q0[k]) * (part + 1) / parts
+                q1[k] = asked[k - n] - (asked[k - n] - q0[k]) * (parts - part - 1) / parts
             furthest = ROLLOUT.max_turn if parts < ROLLOUT.max_parts else np.inf
             got = attempt(tree, w, o, qa, pa, u, dt / parts, share, q1, lam, p1, tolerance, furthest)
             if got < 0 or not _closes(tree, w, o, q1):
