@@ -120,9 +120,8 @@ def test_every_step_end_is_admissible(name: str) -> None:
     assert ((steps.states[:, :ropes] == 0).any(0)).all()
     assert impulse.min() >= 0.0
     assert gap.max() <= 1e-10
-    whole = (steps.bits & STEP_BITS.divided) == 0  # a string may pull in one part of a step and hang through in another
-    assert np.abs(impulse * gap)[whole].max() <= 1e-11
-    assert np.count_nonzero(whole) > 480
+    assert np.abs(impulse * gap).max() <= 1e-11
+    assert np.count_nonzero(steps.bits & STEP_BITS.divided) < 20
     # what was recorded is what is there
     for k in (100, 499):
         np.testing.assert_allclose(pose(fig, steps.q[k]).gaps, gap[k], atol=1e-12)

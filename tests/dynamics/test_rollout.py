@@ -56,9 +56,9 @@ def survive(fig: Figure, K: Array) -> tuple[Simulation, Steps]:
         assert np.isfinite(part).all()
     assert not (steps.bits & STEP_BITS.frozen).any()
     assert steps.impulse[:, :ropes].min() >= 0.0
-    wide = steps.gap[:, :ropes].max(1) > 1e-8
-    assert (steps.bits[wide] & STEP_BITS.held).all()
-    asked = np.abs(steps.q[:, fig.n_dynamic :] - K).max(1) > 1e-9
+    assert steps.gap[:, :ropes].max() < 1e-9
+    assert not steps.impulse[steps.gap < -1e-9].any()
+    asked = np.abs(steps.q[:, fig.n_dynamic :] - K).max(1) > 0.0
     assert (steps.bits[asked] & STEP_BITS.held).all()  # the puppeteer gets what he asks for, or is told
     return simulation, steps
 
@@ -130,10 +130,9 @@ def test_the_unreachable_is_held_and_reported() -> None:
     assert {one.link for one in held} == {"pull"}
     first = held[0].step
     assert 1.0 < K[first, 0] < 1.15  # beyond 0.5 + 0.58 nothing reaches
-    assert steps.gap[:, 1].max() < 1e-10  # whose length was given back
-    assert steps.gap[:, 0].max() < 1e-5  # whose length cannot be
+    assert steps.gap.max() < 1e-9
     x = steps.q[-1, :3]
-    np.testing.assert_allclose(np.linalg.norm(x), 0.5, atol=1e-4)
+    np.testing.assert_allclose(np.linalg.norm(x), 0.5, atol=1e-9)
     assert x[0] > 0.49
     assert steps.impulse.min() >= 0.0
     by = held[-1].by
@@ -152,8 +151,7 @@ def test_after_it_is_held_it_goes_on() -> None:
     assert (steps.bits[60:149] & STEP_BITS.held).all()
     assert not (steps.bits[151:] & (STEP_BITS.held | STEP_BITS.frozen)).any()
     np.testing.assert_allclose(steps.q[151:, 3:], K[151:], atol=0.0)
-    assert steps.gap[(steps.bits & STEP_BITS.held) == 0].max() < 1e-10
-    assert steps.gap.max() < 1e-5
+    assert steps.gap.max() < 1e-9
 
 
 def test_strings_that_contradict_each_other() -> None:
