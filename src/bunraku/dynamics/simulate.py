@@ -13,7 +13,7 @@ from bunraku.arguments import require_common, require_kind, require_number
 from bunraku.dynamics.elastic import early_share
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
 from bunraku.dynamics.rollout import STEP_BITS
-from bunraku.dynamics.simulation import LEFT_SHARE, Held, Simulation, Steps, slip_free
+from bunraku.dynamics.simulation import LEFT_SHARE, HeldBack, Simulation, Steps, slip_free
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import Pose
@@ -176,7 +176,7 @@ def _passing_marks(figure: Figure, dt: float, lost: Array) -> list[Mark]:
 def _held_marks(simulation: Simulation, parts: list[Steps]) -> list[Mark]:
     """Marks at the start of every stretch in which a link held the puppeteer back, with the most in that stretch."""
     figure, out, offset = simulation.figure, [], 0
-    found: dict[str, list[Held]] = {}
+    found: dict[str, list[HeldBack]] = {}
     for part in parts:
         for one in simulation.held(part):
             found.setdefault(one.link, []).append(one._replace(step=offset + one.step))

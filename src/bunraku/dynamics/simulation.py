@@ -45,7 +45,7 @@ class Steps:
     """The kinematic variables that the puppeteer asked for."""
 
 
-class Held(NamedTuple):
+class HeldBack(NamedTuple):
     """A puppeteer was held back."""
 
     step: int
@@ -175,7 +175,7 @@ class Simulation:
                 out.append((part.name, np.array(rows, np.int64), moves))
         return out
 
-    def held(self, steps: Steps) -> list[Held]:
+    def held(self, steps: Steps) -> list[HeldBack]:
         """Where in `steps` the puppeteer was held back: for every link that did it, the variable that it held back most."""
         out, least = [], 1e-9  # [m or rad] less than that is rounding
         for k in np.flatnonzero(steps.bits & STEP_BITS.held):
@@ -184,10 +184,10 @@ class Simulation:
             acting = [part for part in parts if (steps.states[k, part[1]] > 0).any()]
             for name, _, moves in acting or parts:
                 most = moves[off[moves].argmax()]
-                out.append(Held(int(k), name, self.figure.kinematic[most], float(off[most])))
+                out.append(HeldBack(int(k), name, self.figure.kinematic[most], float(off[most])))
             told = {int(i) for _, _, moves in parts for i in moves}
             alone = [(self.figure.kinematic[i], off[i]) for i in np.flatnonzero(off > least) if i not in told]
-            out += [Held(int(k), name, name, float(by)) for name, by in alone]
+            out += [HeldBack(int(k), name, name, float(by)) for name, by in alone]
         return out
 
 
