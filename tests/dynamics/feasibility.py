@@ -47,13 +47,14 @@ class Verdict:
 
 
 def openings(figure: Figure, q: Array) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
-    """Wound lengths, inequalities (≤ 0) and equalities (= 0) at q, by the names of links."""
+    """Wound lengths, inequalities (≤ 0) and equalities (= 0) at q, by the names of links; what stretches has a length only."""
     values = dict(zip(figure.names, q.tolist(), strict=True))
     X = poses(figure.frames, values)
     wound, unequal, equal = {}, {}, {}
     for rope in (*figure.strings, *figure.wires):
         wound[rope.name] = rope.length + (0.0 if rope.variable is None else rope.ratio * values[rope.variable])
-        (unequal if rope.pulls_only else equal)[rope.name] = path_length(X, rope) - wound[rope.name]
+        if not rope.elastic:
+            (unequal if rope.pulls_only else equal)[rope.name] = path_length(X, rope) - wound[rope.name]
     for touch in figure.contacts:
         normal = X[touch.plane.frame][:3, :3] @ touch.normal
         unequal[touch.name] = float(normal @ (point(X, touch.plane) - point(X, touch.point)))

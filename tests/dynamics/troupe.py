@@ -1,4 +1,4 @@
-"""Ten figures on strings, wires and closures that can be asked for the impossible in as many ways."""
+"""Figures on strings, wires and closures that can be asked for the impossible, each in its own way."""
 
 from __future__ import annotations
 
@@ -196,6 +196,19 @@ def stopped() -> Figure:
     )  # fmt: skip
 
 
+def bungee() -> Figure:
+    """A bob between a string that stretches, one that does not, and a rod that does."""
+    return figure(
+        "bungee", bob("bob", 0.4, (0, 0, -0.5)), bob("tail", 0.1, (0, 0, -0.8)),
+        spindle("hand", moves="xyz"), spindle("side", at=(0.6, 0, -0.5)),
+        strings=[
+            string("cord", "bob", "hand_spindle", stiffness=30.0, damping=0.2),
+            string("leash", "bob", ("world", (0, 0, -1.2)), 0.75),
+            wire("rod", "tail", "bob", 0.3, stiffness=200.0), string("pull", "tail", "side_spindle"),
+        ],
+    )  # fmt: skip
+
+
 TROUPE: tuple[Callable[[], Figure], ...] = (
-    two_on_a_spindle, two_on_a_bar, tug_of_war, wire_loop, linkage, light_and_heavy, hopper, eyelets, drums, stopped,
+    two_on_a_spindle, two_on_a_bar, tug_of_war, wire_loop, linkage, light_and_heavy, hopper, eyelets, drums, stopped, bungee,
 )  # fmt: skip

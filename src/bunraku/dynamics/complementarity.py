@@ -43,7 +43,7 @@ def complementarity(links, S, g, lam, near, alive, delta, B, order):
             if links[c].kind == LinkKind.SLIP:
                 alive[c] = near[c] and alive[links[c].normal]
             elif links[c].pulls == 0:
-                alive[c] = True
+                alive[c] = near[c]
             elif not near[c]:
                 alive[c] = False
             if alive[c]:

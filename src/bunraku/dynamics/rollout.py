@@ -180,7 +180,7 @@ def _closes(tree, w, o, q1):
     """`begin` at q1. Returns whether all links are closed there: where they nearly contradict each other, Newton's method may end
     early, and a leap may turn the axes of a closure round."""
     begin(tree, w, o, q1)
-    return openness(tree, w.h0, w.x) < ROLLOUT.max_open
+    return openness(tree, q1, w.h0, w.x) < ROLLOUT.max_open
 
 
 @bare

@@ -10,7 +10,8 @@ target onto the linearised links (a complementarity problem with A W⁻¹ Aᵀ);
 has left open. A round that cannot be closed, or comes no nearer, is made shorter; where it would be too short, it was the last. So
 this always ends, and with closed links: at worst nothing moves.
 
-The momentum is that of the way that the step went.
+Links that stretch are no constraints: their pull belongs to the flight, and all that they ask for is a wound length ≥ 0. (For the
+others gap ≤ 0 says that too.) The momentum is that of the way that the step went.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bunraku.dynamics.complementarity import complementarity
+from bunraku.dynamics.elastic import has_elastic, mean_length, softness
 from bunraku.dynamics.lagrangian import fill_mass, slopes
 from bunraku.dynamics.variational import midpoint
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, inline, woven
-from bunraku.kinematics.gaps import gaps
+from bunraku.kinematics.gaps import gaps, wound
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import cross, dot3, get3
 from bunraku.spatial.linalg import cholesky, cholesky_solve
@@ -46,6 +48,8 @@ class YieldingOptions(NamedTuple):
     """A round that moves no variable further is the last [rad or m]."""
     stiffening: float = 20.0
     """How many times more M counts after a failure, down to 1 again after successes."""
+    sweeps: int = 30
+    """Over the links that stretch, for their pull in the flight."""
     max_flight: float = 1.0
     """How far a figure flies in such a step; what is faster is lost [rad or m]."""
     max_leap: float = 2.0
@@ -106,6 +110,12 @@ def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
         if i >= n:
             m.aim[i] = max(q0[i] - YIELDING.max_leap, min(q0[i] + YIELDING.max_leap, q1[i]))
         q1[i] = q0[i]
+    for c in range(nc):
+        lam[c] = 0.0
+    if has_elastic(tree):
+        _stretch(tree, w, o, m, dt, q0)
+        for c in range(nc):
+            lam[c] = -w.delta[c]
     closed = _measure(tree, w, o, q1) < YIELDING.closed or _project(tree, w, o, m, m.weight, q1)
     if closed:
         _approach(tree, w, o, m, dt, q1)
@@ -183,22 +193,15 @@ def _project(tree, w, o, m, weight, q):
     """
     n, nq, nc, way, last = tree.n_dynamic, tree.n_q, tree.n_links, m.way, math.inf
     for _ in range(YIELDING.max_turns):
-        _linearize(tree, w, m, weight, math.inf, YIELDING.near)
+        _select(tree, w, m, math.inf, YIELDING.near)
+        _linearize(tree, w, m, weight)
         if not complementarity(tree.links, m.S, m.g, m.zero, w.near, w.alive, w.delta, w.block, w.rows):
             return False
-        for i in range(n):
-            w.r[i] = 0.0
+        _add_pulls(tree, w, m, w.delta)
         for c in range(nc):
             if w.near[c] and w.delta[c] != 0.0:
-                for i in range(n):
-                    w.r[i] += m.Y[c, i] * w.delta[c]
                 for k in range(n, nq):
                     way[k] += w.A1[c, k] * w.delta[c] / weight
-        for i in range(n - 1, -1, -1):  # W⁻¹ Aᵀ δ = L⁻ᵀ Yᵀ δ
-            x = w.r[i] * m.L[i, i]
-            way[i] += x
-            for k in range(i):
-                w.r[k] -= m.L[i, k] * x
         size, total = 0.0, 0.0
         for i in range(nq):
             size = max(size, abs(way[i]))
@@ -217,16 +220,27 @@ def _project(tree, w, o, m, weight, q):
 
 
 @bare
-def _linearize(tree, w, m, weight, slack, margin):
-    """Of links that hang through by less than `slack`, and by less than `margin` after m.way (w.near): S and g."""
-    n, nq, nc, L = tree.n_dynamic, tree.n_q, tree.n_links, m.L
-    for c in range(nc):
-        x, equal = w.h[c], tree.links[c].pulls == 0
-        for i in range(nq):
+def _select(tree, w, m, slack, margin):
+    """Gaps after m.way in m.g, and the links that take part: those that hang through by less than `slack` now and `margin` then."""
+    for c in range(tree.n_links):
+        link, x = tree.links[c], w.h[c]
+        for i in range(tree.n_q):
             x += w.A1[c, i] * m.way[i]
         m.g[c] = x
-        w.near[c] = tree.links[c].kind != LinkKind.SLIP and (equal or (w.h[c] > -slack and x > -margin))
-        w.alive[c] = w.near[c] and (equal or x > 0.0)
+        if link.kind == LinkKind.SLIP:
+            w.near[c] = False
+        elif link.stiffness > 0.0:
+            w.near[c] = x > 0.0
+        else:
+            w.near[c] = link.pulls == 0 or (w.h[c] > -slack and x > -margin)
+        w.alive[c] = w.near[c] and (link.pulls == 0 or x > 0.0)
+
+
+@bare
+def _linearize(tree, w, m, weight):
+    """S of the links that take part."""
+    n, nq, nc, L = tree.n_dynamic, tree.n_q, tree.n_links, m.L
+    for c in range(nc):
         if w.near[c]:
             for i in range(n):
                 x = w.A1[c, i]
@@ -246,17 +260,71 @@ def _linearize(tree, w, m, weight, slack, margin):
 
 
 @bare
+def _add_pulls(tree, w, m, pulls):
+    """m.way += W⁻¹ Aᵀ `pulls` of the dynamic variables, with W⁻¹ Aᵀ = L⁻ᵀ Yᵀ."""
+    n = tree.n_dynamic
+    for i in range(n):
+        w.r[i] = 0.0
+    for c in range(tree.n_links):
+        if w.near[c] and pulls[c] != 0.0:
+            for i in range(n):
+                w.r[i] += m.Y[c, i] * pulls[c]
+    for i in range(n - 1, -1, -1):
+        x = w.r[i] * m.L[i, i]
+        m.way[i] += x
+        for k in range(i):
+            w.r[k] -= m.L[i, k] * x
+
+
+@bare
+def _stretch(tree, w, o, m, dt, q0):
+    """Adds to the flight what links that stretch pull in an implicit step from q0; leaves −λ in w.delta.
+
+    gap − l λ/(k dt) ≤ 0, λ ≥ 0, linearised, by sweeps of Gauss and Seidel: few figures have such links, and few of them.
+    """
+    n, nc, pulls = tree.n_dynamic, tree.n_links, w.delta
+    place(tree.joints, 0, tree.joints.shape[0], q0, o, w.R, w.p, w.S)
+    gaps(tree, q0, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+    for i in range(tree.n_q):
+        m.way[i] = m.aim[i] - q0[i]
+    _select(tree, w, m, math.inf, math.inf)
+    for c in range(nc):
+        w.near[c], pulls[c] = tree.links[c].stiffness > 0.0, 0.0
+    _linearize(tree, w, m, math.inf)
+    for _ in range(YIELDING.sweeps):
+        for c in range(nc):
+            if w.near[c]:
+                link, x = tree.links[c], m.g[c]
+                give = softness(link, dt).compliance * mean_length(link, q0, q0)
+                for d in range(nc):
+                    x -= m.S[c, d] * pulls[d]
+                new = pulls[c] + (x + give * pulls[c]) / (m.S[c, c] - give)
+                pulls[c] = new if link.pulls == 0 else min(new, 0.0)
+    _add_pulls(tree, w, m, pulls)
+    _shorten(m.way[:n], YIELDING.max_flight)
+    for i in range(tree.n_q):
+        if i < n:
+            m.aim[i] = q0[i] + m.way[i]
+        m.way[i] = 0.0
+
+
+@bare
 def _impulses(tree, w, m, q1, lam):
-    """λ at q1, where links are measured: what keeps the figure from flying on to q*."""
+    """λ at q1, where links are measured: what keeps the figure from flying on to q*. That of links that stretch stays."""
     n, nc = tree.n_dynamic, tree.n_links
     for i in range(tree.n_q):
         m.way[i] = m.aim[i] - q1[i] if i < n else 0.0
-    _linearize(tree, w, m, math.inf, YIELDING.touching, math.inf)
+    _select(tree, w, m, YIELDING.touching, math.inf)
+    for c in range(nc):
+        w.near[c] &= tree.links[c].stiffness == 0.0
+        w.alive[c] &= w.near[c]
+    _linearize(tree, w, m, math.inf)
     for c in range(nc):
         m.S[c, c] *= 1.0 + YIELDING.softness
     found = complementarity(tree.links, m.S, m.g, m.zero, w.near, w.alive, w.delta, w.block, w.rows)
     for c in range(nc):
-        lam[c] = -w.delta[c] if found and w.alive[c] else 0.0
+        if tree.links[c].stiffness == 0.0:
+            lam[c] = -w.delta[c] if found and w.alive[c] else 0.0
         w.alive[c], w.slides[c] = lam[c] != 0.0, False
 
 
@@ -322,15 +390,22 @@ def _mass(tree, w, o, qa, qb, u, dt, M):
 
 @bare
 def _measure(tree, w, o, q):
-    """Gaps at q and their gradients. Returns how far the worst link is open."""
+    """Gaps at q and their gradients; of links that stretch, less the wound length. Returns how far the worst link is open."""
     place(tree.joints, 0, tree.joints.shape[0], q, o, w.R, w.p, w.S)
     gaps(tree, q, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
-    return openness(tree, w.h, w.x)
+    for c in range(tree.n_links):
+        link = tree.links[c]
+        if link.stiffness > 0.0:
+            w.h[c] = -wound(link, q)
+            for i in range(tree.n_q):
+                w.A1[c, i] = -link.ratio if i == link.variable else 0.0
+    return openness(tree, q, w.h, w.x)
 
 
 @bare
-def openness(tree, h, x):
-    """How far the worst link is open: wires and closures either way, strings, contacts and stops where they are too long.
+def openness(tree, q, h, x):
+    """How far the worst link is open: wires and closures either way, strings, contacts and stops where they are too long. A link
+    that stretches is open where its wound length is negative.
 
     Infinite where axes of a closure point the wrong way round: with u·m = 0 and v·n = 0 the rows of a hinge (u = v) or of a weld,
     u·(m × n) is 1 where they agree. `x` are the points of the links (`gaps`).
@@ -339,7 +414,7 @@ def openness(tree, h, x):
     for c in range(tree.links.shape[0]):
         link = tree.links[c]
         if link.kind != LinkKind.SLIP:
-            far = abs(h[c]) if link.pulls == 0 else h[c]
+            far = -wound(link, q) if link.stiffness > 0.0 else abs(h[c]) if link.pulls == 0 else h[c]
             if not far < math.inf:
                 return math.inf
             worst = max(worst, far)
