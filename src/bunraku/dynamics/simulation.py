@@ -176,18 +176,19 @@ class Simulation:
         return out
 
     def held(self, steps: Steps) -> list[HeldBack]:
-        """Where in `steps` the puppeteer was held back: for every link that did it, the variable that it held back most."""
+        """Where in `steps` the puppeteer was held back: every variable that is not where he asked for, with every link that acts on it.
+
+        If none of the links that the variable moves acts, all of them are named; if there are none, the variable itself.
+        """
         out, least = [], 1e-9  # [m or rad] less than that is rounding
         for k in np.flatnonzero(steps.bits & STEP_BITS.held):
             off = np.abs(steps.q[k, self.figure.n_dynamic :] - steps.asked[k])
-            parts = [part for part in self._parts if off[part[2]].max() > least]
-            acting = [part for part in parts if (steps.states[k, part[1]] > 0).any()]
-            for name, _, moves in acting or parts:
-                most = moves[off[moves].argmax()]
-                out.append(HeldBack(int(k), name, self.figure.kinematic[most], float(off[most])))
-            told = {int(i) for _, _, moves in parts for i in moves}
-            alone = [(self.figure.kinematic[i], off[i]) for i in np.flatnonzero(off > least) if i not in told]
-            out += [HeldBack(int(k), name, name, float(by)) for name, by in alone]
+            for i in np.flatnonzero(off > least):
+                name = self.figure.kinematic[i]
+                parts = [(part, rows) for part, rows, moves in self._parts if i in moves]
+                acting = [part for part, rows in parts if (steps.states[k, rows] > 0).any()]
+                links = acting or [part for part, _ in parts] or [name]
+                out += [HeldBack(int(k), link, name, float(off[i])) for link in links]
         return out
 
 

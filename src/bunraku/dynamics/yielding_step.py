@@ -116,12 +116,11 @@ def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
         _stretch(tree, w, o, m, dt, q0)
         for c in range(nc):
             lam[c] = -w.delta[c]
-    closed = _measure(tree, w, o, q1) < YIELDING.closed or _project(tree, w, o, m, m.weight, q1)
+    closed = _restore(tree, w, o, m, q1)
     if closed:
+        _finish(tree, w, o, m, q1)
         _approach(tree, w, o, m, dt, q1)
         _finish(tree, w, o, m, q1)
-    else:
-        _back(tree, w, o, m, q1)
     _impulses(tree, w, m, q1, lam)
     _mass(tree, w, o, q1, q1, u, dt, m.M)
     for i in range(n):
@@ -133,7 +132,7 @@ def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
 
 @bare
 def _approach(tree, w, o, m, dt, q1):
-    """Rounds from the admissible q1 toward q*, in place.
+    """Rounds from the admissible q1 toward q*, in place. Kinematic variables that are there already stay.
 
     A round is a step of Levenberg and Marquardt: where it fails, M counts for more, so that the kinematic variables give way before
     the figure moves. A string in line with the arm that it stretches needs that: the arm would turn far to give it a little.
@@ -141,13 +140,14 @@ def _approach(tree, w, o, m, dt, q1):
     n, nq, merit = tree.n_dynamic, tree.n_q, _merit(tree, m, dt, q1)
     size, inertia = YIELDING.first_way, 1.0
     for _ in range(YIELDING.max_rounds):
-        reach = 0.0
+        reach, there = 0.0, True
         for i in range(nq):
             m.last[i], m.way[i] = q1[i], (m.aim[i] - q1[i]) / (inertia if i < n else 1.0)
             reach = max(reach, abs(m.way[i]))
+            there &= i < n or m.way[i] == 0.0
         for i in range(nq):
             m.way[i] *= 1.0 if reach < size else size / reach
-        closed = _project(tree, w, o, m, m.weight / inertia, q1)
+        closed = _project(tree, w, o, m, math.inf if there else m.weight / inertia, q1)
         new = _merit(tree, m, dt, q1)
         if closed and new < merit:
             moved = 0.0
@@ -164,12 +164,26 @@ def _approach(tree, w, o, m, dt, q1):
 
 
 @bare
+def _restore(tree, w, o, m, q1):
+    """Closes links at q1 where they are not: at the start of a motion, or of a search for a pose of rest. Returns whether it could."""
+    inertia, closed = 1.0, _measure(tree, w, o, q1) < YIELDING.closed
+    while not closed and inertia <= YIELDING.weight * YIELDING.stiffening:
+        closed = _project(tree, w, o, m, m.weight / inertia, q1)
+        if not closed:
+            _back(tree, w, o, m, q1)
+            inertia *= YIELDING.stiffening
+    return closed
+
+
+@bare
 def _finish(tree, w, o, m, q1):
     """Gives the puppeteer all that he asked for, where little is left to go, and the figure can follow."""
     n, nq, reach = tree.n_dynamic, tree.n_q, 0.0
     for i in range(nq):
         m.last[i], m.way[i] = q1[i], m.aim[i] - q1[i] if i >= n else 0.0
         reach = max(reach, abs(m.way[i]))
+    if reach == 0.0:
+        return
     if reach < YIELDING.first_way and _project(tree, w, o, m, math.inf, q1):
         for k in range(n, nq):
             q1[k] = m.aim[k]  # to the last digit
@@ -182,6 +196,7 @@ def _back(tree, w, o, m, q):
     """To where the round began."""
     for i in range(tree.n_q):
         q[i] = m.last[i]
+        m.way[i] = 0.0
     _measure(tree, w, o, q)
 
 
