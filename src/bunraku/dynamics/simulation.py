@@ -176,7 +176,7 @@ class Simulation:
         return out
 
     def held(self, steps: Steps) -> list[HeldBack]:
-        """Where in `steps` the puppeteer was held back: every variable that is not where he asked for, with every link that acts on it.
+        """Where in `steps` the puppeteer was held back: every variable that is not where he asked, with every link that acts on it.
 
         If none of the links that the variable moves acts, all of them are named; if there are none, the variable itself.
         """

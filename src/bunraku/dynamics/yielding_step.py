@@ -165,7 +165,7 @@ def _approach(tree, w, o, m, dt, q1):
 
 @bare
 def _restore(tree, w, o, m, q1):
-    """Closes links at q1 where they are not: at the start of a motion, or of a search for a pose of rest. Returns whether it could."""
+    """Closes links that are open at q1, as they may be where a motion or a search for rest starts. Returns whether it could."""
     inertia, closed = 1.0, _measure(tree, w, o, q1) < YIELDING.closed
     while not closed and inertia <= YIELDING.weight * YIELDING.stiffening:
         closed = _project(tree, w, o, m, m.weight / inertia, q1)
