@@ -52,7 +52,7 @@ def openings(figure: Figure, q: Array) -> tuple[dict[str, float], dict[str, floa
     X = poses(figure.frames, values)
     wound, unequal, equal = {}, {}, {}
     for rope in (*figure.strings, *figure.wires):
-        wound[rope.name] = rope.length + (0.0 if rope.variable is None else rope.ratio * values[rope.variable])
+        wound[rope.name] = rope.wound(0.0 if rope.variable is None else values[rope.variable])
         if not rope.elastic:
             (unequal if rope.pulls_only else equal)[rope.name] = path_length(X, rope) - wound[rope.name]
     for touch in figure.contacts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ from tests.dynamics.troupe import TROUPE
 
 Array = NDArray[np.float64]
 FIGURES: dict[str, Callable[[], Figure]] = {
-    **{make.__name__: make for make in (library.arm2d, library.arm3d, library.marionette22, library.marionette25, library.hand)},
+    **{
+        name: partial(library.named, name) for name in ("arm2d", "arm3d", "marionette22", "marionette25", "hand", "finger", "crane")
+    },
     **{make.__name__: make for make in (contraptions.reeved, contraptions.welded)},
     **{make.__name__: make for make in TROUPE},
 }
@@ -67,9 +70,15 @@ def test_absurd_puppeteers(name: str, seed: int) -> None:
 @pytest.mark.parametrize("first", range(100, 130, 5))
 @pytest.mark.parametrize("name", FIGURES)
 def test_five_hundred_absurd_puppeteers(name: str, first: int) -> None:
-    """Seventeen figures, thirty puppeteers each."""
+    """Twenty figures, thirty puppeteers each."""
     for seed in range(first, first + 5):
         watch(name, seed, 60)
+
+
+def test_no_figure_of_the_library_is_left_out() -> None:
+    """Nor is one that is added later."""
+    moved = [library.named(name) for name in library.names()]
+    assert {fig.name for fig in moved if fig.n_q > fig.n_dynamic and (fig.strings or fig.wires or fig.closures)} <= set(FIGURES)
 
 
 def test_the_habits_do_what_they_are_called() -> None:
