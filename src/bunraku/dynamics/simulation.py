@@ -166,13 +166,13 @@ class Simulation:
         """Strings, wires, contacts and closures that a kinematic variable moves: name, links, kinematic variables."""
         figure, tree, n = self.figure, self.figure.compiled.tree, self.figure.n_dynamic
         out = []
-        for part in (*figure.strings, *figure.wires, *figure.contacts, *figure.closures):
-            rows = [c for c, name in enumerate(figure.compiled.link_names) if name == part.name or name.startswith(f"{part.name}.")]
+        for part in [part.name for group in (figure.strings, figure.wires, figure.contacts, figure.closures) for part in group]:
+            rows = [c for c, name in enumerate(figure.compiled.link_names) if name == part or name.startswith(f"{part}.")]
             joints = {int(j) for c in rows for j in tree.support[c, 1 : 1 + tree.support[c, 0]]}
             own = {int(tree.joints["variable"][j]) for j in joints} | {int(tree.links["variable"][c]) for c in rows}
             moves = np.array(sorted(k - n for k in own if k >= n), np.int64)
             if len(moves):
-                out.append((part.name, np.array(rows, np.int64), moves))
+                out.append((part, np.array(rows, np.int64), moves))
         return out
 
     def held(self, steps: Steps) -> list[HeldBack]:
