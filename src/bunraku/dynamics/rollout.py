@@ -33,7 +33,7 @@ class StepBits(NamedTuple):
     divided: int = 4
     """The step was taken in parts."""
     frozen: int = 8
-    """Links could not be closed even where the step began: everything stood still."""
+    """Links were open where the step began, and could not be closed."""
     recharted: int = 16
     """A ball joint changed its chart (bunraku.dynamics.ball_charts)."""
 

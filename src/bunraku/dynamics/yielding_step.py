@@ -42,6 +42,8 @@ class YieldingOptions(NamedTuple):
     """Rounds toward what was asked for."""
     max_turns: int = 8
     """Projections in a round."""
+    max_restoring: int = 100
+    """Projections that close links which are open where the step starts."""
     first_way: float = 0.5
     """The most that a variable moves in the first round [rad or m]: twice as much after a success, half after a failure."""
     least_way: float = 1e-4
@@ -98,7 +100,7 @@ class Metric(NamedTuple):
 def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
     """q1 (its kinematic part is what was asked for), λ and p1 of a step that gives way; w.alive are the links that act.
 
-    Returns whether links are closed; if not, they were not at q0, and nothing moved.
+    Returns whether links are closed; they are wherever they were at q0.
     """
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
     m = Metric(
@@ -165,14 +167,24 @@ def _approach(tree, w, o, m, dt, q1):
 
 @bare
 def _restore(tree, w, o, m, q1):
-    """Closes links that are open at q1, as they may be where a motion or a search for rest starts. Returns whether it could."""
-    inertia, closed = 1.0, _measure(tree, w, o, q1) < YIELDING.closed
-    while not closed and inertia <= YIELDING.weight * YIELDING.stiffening:
-        closed = _project(tree, w, o, m, m.weight / inertia, q1)
-        if not closed:
-            _back(tree, w, o, m, q1)
-            inertia *= YIELDING.stiffening
-    return closed
+    """Closes links that are open at q1, as they may be where a search for rest starts. Returns whether it could.
+
+    Corrections are no longer than a round, and M counts for more and more; where they do not end, q1 is nearer all the same.
+    """
+    far, inertia = _measure(tree, w, o, q1), 1.0
+    for turn in range(YIELDING.max_restoring):
+        if far < YIELDING.closed:
+            return True
+        if turn % 20 == 19:
+            inertia = min(inertia * YIELDING.stiffening, YIELDING.weight)
+        size = _correct(tree, w, m, m.weight / inertia)
+        if not size < math.inf:
+            return False
+        for i in range(tree.n_q):
+            q1[i] += m.way[i] * (1.0 if size < YIELDING.first_way else YIELDING.first_way / size)
+            m.way[i] = 0.0
+        far = _measure(tree, w, o, q1)
+    return far < YIELDING.closed
 
 
 @bare
@@ -206,24 +218,13 @@ def _project(tree, w, o, m, weight, q):
 
     Returns whether they are closed then.
     """
-    n, nq, nc, way, last = tree.n_dynamic, tree.n_q, tree.n_links, m.way, math.inf
+    last = math.inf
     for _ in range(YIELDING.max_turns):
-        _select(tree, w, m, math.inf, YIELDING.near)
-        _linearize(tree, w, m, weight)
-        if not complementarity(tree.links, m.S, m.g, m.zero, w.near, w.alive, w.delta, w.block, w.rows):
-            return False
-        _add_pulls(tree, w, m, w.delta)
-        for c in range(nc):
-            if w.near[c] and w.delta[c] != 0.0:
-                for k in range(n, nq):
-                    way[k] += w.A1[c, k] * w.delta[c] / weight
-        size, total = 0.0, 0.0
-        for i in range(nq):
-            size = max(size, abs(way[i]))
-            total += way[i]  # max() ignores NaN, a sum does not
-            q[i] += way[i]
-            way[i] = 0.0
-        if not (size < YIELDING.max_correction and abs(total) < math.inf):
+        size = _correct(tree, w, m, weight)
+        for i in range(tree.n_q):
+            q[i] += m.way[i]
+            m.way[i] = 0.0
+        if not size < YIELDING.max_correction:
             return False
         far = _measure(tree, w, o, q)
         if far < YIELDING.closed:
@@ -232,6 +233,26 @@ def _project(tree, w, o, m, weight, q):
             return False
         last = far
     return False
+
+
+@bare
+def _correct(tree, w, m, weight):
+    """Bends m.way so that it closes the linearised links. Returns its largest component; infinite where nothing closes them."""
+    n, nq, way = tree.n_dynamic, tree.n_q, m.way
+    _select(tree, w, m, math.inf, YIELDING.near)
+    _linearize(tree, w, m, weight)
+    if not complementarity(tree.links, m.S, m.g, m.zero, w.near, w.alive, w.delta, w.block, w.rows):
+        return math.inf
+    _add_pulls(tree, w, m, w.delta)
+    for c in range(tree.n_links):
+        if w.near[c] and w.delta[c] != 0.0:
+            for k in range(n, nq):
+                way[k] += w.A1[c, k] * w.delta[c] / weight
+    size, total = 0.0, 0.0
+    for i in range(nq):
+        size = max(size, abs(way[i]))
+        total += way[i]  # max() ignores NaN, a sum does not
+    return size if abs(total) < math.inf else math.inf
 
 
 @bare
