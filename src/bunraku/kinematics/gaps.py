@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.figure.records import LinkKind
+from bunraku.figure.records import LinkKind, PointRole
 from bunraku.kernels.compile import bare, woven
 from bunraku.kinematics.drum_layers import has_layers, layers_wound
 from bunraku.kinematics.tree import carry
@@ -88,7 +88,7 @@ def gradient(link, points, joints, chain, S, x, f, A):
     """A[q] += gap_q; the row must be zero on the link's support."""
     for k in range(link.first, link.first + link.count):
         j = points[k].joint
-        if j < 0:
+        if j < 0 or points[k].role == PointRole.SIDE:
             continue
         X, F, w = get3(x, k), get3(f, k), points[k].is_point
         n = cross(X, F)

@@ -156,10 +156,10 @@ def _last(points, k, e, n):
 
 @woven
 def _angle(sine, cosine):
-    """Between −π and π; the arguments may be complex, with small imaginary parts."""
-    angle = np.arctan2(sine.real, cosine.real)
-    c, s = np.cos(angle), np.sin(angle)
-    return angle + (c * sine - s * cosine) / (c * cosine + s * sine)
+    """Between −π and π; the arguments may be complex, with small imaginary parts: those of the sine and cosine that are left over
+    after turning back by the angle of the real parts."""
+    c, s = cosine.real, sine.real
+    return np.arctan2(s, c) + (c * sine - s * cosine) / (c * cosine + s * sine)
 
 
 @bare
@@ -320,29 +320,24 @@ def _ring_slope(p, r, da, db, G):
 def _sense(points, h, a, A, B, x):
     """How a string from A to B (from the centre) passes one pulley: 1, −1, or 0 where it is straight. MuJoCo 4 has the same rule.
 
-    It goes round as the way from A by the side point to B does: through the angle ∠(A, side) + ∠(side, B), or through ∠(A, B)
-    without a side. It touches the circle where that is more than the angles from the ends to the tangent points,
-    acos(r/|A|) + acos(r/|B|).
+    It goes round as the way from A by the side point to B does: through the angle θ = ∠(A, side) + ∠(side, B), or through ∠(A, B)
+    without a side. It touches the circle where |θ| is more than the angles from the ends to the tangent points, acos(r/|A|) +
+    acos(r/|B|), whose cosine is (r² − t_A t_B)/|A||B|. |θ| > π where both parts of θ have one sign, and ∠(A, B) the other.
     """
     r, axis = points[h].radius, _real(a)
     P, Q = _flat(axis, _real(A)), _flat(axis, _real(B))
-    size_P, size_Q = np.sqrt(dot3(P, P)), np.sqrt(dot3(Q, Q))
-    if size_P <= r or size_Q <= r:
+    free_P, free_Q = dot3(P, P) - r * r, dot3(Q, Q) - r * r
+    if free_P <= 0.0 or free_Q <= 0.0:
         return 0.0
+    turn = dot3(axis, cross(P, Q))
     if points[h + 2].role == PointRole.SIDE:
-        side = _flat(axis, _real(sub3(get3(x, h + 2), get3(x, h))))
-        angle = _between(axis, P, side) + _between(axis, side, Q)
-    else:
-        angle = _between(axis, P, Q)
-    if abs(angle) <= np.arccos(r / size_P) + np.arccos(r / size_Q):
+        side = _real(sub3(get3(x, h + 2), get3(x, h)))
+        first, second = dot3(axis, cross(P, side)), dot3(axis, cross(side, Q))
+        if first * second > 0.0 and first * turn < 0.0:
+            return 1.0 if first > 0.0 else -1.0
+    if dot3(P, Q) >= r * r - np.sqrt(free_P * free_Q):
         return 0.0
-    return 1.0 if angle > 0.0 else -1.0
-
-
-@woven
-def _between(a, P, Q):
-    """The angle from P to Q about a, between −π and π."""
-    return np.arctan2(dot3(a, cross(P, Q)), dot3(P, Q))
+    return 1.0 if turn > 0.0 else -1.0
 
 
 @woven
