@@ -113,7 +113,7 @@ def _straight(weight, k, e, x, f, n):
     return l
 
 
-@bare
+@woven
 def _curved(weight, flat, points, k, e, x, f, n):
     """The length of a stretch that touches something, and its pulls; `flat` is L₂ without what lies on a drum."""
     mode, a, climb = n[k + 2, 1].real, get3(n, k + 3), 0.0 * flat
@@ -162,7 +162,7 @@ def _angle(sine, cosine):
     return np.arctan2(s, c) + (c * sine - s * cosine) / (c * cosine + s * sine)
 
 
-@bare
+@woven
 def _piece(i, j, w, a, x, n):
     """(u, 1/t) of the piece from circle i to circle j. Returns t."""
     d = sub3(get3(x, j), get3(x, i))
@@ -177,7 +177,7 @@ def _piece(i, j, w, a, x, n):
     return t
 
 
-@bare
+@woven
 def _pieces(points, k, e, x, n, a):
     """All pieces of a stretch; returns L₂ up to a drum.
 
@@ -208,7 +208,7 @@ def _pieces(points, k, e, x, n, a):
         n[where + 1, 0] = 0.0
 
 
-@bare
+@woven
 def _touch(points, k, e, x, n):
     """Which circles the string touches (ρ), the axis, the mode, and all pieces. Returns L₂ up to a drum."""
     h, mode = k + 1, SPOOLED if points[e].role == PointRole.DRUM else CYLINDRICAL
@@ -316,7 +316,7 @@ def _ring_slope(p, r, da, db, G):
     return ga - gb, da * ca / la - r * ga * ga / la + db * cb / lb - r * gb * gb / lb
 
 
-@bare
+@woven
 def _sense(points, h, a, A, B, x):
     """How a string from A to B (from the centre) passes one pulley: 1, −1, or 0 where it is straight. MuJoCo 4 has the same rule.
 
