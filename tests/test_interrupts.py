@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import signal
+import subprocess
 import sys
 
 import pytest
 
 from bunraku.kernels.folders import user_cache
 from tests.interrupts import COMMANDS, Command, Ending, many
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are watched through /proc")
 
@@ -44,3 +46,28 @@ def test_terminated(name: str) -> None:
 def test_often() -> None:
     for ending in many(22, None, dict.fromkeys(COMMANDS, 40.0), seed=random.randrange(10**6)):
         right(ending)
+
+
+IN_A_DESTRUCTOR = """
+import os, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from bunraku.cli import command
+
+class Thing:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(1000))
+
+def app():
+    Thing()
+    time.sleep(600)
+
+command.app = app
+command.main()
+"""
+
+
+def test_in_a_destructor() -> None:
+    """Python drops exceptions there; the interrupt must not be lost."""
+    done = subprocess.run([sys.executable, "-c", IN_A_DESTRUCTOR], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

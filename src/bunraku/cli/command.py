@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import re
 import signal
 import sys
@@ -64,6 +65,7 @@ def main() -> None:
         signal.signal(signal.SIGTERM, lambda *_: leave(143))
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
+    sys.unraisablehook = _not_lost
     try:
         app()
     except SystemExit as end:
@@ -84,6 +86,14 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     if (kernels := sys.modules.get("bunraku.kernels.apart")) is not None:
         kernels.stop_waiting()
     signal.default_int_handler(number, frame)
+
+
+def _not_lost(ignored: Any) -> None:
+    """Python drops exceptions inside a destructor: a Ctrl-C that came at that moment is sent again a moment later."""
+    if isinstance(ignored.exc_value, KeyboardInterrupt):
+        threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(ignored)
 
 
 def verb(*, alone: bool = False, epilog: str | None = None) -> Callable[[Verb], Verb]:

@@ -73,7 +73,7 @@ def double_pendulum(
     *, lengths: tuple[float, float] = (1.0, 1.0), masses: tuple[float, float] = (1.0, 1.0),
     damping: float = 0.0, start: tuple[float, float] = (1.1, 0.9), gravity: float = 9.81,
 ) -> Figure:  # fmt: skip
-    """Two point masses on massless rods: a double pendulum, which moves chaotically.
+    """A double pendulum, which moves chaotically: point masses on massless rods.
 
     lengths: of the upper and the lower rod [m].
     masses: at the lower ends of the rods [kg].
