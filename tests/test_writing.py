@@ -51,9 +51,9 @@ def test_keeps_links_and_rights(tmp_path: Path) -> None:
 
 def test_refuses_what_is_no_file(tmp_path: Path) -> None:
     cases = [
-        (tmp_path, "not a file"),
+        (tmp_path, "it is a folder"),
         (tmp_path / "no" / "a.txt", "folder"),
-        (Path(os.devnull), "not a file"),
+        (Path(os.devnull), "not a regular file"),
     ]
     for path, message in cases:
         with pytest.raises(FileError, match=message), writing(path):

@@ -62,7 +62,12 @@ def require_common(seed: Any, progress: Any) -> None:
     if seed is not None and not whole:
         raise _refused("seed", seed, "a whole number of zero or more", "give seed=0, or leave it out")
     if progress is not None and not callable(progress):
-        raise _refused("progress", progress, "a function that takes a Progress", "give progress=print, or leave it out")
+        raise _refused(
+            "progress",
+            progress,
+            "a function that takes a Progress",
+            "give progress=print or a function of your own, or leave it out",
+        )
 
 
 def _refused(name: str, given: Any, expected: str, advice: str) -> BunrakuError:

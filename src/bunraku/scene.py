@@ -136,7 +136,7 @@ class Scene:
         return {name: tuple(o for o in self.obstacles if o.group == name) for name in names}
 
     def replace(self, **changes: Any) -> Scene:
-        """A copy with some fields changed (`changes`, by name) and everything checked again."""
+        """A copy of this scene in which the fields named by `changes` have new values; it is checked as a new scene is."""
         return replace(self, **changes)
 
     def __repr__(self) -> str:

@@ -45,7 +45,8 @@ def writable(path: str | os.PathLike[str]) -> Path:
         if target.is_symlink():  # the file behind a link is replaced, not the link
             target = target.resolve()
         if target.exists() and not target.is_file():
-            raise FileError("not a file", path=str(path), advice="give the name of a file")
+            what = "a folder" if target.is_dir() else "not a regular file"
+            raise FileError(f"cannot be written: it is {what}", path=str(path), advice="give the name of a file")
     except OSError as error:  # a name that is too long, a folder without permission to read
         raise _unwritable(path, error) from None
     if not target.parent.is_dir():

@@ -132,7 +132,7 @@ def test_who_leads_walks_along_its_heading(pair):
 def test_bad_teams_are_refused():
     with pytest.raises(BunrakuError, match="names of their own"):
         Team((robot(), robot()), Carried((SLAB,)))
-    with pytest.raises(BunrakuError, match="holds nothing"):
+    with pytest.raises(BunrakuError, match="has no hold"):
         Team((rover("robot"),), Carried((SLAB,)))
     with pytest.raises(BunrakuError, match="no height"):
         _ = Team((person(), robot()), Carried((SLAB,), heights=(0.1, 0.2))).heights

@@ -69,7 +69,7 @@ def refused(result: Result, told: str) -> None:
 
 @pytest.mark.parametrize("verb", FILES)
 @pytest.mark.parametrize(("name", "told"), [
-    ("motion.doc", "cannot hold a motion"), ("nowhere/motion.npz", "the folder does not exist"), ("folder.npz", "not a file"),
+    ("motion.doc", "cannot hold a motion"), ("nowhere/motion.npz", "the folder does not exist"), ("folder.npz", "it is a folder"),
     (f"{'long' * 70}.npz", "cannot be written"),
 ])  # fmt: skip
 def test_a_motion_that_cannot_be_written(verb: str, name: str, told: str) -> None:

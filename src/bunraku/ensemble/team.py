@@ -61,7 +61,9 @@ class Team:
             raise BunrakuError(f"agents need names of their own, other than {OBJECT!r}\n  advice: Team((walker, rover), carried)")
         for agent in self.agents:
             if not agent.holds:
-                raise BunrakuError(f"{agent.name} holds nothing\n  advice: give it a Grasp(tool, X_OT)")
+                raise BunrakuError(
+                    f"{agent.name} has no hold on the object\n  advice: holds=(Grasp(tool, X_OT),), or leave it out of the team"
+                )
         object.__setattr__(self, "figure", self._reduced())
 
     @cached_property

@@ -52,8 +52,11 @@ class Programs:
         )  # fmt: skip
 
     def solve(self, value: Array, value_dq: Array) -> Array:
-        """The step that minimises the levels in order of priority, within the box and, where that is possible, with
-        value + value_dq·dq ≥ 0."""
+        """The change dq of the variables that minimises the errors of the tasks, the most important level first.
+
+        dq is always between `low` and `high`. The inequalities value + value_dq·dq ≥ 0 come before all tasks; those that no such
+        dq can satisfy are violated as little as possible.
+        """
         n, m, far = len(self.low), len(value), 1e30  # daqp's infinity
         equal, soft = 5, 8  # daqp's codes for kinds of constraint
         lower, upper = np.maximum(self.low, -far), np.minimum(self.high, far)
