@@ -127,7 +127,7 @@ export class App {
     const all = await this.entries.reload()
     if (all.length === 0) return
     if (!this.source.served && all.length > 1) this.panels.openWhatFits(true)
-    await this.entries.open(all[0].id)
+    await this.entries.openFirst()
   }
 
   private async openFiles(files: File[]): Promise<void> {

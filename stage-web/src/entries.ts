@@ -1,4 +1,5 @@
-/** The list of entries, and the one that is open. */
+/** The list of entries, and the one that is open, which the address of the page names. */
+import { hashOf, named } from './address'
 import type { Entry, EntryList } from './messages'
 import type { Opened, Source } from './source'
 
@@ -22,7 +23,18 @@ export class Entries {
   constructor(
     private readonly source: Source,
     private readonly events: EntryEvents,
-  ) {}
+  ) {
+    addEventListener('popstate', () => {
+      const entry = named(this.all, location.hash)
+      if (entry !== undefined && entry.id !== this.wanted) void this.open(entry.id)
+    })
+  }
+
+  /** The entry that the address names, or else the first. */
+  async openFirst(): Promise<void> {
+    const first = named(this.all, location.hash) ?? this.all[0]
+    if (first !== undefined) await this.open(first.id)
+  }
 
   entry(id: string): Entry | undefined {
     return this.all.find((entry) => entry.id === id)
@@ -47,13 +59,23 @@ export class Entries {
     try {
       const opened = await this.source.open(id)
       if (this.wanted !== id) return
+      const first = this.opened === null
       this.opened = opened
+      this.showInAddress(id, first)
       this.events.opened(opened)
     } catch (problem) {
       this.events.failed(problem)
     } finally {
       if (this.wanted === id) this.events.settled()
     }
+  }
+
+  /** The first entry replaces what the address said: Back then leaves the page. */
+  private showInAddress(id: string, first: boolean): void {
+    const hash = hashOf(this.all, id)
+    if (hash === '' || hash === location.hash) return
+    if (first) history.replaceState(null, '', hash)
+    else history.pushState(null, '', hash)
   }
 
   openNext(): void {

@@ -91,8 +91,9 @@ export const DRIVING_KEYS: DrivingKey[] = [
   { key: 'o', stick: 6, direction: 1 },
 ]
 
-/** True where a key belongs to a field that is being typed into, or to the browser. */
+/** True where a key belongs to a field that is being typed into, to a button that the keyboard has reached, or to the browser. */
 export function isTyping(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement | null
+  if (event.key === ' ' && target?.matches?.(':is(button, summary, a, [role="button"]):focus-visible')) return true
   return event.ctrlKey || event.metaKey || event.altKey || (target?.matches?.('input, select, textarea') ?? false)
 }

@@ -257,6 +257,7 @@ export interface Welcome {
 /** Who drives a live entry, and who asks for control. */
 export interface Control {
   type: 'control'
+  entry: string
   you: string
   driver: string | null
   asking: string[]

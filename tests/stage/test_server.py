@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -24,6 +26,13 @@ from tests.stage.conftest import entries
 from tests.stage.toys import Failing, recorded
 
 LIVE = "e1"
+
+
+@pytest.fixture(scope="module")
+def impatient() -> Iterator[Serving]:
+    """A stage on which a driver who does nothing is silent at once."""
+    with serve(entries(), limits=StageLimits(silent_seconds=0.05)) as served:
+        yield served
 
 
 @pytest.fixture
@@ -208,16 +217,22 @@ def test_a_recorded_entry_comes_with_its_samples(client: httpx.Client) -> None:
 
 
 def test_the_page_hears_what_is_compiled_for_an_entry() -> None:
+    heard = threading.Event()  # of two messages that wait, only the newer is sent
+
     def made() -> Recorded:
         job = Job("bunraku.toys", "half", b"", parts=1, expected=4)
         with announce.compiling(job):
             announce.tick(job)
+            heard.wait(PATIENCE)
         return recorded()
 
-    with serve([Entry("Slow", made)]) as serving, Page(serving).hello() as page:
+    with serve([Entry("Slow", made)]) as serving, Page(serving).hello() as page, ThreadPoolExecutor() as beside:
         headers = {"Origin": serving.origin, "Cookie": cookie(serving)}
-        assert httpx.get(f"{serving.origin}/api/entries/e0", headers=headers, timeout=PATIENCE).status_code == 200
-        first, last = page.hear("progress"), page.hear("progress")
+        reply = beside.submit(httpx.get, f"{serving.origin}/api/entries/e0", headers=headers, timeout=PATIENCE)
+        first = page.hear("progress")
+        heard.set()
+        last = page.hear("progress")
+        assert reply.result().status_code == 200
     assert (first["entry"], first["stage"], last["stage"]) == ("e0", "compile", "compile")
     assert (first["done"], last["done"]) == (0.1875, 1.0)
     assert first["text"].startswith("half for this machine, once: 0 s")
@@ -300,10 +315,48 @@ def test_one_drives_and_hands_over(serving: Serving) -> None:
         assert first.hear("control", lambda m: m["asking"] != [])["asking"] == [second.you]
         first.send("give", to=second.you)
         assert second.hear("control", lambda m: m["driver"] == second.you)["asking"] == []
-        second.socket.close()
+        second.send("give", to="")
         first.hear("control", lambda m: m["driver"] is None)
         first.send("ask")
+        assert first.hear("control", lambda m: m["driver"] == first.you)["entry"] == LIVE
+
+
+def test_control_passes_from_a_silent_driver(impatient: Serving) -> None:
+    with Page(impatient).hello() as first, Page(impatient).hello() as second:
+        first.join()
+        second.join()
+        second.send("ask")
+        second.hear("control", lambda m: m["driver"] == second.you)
+        assert f"{second.you} is driving now" in first.hear("notice")["text"]
+        first.send("ask")
         first.hear("control", lambda m: m["driver"] == first.you)
+
+
+def test_who_holds_a_part_is_not_silent(impatient: Serving) -> None:
+    with Page(impatient).hello() as first, Page(impatient).hello() as second:
+        first.join()
+        second.join()
+        first.send("pull", figure=0, part="spindle", name="left", to=[-0.4, 0.2, 1.8])
+        room = impatient.stage._rooms[LIVE]
+        until(lambda: room.run.holding)
+        second.send("ask")
+        assert second.hear("control", lambda m: m["asking"] != [])["driver"] == first.you
+        first.send("release", figure=0, part="spindle", name="left")
+        second.hear("control", lambda m: m["driver"] == second.you)
+
+
+def test_a_recording_ends_when_its_driver_leaves(serving: Serving) -> None:
+    with Page(serving).hello() as watcher:
+        driver = Page(serving).hello()
+        driver.join()
+        watcher.join()
+        driver.send("record", on=True)
+        watcher.hear("state", lambda m: m["recording"])
+        for _ in range(5):
+            watcher.sample()
+        driver.socket.close()
+        watcher.hear("control", lambda m: m["driver"] == watcher.you)
+        assert watcher.hear("taken")["entry"] in serving.stage.takes
 
 
 def test_a_driver_who_vanishes_lets_go(serving: Serving) -> None:

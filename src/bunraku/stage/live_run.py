@@ -105,6 +105,11 @@ class LiveRun:
                 self._queue.pop()
             self._queue.append(command)
 
+    @property
+    def holding(self) -> bool:
+        """Whether a hand holds a part."""
+        return bool(self._held)
+
     def let_go(self) -> None:
         """Releases all held parts and centres the sticks, because the driver has left."""
 

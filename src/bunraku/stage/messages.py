@@ -312,6 +312,7 @@ class ControlJson(TypedDict):
     """Who drives a live entry, and who asks for control."""
 
     type: Literal["control"]
+    entry: str
     you: str
     driver: str | None
     asking: list[str]

@@ -96,7 +96,7 @@ class Room:
         self.visitors: list[Visitor] = []
         self.driver: Visitor | None = None
         self.asking: list[Visitor] = []
-        self._woken = False
+        self._silent_seconds, self._last_command = limits.silent_seconds, self._loop.time()
         self.run = LiveRun(
             live, fps=fps, limits=limits, on_sample=lambda: self._from_run(self._wake),
             on_event=lambda kind, text: self._from_run(lambda: self._event(kind, text)),
@@ -138,41 +138,65 @@ class Room:
         self.tell_control()
 
     def leave(self, visitor: Visitor) -> None:
-        """Removes a `visitor`; if it was the driver, the next one who asked drives."""
+        """Removes a `visitor`. If it was the driver, a recording ends, and who asked first drives, or else who came first."""
         self.visitors.remove(visitor)
         visitor.enter(None)
         if visitor in self.asking:
             self.asking.remove(visitor)
         if self.driver is visitor:
-            self.run.let_go()
-            self.driver = self.asking.pop(0) if self.asking else None
+            self.run.stop_recording()
+            self._hand_over(self.asking[0] if self.asking else self.visitors[0] if self.visitors else None)
         self.tell_control()
 
     def ask(self, visitor: Visitor) -> None:
-        """A `visitor` asks for control, and gets it at once if nobody has it."""
+        """A `visitor` asks for control, and gets it as soon as nobody has it, or the driver has done nothing for some seconds."""
         if self.driver is None:
-            self.driver = visitor
+            self._hand_over(visitor)
         elif self.driver is not visitor and visitor not in self.asking:
             self.asking.append(visitor)
         self.tell_control()
+        self._pass_on()
+
+    def drove(self) -> None:
+        """Records that the driver has done something."""
+        self._last_command = self._loop.time()
+
+    def _pass_on(self) -> None:
+        """Gives control to who asked first if the driver is silent; otherwise looks again when that could be."""
+        if not self.asking or self.driver is None:
+            return
+        if self.run.holding:
+            self.drove()
+        left = self._last_command + self._silent_seconds - self._loop.time()
+        if left > 0.0:
+            self._loop.call_later(left, self._pass_on)
+            return
+        self.driver.notice(f"You did nothing for {self._silent_seconds:g} s: {self.asking[0].name} is driving now.")
+        self._hand_over(self.asking[0])
+        self.tell_control()
+
+    def _hand_over(self, to: Visitor | None) -> None:
+        if self.driver is not None:
+            self.run.let_go()
+        self.driver = to
+        if to in self.asking:
+            self.asking.remove(to)
+        self.drove()
 
     def give(self, visitor: Visitor, to: str) -> None:
         """The driving `visitor` gives control `to` another one by name, or to nobody; then the next one who asks gets it."""
         if self.driver is not visitor:
             visitor.notice("You are not driving.")
             return
-        heirs = [v for v in self.visitors if v.name == to]
-        self.run.let_go()
-        self.driver = heirs[0] if heirs else None
-        if self.driver in self.asking:
-            self.asking.remove(self.driver)
+        self._hand_over(next((v for v in self.visitors if v.name == to), None))
         self.tell_control()
 
     def tell_control(self) -> None:
         """Tells all visitors who drives and who asks for control."""
         for visitor in self.visitors:
             message: ControlJson = {
-                "type": "control", "you": visitor.name, "driver": None if self.driver is None else self.driver.name,
+                "type": "control", "entry": self.entry, "you": visitor.name,
+                "driver": None if self.driver is None else self.driver.name,
                 "asking": [v.name for v in self.asking], "watching": len(self.visitors),
             }  # fmt: skip
             visitor.tell(message)

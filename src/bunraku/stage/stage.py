@@ -266,6 +266,7 @@ class Stage:
         if room.driver is not visitor:
             visitor.notice("Another visitor is driving: ask for control.")
             return
+        room.drove()
         try:
             act(room)
         except BunrakuError as problem:

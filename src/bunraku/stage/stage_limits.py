@@ -29,6 +29,8 @@ class StageLimits:
     """Maximum number of commands queued for one tick of a live figure; beyond that the oldest are dropped."""
     log_commands: int = 500_000
     """Maximum number of commands of an input log: two hours of continuous dragging."""
+    silent_seconds: float = 5.0
+    """How long a driver may do nothing before control passes to a visitor who has asked for it [s]."""
     samples_in_flight: int = 8
     """Maximum number of samples sent to a page but not drawn yet; beyond that it gets only the newest."""
     slowest: float = 0.1

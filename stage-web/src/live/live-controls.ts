@@ -99,8 +99,9 @@ export class LiveControls {
     this.padButton.hidden = !has
   }
 
-  showReconnecting(): void {
-    this.who.textContent = 'Reconnecting…'
+  /** With a reason the server has closed for good; without one, the page tries to connect again. */
+  showDisconnected(reason: string): void {
+    this.who.textContent = reason ? 'Disconnected' : 'Reconnecting…'
   }
 
   showControl(control: Control): void {

@@ -40,12 +40,15 @@ export interface LiveHost {
   }
 }
 
+const ANSWER_TIME = 2000 // ms: how long an older speed that the server tells is taken for a late answer
 const PLOT_INTERVAL = 3 // samples between two drawings of the plots
 
 /** A live piece while it is open. */
 interface Session {
   piece: Piece
   channels: LiveChannels
+  /** Whether the server has answered that this page is in: samples that come before are those of the entry it has left. */
+  joined: boolean
   /** The newest sample that has not been drawn. */
   waiting: DataView | null
 }
@@ -59,6 +62,7 @@ export class LiveDesk {
   private readonly link: Link
   private readonly sticks = new Sticks()
   private session: Session | null = null
+  private askedSpeed: { rate: number; until: number } | null = null
   private state: Pick<RunState, 'paused' | 'recording' | 'rate'> = { paused: false, recording: false, rate: 1 }
 
   constructor(private readonly host: LiveHost) {
@@ -68,7 +72,7 @@ export class LiveDesk {
       togglePause: () => this.togglePause(),
       step: () => this.step(),
       reset: () => this.reset(),
-      setSpeed: (rate) => this.send({ type: 'speed', rate }),
+      setSpeed: (rate) => this.setSpeed(rate),
       toggleRecording: () => this.toggleRecording(),
       configureSticks: () => showGamepad(this.sticks, this.session?.piece.sticks ?? []),
       replay: () => this.send({ type: 'replay' }),
@@ -78,10 +82,7 @@ export class LiveDesk {
     this.link = new Link({
       sample: (data, t) => this.arrived(data, t),
       control: (control) => this.controlChanged(control),
-      state: (state) => {
-        this.state = state
-        this.controls.showState(state)
-      },
+      state: (state) => this.stateChanged(state),
       notice: (level, text) => host.notices.show(text, level),
       entries: () => void host.entries.reload(),
       taken: (entry) => void this.taken(entry),
@@ -99,7 +100,7 @@ export class LiveDesk {
 
   enter(piece: Piece): void {
     this.samples = 0
-    this.session = { piece, channels: new LiveChannels(piece), waiting: null }
+    this.session = { piece, channels: new LiveChannels(piece), joined: false, waiting: null }
     this.host.plots.load(this.session.channels, null)
     this.controls.showSticks((piece.sticks ?? []).length > 0)
     this.link.join(piece.id)
@@ -122,15 +123,18 @@ export class LiveDesk {
   private connectionChanged(on: boolean, reason: string): void {
     document.body.classList.toggle('offline', !on)
     if (on) return
+    if (this.session !== null) this.session.joined = false
     if (reason) this.host.notices.show(`The stage closed the connection: ${reason}`, 'error')
     if (this.session === null) return
     this.loseControl()
-    this.controls.showReconnecting()
+    this.controls.showDisconnected(reason)
   }
 
   private controlChanged(control: Control): void {
+    if (this.session === null || control.entry !== this.session.piece.id) return
+    this.session.joined = true
     this.control = control
-    this.host.hands.allowed = new Set(this.driving ? (this.session?.piece.pulls ?? []) : [])
+    this.host.hands.allowed = new Set(this.driving ? (this.session.piece.pulls ?? []) : [])
     if (!this.driving) this.host.hands.drop()
     this.controls.showControl(control)
     document.body.classList.toggle('watching', !this.driving)
@@ -145,7 +149,7 @@ export class LiveDesk {
   // -- samples ---------------------------------------------------------------------------------------------------
 
   private arrived(data: DataView, t: number): void {
-    if (this.session === null) return
+    if (!this.session?.joined) return
     this.session.waiting = data
     this.time = t
     this.samples++
@@ -207,7 +211,22 @@ export class LiveDesk {
   /** The next speed of the menu, or the one before. */
   changeSpeed(by: 1 | -1): void {
     const now = SPEEDS.includes(this.state.rate) ? SPEEDS.indexOf(this.state.rate) : SPEEDS.indexOf(1)
-    this.send({ type: 'speed', rate: SPEEDS[clamp(now + by, 0, SPEEDS.length - 1)] })
+    this.setSpeed(SPEEDS[clamp(now + by, 0, SPEEDS.length - 1)])
+  }
+
+  /** The new speed counts at once: the next key may come before the server has answered. */
+  private setSpeed(rate: number): void {
+    this.send({ type: 'speed', rate })
+    this.askedSpeed = { rate, until: performance.now() + ANSWER_TIME }
+    this.state = { ...this.state, rate }
+  }
+
+  private stateChanged(state: RunState): void {
+    const asked = this.askedSpeed
+    const late = asked !== null && state.rate !== asked.rate && performance.now() < asked.until
+    if (!late) this.askedSpeed = null
+    this.state = late ? { ...state, rate: asked.rate } : state
+    this.controls.showState({ ...state, rate: this.state.rate })
   }
 
   private async saveLog(): Promise<void> {

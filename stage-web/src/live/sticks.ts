@@ -17,6 +17,7 @@ const DEFAULT: Mapping = {
   deadZone: 0.12,
 }
 const MOST_BUTTONS = 16
+const REPEAT = 1000 // ms
 
 /** Zero inside the dead zone, and the full range from its edge on. */
 export function withDeadZone(value: number, deadZone: number): number {
@@ -32,6 +33,7 @@ export class Sticks {
   pad: Gamepad | null = null
   private readonly pressed = new Set<string>()
   private sent = ''
+  private sentAt = 0
 
   constructor() {
     addEventListener('keydown', (event) => !isTyping(event) && this.key(event, true))
@@ -69,11 +71,13 @@ export class Sticks {
     return clamp(Math.round(value * 1000) / 1000, -1, 1) + 0 // no −0
   }
 
-  /** True once for each change. */
+  /** True once for each change, and now and then while a stick is held: who holds one is not silent. */
   changed(): boolean {
     const now = JSON.stringify([this.values, this.buttons])
-    if (now === this.sent) return false
+    const held = this.values.some((value) => value !== 0) && performance.now() > this.sentAt + REPEAT
+    if (now === this.sent && !held) return false
     this.sent = now
+    this.sentAt = performance.now()
     return true
   }
 
