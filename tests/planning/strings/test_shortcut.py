@@ -11,7 +11,7 @@ def test_plans_get_shorter_and_stay_valid() -> None:
     for k in (0, 8):
         problem = problems()[k]
         found = search(problem, seed=1)
-        short = shortcut(found, tries=60)
+        short = shortcut(found, tries=25)
         assert short.motion is not None
         assert found.motion is not None
         assert short.cost <= found.cost
