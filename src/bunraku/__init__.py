@@ -37,6 +37,7 @@ _HOME = {
     "carry": "ensemble.carry",
     "guide": "verbs.guide.run",
     "climb": "locomotion.climb.climb",
+    "sweep": "sweeps.sweep",
     "load": "verbs.loading",
     "save": "io",
 }

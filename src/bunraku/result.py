@@ -45,6 +45,12 @@ class Result:
         """Pairs of a title and a text: what happened. The first pair is the outcome."""
         yield "outcome", str(self.outcome)
 
+    def columns(self) -> dict[str, float]:
+        """Numbers of this result by name, for the table of a sweep; what there is no number for is left out."""
+        from bunraku.motion.motion_columns import motion_columns
+
+        return {} if self.motion is None else motion_columns(self.motion)
+
     def __str__(self) -> str:
         return "\n".join(f"{title:<12}{text}" for title, text in self.report())
 

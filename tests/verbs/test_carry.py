@@ -5,10 +5,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bunraku.cli import app
-from bunraku.ensemble.errand_file import load_errand
 from bunraku.io import load
-from bunraku.verbs.carry import many_seeds
-from bunraku.verbs.carry.many_seeds import run_many, summary
+from bunraku.sweeps import result_store
 from bunraku.verbs.entries import entries_of
 
 TEXT = """carry: tray
@@ -67,17 +65,14 @@ def test_names_that_cannot_be_written_are_refused_first(file, tmp_path):
     assert "no agent of the team is a person" in told(file, "-o", tmp_path / "tray.bvh").output
 
 
-def test_many_seeds(file):
-    errand = load_errand(file)
-    runs = run_many(errand, 2, first=2, workers=1)
-    assert [run.seed for run in runs] == [2, 3]
-    assert all(run.outcome.ok for run in runs)
-    assert ("carried", "2 of 2 within 60 s of processor time") in list(summary(errand, runs))
-
-
-def test_fewer_runs_than_were_asked_for_were_stopped(file, monkeypatch):
-    monkeypatch.setattr(many_seeds, "run_many", lambda *_, **__: [])
-    assert told(file, "--runs", "2").exit_code == 130
+def test_many_seeds(file, tmp_path, monkeypatch):
+    """`--runs` is a sweep over seeds: a second time, the runs are taken from the store."""
+    monkeypatch.setattr(result_store, "default_folder", lambda: tmp_path / "store")
+    result = told(file, "--runs", "2", "--seed", "2", "--workers", "1")
+    assert result.exit_code == 0, result.output
+    assert "2 of 2 within 60 s of processor time" in result.output
+    assert "manipulation" in result.output
+    assert "2 of these runs were done before" in told(file, "--runs", "2", "--seed", "2", "--workers", "1").output
 
 
 def test_on_the_stage(file):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from typer.testing import CliRunner, Result
 from bunraku.cli import app
 from bunraku.render.film_writer import ffmpeg_program
 from bunraku.verbs.carry import file as carry
-from bunraku.verbs.carry import many_seeds
 from bunraku.verbs.climb import file as climb
 from bunraku.verbs.guide import file as guide
 from bunraku.verbs.optimize import file as optimize
@@ -34,7 +34,7 @@ FILES = {
 }
 WORK: tuple[tuple[Any, str], ...] = (
     (simulating, "simulate"), (optimize, "optimize"), (perform, "perform"), (climb, "climb"),
-    (plan_file, "plan"), (carry, "carry"), (many_seeds, "run_many"), (guide, "guide"),
+    (plan_file, "plan"), (carry, "carry"), (importlib.import_module("bunraku.sweeps.sweep"), "sweep"), (guide, "guide"),
 )  # fmt: skip
 
 

@@ -57,6 +57,11 @@ class Performance(Result):
         """For each puppet, how well its feedback works when it is pushed and 3 % heavier; computed on first use."""
         return {name: recovery(part, seed=self.seed or 0) for name, part in self.parts.items()}
 
+    def columns(self) -> dict[str, float]:
+        """Numbers by name: those of the motion, newly rehearsed stretches, and the deviation of each puppet [rad or m]."""
+        found = {f"error.{name}": error for name, error in self.errors.items()}
+        return super().columns() | {"rehearsed_anew": self.rehearsed_anew} | found
+
     def report(self) -> Iterator[tuple[str, str]]:
         """Pairs of a title and a text: what happened. The first pair is the outcome."""
         yield from super().report()

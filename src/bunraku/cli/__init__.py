@@ -11,7 +11,7 @@ import os
 import signal
 from typing import Any
 
-__all__ = ["app", "looking", "main", "making", "playing"]
+__all__ = ["app", "looking", "main", "making", "playing", "sweeping"]
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
 
 def _loaded() -> Any:
     """The module `command`, after all commands have been registered."""
-    for name in ("looking", "making", "playing"):
+    for name in ("looking", "making", "sweeping", "playing"):
         importlib.import_module(f"bunraku.cli.{name}")
     return importlib.import_module("bunraku.cli.command")
 

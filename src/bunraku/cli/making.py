@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from bunraku.cli.command import err, refuse_idle, tell, verb
+from bunraku.cli.command import refuse_idle, tell, verb
 from bunraku.cli.names import Output, Play, Plot, Seed
 from bunraku.cli.ordering import carry_out, order_for
+from bunraku.cli.sweeping import telling
 
 DANCE = """[bold]Try:[/bold] write these lines into a file dance.yaml
 
@@ -154,7 +155,7 @@ def carry(
         int | None, typer.Option(min=2, max=100_000, help="Number of samples of the motion. Overrides the value in the file.")
     ] = None,
     runs: Annotated[
-        int, typer.Option(min=1, max=10_000, help="Number of seeds to run. With more than 1, only the success rate is reported.")
+        int, typer.Option(min=1, max=10_000, help="Number of seeds to sweep. With more than 1, only the success rate is reported.")
     ] = 1,
     workers: Annotated[
         int | None, typer.Option(min=1, help="With --runs: number of processes. Default: the number of cores.")
@@ -170,20 +171,23 @@ def carry(
     A path is planned for a simplified team of boxes. Then people walk and robots roll along it with the object in their hands, and
     postures are corrected where something would touch. Ctrl-C stops and keeps the last motion.
     """
-    from bunraku.verbs.bars import bars
-    from bunraku.verbs.carry.many_seeds import run_many, summary
+    from bunraku.sweeps.sweep import sweep
     from bunraku.verbs.carry.plot import save_stills
+    from bunraku.verbs.carry.success_rate import summary
     from bunraku.verbs.execute import Extra
 
     order = order_for("carry", file)
-    if samples is not None:
-        order = replace(order, errand=replace(order.errand, samples=samples))
     if runs > 1:
         refuse_idle("--runs only counts successes; leave it out to get files", output=output, plot=plot, stills=stills, play=play)
-        with bars(err) as progress:
-            many = run_many(order.errand, runs, first=seed or 0, workers=workers, cluster=cluster, progress=progress)
-        tell(summary(order.errand, many))
-        raise typer.Exit(0 if len(many) == runs else 130)
+        over = {} if samples is None else {"samples": [samples]}
+        with telling() as progress:
+            many = sweep(file, over, seeds=runs, seed=seed, workers=workers, cluster=cluster, progress=progress)
+        tell(summary(order.errand, [many.rows[key] for key in many.table["key"]]))
+        if many.found:
+            tell([("stored", f"{many.found} of these runs were done before, in {many.store.folder}")])
+        raise typer.Exit(130 if many.outcome.kind == "stopped" else 0)
     refuse_idle("use them with --runs", workers=workers, cluster=cluster)
+    if samples is not None:
+        order = replace(order, errand=replace(order.errand, samples=samples))
     extras = [Extra(stills, (".png",), "a picture", save_stills)]
     carry_out(order, output, plot, extras=extras, seed=seed, play=play)

@@ -99,6 +99,18 @@ class Optimum(Result):
         if tension is not None and tension.size:
             yield "tension", f"{tension.min():.3g} … {tension.max():.3g} N"
 
+    def columns(self) -> dict[str, float]:
+        """Numbers by name: those of the motion, cost, iterations, and the root-mean-square deviation from the reference.
+
+        The deviation `error` is over all samples and dynamic variables that have a weight [rad or m].
+        """
+        n, sheet = self.system.n, self.problem.sheet
+        weighed = sheet.wx[:, :n] > 0.0
+        away = (self.run.x[:, :n] - sheet.rx[:, :n])[weighed]
+        error = {"error": float(np.sqrt(np.mean(away**2)))} if away.size else {}
+        found = {"cost": self.cost, "iterations": len(self.history)}
+        return super().columns() | found | error
+
     def widest_forces(self, most: int) -> list[int]:
         """Indices of the `most` chosen forces that vary most, in ascending order."""
         return sorted(sorted(self.system.thrusts.tolist(), key=lambda k: -np.ptp(self.forces[:, k]))[:most])

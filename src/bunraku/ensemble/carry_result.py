@@ -83,6 +83,13 @@ class Carry(Result):
         left, whole = float(np.linalg.norm(last - got)), float(np.linalg.norm(last - first))
         return min(max(1.0 - left / max(whole, 1e-9), 0.0), 1.0)
 
+    def columns(self) -> dict[str, float]:
+        """Numbers by name: those of the motion, paths tried, share of the way, the rechecker's clearance, closure and slide [m]."""
+        found: dict[str, float] = {"rounds": self.rounds, "share": self.share}
+        if self.verdict is not None:
+            found |= {name: getattr(self.verdict, name) for name in ("clearance", "closure", "slide")}
+        return super().columns() | found
+
     def report(self) -> Iterator[tuple[str, str]]:
         """Pairs of a title and a text: outcome, errand, stages, motion, verdict, and the abandoned paths."""
         yield from super().report()

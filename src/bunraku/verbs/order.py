@@ -39,6 +39,10 @@ class Order(ABC):
     """The first word of its files, the name of the function and of the command."""
     words: ClassVar[tuple[str, ...]]
     """All keys at the top level of its files, the verb first."""
+    random: ClassVar[bool] = False
+    """Whether it draws random numbers, so that another seed gives another result."""
+    document: tuple[Node, Path] | None = None
+    """The document that it was loaded from, and the folder of that file; None for an order made or changed in Python."""
     if TYPE_CHECKING:  # fields of the dataclasses, or properties
 
         @property
@@ -57,7 +61,10 @@ class Order(ABC):
         Returns the order; raises FileError, with line and advice, if the file is broken or is for another verb.
         """
         file = found(Path(path))
-        return cls.read(yaml_reader.read(file), file.parent)
+        root = yaml_reader.read(file)
+        order = cls.read(root, file.parent)
+        object.__setattr__(order, "document", (root, file.parent))
+        return order
 
     @classmethod
     @abstractmethod

@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bunraku.cleanup import TemporaryFolder
+from bunraku.workers.dask_cluster import ClusterSecurity
 from bunraku.workers.flags import ClusterFlag, FileFlag, Flag
 from bunraku.workers.local_pool import Pool
 
-__all__ = ["ClusterFlag", "FileFlag", "Flag", "Pool", "executor"]
+__all__ = ["ClusterFlag", "ClusterSecurity", "FileFlag", "Flag", "Pool", "executor"]
 
 
 @contextmanager

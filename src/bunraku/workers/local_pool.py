@@ -1,125 +1,220 @@
-"""Pool: worker processes on this machine; when one is killed, its job is repeated."""
+"""Pool: worker processes on this machine; when one is killed, its job is repeated by another."""
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, InvalidStateError
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from bunraku.cleanup import at_end
 from bunraku.errors import BunrakuError
+from bunraku.workers.worker_process import pack, serve
 
 
 @dataclass(eq=False)
 class _Job:
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    options: dict[str, Any]
+    packed: bytes
     future: Future[Any] = field(default_factory=Future)
     lost: int = 0
-    """How often a worker died before it was done."""
+    """How many workers died with it."""
 
 
-class _Processes(ProcessPoolExecutor):
-    killed = False
-    """Whether unfinished jobs are dropped."""
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Processes that are started in the block do not receive Ctrl-C: the process that started them decides what happens."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+@dataclass(eq=False)
+class _Worker:
+    process: Any
+    pipe: Connection
+    job: _Job | None = None
 
 
 class Pool(Executor):
-    """Worker processes on this machine. When one is killed, new ones repeat all unfinished jobs.
+    """Worker processes on this machine. When one is killed, another repeats its job; the others are not disturbed.
 
-    workers: how many; None: one for each core.
-    tries: a job fails if it is still unfinished after so many deaths of a worker, its own or another.
+    workers: how many; None: one for each core. They are started when there are jobs for them.
+    tries: a job fails if so many workers die with it.
     Raises BunrakuError for fewer than one worker.
     """
 
-    def __init__(self, workers: int | None = None, *, tries: int = 5) -> None:
+    def __init__(self, workers: int | None = None, *, tries: int = 3) -> None:
         if workers is not None and workers < 1:
             raise BunrakuError(f"{workers} workers are not possible\n  advice: give one or more")
         self.workers, self.tries = workers or os.cpu_count() or 1, tries
         self._lock, self._closed = threading.RLock(), False
-        self._pool = self._fresh()
-
-    def _fresh(self) -> _Processes:
-        return _Processes(self.workers, mp_context=multiprocessing.get_context("spawn"))
+        self._waiting: deque[_Job] = deque()
+        self._working: list[_Worker] = []
+        self._ear, self._mouth = multiprocessing.get_context("spawn").Pipe(duplex=False)
+        """The two ends of a pipe that wakes the thread below."""
+        self._idle = threading.Condition(self._lock)
+        self._thread = threading.Thread(target=self._supervise, name="bunraku-pool", daemon=True)
+        self._thread.start()
+        self._ended = at_end(self.kill)
 
     @property
     def pids(self) -> tuple[int, ...]:
         """The ids of the processes that run now."""
-        return tuple(self._pool._processes or ())
+        with self._lock:
+            return tuple(worker.process.pid for worker in self._working)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """The future of `fn(*args, **kwargs)`, called by a worker; called again if a worker dies."""
-        job = _Job(fn, args, kwargs)
-        self._send(job)
-        return job.future
-
-    def _send(self, job: _Job) -> None:
+        """The future of `fn(*args, **kwargs)`, called by a worker; called again by another if that worker dies."""
+        try:
+            job = _Job(pack((fn, args, kwargs)))
+        except Exception as error:  # noqa: BLE001 (whatever pickle says, the future says it)
+            job = _Job(b"")
+            job.future.set_exception(error)
+            return job.future
         with self._lock:
             if self._closed:
                 job.future.cancel()
-                return
-            pool = self._pool
-            with _without_interrupts():
-                try:
-                    inner = pool.submit(job.function, *job.args, **job.options)
-                except BrokenProcessPool:
-                    pool = self._pool = self._fresh()
-                    inner = pool.submit(job.function, *job.args, **job.options)
-        inner.add_done_callback(lambda done: self._done(job, pool, done))
-
-    def _done(self, job: _Job, pool: _Processes, inner: Future[Any]) -> None:
-        if inner.cancelled() or pool.killed:
-            job.future.cancel()
-            return
-        error = inner.exception()
-        if isinstance(error, BrokenProcessPool):
-            with self._lock:
-                if self._pool is pool and not self._closed:
-                    self._pool = self._fresh()
-            job.lost += 1
-            if job.lost < self.tries:
-                self._send(job)
-            else:
-                job.future.set_exception(
-                    BunrakuError(f"a job failed: {self.tries} workers died\n  advice: is there enough memory?")
-                )
-        elif error is not None:
-            job.future.set_exception(error)
-        else:
-            job.future.set_result(inner.result())
+                return job.future
+            self._waiting.append(job)
+            self._wake()
+        return job.future
 
     def kill(self) -> None:
-        """Ends the processes at once and cancels their jobs; new jobs start new processes."""
+        """Ends the processes at once and cancels all jobs; new jobs start new processes."""
         with self._lock:
-            old, self._pool = self._pool, self._fresh()
-        old.killed = True
-        for process in list((old._processes or {}).values()):
-            process.kill()
-        old.shutdown(wait=True, cancel_futures=True)  # frees its semaphores
+            dropped = [*self._waiting, *(worker.job for worker in self._working if worker.job is not None)]
+            old = list(self._working)
+            self._waiting.clear()
+            self._working.clear()
+            self._idle.notify_all()
+        for worker in old:
+            worker.process.kill()
+            worker.pipe.close()
+        for worker in old:
+            worker.process.join()
+        for job in dropped:
+            _cancel(job.future)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Ends the processes. `wait`: only return when all jobs are done; `cancel_futures`: drop jobs that have not begun."""
         with self._lock:
             self._closed = True
-            pool = self._pool
-        pool.shutdown(wait=wait, cancel_futures=cancel_futures)
+            dropped = list(self._waiting) if cancel_futures else []
+            if cancel_futures:
+                self._waiting.clear()
+        for job in dropped:
+            _cancel(job.future)
+        with self._idle:
+            while wait and (self._waiting or any(worker.job is not None for worker in self._working)):
+                self._idle.wait()
+            self._wake()
+        if wait:
+            self._thread.join()
+            self._ended()
+
+    # -- the thread that hands out jobs and takes in results ------------------------------------------------------
+
+    def _wake(self) -> None:
+        with contextlib.suppress(OSError):
+            self._mouth.send_bytes(b"")
+
+    def _supervise(self) -> None:
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # processes that this thread starts inherit it
+        while True:
+            with self._lock:
+                self._hand_out()
+                pipes = {worker.pipe: worker for worker in self._working if not worker.pipe.closed}
+                if self._closed and not self._waiting and all(worker.job is None for worker in self._working):
+                    break
+            with contextlib.suppress(OSError):  # a pipe that `kill` closed meanwhile
+                for ready in wait([self._ear, *pipes], timeout=None):
+                    if ready is self._ear:
+                        self._ear.recv_bytes()
+                    elif isinstance(ready, Connection):
+                        self._take_in(pipes[ready])
+        for worker in self._working:
+            worker.pipe.close()  # which ends its process
+        for worker in self._working:
+            worker.process.join()
+        self._ear.close()
+        self._mouth.close()
+
+    def _hand_out(self) -> None:
+        """Gives every idle worker a job; starts more workers while jobs wait."""
+        while self._waiting:
+            worker = next((own for own in self._working if own.job is None), None)
+            if worker is None and len(self._working) < self.workers:
+                worker = self._started()
+            if worker is None:
+                return
+            job = self._waiting.popleft()
+            if job.future.cancelled():
+                _cancel(job.future)
+                continue
+            worker.job = job
+            try:
+                worker.pipe.send_bytes(job.packed)
+            except OSError:  # it has died
+                self._bury(worker)
+
+    def _started(self) -> _Worker:
+        spawn = multiprocessing.get_context("spawn")
+        here, there = spawn.Pipe()
+        process = spawn.Process(target=serve, args=(there,), name="bunraku-worker")
+        process.start()
+        there.close()
+        worker = _Worker(process, here)
+        self._working.append(worker)
+        return worker
+
+    def _take_in(self, worker: _Worker) -> None:
+        """Reads what a worker sends: a result, an exception, or its end."""
+        try:
+            answer = worker.pipe.recv_bytes()
+        except (EOFError, OSError):
+            with self._lock:
+                if worker in self._working:
+                    self._bury(worker)
+            return
+        job, worker.job = worker.job, None
+        assert job is not None
+        try:
+            good, value = pickle.loads(answer)
+        except Exception as error:  # noqa: BLE001 (a class that can be packed and not unpacked)
+            good, value = False, error
+        _settle(job.future, good, value)
+        with self._lock:
+            self._idle.notify_all()
+
+    def _bury(self, worker: _Worker) -> None:
+        """Removes a dead worker; its job is repeated, unless it took too many workers with it."""
+        self._working.remove(worker)
+        worker.pipe.close()
+        worker.process.kill()
+        worker.process.join()
+        job, worker.job = worker.job, None
+        if job is None:
+            return
+        job.lost += 1
+        if job.lost < self.tries:
+            self._waiting.appendleft(job)
+            return
+        died = BunrakuError(f"a job failed: {self.tries} workers died\n  advice: is there enough memory?")
+        _settle(job.future, False, died)
+        self._idle.notify_all()
+
+
+def _settle(future: Future[Any], good: bool, value: Any) -> None:
+    """Gives a `future` its result or its exception; whoever waits for a cancelled one is told."""
+    try:
+        future.set_result(value) if good else future.set_exception(value)
+    except InvalidStateError:
+        _cancel(future)
+
+
+def _cancel(future: Future[Any]) -> None:
+    """Cancels a `future` that is not done, whether its job has begun or not, and tells whoever waits for it."""
+    with contextlib.suppress(InvalidStateError):
+        if future.cancel() and future._state == "CANCELLED":  # and nobody was told yet
+            future.set_running_or_notify_cancel()

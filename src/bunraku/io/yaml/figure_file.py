@@ -3,6 +3,7 @@
     figure: arm
     gravity: [0, 0, -9.81]
     damping: 0.02                # of every dynamic variable that has no damping of its own
+    mass: 2 kg                   # in all: scales the masses and inertias of all bodies; default: their sum
     frames:
       - ball: shoulder
         at: [0, 0, 1]
@@ -27,6 +28,7 @@ Numbers are in SI units and radians, or followed by a unit: mm, cm, deg, g. Inst
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ from bunraku.errors import FigureError
 from bunraku.figure import Figure, build
 from bunraku.figure.actuated import actuated
 from bunraku.figure.build import Item
+from bunraku.figure.mass import Inertia
 from bunraku.io.yaml import figure_frames, figure_joins, yaml_reader
 from bunraku.io.yaml.figure_frames import section
 from bunraku.io.yaml.figure_names import Names
@@ -44,7 +47,7 @@ from bunraku.io.yaml.shape_words import SHAPE_FLAGS, shape
 from bunraku.writing import writing
 
 FIGURE_WORDS = (
-    "figure", "gravity", "damping", "frames", "bodies", "shapes", "lengths", "joints", "strings", "wires", "springs",
+    "figure", "gravity", "damping", "mass", "frames", "bodies", "shapes", "lengths", "joints", "strings", "wires", "springs",
     "forces", "contacts", "closures", "allowed", "actuators",
 )  # fmt: skip
 
@@ -106,6 +109,22 @@ def figure_of(root: Node, folder: Path) -> Figure:
     driven = word is not None and word.choice(("kinematic", "dynamic"), "actuators") == "dynamic"
     try:
         figure = build.figure(name, *items, **words)
-        return actuated(figure) if driven else figure
+        figure = actuated(figure) if driven else figure
     except FigureError as error:
         raise names.located(error) from None
+    total = root.get("mass")
+    return figure if total is None else _weighing(figure, total)
+
+
+def _weighing(figure: Figure, total: Node) -> Figure:
+    """A `figure` whose bodies are heavier or lighter in proportion, so that their sum is the mass in the node `total`."""
+    if not figure.mass > 0.0:
+        raise total.error("the figure has no mass to scale", advice="give a body a mass")
+    factor = total.positive(Quantity.MASS) / figure.mass
+    bodies = tuple(replace(b, mass=factor * b.mass, inertia=_times(factor, b.inertia)) for b in figure.bodies)
+    return replace(figure, bodies=bodies)
+
+
+def _times(factor: float, inertia: Inertia) -> Inertia:
+    xx, yy, zz, xy, xz, yz = (factor * x for x in inertia)
+    return (xx, yy, zz, xy, xz, yz)

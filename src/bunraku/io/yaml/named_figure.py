@@ -7,12 +7,15 @@ from pathlib import Path
 from bunraku.errors import UnknownName, did_you_mean
 from bunraku.figure import Figure, library
 from bunraku.io import LOADERS, load
+from bunraku.io.yaml.figure_file import figure_of
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.shape_words import file_named
 
 
 def figure_named(node: Node, folder: Path) -> Figure:
-    """The figure that `node` names: one of the library, or the one in a file, whose path starts at `folder`."""
+    """The figure that `node` holds, or names: one of the library, or the one in a file, whose path starts at `folder`."""
+    if isinstance(node.value, dict):
+        return figure_of(node, folder)
     name = node.scalar("the name of a figure or of a file")
     suffixes = tuple(suffix for suffix in LOADERS if suffix not in (".csv", ".npz", ".bvh"))
     if Path(name).suffix.lower() in LOADERS:

@@ -98,6 +98,14 @@ class Climb(Result):
         """Time spent in pauses on all four feet [s]."""
         return float(self.motion.t[-1] * self.feet.pause / self.feet.quarter)
 
+    def columns(self) -> dict[str, float]:
+        """Numbers by name: those of the motion, way [m], clearance [m], adhesion [weights], peak of the accelerations [rad/s²]."""
+        found: dict[str, float] = {"way": self.where, "clearance": float(self.clearance.min())}
+        found |= {"adhesion": float(self.adhesion.adhesion[self.adhesion.worst])}
+        if len(self.accelerations):
+            found |= {"acceleration_max": float(np.abs(self.accelerations).max())}
+        return super().columns() | found
+
     def report(self) -> Iterator[tuple[str, str]]:
         """Pairs of a title and a text: outcome, duration, accelerations against the paper's gait, clearance, adhesion."""
         yield from super().report()

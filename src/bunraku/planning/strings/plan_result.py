@@ -64,6 +64,15 @@ class Plan(Result):
         K, dt = self.motion.q[:, self.motion.figure.n_dynamic :], self.motion.t[1] - self.motion.t[0]
         return float((np.diff(np.vstack([K[:1], K]), 2, axis=0) ** 2).sum() / dt**3)
 
+    def columns(self) -> dict[str, float]:
+        """Numbers by name: those of the motion, cost, roughness of the hands, clearance [m], nodes and segments of the search."""
+        found: dict[str, float] = {"nodes": 0 if self.tree is None else len(self.tree), "segments": self.segments}
+        if self.motion is not None:
+            found |= {"cost": self.cost, "roughness": self.roughness}
+        if self.verdict is not None:
+            found |= {"clearance": self.verdict.clearance}
+        return super().columns() | found
+
     def report(self) -> Iterator[tuple[str, str]]:
         """Pairs of a title and a text: outcome, plan, search, recheck, smoothing."""
         yield from super().report()

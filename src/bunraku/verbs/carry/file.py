@@ -33,6 +33,7 @@ class CarryOrder(Order):
     """An errand (a carrying task), and the output files of its motion."""
 
     verb: ClassVar[str] = "carry"
+    random: ClassVar[bool] = True
     words: ClassVar[tuple[str, ...]] = CARRY_WORDS
 
     errand: Errand

@@ -58,6 +58,12 @@ class Guided(Result):
     performances: tuple[GuidedMove, ...] = ()
     """The moves, in order."""
 
+    def columns(self) -> dict[str, float]:
+        """Numbers by name: those of the motion, moves, refused moves, and the smallest margin of the ZMP [m]."""
+        done = self.performances
+        found: dict[str, float] = {"moves": len(done), "refused": sum(one.refused for one in done)}
+        return super().columns() | found | ({"margin": min(one.margin for one in done)} if done else {})
+
     def report(self) -> Iterator[tuple[str, str]]:
         """Pairs of a title and a text: outcome, duration, moves, balance."""
         yield from super().report()

@@ -29,6 +29,7 @@ class PerformOrder(Order):
     """A show: puppets, places, counts and cues."""
 
     verb: ClassVar[str] = "perform"
+    random: ClassVar[bool] = True
     words: ClassVar[tuple[str, ...]] = SHOW_WORDS
 
     script: Script

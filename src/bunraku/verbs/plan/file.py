@@ -54,6 +54,7 @@ class PlanOrder(Order):
     """Motion planning for a figure on strings: from a start at rest into a goal, among obstacles."""
 
     verb: ClassVar[str] = "plan"
+    random: ClassVar[bool] = True
     words: ClassVar[tuple[str, ...]] = (
         verb, "start", "goal", "scene", "limits", "hold", "planner", "budget", "smooth", "workers", "cluster", "seed", "output",
     )  # fmt: skip
