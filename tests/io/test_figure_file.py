@@ -434,3 +434,36 @@ def test_a_pulley_in_words() -> None:
     assert string.wound(2.0) == pytest.approx(2.1)
     with pytest.raises(FileError, match=r"a radius of -0\.1 m"):
         figure_file.parse_figure(textwrap.dedent(text).replace("radius: 10 cm", "radius: -10 cm"))
+
+
+# -- total mass, and figures inside orders ----------------------------------------------------------------------------
+
+HEAVY = "figure: f\nmass: {}\nframes:\n  - {{rx: a, bodies: [{{mass: 1, com: [0, 0, -1], inertia: [2, 3, 4]}}, {{mass: 3, name: b}}]}}\n"
+
+
+def test_the_total_mass_scales_all_bodies() -> None:
+    found = parse_figure(HEAVY.format("500 g"))
+    assert [one.mass for one in found.bodies] == pytest.approx([0.125, 0.375])
+    assert found.bodies[0].inertia[:3] == pytest.approx((0.25, 0.375, 0.5))
+    assert found.bodies[0].com == (0, 0, -1)
+
+
+@pytest.mark.parametrize(("mass", "told"), [("0", "not more than zero"), ("-1", "not more than zero"), ("2 m", "expected a mass")])
+def test_masses_that_are_none(mass: str, told: str) -> None:
+    with pytest.raises(FileError, match=told) as error:
+        parse_figure(HEAVY.format(mass))
+    assert error.value.line == 2
+
+
+def test_nothing_to_scale() -> None:
+    with pytest.raises(FileError, match="no mass to scale"):
+        parse_figure("figure: f\nmass: 1\nframes: [{fixed: a}]\n")
+
+
+def test_a_figure_inside_an_order(tmp_path: Path) -> None:
+    inner = textwrap.indent(HEAVY.format("4 kg"), "  ")
+    (tmp_path / "order.yaml").write_text(f"simulate:\n{inner}duration: 10 ms\n")
+    assert bunraku.load(tmp_path / "order.yaml").figure == parse_figure(HEAVY.format("4 kg"))
+    (tmp_path / "order.yaml").write_text(f"simulate:\n{inner.replace('rx', 'rxx')}duration: 10 ms\n")
+    with pytest.raises(FileError, match=r"order.yaml:5"):
+        bunraku.load(tmp_path / "order.yaml")

@@ -13,9 +13,9 @@ from bunraku.errors import BunrakuError
 from bunraku.progress import Listener, Progress
 from bunraku.sweeps.cases import Case
 from bunraku.sweeps.crews import Crew, CrewLost, Delivery
-from bunraku.sweeps.run_rate import Pace
 from bunraku.sweeps.result_store import Claims, ResultStore, Row
 from bunraku.sweeps.run_batch import Answer, Batch, Finished, Luggage, WorkerMismatch, failed_row
+from bunraku.sweeps.run_rate import Pace
 
 
 @dataclass(frozen=True)

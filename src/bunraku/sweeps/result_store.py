@@ -95,7 +95,10 @@ class ResultStore:
         return None if motion and row["moved"] and not self.path(key, ".npz").exists() else row
 
     def keep(self, row: Row, motion: bytes | None = None) -> None:
-        """Stores the `row` of a finished run, and its `motion` (the content of an NPZ file) first. Raises FileError if it cannot be written."""
+        """Stores the `row` of a finished run, and its `motion` (the content of an NPZ file) first.
+
+        Raises FileError if it cannot be written.
+        """
         path = self.path(row["key"])
         path.parent.mkdir(exist_ok=True)
         if motion is not None:
