@@ -30,9 +30,9 @@ export class Entries {
     })
   }
 
-  /** The entry that the address names, or else the first. */
+  /** The entry that the address names, or else the first that is no take. */
   async openFirst(): Promise<void> {
-    const first = named(this.all, location.hash) ?? this.all[0]
+    const first = named(this.all, location.hash) ?? this.all.find((entry) => !entry.take) ?? this.all[0]
     if (first !== undefined) await this.open(first.id)
   }
 

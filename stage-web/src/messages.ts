@@ -375,6 +375,17 @@ export interface Redo {
   edit: 'redo'
 }
 
+/** Gives a take another title. */
+export interface Rename {
+  edit: 'rename'
+  title: string
+}
+
+/** Deletes a take, also on disk. */
+export interface Delete {
+  edit: 'delete'
+}
+
 /** Back to the start. */
 export interface ResetCommand {
   type: 'reset'
@@ -434,7 +445,7 @@ export type PageMessage =
   | WinchCommand
   | SticksCommand
 
-export type TakeEdit = Trim | Undo | Redo
+export type TakeEdit = Trim | Undo | Redo | Rename | Delete
 
 export const VERSION = 1
 export const ACK = 1

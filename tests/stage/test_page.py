@@ -254,6 +254,40 @@ def test_record_trim_undo_and_export(page: Browser, tmp_path: Path) -> None:
     page.click("#export summary")
     page.click("[data-format='npz']")
     page.wait(lambda: [p for p in tmp_path.glob("take-*.npz") if p.stat().st_size])
+    page.click("#rename")
+    page.js("document.querySelector('#new-title').value = 'The bow'")
+    page.click("#rename-take form button")
+    page.wait("document.querySelector('.now strong').textContent == 'The bow' && location.hash == '#the-bow'")
+    assert page.js("document.querySelector('#entries .entry .title').textContent") == "The bow"  # takes come first
+    page.js("window.confirm = () => true")
+    page.click("#delete")
+    page.wait("bunraku.ready && bunraku.entry == 'e0' && !document.querySelector('#entries').textContent.includes('The bow')")
+
+
+def test_the_address_names_the_entry(page: Browser) -> None:
+    page.click("[data-id='e1']")
+    page.wait("bunraku.entry == 'e1' && bunraku.driving && location.hash == '#swinging'")
+    page.driver.refresh()
+    page.wait("window.bunraku?.entry == 'e1' && bunraku.driving")  # and is not locked out by the page that it was
+    page.click("[data-id='e0']")
+    page.wait("bunraku.entry == 'e0' && location.hash == '#waving'")
+    page.driver.back()
+    page.wait("bunraku.entry == 'e1' && bunraku.driving")
+
+
+def test_quick_keys_and_quick_switches(page: Browser) -> None:
+    page.click("[data-id='e1']")
+    page.wait("bunraku.entry == 'e1' && bunraku.driving")
+    for _ in range(5):
+        page.key("]")
+    page.wait("document.querySelector('#live-speed').value == '4'")
+    page.js("document.querySelector('#reset').focus({focusVisible: true})")
+    page.key(" ")  # presses the button that has the focus: nothing pauses
+    for k in range(100):
+        page.js(f"document.querySelector(\"[data-id='e{1 + k % 2}']\").click()")
+    page.wait("bunraku.ready && bunraku.entry == 'e2' && bunraku.driving && bunraku.samples > 3")
+    page.click("[data-id='e1']")
+    page.wait("bunraku.entry == 'e1' && bunraku.driving && bunraku.samples > 3")
 
 
 def test_a_bad_file_shows_the_loaders_own_words(page: Browser, tmp_path: Path) -> None:

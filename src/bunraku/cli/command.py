@@ -156,8 +156,12 @@ def open_stage(entries: Sequence[Entry], **options: Any) -> None:
     """Serves the stage with these `entries` until Ctrl-C; `options` are those of `play`. Files can be dropped on the page."""
     from bunraku.stage.serving import play
     from bunraku.teleop.dropped_files import exporters
+    from bunraku.teleop.take_folder import TakeFolder, user_takes
 
-    play(entries, opener="bunraku.verbs.entries:entries_of", exporters=exporters(), console=out, heard=leave_soon, **options)
+    play(
+        entries, opener="bunraku.verbs.entries:entries_of", exporters=exporters(), console=out, heard=leave_soon,
+        shelf=TakeFolder(user_takes()), **options,
+    )  # fmt: skip
     raise KeyboardInterrupt
 
 

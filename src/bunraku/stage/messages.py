@@ -459,4 +459,17 @@ class RedoJson(TypedDict):
     edit: Literal["redo"]
 
 
-TakeEditJson = TrimJson | UndoJson | RedoJson
+class RenameJson(TypedDict):
+    """Gives a take another title."""
+
+    edit: Literal["rename"]
+    title: str
+
+
+class DeleteJson(TypedDict):
+    """Deletes a take, also on disk."""
+
+    edit: Literal["delete"]
+
+
+TakeEditJson = TrimJson | UndoJson | RedoJson | RenameJson | DeleteJson

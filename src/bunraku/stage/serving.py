@@ -27,6 +27,7 @@ from bunraku.stage.page_export import standalone
 from bunraku.stage.server import application
 from bunraku.stage.stage import Exporter, Stage
 from bunraku.stage.stage_limits import StageLimits
+from bunraku.stage.takes import Shelf
 from bunraku.stage.uploads import Opener
 from bunraku.writing import writing
 
@@ -131,7 +132,7 @@ def serve(
 def play(
     entries: Sequence[Entry], *, host: str = "127.0.0.1", port: int = DEFAULT_PORT, opener: Opener | None = None,
     exporters: Mapping[str, Exporter] | None = None, browser: bool | None = None, out: Path | None = None,
-    console: Console | None = None, heard: Callable[[int], None] | None = None,
+    console: Console | None = None, heard: Callable[[int], None] | None = None, shelf: Shelf | None = None,
 ) -> None:  # fmt: skip
     """Opens the stage in the browser, and serves it until Ctrl-C.
 
@@ -142,12 +143,13 @@ def play(
     out: the folder for files that are written if no browser is opened; None writes none
     console: where messages are printed
     heard: called on Ctrl-C with the number of the signal, before connections are closed
+    shelf: where takes are kept; None forgets them with the stage
 
     The address is printed. If no browser is opened, the recorded entries are written to `out`: all as show.html, which opens with a
     double click, and the first as show.mp4 if there is an exporter for "mp4".
     """
     console = console or Console()
-    serving = _served(Stage(entries, opener=opener, exporters=exporters), host, port)
+    serving = _served(Stage(entries, opener=opener, exporters=exporters, shelf=shelf), host, port)
     seen = has_display() if browser is None else browser
     console.print(f"The stage is at  {serving.address}", soft_wrap=True, highlight=False)
     if host in ("0.0.0.0", "::"):

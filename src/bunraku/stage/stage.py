@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from bunraku.stage.mesh_store import Meshes
 from bunraku.stage.messages import EntryJson, PieceJson, ProgressJson, StageMessageJson, TakeHistoryJson
 from bunraku.stage.room import Room, Visitor
 from bunraku.stage.stage_limits import StageLimits
-from bunraku.stage.takes import Take
+from bunraku.stage.takes import Shelf, Take
 from bunraku.stage.uploads import Opener, Uploads
 from bunraku.stage.wire import PROTOCOL_VERSION, CloseCode, Refusal
 
@@ -37,11 +39,12 @@ class Stage:
     exporters: functions that write an entry to a path, by suffix ("glb", "mp4")
     fps: samples per second of live entries
     limits: limits on what visitors may send, and on what is kept
+    shelf: where takes are kept; None forgets them with the stage
     """
 
     def __init__(
         self, entries: Sequence[Entry], *, opener: Opener | None = None, exporters: Mapping[str, Exporter] | None = None,
-        fps: float = 60.0, limits: StageLimits = StageLimits(),
+        fps: float = 60.0, limits: StageLimits = StageLimits(), shelf: Shelf | None = None,
     ) -> None:  # fmt: skip
         self.exporters, self._fps, self.limits = dict(exporters or {}), fps, limits
         self.uploads = Uploads(opener)
@@ -56,18 +59,25 @@ class Stage:
         self._locks: dict[str, threading.Lock] = {}
         self._numbers = itertools.count(1)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._shelf = shelf
+        if shelf is not None:
+            for title in shelf.titles()[-limits.entries // 2 :]:
+                load = functools.partial(shelf.load, title)
+                (key,) = self.add([Entry(title, load, "", "Takes")])
+                self.takes[key] = Take(load)
 
     # -- entries -------------------------------------------------------------------------------------------------
 
     def listed(self) -> list[EntryJson]:
-        """The list, for the page."""
-        return [
+        """The list, for the page: takes first, the newest before the others."""
+        lines: list[EntryJson] = [
             {
                 "id": key, "title": entry.title, "about": entry.about, "group": entry.group,
                 "take": None if key not in self.takes else _history(self.takes[key]),
             }
             for key, entry in list(self.entries.items())
         ]  # fmt: skip
+        return [line for line in reversed(lines) if line["take"]] + [line for line in lines if not line["take"]]
 
     def opened(self, key: str) -> Recorded | Live:
         """What the entry `key` shows. The first time may take long: do not call it in the event loop.
@@ -134,20 +144,31 @@ class Stage:
         except BunrakuError as problem:
             self.notice_all(str(problem))
             return
-        number = len(self.takes) + 1
+        titles = {self.entries[key].title for key in self.takes}
+        title = next(name for k in itertools.count(1) if (name := f"Take {k}") not in titles)
         try:
             about = f"{piece.motion.duration:.1f} s, {len(piece.motion)} samples"
-            (key,) = self.add([Entry(f"Take {number}", piece, about, "Takes")])
+            (key,) = self.add([Entry(title, piece, about, "Takes")])
         except BunrakuError as problem:
             self.notice_all(str(problem))
             return
         self.takes[key] = Take(piece)
+        self._shelve(key)
         self.tell_all({"type": "taken", "entry": key})
 
-    def edit_take(self, key: str, wish: Plain) -> TakeHistoryJson:
-        """Trims the take `key`, or undoes or redoes an edit, according to the `wish` of a page.
+    def _shelve(self, key: str) -> None:
+        """Writes the current version of a take to the shelf; notifies the visitors if that fails."""
+        if self._shelf is None:
+            return
+        try:
+            self._shelf.keep(self.entries[key].title, self.takes[key].piece)
+        except BunrakuError as problem:
+            self.notice_all(f"This take is not kept on disk: {problem}")
 
-        Raises UnknownName if there is no such take, Refusal if the wish is malformed.
+    def edit_take(self, key: str, wish: Plain) -> TakeHistoryJson:
+        """Trims, renames or deletes the take `key`, or undoes or redoes a trim, according to the `wish` of a page.
+
+        Raises UnknownName if there is no such take, Refusal if the wish is malformed, BunrakuError if it cannot be done.
         """
         if key not in self.takes:
             raise UnknownName("take", key, tuple(self.takes))
@@ -159,10 +180,35 @@ class Stage:
                 take.undo()
             case {"edit": "redo", **rest} if not rest:
                 take.redo()
+            case {"edit": "rename", "title": str(title), **rest} if not rest:
+                self._rename_take(key, title)
+            case {"edit": "delete", **rest} if not rest:
+                self._delete_take(key)
             case _:
-                raise Refusal(CloseCode.MALFORMED, "an edit is trim (start, stop), undo or redo")
+                raise Refusal(CloseCode.MALFORMED, "an edit is trim (start, stop), undo, redo, rename (title) or delete")
+        if wish["edit"] in ("trim", "undo", "redo"):
+            self._shelve(key)
         self.tell_all({"type": "entries"})
         return _history(take)
+
+    def _rename_take(self, key: str, title: str) -> None:
+        entry, new = self.entries[key], " ".join(title.split())
+        if not 0 < len(new) <= self.limits.title_letters or not new.isprintable():
+            raise BunrakuError(f"a title has 1 to {self.limits.title_letters} letters")
+        if new == entry.title:
+            return
+        if new in {self.entries[other].title for other in self.takes}:
+            raise BunrakuError(f"another take is called {new!r}")
+        if self._shelf is not None:
+            self._shelf.rename(entry.title, new)
+        self.entries[key] = replace(entry, title=new)
+        self._described.pop(key, None)
+
+    def _delete_take(self, key: str) -> None:
+        if self._shelf is not None:
+            self._shelf.remove(self.entries[key].title)
+        del self.takes[key], self.entries[key]
+        self._described.pop(key, None)
 
     # -- visitors ------------------------------------------------------------------------------------------------
 

@@ -25,6 +25,8 @@ class StageLimits:
     """Maximum size of a mesh file."""
     take_seconds: float = 300.0
     """Maximum duration of a recording, after which it stops [s]."""
+    title_letters: int = 80
+    """Maximum length of the title of a take."""
     waiting_commands: int = 1000
     """Maximum number of commands queued for one tick of a live figure; beyond that the oldest are dropped."""
     log_commands: int = 500_000

@@ -1,9 +1,10 @@
-"""Takes: recordings of live entries, as motions that can be trimmed, with undo and redo."""
+"""Takes: recordings of live entries, as motions that can be trimmed, with undo and redo, and kept on a shelf."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 
@@ -54,17 +55,41 @@ def trimmed(piece: Recorded, start: float, stop: float) -> Recorded:
     )  # fmt: skip
 
 
-class Take:
-    """A recorded `piece` with its edit history."""
+class Shelf(Protocol):
+    """Where takes are kept, by title, so that they outlive the stage. Each method raises BunrakuError if that fails."""
 
-    def __init__(self, piece: Recorded) -> None:
-        self._versions = [piece]
+    def titles(self) -> list[str]:
+        """The titles of all takes, oldest first."""
+
+    def load(self, title: str) -> Recorded:
+        """The take with this `title`."""
+
+    def keep(self, title: str, piece: Recorded) -> None:
+        """Writes a `piece`, in place of the take with the same `title` if there is one."""
+
+    def rename(self, title: str, new: str) -> None:
+        """Changes a `title` to a `new` one."""
+
+    def remove(self, title: str) -> None:
+        """Deletes the take with this `title`."""
+
+
+class Take:
+    """A recorded `piece` with its edit history; one that lies on a shelf may be a function that loads it."""
+
+    def __init__(self, piece: Recorded | Callable[[], Recorded]) -> None:
+        self._first = piece
+        self._edits: list[Recorded] = []
         self._at = 0
 
     @property
     def piece(self) -> Recorded:
         """The current version."""
-        return self._versions[self._at]
+        if self._at > 0:
+            return self._edits[self._at - 1]
+        if callable(self._first):
+            self._first = self._first()
+        return self._first
 
     @property
     def can_undo(self) -> bool:
@@ -74,11 +99,11 @@ class Take:
     @property
     def can_redo(self) -> bool:
         """Whether there is a newer version."""
-        return self._at < len(self._versions) - 1
+        return self._at < len(self._edits)
 
     def trim(self, start: float, stop: float) -> None:
         """Keeps the part between `start` and `stop` [s]."""
-        self._versions[self._at + 1 :] = [trimmed(self.piece, start, stop)]
+        self._edits[self._at :] = [trimmed(self.piece, start, stop)]
         self._at += 1
 
     def undo(self) -> None:
@@ -87,4 +112,4 @@ class Take:
 
     def redo(self) -> None:
         """Goes forward one version."""
-        self._at = min(self._at + 1, len(self._versions) - 1)
+        self._at = min(self._at + 1, len(self._edits))

@@ -1,8 +1,9 @@
-/** What can be done with a recorded piece: trim it, undo that, export it. */
+/** What can be done with a recorded piece: trim it, undo that, rename or delete it, export it. */
 import { saveAs } from '../download'
 import type { Entry, Piece, TakeEdit } from '../messages'
 import { post } from '../source'
 import { button, h } from './dom'
+import { askTitle } from './rename'
 
 /** What the desk needs of the page. */
 export interface TakeHost {
@@ -13,6 +14,7 @@ export interface TakeHost {
     entry(id: string): Entry | undefined
     reload(): Promise<unknown>
     open(id: string): Promise<void>
+    openFirst(): Promise<void>
   }
   /** The handles on the time line between which a take is kept. */
   trim: {
@@ -45,6 +47,8 @@ export class TakeDesk {
   })
   private readonly undo = button('undo', 'Undo (Z)', () => void this.edit({ edit: 'undo' }), { id: 'undo' })
   private readonly redo = button('redo', 'Redo', () => void this.edit({ edit: 'redo' }), { id: 'redo' })
+  private readonly rename = button('pen', 'Rename this take', () => this.askTitle(), { id: 'rename' })
+  private readonly remove = button('bin', 'Delete this take', () => void this.delete(), { id: 'delete' })
   private readonly menu = h('div', { class: 'menu' })
   private readonly download = h(
     'details',
@@ -54,7 +58,7 @@ export class TakeDesk {
   )
 
   constructor(private readonly host: TakeHost) {
-    this.elements = [this.cut, this.keep, this.undo, this.redo, this.download]
+    this.elements = [this.cut, this.keep, this.undo, this.redo, this.rename, this.remove, this.download]
     addEventListener('click', (event) => {
       if (!this.download.contains(event.target as Node)) this.download.open = false
     })
@@ -70,6 +74,15 @@ export class TakeDesk {
     await this.edit({ edit: 'trim', start, stop })
   }
 
+  private askTitle(): void {
+    askTitle(this.host.entries.opened?.piece.title ?? '', (title) => void this.edit({ edit: 'rename', title }))
+  }
+
+  private async delete(): Promise<void> {
+    const title = this.host.entries.opened?.piece.title ?? ''
+    if (confirm(`Delete “${title}”? This cannot be undone.`)) await this.edit({ edit: 'delete' })
+  }
+
   async edit(edit: TakeEdit): Promise<void> {
     const { entries, notices } = this.host
     const id = entries.opened?.piece.id
@@ -77,7 +90,8 @@ export class TakeDesk {
     try {
       await post(`/api/takes/${id}`, JSON.stringify(edit))
       await entries.reload()
-      await entries.open(id)
+      if (edit.edit === 'delete') await entries.openFirst()
+      else await entries.open(id)
     } catch (problem) {
       notices.fail(problem)
     }
@@ -87,7 +101,7 @@ export class TakeDesk {
     const { entries, trim } = this.host
     const piece = entries.opened?.piece
     const take = piece ? entries.entry(piece.id)?.take : null
-    this.cut.hidden = this.undo.hidden = this.redo.hidden = !take
+    for (const tool of [this.cut, this.undo, this.redo, this.rename, this.remove]) tool.hidden = !take
     this.keep.hidden = !take || !trim.shown
     this.undo.disabled = !take?.undo
     this.redo.disabled = !take?.redo
