@@ -29,6 +29,12 @@ import { ViewControls } from './view-controls'
 const LONGEST_STEP = 0.25 // s: after a pause of the browser, playing goes on from where it was
 const PLOT_INTERVAL = 6 // pictures between two drawings of the plots of a piece that stands still
 
+/** Without the address, which names an entry. */
+function focusStage(stage: HTMLElement): boolean {
+  stage.focus()
+  return false
+}
+
 export class App {
   readonly scriptApi: object
   readonly view: View
@@ -56,13 +62,14 @@ export class App {
 
   constructor(private readonly source: Source) {
     const { theme, player, notices, panels, plots, timeline } = this
-    const stage = h('main', { class: 'stage', id: 'stage' })
+    const stage = h('main', { class: 'stage', id: 'stage', tabIndex: -1 })
     this.topBar = new TopBar(theme, {
       toggleList: () => panels.toggleList(),
       togglePlots: () => panels.togglePlots(),
       help: showHelp,
     })
     document.body.append(
+      h('a', { class: 'skip', href: '#stage', onclick: () => focusStage(stage) }, 'Skip to the stage'),
       this.topBar.element,
       this.list.element,
       stage,

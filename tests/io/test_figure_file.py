@@ -438,7 +438,10 @@ def test_a_pulley_in_words() -> None:
 
 # -- total mass, and figures inside orders ----------------------------------------------------------------------------
 
-HEAVY = "figure: f\nmass: {}\nframes:\n  - {{rx: a, bodies: [{{mass: 1, com: [0, 0, -1], inertia: [2, 3, 4]}}, {{mass: 3, name: b}}]}}\n"
+HEAVY = (
+    "figure: f\nmass: {}\nframes:\n"
+    "  - {{rx: a, bodies: [{{mass: 1, com: [0, 0, -1], inertia: [2, 3, 4]}}, {{mass: 3, name: b}}]}}\n"
+)
 
 
 def test_the_total_mass_scales_all_bodies() -> None:

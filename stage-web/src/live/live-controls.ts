@@ -30,7 +30,7 @@ export class LiveControls {
   private readonly padButton: HTMLButtonElement
   private readonly speed = h(
     'select',
-    { title: 'Speed ([ and ])', id: 'live-speed' },
+    { title: 'Speed ([ and ])', id: 'live-speed', aria: { label: 'Speed' } },
     ...SPEEDS.map((speed) => h('option', { value: String(speed) }, `${speed}×`)),
   )
   private readonly pace = h('span', { class: 'muted', id: 'pace' })

@@ -30,7 +30,7 @@ export interface ButtonOptions {
   id?: string
 }
 
-/** A button with an icon, a text or both; the label is its tooltip and what screen readers say. */
+/** A button with an icon, a text or both. The label is its tooltip; screen readers say the text, or the label if there is none. */
 export function button(
   iconName: IconName | null,
   label: string,
@@ -40,7 +40,13 @@ export function button(
   const { text, id } = options
   const element = h(
     'button',
-    { type: 'button', title: label, class: `button ${options.class ?? ''}`, onclick: act, aria: { label } },
+    {
+      type: 'button',
+      title: label,
+      class: `button ${options.class ?? ''}`,
+      onclick: act,
+      aria: text === undefined ? { label } : {},
+    },
     iconName === null ? null : icon(iconName),
     text === undefined ? null : h('span', {}, text),
   )

@@ -23,7 +23,7 @@ export class TopBar {
       'header',
       { class: 'topbar' },
       this.listButton,
-      h('span', { class: 'brand' }, 'bunraku'),
+      h('h1', { class: 'brand' }, 'bunraku'),
       h('div', { class: 'now' }, this.title, this.about),
       this.liveStatus,
       this.plotsButton,

@@ -50,6 +50,9 @@ export class View {
     private readonly container: HTMLElement,
     private readonly theme: Theme,
   ) {
+    this.canvas.tabIndex = 0
+    this.canvas.setAttribute('role', 'img')
+    this.canvas.setAttribute('aria-label', 'The stage')
     container.append(this.canvas)
     this.renderer = new WebGLRenderer({
       canvas: this.canvas,
