@@ -21,7 +21,6 @@ from bunraku.dynamics.quantities import energy, gap_derivatives, mass_matrix
 from bunraku.dynamics.simulation import require_admissible, require_dynamic
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.figure.records import LinkKind
 from bunraku.kinematics.forward import configuration
 from bunraku.motion import Mark, Motion
 
@@ -104,7 +103,7 @@ def acting(
 
 def _both_ways(figure: Figure) -> NDArray[np.bool_]:
     links = figure.compiled.tree.links
-    return np.asarray((links["pulls"] == 0) & (links["kind"] != LinkKind.SLIP))
+    return np.asarray((links["pulls"] == 0) & (links["normal"] < 0))
 
 
 def _complementary(M: Array, A: Array, speed: Array, both: NDArray[np.bool_]) -> Array:
@@ -215,7 +214,7 @@ def integrate(
     q0 = configuration(figure, figure.start if q is None else q)
     v0 = np.zeros(figure.n_q) if v is None else configuration(figure, v)
     require_admissible(figure, q0)
-    if (figure.compiled.tree.links["kind"] == LinkKind.SLIP).any():
+    if (figure.compiled.tree.links["normal"] >= 0).any():
         raise BunrakuError("the continuous model has no friction\n  advice: simulate() has; or set friction: 0")
     still = np.zeros(figure.n_q - n)
     course = _Course(figure, motor or (lambda t: (q0[n:], still, still)), forces, options)

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bunraku.dynamics.capstan import rubs_somewhere
+from bunraku.dynamics.capstan_derivatives import look_at_angles, rubbing_rows
 from bunraku.dynamics.elastic import early_impulses, has_elastic, soften
 from bunraku.dynamics.elastic_derivatives import elastic_gap_rows, late_pulls
 from bunraku.dynamics.friction import slip_rows, slip_turn, slips
@@ -75,6 +77,8 @@ class StepMiddle(NamedTuple):
     """λ·gap_qq at q0."""
     late: Any
     """−(1 − θ) λ·gap_qq at q1, of links that stretch."""
+    slope: Any
+    """(links, variables) μ φ_q at q0 where strings slip (bunraku.dynamics.capstan_derivatives)."""
     V: Any
     """Scratch of C0."""
     Z: Any
@@ -99,7 +103,8 @@ def fresh_middle(tree):
     return StepMiddle(
         X=np.empty((ny, width)), block=np.empty((nc, width)), Y=np.empty((ny, 2 * nq)), P=np.zeros((n, ny)),
         P0=np.zeros((n, padded(nq))), P1=np.zeros((n, nq - n)), K=np.empty((ny, padded(ny))),
-        C0=np.zeros((padded(nq), padded(nq))), late=np.zeros((padded(nq), padded(nq))), V=np.zeros((joints // 8, 6, 8)),
+        C0=np.zeros((padded(nq), padded(nq))), late=np.zeros((padded(nq), padded(nq))), slope=np.zeros((nc, nq)),
+        V=np.zeros((joints // 8, 6, 8)),
         Z=np.empty(joints),
     )  # fmt: skip
 
@@ -159,6 +164,8 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D, ag
         early_impulses(tree, dt, lam, w.early)
         add_halves(tree, w.early, start.S, start.x, start.f, start.n, w.d, w.e, m.V, m.Z, m.C0)
         fold(m.C0)
+        if rubs_somewhere(tree):
+            look_at_angles(tree, w, start, m.slope)
     # Rows of dynamic variables depend on k1 only through joints with mass, or springs, that it moves.
     last = nq + n if tree.n_massive == n and tree.springs.shape[0] == 0 else 2 * nq
     whole = 2 * nq % 8 == 0  # then D itself has rows of eights
@@ -228,8 +235,10 @@ def _equations(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, light, 
         soften(tree, w.alive, dt, q0, q1, lam, K)
         elastic_gap_rows(tree, dt, q0, q1, lam, start, end, X)
         late_pulls(tree, w, dt, lam, start, end, m)
+    if rubs_somewhere(tree):
+        rubbing_rows(tree, w, lam, start, end, m.slope, K, X)
     for c in range(nc):
-        if w.slides[c] and tree.links[c].normal == c - 1:
+        if w.slides[c] and tree.links[c].kind == LinkKind.SLIP and tree.links[c].normal == c - 1:
             slip_rows(tree.links[c].friction, kappa, c - 1, lam, start.h, end.h, end.A, n, K)
 
 

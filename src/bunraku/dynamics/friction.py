@@ -17,9 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bunraku.dynamics.capstan import held_within, place_in, slipping_row
 from bunraku.dynamics.complementarity import LINKS
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, inline
+from bunraku.kinematics.wrap_angle import rubs
 from bunraku.spatial.linalg import pivoted_solve
 
 
@@ -87,12 +89,13 @@ def slip_rows(friction, kappa, normal, lam, h0, h, A, n, K):
 
 
 @inline
-def frictional(links, S, g, lam, near, alive, slides, delta):
+def frictional(links, S, g, lam, near, alive, slides, side, exponent, delta):
     """δλ of a linearised step with friction (see `complementarity`); S and g of slips are those of their displacements.
 
     Sweeps of Gauss and Seidel find which contacts stick, slide and let go; Newton's method then finds the numbers. The points of
     one rigid foot can share their load in many ways: the solution stays near what it was. In the first iterations of a step the
-    slips of such points may contradict each other; then the result of the sweeps is good enough.
+    slips of such points may contradict each other; then the result of the sweeps is good enough. Strings that rub take part
+    (bunraku.dynamics.capstan): `exponent` and `side` are theirs.
     """
     nc, m = links.shape[0], 0
     own = np.empty(nc, np.int64)
@@ -117,10 +120,10 @@ def frictional(links, S, g, lam, near, alive, slides, delta):
                 rest[a] -= S[own[a], c] * lam[c]
     sweeps = FRICTION_SOLVER.first_sweeps
     while True:
-        _sweeps(links, own, W, rest, x, sweeps, scale)
+        _sweeps(links, own, W, rest, x, sweeps, scale, exponent)
         for a in range(m):
             y[a] = x[a]
-        exact = _newton(links, own, W, rest, y, active, sliding, B, scale, 1e-15 + 1e-10 * wrong)
+        exact = _newton(links, own, W, rest, y, active, sliding, side, exponent, B, scale, 1e-15 + 1e-10 * wrong)
         if exact or sweeps > FRICTION_SOLVER.max_sweeps:
             break
         sweeps *= 2
@@ -138,7 +141,7 @@ def _add(W, rest, c, change):
 
 
 @bare
-def _sweeps(links, own, W, rest, x, count, scale):
+def _sweeps(links, own, W, rest, x, count, scale, exponent):
     for _ in range(count):
         for c in range(x.shape[0]):
             link = links[own[c]]
@@ -146,6 +149,8 @@ def _sweeps(links, own, W, rest, x, count, scale):
                 continue
             if link.kind != LinkKind.SLIP:
                 value = x[c] - rest[c] / W[c, c]
+                if rubs(link):
+                    value = held_within(links, own, x, c, value, exponent[own[c]])
                 if link.pulls:
                     value = max(value, 0.0)
                 _add(W, rest, c, value - x[c])
@@ -168,7 +173,7 @@ def _trial(W, rest, x, c):
 
 
 @inline
-def _newton(links, own, W, before, x, active, sliding, B, scale, tolerance):
+def _newton(links, own, W, before, x, active, sliding, side, exponent, B, scale, tolerance):
     """Semismooth Newton from x, in place; `before` are the gaps there. Returns whether it converged."""
     m = x.shape[0]
     rest = before.copy()
@@ -177,7 +182,13 @@ def _newton(links, own, W, before, x, active, sliding, B, scale, tolerance):
         for c in range(m):
             link = links[own[c]]
             was, slid = active[c], sliding[c]
-            if link.kind != LinkKind.SLIP:
+            if rubs(link):
+                active[c] = active[place_in(own, link.normal)]
+                trial = x[c] - rest[c] / min(W[c, c], -LINKS.redundant * scale)
+                within = held_within(links, own, x, c, trial, exponent[own[c]])
+                sliding[c] = active[c] and trial != within
+                side[own[c]] = 1.0 if trial > within else -1.0
+            elif link.kind != LinkKind.SLIP:
                 sound = W[c, c] < -LINKS.redundant * scale
                 active[c] = sound and (link.pulls == 0 or x[c] - rest[c] / W[c, c] > 0.0)
             else:
@@ -192,7 +203,9 @@ def _newton(links, own, W, before, x, active, sliding, B, scale, tolerance):
             B[c, c] += -FRICTION_SOLVER.settling * scale if active[c] else 1.0
             B[c, m] = -rest[c] if active[c] else -x[c]
         for c in range(m):
-            if sliding[c] and links[own[c]].normal == own[c] - 1:
+            if sliding[c] and rubs(links[own[c]]):
+                slipping_row(links, own, x, c, side[own[c]], exponent[own[c]], B)
+            elif sliding[c] and links[own[c]].normal == own[c] - 1:
                 _slide(links[own[c]].friction, W, rest, x, c, B)
         for c in range(m):
             worst = max(worst, abs(B[c, m]) * (scale if sliding[c] or not active[c] else 1.0))

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bunraku.dynamics.capstan import rubs_somewhere
+from bunraku.dynamics.capstan_derivatives import rubbing_curvature
 from bunraku.dynamics.elastic import has_elastic, softness
 from bunraku.dynamics.elastic_derivatives import elastic_curvature, late_cross
 from bunraku.dynamics.first_derivative import add_rows, product, slip_weights
@@ -29,6 +31,7 @@ from bunraku.kernels.blocks import clear, padded
 from bunraku.kernels.compile import bare, inline, woven
 from bunraku.kernels.row_sums import fold
 from bunraku.kinematics.gap_derivatives import tangent_screws
+from bunraku.kinematics.wrap_angle import rubs
 
 
 class StepExpansion(NamedTuple):
@@ -161,7 +164,7 @@ def curvature(tree, w, o, q0, q1, lam, u, dt, share, kappa, X, t, z, H):
         _springs(tree, w, o, u, dt, t)
     _assemble(tree, w, elastic, X, t, H)
     for c in range(nc):
-        if w.slides[c] and tree.links[c].normal == c - 1:
+        if w.slides[c] and tree.links[c].kind == LinkKind.SLIP and tree.links[c].normal == c - 1:
             _add_slide(tree, kappa, c - 1, lam, X, nu[n + c], nu[n + c + 1], H)
 
 
@@ -197,7 +200,7 @@ def _links(tree, w, dt, lam, kappa, X, t):
                 t.slope[c, k] = 0.0
             continue
         link = tree.links[c]
-        if link.stiffness > 0.0:  # the variable that winds it may be no part of its support
+        if link.stiffness > 0.0 or rubs(link):  # what winds it, or its angle, may depend on more than its support
             for k in range(t.slope.shape[1]):
                 t.slope[c, k] = 0.0
         add_half_third(
@@ -210,12 +213,17 @@ def _links(tree, w, dt, lam, kappa, X, t):
             m1, m2 = nu[n + link.normal + 1], nu[n + link.normal + 2]
             weight = a1 * m1 + b1 * m2 if c == link.normal + 1 else a2 * m1 + b2 * m2
             add_half(tree, -weight, c, s.S, s.x, s.f, s.n, w.d, w.e, t.V, t.Z, T0)
+        elif rubs(link):
+            weight = 0.0 if w.slides[c] else nu[n + c]
+            add_half(tree, -weight, c, s.S, s.x, s.f, s.n, w.d, w.e, t.V, t.Z, T0)
         if t.bends.shape[0] > 0:
             add_bends(tree, weight, c, t.bends, bend)
         else:
             add_half(tree, weight, c, e.S, e.x, e.f, e.n, w.d, w.e, t.V, t.Z, bend)
     if t.bends.shape[0] == 0:
         fold(bend)
+    if rubs_somewhere(tree):
+        rubbing_curvature(tree, w, lam, X, nu, t.slope, T0)
 
 
 @woven

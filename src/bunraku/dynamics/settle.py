@@ -22,7 +22,7 @@ from bunraku.dynamics.springs import spring_forces
 from bunraku.dynamics.variational import begin, midpoint, workspace
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.figure.records import LinkKind
+from bunraku.figure.records import FigureTree, LinkKind
 from bunraku.kernels.compile import bare, borrow, keep, kernel
 from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.gap_derivatives import hessian
@@ -146,9 +146,10 @@ class Rest:
 def _polish(figure: Figure, start: Array, u: Array, tension: Array, tolerance: float) -> Rest:
     """Newton's method on L_q + F = Aᵀ τ with the gaps of taut links closed or stretched, geometric stiffness included."""
     n, links, q = figure.n_dynamic, figure.compiled.tree.links, start.copy()
-    pulls, slips = links["pulls"] > 0, links["kind"] == LinkKind.SLIP
+    pulls, slips, rubs = links["pulls"] > 0, links["kind"] == LinkKind.SLIP, string_frictions(links)
     taut, soft = (tension > 0.0) | ~pulls, compliances(figure, q)
     for _ in range(40):
+        taut[rubs] = False
         taut[slips] = taut[links["normal"][slips]]  # a contact that carries load does not slip
         Lq, Lqq, gap, A = _balance(figure, q, u, np.where(taut, tension, 0.0))
         A, row = A[taut], np.where(slips, 0.0, gap - soft * tension)[taut]
@@ -200,12 +201,26 @@ def _null_space(A: Array) -> Array:
     return ways[rank:].T
 
 
+def string_frictions(links: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Which of the `links` are places where a string rubs (see bunraku.dynamics.capstan)."""
+    return np.asarray((links["normal"] >= 0) & (links["kind"] != LinkKind.SLIP))
+
+
+def without_string_friction(tree: FigureTree) -> FigureTree:
+    """The figure `tree` with strings that run freely."""
+    if not string_frictions(tree.links).any():
+        return tree
+    links = tree.links.copy()
+    links["friction"][string_frictions(links)] = 0.0
+    return tree._replace(links=links)
+
+
 def settle(figure: Figure, q: ArrayLike | None = None, *, forces: ArrayLike | None = None, tolerance: float = 1e-11) -> Array:
     """The configuration near `q` (by default near the start) in which `figure` hangs at rest, its kinematic variables held.
 
-    It is a minimum of potential energy; strings may end taut or slack. A start that balances is nudged off its balance. `forces`
-    are force inputs that push meanwhile, zero by default; `tolerance` is the last correction [rad or m]. Raises BunrakuError where
-    strings are too short for any pose, or where the figure does not come to rest.
+    It is a minimum of potential energy; strings may end taut or slack, and run freely where they would rub. A start that balances
+    is nudged off its balance. `forces` are force inputs that push meanwhile, zero by default; `tolerance` is the last correction
+    [rad or m]. Raises BunrakuError where strings are too short for any pose, or where the figure does not come to rest.
     """
     require_dynamic(figure)
     out = configuration(figure, figure.start if q is None else q)
@@ -215,9 +230,10 @@ def settle(figure: Figure, q: ArrayLike | None = None, *, forces: ArrayLike | No
     u = np.zeros(len(figure.forces)) if forces is None else np.ascontiguousarray(forces, float)
     if u.shape != (len(figure.forces),):
         raise BunrakuError(f"{figure.name} has {len(figure.forces)} force inputs, got shape {u.shape}")
-    tension, nearer, hands = np.zeros(len(figure.compiled.tree.links)), 1e-4, out[n:].copy()
+    tree = without_string_friction(figure.compiled.tree)
+    tension, nearer, hands = np.zeros(len(tree.links)), 1e-4, out[n:].copy()
     while nearer > 1e-11:
-        _sink(figure.compiled.tree, out, u, tension, nearer, 3000)
+        _sink(tree, out, u, tension, nearer, 3000)
         given = np.abs(out[n:] - hands)
         if given.max(initial=0.0) > nearer:
             most = f"{figure.kinematic[int(given.argmax())]} gives way by {given.max():.3g}"

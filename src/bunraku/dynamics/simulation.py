@@ -221,7 +221,7 @@ def require_admissible(figure: Figure, q: Array, *, within: float = MAX_START_GA
     links, names = figure.compiled.tree.links, figure.compiled.link_names
     gaps, _ = gap_derivatives(figure, q)
     off = np.where(links["pulls"] == 0, np.abs(gaps), gaps)
-    wrong = np.flatnonzero((off > within) & (links["kind"] != LinkKind.SLIP) & (links["stiffness"] == 0.0))
+    wrong = np.flatnonzero((off > within) & (links["normal"] < 0) & (links["stiffness"] == 0.0))
     if not len(wrong):
         return
     ropes, contacts = len(figure.strings) + len(figure.wires), slip_free(figure)

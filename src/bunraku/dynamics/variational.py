@@ -9,7 +9,7 @@ Given (q0, p0) and the next kinematic variables, find q1 and the link impulses �
 F⁻ = share·dt·F and F⁺ = (1 − share)·dt·F at the midpoint: share ½ is second order, share 1 is trep's rule. The
 complementarity is solved inside the step by a semismooth Newton method, so every step end is admissible, whatever
 happened within it. Convention: λ > 0 pulls the hook toward the spindle. Strings that stretch have another row
-(bunraku.dynamics.elastic).
+(bunraku.dynamics.elastic), those that rub have more rows (bunraku.dynamics.capstan).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bunraku.dynamics.capstan import capstan, exponents, passed, rubs_somewhere
 from bunraku.dynamics.complementarity import complementarity
 from bunraku.dynamics.elastic import early_impulses, elastic_row, has_elastic, pull_at_end, soften, softness
 from bunraku.dynamics.friction import frictional
@@ -79,6 +80,10 @@ class Work(NamedTuple):
     """(links,) whether each acts."""
     slides: Any
     """(links,) whether each contact slides."""
+    side: Any
+    """(links,) where a string slips: 1 toward its hook, −1 toward its spindle."""
+    exponent: Any
+    """(links,) μφ at q0 where a string rubs (bunraku.dynamics.capstan)."""
     near: Any
     """(links,) whether each may act in this step."""
     qm: Any
@@ -152,7 +157,8 @@ def workspace(tree):
         B=np.empty((nm, 10)), I=np.empty((nm, 10)), P=np.empty((nm, 6)),
         x=np.empty((npt, 3)), f=np.empty((npt, 3)), n=np.zeros((tree.way_rows, 4)), d=np.empty((nj, 3)), e=np.empty((nj, 3)),
         h0=np.zeros(nc), early=np.zeros(nc), h=np.zeros(nc), A0=np.zeros((nc, nq)), A1=np.zeros((nc, nq)), As=np.zeros((ns, nq)),
-        alive=np.zeros(nc, np.bool_), slides=np.zeros(nc, np.bool_), near=np.zeros(nc, np.bool_),
+        alive=np.zeros(nc, np.bool_), slides=np.zeros(nc, np.bool_), side=np.zeros(nc), exponent=np.zeros(nc),
+        near=np.zeros(nc, np.bool_),
         qm=np.empty(nq), v=np.empty(nm), vq=np.empty(nq), Lq=np.zeros(nq), F=np.zeros(nq), r=np.empty(n + nc), delta=np.zeros(nc),
         block=np.empty((nc, nc + 1)), K=np.zeros((n + nc, width)), L=np.zeros((n, width)), D22=np.zeros((n, padded(n))),
         rows=np.empty(nc, np.int64), cols=np.empty(nc, np.int64), E=tree.elimination.copy(),
@@ -167,6 +173,8 @@ def begin(tree, w, o, q0):
     if tree.links.shape[0] > 0:
         place(tree.joints, 0, tree.joints.shape[0], q0, o, w.R, w.p, w.S)
         gaps(tree, q0, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h0, w.A0)
+        if rubs_somewhere(tree):
+            exponents(tree, w.f, w.n, w.exponent)
 
 
 @woven
@@ -263,9 +271,9 @@ def choose(tree, w, lam, first):
     changed, rubs = False, False
     for c in range(tree.links.shape[0]):
         link = tree.links[c]
-        if link.kind == LinkKind.SLIP:
+        if link.normal >= 0:
             on = w.near[link.normal]
-            rubs |= on
+            rubs |= on and link.kind == LinkKind.SLIP
         else:
             on = link.pulls == 0 or w.alive[c] or w.h[c] + abs(w.h[c] - w.h0[c]) > -NEWTON.near or (w.near[c] and not first)
             on |= link.stiffness > 0.0 and w.h0[c] > -NEWTON.near
@@ -286,8 +294,10 @@ def equations(tree, w, dt, q0, q1, lam):
             w.r[n + c] = 0.0
         elif tree.links[c].stiffness > 0.0:
             w.r[n + c] = elastic_row(tree.links[c], softness(tree.links[c], dt), w.h0[c], w.h[c], q0, q1, lam[c])
+        elif tree.links[c].normal < 0:
+            w.r[n + c] = w.h[c]
         else:
-            w.r[n + c] = w.h[c] - (w.h0[c] if tree.links[c].kind == LinkKind.SLIP else 0.0)
+            w.r[n + c] = w.h[c] - w.h0[c] if tree.links[c].kind == LinkKind.SLIP else passed(tree, c, w.h0[c], w.h[c])
 
 
 @woven
@@ -298,7 +308,7 @@ def open_links(tree, w, most):
     """
     worst = 0.0
     for c in range(tree.links.shape[0]):
-        if tree.links[c].kind != LinkKind.SLIP and w.near[c] and tree.links[c].stiffness == 0.0:
+        if tree.links[c].normal < 0 and w.near[c] and tree.links[c].stiffness == 0.0:
             worst = max(worst, abs(w.h[c]) if tree.links[c].pulls == 0 else w.h[c])
     return worst > most
 
@@ -330,7 +340,12 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
         if nc > 0:
             S, g = w.K[n:, n:], w.r[n:]
             if rubs:
-                frictional(tree.links, S, g, lam, w.near, w.alive, w.slides, w.delta)
+                frictional(tree.links, S, g, lam, w.near, w.alive, w.slides, w.side, w.exponent, w.delta)
+            elif rubs_somewhere(tree):
+                if not capstan(
+                    tree.links, S, g, lam, w.near, w.alive, w.slides, w.side, w.exponent, w.delta, w.block, w.rows
+                ):  # fmt: skip
+                    return -1
             elif not complementarity(tree.links, S, g, lam, w.near, w.alive, w.delta, w.block, w.rows):
                 return -1
             for c in range(nc):

@@ -263,7 +263,7 @@ def _select(tree, w, m, slack, margin):
         for i in range(tree.n_q):
             x += w.A1[c, i] * m.way[i]
         m.g[c] = x
-        if link.kind == LinkKind.SLIP:
+        if link.normal >= 0:  # friction
             w.near[c] = False
         elif link.stiffness > 0.0:
             w.near[c] = x > 0.0
@@ -449,7 +449,7 @@ def openness(tree, q, h, x):
     worst = 0.0
     for c in range(tree.links.shape[0]):
         link = tree.links[c]
-        if link.kind != LinkKind.SLIP:
+        if link.normal < 0:
             far = -wound(link, q) if link.stiffness > 0.0 else abs(h[c]) if link.pulls == 0 else h[c]
             if not far < math.inf:
                 return math.inf

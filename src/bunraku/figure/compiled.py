@@ -35,7 +35,8 @@ class Compiled:
     joint_frame: tuple[str, ...]
     """The name of the frame that each joint moves."""
     link_names: tuple[str, ...]
-    """Strings, then wires, then contacts (each followed by its slips), then the rows of closures, then joint limits."""
+    """Strings, then wires, then contacts (each followed by its slips), then the rows of closures, then joint limits, then
+    the places where strings rub."""
 
 
 def _records(array: NDArray[np.void]) -> NDArray[np.void]:

@@ -15,8 +15,8 @@ from bunraku.figure.contact import Closure
 from bunraku.figure.figure import Figure
 from bunraku.figure.folding import Carried, Folding
 from bunraku.figure.force import Effort, Push
-from bunraku.figure.frame import AXES, WORLD
-from bunraku.figure.pulley import Branch, Drum, Pulley
+from bunraku.figure.frame import AXES, WORLD, Vector
+from bunraku.figure.pulley import Branch, Drum, Eyelet, Pulley
 from bunraku.figure.records import FORCE_RECORD, LINK_RECORD, POINT_RECORD, LinkKind, PointRole
 from bunraku.figure.string import String
 from bunraku.spatial import so3
@@ -35,7 +35,7 @@ class LinkRows:
         self._figure, self._fold = figure, fold
         self._points: list[Row] = []
         self._count = 0
-        named = [*self._ropes(), *self._contacts(), *self._closures(), *self._stops()]
+        named = [*self._ropes(), *self._contacts(), *self._closures(), *self._stops(), *self._rubs()]
         self.names = tuple(name for name, _ in named)
         self.links = _stacked([row for _, row in named])
         springs = [
@@ -72,7 +72,7 @@ class LinkRows:
     def _ropes(self) -> Iterator[tuple[str, Row]]:
         for rope in (*self._figure.strings, *self._figure.wires):
             turn = -1 if rope.variable is None else self._figure.index(rope.variable)
-            kind = LinkKind.WRAPPED if rope.wraps else LinkKind.LENGTH
+            kind = LinkKind.WRAPPED if rope.wraps or rope.rubbing else LinkKind.LENGTH
             row = self._row(
                 kind,
                 [*self._way(rope), *self._layers(rope)],
@@ -98,7 +98,7 @@ class LinkRows:
         return [point]
 
     def _way(self, rope: String) -> list[Row]:
-        """The points of a string; each eyelet has the weight of the way to the next one."""
+        """The points of a string; each eyelet has the weight of the way to the next one, each pulley the angle of its turns."""
         out: list[Row] = []
         weight, senses = 1.0, _senses(self._fold, rope)
         for k, at in enumerate(rope.way):
@@ -110,6 +110,7 @@ class LinkRows:
                 case Pulley(axis=axis, side=side):
                     role = PointRole.SPHERE if axis is None else PointRole.CYLINDER
                     centre["role"], centre["radius"], centre["turn"] = role, at.radius, at.turn * senses.get(k, 1)
+                    centre["weight"] = 2.0 * np.pi * at.turns
                     line = _nowhere() if axis is None else self._fold.direction(at.frame, axis)
                     beside = _point(*_nowhere()) if side is None else _point(*self._fold.point(side), role=PointRole.SIDE)
                     out += [centre, _point(*line), beside]
@@ -120,6 +121,24 @@ class LinkRows:
                 case _:
                     out.append(centre)
         return out
+
+    def _rubs(self) -> Iterator[tuple[str, Row]]:
+        """Where a string has friction: the length of its way from the hook to there, from the last such place to the first.
+
+        What a pulley is told by is how far the string reaches up to a place that is fixed on it: as if it were a drum.
+        """
+        for number, rope in enumerate((*self._figure.strings, *self._figure.wires)):
+            way = self._way(rope) if rope.rubbing else []
+            for place in rope.rubbing:
+                at = rope.way[place]
+                end = 1 + sum(3 if isinstance(before, Pulley) else 1 for before in rope.way[:place])
+                own = [point.copy() for point in way[:end]]
+                if isinstance(at, Pulley) and at.axis is not None:
+                    own[-1]["role"] = PointRole.DRUM
+                    own += [way[end].copy(), _point(*self._fold.direction(at.frame, _square_to(at.axis)))]
+                friction = at.friction if isinstance(at, Eyelet | Pulley) else 0.0
+                row = self._row(LinkKind.WRAPPED, own, normal=number, friction=friction)
+                yield f"{rope.name}.friction{place}", row
 
     def _wound(self, rope: String) -> float:
         """Its length at the start [m]."""
@@ -202,6 +221,11 @@ def _senses(fold: Folding, rope: String) -> dict[int, int]:
         first = along if first is None else first
         out[k] = 1 if along @ first > 0.0 else -1
     return out
+
+
+def _square_to(axis: Vector) -> list[float]:
+    """Any direction square to `axis`."""
+    return [float(x) for x in so3.onto_z(axis)[:, 0]]
 
 
 def _nowhere() -> Carried:

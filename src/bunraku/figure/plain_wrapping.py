@@ -97,10 +97,11 @@ def _stretch(placing: Placing, way: list[Point]) -> tuple[Array, float]:
         turns = [0.0, 2.0 * math.pi]
     else:
         turns = [-0.5 * math.pi, 1.5 * math.pi]
-    touched = _touched(c, rho, turns, drum is not None)
+    besides = [at.turns if isinstance(at, Pulley) else 0 for at in way]  # whole turns
+    touched = _touched(c, rho, turns, drum is not None, besides)
     if len(touched) == 2 and drum is None:
         return ends[[0, -1]], float(np.linalg.norm(ends[-1] - ends[0]))
-    plane, length = _traced([c[k] for k in touched], [rho[k] for k in touched], turns)
+    plane, length = _traced([c[k] for k in touched], [rho[k] for k in touched], turns, [besides[k] for k in touched])
     level = first.axis is None or drum is not None
     climb = 0.0 if level else float(seen[-1, 2] - seen[0, 2])
     run = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(plane)))])
@@ -150,8 +151,11 @@ def _turned(before: complex, after: complex, rho: float, turns: list[float]) -> 
     return angle + 2.0 * math.pi if angle < turns[0] else angle
 
 
-def _touched(c: list[complex], rho: list[float], turns: list[float], drum: bool) -> list[int]:
-    """The circles that the string touches, and its two ends: without those that would turn it against their sense."""
+def _touched(c: list[complex], rho: list[float], turns: list[float], drum: bool, besides: list[int]) -> list[int]:
+    """The circles that the string touches, and its two ends: without those that would turn it against their sense.
+
+    A circle that it turns round `besides` keeps it.
+    """
     own = [0, *(k for k in range(1, len(c) - 1) if rho[k] != 0.0), len(c) - 1]
     while len(own) > 2:
         inside = [
@@ -163,20 +167,22 @@ def _touched(c: list[complex], rho: list[float], turns: list[float], drum: bool)
             own.remove(inside[-1])
             continue
         u = _directions([c[k] for k in own], [rho[k] for k in own])
-        angles = [_turned(u[i - 1], u[i], rho[own[i]], turns) for i in range(1, len(own) - 1)]
+        angles = [
+            math.inf if besides[own[i]] else _turned(u[i - 1], u[i], rho[own[i]], turns) for i in range(1, len(own) - 1)
+        ]  # fmt: skip
         if min(angles) >= 0.0:
             break
         del own[1 + int(np.argmin(angles))]
     return own
 
 
-def _traced(c: list[complex], rho: list[float], turns: list[float]) -> tuple[NDArray[np.complex128], float]:
+def _traced(c: list[complex], rho: list[float], turns: list[float], besides: list[int]) -> tuple[NDArray[np.complex128], float]:
     """Places along the way in the plane, and its length."""
     u = _directions(c, rho)
     places, length = [c[0]], 0.0
     for i, v in enumerate(u):
         if i > 0:
-            angle = _turned(u[i - 1], v, rho[i], turns)
+            angle = _turned(u[i - 1], v, rho[i], turns) + 2.0 * math.pi * besides[i]
             length += abs(rho[i]) * angle
             along = np.linspace(0.0, math.copysign(angle, rho[i]), 2 + int(angle / 0.2))
             places += [c[i] - 1j * rho[i] * u[i - 1] * cmath.exp(1j * x) for x in along]

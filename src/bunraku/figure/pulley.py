@@ -1,4 +1,4 @@
-"""What a string runs over or is wound on: pulleys and drums; and where it divides."""
+"""What a string runs through or over, or is wound on: eyelets, pulleys and drums; and where it divides."""
 
 from __future__ import annotations
 
@@ -25,9 +25,24 @@ def _check_radius(radius: float) -> None:
         raise FigureError(f"a radius of {radius} m", field="radius", advice="give a positive radius in metres")
 
 
+def _check_friction(friction: float) -> None:
+    if not 0.0 <= friction < math.inf:
+        raise FigureError(f"a friction of {friction}", field="friction", advice="give zero or more; hemp on wood is about 0.4")
+
+
+@dataclass(frozen=True)
+class Eyelet(Point):
+    """A point through which a string runs, with capstan friction: see Pulley."""
+
+    friction: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check_friction(self.friction)
+
+
 @dataclass(frozen=True)
 class Pulley(Point):
-    """A cylinder or sphere about a point of a frame, over which a string runs without friction.
+    """A cylinder or sphere about a point of a frame, over which a string runs.
 
     Where the straight way misses it, the way is straight: a string wraps and unwraps by itself. With neither `side` nor
     `turn` it takes the shorter way round.
@@ -42,9 +57,22 @@ class Pulley(Point):
     turn: Literal[-1, 0, 1] = 0
     """1: the string, seen from hook to spindle, turns counterclockwise about `axis`; −1: clockwise; 0: as `side` has it.
     Pulleys in a row without an eyelet between them need it. The arc is at most three quarters of a turn."""
+    turns: int = 0
+    """Whole turns that the string takes round it besides, as round a bollard; then it never leaves the pulley."""
+    friction: float = 0.0
+    """μ: where the string bends by φ [rad], the tensions of its two sides differ by no more than the factor exp(μ φ), and it slips
+    where they differ by that. It rubs on the frame that carries the pulley: one that turns about the axis turns with the string."""
 
     def __post_init__(self) -> None:
         _check_radius(self.radius)
+        _check_friction(self.friction)
+        if (self.turns or self.friction) and not self.turn:
+            raise FigureError(
+                "turns and friction need a turn", field="turns" if self.turns else "friction",
+                advice="give axis and turn; where a string only passes a point, use an eyelet",
+            )  # fmt: skip
+        if self.turns != int(self.turns) or self.turns < 0:
+            raise FigureError(f"{self.turns} turns", field="turns", advice="give a whole number that is not negative")
         if self.turn not in (-1, 0, 1):
             raise FigureError(f"a turn of {self.turn!r}", field="turn", advice="1 is counterclockwise about the axis, -1 clockwise")
         if self.turn and (self.axis is None or self.side is not None):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bunraku.errors import FigureError
 from bunraku.figure.frame import Point
-from bunraku.figure.pulley import Branch, Drum, Pulley
+from bunraku.figure.pulley import Branch, Drum, Eyelet, Pulley
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,15 @@ class String:
     def wraps(self) -> bool:
         """Whether its way is more than straight lines from point to point."""
         return any(isinstance(at, Pulley | Drum | Branch) for at in self.way)
+
+    @property
+    def rubbing(self) -> tuple[int, ...]:
+        """The places on its way where it has friction, from the spindle to the hook."""
+        return tuple(k for k in range(len(self.way) - 2, 0, -1) if _friction(self.way[k]) > 0.0)
+
+
+def _friction(at: Point | Branch) -> float:
+    return at.friction if isinstance(at, Eyelet | Pulley) else 0.0
 
 
 @dataclass(frozen=True)

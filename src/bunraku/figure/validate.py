@@ -43,7 +43,7 @@ def check(figure: Figure) -> None:
     for joint in figure.groups:
         _check_group(figure, joint)
     for string in (*figure.strings, *figure.wires):
-        if string.wraps:
+        if string.wraps or string.rubbing:
             check_way(figure, string)
 
 

@@ -42,6 +42,12 @@ def check_way(figure: Figure, string: String) -> None:
         refuse("nothing turns a drum with layers", "name the variable of a joint that is the angle of the drum", "variable")
     if isinstance(string.spindle, Drum) and string.spindle.layered and string.elastic:
         refuse("an elastic string on a drum with layers", "leave its stiffness out, or turns and thickness", "stiffness")
+    if string.rubbing and any(isinstance(at, Branch) for at in way):
+        refuse("friction on a string of several branches", "leave friction out, or make a string of each branch", "friction")
+    if string.rubbing and string.elastic:
+        refuse("friction on a string that stretches", "leave its stiffness out, or friction", "friction")
+    if string.rubbing and not string.pulls_only:
+        refuse("friction on a wire", "make it a string, or leave friction out", "friction")
     for a, b in pairwise(way):
         if isinstance(a, Pulley) and isinstance(b, Pulley | Drum):
             _check_row(figure, string, a, b)

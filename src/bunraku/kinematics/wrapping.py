@@ -142,7 +142,7 @@ def _curved(weight, flat, points, k, e, x, f, n):
         i = j
     if mode != SPHERICAL:
         put3(f, k + 2, axpy3(weight, tilt, get3(f, k + 2)))
-    return 1.0 / inverse
+    return 1.0 / inverse if flat.real >= 0.0 else -1.0 / inverse  # where a string rubs, its way may end behind its beginning
 
 
 @woven
@@ -199,9 +199,9 @@ def _pieces(points, k, e, x, n, a):
                 turned = _angle(sense * dot3(a, cross(before, u)), dot3(before, u))
                 if turned.real < (-0.5 * np.pi if lifts else 0.0):
                     turned += 2.0 * np.pi
-                if turned.real < worst:
+                if turned.real < worst and points[i].weight == 0.0:  # one with whole turns besides keeps its string
                     worst, where = turned.real, i
-                flat += sense * rho * turned
+                flat += sense * rho * (turned + points[i].weight)
             before, i = u, j
         if where < 0:
             return flat

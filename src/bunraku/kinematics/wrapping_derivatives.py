@@ -78,7 +78,7 @@ def _bend_straight(points, k, e, n):
 
 
 @bare
-def _axis_change(points, k, e, x, n, a):
+def axis_change(points, k, e, x, n, a):
     """δa: of the axis as it is carried, or of the normal of the plane through a sphere's centre: a = m/|m|, m = A × B."""
     if n[k + 2, 1].real != SPHERICAL:
         return get3(n, way_row(points, MOVE, k + 2))
@@ -96,14 +96,14 @@ def _size(a, A, B):
 @bare
 def _bend_curved(points, k, e, x, n):
     mode, a, c, sigma, inverse = n[k + 2, 1].real, get3(n, k + 3), n[k + 2, 2], n[k + 2, 3], n[k + 3, 3]
-    da = _axis_change(points, k, e, x, n, a)
+    da = axis_change(points, k, e, x, n, a)
     ring = _ring(points, k, x, n, a)
     dp = _ring_turn(points, k, e, x, n, a, da, ring)
     dring = _ring_change(a, da, ring, dp)
     dflat, dz, i = 0.0 * inverse, 0.0 * inverse, k
     while i != e:
         j = next_circle(points, i, e, n)
-        y, du, dt, ds = _piece_change(points, i, j, x, n, a, da, ring, dring)
+        y, du, dt, ds = piece_change(points, i, j, x, n, a, da, ring, dring)
         dflat += dot3(get3(n, i), y)
         dz += ds
         at = way_row(points, STATE, i)
@@ -127,7 +127,7 @@ def _bend_curved(points, k, e, x, n):
     while i != e:
         j = next_circle(points, i, e, n)
         u, t, w = get3(n, i), 1.0 / n[i, 3], signed_radius(points, j, n) - signed_radius(points, i, n)
-        _, du, dt, ds = _piece_change(points, i, j, x, n, a, da, ring, dring)
+        _, du, dt, ds = piece_change(points, i, j, x, n, a, da, ring, dring)
         dg = add3(axpy3(dc, u, scale3(c, du)), axpy3(dsigma, a, scale3(sigma, da)))
         _add(n, way_row(points, PULL, i), -weight, dg)
         _add(n, way_row(points, PULL, j), weight, dg)
@@ -178,14 +178,14 @@ def _ring_turn(points, k, e, x, n, a, da, ring):
         return 0.0 * n[k, 3]
     m, u1, u2 = cross(a, ring), get3(n, k), get3(n, h)
     m1, m2 = dot3(m, cross(a, u1)), dot3(m, cross(a, u2))
-    y1, _, _, _ = _piece_change(points, k, h, x, n, a, da, zero, zero)
-    y2, _, _, _ = _piece_change(points, h, e, x, n, a, da, zero, zero)
+    y1, _, _, _ = piece_change(points, k, h, x, n, a, da, zero, zero)
+    y2, _, _, _ = piece_change(points, h, e, x, n, a, da, zero, zero)
     stiff = m1 * m1 * n[k, 3] + m2 * m2 * n[h, 3] - dot3(ring, sub3(u1, u2))
     return (m2 * dot3(cross(a, u2), y2) * n[h, 3] - m1 * dot3(cross(a, u1), y1) * n[k, 3]) / stiff
 
 
 @bare
-def _piece_change(points, i, j, x, n, a, da, ring, dring):
+def piece_change(points, i, j, x, n, a, da, ring, dring):
     """y, δu, δt, δs of the piece from circle i to circle j."""
     D, dD, u, on = sub3(get3(x, j), get3(x, i)), _between(points, MOVE, n, i, j), get3(n, i), _ends(points, i, j)
     D, dD = axpy3(on, ring, D), axpy3(on, dring, dD)
@@ -235,7 +235,7 @@ def _tangent_straight(points, k, e, dx, n):
 
 
 @bare
-def _axis_change_tangent(points, k, e, x, dx, n, a, a1, da):
+def axis_change_tangent(points, k, e, x, dx, n, a, a1, da):
     """The change of δa."""
     if n[k + 2, 1].real != SPHERICAL:
         return get3(n, way_row(points, MOVE_TANGENT, k + 2))
@@ -256,8 +256,8 @@ def _tangent_curved(points, k, e, x, dx, n):
     c1, sigma1 = n[at, 2], n[at, 3]
     at = way_row(points, STATE, k + 3)
     a1, inverse1 = get3(n, at), n[at, 3]
-    da = _axis_change(points, k, e, x, n, a)
-    da1 = _axis_change_tangent(points, k, e, x, dx, n, a, a1, da)
+    da = axis_change(points, k, e, x, n, a)
+    da1 = axis_change_tangent(points, k, e, x, dx, n, a, a1, da)
     ring = _ring(points, k, x, n, a)
     dp, p1 = _ring_turn(points, k, e, x, n, a, da, ring), n[way_row(points, STATE, k + 2), 0]
     dring, ring1 = _ring_change(a, da, ring, dp), _ring_change(a, a1, ring, p1)
@@ -266,8 +266,8 @@ def _tangent_curved(points, k, e, x, dx, n):
     dflat, dflat1, dz, dz1, i = 0.0 * inverse, 0.0 * inverse, 0.0 * inverse, 0.0 * inverse, k
     while i != e:
         j = next_circle(points, i, e, n)
-        y, _, _, ds = _piece_change(points, i, j, x, n, a, da, ring, dring)
-        y1, _, _, ds1 = _piece_tangent(points, i, j, x, dx, n, a, a1, da, da1, ring, ring1, dring, dring1)
+        y, _, _, ds = piece_change(points, i, j, x, n, a, da, ring, dring)
+        y1, _, _, ds1 = piece_tangent(points, i, j, x, dx, n, a, a1, da, da1, ring, ring1, dring, dring1)
         dflat += dot3(get3(n, i), y)
         dflat1 += dot3(get3(n, way_row(points, STATE, i)), y) + dot3(get3(n, i), y1)
         dz += ds
@@ -296,8 +296,8 @@ def _tangent_curved(points, k, e, x, dx, n):
         at = way_row(points, STATE, i)
         u, t, w = get3(n, i), 1.0 / n[i, 3], signed_radius(points, j, n) - signed_radius(points, i, n)
         u1, t1, D, D1 = get3(n, at), n[at, 3], sub3(get3(x, j), get3(x, i)), sub3(get3(dx, j), get3(dx, i))
-        _, du, dt, ds = _piece_change(points, i, j, x, n, a, da, ring, dring)
-        _, du1, dt1, ds1 = _piece_tangent(points, i, j, x, dx, n, a, a1, da, da1, ring, ring1, dring, dring1)
+        _, du, dt, ds = piece_change(points, i, j, x, n, a, da, ring, dring)
+        _, du1, dt1, ds1 = piece_tangent(points, i, j, x, dx, n, a, a1, da, da1, ring, ring1, dring, dring1)
         dg = add3(axpy3(dc, u, scale3(c, du)), axpy3(dsigma, a, scale3(sigma, da)))
         dg1 = axpy3(dc1, u, axpy3(dc, u1, axpy3(c1, du, scale3(c, du1))))
         dg1 = axpy3(dsigma1, a, axpy3(dsigma, a1, axpy3(sigma1, da, axpy3(sigma, da1, dg1))))
@@ -340,8 +340,8 @@ def _ring_turn_tangent(points, k, e, x, dx, n, a, a1, da, da1, ring, ring1, dp):
         u, u1, b = get3(n, i), get3(n, at), n[i, 3]
         b1 = -b * b * n[at, 3]
         normal, normal1 = cross(a, u), add3(cross(a1, u), cross(a, u1))
-        y, _, _, _ = _piece_change(points, i, j, x, n, a, da, zero, zero)
-        y1, _, _, _ = _piece_tangent(points, i, j, x, dx, n, a, a1, da, da1, zero, zero, zero, zero)
+        y, _, _, _ = piece_change(points, i, j, x, n, a, da, zero, zero)
+        y1, _, _, _ = piece_tangent(points, i, j, x, dx, n, a, a1, da, da1, zero, zero, zero, zero)
         lever, lever1 = dot3(m, normal), dot3(m1, normal) + dot3(m, normal1)
         step, step1 = dot3(normal, y), dot3(normal1, y) + dot3(normal, y1)
         stiff += lever * lever * b + sign * dot3(ring, u)
@@ -352,7 +352,7 @@ def _ring_turn_tangent(points, k, e, x, dx, n, a, a1, da, da1, ring, ring1, dp):
 
 
 @bare
-def _piece_tangent(points, i, j, x, dx, n, a, a1, da, da1, ring, ring1, dring, dring1):
+def piece_tangent(points, i, j, x, dx, n, a, a1, da, da1, ring, ring1, dring, dring1):
     """The changes of y, δu, δt, δs."""
     at, on = way_row(points, STATE, i), _ends(points, i, j)
     D, dD, u = sub3(get3(x, j), get3(x, i)), _between(points, MOVE, n, i, j), get3(n, i)

@@ -163,8 +163,10 @@ def figure(f: Figure, meshes: Meshes) -> FigureJson:
 
     def rope(string: String) -> RopeJson:
         ratio = string.ratio * string.spindle.radius if isinstance(string.spindle, Drum) else string.ratio
+        # Whole turns round a pulley are not drawn, and left out of the length.
+        turned = sum(2.0 * math.pi * at.turns * at.radius for at in string.way if isinstance(at, Pulley))
         out: RopeJson = {
-            "name": string.name, "path": way(string), "length": string.length, "ratio": ratio,
+            "name": string.name, "path": way(string), "length": string.length - turned, "ratio": ratio,
             "q": -1 if string.variable is None else f.index(string.variable), "rigid": not string.pulls_only,
         }  # fmt: skip
         if isinstance(string.spindle, Drum) and string.spindle.layered:

@@ -17,7 +17,20 @@ for its origin, and (frame, (x, y, z)) for a point in it.
 from bunraku.figure.build.assemble import figure, with_lengths
 from bunraku.figure.build.attached import body, box, capsule, cylinder, mesh, sphere
 from bunraku.figure.build.items import Attached, FrameNode, Item, under
-from bunraku.figure.build.joins import StringSpec, branch, closure, contact, drum, effort, pulley, push, spring, string, wire
+from bunraku.figure.build.joins import (
+    StringSpec,
+    branch,
+    closure,
+    contact,
+    drum,
+    effort,
+    eyelet,
+    pulley,
+    push,
+    spring,
+    string,
+    wire,
+)  # fmt: skip
 from bunraku.figure.build.nodes import ball, fixed, free, rotate, rx, ry, rz, screw, spindle, translate, tx, ty, tz, variable
 from bunraku.figure.build.places import PointLike, at_point
 
@@ -38,6 +51,7 @@ __all__ = [
     "cylinder",
     "drum",
     "effort",
+    "eyelet",
     "figure",
     "fixed",
     "free",

@@ -11,7 +11,7 @@ from bunraku.figure.build.places import PointLike, at_point, axis_of, vector
 from bunraku.figure.contact import Closure, Contact
 from bunraku.figure.force import Effort, Push, Spring
 from bunraku.figure.frame import WORLD, Variable
-from bunraku.figure.pulley import Branch, Drum, Pulley
+from bunraku.figure.pulley import Branch, Drum, Eyelet, Pulley
 from bunraku.figure.string import String, Wire
 
 
@@ -92,9 +92,19 @@ def wire(
     return _stringlike(Wire, name, hook, spindle, length, through, variable, ratio, start, limits, speed, stiffness, damping)
 
 
+def eyelet(at: PointLike, friction: float = 0.0) -> Eyelet:
+    """A point `at` which a string runs through and rubs.
+
+    friction: μ: where the string bends by φ [rad], the tensions of its two sides differ by no more than the factor exp(μ φ).
+    """
+    point = at_point(at)
+    return Eyelet(point.frame, point.position, float(friction))
+
+
 def pulley(
-    at: PointLike, radius: float, axis: str | Sequence[float] | None = None, *, side: PointLike | None = None, turn: int = 0
-) -> Pulley:
+    at: PointLike, radius: float, axis: str | Sequence[float] | None = None, *, side: PointLike | None = None, turn: int = 0,
+    turns: int = 0, friction: float = 0.0,
+) -> Pulley:  # fmt: skip
     """A pulley that a string runs over: a cylinder about an axis, or a sphere.
 
     at: its centre.
@@ -104,11 +114,13 @@ def pulley(
         the string run inside it.
     turn: instead of a side: 1 where the string, from hook to spindle, turns counterclockwise about the axis, -1 clockwise. Pulleys
         in a row without an eyelet between them need it.
+    turns: whole turns that the string takes round it besides, as round a bollard.
+    friction: as that of an eyelet; it needs a turn. A frame that turns about the axis is turned by the string.
     """
     centre = at_point(at)
     return Pulley(
         centre.frame, centre.position, float(radius), None if axis is None else axis_of(axis),
-        None if side is None else at_point(side), turn,  # type: ignore[arg-type]
+        None if side is None else at_point(side), turn, turns, float(friction),  # type: ignore[arg-type]
     )  # fmt: skip
 
 

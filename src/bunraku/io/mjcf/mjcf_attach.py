@@ -170,6 +170,11 @@ class Attachments:
         if isinstance(string.spindle, Drum) or any(a and b for a, b in pairwise(rounds)):
             self.leftovers.add("strings over pulleys in a row or onto drums, which MuJoCo does not have", string.name)
             return
+        if any(isinstance(at, Pulley) and at.turns for at in string.way):
+            self.leftovers.add("strings with whole turns round a pulley, which MuJoCo does not have", string.name)
+            return
+        if string.rubbing:
+            self.leftovers.add("friction of strings where they bend, which MuJoCo does not have", string.name)
         tendon = self._tendon(string.name, string.way)
         wound = string.variable is not None and self.kinematic == "joints"
         if wound and string.variable in {variable.name for variable in self.figure.lengths}:

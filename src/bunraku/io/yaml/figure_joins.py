@@ -31,16 +31,21 @@ def string(node: Node, names: Names, kind: str) -> StringSpec:
 
 
 def _along(node: Node, names: Names) -> Point | Branch:
-    """A point, pulley or branch on the way of a string."""
+    """A point, eyelet, pulley or branch on the way of a string."""
     if not isinstance(node.value, dict):
         return names.point(node)
-    kind, head = node.head(("pulley", "branch"), "a point or pulley")
+    kind, head = node.head(("pulley", "eyelet", "branch"), "a point or pulley")
     with node.blamed({"divisor": "branch"}):
         if kind == "branch":
             node.words(("branch",), "a branch")
             return build.branch(head.number())
-        node.words(("pulley", "radius", "axis", "side", "turn"), "a pulley")
-        words = node.given(axis=axis_word, side=names.point, turn=lambda n: n.whole(-1, 1))
+        if kind == "eyelet":
+            node.words(("eyelet", "friction"), "an eyelet")
+            return build.eyelet(names.point(head), **node.given(friction=Node.number))
+        node.words(("pulley", "radius", "axis", "side", "turn", "turns", "friction"), "a pulley")
+        words = node.given(
+            axis=axis_word, side=names.point, turn=lambda n: n.whole(-1, 1), turns=lambda n: n.whole(0, 1000), friction=Node.number
+        )
         return build.pulley(names.point(head), node.need("radius", "the pulley").length(), **words)
 
 

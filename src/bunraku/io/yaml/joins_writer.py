@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bunraku.figure import WORLD, Branch, Contact, Drum, Effort, Figure, Force, Point, Pulley, Spring, String, Variable
+from bunraku.figure import WORLD, Branch, Contact, Drum, Effort, Eyelet, Figure, Force, Point, Pulley, Spring, String, Variable
 from bunraku.figure.frame import ORIGIN, axis_letter
 
 Words = dict[str, Any]
@@ -72,7 +72,7 @@ def _string_words(string: String, own: Variable | None) -> Words:
 
 
 def _along(at: Point | Branch) -> Any:
-    """A point, pulley, drum or branch on the way of a string."""
+    """A point, eyelet, pulley, drum or branch on the way of a string."""
     match at:
         case Branch(divisor):
             return {"branch": divisor}
@@ -80,7 +80,11 @@ def _along(at: Point | Branch) -> Any:
             words: Words = {"pulley": _point(at), "radius": at.radius}
             words |= {} if at.axis is None else {"axis": axis_letter(at.axis) or at.axis}
             words |= {} if at.side is None else {"side": _point(at.side)}
-            return words | ({"turn": at.turn} if at.turn else {})
+            for word in ("turn", "turns", "friction"):
+                words |= {word: getattr(at, word)} if getattr(at, word) else {}
+            return words
+        case Eyelet():
+            return {"eyelet": _point(at)} | ({"friction": at.friction} if at.friction else {})
         case Drum():
             axis, towards = (axis_letter(v) or v for v in (at.axis, at.towards))
             words = {"drum": _point(at), "radius": at.radius, "axis": axis, "turn": at.turn, "towards": towards}
