@@ -33,7 +33,7 @@ def test_whoever_rests_stands_on_the_boards(show):
     boards = next(o for o in theatre(show).obstacles if o.name == "board 1")
     floor = boards.position[2] + 0.02
     for track in show.tracks:
-        soles = np.min([_lowest(track.figure, track.q, s) for s in track.figure.shapes], axis=0)
+        soles = np.min([_lowest(track.figure, track.q[::-4], s) for s in track.figure.shapes], axis=0)[::-1]
         assert 0.0 <= soles[-1] - floor < 0.01
         assert soles.min() - floor > -0.008
         assert np.mean(soles - floor < 0.015) > 0.4  # most of the time somebody's foot is down
