@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.dynamics import Steps
-from bunraku.figure import Figure
+from bunraku.figure import Eyelet, Figure, Pulley
 from bunraku.figure.plain_kinematics import path_length, point, poses
 
 Array = NDArray[np.float64]
@@ -85,7 +85,23 @@ def judge(figure: Figure, q: Array, tension: Array) -> Verdict:
     for name, pull in zip(figure.compiled.link_names, tension.tolist(), strict=True):
         if name in unequal:
             out |= Verdict(untrue=min(max(-unequal[name], 0.0), abs(pull)), pushes=max(-pull, 0.0))
-    return out | Verdict()
+    return out | _along(figure, tension) | Verdict()
+
+
+def _along(figure: Figure, tension: Array) -> Verdict:
+    """Strings that rub: no stretch pushes, and none pulls more than the largest angle allows beside its neighbour."""
+    names, out = figure.compiled.link_names, Verdict()
+    for k, rope in enumerate(figure.strings):
+        before, rounding = tension[k], 1e-12 * np.abs(tension).max()
+        for place in rope.rubbing:
+            at = rope.way[place]
+            assert isinstance(at, Eyelet | Pulley)
+            behind = before + tension[names.index(f"{rope.name}.friction{place}")]
+            most = np.exp(at.friction * np.pi * (1.5 + 2.0 * at.turns if isinstance(at, Pulley) else 1.0))
+            pulls = min(before, behind), max(before, behind)
+            out |= Verdict(pushes=max(-pulls[0], pulls[1] / most - pulls[0], 0.0) - rounding)
+            before = behind
+    return out
 
 
 def judge_steps(figure: Figure, steps: Steps, dt: float) -> tuple[Verdict, int]:

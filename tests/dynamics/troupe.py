@@ -11,11 +11,14 @@ from bunraku.figure.build import (
     capsule,
     closure,
     contact,
+    eyelet,
     figure,
     fixed,
     free,
+    pulley,
     rx,
     ry,
+    rz,
     spindle,
     string,
     tx,
@@ -209,6 +212,40 @@ def bungee() -> Figure:
     )  # fmt: skip
 
 
+def chafed() -> Figure:
+    """Two bobs of very different mass on strings that rub: at eyelets that the hands move, and on each other's way to one hand."""
+    return figure(
+        "chafed", bob("light", 1e-3, (-0.3, 0, -0.6)), bob("heavy", 20.0, (0.3, 0.1, -0.6)),
+        spindle("bar", at=(0, 0, 0.2), moves="xyz"), spindle("tail", at=(0.8, 0, -0.2)),
+        strings=[
+            string("rope", "light", "heavy",
+                through=[eyelet(("bar_spindle", (-0.2, 0, 0)), 0.3), eyelet(("bar_spindle", (0.2, 0.05, 0)), 0.8)]),
+            string("leash", "light", "tail_spindle", through=[eyelet(("world", (0.1, 0.1, -0.1)), 2.0)]),
+            string("stay", "heavy", ("world", (0.3, 0, 0)), 1.5),
+        ],
+    )  # fmt: skip
+
+
+def capstan() -> Figure:
+    """A box on a rough floor, on a rope round a capstan that the puppeteer turns, over a sheave that the rope turns, to a hand."""
+    return figure(
+        "capstan",
+        tx("box_x", tz("box", ry("tilt", body(2.0, inertia=(0.05, 0.05, 0.05)))), at=(-1, 0, 0.1)),
+        rz("barrel", kinematic=True),
+        ry("sheave", body(0.1, inertia=(1e-4, 1e-4, 1e-4)), at=(1.0, 0.1, 0.5)),
+        spindle("hand", at=(1.5, 0.1, -0.1), moves="xz"),
+        strings=[
+            string("rope", ("tilt", (0.1, -0.1, 0)), "hand_spindle", through=[
+                pulley("barrel", 0.1, "z", turn=1, turns=2, friction=0.3), ("world", (0.5, 0.1, 0.3)),
+                pulley("sheave", 0.05, "y", turn=1, friction=0.5), eyelet(("world", (1.2, 0.1, 0.2)), 0.1)]),
+            string("check", ("tilt", (-0.1, 0, 0)), ("world", (-2.0, 0, 0.1)), 1.5,
+                through=[pulley(("world", (-1.5, 0.3, 0.1)), 0.05, "z", turn=-1, friction=0.2)]),
+        ],
+        contacts=[contact(f"runner{s}", ("tilt", (0.1 * s, 0, -0.1)), friction=0.4) for s in (-1, 1)],
+    )  # fmt: skip
+
+
 TROUPE: tuple[Callable[[], Figure], ...] = (
     two_on_a_spindle, two_on_a_bar, tug_of_war, wire_loop, linkage, light_and_heavy, hopper, eyelets, drums, stopped, bungee,
+    chafed, capstan,
 )  # fmt: skip
