@@ -56,6 +56,8 @@ def strands(figure: Figure, frames: Array, q: ArrayLike | None = None, tension: 
             length = string.wound(0.0 if string.variable is None else float(values[figure.index(string.variable)]))
         pull = float(pulls[k]) if pulls is not None and k < len(pulls) else None
         ways = branches(where, string)
+        if length is not None and len(ways) == 1:  # an arc is drawn in straight pieces, which are shorter
+            length += float(np.linalg.norm(np.diff(ways[0].points, axis=0), axis=1).sum()) - ways[0].length
         out += [Strand(way.points, length if len(ways) == 1 and not wound else None, pull) for way in ways]
     return tuple(out)
 
