@@ -15,6 +15,7 @@ from typing import IO
 
 from tests.patience import until
 
+ROOT = Path(__file__).parents[1]
 QUIET = {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "warning", "PYTHONUNBUFFERED": "1"}
 
 
@@ -39,7 +40,9 @@ class Cluster:
         out = self.log.open("ab")
         self._open.append(out)
         command = [str(Path(sys.executable).parent / "dask"), *words]
-        return subprocess.Popen(command, stdout=out, stderr=out, env=os.environ | QUIET, cwd=self.folder)
+        return subprocess.Popen(
+            command, stdout=out, stderr=out, env=os.environ | QUIET | {"PYTHONPATH": str(ROOT)}, cwd=self.folder
+        )
 
     def start_scheduler(self) -> None:
         where = ("--host", "127.0.0.1", "--port", str(self.port), "--protocol", self.protocol, "--no-dashboard")

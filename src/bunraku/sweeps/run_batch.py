@@ -50,6 +50,9 @@ class Luggage:
         Raises BunrakuError if `measure` cannot be sent to another process.
         """
         found = cases.document.files() if files else {}
+        if files and getattr(measure, "__module__", "") == "__main__":
+            advice = "define it in a module that the workers can import"
+            raise BunrakuError(f"measure is defined in the script that runs, which the workers do not have\n  advice: {advice}")
         bare = replace(cases, list=())
         try:
             packed = zlib.compress(pickle.dumps((bunraku.__version__, bare, found, measure, motions)))

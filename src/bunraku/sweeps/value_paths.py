@@ -120,6 +120,8 @@ def places(root: Node, path: str, top: tuple[str, ...], told: str) -> tuple[Plac
     for k, word in enumerate(words):
         known = tuple(dict.fromkeys((*_known(node), *(top if k == 0 else ()))))
         steps = list(_steps(node, word))
+        if not steps and k == 0 and word in top:
+            raise BunrakuError(f"{told}: the order does not say {word!r}\n  advice: add {word}: … to the order, with this value")
         if not steps:
             what = f"{walked or 'the order'} has no {word!r}" if known else f"{walked} is {node.described}, which has no parts"
             raise BunrakuError(f"{told}: {what}\n  advice: {did_you_mean(word, known) if known else f'sweep {walked}'}")
