@@ -11,8 +11,8 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("[0-9][0-9]_*.py"))
 
 
-# What it asserts, tests/papers/test_gecko.py does too, of the same motions.
-SLOW = ("07_gecko",)
+# What they assert, tests/papers/test_gecko.py does too, of the same motions, and tests/sweeps.
+SLOW = ("07_gecko", "20_string_lengths")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -115,3 +117,28 @@ def test_a_local_cluster() -> None:
         assert not flag.is_set()
         flag.set()
         assert flag.is_set()
+
+
+SCRIPT = """
+from bunraku.workers import Pool
+
+def own(x):
+    return x + 1
+
+{guard}
+    with Pool(1) as pool:
+        print(pool.submit(abs, -3).result(), {call})
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "call"),
+    [("if True:", "pool.submit(divmod, 7, 2).result()"), ('if __name__ == "__main__":', "pool.submit(own, 7).result()")],
+)
+def test_scripts(guard: str, call: str, tmp_path: Path) -> None:
+    """A script needs no guard, unless workers need its own functions."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(guard=guard, call=call))
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert done.stdout.split(maxsplit=1)[0] == "3"
+    assert done.stdout.strip() in ("3 (3, 1)", "3 8")

@@ -24,7 +24,8 @@ from typing import Any
 import psutil
 
 import bunraku
-from bunraku.sweeps import Sweep
+from bunraku.sweeps import Sweep, SweepOptions
+from bunraku.sweeps.dispatcher import DispatchOptions
 from tests.dask_processes import Cluster, cluster
 from tests.patience import until
 
@@ -48,6 +49,7 @@ SWING = {
     "cost": [{"configuration": {"theta": 100, "x": 1}}, {"forces": 0.001}],
 }  # fmt: skip
 PENDULUM = {"simulate": "pendulum", "duration": "0.2 s", "start": {"angle": 1}}
+ONE_BY_ONE = SweepOptions(dispatch=DispatchOptions(largest_batch=1, ahead=1))
 SWEEPS: dict[str, tuple[Any, dict[str, Any]]] = {
     "simulate": (PENDULUM, {"over": {"start.angle": "-2:2", "figure.mass": "0.1:10:log"}}),
     "optimize": (SWING, {"over": {"cost.1.forces": "1e-4:1e-1:log", "figure.mass": "2:20"}}),
@@ -77,6 +79,17 @@ def without_times(found: Sweep) -> dict[str, list[Any]]:
     return {name: column for name, column in found.table.items() if not name.startswith("seconds")}
 
 
+def compared(one: Sweep, other: Sweep) -> str:
+    """Whether two tables are the same, but for times; or which columns and rows are not."""
+    a, b = without_times(one), without_times(other)
+    if a == b:
+        return "identical"
+    pairs = [(name, k, x, y) for name in a for k, (x, y) in enumerate(zip(a[name], b.get(name, a[name]), strict=False)) if x != y]
+    return (
+        f"DIFFERENT: columns {sorted(set(a) ^ set(b))}, {len(one)} and {len(other)} rows, {len(pairs)} cells, such as {pairs[:3]}"
+    )
+
+
 def worked(pids: list[int]) -> float:
     """Processor time of some processes and of this one with its ended children [s]."""
     own = sum(os.times()[:4])
@@ -103,14 +116,14 @@ def verbs(counts: Mapping[str, int], folder: Path, dask: Cluster) -> Iterator[st
     """Every verb here and on the cluster, undisturbed."""
     pids = [process.pid for process in (*dask.workers, dask.scheduler) if process is not None]
     for verb, count in counts.items():
-        swept(verb, 3, folder / "warm", cluster=dask.address)
+        swept(verb, 24, folder / "warm", cluster=dask.address, options=ONE_BY_ONE)  # so that every worker has loaded its kernels
         first, start = overhead(lambda: swept(verb, 2, folder / "start", workers=2), [], 0.0)  # noqa: B023
         start = 1e-3 * start * len(first)
         Path(os.environ["RUN_LOG"]).write_text("")
         here, local = overhead(lambda: swept(verb, count, folder / "here", workers=2), [], start)  # noqa: B023
         told = doubled()
         there, remote = overhead(lambda: swept(verb, count, folder / "there", cluster=dask.address), pids, 0.0)  # noqa: B023
-        same = "identical" if without_times(here) == without_times(there) else "DIFFERENT"
+        same = compared(here, there)
         good = sum(here.table["ok"])
         mean = sum(row["seconds"]["run"] for row in here.rows.values()) / count
         yield f"{verb:<10}{count:>5} runs of {1e3 * mean:.1f} ms, {good} ok; tables {same}"
@@ -133,11 +146,7 @@ def killed_here(count: int, folder: Path) -> str:
     workers = [child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())]
     workers[0].kill()
     assert process.wait() == 0
-    same = (
-        "identical"
-        if without_times(swept("simulate", count, store)) == without_times(swept("simulate", count, folder / "here"))
-        else "DIFFERENT"
-    )
+    same = compared(swept("simulate", count, store), swept("simulate", count, folder / "here"))
     return f"killed here: sweeping process twice, a worker once; {doubled()}; table {same}"
 
 
@@ -156,7 +165,7 @@ def killed_there(count: int, folder: Path, dask: Cluster) -> str:
     dask.start_scheduler()
     dask.start_worker()
     thread.join()
-    same = "identical" if without_times(out[0]) == without_times(swept("simulate", count, folder / "here")) else "DIFFERENT"
+    same = compared(out[0], swept("simulate", count, folder / "here"))
     return f"killed there: a worker and the scheduler; {doubled()}; table {same}"
 
 
@@ -164,8 +173,9 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--simulate", type=int, default=1000)
     words.add_argument("--others", type=int, default=100)
+    words.add_argument("--only", choices=SWEEPS, help="one verb, undisturbed")
     given = words.parse_args()
-    counts = {verb: given.simulate if verb == "simulate" else given.others for verb in SWEEPS}
+    counts = {verb: given.simulate if verb == "simulate" else given.others for verb in ([given.only] if given.only else SWEEPS)}
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -173,6 +183,8 @@ def main() -> None:
         with cluster(folder, 3) as dask:
             for line in verbs(counts, folder, dask):
                 print(line, flush=True)
+            if given.only:
+                return
             print(killed_here(given.simulate, folder), flush=True)
             print(killed_there(given.simulate, folder, dask), flush=True)
     print(f"{time.monotonic() - begun:.0f} s")

@@ -82,7 +82,7 @@ def test_report_and_motions(tmp_path: Path) -> None:
     found = swept(tmp_path, {"dt": "1ms:5ms:5"})
     told = str(found)
     assert "5 of 5, 4 of them ok; 2 were stored before" in told
-    assert "1× too, short" in told
+    assert "1× error: too, short" in told
     assert "0 … 0.9, median 0.25" in told
     assert len(found) == 5
     with pytest.raises(BunrakuError, match="motions=True"):

@@ -24,7 +24,9 @@ class DispatchOptions:
 
     batch_seconds: float = 0.25
     """Short runs are sent together, so many that they take about this long [s]."""
-    largest_batch: int = 64
+    batch_seconds_per_worker: float = 0.01
+    """And longer by this for each worker [s]: the scheduler and this process handle one batch after the other (docs/sweeps.md)."""
+    largest_batch: int = 1000
     """Runs in a batch, at most."""
     ahead: int = 2
     """Batches that each worker has, the one it works on included."""
@@ -32,6 +34,8 @@ class DispatchOptions:
     """Luggage of up to this size is sent with every batch; larger only to workers that ask for it [bytes]."""
     reconnect: float = 60.0
     """How long a cluster that does not answer is waited for [s]."""
+    retell: float = 2.0
+    """How often the remaining time is told while no run ends [s]."""
     poll: float = 0.2
     """How often the crew is looked after while nothing comes back [s]."""
 
@@ -61,7 +65,7 @@ class Dispatcher:
         self._claims, self._mark = Claims(store), store.label
         self._recent: deque[float] = deque(maxlen=21)
         """How long the last runs took [s]."""
-        self._ran, self._failed, self._word = 0, 0, ""
+        self._ran, self._failed, self._word, self._told, self._done_told = 0, 0, "", 0.0, -1
         self._waiting = deque(case for case in unique.values() if not self._take_stored(case))
         self._elsewhere: deque[Case] = deque()
         """Runs that another sweep on the same store does at the moment."""
@@ -141,8 +145,9 @@ class Dispatcher:
 
     def _next_batch(self, workers: int) -> Batch | None:
         """As many waiting runs as fit in a batch and are not done elsewhere; None if there are none."""
-        usual = statistics.median(self._recent) if self._recent else self.options.batch_seconds
-        fitting = int(self.options.batch_seconds / max(usual, 1e-6))
+        long = max(self.options.batch_seconds, self.options.batch_seconds_per_worker * workers)
+        usual = statistics.median(self._recent) if self._recent else long
+        fitting = int(long / max(usual, 1e-6))
         share = -(-len(self._waiting) // (self.options.ahead * max(workers, 1)))  # at the end, all workers get some
         count = max(1, min(fitting, self.options.largest_batch, share))
         taken: list[Case] = []
@@ -211,6 +216,7 @@ class Dispatcher:
         elif self._ran:
             text += f", {self._pace.rate:.3g}/s, {self._pace.left(self.missing)} left"
         text += f"; {self._failed} not ok" if self._failed else ""
-        if text != self._word:
-            self._word = text
+        waited = time.monotonic() - self._told
+        if text != self._word and (waited > self.options.retell or word or done != self._done_told):
+            self._word, self._told, self._done_told = text, time.monotonic(), done
             self.progress(Progress("runs", done / max(self.total, 1), text))

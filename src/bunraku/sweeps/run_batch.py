@@ -39,6 +39,8 @@ class Luggage:
     name: str
     """A hash of the content."""
     packed: bytes = field(repr=False)
+    module: str = ""
+    """Where `measure` is defined: worker processes import the script that runs only if it is defined there."""
 
     @classmethod
     def of(cls, cases: Cases, *, measure: Measure | None, motions: bool, files: bool) -> Luggage:
@@ -59,7 +61,7 @@ class Luggage:
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             advice = "define it with `def` in a module, not inside a function, and not as a lambda"
             raise BunrakuError(f"measure cannot be sent to workers: {error}\n  advice: {advice}") from None
-        return cls(hashlib.sha256(packed).hexdigest()[:20], packed)
+        return cls(hashlib.sha256(packed).hexdigest()[:20], packed, getattr(measure, "__module__", ""))
 
 
 @dataclass(frozen=True)

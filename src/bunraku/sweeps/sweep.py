@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 from bunraku.arguments import require_common
@@ -122,12 +122,15 @@ def _named(measure: Measure | None) -> str:
     """What a function is called and does, for the keys of its results."""
     if measure is None:
         return ""
-    try:
-        text = inspect.getsource(measure)
-    except (OSError, TypeError):
-        text = ""
+    code = getattr(measure, "__code__", None)
     name = f"{getattr(measure, '__module__', '')}.{getattr(measure, '__qualname__', repr(measure))}"
-    return f"{name} {hashlib.sha256(text.encode()).hexdigest()}"
+    return name if code is None else f"{name} {hashlib.sha256(_content(code).encode()).hexdigest()}"
+
+
+def _content(code: CodeType) -> str:
+    """What a function does, as text: its instructions, names and constants, without places."""
+    inner = [_content(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return repr((code.co_code, code.co_names, code.co_varnames, inner))
 
 
 def _outcome(dispatcher: Dispatcher, stopped: bool) -> Outcome:

@@ -96,7 +96,7 @@ class Sweep(Result):
         good = sum(row["ok"] for row in rows)
         yield "runs", f"{len(rows)} of {len(self.cases.list)}, {good} of them ok; {self.found} were stored before"
         kinds = Counter((row["outcome"], row["why"]) for row in rows if not row["ok"])
-        yield from ((kind, f"{count}× {why}") for (kind, why), count in kinds.most_common(5))
+        yield from (("not ok", f"{count}× {kind}{': ' if why else ''}{why}") for (kind, why), count in kinds.most_common(5))
         for name in dict.fromkeys(name for row in rows if row["ok"] for name in row["numbers"]):
             values = np.array([v for row in rows if row["ok"] and isinstance(v := row["numbers"].get(name), int | float)], float)
             if len(values):

@@ -74,7 +74,7 @@ def connection(
         why = " ".join(str(error).split()) or type(error).__name__
         raise BunrakuError(f"no cluster answers at {address!r}: {why}\n  advice: {_ADVICE}") from None
     flag = ClusterFlag(f"bunraku-{os.getpid()}-{secrets.token_hex(4)}")
-    with _silent(client):
+    with _silent():
         try:
             yield client, flag
         finally:
@@ -85,15 +85,17 @@ def connection(
 
 
 @contextmanager
-def _silent(client: Any) -> Iterator[None]:
+def _silent() -> Iterator[None]:
     """Dask's own messages about a lost cluster are not printed: who uses it says what happened."""
-    log = logging.getLogger("distributed")
-    before = log.level
-    log.setLevel(logging.CRITICAL)
+    logs = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if name.partition(".")[0] == "distributed"]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        log.setLevel(before)
+        for log, level in zip(logs, before, strict=True):
+            log.setLevel(level)
 
 
 @contextmanager

@@ -7,12 +7,14 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, InvalidStateError
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from types import ModuleType
 from typing import Any
 
 from bunraku.cleanup import at_end
@@ -27,11 +29,18 @@ class _Job:
     lost: int = 0
     """How many workers died with it."""
 
+    @property
+    def needs_main(self) -> bool:
+        """Whether it uses something that is defined in the script that runs."""
+        return b"__main__" in self.packed
+
 
 @dataclass(eq=False)
 class _Worker:
     process: Any
     pipe: Connection
+    has_main: bool
+    """Whether it has imported the script that runs."""
     job: _Job | None = None
 
 
@@ -143,9 +152,13 @@ class Pool(Executor):
     def _hand_out(self) -> None:
         """Gives every idle worker a job; starts more workers while jobs wait."""
         while self._waiting:
-            worker = next((own for own in self._working if own.job is None), None)
+            main = self._waiting[0].needs_main
+            idle = [own for own in self._working if own.job is None]
+            worker = next((own for own in idle if own.has_main or not main), None)
+            if worker is None and idle and len(self._working) == self.workers:
+                self._bury(idle[0])  # makes room for one that has imported the script
             if worker is None and len(self._working) < self.workers:
-                worker = self._started()
+                worker = self._started(main)
             if worker is None:
                 return
             job = self._waiting.popleft()
@@ -158,13 +171,15 @@ class Pool(Executor):
             except OSError:  # it has died
                 self._bury(worker)
 
-    def _started(self) -> _Worker:
+    def _started(self, main: bool) -> _Worker:
+        """A new worker. It imports the script that runs only if a job needs it: scripts need no `if __name__ == "__main__"`."""
         spawn = multiprocessing.get_context("spawn")
         here, there = spawn.Pipe()
         process = spawn.Process(target=serve, args=(there,), name="bunraku-worker")
-        process.start()
+        with contextlib.nullcontext() if main else _no_main():
+            process.start()
         there.close()
-        worker = _Worker(process, here)
+        worker = _Worker(process, here, main)
         self._working.append(worker)
         return worker
 
@@ -203,6 +218,17 @@ class Pool(Executor):
         died = BunrakuError(f"a job failed: {self.tries} workers died\n  advice: is there enough memory?")
         _settle(job.future, False, died)
         self._idle.notify_all()
+
+
+@contextlib.contextmanager
+def _no_main() -> Iterator[None]:
+    """Processes that are started in the block do not import the script that runs, which might start processes itself."""
+    real = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = real
 
 
 def _settle(future: Future[Any], good: bool, value: Any) -> None:
