@@ -12,7 +12,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("[0-9][0-9]_*.py
 
 
 # What they assert, tests/papers/test_gecko.py does too, of the same motions, and tests/sweeps.
-SLOW = ("07_gecko", "20_string_lengths")
+SLOW = ("07_gecko", "21_string_lengths")
 
 
 @pytest.mark.parametrize(
