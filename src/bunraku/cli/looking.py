@@ -84,6 +84,7 @@ def check(
     """
     from bunraku.io import summaries
     from bunraku.verbs.loading import load
+    from bunraku.verbs.order import Order
 
     broken = 0
     for file in files:
@@ -96,6 +97,8 @@ def check(
         say(f"✓ {file}: {summaries.summary(thing)}", style="green")
         for hint in summaries.hints(thing):
             say(f"  {hint}", style="yellow")
+        for note in thing.notes() if isinstance(thing, Order) else ():
+            say(f"  {note}")
     if broken:
         raise typer.Exit(1)
 

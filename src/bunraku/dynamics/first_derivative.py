@@ -24,7 +24,7 @@ from bunraku.dynamics.capstan import rubs_somewhere
 from bunraku.dynamics.capstan_derivatives import look_at_angles, rubbing_rows
 from bunraku.dynamics.elastic import early_impulses, has_elastic, soften
 from bunraku.dynamics.elastic_derivatives import elastic_gap_rows, late_pulls
-from bunraku.dynamics.friction import slip_rows, slip_turn, slips
+from bunraku.dynamics.friction import is_first, slip_rows, slip_turn, slips
 from bunraku.dynamics.joint_pairs import pair, spread
 from bunraku.dynamics.kkt import border, factor, only_alive, solve_rows
 from bunraku.dynamics.link_derivatives import add_halves
@@ -238,8 +238,8 @@ def _equations(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, light, 
     if rubs_somewhere(tree):
         rubbing_rows(tree, w, lam, start, end, m.slope, K, X)
     for c in range(nc):
-        if w.slides[c] and tree.links[c].kind == LinkKind.SLIP and tree.links[c].normal == c - 1:
-            slip_rows(tree.links[c].friction, kappa, c - 1, lam, start.h, end.h, end.A, n, K)
+        if w.slides[c] and tree.links[c].kind == LinkKind.SLIP and is_first(tree.links[c], c):
+            slip_rows(tree.links[c].friction, kappa, tree.links[c].normal, c, lam, start.h, end.h, end.A, n, K)
 
 
 @woven
@@ -327,7 +327,7 @@ def _gap_row(tree, w, kappa, c, lam, start, end, X):
             X[n + c, k if k < n else nq + k] = -end.A[c, k]
     else:
         a1, a2 = slip_weights(tree, w, kappa, c, lam, start.h, end.h)
-        first = tree.links[c].normal + 1
+        first = c if is_first(tree.links[c], c) else c - 1
         for k in range(nq):
             X[n + c, k] = a1 * start.A[first, k] + a2 * start.A[first + 1, k]
             X[n + c, k if k < n else nq + k] -= a1 * end.A[first, k] + a2 * end.A[first + 1, k]
@@ -336,9 +336,9 @@ def _gap_row(tree, w, kappa, c, lam, start, end, X):
 @bare
 def slip_weights(tree, w, kappa, c, lam, h0, h):
     """The row of slip c moves by a₁ δs₁ + a₂ δs₂ with the slips s of its contact."""
-    normal = tree.links[c].normal
+    normal, first = tree.links[c].normal, is_first(tree.links[c], c)
     if not w.slides[c]:
-        return (1.0, 0.0) if c == normal + 1 else (0.0, 1.0)
-    _, y1, y2, size, radius = slips(tree.links[c].friction, kappa, normal, lam, h0, h)
+        return (1.0, 0.0) if first else (0.0, 1.0)
+    _, y1, y2, size, radius = slips(tree.links[c].friction, kappa, normal, c if first else c - 1, lam, h0, h)
     m11, m12, m22 = slip_turn(y1, y2, size, radius)
-    return (-kappa * m11, -kappa * m12) if c == normal + 1 else (-kappa * m12, -kappa * m22)
+    return (-kappa * m11, -kappa * m12) if first else (-kappa * m12, -kappa * m22)

@@ -7,7 +7,7 @@ The point of a contact slips by s = (s₁, s₂) along its plane within the step
     λ_t = μ λ_n y/|y|           otherwise      (slides)
 
 (Alart and Curnier), which is piecewise smooth. A step linearises gaps and slips; `frictional` solves these equations exactly.
-The two slips of a contact are the links behind its normal.
+The two slips of a contact are the links behind its normal. Two turns may follow, with rolling resistance in place of friction.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from bunraku.dynamics.capstan import held_within, place_in, slipping_row
 from bunraku.dynamics.complementarity import LINKS
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.compile import bare, inline
+from bunraku.kernels.compile import bare, inline, woven
 from bunraku.kinematics.wrap_angle import rubs
 from bunraku.spatial.linalg import pivoted_solve
 
@@ -55,10 +55,16 @@ class Slip(NamedTuple):
     """μ λ_n: the largest impulse that friction can take [N·s]."""
 
 
+@woven
+def is_first(link, c):
+    """Whether the slip or turn c is the first of its two."""
+    return (c - link.normal) % 2 == 1
+
+
 @bare
-def slips(friction, kappa, normal, lam, h0, h):
-    """The Slip of the contact whose normal is link `normal`."""
-    a, b = normal + 1, normal + 2
+def slips(friction, kappa, normal, a, lam, h0, h):
+    """The Slip of the contact whose normal is link `normal`, along its slips (or turns) a and a + 1."""
+    b = a + 1
     y1, y2 = lam[a] + kappa * (h[a] - h0[a]), lam[b] + kappa * (h[b] - h0[b])
     size, radius = math.sqrt(y1 * y1 + y2 * y2), friction * max(lam[normal], 0.0)
     return Slip(size > radius, y1, y2, size, radius)
@@ -72,10 +78,10 @@ def slip_turn(y1, y2, size, radius):
 
 
 @bare
-def slip_rows(friction, kappa, normal, lam, h0, h, A, n, K):
-    """Rows of a sliding contact in K: by q1 through A, by the impulses, and by the normal impulse."""
-    a, b = normal + 1, normal + 2
-    _, y1, y2, size, radius = slips(friction, kappa, normal, lam, h0, h)
+def slip_rows(friction, kappa, normal, a, lam, h0, h, A, n, K):
+    """Rows a, a + 1 of a sliding contact in K: by q1 through A, by the impulses, and by the normal impulse."""
+    b = a + 1
+    _, y1, y2, size, radius = slips(friction, kappa, normal, a, lam, h0, h)
     m11, m12, m22 = slip_turn(y1, y2, size, radius)
     for j in range(n):
         A1, A2 = A[a, j], A[b, j]
@@ -123,7 +129,7 @@ def frictional(links, S, g, lam, near, alive, slides, side, exponent, delta):
         _sweeps(links, own, W, rest, x, sweeps, scale, exponent)
         for a in range(m):
             y[a] = x[a]
-        exact = _newton(links, own, W, rest, y, active, sliding, side, exponent, B, scale, 1e-15 + 1e-10 * wrong)
+        exact = newton_impulses(links, own, W, rest, y, active, sliding, side, exponent, B, scale, 1e-15 + 1e-10 * wrong)
         if exact or sweeps > FRICTION_SOLVER.max_sweeps:
             break
         sweeps *= 2
@@ -155,9 +161,9 @@ def _sweeps(links, own, W, rest, x, count, scale, exponent):
                     value = max(value, 0.0)
                 _add(W, rest, c, value - x[c])
                 x[c] = value
-            elif link.normal == own[c] - 1:
+            elif is_first(link, own[c]):
                 a, b, size = _trial(W, rest, x, c)
-                radius = link.friction * x[c - 1]
+                radius = link.friction * x[c - own[c] + link.normal]
                 part = 1.0 if size <= radius else radius / size
                 _add(W, rest, c, part * a - x[c])
                 _add(W, rest, c + 1, part * b - x[c + 1])
@@ -173,7 +179,7 @@ def _trial(W, rest, x, c):
 
 
 @inline
-def _newton(links, own, W, before, x, active, sliding, side, exponent, B, scale, tolerance):
+def newton_impulses(links, own, W, before, x, active, sliding, side, exponent, B, scale, tolerance):
     """Semismooth Newton from x, in place; `before` are the gaps there. Returns whether it converged."""
     m = x.shape[0]
     rest = before.copy()
@@ -193,8 +199,8 @@ def _newton(links, own, W, before, x, active, sliding, side, exponent, B, scale,
                 active[c] = sound and (link.pulls == 0 or x[c] - rest[c] / W[c, c] > 0.0)
             else:
                 active[c] = active[c - 1]
-                if link.normal == own[c] - 1:
-                    sliding[c] = active[c] and _trial(W, rest, x, c)[2] > link.friction * max(x[c - 1], 0.0)
+                if is_first(link, own[c]):
+                    sliding[c] = active[c] and _trial(W, rest, x, c)[2] > link.friction * max(x[c - own[c] + link.normal], 0.0)
                 else:
                     sliding[c] = sliding[c - 1]
             changed |= active[c] != was or sliding[c] != slid
@@ -205,8 +211,8 @@ def _newton(links, own, W, before, x, active, sliding, side, exponent, B, scale,
         for c in range(m):
             if sliding[c] and rubs(links[own[c]]):
                 slipping_row(links, own, x, c, side[own[c]], exponent[own[c]], B)
-            elif sliding[c] and links[own[c]].normal == own[c] - 1:
-                _slide(links[own[c]].friction, W, rest, x, c, B)
+            elif sliding[c] and is_first(links[own[c]], own[c]):
+                _slide(links[own[c]].friction, W, rest, x, c, c - own[c] + links[own[c]].normal, B)
         for c in range(m):
             worst = max(worst, abs(B[c, m]) * (scale if sliding[c] or not active[c] else 1.0))
         if not changed and worst <= tolerance:
@@ -220,11 +226,11 @@ def _newton(links, own, W, before, x, active, sliding, side, exponent, B, scale,
 
 
 @bare
-def _slide(friction, W, rest, x, c, B):
+def _slide(friction, W, rest, x, c, normal, B):
     """Rows c, c + 1 of B: λ_t = μ λ_n y/|y|, linearised, in place of s = 0."""
     m = x.shape[0]
     y1, y2, size = _trial(W, rest, x, c)
-    u1, u2, radius = y1 / size, y2 / size, friction * max(x[c - 1], 0.0)
+    u1, u2, radius = y1 / size, y2 / size, friction * max(x[normal], 0.0)
     m11, m12, m22 = slip_turn(y1, y2, size, radius)
     weight = min(W[c, c], W[c + 1, c + 1])
     for k in range(m):
@@ -234,6 +240,6 @@ def _slide(friction, W, rest, x, c, B):
     B[c, c + 1] -= m12
     B[c + 1, c] -= m12
     B[c + 1, c + 1] += 1.0 - m22
-    B[c, c - 1] -= friction * u1
-    B[c + 1, c - 1] -= friction * u2
+    B[c, normal] -= friction * u1
+    B[c + 1, normal] -= friction * u2
     B[c, m], B[c + 1, m] = radius * u1 - x[c], radius * u2 - x[c + 1]

@@ -9,6 +9,7 @@ from bunraku.dynamics.lagrangian import fill_mass, momenta, slopes
 from bunraku.dynamics.rollout import energy as energy_at
 from bunraku.dynamics.variational import workspace
 from bunraku.figure import Figure
+from bunraku.figure.records import FigureTree
 from bunraku.kernels.compile import kernel
 from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.gaps import gaps
@@ -77,9 +78,13 @@ def _gaps(tree, q, h, A):
 
 def gap_derivatives(figure: Figure, q: ArrayLike) -> tuple[Array, Array]:
     """Gaps [m] of all links of `figure` at `q` (in the order of Compiled.link_names), and ∂gap/∂q."""
-    nc = len(figure.compiled.tree.links)
-    h, A = np.zeros(nc), np.zeros((nc, figure.n_q))
-    _gaps(figure.compiled.tree, configuration(figure, q), h, A)
+    return link_gaps(figure.compiled.tree, configuration(figure, q))
+
+
+def link_gaps(tree: FigureTree, q: Array) -> tuple[Array, Array]:
+    """Gaps [m] of all links of `tree` at the configuration `q`, and ∂gap/∂q."""
+    h, A = np.zeros(tree.n_links), np.zeros((tree.n_links, tree.n_q))
+    _gaps(tree, q, h, A)
     return h, A
 
 

@@ -85,13 +85,14 @@ def attempt(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, furthest):
                 w.alive[c] = False
         most = ROLLOUT.newton_steps if again == 0 else ROLLOUT.newton_steps_from_rest
         used = step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most)
-        if used >= 0 and not _further(tree, q0, q1, furthest):
+        if used >= 0 and not further(tree, q0, q1, furthest):
             return STEP_BITS.retried if again > 0 else 0
     return -1
 
 
 @woven
-def _further(tree, q0, q1, furthest):
+def further(tree, q0, q1, furthest):
+    """Whether a joint turns by more than `furthest` [rad]."""
     for j in range(tree.n_massive):
         i = tree.joints[j].variable
         if i < tree.n_dynamic and tree.joints[j].kind < 3 and abs(q1[i] - q0[i]) > furthest:

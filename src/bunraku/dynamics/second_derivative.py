@@ -340,7 +340,7 @@ def _add_slide(tree, kappa, normal, lam, X, m1, m2, H):
     n, nq = tree.n_dynamic, tree.n_q
     D, nx, a = X.m.Y, X.m.Y.shape[1], normal + 1
     friction = tree.links[a].friction
-    _, y1, y2, size, radius = slips(friction, kappa, normal, lam, X.start.h, X.end.h)
+    _, y1, y2, size, radius = slips(friction, kappa, normal, a, lam, X.start.h, X.end.h)
     u1, u2 = y1 / size, y2 / size
     P11, P12, P22 = u2 * u2, -u1 * u2, u1 * u1
     # Σ m_i ∂²(y_i/|y|) = −(u ⊗ Pm + Pm ⊗ u + (m·u) P)/|y|²

@@ -19,6 +19,7 @@ from bunraku.figure import Figure
 from bunraku.kinematics.forward import Pose
 from bunraku.motion import Mark, Motion
 from bunraku.progress import Listener, Progress
+from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
 REPORT_EVERY = 2000  # steps between two reports of progress, and between two moments at which Ctrl-C is heard
@@ -26,8 +27,8 @@ REPORT_EVERY = 2000  # steps between two reports of progress, and between two mo
 
 def simulate(
     figure: Figure, puppeteer: Puppeteer = None, *, duration: float, dt: float = 0.01, q: ArrayLike | None = None,
-    v: ArrayLike | None = None, forces: Puppeteer = None, share: float = LEFT_SHARE, seed: int | None = None,
-    progress: Listener | None = None,
+    v: ArrayLike | None = None, forces: Puppeteer = None, share: float = LEFT_SHARE, scene: Scene | None = None,
+    touch: object = None, seed: int | None = None, progress: Listener | None = None,
 ) -> Motion:  # fmt: skip
     """The motion of a figure over time, with its tensions, gaps and energies.
 
@@ -41,27 +42,33 @@ def simulate(
     forces: the force inputs over time, given like `puppeteer`; zero by default
     share: share of the impulse of forces and dampers in a step that acts at its start, the rest at its end: ½ makes steps second
         order, 1 is the rule of trep
+    scene: what is around the figure, where it may touch something
+    touch: which bodies touch: "all", pairs of names (of shapes, frames, obstacles, "floor"), or a Touch; by default none.
+        Neighbours in a figure never touch, and neither do shapes of one tree that are in each other at the start
     seed: taken because every verb takes one; nothing here is random
     progress: hears `Progress("simulate", done, text)` every few thousand steps
 
     Whatever is asked for, at every sample all links are closed to 1e-9 m, and only those that are closed pull. Marks say when a
-    string slackens, when it catches, and when a link held the puppeteer back because no configuration reaches what he asked for.
-    Ctrl-C returns the motion so far: shorter than `duration`, with a mark of kind "stopped" at its last sample. Raises
-    BunrakuError if `duration` or `dt` is not positive, if `share` is not from 0 to 1, if the motion would not fit into memory, or
-    if the start breaks a constraint (a string too short, a loop open, a contact point below its plane).
+    string slackens, when it catches, when bodies meet, and when a link held the puppeteer back because no configuration reaches
+    what he asked for. Ctrl-C returns the motion so far: shorter than `duration`, with a mark of kind "stopped" at its last sample.
+    Raises BunrakuError if `duration` or `dt` is not positive, if `share` is not from 0 to 1, if the motion would not fit into
+    memory, or if the start breaks a constraint (a string too short, a loop open, a contact point below its plane, bodies in each
+    other).
     """
     require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
     require_number("duration", duration, unit="s")
     require_number("dt", dt, unit="s")
     require_common(seed, progress)
-    simulation = Simulation(figure, q, v, dt=dt, share=share)
+    simulation = simulation_of(figure, q, v, dt=dt, share=share, scene=scene, touch=touch)
     start = simulation.q
     parts: list[Steps] = []
+    met: list[Mark] = []
     stopped = False
     try:
         K, U = requested(simulation, puppeteer, forces, duration)
         for first in range(0, len(K), REPORT_EVERY):
             parts.append(simulation.run(K[first : first + REPORT_EVERY], U[first : first + REPORT_EVERY]))
+            met += simulation.meetings(first)
             if progress is not None:
                 done = min(first + REPORT_EVERY, len(K))
                 progress(Progress("simulate", done / len(K), f"{done * dt:.4g} of {duration:.4g} s"))
@@ -70,7 +77,24 @@ def simulate(
     if not parts:
         return Motion.of(figure, [0.0], start[None], marks=(_stopped_mark(0.0),))
     motion = motion_of(simulation, start, parts)
-    return replace(motion, marks=(*motion.marks, _stopped_mark(motion.t[-1]))) if stopped else motion
+    return replace(motion, marks=(*motion.marks, *met, *([_stopped_mark(motion.t[-1])] if stopped else ())))
+
+
+def simulation_of(
+    figure: Figure, q: ArrayLike | None = None, v: ArrayLike | None = None, *, dt: float = 0.01, share: float = LEFT_SHARE,
+    scene: Scene | None = None, touch: object = None,
+) -> Simulation:  # fmt: skip
+    """A simulation of `figure`, with or without touch; q, v, dt, share, scene and touch are those of `simulate`.
+
+    Raises BunrakuError where the start breaks a constraint, or `touch` says what it cannot.
+    """
+    if touch is None:
+        return Simulation(figure, q, v, dt=dt, share=share)
+    from bunraku.dynamics.touch.touch_simulation import TouchSimulation, as_touch  # its kernels are loaded only where they are used
+
+    rules = as_touch(touch)
+    assert rules is not None
+    return TouchSimulation(figure, q, v, scene=scene, touch=rules, dt=dt, share=share)
 
 
 def _stopped_mark(t: float) -> Mark:

@@ -16,6 +16,7 @@ from bunraku.figure import Figure
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.entry_point import ahead
 from bunraku.kinematics.forward import configuration
+from bunraku.motion import Mark
 
 Array = NDArray[np.float64]
 STEP_TOLERANCE = 1e-13  # [rad or m] error that Newton's method may leave in a step
@@ -136,10 +137,7 @@ class Simulation:
         )  # fmt: skip
         if N == 0:
             return out
-        rollout(
-            tree, self._q, self._p, self._lam, self._charts, self._alive, K, U, self.dt, self.share, STEP_TOLERANCE,
-            out.q, out.momentum, out.impulse, out.gap, out.energy, out.states, out.bits,
-        )  # fmt: skip
+        self._roll(K, U, out)
         hangs = out.states == 0
         out.passing[hangs] = out.impulse[hangs]
         out.impulse[hangs] = 0.0
@@ -147,11 +145,26 @@ class Simulation:
         self._seen = out.q[-1]
         return out
 
+    def _roll(self, K: Array, U: Array, out: Steps) -> None:
+        """Takes the steps, and fills `out`."""
+        rollout(
+            self.figure.compiled.tree, self._q, self._p, self._lam, self._charts, self._alive, K, U, self.dt, self.share,
+            STEP_TOLERANCE, out.q, out.momentum, out.impulse, out.gap, out.energy, out.states, out.bits,
+        )  # fmt: skip
+
     def step(self, kinematic: ArrayLike | None = None, forces: ArrayLike | None = None) -> Steps:
         """One step to these `kinematic` variables (by default where they are) under these `forces` (zero by default)."""
         n = self.figure.n_dynamic
         hands = self._seen[n:] if kinematic is None else np.asarray(kinematic, float)
         return self.run(hands[None], None if forces is None else np.asarray(forces, float)[None])
+
+    def meetings(self, first: int) -> list[Mark]:
+        """Marks where bodies met in the last `run`, which began with step number `first`; without touch there are none."""
+        return []
+
+    def touching(self) -> list[str]:
+        """Which bodies may touch, in lines for a reader; without touch there are none."""
+        return []
 
     def copy(self) -> Simulation:
         """Another simulation in the same state."""

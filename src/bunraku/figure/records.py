@@ -60,6 +60,10 @@ class LinkKind(enum.IntEnum):
     """A displacement along a plane, held by friction at its `normal`."""
     WRAPPED = 3
     """The length of a string over pulleys, or of several branches."""
+    FEATURES = 4
+    """How far two bodies overlap, by a feature of each: points or lines with a radius (see bunraku.kinematics.feature_gaps)."""
+    RIM = 5
+    """How far the rim of a cylinder is below a plane."""
 
 
 class PointRole(enum.IntEnum):

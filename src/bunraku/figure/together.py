@@ -28,9 +28,36 @@ def together(
     strings, springs, contacts: what joins the parts; they name frames as "part.frame".
     Returns the figure; raises FigureError where there is no figure, or where their gravity differs.
     """
-    parts = [_renamed(figure, prefix) for prefix, figure in figures.items()]
-    if not parts:
+    if not figures:
         raise FigureError("no figure to put together", name=name, advice="together('pair', {'left': …, 'right': …})")
+    return _joined(name, [_renamed(figure, prefix) for prefix, figure in figures.items()], strings, springs, contacts)
+
+
+def with_props(figure: Figure, props: dict[str, Figure]) -> Figure:
+    """`figure` with `props` beside it (a ball, a chair), as one figure; only names in the props change, to "prop.name".
+
+    Raises FigureError where gravity differs, or where a name is taken.
+    """
+    return _joined(figure.name, [figure, *(_renamed(prop, prefix) for prefix, prop in props.items())])
+
+
+def started(figure: Figure, values: dict[str, float]) -> Figure:
+    """`figure` with other `values` of some variables at its start [rad or m], by name. Raises UnknownName."""
+    figure.indices(values)
+
+    def other(v: Variable | None) -> Variable | None:
+        return replace(v, start=values[v.name]) if v is not None and v.name in values else v
+
+    return figure.replace(
+        frames=tuple(replace(f, variable=other(f.variable)) for f in figure.frames),
+        lengths=tuple(replace(v, start=values.get(v.name, v.start)) for v in figure.lengths),
+    )
+
+
+def _joined(
+    name: str, parts: list[Figure], strings: Iterable[StringSpec] = (), springs: Iterable[Spring] = (),
+    contacts: Iterable[Contact] = (),
+) -> Figure:  # fmt: skip
     if len({part.gravity for part in parts}) > 1:
         raise FigureError("the figures have different gravity", name=name, field="gravity", advice="figure.replace(gravity=…)")
     frames = tuple(f for part in parts for f in part.frames)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, woven
 from bunraku.kinematics.drum_layers import has_layers
+from bunraku.kinematics.feature_gaps import feature_bend
 from bunraku.kinematics.gaps import velocity
 from bunraku.kinematics.wrapping import way_row
 from bunraku.kinematics.wrapping_derivatives import MOVE, MOVE_TANGENT, PULL, PULL_TANGENT, bend, bend_tangent
@@ -60,7 +61,7 @@ def add_hessian(weight, link, points, joints, chain, support, S, x, f, n, d, e, 
     if link.kind == LinkKind.LENGTH:
         for k in range(link.first, link.first + link.count - 1):
             _add_way(weight, k, points, joints, chain, S, x, n, d, H)
-    elif link.kind == LinkKind.WRAPPED:
+    elif link.kind >= LinkKind.WRAPPED:
         _add_wrapped(weight, link, points, joints, chain, support, S, x, f, n, H)
     else:
         _add_plane(weight, link.first, points, joints, chain, support, S, x, f, d, e, H)
@@ -110,15 +111,18 @@ def carries(chain, i, j):
 
 @bare
 def _add_wrapped(weight, link, points, joints, chain, support, S, x, f, n, H):
-    """Of a string over pulleys (see `wrapping_derivatives`)."""
-    if has_layers(link, points):
+    """Of a string over pulleys (see `wrapping_derivatives`), or of features that touch."""
+    if link.kind == LinkKind.WRAPPED and has_layers(link, points):
         _add_pair(H, link.variable, link.variable, weight * n[link.first + link.count - 1, 1])
     for b in range(1, support[0] + 1):
         j = support[b]
         for k in range(link.first, link.first + link.count):
             y = velocity(get6(S, j), get3(x, k), points[k].is_point)
             put3(n, way_row(points, MOVE, k), y if carries(chain, j, points[k].joint) else scale3(0.0, y))
-        bend(link, points, x, n)
+        if link.kind == LinkKind.WRAPPED:
+            bend(link, points, x, n)
+        else:
+            feature_bend(link, points, x, n)
         for a in range(1, b + 1):
             i, g = support[a], 0.0 * n[0, 0]
             for k in range(link.first, link.first + link.count):

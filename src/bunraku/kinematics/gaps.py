@@ -6,7 +6,7 @@ screw of joint i,
 
     gap_i = Σ_k f_k · x_k,i                          f_k = ∂gap/∂x_k, and x_k,i = ω_i × x_k + w_k v_i
 
-Second and third derivatives are in `gap_derivatives`; strings over pulleys in `wrapping`.
+Second and third derivatives are in `gap_derivatives`; strings over pulleys in `wrapping`; bodies that touch in `feature_gaps`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from bunraku.figure.records import LinkKind, PointRole
 from bunraku.kernels.compile import bare, woven
 from bunraku.kinematics.drum_layers import has_layers, layers_wound
+from bunraku.kinematics.feature_gaps import feature_pulls
 from bunraku.kinematics.tree import carry
 from bunraku.kinematics.wrapping import wrapped_pulls
 from bunraku.spatial.algebra import add3, cross, dot3, get3, get6, put3, scale3, sub3
@@ -49,6 +50,8 @@ def pulls(link, points, x, f, n):
     first = link.first
     if link.kind == LinkKind.WRAPPED:
         return wrapped_pulls(link, points, x, f, n)
+    if link.kind >= LinkKind.FEATURES:
+        return feature_pulls(link, x, f)
     if link.kind != LinkKind.LENGTH:
         d = sub3(get3(x, first), get3(x, first + 1))
         direction = get3(x, first + 2)
@@ -80,6 +83,8 @@ def gap_of(link, points, q, R, p, o, x, f, n):
     distance = pulls(link, points, x, f, n)
     if link.kind == LinkKind.WRAPPED and has_layers(link, points):
         return distance - layers_wound(link, points, q, f, n)
+    if link.kind >= LinkKind.FEATURES:
+        return distance + link.length
     return distance - wound(link, q) if link.kind == LinkKind.LENGTH or link.kind == LinkKind.WRAPPED else distance
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bunraku.dynamics import Simulation, settle
 from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import STEP_BITS
+from bunraku.dynamics.simulate import simulation_of
 from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD, Figure, Frame, Point, String
 from bunraku.kinematics import Drag, pose
@@ -56,13 +57,13 @@ class PullOptions:
     """Rubber bands that pull hooks and limbs."""
 
 
-def _begun(figure: Figure, dt: float) -> Simulation:
+def _begun(figure: Figure, dt: float, scene: Scene, touch: object) -> Simulation:
     """A simulation from the figure's start; if that violates constraints (an open loop, a string too short), from rest."""
     try:
-        return Simulation(figure, dt=dt)
+        return simulation_of(figure, dt=dt, scene=scene, touch=touch)
     except BunrakuError as problem:
         try:
-            return Simulation(figure, settle(figure), dt=dt)
+            return simulation_of(figure, settle(figure), dt=dt, scene=scene, touch=touch)
         except BunrakuError:
             raise problem from None
 
@@ -70,13 +71,22 @@ def _begun(figure: Figure, dt: float) -> Simulation:
 class LivePuppet:
     """One simulated figure and the goals of the hands that pull it."""
 
-    def __init__(self, figure: Figure, dt: float, *, options: PullOptions = PullOptions()) -> None:
-        """The `figure` at its start, simulated in steps of `dt` [s]; `options` tune the hands."""
+    def __init__(
+        self,
+        figure: Figure,
+        dt: float,
+        *,
+        options: PullOptions = PullOptions(),
+        scene: Scene = Scene("stage"),
+        touch: object = None,
+    ) -> None:
+        """The `figure` at its start, simulated in steps of `dt` [s]; `options` tune the hands; `touch` says what of it and of the
+        `scene` touches (see `simulate`)."""
         self.figure, self.options = figure, options
         self.bands = Bands(figure, options=options.bands)
         self._drags: dict[str, Drag] = {}
         self._ropes = [s.name for s in (*figure.strings, *figure.wires)]
-        self._start = _begun(figure, dt)
+        self._start = _begun(figure, dt, scene, touch)
         n = figure.n_dynamic
         self._lower, self._upper = (np.array(limit[n:]) for limit in figure.limits)
         self._is_length = np.array([v.motion == "length" for v in figure.variables[n:]], bool)
@@ -215,8 +225,10 @@ class Simulated:
     """Live figures, stepped by the variational integrator while their strings are pulled.
 
     figures: the figures, simulated independently.
-    scene: drawn around them, without collisions.
+    scene: drawn around them.
     dt: time step [s].
+    touch: which bodies of each figure and of the scene touch (see `simulate`); by default none. Figures that should touch each
+        other are put `together` into one.
     options: how hands move.
     """
 
@@ -229,8 +241,9 @@ class Simulated:
         scene: Scene = Scene("stage"),
         dt: float = 0.005,
         options: PullOptions = PullOptions(),
+        touch: object = None,
     ) -> None:
-        self._puppets = [LivePuppet(figure, dt, options=options) for figure in figures]
+        self._puppets = [LivePuppet(figure, dt, options=options, scene=scene, touch=touch) for figure in figures]
         self.figures = tuple(figures)
         # Without kinematic variables there is nothing to steer.
         steered = any(figure.kinematic for figure in figures)

@@ -53,6 +53,10 @@ class Order(ABC):
         def output(self) -> tuple[Path, ...]:
             """Files that its motion is written to, unless the command line names others."""
 
+    def notes(self) -> Iterator[str]:
+        """What `bunraku check` says about it besides its summary, a line each."""
+        yield from ()
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The order in a file, checked.

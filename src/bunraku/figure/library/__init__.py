@@ -17,6 +17,7 @@ from bunraku.figure.library.manipulators import mobile_manipulator
 from bunraku.figure.library.mannequins import mannequin
 from bunraku.figure.library.marionettes import marionette22, marionette25
 from bunraku.figure.library.pendulums import cart_pendulum, chain, double_pendulum, pendulum
+from bunraku.figure.library.props import chair, crate, drum, football
 
 _MAKERS: dict[str, Callable[[], Figure]] = {
     maker.__name__: maker
@@ -25,7 +26,8 @@ _MAKERS: dict[str, Callable[[], Figure]] = {
         mannequin, mobile_manipulator, humanoid, gecko,
     )
 }  # fmt: skip
-__all__ = ["about", "named", "names", *_MAKERS]  # noqa: PLE0604 - the names of the makers
+_PROPS: dict[str, Callable[..., Figure]] = {maker.__name__: maker for maker in (football, crate, drum, chair)}
+__all__ = ["about", "named", "names", "prop_names", *_MAKERS, *_PROPS]  # noqa: PLE0604 - the names of the makers
 
 
 def names() -> tuple[str, ...]:
@@ -33,16 +35,26 @@ def names() -> tuple[str, ...]:
     return tuple(_MAKERS)
 
 
+def prop_names() -> tuple[str, ...]:
+    """The names of the props: free bodies that figures touch."""
+    return tuple(_PROPS)
+
+
 def about(name: str) -> str:
     """One sentence about the figure called `name`."""
-    return (_MAKERS[name].__doc__ or "").partition("\n")[0]
+    return ((_MAKERS.get(name) or _PROPS[name]).__doc__ or "").partition("\n")[0]
 
 
 def named(name: str) -> Figure:
-    """The figure called `name`, with its default sizes; "chain7" is a chain of seven links. Raises UnknownName for another name."""
+    """The figure or prop called `name`, with its default sizes; "chain7" is a chain of seven links.
+
+    Raises UnknownName for another name.
+    """
     links = re.fullmatch(r"chain(\d{1,4})", name)
     if links and int(links[1]) > 0:
         return chain(int(links[1]))
+    if name in _PROPS:
+        return _PROPS[name]()
     if name not in _MAKERS:
         raise UnknownName("figure", name, names())
     return _MAKERS[name]()

@@ -70,6 +70,19 @@ class Node:
         """Whether no value was written."""
         return self.plain and isinstance(self.value, str) and self.value in _NOTHING
 
+    def as_data(self) -> Any:
+        """Its value in plain Python: dictionaries, lists, numbers and texts."""
+        if isinstance(self.value, dict):
+            return {key: node.as_data() for key, node in self.value.items()}
+        if isinstance(self.value, list | tuple):
+            return [node.as_data() for node in self.value]
+        if self.plain:
+            try:
+                return float(self.value)
+            except ValueError:
+                return self.value
+        return self.value
+
     def place_of(self, word: str) -> Node:
         """The value of a `word`, or this node where the word is missing."""
         return self.value.get(word, self) if isinstance(self.value, dict) else self

@@ -24,7 +24,8 @@ from bunraku.stage import Entry
 from bunraku.teleop.opening.chapter import Chapter
 
 CHAPTERS = (
-    "shows", "strings", "pulling", "control", "guiding", "swinging", "reaching", "planning", "carrying", "climbing", "figures",
+    "shows", "strings", "pulling", "touching", "control", "guiding", "swinging", "reaching", "planning", "carrying", "climbing",
+    "figures",
 )  # fmt: skip
 """Files of this folder, in the order of the list beside the stage."""
 

@@ -9,6 +9,9 @@
       right_leg_length: {amplitude: 5 cm, frequency: 0.5, phase: 90 deg}
       head_x: [[0, 0], [4, 0.1]]  # points [time, value]
     forces: {}                    # force inputs of the figure; default: zero
+    scene: room.yaml              # what is around: a file beside this one, or a scene; by default nothing
+    props: {ball: {is: football, at: [0.3, 0, 0.05]}}  # free bodies; their variables and frames are called ball.…
+    touch: all                    # which bodies touch: all, pairs of names, or nothing (default)
     share: 0.5                    # share of the impulse of forces and dampers that acts at the start of a step; default: 0.5
     output: dance.glb             # or a list of files; `bunraku simulate -o` overrides it
 
@@ -27,19 +30,24 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.dynamics import Simulation, settle, simulate
+from bunraku.collision.manifold.touch_rules import Touch, as_touch
+from bunraku.dynamics import settle, simulate
 from bunraku.dynamics.servo import motor_input
+from bunraku.dynamics.simulate import simulation_of
 from bunraku.dynamics.simulation import LEFT_SHARE, require_share
 from bunraku.errors import BunrakuError, parts
 from bunraku.figure import Figure
 from bunraku.figure.actuated import motors
+from bunraku.figure.together import started, with_props
 from bunraku.io.outputs import outputs_of
 from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
+from bunraku.io.yaml.scene_file import scene_in
 from bunraku.motion import Motion
 from bunraku.progress import Listener
 from bunraku.render import plots
+from bunraku.scene import Scene
 from bunraku.verbs.curves import Curve, curves
 from bunraku.verbs.measures import efforts, measures
 from bunraku.verbs.motion_report import summary
@@ -54,7 +62,19 @@ class SimulateOrder(Order):
     """A simulation: a figure, and a puppeteer who pulls its strings."""
 
     verb: ClassVar[str] = "simulate"
-    words: ClassVar[tuple[str, ...]] = (verb, "duration", "dt", "start", "puppeteer", "forces", "share", "output")
+    words: ClassVar[tuple[str, ...]] = (
+        verb,
+        "duration",
+        "dt",
+        "start",
+        "puppeteer",
+        "forces",
+        "scene",
+        "props",
+        "touch",
+        "share",
+        "output",
+    )
 
     figure: Figure
     duration: float
@@ -69,6 +89,10 @@ class SimulateOrder(Order):
     """Force inputs by name, as functions of time [N or N·m]."""
     share: float = LEFT_SHARE
     """Share of the impulse of forces and dampers in a step that acts at its start."""
+    scene: Scene | None = None
+    """What is around."""
+    touch: Touch | None = None
+    """Which bodies touch."""
     output: tuple[Path, ...] = ()
     curves: tuple[str, ...] = ()
     """What a plot shows: names of variables, "tension", "energy"; by default the tensions, or all variables."""
@@ -91,7 +115,10 @@ class SimulateOrder(Order):
     def read(cls, root: Node, folder: Path) -> SimulateOrder:
         """The order in the document `root`; file names in it are relative to `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "a simulation")
-        figure = figure_named(root.need("simulate", "the file"), folder)
+        figure = _with_props(root, figure_named(root.need("simulate", "the file"), folder), folder)
+        around = root.get("scene")
+        scene = None if around is None else scene_in(around, folder)
+        touch = touch_of(root.get("touch"))
         duration = root.need("duration", "the simulation").positive(Quantity.TIME)
         dt = root.given(dt=lambda node: node.positive(Quantity.TIME)).get("dt", 0.01)
         if duration / dt > MAX_STEPS:
@@ -103,7 +130,7 @@ class SimulateOrder(Order):
         forces = efforts(figure)
         q = start_of(root, figure, pulled)
         try:
-            Simulation(figure, q, dt=dt)
+            simulation_of(figure, q, dt=dt, scene=scene, touch=touch)
         except BunrakuError as error:  # it cannot start: strings are too short, or variables move no mass
             message, advice = parts(error)
             for said, better in (("start from settle(figure)", "write start: settle"), ("give another q", "give other values")):
@@ -117,7 +144,7 @@ class SimulateOrder(Order):
         puppeteer = {name: way for name, way in pulled.items() if name in figure.kinematic}
         share = root.given(share=share_of).get("share", LEFT_SHARE)
         output = outputs_of(root.get("output"), folder)
-        return cls(figure, duration, dt, q, puppeteer, {**by_motor, **pushed}, share, output)
+        return cls(figure, duration, dt, q, puppeteer, {**by_motor, **pushed}, share, scene, touch, output)
 
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Motion:
         """The motion; after Ctrl-C, the part up to there, with a mark of the kind "stopped".
@@ -127,8 +154,15 @@ class SimulateOrder(Order):
         """
         return simulate(
             self.figure, self.puppeteer, duration=self.duration, dt=self.dt, q=self.q, forces=self.forces, share=self.share,
-            seed=seed, progress=progress,
+            scene=self.scene, touch=self.touch, seed=seed, progress=progress,
         )  # fmt: skip
+
+    def notes(self) -> Iterator[str]:
+        """The pairs of bodies that may touch."""
+        if self.touch is None:
+            return
+        simulation = simulation_of(self.figure, self.q, dt=self.dt, scene=self.scene, touch=self.touch)
+        yield from simulation.touching()
 
     def require(self, output: Sequence[Path]) -> None:
         """Raises an error, before any work is done, if a file in `output` cannot hold the motion or a curve will not exist."""
@@ -142,6 +176,37 @@ class SimulateOrder(Order):
     def plot(self, done: Motion, path: Path) -> None:
         """Draws `curves` of the motion `done`, by default its tensions, into the file `path`."""
         plots.plot(done, path, self.curves or ("tension" if self.figure.strings or self.figure.wires else "*"))
+
+
+def _with_props(root: Node, figure: Figure, folder: Path) -> Figure:
+    """`figure` with the props of the document `root` beside it."""
+    node = root.get("props")
+    if node is None:
+        return figure
+    if not isinstance(node.value, dict):
+        raise node.unwanted("props by name", advice="write props: {ball: {is: football, at: [0.3, 0, 0.05]}}")
+    props = {}
+    for name, given in node.value.items():
+        given.words(("is", "at"), "a prop")
+        prop = figure_named(given.need("is", "the prop"), folder)
+        at = given.get("at")
+        if at is not None:
+            free = next((joint for joint in prop.groups if joint.kind == "free"), None)
+            if free is None:
+                raise at.error(f"{prop.name} is not free to be put anywhere", advice="remove at")
+            place = dict(zip((prop.frame(f).variable.name for f in free.frames[:3]), at.vector(Quantity.LENGTH), strict=True))  # type: ignore[union-attr]
+            prop = started(prop, place)
+        props[name] = prop
+    with node.blamed():
+        return with_props(figure, props)
+
+
+def touch_of(node: Node | None) -> Touch | None:
+    """The rules of touch in `node`; raises FileError where it says something else."""
+    if node is None or node.value in (None, "nothing"):
+        return None
+    with node.blamed():
+        return as_touch(node.as_data())
 
 
 def share_of(node: Node) -> float:

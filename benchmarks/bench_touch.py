@@ -1,0 +1,82 @@
+"""What touch costs: a marionette that stands on a floor against one that only hangs; and many balls in a box."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+
+from benchmarks.table import Ratio, best_of, interleaved
+from bunraku.collision.manifold.touch_rules import Matter, Touch
+from bunraku.dynamics import Simulation, settle
+from bunraku.dynamics.touch.touch_simulation import TouchSimulation
+from bunraku.figure import Figure, library
+from bunraku.figure.build import figure, free, sphere
+from bunraku.figure.shape import Box
+from bunraku.figure.together import together
+from bunraku.kinematics import pose
+from bunraku.scene import Obstacle, Scene
+
+FEW, MANY = 25, 100  # balls
+RATIOS = {
+    "touch.marionette22_ratio": Ratio("touch.marionette22_us", "touch.marionette22_without_us", at_most=2.0),
+    "touch.balls_ratio": Ratio(f"touch.balls{MANY}_us", f"touch.balls{FEW}_us", at_most=(MANY / FEW) ** 1.2),
+}
+R = 0.05
+
+
+def bench_marionette() -> dict[str, float]:
+    """A step of marionette22 with its lowest parts on the floor, and of one without touch."""
+    puppet = library.marionette22()
+    q = settle(puppet)
+    low = min(float(pose(puppet, q).point(s.frame, s.position)[2]) for s in puppet.shapes if s.collides)
+    floor = Scene("floor", floor=low - 0.05)
+    hold = np.repeat(q[None, puppet.n_dynamic :], 50, 0)
+    bare = Simulation(puppet, q, dt=0.01)
+    touching = TouchSimulation(puppet, q, scene=floor, touch=Touch(), dt=0.01)
+    times = interleaved(
+        {
+            "touch.marionette22_us": lambda: touching.run(hold, energy=False),
+            "touch.marionette22_without_us": lambda: bare.run(hold, energy=False),
+        }
+    )
+    return {name: time / len(hold) for name, time in times.items()}
+
+
+def balls(n: int) -> tuple[Figure, Scene]:
+    """`n` balls above each other in layers, in a box as wide as four or five of them."""
+    side = round((n / 1.5) ** (1 / 3)) + 1
+    wide = 2.2 * R * side
+    places = [
+        (2.2 * R * (k % side - (side - 1) / 2), 2.2 * R * (k // side % side - (side - 1) / 2), R * (1.1 + 2.1 * (k // side**2)))
+        for k in range(n)
+    ]
+    parts = {f"b{k}": figure("b", free("b", sphere(R, mass=0.1), start=(x, y, z, 0, 0, 0))) for k, (x, y, z) in enumerate(places)}
+    walls = [
+        Obstacle(
+            f"wall{k}",
+            Box((0.1, 4, 4) if k < 2 else (4, 0.1, 4)),
+            (s * (wide / 2 + 0.06), 0, 0) if k < 2 else (0, s * (wide / 2 + 0.06), 0),
+        )
+        for k, s in enumerate((-1, 1, -1, 1))
+    ]
+    return together("balls", parts), Scene("box", tuple(walls))
+
+
+def settled(n: int) -> TouchSimulation:
+    """`n` balls that have fallen for a while."""
+    made, box = balls(n)
+    simulation = TouchSimulation(made, scene=box, touch=Touch(matter=Matter(friction=0.4)), dt=0.005)
+    simulation.run(np.zeros((60, 0)))
+    return simulation
+
+
+def bench_balls() -> dict[str, float]:
+    """A step of many balls, and of four times as many."""
+    out = {}
+    for n in (FEW, MANY):
+        simulation = settled(n)
+        out[f"touch.balls{n}_us"] = best_of(partial(simulation.run, np.zeros((5, 0)), energy=False), repeat=5, number=1) / 5
+    out["touch.balls_exponent"] = math.log(out[f"touch.balls{MANY}_us"] / out[f"touch.balls{FEW}_us"]) / math.log(MANY / FEW)
+    return out

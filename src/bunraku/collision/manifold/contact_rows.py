@@ -1,0 +1,166 @@
+"""Writes a contact as rows: its normal, two slips where it rubs, two turns where it resists rolling."""
+
+from __future__ import annotations
+
+import math
+
+from bunraku.figure.records import LinkKind, PointRole
+from bunraku.kernels.compile import bare, woven
+from bunraku.spatial.algebra import axpy3, cross, dot3, scale3
+
+
+@woven
+def _local(placed, o, j, x, w):
+    """A point (w = 1) or direction (w = 0) of the world in the axes of joint j."""
+    if j < 0:
+        return x[0] + w * o[0], x[1] + w * o[1], x[2] + w * o[2]
+    y = (x[0] - w * placed.p[j, 0], x[1] - w * placed.p[j, 1], x[2] - w * placed.p[j, 2])
+    R = placed.R
+    return (
+        R[j, 0, 0] * y[0] + R[j, 0, 1] * y[1] + R[j, 0, 2] * y[2],
+        R[j, 1, 0] * y[0] + R[j, 1, 1] * y[1] + R[j, 1, 2] * y[2],
+        R[j, 2, 0] * y[0] + R[j, 2, 1] * y[1] + R[j, 2, 2] * y[2],
+    )
+
+
+@bare
+def add_point(t, placed, o, j, x, w):
+    """One more point of the last row."""
+    k = t.number[2]
+    t.number[2] += 1
+    point = t.points[k]
+    point.joint, point.is_point, point.role, point.turn, point.radius, point.weight = j, w, PointRole.EYELET, 0, 0.0, 1.0
+    y = _local(placed, o, j, x, w)
+    point.position[0], point.position[1], point.position[2] = y[0], y[1], y[2]
+    t.links[t.number[1] - 1].count += 1
+
+
+@bare
+def add_link(t, kind, pulls, normal, length, ratio, friction):
+    """One more row, still without points."""
+    c = t.number[1]
+    t.number[1] += 1
+    link = t.links[c]
+    link.kind, link.first, link.count, link.pulls, link.variable, link.normal = kind, t.number[2], 0, pulls, -1, normal
+    link.length, link.ratio, link.friction, link.stiffness, link.damping, link.frequency = length, ratio, friction, 0.0, 0.0, 0.0
+
+
+@bare
+def has_room(t):
+    """Whether one more contact fits. Where it does not, t.number[3] says so."""
+    fits = t.number[0] + 1 < t.key.shape[0] and t.number[1] + 5 <= t.links.shape[0] and t.number[2] + 16 <= t.points.shape[0]
+    if not fits:
+        t.number[3] = 1
+    return fits
+
+
+@bare
+def begin_contact(t, a, b, fa, fb):
+    """One more contact, of features fa and fb of bodies a and b."""
+    k = t.number[0]
+    t.number[0] += 1
+    t.key[k, 0], t.key[k, 1], t.key[k, 2], t.key[k, 3] = a, b, fa, fb
+    t.head[k] = t.number[1]
+    t.speed[k] = 0.0
+    t.stick[t.number[1]] = 0.0
+
+
+@bare
+def end_contact(t, world, chain, placed, o, a, b, x, y, n):
+    """Slips and turns of the contact that was begun, at the point x of a and y of b with the normal n from b to a."""
+    k = t.number[0] - 1
+    normal = t.head[k]
+    ja, jb = world.joint[a], world.joint[b]
+    friction, rolling = world.matter[a, b, 0], world.matter[a, b, 3]
+    u = (1.0, 0.0, 0.0) if abs(n[0]) < 0.6 else (0.0, 1.0, 0.0)
+    u = axpy3(-dot3(n, u), n, u)
+    u = scale3(1.0 / math.sqrt(dot3(u, u)), u)
+    v = cross(n, u)
+    if friction > 0.0:
+        for side in range(2):
+            add_link(t, LinkKind.SLIP, 0, normal, 0.0, 1.0, friction)
+            add_point(t, placed, o, ja, x, 1.0)
+            add_point(t, placed, o, jb, y, 1.0)
+            add_point(t, placed, o, -1, u if side == 0 else v, 0.0)
+    if rolling > 0.0 and friction > 0.0:
+        for side in range(2):  # v·n changes by the angle about u
+            add_link(t, LinkKind.SLIP, 0, normal, 0.0, 1.0, rolling)
+            add_point(t, placed, o, ja, v if side == 0 else u, 0.0)
+            add_point(t, placed, o, -1, (0.0, 0.0, 0.0), 0.0)
+            add_point(t, placed, o, jb, n, 0.0)
+    t.head[k + 1] = t.number[1]
+    for c in range(normal, t.number[1]):
+        _put_support(t, chain, ja, jb, c)
+
+
+@bare
+def _put_support(t, chain, ja, jb, c):
+    """All joints that move either body, lowest first."""
+    a, b = chain[ja, 0] if ja >= 0 else 0, chain[jb, 0] if jb >= 0 else 0
+    count = 0
+    while a > 0 or b > 0:
+        x = chain[ja, a] if a > 0 else 1 << 60
+        y = chain[jb, b] if b > 0 else 1 << 60
+        count += 1
+        t.support[c, count] = min(x, y)
+        if x <= y:
+            a -= 1
+        if y <= x:
+            b -= 1
+    t.support[c, 0] = count
+
+
+@bare
+def plane_contact(t, world, chain, placed, o, a, b, fa, fb, x, r, on, n):
+    """The point x of body a, with a radius r, above the plane through `on` of body b with normal n."""
+    if not has_room(t):
+        return
+    begin_contact(t, a, b, fa, fb)
+    add_link(t, LinkKind.PLANE, 1, -1, 0.0, 1.0, 0.0)
+    add_point(t, placed, o, world.joint[a], x, 1.0)
+    add_point(t, placed, o, world.joint[b], axpy3(r, n, on), 1.0)
+    add_point(t, placed, o, world.joint[b], scale3(-1.0, n), 0.0)
+    height = dot3(n, x) - dot3(n, on)
+    foot = axpy3(-height, n, x)
+    end_contact(t, world, chain, placed, o, a, b, axpy3(-r, n, x), foot, n)
+
+
+@bare
+def rim_contact(t, world, chain, placed, o, a, b, fa, fb, c, axis, r, on, n):
+    """The rim of radius r about c of body a, square to its axis, above the plane through `on` of body b with normal n."""
+    if not has_room(t):
+        return
+    begin_contact(t, a, b, fa, fb)
+    add_link(t, LinkKind.RIM, 1, -1, 0.0, r, 0.0)
+    add_point(t, placed, o, world.joint[a], c, 1.0)
+    add_point(t, placed, o, world.joint[b], on, 1.0)
+    add_point(t, placed, o, world.joint[a], axis, 0.0)
+    add_point(t, placed, o, world.joint[b], n, 0.0)
+    down = axpy3(-dot3(n, axis), axis, n)
+    size = math.sqrt(dot3(down, down))
+    x = axpy3(-r / size, down, c) if size > 1e-6 else c
+    foot = axpy3(dot3(n, on) - dot3(n, x), n, x)
+    end_contact(t, world, chain, placed, o, a, b, x, foot, n)
+
+
+@bare
+def feature_contact(t, world, chain, placed, o, a, b, fa, fb, xa, xb, lines, ea, eb, ra, rb, x, y, n):
+    """Features of a and b, at the points xa and xb, with 0, 1 or 2 lines; x and y are where they are nearest, n from b to a.
+
+    ra and rb are the radii around them. One line is that of b along eb, unless `lines` is −1: that of a along ea.
+    """
+    if not has_room(t):
+        return
+    r = ra + rb
+    begin_contact(t, a, b, fa, fb)
+    side = 1.0
+    if lines == 2:
+        side = 1.0 if dot3(cross(ea, eb), n) > 0.0 else -1.0
+    add_link(t, LinkKind.FEATURES, 1, -1, r, side, 0.0)
+    add_point(t, placed, o, world.joint[a], xa, 1.0)
+    add_point(t, placed, o, world.joint[b], xb, 1.0)
+    if lines == 2 or lines == -1:
+        add_point(t, placed, o, world.joint[a], ea, 0.0)
+    if lines > 0:
+        add_point(t, placed, o, world.joint[b], eb, 0.0)
+    end_contact(t, world, chain, placed, o, a, b, axpy3(-ra, n, x), axpy3(rb, n, y), n)

@@ -1,0 +1,189 @@
+"""Cylinders: their mantle is a segment with a radius, their ends are faces, and their rims circles.
+
+On a plane the lowest point of a rim counts (LinkKind.RIM); a cylinder that stands has six fixed points of its rim besides. Beside
+other bodies, a rim counts by its nearest point, as it is where the contact is found; where the end of a step needs another point of
+it, that becomes one more contact.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bunraku.collision.manifold.contact_rows import feature_contact, plane_contact, rim_contact
+from bunraku.collision.manifold.round_features import best_face, edge_to_edge, inside_face, vertex_to_edge
+from bunraku.collision.manifold.touch_arrays import BODY, FEATURE, MANIFOLD
+from bunraku.kernels.compile import bare, woven
+from bunraku.spatial.algebra import axpy3, cross, dot3, get3, scale3, sub3
+
+
+@woven
+def _across(u):
+    """A unit vector square to the unit vector u."""
+    e = (1.0, 0.0, 0.0) if abs(u[0]) < 0.6 else (0.0, 1.0, 0.0)
+    e = axpy3(-dot3(u, e), u, e)
+    return scale3(1.0 / math.sqrt(dot3(e, e)), e)
+
+
+@woven
+def _toward(axis, c, x):
+    """The unit vector from the centre c to x, square to the axis; and how far x is from the axis."""
+    d = sub3(x, c)
+    d = axpy3(-dot3(axis, d), axis, d)
+    l = math.sqrt(dot3(d, d))
+    return (scale3(1.0 / l, d) if l > 1e-9 else _across(axis)), l
+
+
+@bare
+def cylinder_pair(t, world, chain, at, o, a, b, reach):
+    """The cylinder a and any body b."""
+    kind = world.kind[b]
+    if kind == BODY.half_space:
+        f = world.first[b, 2]
+        _rims_on_plane(t, world, chain, at, o, a, b, f, get3(at.x, world.first[b, 0]), get3(at.n, f), reach, False)
+        return
+    _beside_mantle(t, world, chain, at, o, a, b, reach)
+    _on_ends(t, world, chain, at, o, a, b, reach)
+    if kind == BODY.polytope:
+        _rims_on_faces(t, world, chain, at, o, a, b, reach)
+    elif kind == BODY.cylinder:
+        _beside_mantle(t, world, chain, at, o, b, a, reach)
+        _on_ends(t, world, chain, at, o, b, a, reach)
+
+
+@bare
+def _rims_on_plane(t, world, chain, at, o, a, b, f, on, n, reach, bounded):
+    """Both rims above a plane, as far as their lowest point is above face f, where it is `bounded`."""
+    axis = get3(at.n, world.first[a, 2] + 1)
+    r, cosine = world.radius[a], dot3(n, axis)
+    sine = math.sqrt(max(1.0 - cosine * cosine, 0.0))
+    for k in range(2):
+        c = get3(at.x, world.first[a, 0] + k)
+        if dot3(n, sub3(c, on)) - r * sine > reach:
+            continue
+        down, size = axpy3(-cosine, axis, n), sine
+        low = axpy3(-r / size, down, c) if size > 1e-6 else c
+        if bounded and not inside_face(world, at, f, low, 0.0):
+            continue
+        rim_contact(t, world, chain, at, o, a, b, FEATURE.rim + k, FEATURE.face + f, c, axis, r, on, n)
+        if abs(cosine) > MANIFOLD.standing:
+            _standing(t, world, chain, at, o, a, b, f, c, axis, k, on, n)
+
+
+@bare
+def _standing(t, world, chain, at, o, a, b, f, c, axis, k, on, n):
+    """Six points of a rim that lies nearly flat on a plane."""
+    j = world.joint[a]
+    own = (1.0, 0.0, 0.0) if j < 0 else get3(at.R[j], 0)  # any direction that turns with the cylinder
+    u = axpy3(-dot3(axis, own), axis, own)
+    if dot3(u, u) < 0.1:
+        own = (0.0, 1.0, 0.0) if j < 0 else get3(at.R[j], 1)
+        u = axpy3(-dot3(axis, own), axis, own)
+    u = scale3(1.0 / math.sqrt(dot3(u, u)), u)
+    v = cross(axis, u)
+    for i in range(6):
+        s, r = math.pi * i / 3.0, world.radius[a]
+        x = axpy3(r * math.cos(s), u, axpy3(r * math.sin(s), v, c))
+        plane_contact(t, world, chain, at, o, a, b, FEATURE.rim + 10 + 6 * k + i, FEATURE.face + f, x, 0.0, on, n)
+
+
+@bare
+def _beside_mantle(t, world, chain, at, o, a, b, reach):
+    """Ends and edges of b beside the mantle of the cylinder a."""
+    own = world.first[a, 1]
+    if world.kind[b] != BODY.cylinder:
+        for v in range(world.first[b, 0], world.first[b, 0] + world.count[b, 0]):
+            vertex_to_edge(t, world, chain, at, o, b, a, v, own, reach, False)
+    for e in range(world.first[b, 1], world.first[b, 1] + world.count[b, 1]):
+        edge_to_edge(t, world, chain, at, o, a, b, own, e, reach)
+    if world.kind[b] == BODY.cylinder:
+        _rims_beside_mantle(t, world, chain, at, o, a, b, reach)
+
+
+@bare
+def _rims_beside_mantle(t, world, chain, at, o, a, b, reach):
+    """The points of the rims of b nearest to the axis of a."""
+    y, z = get3(at.x, world.first[a, 0]), get3(at.x, world.first[a, 0] + 1)
+    u = sub3(z, y)
+    l = math.sqrt(dot3(u, u))
+    u = scale3(1.0 / l, u)
+    axis = get3(at.n, world.first[b, 2] + 1)
+    for k in range(2):
+        c = get3(at.x, world.first[b, 0] + k)
+        x = c
+        s = 0.0
+        for _ in range(8):
+            s = dot3(u, sub3(x, y))
+            x = axpy3(world.radius[b], _toward(axis, c, axpy3(s, u, y))[0], c)
+        if not 0.0 < s < l:
+            continue
+        foot = axpy3(s, u, y)
+        d = sub3(x, foot)
+        away = math.sqrt(dot3(d, d))
+        if away - world.radius[a] < reach and away > 1e-9:
+            n = scale3(1.0 / away, d)
+            feature_contact(
+                t, world, chain, at, o, b, a, FEATURE.rim + k, FEATURE.edge, x, foot, 1, u, u, 0.0, world.radius[a], x, foot, n
+            )
+
+
+@bare
+def _on_ends(t, world, chain, at, o, a, b, reach):
+    """Points of b above the ends of the cylinder a, or beyond its rims."""
+    r, rb = world.radius[a], world.radius[b]
+    for k in range(2):
+        f = world.first[a, 2] + k
+        c, n = get3(at.x, world.first[a, 0] + k), get3(at.n, f)
+        if world.kind[b] == BODY.cylinder:
+            _rims_on_end(t, world, chain, at, o, a, b, f, c, n, reach)
+            continue
+        for v in range(world.first[b, 0], world.first[b, 0] + world.count[b, 0]):
+            x = get3(at.x, v)
+            height = dot3(n, sub3(x, c))
+            if height - rb > reach or height < -r:
+                continue
+            e, away = _toward(n, c, x)
+            if away <= r:
+                if height > 0.0 or r - away > -height:
+                    plane_contact(t, world, chain, at, o, b, a, v, FEATURE.face + f, x, rb, c, n)
+            elif height > 0.0 and rb > 0.0:
+                y = axpy3(r, e, c)
+                d = sub3(x, y)
+                l = math.sqrt(dot3(d, d))
+                if l - rb < reach and l > 1e-9:
+                    m = scale3(1.0 / l, d)
+                    feature_contact(t, world, chain, at, o, b, a, v, FEATURE.rim + k, x, y, 0, m, m, rb, 0.0, x, y, m)
+
+
+@bare
+def _rims_on_end(t, world, chain, at, o, a, b, f, c, n, reach):
+    """Rims of the cylinder b above an end of the cylinder a."""
+    axis, r = get3(at.n, world.first[b, 2] + 1), world.radius[b]
+    cosine = dot3(n, axis)
+    sine = math.sqrt(max(1.0 - cosine * cosine, 0.0))
+    for k in range(2):
+        y = get3(at.x, world.first[b, 0] + k)
+        if abs(dot3(n, sub3(y, c)) - r * sine) > reach + r:
+            continue
+        u = _across(axis)
+        v = cross(axis, u)
+        for i in range(7):
+            down = axpy3(-cosine, axis, n)
+            if i == 6:
+                x = axpy3(-r / sine, down, y) if sine > 1e-6 else y
+            else:
+                s = math.pi * i / 3.0
+                x = axpy3(r * math.cos(s), u, axpy3(r * math.sin(s), v, y))
+            if dot3(n, sub3(x, c)) < reach and _toward(n, c, x)[1] <= world.radius[a] and dot3(n, sub3(x, c)) > -0.1 * r:
+                plane_contact(t, world, chain, at, o, b, a, FEATURE.rim + 30 + 7 * k + i, FEATURE.face + f, x, 0.0, c, n)
+
+
+@bare
+def _rims_on_faces(t, world, chain, at, o, a, b, reach):
+    """The rims of the cylinder a above faces of the polytope b."""
+    for k in range(2):
+        c = get3(at.x, world.first[a, 0] + k)
+        f, _ = best_face(world, at, b, c)
+        n, on = get3(at.n, f), get3(at.x, world.loops[world.loop[f, 0]])
+        _rims_on_plane(t, world, chain, at, o, a, b, f, on, n, reach, True)
+        if k == 0 and best_face(world, at, b, get3(at.x, world.first[a, 0] + 1))[0] == f:
+            break

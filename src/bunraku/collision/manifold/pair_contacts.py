@@ -1,0 +1,37 @@
+"""Contacts of one pair of bodies, whatever their kinds."""
+
+from __future__ import annotations
+
+from bunraku.collision.manifold.broad_phase import put_features
+from bunraku.collision.manifold.cylinders import cylinder_pair
+from bunraku.collision.manifold.round_features import above_half_space, round_pair, round_to_polytope
+from bunraku.collision.manifold.separating_axes import polytope_pair
+from bunraku.collision.manifold.touch_arrays import BODY
+from bunraku.kernels.compile import bare
+
+
+@bare
+def pair_contacts(t, world, chain, start, end, at, o, a, b, reach, polygon):
+    """Adds the contacts of a and b whose features are less than `reach` apart, as they are placed `at` the start or the end."""
+    ka, kb = world.kind[a], world.kind[b]
+    if ka > kb:
+        a, b, ka, kb = b, a, kb, ka
+    if kb == BODY.cylinder:
+        cylinder_pair(t, world, chain, at, o, b, a, reach)
+    elif kb == BODY.half_space:
+        above_half_space(t, world, chain, at, o, a, b, reach)
+    elif kb == BODY.polytope and ka == BODY.polytope:
+        polytope_pair(t, world, chain, start, end, at, o, a, b, reach, polygon)
+    elif kb == BODY.polytope:
+        round_to_polytope(t, world, chain, at, o, a, b, reach)
+    else:
+        round_pair(t, world, chain, at, o, a, b, reach)
+
+
+@bare
+def put_pair(world, o, start, end, a, b):
+    """Places vertices and faces of both, at both ends of a step."""
+    for k in range(2):
+        body = a if k == 0 else b
+        put_features(world, body, o, start)
+        put_features(world, body, o, end)

@@ -1,0 +1,74 @@
+"""Polytopes: vertices, edges and faces of the convex hull of points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
+
+from bunraku.errors import BunrakuError
+
+Array = NDArray[np.float64]
+FLAT = 1e-9  # relative to its size: how far from a plane the vertices of one face may be
+
+
+@dataclass(frozen=True, eq=False)
+class Polytope:
+    """A convex polytope in its own axes [m]."""
+
+    vertices: Array
+    """(n, 3)"""
+    faces: tuple[tuple[int, ...], ...]
+    """Vertices around each face, counterclockwise from outside."""
+    normals: Array
+    """(faces, 3) outward."""
+    edges: NDArray[np.int64]
+    """(edges, 2) vertices."""
+    directions: Array
+    """(k, 3) unit vectors along the edges, one of those that are parallel."""
+
+
+def polytope(points: Array, *, name: str) -> Polytope:
+    """The convex hull of `points` (n, 3) [m] of the shape called `name`. Raises BunrakuError where they lie in a plane."""
+    try:
+        hull = ConvexHull(points)
+    except QhullError:
+        raise BunrakuError(
+            f"{name} is flat and cannot touch\n  advice: give it some thickness, or leave it out of `touch`"
+        ) from None
+    size = float(np.ptp(points, axis=0).max())
+    used = hull.vertices
+    vertices = points[used]
+    planes: list[Array] = []
+    for equation in hull.equations:
+        if not any(np.abs(equation[:3] - other[:3]).max() < 1e-7 and abs(equation[3] - other[3]) < FLAT * size for other in planes):
+            planes.append(equation)
+    faces, normals = [], []
+    for equation in planes:
+        on = np.flatnonzero(np.abs(vertices @ equation[:3] + equation[3]) < 10 * FLAT * size)
+        if len(on) >= 3:
+            faces.append(_around(vertices, on, equation[:3]))
+            normals.append(equation[:3])
+    pairs = {tuple(sorted((face[k - 1], face[k]))) for face in faces for k in range(len(face))}
+    edges = np.array(sorted(pairs), np.int64).reshape(-1, 2)
+    return Polytope(vertices, tuple(faces), np.array(normals), edges, _directions(vertices, edges))
+
+
+def _around(vertices: Array, on: NDArray[np.int64], normal: Array) -> tuple[int, ...]:
+    """The vertices `on` a face, counterclockwise about its `normal`."""
+    own = vertices[on] - vertices[on].mean(0)
+    x = own[0] / np.linalg.norm(own[0])
+    angle = np.arctan2(own @ np.cross(normal, x), own @ x)
+    return tuple(int(k) for k in on[np.argsort(angle)])
+
+
+def _directions(vertices: Array, edges: NDArray[np.int64]) -> Array:
+    out: list[Array] = []
+    for a, b in edges:
+        u = vertices[b] - vertices[a]
+        u /= np.linalg.norm(u)
+        if not any(np.linalg.norm(np.cross(u, other)) < 1e-7 for other in out):
+            out.append(u)
+    return np.array(out)

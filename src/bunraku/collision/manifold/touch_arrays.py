@@ -1,0 +1,167 @@
+"""The arrays of bodies that may touch, and of the contacts that a step takes into account.
+
+A body is a convex core with a radius: a point (sphere), a segment (capsule), a polytope (box, convex mesh), a half-space, or a
+cylinder. Cores are given by vertices, edges and faces in the axes of the joint that carries them; joint −1 is the world.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bunraku.kernels.compile import inline
+
+
+class BodyKind(NamedTuple):
+    """Kinds of bodies."""
+
+    point: int = 0
+    segment: int = 1
+    polytope: int = 2
+    half_space: int = 3
+    """One face without a boundary."""
+    cylinder: int = 4
+    """Vertices: the centres of both ends; one edge between them; faces: both ends; the radius is that of the mantle."""
+
+
+BODY = BodyKind()
+
+
+class FeatureNumbers(NamedTuple):
+    """Numbers of features in the key of a contact: vertices as they are numbered, others from these on."""
+
+    edge: int = 1000
+    face: int = 2000
+    rim: int = 3000
+
+
+FEATURE = FeatureNumbers()
+
+
+class TouchWorld(NamedTuple):
+    """All bodies; `bodies`, `vertices`, … are numbers of them."""
+
+    kind: Any
+    """(bodies,) one of BODY."""
+    joint: Any
+    """(bodies,)"""
+    radius: Any
+    """(bodies,) [m]."""
+    first: Any
+    """(bodies, 4) the first vertex, edge, face and edge direction of each."""
+    count: Any
+    """(bodies, 4) how many of each it has."""
+    centre: Any
+    """(bodies, 3) of a ball around each."""
+    bound: Any
+    """(bodies,) radius of that ball [m]; infinite for a half-space."""
+    vertices: Any
+    """(vertices, 3)"""
+    edges: Any
+    """(edges, 2) vertices."""
+    axes: Any
+    """(directions, 3) directions of edges, one of those that are parallel."""
+    faces: Any
+    """(faces, 3) outward normals."""
+    loop: Any
+    """(faces, 2) the first entry of each in `loops`, and how many vertices it has."""
+    loops: Any
+    """Vertices around each face, counterclockwise from outside."""
+    may: Any
+    """(bodies, bodies) which may touch."""
+    matter: Any
+    """(bodies, bodies, 4) friction, restitution, adhesion [N], rolling resistance [m]."""
+
+
+class Placed(NamedTuple):
+    """Where bodies are at one configuration, relative to the origin of a step."""
+
+    R: Any
+    """(joints, 3, 3) axes, by rows."""
+    p: Any
+    """(joints, 3)"""
+    S: Any
+    """(joints, 6)"""
+    x: Any
+    """(vertices, 3)"""
+    n: Any
+    """(faces, 3)"""
+    c: Any
+    """(bodies, 3) centres."""
+
+
+class NearBodies(NamedTuple):
+    """Scratch of the broad phase."""
+
+    order: Any
+    """(bodies,) sorted by `low`."""
+    low: Any
+    """(bodies, 3) of the box around each while it moves."""
+    high: Any
+    """(bodies, 3)"""
+    pairs: Any
+    """(capacity, 2) near pairs."""
+    polygon: Any
+    """(2, 64, 4) vertices and where they come from: scratch of clipping."""
+
+
+class Contacts(NamedTuple):
+    """Contacts of a step: rows of links and points behind those of the figure itself."""
+
+    links: Any
+    points: Any
+    support: Any
+    elimination: Any
+    key: Any
+    """(capacity, 4) bodies a and b, features of a and b."""
+    head: Any
+    """(capacity + 1,) the row of the normal of each contact, and the end of the last."""
+    number: Any
+    """(4,) contacts, links, points, and 1 where there were more than there is room for."""
+    speed: Any
+    """(capacity,) at which each met, for restitution [m/s]."""
+    stick: Any
+    """(links,) impulse of adhesion of each normal [N·s]."""
+
+
+class ManifoldOptions(NamedTuple):
+    """Numbers that tune which contacts a step takes into account."""
+
+    reach: float = 2e-3
+    """How far apart features may be, besides what they move, and still be taken into account [m]."""
+    max_depth: float = 2e-7
+    """How deep bodies may be in each other at the end of a step [m]; deeper ones get more contacts."""
+    parallel: float = 1e-3
+    """Sine of an angle below which edges are parallel."""
+    standing: float = 0.995
+    """Cosine of the angle between axis and normal above which a cylinder stands on its end."""
+    beside: float = 1e-3
+    """How far beside its face a point may be and still touch it [m]."""
+    away: float = 1e3
+    """By which a contact that is none is moved away [m]."""
+    face_bias: float = 1e-6
+    """How much further apart edges must be than faces, to be chosen [m]."""
+
+
+MANIFOLD = ManifoldOptions()
+
+
+@inline
+def place_room(n_joints, world):
+    """Room for bodies at one configuration."""
+    return Placed(
+        R=np.empty((n_joints, 3, 3)), p=np.empty((n_joints, 3)), S=np.empty((n_joints, 6)),
+        x=np.empty((world.vertices.shape[0], 3)),
+        n=np.empty((world.faces.shape[0], 3)), c=np.empty((world.kind.shape[0], 3)),
+    )  # fmt: skip
+
+
+@inline
+def near_room(world, capacity):
+    """Room for the broad phase."""
+    m = world.kind.shape[0]
+    return NearBodies(
+        order=np.arange(m), low=np.empty((m, 3)), high=np.empty((m, 3)), pairs=np.empty((capacity, 2), np.int64),
+        polygon=np.empty((2, 64, 4)),
+    )  # fmt: skip

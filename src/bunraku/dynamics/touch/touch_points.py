@@ -1,0 +1,86 @@
+"""How the points where bodies touch move with the configuration: they are not fixed in the bodies, unless these have corners there.
+
+A contact is given by the points and directions of its normal row (bunraku.kinematics.feature_gaps). Where they move, so do the
+nearest points of the two bodies and the directions along their surfaces. The derivative is taken by a complex step, which is exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.collision.manifold.touch_arrays import FEATURE, TouchWorld
+from bunraku.figure.records import FigureTree, LinkKind
+from bunraku.kinematics.forward import Pose
+
+Array = NDArray[np.float64]
+STEP = 1e-30  # imaginary part of a complex step
+
+
+class ContactPoint:
+    """The contact with this `key` whose normal is the row `link` of `tree`, where its figure is at the pose `here`.
+
+    world: all bodies, for their radii
+    """
+
+    def __init__(self, tree: FigureTree, world: TouchWorld, key: NDArray[np.int64], link: int, here: Pose) -> None:
+        row = tree.links[link]
+        self._row, self._key = row, key
+        self.kind, self.count = int(row["kind"]), int(row["count"])
+        points = tree.points[int(row["first"]) : int(row["first"]) + self.count]
+        self.joints = [int(j) for j in points["joint"]]
+        self._weight = points["is_point"]
+        self._x = np.array([_at(here, p) for p in points])
+        self._radius = [float(world.radius[body]) if key[2 + side] < FEATURE.rim else 0.0 for side, body in enumerate(key[:2])]
+        self._tree, self._S = tree, here._S
+        self.x, self.y, self.u, self.v = (np.real(part) for part in self._geometry(self._x.astype(complex)))
+
+    def moves(self, joint: int) -> tuple[Array, Array, Array, Array]:
+        """How the points of a and b and the two directions along the surface change with the variable of `joint`."""
+        S = self._S[joint]
+        x = self._x.astype(complex)
+        for k, j in enumerate(self.joints):
+            if carries(self._tree, joint, j):
+                x[k] += 1j * STEP * (np.cross(S[:3], self._x[k]) + self._weight[k] * S[3:])
+        return tuple(np.imag(part) / STEP for part in self._geometry(x))  # type: ignore[return-value]
+
+    def _geometry(self, p: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], ...]:
+        """The nearest points of a and b, and two directions along the surface."""
+        row, (ra, rb) = self._row, self._radius
+        if self.kind == LinkKind.PLANE:
+            n = -p[2]
+            x, y = p[0] - ra * n, p[0] - (n @ (p[0] - p[1]) + ra) * n
+        elif self.kind == LinkKind.RIM:
+            n, down = p[3], p[3] - (p[3] @ p[2]) * p[2]
+            x = p[0] - float(row["ratio"]) / np.sqrt(down @ down) * down
+            y = x + (n @ (p[1] - x)) * n
+        else:
+            x, y, n = self._features(p)
+            x, y = x - ra * n, y + rb * n
+        first = np.eye(3)[0 if abs(n[0].real) < 0.6 else 1]
+        u = first - (n @ first) * n
+        u = u / np.sqrt(u @ u)
+        return x, y, u, np.cross(n, u)
+
+    def _features(self, p: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], ...]:
+        d, lines = p[0] - p[1], p[2:]
+        s = -np.linalg.solve(lines @ lines.T, lines @ d) if len(lines) else np.zeros(0)
+        y = d + s @ lines
+        if self.count == 4:
+            n = float(self._row["ratio"]) * np.cross(lines[0], lines[1])
+            return p[0] + s[0] * lines[0], p[1] - s[1] * lines[1], n / np.sqrt(n @ n)
+        n = y / np.sqrt(y @ y)
+        if self.count == 3 and FEATURE.edge <= self._key[2] < FEATURE.rim:
+            return p[0] + s[0] * lines[0], p[1], n
+        return p[0], p[1] - (s @ lines if self.count == 3 else 0.0), n
+
+
+def _at(here: Pose, point: np.void) -> Array:
+    """A point or direction in the world."""
+    X = here.X_joint(int(point["joint"]))
+    return np.asarray(X[:3, :3] @ point["position"] + float(point["is_point"]) * X[:3, 3])
+
+
+def carries(tree: FigureTree, i: int, j: int) -> bool:
+    """Whether joint `i` of `tree` carries what joint `j` does."""
+    return j >= 0 and i in tree.chain[j, 1 : 1 + tree.chain[j, 0]]

@@ -1,0 +1,90 @@
+"""One step with touch, like bunraku.dynamics.variational.step, by parts: its cost grows with what is near."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from bunraku.dynamics.lagrangian import slopes
+from bunraku.dynamics.touch.touch_impulses import touch_impulses
+from bunraku.dynamics.touch.touch_parts import blocks_of, eliminate, fill_blocks, substitute
+from bunraku.dynamics.variational import NEWTON, choose, equations, midpoint, open_links
+from bunraku.kernels.compile import borrow, inline, keep, woven
+from bunraku.kinematics.gaps import gaps
+from bunraku.kinematics.tree import place
+
+
+class TouchStepOptions(NamedTuple):
+    """Numbers that tune Newton's method in a step with touch."""
+
+    max_depth: float = 1e-10
+    """How deep a row may be before the last correction [m], besides what that closed."""
+
+
+TOUCH_STEP = TouchStepOptions()
+
+
+@woven
+def _residual(tree, w, q0, p0, dt, share, lam, p1):
+    """r of the dynamic variables from the midpoint, and p1; each row only where it acts."""
+    n, joints = tree.n_dynamic, tree.joints
+    g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
+    for j in range(tree.n_massive):
+        i = joints[j].variable
+        if i < n:
+            Lq, Lv = slopes(joints[j], j, g, w.qm[i], w.v[j], w.S, w.T, w.I, w.P)
+            half = 0.5 * dt * (Lq + w.Lq[i])
+            w.r[i] = p0[i] + half - Lv + share * dt * w.F[i]
+            p1[i] = half + Lv + (1.0 - share) * dt * w.F[i]
+    for c in range(tree.links.shape[0]):
+        if lam[c] != 0.0:
+            for s in range(tree.support[c, 0] + 1):
+                i = joints[tree.support[c, s]].variable if s > 0 else tree.links[c].variable
+                if 0 <= i < n:
+                    w.r[i] -= w.A0[c, i] * lam[c]
+
+
+@inline
+def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
+    """Solves one step; arguments and result as of bunraku.dynamics.variational.step. Links must not stretch."""
+    n, nc, joints = tree.n_dynamic, tree.links.shape[0], tree.joints
+    last, factored = math.inf, False
+    g, r = w.r[n : n + nc], w.r[:n]
+    lent = blocks_of(tree, parts, w.near)
+    for iteration in range(most):
+        place(joints, 0, joints.shape[0], q1, o, w.R, w.p, w.S)
+        gaps(tree, q1, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+        midpoint(tree, w, o, q0, q1, u, dt)
+        changed, _ = choose(tree, w, lam, iteration == 0)
+        if changed or iteration == 0:
+            keep(lent)
+            lent = blocks_of(tree, parts, w.near)
+        blocks = borrow(lent)
+        fresh = changed or not factored
+        _residual(tree, w, q0, p0, dt, share, lam, p1)
+        if fresh:
+            fill_blocks(tree, parts, blocks, w, dt, share, u, o)
+        equations(tree, w, dt, q0, q1, lam)
+        eliminate(tree, parts, blocks, r, g)
+        touch_impulses(tree, parts, blocks, g, lam, w)
+        substitute(tree, parts, blocks, w.delta, r, p1)
+        size, total = 0.0, 0.0
+        for i in range(n):
+            size = max(size, abs(r[i]))
+            total += r[i]
+        if not (size < 1e6 and abs(total) < math.inf):
+            keep(lent)
+            return -1
+        part = 1.0 if size < NEWTON.max_correction else NEWTON.max_correction / size
+        for i in range(n):
+            q1[i] -= part * r[i]
+        for c in range(nc):
+            lam[c] -= part * w.delta[c]
+        rate = size if fresh else size / last
+        small = size * rate < (NEWTON.certain * tolerance if fresh else tolerance)
+        if small and not open_links(tree, w, TOUCH_STEP.max_depth + 100.0 * size):
+            keep(lent)
+            return iteration + 1
+        factored, last = size * rate * rate < tolerance, size
+    keep(lent)
+    return -1

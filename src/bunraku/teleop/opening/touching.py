@@ -1,0 +1,49 @@
+"""Figures that touch: a chair to sit down on, a ball to kick, a tower to knock over."""
+
+from __future__ import annotations
+
+from bunraku.figure.library import named
+from bunraku.stage import Entry, Live
+from bunraku.teleop.opening.chapter import Chapter
+from bunraku.teleop.viewing_places import FACE_Y, STAGE
+
+
+def chapter() -> Chapter:
+    """The entries of the chapter."""
+    return Chapter(
+        "Touch",
+        [
+            Entry("Drag a puppet onto a chair", _chair, "Drag the body; the chair and the floor hold it", front=FACE_Y),
+            Entry("Kick the ball", _ball, "Drag a foot, or pull a leg's string", front=FACE_Y),
+            Entry("A tower", _tower, "Drag a crate; or roll the ball into them"),
+        ],
+    )
+
+
+def _chair() -> Live:
+    from bunraku.figure.library import chair
+    from bunraku.figure.together import with_props
+    from bunraku.teleop.simulated_figure import Simulated
+
+    puppet = with_props(named("marionette25"), {"chair": chair(seat=0.19, width=0.17, at=(0.0, -0.16, 0.0))})
+    return Simulated(puppet, scene=STAGE, dt=0.01, touch="all")
+
+
+def _ball() -> Live:
+    from bunraku.figure.library import football
+    from bunraku.figure.together import with_props
+    from bunraku.teleop.simulated_figure import Simulated
+
+    puppet = with_props(named("marionette25"), {"ball": football(radius=0.04, at=(0.04, 0.2, 0.04))})
+    rules = {"own": [["ball", "floor", {"restitution": 0.6, "rolling": 0.002}]]}
+    return Simulated(puppet, scene=STAGE, dt=0.01, touch=rules)
+
+
+def _tower() -> Live:
+    from bunraku.figure.library import crate, football
+    from bunraku.figure.together import together
+    from bunraku.teleop.simulated_figure import Simulated
+
+    crates = {f"crate{k}": crate(at=(0.01 * (k % 2), 0.0, 0.05 + 0.1 * k)) for k in range(4)}
+    tower = together("tower", {**crates, "ball": football(radius=0.08, mass=0.6, at=(0.4, 0.0, 0.08))})
+    return Simulated(tower, scene=STAGE, dt=0.01, touch={"own": [["ball", "floor", {"rolling": 0.002}]]})

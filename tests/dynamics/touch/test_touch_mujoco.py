@@ -1,0 +1,57 @@
+"""The same scenes in MuJoCo, whose contacts are soft: motions agree as far as its softness lets them."""
+
+from __future__ import annotations
+
+import math
+
+import mujoco
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import bunraku
+from bunraku.collision.manifold.touch_rules import Matter, Touch
+from bunraku.figure.build import box, figure, free, sphere
+
+Array = NDArray[np.float64]
+FLOOR = bunraku.Scene("floor")
+STIFF = 'solref="0.002 1" solimp="0.99 0.999 0.0001"'
+
+
+def in_mujoco(
+    body: str, *, at: tuple[float, float, float], v: list[float], friction: float, seconds: float, tilt: float = 0.0
+) -> Array:
+    """Positions of a free body on a plane, every millisecond."""
+    gravity = f"{9.81 * math.sin(tilt)} 0 {-9.81 * math.cos(tilt)}"
+    model = mujoco.MjModel.from_xml_string(f"""
+      <mujoco><option timestep="0.0005" gravity="{gravity}" cone="elliptic" impratio="100" integrator="implicitfast"/>
+        <worldbody><geom type="plane" size="9 9 1" friction="{friction} 0 0" {STIFF}/>
+          <body pos="{at[0]} {at[1]} {at[2]}"><freejoint/><geom {body} mass="1" friction="{friction} 0 0" {STIFF}/></body>
+        </worldbody></mujoco>""")
+    data = mujoco.MjData(model)
+    data.qvel[:] = v
+    out = []
+    for _ in range(round(seconds / 0.001)):
+        mujoco.mj_step(model, data, 2)
+        out.append(data.qpos[:3].copy())
+    return np.array(out)
+
+
+def test_a_ball_falls_slides_and_rolls_as_in_mujoco() -> None:
+    theirs = in_mujoco('type="sphere" size="0.1"', at=(0, 0, 0.3), v=[1.5, 0, 0, 0, 0, 0], friction=0.2, seconds=1.0)
+    ball = figure("ball", free("ball", sphere(0.1, mass=1.0), start=(0, 0, 0.3, 0, 0, 0)))
+    motion = bunraku.simulate(
+        ball, duration=1.0, dt=0.001, v=[1.5, 0, 0, 0, 0, 0], scene=FLOOR, touch=Touch(matter=Matter(friction=0.2))
+    )
+    np.testing.assert_allclose(motion.only.q[1:, 0], theirs[:, 0], atol=6e-3)
+    np.testing.assert_allclose(motion.only.q[1:, 2], theirs[:, 2], atol=6e-3)
+
+
+@pytest.mark.parametrize("steeper", [0.9, 1.1])
+def test_a_box_on_a_slope_as_in_mujoco(steeper: float) -> None:
+    tilt = math.atan(0.4 * steeper)
+    theirs = in_mujoco('type="box" size="0.1 0.08 0.05"', at=(0, 0, 0.05), v=[0.0] * 6, friction=0.4, seconds=0.5, tilt=tilt)
+    brick = figure("brick", free("brick", box((0.2, 0.16, 0.1), mass=1.0), start=(0, 0, 0.05, 0, 0, 0)))
+    brick = brick.replace(gravity=(9.81 * math.sin(tilt), 0.0, -9.81 * math.cos(tilt)))
+    motion = bunraku.simulate(brick, duration=0.5, dt=0.005, scene=FLOOR, touch=Touch(matter=Matter(friction=0.4)))
+    assert motion.only.q[-1, 0] == pytest.approx(theirs[-1, 0], abs=2e-3)
