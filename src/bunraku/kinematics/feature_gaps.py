@@ -25,8 +25,6 @@ from bunraku.kinematics.wrapping import way_row
 from bunraku.kinematics.wrapping_derivatives import MOVE, PULL
 from bunraku.spatial.algebra import axpy3, cross, dot3, get3, put3, scale3, sub3
 
-MIN_SINE = 1e-6  # of the angle between a rim's axis and a plane's normal: a rim that lies flat has no lowest point
-
 
 @woven
 def _along_lines(link, x, d):
@@ -68,7 +66,7 @@ def feature_pulls(link, x, f):
     if link.kind == LinkKind.RIM:
         a, n = get3(x, k + 2), get3(x, k + 3)
         cosine = dot3(n, a)
-        sine = np.sqrt(1.0 - cosine * cosine + MIN_SINE * MIN_SINE)
+        sine = np.sqrt(1.0 + 1e-12 - cosine * cosine)  # a rim that lies flat has no lowest point
         lean = -link.ratio * cosine / sine
         put3(f, k, scale3(-1.0, n))
         put3(f, k + 1, n)
@@ -131,7 +129,7 @@ def _bend_rim(link, points, x, n, d, dd):
     k = link.first
     a, u, da, du = get3(x, k + 2), get3(x, k + 3), _move(points, n, k + 2), _move(points, n, k + 3)
     cosine, dcosine = dot3(u, a), dot3(du, a) + dot3(u, da)
-    square = 1.0 + MIN_SINE * MIN_SINE
+    square = 1.0 + 1e-12
     sine = np.sqrt(square - cosine * cosine)
     lean, dlean = -link.ratio * cosine / sine, -link.ratio * square * dcosine / (sine * sine * sine)
     put3(n, way_row(points, PULL, k), scale3(-1.0, du))

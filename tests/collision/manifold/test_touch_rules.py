@@ -7,7 +7,7 @@ import pytest
 
 from bunraku.collision.manifold.polytope import polytope
 from bunraku.collision.manifold.touch_rules import Matter, Touch, as_touch
-from bunraku.collision.manifold.touch_world import BOX_CORNERS, TouchBodies
+from bunraku.collision.manifold.touch_world import TouchBodies, box_corners
 from bunraku.errors import BunrakuError, UnknownName
 from bunraku.figure import library
 from bunraku.figure.together import together, with_props
@@ -56,7 +56,7 @@ def test_neighbours_in_a_figure_never_touch() -> None:
 
 
 def test_a_box_is_a_polytope() -> None:
-    made = polytope(BOX_CORNERS * [0.1, 0.2, 0.3], name="box")
+    made = polytope(box_corners(np.array([0.1, 0.2, 0.3])), name="box")
     assert (len(made.vertices), len(made.edges), len(made.faces), len(made.directions)) == (8, 12, 6, 3)
     for face, normal in zip(made.faces, made.normals, strict=True):
         a, b, c = made.vertices[list(face[:3])]

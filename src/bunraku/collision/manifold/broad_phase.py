@@ -1,6 +1,8 @@
-"""Which bodies come near each other in a step: boxes around their balls at both ends of it, sorted and swept along x."""
+"""Which bodies come near each other in a step: boxes around their balls at both ends of it, sorted and swept along one axis."""
 
 from __future__ import annotations
+
+import math
 
 from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD
 from bunraku.kernels.compile import bare
@@ -35,9 +37,11 @@ def near_pairs_of(world, start, end, near):
         for k in range(3):
             near.low[a, k] = min(start.c[a, k], end.c[a, k]) - r
             near.high[a, k] = max(start.c[a, k], end.c[a, k]) + r
+    x = _longest(world, start)
+    y, z = (x + 1) % 3, (x + 2) % 3
     for i in range(1, m):  # nearly sorted since the last step
         a, k = order[i], i
-        while k > 0 and near.low[order[k - 1], 0] > near.low[a, 0]:
+        while k > 0 and near.low[order[k - 1], x] > near.low[a, x]:
             order[k] = order[k - 1]
             k -= 1
         order[k] = a
@@ -46,16 +50,30 @@ def near_pairs_of(world, start, end, near):
         a = order[i]
         for k in range(i + 1, m):
             b = order[k]
-            if near.low[b, 0] > near.high[a, 0]:
+            if near.low[b, x] > near.high[a, x]:
                 break
-            if not world.may[a, b] or near.low[b, 1] > near.high[a, 1] or near.low[a, 1] > near.high[b, 1]:
+            if not world.may[a, b] or near.low[b, y] > near.high[a, y] or near.low[a, y] > near.high[b, y]:
                 continue
-            if near.low[b, 2] > near.high[a, 2] or near.low[a, 2] > near.high[b, 2] or _above(world, a, b, start, end):
+            if near.low[b, z] > near.high[a, z] or near.low[a, z] > near.high[b, z] or _above(world, a, b, start, end):
                 continue
             if count < near.pairs.shape[0]:
                 near.pairs[count, 0], near.pairs[count, 1] = min(a, b), max(a, b)
             count += 1
     return count
+
+
+@bare
+def _longest(world, placed):
+    """The axis along which the bodies that move are spread most."""
+    best, most = 0, -1.0
+    for k in range(3):
+        low, high = math.inf, -math.inf
+        for a in range(world.kind.shape[0]):
+            if world.joint[a] >= 0:
+                low, high = min(low, placed.c[a, k]), max(high, placed.c[a, k])
+        if high - low > most:
+            best, most = k, high - low
+    return best
 
 
 @bare

@@ -11,7 +11,7 @@ import math
 
 from bunraku.collision.manifold.contact_rows import feature_contact, plane_contact, rim_contact
 from bunraku.collision.manifold.round_features import best_face, edge_to_edge, inside_face, vertex_to_edge
-from bunraku.collision.manifold.touch_arrays import BODY, FEATURE, MANIFOLD
+from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD
 from bunraku.kernels.compile import bare, woven
 from bunraku.spatial.algebra import axpy3, cross, dot3, get3, scale3, sub3
 
@@ -64,7 +64,7 @@ def _rims_on_plane(t, world, chain, at, o, a, b, f, on, n, reach, bounded):
         low = axpy3(-r / size, down, c) if size > 1e-6 else c
         if bounded and not inside_face(world, at, f, low, 0.0):
             continue
-        rim_contact(t, world, chain, at, o, a, b, FEATURE.rim + k, FEATURE.face + f, c, axis, r, on, n)
+        rim_contact(t, world, chain, at, o, a, b, BODY.rim + k, BODY.face + f, c, axis, r, on, n)
         if abs(cosine) > MANIFOLD.standing:
             _standing(t, world, chain, at, o, a, b, f, c, axis, k, on, n)
 
@@ -83,7 +83,7 @@ def _standing(t, world, chain, at, o, a, b, f, c, axis, k, on, n):
     for i in range(6):
         s, r = math.pi * i / 3.0, world.radius[a]
         x = axpy3(r * math.cos(s), u, axpy3(r * math.sin(s), v, c))
-        plane_contact(t, world, chain, at, o, a, b, FEATURE.rim + 10 + 6 * k + i, FEATURE.face + f, x, 0.0, on, n)
+        plane_contact(t, world, chain, at, o, a, b, BODY.rim + 10 + 6 * k + i, BODY.face + f, x, 0.0, on, n)
 
 
 @bare
@@ -122,7 +122,7 @@ def _rims_beside_mantle(t, world, chain, at, o, a, b, reach):
         if away - world.radius[a] < reach and away > 1e-9:
             n = scale3(1.0 / away, d)
             feature_contact(
-                t, world, chain, at, o, b, a, FEATURE.rim + k, FEATURE.edge, x, foot, 1, u, u, 0.0, world.radius[a], x, foot, n
+                t, world, chain, at, o, b, a, BODY.rim + k, BODY.edge, x, foot, 1, u, u, 0.0, world.radius[a], x, foot, n
             )
 
 
@@ -144,14 +144,14 @@ def _on_ends(t, world, chain, at, o, a, b, reach):
             e, away = _toward(n, c, x)
             if away <= r:
                 if height > 0.0 or r - away > -height:
-                    plane_contact(t, world, chain, at, o, b, a, v, FEATURE.face + f, x, rb, c, n)
+                    plane_contact(t, world, chain, at, o, b, a, v, BODY.face + f, x, rb, c, n)
             elif height > 0.0 and rb > 0.0:
                 y = axpy3(r, e, c)
                 d = sub3(x, y)
                 l = math.sqrt(dot3(d, d))
                 if l - rb < reach and l > 1e-9:
                     m = scale3(1.0 / l, d)
-                    feature_contact(t, world, chain, at, o, b, a, v, FEATURE.rim + k, x, y, 0, m, m, rb, 0.0, x, y, m)
+                    feature_contact(t, world, chain, at, o, b, a, v, BODY.rim + k, x, y, 0, m, m, rb, 0.0, x, y, m)
 
 
 @bare
@@ -174,7 +174,7 @@ def _rims_on_end(t, world, chain, at, o, a, b, f, c, n, reach):
                 s = math.pi * i / 3.0
                 x = axpy3(r * math.cos(s), u, axpy3(r * math.sin(s), v, y))
             if dot3(n, sub3(x, c)) < reach and _toward(n, c, x)[1] <= world.radius[a] and dot3(n, sub3(x, c)) > -0.1 * r:
-                plane_contact(t, world, chain, at, o, b, a, FEATURE.rim + 30 + 7 * k + i, FEATURE.face + f, x, 0.0, c, n)
+                plane_contact(t, world, chain, at, o, b, a, BODY.rim + 30 + 7 * k + i, BODY.face + f, x, 0.0, c, n)
 
 
 @bare

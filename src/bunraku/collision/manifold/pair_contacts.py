@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from bunraku.collision.closest_points import between_segments
 from bunraku.collision.manifold.broad_phase import put_features
 from bunraku.collision.manifold.cylinders import cylinder_pair
 from bunraku.collision.manifold.round_features import above_half_space, round_pair, round_to_polytope
 from bunraku.collision.manifold.separating_axes import polytope_pair
 from bunraku.collision.manifold.touch_arrays import BODY
-from bunraku.kernels.compile import bare
+from bunraku.kernels.compile import bare, woven
+from bunraku.spatial.algebra import dot3, get3, sub3
 
 
 @bare
 def pair_contacts(t, world, chain, start, end, at, o, a, b, reach, polygon):
     """Adds the contacts of a and b whose features are less than `reach` apart, as they are placed `at` the start or the end."""
+    if _far(world, at, a, b, reach):
+        return
     ka, kb = world.kind[a], world.kind[b]
     if ka > kb:
         a, b, ka, kb = b, a, kb, ka
@@ -26,6 +30,29 @@ def pair_contacts(t, world, chain, start, end, at, o, a, b, reach, polygon):
         round_to_polytope(t, world, chain, at, o, a, b, reach)
     else:
         round_pair(t, world, chain, at, o, a, b, reach)
+
+
+@bare
+def _far(world, at, a, b, reach):
+    """Whether the capsules around two bodies are more than `reach` apart; a half-space is never far."""
+    if world.kind[a] == BODY.half_space or world.kind[b] == BODY.half_space:
+        return False
+    x, y = between_segments(_end(world, at, a, 0), _end(world, at, a, 1), _end(world, at, b, 0), _end(world, at, b, 1))
+    d, r = sub3(x, y), _around(world, a) + _around(world, b) + reach
+    return dot3(d, d) > r * r
+
+
+@woven
+def _end(world, at, a, k):
+    """An end of the segment in a body: its core, or the centre of a polytope."""
+    if world.kind[a] == BODY.polytope:
+        return get3(at.c, a)
+    return get3(at.x, world.first[a, 0] + k * (world.count[a, 0] - 1))
+
+
+@woven
+def _around(world, a):
+    return world.bound[a] if world.kind[a] == BODY.polytope else world.radius[a]
 
 
 @bare

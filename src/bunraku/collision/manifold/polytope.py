@@ -11,7 +11,6 @@ from scipy.spatial import ConvexHull, QhullError
 from bunraku.errors import BunrakuError
 
 Array = NDArray[np.float64]
-FLAT = 1e-9  # relative to its size: how far from a plane the vertices of one face may be
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +37,16 @@ def polytope(points: Array, *, name: str) -> Polytope:
         raise BunrakuError(
             f"{name} is flat and cannot touch\n  advice: give it some thickness, or leave it out of `touch`"
         ) from None
-    size = float(np.ptp(points, axis=0).max())
+    flat = 1e-9 * float(np.ptp(points, axis=0).max())  # how far from a plane the vertices of one face may be
     used = hull.vertices
     vertices = points[used]
     planes: list[Array] = []
     for equation in hull.equations:
-        if not any(np.abs(equation[:3] - other[:3]).max() < 1e-7 and abs(equation[3] - other[3]) < FLAT * size for other in planes):
+        if not any(np.abs(equation[:3] - other[:3]).max() < 1e-7 and abs(equation[3] - other[3]) < flat for other in planes):
             planes.append(equation)
     faces, normals = [], []
     for equation in planes:
-        on = np.flatnonzero(np.abs(vertices @ equation[:3] + equation[3]) < 10 * FLAT * size)
+        on = np.flatnonzero(np.abs(vertices @ equation[:3] + equation[3]) < 10 * flat)
         if len(on) >= 3:
             faces.append(_around(vertices, on, equation[:3]))
             normals.append(equation[:3])

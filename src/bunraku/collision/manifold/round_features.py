@@ -10,7 +10,7 @@ import math
 
 from bunraku.collision.closest_points import between_segments
 from bunraku.collision.manifold.contact_rows import feature_contact, plane_contact
-from bunraku.collision.manifold.touch_arrays import BODY, FEATURE, MANIFOLD
+from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD
 from bunraku.kernels.compile import bare, woven
 from bunraku.spatial.algebra import axpy3, cross, dot3, get3, scale3, sub3
 
@@ -51,11 +51,11 @@ def vertex_to_edge(t, world, chain, at, o, a, b, va, e, reach, turned):
         if turned:
             n = scale3(-1.0, n)
             feature_contact(
-                t, world, chain, at, o, b, a, FEATURE.edge + e, va, foot, x, -1, u, u, world.radius[b], world.radius[a], foot, x, n
+                t, world, chain, at, o, b, a, BODY.edge + e, va, foot, x, -1, u, u, world.radius[b], world.radius[a], foot, x, n
             )
         else:
             feature_contact(
-                t, world, chain, at, o, a, b, va, FEATURE.edge + e, x, foot, 1, u, u, world.radius[a], world.radius[b], x, foot, n
+                t, world, chain, at, o, a, b, va, BODY.edge + e, x, foot, 1, u, u, world.radius[a], world.radius[b], x, foot, n
             )
 
 
@@ -82,8 +82,8 @@ def edge_to_edge(t, world, chain, at, o, a, b, ea, eb, reach):
             o,
             a,
             b,
-            FEATURE.edge + ea,
-            FEATURE.edge + eb,
+            BODY.edge + ea,
+            BODY.edge + eb,
             x,
             y,
             2,
@@ -150,7 +150,7 @@ def round_to_polytope(t, world, chain, at, o, a, b, reach):
             continue
         if height <= 0.0 or inside_face(world, at, f, x, 0.0):
             on = get3(at.x, world.loops[world.loop[f, 0]])
-            plane_contact(t, world, chain, at, o, a, b, v, FEATURE.face + f, x, r, on, get3(at.n, f))
+            plane_contact(t, world, chain, at, o, a, b, v, BODY.face + f, x, r, on, get3(at.n, f))
             continue
         for e in range(world.first[b, 1], world.first[b, 1] + world.count[b, 1]):
             vertex_to_edge(t, world, chain, at, o, a, b, v, e, reach, False)
@@ -172,4 +172,4 @@ def above_half_space(t, world, chain, at, o, a, b, reach):
     for v in range(world.first[a, 0], world.first[a, 0] + world.count[a, 0]):
         x = get3(at.x, v)
         if dot3(n, sub3(x, y)) - world.radius[a] < reach:
-            plane_contact(t, world, chain, at, o, a, b, v, FEATURE.face + f, x, world.radius[a], y, n)
+            plane_contact(t, world, chain, at, o, a, b, v, BODY.face + f, x, world.radius[a], y, n)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from bunraku.collision.manifold.contact_rows import feature_contact, plane_contact
-from bunraku.collision.manifold.touch_arrays import FEATURE, MANIFOLD
+from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD
 from bunraku.kernels.compile import bare, woven
 from bunraku.kinematics.tree import carry
 from bunraku.spatial.algebra import axpy3, cross, dot3, get3, scale3, sub3
@@ -126,9 +126,7 @@ def _cross_edges(t, world, chain, at, o, a, b, i, j):
     s, r = min(max(s, 0.0), 1.0), min(max(r, 0.0), 1.0)
     x, y = axpy3(s, u, x), axpy3(r, v, y)
     u, v = scale3(1.0 / math.sqrt(uu), u), scale3(1.0 / math.sqrt(vv), v)
-    feature_contact(
-        t, world, chain, at, o, a, b, FEATURE.edge + e, FEATURE.edge + f, x, y, 2, u, v, 0.0, 0.0, x, y, scale3(-1.0, n)
-    )
+    feature_contact(t, world, chain, at, o, a, b, BODY.edge + e, BODY.edge + f, x, y, 2, u, v, 0.0, 0.0, x, y, scale3(-1.0, n))
 
 
 @bare
@@ -160,7 +158,7 @@ def _on_face(t, world, chain, at, o, b, a, f, reach, polygon):
     for k in range(count):
         x = (polygon[now, k, 0], polygon[now, k, 1], polygon[now, k, 2])
         if dot3(n, sub3(x, on)) < reach + MANIFOLD.reach:
-            plane_contact(t, world, chain, at, o, a, b, int(polygon[now, k, 3]), FEATURE.face + f, x, 0.0, on, n)
+            plane_contact(t, world, chain, at, o, a, b, int(polygon[now, k, 3]), BODY.face + f, x, 0.0, on, n)
     if count == 0:  # beside the face: its lowest vertex decides
         _lowest(t, world, chain, at, o, a, b, f, n, on)
 
@@ -172,7 +170,7 @@ def _lowest(t, world, chain, at, o, a, b, f, n, on):
         h = dot3(n, get3(at.x, v))
         if h < low:
             best, low = v, h
-    plane_contact(t, world, chain, at, o, a, b, best, FEATURE.face + f, get3(at.x, best), 0.0, on, n)
+    plane_contact(t, world, chain, at, o, a, b, best, BODY.face + f, get3(at.x, best), 0.0, on, n)
 
 
 @bare

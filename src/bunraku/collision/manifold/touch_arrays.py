@@ -14,7 +14,7 @@ from bunraku.kernels.compile import inline
 
 
 class BodyKind(NamedTuple):
-    """Kinds of bodies."""
+    """Kinds of bodies, and numbers of their features."""
 
     point: int = 0
     segment: int = 1
@@ -23,20 +23,13 @@ class BodyKind(NamedTuple):
     """One face without a boundary."""
     cylinder: int = 4
     """Vertices: the centres of both ends; one edge between them; faces: both ends; the radius is that of the mantle."""
-
-
-BODY = BodyKind()
-
-
-class FeatureNumbers(NamedTuple):
-    """Numbers of features in the key of a contact: vertices as they are numbered, others from these on."""
-
     edge: int = 1000
+    """Numbers of features in the key of a contact: vertices as they are numbered, edges from this on, …"""
     face: int = 2000
     rim: int = 3000
 
 
-FEATURE = FeatureNumbers()
+BODY = BodyKind()
 
 
 class TouchWorld(NamedTuple):
@@ -126,7 +119,7 @@ class Contacts(NamedTuple):
 
 
 class ManifoldOptions(NamedTuple):
-    """Numbers that tune which contacts a step takes into account."""
+    """Numbers that tune which contacts a step takes into account, and steps with them."""
 
     reach: float = 2e-3
     """How far apart features may be, besides what they move, and still be taken into account [m]."""
@@ -140,6 +133,16 @@ class ManifoldOptions(NamedTuple):
     """How far beside its face a point may be and still touch it [m]."""
     away: float = 1e3
     """By which a contact that is none is moved away [m]."""
+    max_rounds: int = 12
+    """Times that a step is solved with more contacts, at most."""
+    as_guessed: float = 1e-4
+    """How far a step may end from its guess, and need no second look at bodies that stayed apart [rad or m]."""
+    slow: float = 2.5
+    """A contact that meets more slowly than gravity makes it in so many steps does not bounce."""
+    max_open: float = 2e-9
+    """How far open a row may be at the end of a step [m or rad]."""
+    closed: float = 1e-7
+    """How far open a contact may be and still be held by adhesion [m]."""
     face_bias: float = 1e-6
     """How much further apart edges must be than faces, to be chosen [m]."""
 

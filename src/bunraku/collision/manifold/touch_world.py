@@ -19,8 +19,6 @@ from bunraku.scene import Scene
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
-MAX_VERTICES = 256  # of a convex mesh
-BOX_CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 
 
 class TouchBodies:
@@ -116,6 +114,11 @@ def _arrays(things: tuple[Thing, ...], may: NDArray[np.bool_], matter: Array) ->
     )  # fmt: skip
 
 
+def box_corners(size: Array) -> Array:
+    """The corners (8, 3) of a box of this `size`, (3,) [m], about its centre."""
+    return 0.5 * size * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+
+
 def _round(ends: Array) -> Polytope:
     edges = np.array([[0, 1]] if len(ends) == 2 else [], np.int64).reshape(-1, 2)
     return Polytope(ends, (), np.zeros((0, 3)), edges, np.zeros((0, 3)))
@@ -135,7 +138,7 @@ def _core(thing: Thing) -> tuple[int, float, Polytope]:
         case Capsule(radius, length):
             return BODY.segment, radius, _round(np.array([[0.0, 0.0, -length / 2], [0.0, 0.0, length / 2]]))
         case Box(size):
-            return BODY.polytope, 0.0, polytope(0.5 * np.array(size) * BOX_CORNERS, name=thing.name)
+            return BODY.polytope, 0.0, polytope(box_corners(np.array(size)), name=thing.name)
         case Cylinder(radius, length):
             ends = np.array([[0.0, 0.0, -length / 2], [0.0, 0.0, length / 2]])
             normals = np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]])
@@ -152,8 +155,9 @@ def _convex(name: str, solid: CollisionSolid) -> Polytope:
             "  advice: give the figure convex shapes that collide, or leave it out of `touch`"
         )
     core = polytope(np.asarray(surface.vertices), name=name)
-    if len(core.vertices) > MAX_VERTICES:
+    most = 256
+    if len(core.vertices) > most:
         raise BunrakuError(
-            f"{name} is a mesh with {len(core.vertices)} corners; {MAX_VERTICES} may touch\n  advice: give it a coarser mesh"
+            f"{name} is a mesh with {len(core.vertices)} corners; {most} may touch\n  advice: give it a coarser mesh"
         )
     return core

@@ -7,7 +7,7 @@ import numpy as np
 from bunraku.collision.manifold.broad_phase import near_pairs_of, put_bodies, put_features
 from bunraku.collision.manifold.pair_contacts import pair_contacts, put_pair
 from bunraku.collision.manifold.round_features import inside_face
-from bunraku.collision.manifold.touch_arrays import BODY, FEATURE, MANIFOLD, near_room, place_room
+from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD, near_room, place_room
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, borrow, keep, kernel
 from bunraku.spatial.algebra import get3
@@ -57,13 +57,16 @@ def _knows(t, contacts, a, b):
 
 
 @bare
-def find_more(tree, world, t, joints, q1, o, start, end, near):
+def find_more(tree, world, t, joints, q1, o, start, end, near, as_guessed):
     """Contacts of bodies that are in each other at q1. Returns how many there are.
 
     Where two bodies had no contact yet, it was not known how far they would come: then their features at the start count. Otherwise
-    they are in each other by features that they have at the end only.
+    they are in each other by features that they have at the end only. Where the step ended `as_guessed`, bodies that were not near
+    are still apart, and of round ones that were, all features have contacts: only others need a look.
     """
     before = t.number[0]
+    if as_guessed and before == 0:
+        return 0
     put_bodies(world, joints, q1, o, end)
     _put_half_spaces(world, o, end)
     count = near_pairs_of(world, start, end, near)
@@ -72,6 +75,8 @@ def find_more(tree, world, t, joints, q1, o, start, end, near):
         return 0
     for k in range(count):
         a, b = near.pairs[k, 0], near.pairs[k, 1]
+        if as_guessed and ((world.kind[a] <= BODY.segment and world.kind[b] <= BODY.half_space) or not _knows(t, before, a, b)):
+            continue
         put_features(world, a, o, end)
         put_features(world, b, o, end)
         contacts, links, points = t.number[0], t.number[1], t.number[2]
@@ -104,7 +109,7 @@ def drop_ghosts(world, t, w, o, end, lam):
     """
     count = 0
     for k in range(t.number[0]):
-        c, b, f = t.head[k], t.key[k, 1], t.key[k, 3] - FEATURE.face
+        c, b, f = t.head[k], t.key[k, 1], t.key[k, 3] - BODY.face
         if c >= w.h.shape[0] or lam[c] <= 0.0 or t.links[c].kind != LinkKind.PLANE or world.kind[b] != BODY.polytope:
             continue
         if not inside_face(world, end, f, get3(w.x, t.links[c].first), MANIFOLD.beside):
@@ -123,7 +128,7 @@ def overlaps(tree, world, t, q):
     t.number[0], t.number[1], t.number[2], t.number[3] = 0, tree.n_links, tree.points.shape[0], 0
     o = (0.0, 0.0, 0.0)
     put_bodies(world, tree.joints, q, o, end)
-    found = find_more(tree, world, t, tree.joints, q, o, end, end, near)
+    found = find_more(tree, world, t, tree.joints, q, o, end, end, near, False)
     keep(owned_end)
     keep(owned_near)
     return found

@@ -31,7 +31,6 @@ from bunraku.kinematics.forward import Pose
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
-REDUNDANT = 1e-11  # relative to the largest singular value: rows that say the same twice
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +130,7 @@ def _derivative(
             _slide(tree, int(c), lam, h1 - h0, G, g, M, b)
     dlam = np.zeros((nc, 2 * nq))
     if len(rows):
-        dlam[rows] = np.linalg.lstsq(M[np.ix_(rows, rows)], b[rows], rcond=REDUNDANT)[0]
+        dlam[rows] = np.linalg.lstsq(M[np.ix_(rows, rows)], b[rows], rcond=1e-11)[0]  # rows may say the same twice
     return np.asarray(free - push @ (A0[:, :n].T @ dlam))
 
 

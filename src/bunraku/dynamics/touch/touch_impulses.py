@@ -33,8 +33,8 @@ class ImpulseOptions(NamedTuple):
     """Rows that are solved to the last digit, as derivatives want it."""
     tolerance: float = 1e-12
     """Change of a gap in a sweep that is none [m], where there are more rows."""
-    relative: float = 1e-11
-    """The same, relative to the largest residual."""
+    relative: float = 1e-6
+    """The same, relative to the largest residual: the next iteration of the step does the rest."""
 
 
 IMPULSES = ImpulseOptions()
@@ -62,7 +62,7 @@ def touch_impulses(tree, parts, blocks, g, lam, w):
         x[c] = lam[c]
     for k in range(blocks.change.shape[0]):
         blocks.change[k] = 0.0
-    tolerance = (IMPULSES.tolerance if m > IMPULSES.few_rows else 1e-15) + IMPULSES.relative * wrong
+    tolerance = 1e-15 + 1e-11 * wrong if m <= IMPULSES.few_rows else IMPULSES.tolerance + IMPULSES.relative * wrong
     sweeps, last, tried, newton = 0, math.inf, IMPULSES.first_sweeps, m <= IMPULSES.most_rows
     y, active, sliding = np.empty(m), np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     exact = False

@@ -9,12 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.collision.manifold.touch_arrays import FEATURE, TouchWorld
+from bunraku.collision.manifold.touch_arrays import BODY, TouchWorld
 from bunraku.figure.records import FigureTree, LinkKind
 from bunraku.kinematics.forward import Pose
 
 Array = NDArray[np.float64]
-STEP = 1e-30  # imaginary part of a complex step
 
 
 class ContactPoint:
@@ -31,7 +30,7 @@ class ContactPoint:
         self.joints = [int(j) for j in points["joint"]]
         self._weight = points["is_point"]
         self._x = np.array([_at(here, p) for p in points])
-        self._radius = [float(world.radius[body]) if key[2 + side] < FEATURE.rim else 0.0 for side, body in enumerate(key[:2])]
+        self._radius = [float(world.radius[body]) if key[2 + side] < BODY.rim else 0.0 for side, body in enumerate(key[:2])]
         self._tree, self._S = tree, here._S
         self.x, self.y, self.u, self.v = (np.real(part) for part in self._geometry(self._x.astype(complex)))
 
@@ -41,8 +40,8 @@ class ContactPoint:
         x = self._x.astype(complex)
         for k, j in enumerate(self.joints):
             if carries(self._tree, joint, j):
-                x[k] += 1j * STEP * (np.cross(S[:3], self._x[k]) + self._weight[k] * S[3:])
-        return tuple(np.imag(part) / STEP for part in self._geometry(x))  # type: ignore[return-value]
+                x[k] += 1e-30j * (np.cross(S[:3], self._x[k]) + self._weight[k] * S[3:])
+        return tuple(np.imag(part) / 1e-30 for part in self._geometry(x))  # type: ignore[return-value]
 
     def _geometry(self, p: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], ...]:
         """The nearest points of a and b, and two directions along the surface."""
@@ -70,7 +69,7 @@ class ContactPoint:
             n = float(self._row["ratio"]) * np.cross(lines[0], lines[1])
             return p[0] + s[0] * lines[0], p[1] - s[1] * lines[1], n / np.sqrt(n @ n)
         n = y / np.sqrt(y @ y)
-        if self.count == 3 and FEATURE.edge <= self._key[2] < FEATURE.rim:
+        if self.count == 3 and BODY.edge <= self._key[2] < BODY.rim:
             return p[0] + s[0] * lines[0], p[1], n
         return p[0], p[1] - (s @ lines if self.count == 3 else 0.0), n
 

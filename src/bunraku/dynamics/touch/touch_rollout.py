@@ -8,11 +8,9 @@ so it opens where more than that force pulls.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from bunraku.collision.manifold.touch_arrays import near_room, place_room
+from bunraku.collision.manifold.touch_arrays import MANIFOLD, near_room, place_room
 from bunraku.dynamics.ball_charts import apply_chart, outside, recentre, unwind
 from bunraku.dynamics.elastic import has_elastic
 from bunraku.dynamics.lagrangian import total_mass
@@ -25,22 +23,6 @@ from bunraku.dynamics.variational import begin, workspace
 from bunraku.dynamics.yielding_step import openness
 from bunraku.kernels.compile import bare, borrow, inline, keep, kernel
 from bunraku.kinematics.tree import place
-
-
-class TouchOptions(NamedTuple):
-    """Numbers that tune steps with touch."""
-
-    max_rounds: int = 12
-    """Times that a step is solved with more contacts, at most."""
-    slow: float = 2.5
-    """A contact that meets more slowly than gravity makes it in so many steps does not bounce."""
-    max_open: float = 2e-9
-    """How far open a row may be at the end of a step [m or rad]."""
-    closed: float = 1e-7
-    """How far open a contact may be and still be held by adhesion [m]."""
-
-
-TOUCH = TouchOptions()
 
 
 @bare
@@ -70,11 +52,11 @@ def _stick(tree, world, t, w, p, dt, out):
         a, b, last, closed = t.key[k, 0], t.key[k, 1], k, 0
         force = world.matter[a, b, 2]
         while last < t.number[0] and t.key[last, 0] == a and t.key[last, 1] == b:
-            closed += w.h0[t.head[last]] > -TOUCH.closed
+            closed += w.h0[t.head[last]] > -MANIFOLD.closed
             last += 1
         for i in range(k, last):
             c = t.head[i]
-            t.stick[c] = force * dt / closed if force > 0.0 and w.h0[c] > -TOUCH.closed else 0.0
+            t.stick[c] = force * dt / closed if force > 0.0 and w.h0[c] > -MANIFOLD.closed else 0.0
             if t.stick[c] > 0.0:
                 for s in range(1, t.support[c, 0] + 1):
                     j = tree.joints[t.support[c, s]].variable
@@ -99,7 +81,7 @@ def _rates(tree, world, t, w, q, dt, rate):
 def _leaving(tree, world, t, w, rate, dt, speed):
     """The speeds with which contacts that have just met should leave in the next step."""
     g = tree.gravity
-    slow = TOUCH.slow * dt * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+    slow = MANIFOLD.slow * dt * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
     for k in range(t.number[0]):
         met = w.alive[t.head[k]] and t.speed[k] == 0.0 and rate[k] > slow
         speed[k] = world.matter[t.key[k, 0], t.key[k, 1], 1] * rate[k] if met else 0.0
@@ -129,6 +111,22 @@ def _log(t, w, o, start, lam, k, count, ints, floats):
 def _ready(aug, w, live, slides):
     for c in range(aug.n_links):
         w.alive[c], w.slides[c], w.near[c] = live[c], slides[c], False
+
+
+@bare
+def _copy_end(tree, lone, w):
+    """What the rest of the step reads, from a step without contacts."""
+    for c in range(tree.n_links):
+        w.alive[c], w.slides[c], w.h0[c] = lone.alive[c], lone.slides[c], lone.h0[c]
+
+
+@bare
+def _deviation(guess, q1):
+    """The largest difference of a variable from its guess."""
+    far = 0.0
+    for i in range(q1.shape[0]):
+        far = max(far, abs(q1[i] - guess[i]))
+    return far
 
 
 @bare
@@ -194,6 +192,9 @@ def touch_rollout(
     grown = touched_tree(own, own.joints, t)
     lent = workspace(grown)
     w = borrow(lent)
+    alone = workspace(own)
+    lone = borrow(alone)
+    guess = np.empty(nq)
     stretches = has_elastic(own)
     done[0] = done[1] = done[2] = 0
     origin = (0.0, 0.0, 0.0)
@@ -208,38 +209,47 @@ def touch_rollout(
             for i in range(n, nq):
                 q1[i] = K[k, i - n]
             find_contacts(own, world, t, own.joints, q[0], q1, origin, start, end, near)
+            for i in range(nq):
+                guess[i] = q1[i]
             _recall_all(t, memory, impulse, live, slides, dt, attempt == 0)
             bounce = False
             for c in range(t.number[0]):
                 bounce |= t.speed[c] > 0.0
-            for _ in range(TOUCH.max_rounds):
+            for _ in range(MANIFOLD.max_rounds):
                 if t.number[3] > 0:
                     break
-                grown = touched_tree(own, own.joints, t)
-                aug = borrow(grown)
-                _ready(aug, w, live, slides)
-                begin(aug, w, origin, q[0])
-                _stick(own, world, t, w, p, dt, pulled)
-                _rates(own, world, t, w, q, dt, rate)
-                got = -1
-                for again in range(2):
-                    if got < 0 and not stretches:
-                        got = _attempt(aug, parts, w, origin, q[0], pulled, U[k], dt, share, q1, impulse, p1, tolerance, again)
-                if got >= 0:
-                    begin(aug, w, origin, q1)
-                    if openness(aug, q1, w.h0, w.x) > TOUCH.max_open:
-                        got = -1
-                if got < 0:  # by the way of figures that do not touch, which knows what to do with impossible requests
-                    extend_elimination(own, t)
-                    _clear(own, aug, w)
+                if t.number[0] == 0:
+                    _ready(own, lone, live, slides)
+                    begin(own, lone, origin, q[0])
+                    got = advance(own, lone, origin, q[0], p, U[k], dt, share, kappa, q1, impulse, p1, tolerance)
+                    _copy_end(own, lone, w)
+                else:
+                    grown = touched_tree(own, own.joints, t)
+                    aug = borrow(grown)
+                    _ready(aug, w, live, slides)
                     begin(aug, w, origin, q[0])
-                    for i in range(n, nq):
-                        q1[i] = K[k, i - n]
-                    got = advance(aug, w, origin, q[0], pulled, U[k], dt, share, kappa, q1, impulse, p1, tolerance)
+                    _stick(own, world, t, w, p, dt, pulled)
+                    _rates(own, world, t, w, q, dt, rate)
+                    got = -1
+                    for again in range(2):
+                        if got < 0 and not stretches:
+                            got = _attempt(aug, parts, w, origin, q[0], pulled, U[k], dt, share, q1, impulse, p1, tolerance, again)
+                    if got >= 0:
+                        begin(aug, w, origin, q1)
+                        if openness(aug, q1, w.h0, w.x) > MANIFOLD.max_open:
+                            got = -1
+                    if got < 0:  # by the way of figures that do not touch, which knows what to do with impossible requests
+                        extend_elimination(own, t)
+                        _clear(own, aug, w)
+                        begin(aug, w, origin, q[0])
+                        for i in range(n, nq):
+                            q1[i] = K[k, i - n]
+                        got = advance(aug, w, origin, q[0], pulled, U[k], dt, share, kappa, q1, impulse, p1, tolerance)
                 rows = t.number[1]
                 for c in range(rows):
                     live[c], slides[c] = w.alive[c], w.slides[c]
-                more = find_more(own, world, t, own.joints, q1, origin, start, end, near)
+                far = _deviation(guess, q1)
+                more = find_more(own, world, t, own.joints, q1, origin, start, end, near, far < MANIFOLD.as_guessed)
                 more += drop_ghosts(world, t, w, origin, end, impulse)
                 if more == 0:
                     break
@@ -294,6 +304,7 @@ def touch_rollout(
             alive[c] = w.alive[c]
     keep(owned)
     keep(lent)
+    keep(alone)
     keep(grown)
     keep(owned_start)
     keep(owned_end)

@@ -24,8 +24,6 @@ from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
 __all__ = ["TouchLog", "TouchSimulation", "as_touch", "contact_room"]
-MAX_CONTACTS = 1 << 15
-APART_STEPS = 10  # bodies that were apart for fewer steps do not meet anew
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +116,7 @@ class TouchSimulation(Simulation):
             own = (log.bodies == (a, b)).all(1)
             steps = np.unique(log.step[own]) + first
             before = self._met.get((a, b), -(10**9))
-            new = steps[np.diff(steps, prepend=before) > APART_STEPS]
+            new = steps[np.diff(steps, prepend=before) > 10]  # fewer steps apart are no new meeting
             said = f"{self.bodies.names[a]} meets {self.bodies.names[b]}"
             out += [Mark(self.dt * (int(k) + 1), said, "touch") for k in new]
             self._met[a, b] = int(steps[-1])
@@ -188,8 +186,8 @@ class TouchSimulation(Simulation):
     def _grow(self) -> None:
         """Room for twice as many contacts."""
         capacity = 2 * len(self._contacts.key)
-        if capacity > MAX_CONTACTS:
-            raise BunrakuError(f"{self.figure.name}: more than {MAX_CONTACTS // 2} contacts\n  advice: let fewer bodies touch")
+        if capacity > 1 << 15:
+            raise BunrakuError(f"{self.figure.name}: more than {capacity // 2} contacts\n  advice: let fewer bodies touch")
         self._contacts, self._memory = contact_room(self.figure, capacity), fresh_memory(capacity)
 
 

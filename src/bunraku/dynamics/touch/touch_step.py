@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from bunraku.dynamics.lagrangian import slopes
 from bunraku.dynamics.touch.touch_impulses import touch_impulses
@@ -12,16 +11,6 @@ from bunraku.dynamics.variational import NEWTON, choose, equations, midpoint, op
 from bunraku.kernels.compile import borrow, inline, keep, woven
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
-
-
-class TouchStepOptions(NamedTuple):
-    """Numbers that tune Newton's method in a step with touch."""
-
-    max_depth: float = 1e-10
-    """How deep a row may be before the last correction [m], besides what that closed."""
-
-
-TOUCH_STEP = TouchStepOptions()
 
 
 @woven
@@ -82,7 +71,7 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, 
             lam[c] -= part * w.delta[c]
         rate = size if fresh else size / last
         small = size * rate < (NEWTON.certain * tolerance if fresh else tolerance)
-        if small and not open_links(tree, w, TOUCH_STEP.max_depth + 100.0 * size):
+        if small and not open_links(tree, w, NEWTON.max_gap + 100.0 * size):
             keep(lent)
             return iteration + 1
         factored, last = size * rate * rate < tolerance, size
