@@ -8,11 +8,13 @@ from functools import partial
 import numpy as np
 
 from benchmarks.table import Ratio, best_of, interleaved
-from bunraku.collision.manifold.touch_rules import Matter, Touch
+from bunraku.collision.manifold.touch_rules import Matter, Touch, TouchPair
+from bunraku.collision.manifold.touch_world import TouchBodies
 from bunraku.dynamics import Simulation, settle
 from bunraku.dynamics.touch.touch_simulation import TouchSimulation
-from bunraku.figure import Figure, library
+from bunraku.figure import Figure
 from bunraku.figure.build import figure, free, sphere
+from bunraku.figure.library import named
 from bunraku.figure.shape import Box
 from bunraku.figure.together import together
 from bunraku.kinematics import pose
@@ -27,21 +29,39 @@ R = 0.05
 
 
 def bench_marionette() -> dict[str, float]:
-    """A step of marionette22 with its lowest parts on the floor, and of one without touch."""
-    puppet = library.marionette22()
+    """A step of marionette22 whose shoes rest on the floor, with ten pairs near each other, and of one without touch."""
+    puppet = named("marionette22")
     q = settle(puppet)
-    low = min(float(pose(puppet, q).point(s.frame, s.position)[2]) for s in puppet.shapes if s.collides)
-    floor = Scene("floor", floor=low - 0.05)
+    limbs = ("lknee_rx", "rknee_rx", "lelbow_rx", "relbow_rx")
+    rules = Touch(
+        (*tuple(TouchPair(limb, other) for limb in limbs for other in ("floor", "torso")), TouchPair("lknee_rx", "rknee_rx"))
+    )
+    floor = Scene("floor", floor=_lowest(puppet, q) - 1e-4)
     hold = np.repeat(q[None, puppet.n_dynamic :], 50, 0)
+    hold[:, [puppet.index(name) - puppet.n_dynamic for name in puppet.kinematic if name.endswith("_length")]] += 2e-3
     bare = Simulation(puppet, q, dt=0.01)
-    touching = TouchSimulation(puppet, q, scene=floor, touch=Touch(), dt=0.01)
+    touching = TouchSimulation(puppet, q, scene=floor, touch=rules, dt=0.01)
     times = interleaved(
         {
             "touch.marionette22_us": lambda: touching.run(hold, energy=False),
             "touch.marionette22_without_us": lambda: bare.run(hold, energy=False),
         }
     )
-    return {name: time / len(hold) for name, time in times.items()}
+    out = {name: time / len(hold) for name, time in times.items()}
+    return {**out, "touch.marionette22_contacts": len(touching.log.gap) / len(hold)}
+
+
+def _lowest(puppet: Figure, q: np.ndarray) -> float:
+    """How low its shapes reach [m]."""
+    bodies, here = TouchBodies(puppet, Scene("floor", floor=-10.0), Touch()), pose(puppet, q)
+    world = bodies.arrays
+    out = math.inf
+    for k, joint in enumerate(world.joint):
+        X = here.X_joint(int(joint))
+        for v in range(world.first[k, 0], world.first[k, 0] + world.count[k, 0]):
+            if joint >= 0:
+                out = min(out, float(X[2, :3] @ world.vertices[v] + X[2, 3]) - float(world.radius[k]))
+    return out
 
 
 def balls(n: int) -> tuple[Figure, Scene]:

@@ -116,7 +116,7 @@ def _arrays(things: tuple[Thing, ...], may: NDArray[np.bool_], matter: Array) ->
 
 def box_corners(size: Array) -> Array:
     """The corners (8, 3) of a box of this `size`, (3,) [m], about its centre."""
-    return 0.5 * size * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+    return np.asarray(0.5 * size * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float))
 
 
 def _round(ends: Array) -> Polytope:

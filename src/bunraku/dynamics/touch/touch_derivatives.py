@@ -161,7 +161,8 @@ def _moving_contacts(
         if last - normal < 3 or states[normal] == 0:
             continue
         key = t.key[k]
-        at, ja, jb = ContactPoint(tree, simulation.world, key, normal, before), *simulation.world.joint[key[:2]]
+        at = ContactPoint(tree, simulation.world, key, normal, before)
+        ja, jb = (int(j) for j in simulation.world.joint[key[:2]])
         way = (turned[ja] @ (at.x - before._p[ja]) + after._p[ja] - before._p[ja]) if ja >= 0 else np.zeros(3)
         way = way - ((turned[jb] @ (at.y - before._p[jb]) + after._p[jb] - before._p[jb]) if jb >= 0 else np.zeros(3))
         for j in range(len(tree.joints)):

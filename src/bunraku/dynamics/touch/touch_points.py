@@ -6,6 +6,8 @@ nearest points of the two bodies and the directions along their surfaces. The de
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,9 +43,9 @@ class ContactPoint:
         for k, j in enumerate(self.joints):
             if carries(self._tree, joint, j):
                 x[k] += 1e-30j * (np.cross(S[:3], self._x[k]) + self._weight[k] * S[3:])
-        return tuple(np.imag(part) / 1e-30 for part in self._geometry(x))  # type: ignore[return-value]
+        return tuple(np.imag(part) / 1e-30 for part in self._geometry(x))
 
-    def _geometry(self, p: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], ...]:
+    def _geometry(self, p: NDArray[np.complex128]) -> tuple[Any, Any, Any, Any]:
         """The nearest points of a and b, and two directions along the surface."""
         row, (ra, rb) = self._row, self._radius
         if self.kind == LinkKind.PLANE:
@@ -61,7 +63,7 @@ class ContactPoint:
         u = u / np.sqrt(u @ u)
         return x, y, u, np.cross(n, u)
 
-    def _features(self, p: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], ...]:
+    def _features(self, p: NDArray[np.complex128]) -> tuple[Any, Any, Any]:
         d, lines = p[0] - p[1], p[2:]
         s = -np.linalg.solve(lines @ lines.T, lines @ d) if len(lines) else np.zeros(0)
         y = d + s @ lines

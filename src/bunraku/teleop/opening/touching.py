@@ -21,7 +21,7 @@ def chapter() -> Chapter:
 
 
 def _chair() -> Live:
-    from bunraku.figure.library import chair
+    from bunraku.figure.library.props import chair
     from bunraku.figure.together import with_props
     from bunraku.teleop.simulated_figure import Simulated
 
@@ -30,7 +30,7 @@ def _chair() -> Live:
 
 
 def _ball() -> Live:
-    from bunraku.figure.library import football
+    from bunraku.figure.library.props import football
     from bunraku.figure.together import with_props
     from bunraku.teleop.simulated_figure import Simulated
 
@@ -40,7 +40,7 @@ def _ball() -> Live:
 
 
 def _tower() -> Live:
-    from bunraku.figure.library import crate, football
+    from bunraku.figure.library.props import crate, football
     from bunraku.figure.together import together
     from bunraku.teleop.simulated_figure import Simulated
 
