@@ -33,6 +33,8 @@ class ImpulseOptions(NamedTuple):
     """Rows that are solved to the last digit, as derivatives want it."""
     tolerance: float = 1e-12
     """Change of a gap in a sweep that is none [m], where there are more rows."""
+    many_tolerance: float = 1e-10
+    """The same where there are too many for Newton's method [m]."""
     relative: float = 1e-6
     """The same, relative to the largest residual: the next iteration of the step does the rest."""
 
@@ -62,7 +64,11 @@ def touch_impulses(tree, parts, blocks, g, lam, w):
         x[c] = lam[c]
     for k in range(blocks.change.shape[0]):
         blocks.change[k] = 0.0
-    tolerance = 1e-15 + 1e-11 * wrong if m <= IMPULSES.few_rows else IMPULSES.tolerance + IMPULSES.relative * wrong
+    if m <= IMPULSES.few_rows:
+        tolerance = 1e-15 + 1e-11 * wrong
+    else:
+        none = IMPULSES.tolerance if m <= IMPULSES.most_rows else IMPULSES.many_tolerance
+        tolerance = none + IMPULSES.relative * wrong
     sweeps, last, tried, newton = 0, math.inf, IMPULSES.first_sweeps, m <= IMPULSES.most_rows
     y, active, sliding = np.empty(m), np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     exact = False
@@ -140,7 +146,7 @@ def _sweep(tree, parts, blocks, own, g, lam, x, scale):
             if -LINKS.redundant * scale > W:
                 value = x[c] - _rest(parts, blocks, g, c) / W
                 _set(blocks, c, max(value, 0.0) if link.pulls else value, lam, x)
-        elif is_first(link, c):
+        elif is_first(link, c) and W < 0.0 and blocks.diagonal[c + 1] < 0.0:  # else nothing moves along the surface
             a, b, size = _trial(parts, blocks, g, x, c)
             radius = link.friction * x[link.normal]
             part = 1.0 if size <= radius else radius / size
@@ -168,7 +174,10 @@ def _modes(tree, parts, blocks, own, g, lam, x, alive, slides):
         else:
             alive[c] = alive[link.normal]
             if is_first(link, c):
-                slides[c] = alive[c] and _trial(parts, blocks, g, x, c)[2] > link.friction * x[link.normal] * (1.0 + 1e-12)
+                moves = blocks.diagonal[c] < 0.0 and blocks.diagonal[c + 1] < 0.0
+                slides[c] = (
+                    alive[c] and moves and _trial(parts, blocks, g, x, c)[2] > link.friction * x[link.normal] * (1.0 + 1e-12)
+                )
             else:
                 slides[c] = slides[c - 1]
 

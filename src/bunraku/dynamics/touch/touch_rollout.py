@@ -18,7 +18,7 @@ from bunraku.dynamics.rollout import ROLLOUT, STEP_BITS, advance, energy, extrap
 from bunraku.dynamics.touch.contact_memory import recall, remember
 from bunraku.dynamics.touch.find_contacts import drop_ghosts, find_contacts, find_more, part_by
 from bunraku.dynamics.touch.touch_step import touch_step
-from bunraku.dynamics.touch.touched_tree import extend_elimination, touched_tree
+from bunraku.dynamics.touch.touched_tree import extend_elimination, light_workspace, touched_tree
 from bunraku.dynamics.variational import begin, workspace
 from bunraku.dynamics.yielding_step import openness
 from bunraku.kernels.compile import bare, borrow, inline, keep, kernel
@@ -129,14 +129,6 @@ def _deviation(guess, q1):
     return far
 
 
-@bare
-def _clear(tree, aug, w):
-    """Rows of contacts: entries beyond their support may be those of other contacts of earlier steps."""
-    for c in range(tree.n_links, aug.n_links):
-        for i in range(tree.n_q):
-            w.A0[c, i] = w.A1[c, i] = 0.0
-
-
 @inline
 def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, again):
     """One step by parts, from the guess or `again` from rest. Returns bits, or −1."""
@@ -190,7 +182,7 @@ def touch_rollout(
     t.number[3] = 0
     t.number[1], t.number[2] = size, t.points.shape[0]
     grown = touched_tree(own, own.joints, t)
-    lent = workspace(grown)
+    lent = light_workspace(grown)
     w = borrow(lent)
     alone = workspace(own)
     lone = borrow(alone)
@@ -240,11 +232,16 @@ def touch_rollout(
                             got = -1
                     if got < 0:  # by the way of figures that do not touch, which knows what to do with impossible requests
                         extend_elimination(own, t)
-                        _clear(own, aug, w)
-                        begin(aug, w, origin, q[0])
+                        heavy = workspace(aug)
+                        whole = borrow(heavy)
+                        _ready(aug, whole, live, slides)
+                        begin(aug, whole, origin, q[0])
                         for i in range(n, nq):
                             q1[i] = K[k, i - n]
-                        got = advance(aug, w, origin, q[0], pulled, U[k], dt, share, kappa, q1, impulse, p1, tolerance)
+                        got = advance(aug, whole, origin, q[0], pulled, U[k], dt, share, kappa, q1, impulse, p1, tolerance)
+                        begin(aug, w, origin, q1)
+                        _copy_end(aug, whole, w)
+                        keep(heavy)
                 rows = t.number[1]
                 for c in range(rows):
                     live[c], slides[c] = w.alive[c], w.slides[c]
