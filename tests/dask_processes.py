@@ -41,7 +41,7 @@ class Cluster:
         self._open.append(out)
         command = [str(Path(sys.executable).parent / "dask"), *words]
         return subprocess.Popen(
-            command, stdout=out, stderr=out, env=os.environ | QUIET | {"PYTHONPATH": str(ROOT)}, cwd=self.folder
+            command, stdout=out, stderr=out, env=os.environ | QUIET | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}, cwd=self.folder
         )
 
     def start_scheduler(self) -> None:

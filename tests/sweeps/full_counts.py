@@ -101,7 +101,9 @@ def overhead(work: Callable[[], Sweep], pids: list[int], start: float) -> tuple[
     before = worked(pids)
     found = work()
     spent = worked(pids) - before - start
-    runs = sum(row["seconds"]["run"] for row in found.rows.values())
+    if bad := [row["why"] for row in found.rows.values() if row["outcome"] == "crashed"]:
+        print(f"{len(bad)} runs crashed: {bad[0]}")
+    runs = sum(row["seconds"].get("run", 0.0) for row in found.rows.values())
     return found, 1e3 * (spent - runs) / len(found)
 
 
@@ -125,7 +127,7 @@ def verbs(counts: Mapping[str, int], folder: Path, dask: Cluster) -> Iterator[st
         there, remote = overhead(lambda: swept(verb, count, folder / "there", cluster=dask.address), pids, 0.0)  # noqa: B023
         same = compared(here, there)
         good = sum(here.table["ok"])
-        mean = sum(row["seconds"]["run"] for row in here.rows.values()) / count
+        mean = sum(row["seconds"].get("run", 0.0) for row in here.rows.values()) / count
         yield f"{verb:<10}{count:>5} runs of {1e3 * mean:.1f} ms, {good} ok; tables {same}"
         yield f"          here: {told}, overhead {local:.1f} ms a run; cluster: {doubled()}, overhead {remote:.1f} ms a run"
 

@@ -22,6 +22,8 @@ from bunraku.sweeps.order_document import OrderDocument
 from bunraku.sweeps.result_store import ResultStore
 from bunraku.sweeps.run_batch import Batch, Luggage, run_batch
 from bunraku.sweeps.sweep import cases_of
+from bunraku.sweeps.swept_values import axis_of
+from bunraku.sweeps.value_paths import text_of
 from bunraku.workers import ClusterSecurity
 from tests.patience import until
 
@@ -182,6 +184,31 @@ def test_ctrl_c_and_kill_of_the_sweeping_process(tmp_path: Path) -> None:
     assert f"{rows[-1]} were stored before" in ended.stdout
     assert {path: path.stat().st_mtime_ns for path in stamps} == stamps  # none was done twice
     assert len(list(tmp_path.glob("store/*/*.json"))) == 400
+
+
+@pytest.mark.slow
+def test_two_sweeps_at_once_share_the_work(tmp_path: Path) -> None:
+    """On one store, of partly the same runs: each run is done once, by either of them."""
+    script = "import bunraku; bunraku.sweep('swing.yaml', {'dt': '%s'}, workers=1, store='store', measure=sweeps_log.logged)"
+    (tmp_path / "swing.yaml").write_text(SWING.replace("100 ms", "1 s"))
+    (tmp_path / "sweeps_log.py").write_text(
+        "def logged(motion):\n    open('runs.log', 'a').write(f'{motion.t[1]!r}\\n')\n    return {}\n"
+    )
+    ranges = ("1ms:2ms:101", "1.5ms:2.5ms:101")  # 51 values are in both
+    commands = [[sys.executable, "-c", "import sweeps_log; " + script % one] for one in ranges]
+    both = [subprocess.Popen(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(tmp_path)}) for command in commands]
+    assert [process.wait() for process in both] == [0, 0]
+    values = {float(line) for line in (tmp_path / "runs.log").read_text().split()}
+    stored = len(list(tmp_path.glob("store/*/*.json")))
+    assert len((tmp_path / "runs.log").read_text().split()) == stored
+    assert stored == len({round(1e3 * value, 6) for value in values}) + _twice_written(ranges)
+
+
+def _twice_written(ranges: tuple[str, ...]) -> int:
+    """Values that both ranges have, but that differ in the last bit: they are different runs."""
+    texts = [{text_of(node) for node in axis_of("dt", one)} for one in ranges]  # type: ignore[union-attr]
+    numbers = [{round(float(text.split()[0]), 6) for text in own} for own in texts]
+    return len(numbers[0] & numbers[1]) - len(texts[0] & texts[1])
 
 
 def _members(group: int) -> list[str]:
