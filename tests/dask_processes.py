@@ -16,7 +16,11 @@ from typing import IO
 from tests.patience import until
 
 ROOT = Path(__file__).parents[1]
-QUIET = {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "warning", "PYTHONUNBUFFERED": "1"}
+QUIET = {
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",  # its profiler would look at every run a hundred times a second
+    "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "warning",
+    "PYTHONUNBUFFERED": "1",
+}
 
 
 class Cluster:
@@ -41,7 +45,11 @@ class Cluster:
         self._open.append(out)
         command = [str(Path(sys.executable).parent / "dask"), *words]
         return subprocess.Popen(
-            command, stdout=out, stderr=out, env=os.environ | QUIET | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}, cwd=self.folder
+            command,
+            stdout=out,
+            stderr=out,
+            env=os.environ | QUIET | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
+            cwd=self.folder,
         )
 
     def start_scheduler(self) -> None:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from bunraku.brief import brief
 from bunraku.outcome import Outcome
+from bunraku.shown import Shown
 
 if TYPE_CHECKING:
     from bunraku.motion import Motion
     from bunraku.scene import Scene
 
 
-class Result:
+class Result(Shown):
     """The base of `Optimum`, `Plan`, `Carry`, `Climb`, `Performance` and `Guided`.
 
     Each of them is a frozen dataclass that has at least the members below, and says in `report` what happened, line by line.

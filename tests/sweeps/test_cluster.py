@@ -152,7 +152,7 @@ def test_a_foreign_certificate_is_refused(tmp_path: Path) -> None:
         stranger = dask.start_worker(*options_of(foreign), "--death-timeout", "5")
         until(lambda: stranger.poll() is not None)  # it was refused, and gave up
         assert stranger.returncode != 0
-        assert "CERTIFICATE_VERIFY_FAILED" in dask.log.read_text() or "certificate" in dask.log.read_text().lower()
+        assert "unknown ca" in dask.log.read_text()  # of the handshake
         with pytest.raises(BunrakuError, match="no cluster answers"):
             _swept(dask, tmp_path, ClusterSecurity(*map(Path, foreign)))
         dask.start_worker()

@@ -69,6 +69,19 @@ def test_damaged_rows_are_refused_in_words(content: str, tmp_path: Path) -> None
         store.row(KEY)
 
 
+def test_incomplete_files_of_others_stay(tmp_path: Path) -> None:
+    store = ResultStore.opened(tmp_path)
+    store.keep(row())
+    mine, theirs = (tmp_path / key[:2] / f".{key}.12ab.part.json" for key in (KEY, "ab" + 38 * "1"))
+    for part in (mine, theirs):
+        part.touch()
+    other = Claims(store)
+    assert other.take("ab" + 38 * "1")
+    store.tidy(Claims(store))
+    assert (mine.exists(), theirs.exists()) == (False, True)
+    other.release_all()
+
+
 def test_the_default_is_in_the_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert default_folder() == tmp_path / "bunraku" / "sweeps"

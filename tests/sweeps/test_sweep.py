@@ -178,12 +178,13 @@ def test_ctrl_c_and_kill_of_the_sweeping_process(tmp_path: Path) -> None:
         assert process.wait() == (130 if number == signal.SIGINT else -signal.SIGKILL)
         until(lambda group=process.pid: not _members(group))
         rows.append(len(list(tmp_path.glob("store/*/*.json"))))
-        assert not [path for path in tmp_path.rglob(".*") if "part" in path.name] or number == signal.SIGKILL
+        assert not [path for path in tmp_path.rglob(".*") if "part" in path.name] or number == signal.SIGKILL  # not by Ctrl-C
     stamps = {path: path.stat().st_mtime_ns for path in tmp_path.glob("store/*/*.json")}
     ended = subprocess.run([*command, "-o", "table.csv"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert f"{rows[-1]} were stored before" in ended.stdout
     assert {path: path.stat().st_mtime_ns for path in stamps} == stamps  # none was done twice
     assert len(list(tmp_path.glob("store/*/*.json"))) == 400
+    assert not [path for path in tmp_path.rglob(".*") if "part" in path.name]  # the next sweep removed what was left
 
 
 @pytest.mark.slow
@@ -192,7 +193,7 @@ def test_two_sweeps_at_once_share_the_work(tmp_path: Path) -> None:
     script = "import bunraku; bunraku.sweep('swing.yaml', {'dt': '%s'}, workers=1, store='store', measure=sweeps_log.logged)"
     (tmp_path / "swing.yaml").write_text(SWING.replace("100 ms", "1 s"))
     (tmp_path / "sweeps_log.py").write_text(
-        "def logged(motion):\n    open('runs.log', 'a').write(f'{motion.t[1]!r}\\n')\n    return {}\n"
+        "def logged(motion):\n    open('runs.log', 'a').write(f'{float(motion.t[1])!r}\\n')\n    return {}\n"
     )
     ranges = ("1ms:2ms:101", "1.5ms:2.5ms:101")  # 51 values are in both
     commands = [[sys.executable, "-c", "import sweeps_log; " + script % one] for one in ranges]

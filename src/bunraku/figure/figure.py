@@ -19,6 +19,7 @@ from bunraku.figure.mass import Body
 from bunraku.figure.shape import Shape
 from bunraku.figure.string import String, Wire
 from bunraku.figure.validate import check
+from bunraku.shown import Shown
 
 if TYPE_CHECKING:
     from bunraku.figure.compiled import Compiled
@@ -27,7 +28,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Shown):
     """A tree of frames with bodies, strings, springs, force inputs, contacts, closures and shapes.
 
     The configuration `q` holds all variables: the dynamic ones first, then the kinematic ones, each in the order

@@ -13,6 +13,7 @@ from bunraku.figure import WORLD, Figure
 from bunraku.figure.frame import ORIGIN
 from bunraku.figure.plain_wrapping import Placing, way_length
 from bunraku.kinematics import tree
+from bunraku.shown import Shown
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
@@ -32,7 +33,7 @@ def configuration(figure: Figure, q: ArrayLike) -> Array:
     return q
 
 
-class Pose:
+class Pose(Shown):
     """Where everything is at q, and how it moves with q. World axes, SI.
 
     Jacobians have a column for each variable, in the order of q; twists are (linear, angular).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -16,12 +17,13 @@ from bunraku.motion.orientation import continuous, turns
 from bunraku.motion.seam import appended, faded
 from bunraku.motion.symmetry import symmetry
 from bunraku.motion.track import FORCE_FIELDS, Mark, Track, frozen
+from bunraku.shown import Shown
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class Motion(Shown):
     """Samples at the times `t` [s], which increase strictly, of one or several figures."""
 
     t: Array
@@ -80,6 +82,14 @@ class Motion:
         """
         arrays = cast(tuple[Array, Any, Any, Any, Any, Any], (q, v, tension, contact, gap, energy))  # Track makes arrays of them
         return cls(cast(Array, t), (Track(figure, *arrays, name),), marks)
+
+    def play(self, **options: Any) -> Any:
+        """Plays this motion: in the cell of a notebook, or else on the stage, in the browser, until Ctrl-C.
+
+        options: `scene`, the obstacles around it; outside notebooks also those of `bunraku.stage.serving.play`.
+        Returns what a notebook displays; None outside.
+        """
+        return importlib.import_module("bunraku.notebook.motion_player").play_motion(self, **options)  # a layer above this one
 
     # -- reading ---------------------------------------------------------------------------------------------
 

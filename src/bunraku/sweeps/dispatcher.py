@@ -63,6 +63,8 @@ class Dispatcher:
         self.found = 0
         """How many of them were in the store already."""
         self._claims, self._mark = Claims(store), store.label
+        store.tidy(self._claims)
+        self._claims.release_all()
         self._recent: deque[float] = deque(maxlen=21)
         """How long the last runs took [s]."""
         self._ran, self._failed, self._word, self._told, self._done_told = 0, 0, "", 0.0, -1
@@ -106,6 +108,9 @@ class Dispatcher:
                 if lost_at is None:  # it never answered
                     raise
                 self._wait_for_crew("no answer", lost_at)
+            except KeyboardInterrupt:
+                self.store.tidy(self._claims)  # workers were killed, perhaps while they wrote
+                raise
             finally:
                 self._claims.release_all()
 

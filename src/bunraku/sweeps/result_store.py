@@ -107,6 +107,13 @@ class ResultStore:
         with writing(path) as temporary:
             temporary.write_text(json.dumps(row), encoding="utf-8")
 
+    def tidy(self, claims: Claims) -> None:
+        """Removes incomplete files of runs that nobody does any more; `claims` tells which runs others do."""
+        for part in self.folder.glob("??/.*.part.*"):
+            key = part.name[1:].partition(".")[0]
+            if claims.take(key):
+                part.unlink(missing_ok=True)
+
     def rows(self) -> Iterator[Row]:
         """All finished runs."""
         for path in sorted(self.folder.glob("??/*.json")):
