@@ -27,8 +27,6 @@ _FILE_SUFFIXES = (
     ".yaml", ".yml", ".urdf", ".xml", ".mjcf", ".bvh", ".npz", ".csv", ".json",
     ".stl", ".obj", ".glb", ".gltf", ".dae", ".ply", ".off",
 )  # fmt: skip
-_NAMED_IN_XML = re.compile(rb"""\b(?:filename|file)\s*=\s*["']([^"'<>:]+)["']""")
-_PLAIN_NUMBER = re.compile(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +131,8 @@ def canonical(node: Node) -> Any:
         return [canonical(one) for one in node.value]
     if not node.plain:
         return ["text", node.value]
-    return repr(float(node.value)) if _PLAIN_NUMBER.fullmatch(node.value) else node.value
+    plain = re.fullmatch(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?", node.value)
+    return repr(float(node.value)) if plain else node.value
 
 
 def _scalars(node: Node) -> Iterator[str]:
@@ -165,5 +164,5 @@ def _add(file: Path, out: dict[Path, bytes]) -> None:
         except FileError:
             return  # the reader of the order says what is wrong with it
     elif path.suffix.lower() in (".urdf", ".xml", ".mjcf", ".dae"):
-        for name in _NAMED_IN_XML.findall(out[path]):
+        for name in re.findall(rb"""\b(?:filename|file)\s*=\s*["']([^"'<>:]+)["']""", out[path]):
             _add(path.parent / name.decode(errors="replace"), out)

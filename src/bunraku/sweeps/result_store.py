@@ -31,7 +31,6 @@ else:
 
 Row = dict[str, Any]
 """A finished run: key, seed, ok, outcome, why, advice, numbers, seconds, whether it moved, the version of bunraku."""
-_ROW_WORDS = {"key", "seed", "ok", "outcome", "why", "advice", "numbers", "seconds", "moved"}
 
 
 def default_folder() -> Path:
@@ -90,7 +89,8 @@ class ResultStore:
             return None
         except (OSError, ValueError) as error:
             raise FileError(f"cannot be read: {error}", path=str(path), advice="delete it; the run is then repeated") from None
-        if not isinstance(row, dict) or not row.keys() >= _ROW_WORDS or row["key"] != key:
+        words = {"key", "seed", "ok", "outcome", "why", "advice", "numbers", "seconds", "moved"}
+        if not isinstance(row, dict) or not row.keys() >= words or row["key"] != key:
             raise FileError("is not the row of a run", path=str(path), advice="delete it; the run is then repeated")
         return None if motion and row["moved"] and not self.path(key, ".npz").exists() else row
 
