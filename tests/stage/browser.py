@@ -73,6 +73,12 @@ class Browser:
     def cdp(self, method: str, **parameters: Any) -> Any:
         return self.driver.execute_cdp_cmd(method, parameters)
 
+    def leave(self) -> None:
+        """Leaves the page of the last test, which may still ask for its stopped server, and forgets what it said."""
+        self.driver.get("about:blank")
+        self.requests()
+        self.console()
+
     def go(self, address: str, *, quality: int = 4) -> None:
         self.driver.get("about:blank")  # a new hash alone would not load anything
         self.driver.get(f"{address}#quality={quality}")  # a processor draws all this

@@ -29,8 +29,7 @@ def page(browser: Browser, serving: Serving) -> Iterator[Browser]:
     """The page, just opened; afterwards nothing may have complained."""
     browser.size(1280, 720)
     browser.scheme("light")
-    browser.requests()
-    browser.console()
+    browser.leave()
     browser.forget(serving.origin)
     browser.go(serving.address)
     yield browser
@@ -311,8 +310,7 @@ def test_a_bad_file_shows_the_loaders_own_words(page: Browser, tmp_path: Path) -
 def test_an_exported_page_opens_from_disk_and_plays(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "waving.html"
     file.write_text(standalone([Entry("Waving <b>", recorded, "offline"), Entry("Again", recorded)]))
-    browser.console()
-    browser.requests()
+    browser.leave()
     browser.go(file.as_uri())
     first = browser.wait("bunraku.playing && bunraku.time > 0.05 && bunraku.time")
     browser.wait(f"bunraku.time != {first}")

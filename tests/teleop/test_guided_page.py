@@ -27,8 +27,8 @@ def test_a_gamepad_walks_it_and_a_key_switches(browser: Browser) -> None:
     live = GuidedLive(Guide(small_humanoid(), PAPER_ROOM.scene), x=PAPER_ROOM.start)
     with serve([Entry("Guide", live, front=(0.6, -1.0))]) as serving:
         browser.size(1280, 720)
+        browser.leave()
         browser.go(serving.address)
-        browser.console()
         browser.wait("bunraku.driving && bunraku.samples > 10")
         trunk = browser.js("bunraku.place('trunk')")
         browser.js(f"(() => {{ {PAD} fake.axes[1] = -1 }})()")  # the left stick forward
@@ -52,8 +52,8 @@ def test_a_real_robot_walks_turns_and_reaches_on_the_stage(browser: Browser, rob
     assert isinstance(live, GuidedLive)
     with serve([Entry(f"Guide {robot}", live, front=(0.6, -1.0))]) as serving:
         browser.size(1280, 720)
+        browser.leave()
         browser.go(serving.address)
-        browser.console()
         browser.wait("bunraku.driving && bunraku.samples > 10")
         trunk, hand = {"talos": ("torso_2_link", "gripper_left_base_link"), "g1": ("torso_link", "left_wrist_yaw_link")}[robot]
         start = browser.js(f"bunraku.place('{trunk}')")

@@ -20,8 +20,8 @@ from tests.stage.test_page import PICTURES
 def opened(browser: Browser, serving: Serving) -> None:
     """The page; whatever the one before said, whose stage has closed under it, is forgotten."""
     browser.size(1280, 720)
+    browser.leave()
     browser.go(serving.address)
-    browser.console()
 
 
 def test_a_dragged_spindle_pulls_the_arm(browser: Browser) -> None:
