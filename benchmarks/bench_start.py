@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import resource
 import subprocess
@@ -12,7 +14,7 @@ import time
 FIRST, NEXT = 60.0, 2.0  # [s] that are wanted
 NOTES = {
     "start.first_s": f"empty cache: import, compile, simulate marionette25 for a second; wanted < {FIRST:g}",
-    "start.first_cpu_s": "the same in processor time: what it takes on a machine that does nothing else",
+    "start.first_cpu_s": "the same in processor time, of all processes; wanted < 20",
     "start.next_s": f"the same again in a new process, kernels from disk; wanted < {NEXT:g}",
     "start.next_cpu_s": "the same in processor time",
 }
@@ -21,6 +23,8 @@ PROGRAM = "from bunraku import library, simulate; simulate(library.marionette25(
 
 def bench_start() -> dict[str, float]:
     """With a cache folder of its own; the message that compiling takes a while must be seen, once."""
+    if sys.platform == "linux":  # processes that outlive their parent become ours, so that their processor time counts
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     with tempfile.TemporaryDirectory() as folder:
         first, first_cpu, said = _run(folder)
         again = [_run(folder) for _ in range(3)]
@@ -37,5 +41,10 @@ def _run(cache: str) -> tuple[float, float, str]:
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     environment = os.environ | {"XDG_CACHE_HOME": cache, "HOME": cache, "LOCALAPPDATA": cache}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
-    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    wall = time.perf_counter() - start
+    with contextlib.suppress(ChildProcessError):
+        for _ in range(100):  # until the processes that have compiled are gone, too
+            if os.waitpid(-1, os.WNOHANG) == (0, 0):
+                time.sleep(0.05)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stderr

@@ -71,3 +71,30 @@ def test_in_a_destructor() -> None:
     """Python drops exceptions there; the interrupt must not be lost."""
     done = subprocess.run([sys.executable, "-c", IN_A_DESTRUCTOR], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+WHILE_IMPORTING = """
+import os, signal, sys, types
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from bunraku.cli import command
+
+def app():
+    sys.modules["bunraku.kernels.apart"] = types.ModuleType("bunraku.kernels.apart")  # nothing of it has been defined yet
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(1000))
+    except KeyboardInterrupt:
+        if {replaced}:
+            raise ImportError("numba._devicearray failed to import")  # as some compiled modules do
+        raise
+
+command.app = app
+command.main()
+"""
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_while_modules_are_imported(replaced: bool) -> None:
+    program = WHILE_IMPORTING.format(replaced=replaced)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -7,14 +7,21 @@ from __future__ import annotations
 
 import atexit
 import tempfile
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 
 _tasks: dict[object, Callable[[], object]] = {}
+_ending = threading.Event()
 
 
 def at_end(task: Callable[[], object]) -> Callable[[], None]:
-    """Registers a `task` to be called when the program ends, the latest first. Returns a function that removes it again."""
+    """Registers a `task` to be called when the program ends, the latest first. Returns a function that removes it again.
+
+    While the program ends, a thread that calls this waits until it has ended: nobody would clean up after it any more.
+    """
+    if _ending.is_set() and threading.current_thread().daemon:
+        threading.Event().wait()
     key = object()
     _tasks[key] = task
 
@@ -40,6 +47,7 @@ class TemporaryFolder(tempfile.TemporaryDirectory[str]):
 @atexit.register
 def clean_up() -> None:
     """Calls every registered task once; if one fails, the others are still called."""
+    _ending.set()
     while True:
         try:
             _, task = _tasks.popitem()

@@ -28,3 +28,34 @@ def test_flags_compare_as_they_do_in_numba() -> None:
     """In a process of its own, since it changes numba."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+REMEMBERED = """
+import numba, numpy as np
+from bunraku.kernels.haste import hurry
+hurry()
+
+def mixed(a, b):
+    out = 0 * a
+    for k in range(3):
+        out = out + a * b - a / (b + k) + max(abs(a), abs(b)) ** 2
+    return out + np.sqrt(abs(a)) + (a > b)
+
+plain, fast = numba.njit(mixed), numba.njit(mixed, fastmath=True, error_model="numpy")
+for compiled in (plain, fast, plain):
+    for a, b in ((3, 4), (3.5, 4), (3, 4.5), (np.float32(3), np.float32(2)), (True, 2)):
+        assert abs(compiled(a, b) - mixed(a, b)) < 1e-6 * abs(mixed(a, b)), (a, b)
+try:
+    plain("a", None)
+except numba.TypingError:
+    pass
+else:
+    raise AssertionError("what has no type is still refused")
+assert plain(3, 4) == mixed(3, 4)
+"""
+
+
+def test_remembered_types_are_those_that_numba_finds() -> None:
+    """Of the same operators between other types, and with other flags; also after a failure."""
+    done = subprocess.run([sys.executable, "-c", REMEMBERED], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

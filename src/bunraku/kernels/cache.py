@@ -12,6 +12,7 @@ import hashlib
 import os
 import pickle
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from numba.core import caching, sigutils, types
 from numba.core.serialize import dumps
 
 from bunraku.kernels.fingerprint import fingerprint
-from bunraku.kernels.folders import cache_root, complain, require_own
+from bunraku.kernels.folders import cache_root, cache_roots, complain, require_own
 from bunraku.kernels.processor import levels
 
 PACKAGE = Path(__file__).parents[1]
@@ -128,12 +129,18 @@ class KernelCache(caching.FunctionCache):
 
     def on_disk(self, signature: Any, codegen: Any) -> bool:
         """Whether there is a file of a `signature` for `codegen`'s processor; it may be damaged."""
-        return os.path.lexists(self.path(signature, codegen)) or self.shipped(signature, codegen) is not None
+        return any(True for _ in self._kept(signature, codegen)) or self.shipped(signature, codegen) is not None
+
+    def _kept(self, signature: Any, codegen: Any) -> Iterator[Path]:
+        """The files of a `signature` in all folders of compiled kernels."""
+        own = self.path(signature, codegen)
+        for root in cache_roots():
+            if os.path.lexists(path := root / own.parent.name / own.name):
+                yield path
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         codegen = target_context.codegen()
-        path = self.path(sig, codegen)
-        if os.path.lexists(path):
+        for path in self._kept(sig, codegen):
             try:
                 return self._impl.rebuild(target_context, pickle.loads(_read_own(path)))
             except Exception as problem:  # noqa: BLE001 (any damage means the same)

@@ -20,7 +20,7 @@ import llvmlite
 import numba
 import numpy as np
 
-from bunraku.kernels.folders import cache_root
+from bunraku.kernels.folders import cache_root, cache_roots
 
 # Only lines without indentation: imports inside of functions, or for types only, do not affect machine code.
 IMPORT = re.compile(r"^from\s+(bunraku[\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
@@ -73,10 +73,10 @@ def code_digest(source: bytes) -> str:
 @functools.cache
 def _known_digests() -> dict[str, str]:
     """Digests that earlier processes computed, by the hash of the text: parsing sixty modules would take half a second."""
-    try:
-        lines = _digest_file().read_text(encoding="ascii").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return {}
+    lines: list[str] = []
+    for root in cache_roots():
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            lines += (root / "digests.txt").read_text(encoding="ascii").splitlines()
     return dict(line.split() for line in lines if re.fullmatch(r"[0-9a-f]{64} [0-9a-f]{64}", line))
 
 

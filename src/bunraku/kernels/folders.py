@@ -22,6 +22,8 @@ from bunraku.errors import BunrakuWarning
 
 def user_cache() -> Path:
     """This user's folder for files that programs can make again."""
+    if _Given.cache is not None:
+        return _Given.cache
     if sys.platform == "darwin":
         root = Path.home() / "Library" / "Caches"
     elif sys.platform == "win32":
@@ -41,8 +43,25 @@ def use_root(root: Path) -> None:
     _Given.root = root
 
 
+def cache_roots() -> tuple[Path, ...]:
+    """Where compiled kernels are looked for: `cache_root`, and after `keep_apart` also the user's cache."""
+    return (cache_root(), *_Given.read_only)
+
+
+def keep_apart(folder: Path) -> Path:
+    """From now on this process keeps in `folder` what it would keep in the user's cache; kernels are still read from there.
+
+    Returns the folder that is only read.
+    """
+    user = cache_root()
+    _Given.read_only, _Given.root, _Given.cache = (user,), folder / "kernels", folder
+    return user
+
+
 class _Given:
     root: Path | None = None
+    read_only: tuple[Path, ...] = ()
+    cache: Path | None = None
     said: set[str] = set()  # noqa: RUF012 (one for the process)
 
 

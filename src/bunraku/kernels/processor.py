@@ -1,13 +1,11 @@
-"""The processor that machine code is made for: its level, and how many numbers it processes at once."""
+"""The processor that machine code is made for: its level."""
 
 from __future__ import annotations
 
 import functools
 import platform
-from typing import Any
 
 import llvmlite.binding as llvm
-import numba
 
 # The features, by LLVM's names, that each level of x86-64 processors has in addition to the level before.
 X86_LEVELS = {
@@ -29,11 +27,3 @@ def levels() -> tuple[str, ...]:
             break
         out.insert(0, level)
     return tuple(out)
-
-
-def lanes() -> int:
-    """How many float64 a vector register of the processor that numba compiles for holds: 8 with AVX-512, else 4."""
-    config: Any = numba.config
-    if config.CPU_NAME is None:
-        return 8 if "x86-64-v4" in levels() else 4
-    return 8 if config.CPU_NAME == "x86-64-v4" or "+avx512f" in (config.CPU_FEATURES or "") else 4

@@ -42,7 +42,7 @@ class FilmWriter:
         own: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {"creationflags": 0x200}
         self._path = path
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **own)
-        self._ended = at_end(self._process.kill)
+        self._ended = at_end(self._stop)
         self._said: deque[bytes] = deque(maxlen=20)
         self._listening = threading.Thread(target=self._listen, name="bunraku-ffmpeg", daemon=True)
         self._listening.start()
@@ -64,6 +64,11 @@ class FilmWriter:
         cast("BinaryIO", self._process.stderr).close()
         if status != 0 or not _whole(self._path):
             raise OSError(None, _reason(b"".join(self._said).decode("utf-8", "replace")))
+
+    def _stop(self) -> None:
+        """Ends ffmpeg, and waits until it has: it might still create its file after that has been removed."""
+        self._process.kill()
+        self._process.wait()
 
     def abandon(self) -> None:
         """Stops ffmpeg without finishing the film."""

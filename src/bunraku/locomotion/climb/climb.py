@@ -264,7 +264,8 @@ class _Work:
             on = max((k for k, u in enumerate(course.starts) if u <= where + front), default=None)
             segment = on if first.segment is None else first.segment
             place = "" if segment is None else f", in segment {segment + 1} ({course.segments[segment]})"
-            outcome = first.outcome.because(f"{first.outcome.why}, {where:.3f} m along{place}")
+            if not self.stopped:  # a motion that was not smoothed to the end says nothing about the path
+                outcome = first.outcome.because(f"{first.outcome.why}, {where:.3f} m along{place}")
         marks = _marks(course, front, 4.0 * feet.quarter, len(kept) * self.dt)
         motion = Motion.of(gecko.figure, feet.t[: len(kept)], kept, marks=marks)
         before = _paper(gecko, course, feet, len(kept))
