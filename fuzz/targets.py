@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import tempfile
 import warnings
@@ -77,6 +78,14 @@ def input_log(data: bytes) -> None:
         read_log(data.decode(errors="replace"), _posing())
 
 
+def answer(data: bytes) -> None:
+    """What a confined process answers, which a file may have taken over."""
+    from bunraku.stage.plain_answer import unpacked
+
+    with contextlib.suppress(BunrakuError):
+        unpacked(data)
+
+
 _LIVE: list[object] = []
 
 
@@ -90,9 +99,10 @@ def _posing() -> object:
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    "yaml": _loaded(".yaml"), "urdf": _loaded(".urdf"), "mjcf": _loaded(".xml"), "bvh": _loaded(".bvh"), "csv": _loaded(".csv"),
-    "npz": _loaded(".npz"), "stl": _mesh(".stl"), "obj": _mesh(".obj"), "ply": _mesh(".ply"), "glb": _mesh(".glb"),
-    "dae": _mesh(".dae"), "upload": upload, "message": message, "input_log": input_log,
+    "yaml": _loaded(".yaml"), "urdf": _loaded(".urdf"), "sdf": _loaded(".sdf"), "mjcf": _loaded(".xml"), "bvh": _loaded(".bvh"),
+    "csv": _loaded(".csv"), "npz": _loaded(".npz"), "stl": _mesh(".stl"), "obj": _mesh(".obj"), "ply": _mesh(".ply"),
+    "glb": _mesh(".glb"), "dae": _mesh(".dae"), "upload": upload, "message": message, "input_log": input_log,
+    "mcap": _loaded(".mcap"), "answer": answer,
 }  # fmt: skip
 
 
@@ -106,8 +116,14 @@ def seeds(name: str) -> Iterator[bytes]:
         yield from (file.read_bytes() for file in files if file.stat().st_size < 5000)
     if name == "bvh":
         yield from (file.read_bytes() for file in sorted((ROOT / "tests" / "io" / "bvh").glob("*.bvh")))
-    if name in ("npz", "csv"):
+    if name in ("npz", "csv") or (name == "mcap" and importlib.util.find_spec("mcap")):
         yield _motion(name)
+    if name == "answer":
+        from bunraku.figure import library
+        from bunraku.stage import still
+        from bunraku.stage.plain_answer import packed
+
+        yield from (packed(still(library.named(figure))) for figure in ("pendulum", "arm2d"))
     if name == "message":
         pull = {"type": "pull", "figure": 0, "part": "hook", "name": "a", "to": [0, 0, 1]}
         sticks = {"type": "sticks", "axes": [0.1, 0.2], "buttons": [True]}
@@ -119,6 +135,11 @@ def seeds(name: str) -> Iterator[bytes]:
             <link name="a"><inertial><mass value="1"/></inertial></link><link name="b"/>
             <joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>
             <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+    if name == "sdf":
+        yield b"""<sdf version="1.9"><model name="m"><link name="a"><inertial><mass>1</mass></inertial></link>
+            <link name="b"><pose relative_to="a">0 0 1 0 0 0</pose></link>
+            <joint name="j" type="revolute"><parent>a</parent><child>b</child><axis><xyz>1 0 0</xyz>
+            <limit><lower>-1</lower><upper>1</upper></limit></axis></joint></model></sdf>"""
     if name == "mjcf":
         yield b'<mujoco><worldbody><body name="b"><joint axis="1 0 0"/><geom size="1"/><site name="s"/></body></worldbody></mujoco>'
     if name in ("stl", "obj", "ply", "glb"):

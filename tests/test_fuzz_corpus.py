@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bunraku.io import LOADERS
 from fuzz.targets import TARGETS, seeds
 
 
@@ -14,3 +15,8 @@ def test_seeds_and_finds_are_answered(name: str) -> None:
     for seed in seeds(name):
         TARGETS[name](seed)  # a BunrakuError is an answer; anything else fails here
         TARGETS[name](seed[: len(seed) // 2])
+
+
+def test_every_loader_is_fuzzed() -> None:
+    same = {".yml": "yaml", ".xml": "mjcf"}
+    assert {same.get(suffix, suffix[1:]) for suffix in LOADERS} <= set(TARGETS)

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
+import pickle
+import re
+import struct
+import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,24 +19,32 @@ import pytest
 
 from bunraku import io, library
 from bunraku.errors import BunrakuError
-from bunraku.io.shipped import found
-from bunraku.kernels.folders import user_cache
+from bunraku.figure import Mesh, Shape
+from bunraku.io.shipped import found, shipped_orders
+from bunraku.kernels.folders import cache_root, user_cache
 from bunraku.motion import Motion
 from bunraku.progress import Progress
-from bunraku.stage import Recorded
+from bunraku.stage import Recorded, confinement
 from bunraku.stage.confined import Cancelled, Confined
-from bunraku.stage.uploads import Uploads
+from bunraku.stage.uploads import ReadEntry, UploadLimits, Uploads
+from bunraku.teleop.viewing_places import standing
+from bunraku.verbs.loading import load
 from tests.patience import PATIENCE
-from tests.stage.confined_work import attempts, die, fill, shout, wait
+from tests.stage.confined_work import answer_with, attempts, caches, die, fill, reach_out, shout, wait
+from tests.stage.test_plain_answer import Bomb
+from tests.stage.unconfined import Here
 
+OPENER = "bunraku.verbs.entries:entries_of"
 STL = b"solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid s\n"
 URDF = '<robot name="{name}"><link name="a"><visual><geometry>{mesh}</geometry></visual></link></robot>'
+SDF = """<sdf version="1.9"><model name="{name}"><link name="a"><visual name="v"><geometry>{geometry}</geometry></visual></link>
+</model></sdf>"""
 MJCF = '<mujoco model="SECRET"><worldbody><body name="b"><joint/><geom size="1"/></body></worldbody></mujoco>'
 
 
 @pytest.fixture(scope="module")
 def confined() -> Iterator[Confined]:
-    with Confined("bunraku.verbs.entries") as started:
+    with Confined(*Uploads(OPENER).modules) as started:
         yield started
 
 
@@ -37,6 +53,8 @@ def secrets(folder: Path) -> None:
     io.save(library.arm2d().replace(name="SECRET"), folder / "figure.yaml")
     (folder / "figure.urdf").write_text(URDF.format(name="SECRET", mesh='<sphere radius="1"/>'))
     (folder / "figure.xml").write_text(MJCF)
+    (folder / "figure.sdf").write_text(SDF.format(name="SECRET", geometry="<sphere><radius>1</radius></sphere>"))
+    (folder / "motion.mcap").write_bytes(b"\x89MCAP0\r\nSECRET")
     (folder / "scene.yaml").write_text("scene: SECRET\n")
     (folder / "mesh.stl").write_bytes(STL)
     (folder / "mesh.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
@@ -81,6 +99,10 @@ def escapes(out: str) -> dict[str, str]:
         "mesh.urdf": URDF.format(name="r", mesh=f'<mesh filename="{out}/mesh.stl"/>'),
         "mesh_uri.urdf": URDF.format(name="r", mesh=f'<mesh filename="file://{out}/mesh.stl"/>'),
         "mesh_package.urdf": URDF.format(name="r", mesh=f'<mesh filename="package://{out}/mesh.stl"/>'),
+        "mesh.sdf": SDF.format(name="r", geometry=f"<mesh><uri>{out}/mesh.stl</uri></mesh>"),
+        "mesh_uri.sdf": SDF.format(name="r", geometry=f"<mesh><uri>file://{out}/mesh.stl</uri></mesh>"),
+        "simulate_sdf.yaml": f"simulate: {out}/figure.sdf\nduration: 1\n",
+        "imitate_mcap.yaml": f"optimize: arm2d\nimitate: {{motion: {out}/motion.mcap}}\ncost: [{{configuration: 1}}]\n",
         "include.xml": f'<mujoco><include file="{out}/figure.xml"/></mujoco>',
         "include_any.xml": f'<mujoco><include file="{out}/secret.txt"/></mujoco>',
         "include_next.xml": '<mujoco><include file="include.xml"/></mujoco>',
@@ -93,11 +115,13 @@ def escapes(out: str) -> dict[str, str]:
         "skin.xml": body.format(asset.format(f'<skin name="s" file="{out}/secret.txt"/>'), "size='1'"),
         "attach.xml": body.format(asset.format(f'<model name="m" file="{out}/figure.xml"/>'), "size='1'"),
         "mtllib.obj": f"mtllib {out}/secret.txt\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
+        "mtl_mesh.yaml": "figure: f\nframes:\n  - fixed: a\n    shapes: [{mesh: mtllib.obj, name: s}]\n",
     }
 
 
 @pytest.mark.parametrize("way", ["absolute", "relative"])
-def test_nothing_outside_is_opened(way: str, confined: Confined, tmp_path: Path) -> None:
+def test_nothing_outside_is_opened(way: str, confined: Confined, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))  # as if a script had been started there
     inside, outside = tmp_path / "inside", tmp_path / "outside"
     inside.mkdir()
     outside.mkdir()
@@ -113,8 +137,60 @@ def test_nothing_outside_is_opened(way: str, confined: Confined, tmp_path: Path)
     assert [name for name in opened if not name.startswith(str(user_cache().resolve()))] == []
     assert set(told) == set(files)
     assert not [name for name, text in told.items() if "SECRET" in text]
+    right = r"outside|mesh\.stl: the mesh was not dropped|link\.yaml: cannot be read|^\[.Entry|mtllib\.obj: files ending in"
+    assert not [(name, text) for name, text in told.items() if not re.search(right, text)]  # none is refused for another reason
     read = {name for name, text in told.items() if not text.startswith("refused")}
-    assert read <= {"mtllib.obj", "texture.xml", "hfield.xml", "skin.xml", "mesh_package.urdf"}, read  # which do without
+    assert read == {"mtl_mesh.yaml", "texture.xml", "skin.xml"}  # which do without
+
+
+# -- a process that a file has taken over ---------------------------------------------------------------------------
+
+
+def test_it_writes_to_its_folder_only(confined: Confined, tmp_path: Path) -> None:
+    """Another process would run a kernel that it had put into the user's cache."""
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    kept = confined.run(caches, folder=inside, seconds=PATIENCE)
+    assert all(Path(one).is_relative_to(inside) for one in kept)
+    if not has_landlock():
+        pytest.skip("the kernel has no Landlock")
+    (tmp_path / "other").write_text("precious")
+    before = set(cache_root().iterdir())
+    said = confined.run(reach_out, cache_root(), inside, folder=inside, seconds=PATIENCE)
+    refused = {name for name, number in said.items() if number in (errno.EACCES, errno.EPERM)}
+    assert refused == said.keys() - {"read the cache", "write to its folder"}
+    assert (said["read the cache"], said["write to its folder"]) == (0, 0)
+    assert not [path for path in set(cache_root().iterdir()) - before if path.name.startswith("bad")]
+    assert {path.name for path in tmp_path.iterdir()} == {"inside", "other"}
+    assert (tmp_path / "other").read_text() == "precious"
+
+
+def has_landlock() -> bool:
+    version = 1
+    return sys.platform == "linux" and int(ctypes.CDLL(None).syscall(confinement._Call.CREATE_RULESET, None, 0, version)) >= 3
+
+
+@pytest.mark.parametrize("size", [None, 10**18])
+def test_its_answer_runs_no_code(size: int | None, confined: Confined, tmp_path: Path) -> None:
+    bomb = pickle.dumps(Bomb(tmp_path / "ran"))
+    for kind in (1, 2, 9):  # progress, the result, something else
+        head = struct.pack("<BQ", kind, len(bomb) if size is None else size)
+        with pytest.raises(BunrakuError):
+            confined.run(answer_with, head + bomb, folder=tmp_path, seconds=PATIENCE, progress=lambda word: None)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_mesh_elsewhere_in_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stage would read it and show it to visitors."""
+    uploads = Uploads(OPENER)
+    monkeypatch.setattr(uploads, "_confined", Here())
+    (tmp_path / "secret.stl").write_bytes(STL)
+    forged = library.arm2d().replace(shapes=(Shape("world", Mesh(str(tmp_path / "secret.stl"))),))
+    entry = ReadEntry("t", partial(standing, forged), "", "", None, 0, 0)
+    monkeypatch.setattr("bunraku.stage.uploads._read", lambda *_: ([entry], []))
+    with pytest.raises(BunrakuError, match="was not dropped with the figure"):
+        uploads.open([("arm.yaml", b"")])
+    uploads.close()
 
 
 # -- time, memory, cancelling ----------------------------------------------------------------------------------------
@@ -147,15 +223,39 @@ def test_work_that_is_cancelled_or_fails(confined: Confined, tmp_path: Path) -> 
         confined.run(shout, folder=tmp_path, seconds=PATIENCE)
 
 
-def test_a_shipped_order_runs_where_nothing_else_can_be_opened(tmp_path: Path) -> None:
-    """Its scene has meshes of bunraku's own, libraries make temporary files, and the work tells how far it is."""
-    uploads = Uploads("bunraku.verbs.entries:entries_of")
-    try:
-        (entry,) = uploads.open([("factory.yaml", found("factory").read_bytes())])
-        told: list[Progress] = []
-        shown = entry.open(progress=told.append)
-    finally:
-        uploads.close()
+def test_a_dropped_order_gives_what_it_gives_elsewhere(tmp_path: Path) -> None:
+    order = b"simulate: pendulum\nduration: 0.2 s\nstart: {angle: 1}\n"
+    (tmp_path / "swing.yaml").write_bytes(order)
+    here = load(tmp_path / "swing.yaml").run()  # which also compiles kernels for everybody
+    with closing(Uploads(OPENER)) as uploads:
+        (entry,) = uploads.open([("swing.yaml", order)])
+        shown = entry.open()
     assert isinstance(shown, Recorded)
-    assert {"person", "robot", "object"} <= set(shown.motion.names)
-    assert {word.stage for word in told} >= {"roadmap", "recheck"}
+    assert shown.motion.tracks == here.tracks
+
+
+def test_every_shipped_order_can_be_dropped() -> None:
+    """One process reads them all."""
+    with closing(Uploads(OPENER)) as uploads:
+        entries = uploads.open([(f"{name}.yaml", found(name).read_bytes()) for name in shipped_orders()])
+    assert len(entries) == len(shipped_orders())
+    assert all(entry.title and callable(entry.shows) for entry in entries)
+
+
+@pytest.fixture(scope="module")
+def patient() -> Iterator[Uploads]:
+    """On a machine's first run kernels are compiled, which may take longer than the stage allows."""
+    with closing(Uploads(OPENER, UploadLimits(reading=PATIENCE, working=10 * PATIENCE))) as uploads:
+        yield uploads
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", shipped_orders())
+def test_every_shipped_order_runs_where_nothing_else_can_be_opened(name: str, patient: Uploads) -> None:
+    """All verbs: scenes have meshes of bunraku's own, libraries make temporary files, and the work tells how far it is."""
+    (entry,) = patient.open([(f"{name}.yaml", found(name).read_bytes())])
+    told: list[Progress] = []
+    shown = entry.open(progress=told.append)
+    assert isinstance(shown, Recorded)
+    assert shown.motion.duration > 0.0
+    assert told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import struct
 from contextlib import closing
@@ -49,11 +50,33 @@ def test_a_mesh_beside_its_figure_is_used(uploads: Uploads, named: str, dropped:
     assert warned == []
 
 
+MJCF = """<mujoco>{}<asset><mesh name="m" file="{}"/></asset>
+<worldbody><body><joint/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("compiler", "named"),
+    [
+        ("", "x.stl"), ("", "meshes/arm/x.stl"), ("", "..\\meshes\\x.stl"), ("", "/home/me/x.stl"),
+        ('<compiler meshdir="assets"/>', "x.stl"), ('<compiler meshdir="assets" strippath="true"/>', "arm/x.stl"),
+        ('<compiler meshdir="/home/me"/>', "arm/x.stl"),
+    ],
+)  # fmt: skip
+def test_a_mesh_beside_its_mjcf_file_is_used(uploads: Uploads, compiler: str, named: str) -> None:
+    """Files are dropped without the folders in which they were."""
+    pytest.importorskip("mujoco")
+    entry, *_ = uploads.open([("m.xml", MJCF.format(compiler, named).encode()), ("x.stl", STL)])
+    assert [name.rpartition("/")[2] for name in set(mesh_files(entry.open()))] == ["x.stl"]
+
+
 def test_confined() -> None:
     """A mesh that is used, and a damaged one, through the process that sees their folder only."""
     with closing(Uploads(OPENER)) as uploads:
         entry, *_ = uploads.open([("r.urdf", URDF.format("x.stl").encode()), ("x.stl", STL)])
         assert len(set(mesh_files(entry.open()))) == 1
+        if importlib.util.find_spec("mujoco"):
+            entry, *_ = uploads.open([("m.xml", MJCF.format("", "meshes/x.stl").encode()), ("x.stl", STL)])
+            assert len(set(mesh_files(entry.open()))) == 1
         with pytest.raises(BunrakuError, match=r"^x\.stl: ") as caught:
             uploads.open([("r.urdf", URDF.format("x.stl").encode()), ("x.stl", STL[:200])])
         assert "/tmp" not in str(caught.value)

@@ -3,16 +3,19 @@
     with Confined("bunraku.verbs.entries") as confined:
         entries = confined.run(read, path, folder=path.parent, seconds=20.0)
 
-A spare process waits with everything imported, so that work begins at once. Each process does one piece of work and ends.
+A spare process waits with everything imported, so that work begins at once. Each process does one piece of work and ends. Its
+answer is not unpickled (see `plain_answer`), and it is made into objects after the process has ended.
 """
 
 from __future__ import annotations
 
 import contextlib
+import enum
 import importlib
 import os
 import pickle
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -23,11 +26,21 @@ from typing import IO, Any
 
 from bunraku.cleanup import at_end
 from bunraku.errors import BunrakuError
-from bunraku.progress import Listener, Progress
+from bunraku.progress import Listener
 from bunraku.stage import confinement
+from bunraku.stage.plain_answer import packed, unpacked
 
 OUT_OF_MEMORY = 77  # exit status of a process that ran out of memory
 WAITING = 10  # limit of wall-clock time, as a multiple of the limit of processor time: the machine may be busy
+
+
+class _Kind(enum.IntEnum):
+    """What a process says. Each message begins with its kind (u8) and its size [bytes] (u64)."""
+
+    BEGUN = 0
+    PROGRESS = 1
+    RESULT = 2
+    ERROR = 3
 
 
 @dataclass(frozen=True)
@@ -37,6 +50,7 @@ class _Work:
     function: Callable[..., Any]
     args: tuple[Any, ...]
     folder: Path
+    cache: Path
     seconds: float
     megabytes: int
 
@@ -66,9 +80,10 @@ class Confined:
 
     def _started(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-P", "-c", "from bunraku.stage.confined import main; main()", *self._modules]
-        paths = os.pathsep.join(path for path in sys.path if path)
+        own = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        own |= {"MUJOCO_GL": "disable"}  # else importing mujoco looks for libraries of OpenGL, and starts a program
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": paths},
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | own,
             start_new_session=os.name == "posix",  # Ctrl-C in the terminal goes to the stage, which ends this process
         )  # fmt: skip
         self._ended[process] = at_end(process.kill)  # its work would go on without us
@@ -87,33 +102,38 @@ class Confined:
         return taken
 
     def run(
-        self, function: Callable[..., Any], *args: Any, folder: Path, seconds: float, megabytes: int = 3000,
-        progress: Listener | None = None, cancel: threading.Event | None = None,
+        self, function: Callable[..., Any], *args: Any, folder: Path, cache: Path | None = None, seconds: float,
+        megabytes: int = 3000, largest: int = 200 * 2**20, progress: Listener | None = None,
+        cancel: threading.Event | None = None, check: Callable[[Any], object] = lambda thing: None,
     ) -> Any:  # fmt: skip
         """The result of `function(*args)` in a confined process.
 
-        function: a module-level function, because it is sent by name; its result must be picklable.
+        function: a module-level function, because it is sent by name; its result must be something that `plain_answer` can send.
         args: its arguments.
-        folder: the only folder whose files it may open, besides bunraku's own.
+        folder: the folder whose files it may open, besides bunraku's own.
+        cache: an existing folder for compiled kernels and the like, which later processes may use; None for `folder`.
         seconds: limit of processor time [s].
         megabytes: limit of memory [MB].
+        largest: limit of the size of the result [bytes].
         progress: receives the progress of the function, if it takes a `progress` argument.
         cancel: an event that ends the work when it is set.
+        check: called with each object of the result; an error that it raises goes on to the caller.
         Raises BunrakuError with the message of any error in the process, and if the work exceeds a limit or is cancelled.
         """
         process = self._taken()
-        answer = _Answer(process, progress)
+        answer = _Answer(process, progress, largest)
         try:
             assert process.stdin is not None
             with contextlib.suppress(BrokenPipeError):
-                pickle.dump(_Work(function, args, folder, seconds, megabytes), process.stdin)
+                pickle.dump(_Work(function, args, folder, cache or folder, seconds, megabytes), process.stdin)
                 process.stdin.close()
-            return answer.awaited(seconds, megabytes, cancel)
+            data = answer.awaited(seconds, megabytes, cancel)
         finally:
             self._end(process)
             for pipe in (process.stdin, process.stdout):
                 with contextlib.suppress(OSError, ValueError):
                     pipe.close()  # type: ignore[union-attr]
+        return unpacked(data, check)
 
     def close(self) -> None:
         """Ends the spare process."""
@@ -134,33 +154,45 @@ class Confined:
 class _Answer:
     """The answer of a process, read by a thread, so that the caller can also watch the clock and the cancel event."""
 
-    def __init__(self, process: subprocess.Popen[bytes], progress: Listener | None) -> None:
-        self._process, self._progress = process, progress
+    def __init__(self, process: subprocess.Popen[bytes], progress: Listener | None, largest: int) -> None:
+        self._process, self._progress, self._largest = process, progress, largest
         self._done = threading.Event()
         self._begun = False
-        self._last: tuple[str, Any] = ("gone", None)
+        self._result: bytes | None = None
+        self._error: BunrakuError | None = None
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
         try:
-            while True:
-                kind, value = pickle.load(self._process.stdout)  # type: ignore[arg-type]
+            while (said := self._next()) is not None:
                 self._begun = True
-                if kind == "begun":
-                    continue
-                if kind == "progress":
-                    if self._progress is not None:
-                        self._progress(value)
-                    continue
-                self._last = (kind, value)
-                return
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+                kind, data = said
+                if kind == _Kind.RESULT:
+                    self._result = data
+                elif kind == _Kind.ERROR:
+                    self._error = BunrakuError(data.decode(errors="replace"))
+                elif kind == _Kind.PROGRESS and self._progress is not None:
+                    self._progress(unpacked(data))
+        except BunrakuError as problem:
+            self._error = problem
+        except (OSError, ValueError):  # closed by the caller
             return
         finally:
             self._done.set()
 
-    def awaited(self, seconds: float, megabytes: int, cancel: threading.Event | None) -> Any:
-        """The result; raises an error with its message if the work failed."""
+    def _next(self) -> tuple[int, bytes] | None:
+        """The next message; None if there is none any more. Raises BunrakuError if it is too large."""
+        pipe: Any = self._process.stdout
+        head = pipe.read(9)
+        if len(head) < 9:
+            return None
+        kind, size = struct.unpack("<BQ", head)
+        require_size(size, self._largest if kind == _Kind.RESULT else 2**20)
+        data = pipe.read(size)
+        return (kind, data) if len(data) == size else None
+
+    def awaited(self, seconds: float, megabytes: int, cancel: threading.Event | None) -> bytes:
+        """The result, packed; raises an error with its message if the work failed."""
         late = BunrakuError(
             f"this takes longer than {seconds:g} s of processor time\n  advice: make it shorter, or run it with the command line"
         )
@@ -171,11 +203,10 @@ class _Answer:
                 raise Cancelled("cancelled")
             if left <= 0.0:
                 raise late
-        kind, value = self._last
-        if kind == "result":
-            return value
-        if kind == "error":
-            raise BunrakuError(value)
+        if self._error is not None:
+            raise self._error
+        if self._result is not None:
+            return self._result
         status = self._process.wait()
         if os.name == "posix" and status == -signal.SIGXCPU:
             raise late
@@ -183,6 +214,14 @@ class _Answer:
             limit = f"this needs more than {megabytes} MB, the stage's limit for a dropped file, or it crashed"
             raise BunrakuError(f"{limit}\n  advice: make the file smaller or the motion shorter, or run it with the command line")
         raise BunrakuError(f"the process that worked on this ended with status {status}\n  advice: try it with the command line")
+
+
+def require_size(size: int, largest: int) -> None:
+    """Raises BunrakuError if the `size` of a result exceeds the `largest` that is kept [bytes]."""
+    if size > largest:
+        what = f"the result has {size / 2**20:.3g} MB, and the stage keeps {max(largest, 0) / 2**20:.3g} MB of it"
+        advice = "ask for a shorter motion or longer steps, or run it with the command line"
+        raise BunrakuError(f"{what}\n  advice: {advice}")
 
 
 # -- in the process --------------------------------------------------------------------------------------------------
@@ -194,25 +233,30 @@ def main() -> None:
     os.dup2(2, 1)  # what libraries print must not mix with the answer
     for name in sys.argv[1:]:
         importlib.import_module(name)
-    kind, value = "result", None
+    kind, data = _Kind.ERROR, b""
     try:
         work: _Work = pickle.load(sys.stdin.buffer)
-        confinement.confine(work.folder, seconds=work.seconds, megabytes=work.megabytes)
-        answers.write(pickle.dumps(("begun", None)))
-        answers.flush()
-        value = work.function(*work.args, **_listener(work.function, answers))
-        data = pickle.dumps((kind, value))
+        confinement.confine(work.folder, cache=work.cache, seconds=work.seconds, megabytes=work.megabytes)
+        _send(answers, _Kind.BEGUN)
+        data = packed(work.function(*work.args, **_listener(work.function, answers)))
+        kind = _Kind.RESULT
     except EOFError:  # the stage was closed
         return
     except BunrakuError as error:
-        data = pickle.dumps(("error", str(error)))
+        data = str(error).encode(errors="replace")[:10_000]
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except Exception as error:  # noqa: BLE001 - any error is reported to the visitor, and the stage goes on
-        data = pickle.dumps(("error", f"the stage failed while it read this file: {type(error).__name__}: {error}"))
-    answers.write(data)
+        data = f"the stage failed while it read this file: {type(error).__name__}: {error}".encode(errors="replace")[:10_000]
+    _send(answers, kind, data)
     answers.close()
     os._exit(0)
+
+
+def _send(answers: IO[bytes], kind: _Kind, data: bytes = b"") -> None:
+    answers.write(struct.pack("<BQ", kind, len(data)))
+    answers.write(data)
+    answers.flush()
 
 
 def _listener(function: Callable[..., Any], answers: IO[bytes]) -> dict[str, Listener]:
@@ -221,9 +265,4 @@ def _listener(function: Callable[..., Any], answers: IO[bytes]) -> dict[str, Lis
 
     if "progress" not in inspect.signature(function).parameters:
         return {}
-
-    def tell(word: Progress) -> None:
-        answers.write(pickle.dumps(("progress", word)))
-        answers.flush()
-
-    return {"progress": tell}
+    return {"progress": lambda word: _send(answers, _Kind.PROGRESS, packed(word))}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import json
-import pickle
 import struct
 import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,12 +18,13 @@ from bunraku.cleanup import TemporaryFolder
 from bunraku.errors import BunrakuError, BunrakuWarning, FileError
 from bunraku.figure import Mesh
 from bunraku.figure.mesh_file import read_mesh
-from bunraku.kernels.folders import user_cache
+from bunraku.motion import Motion
 from bunraku.progress import Listener, Progress
 from bunraku.stage.confined import Cancelled, Confined
 from bunraku.stage.confinement import PACKAGE
-from bunraku.stage.entry import Entry, Recorded
+from bunraku.stage.entry import Entry, Recorded, Shown
 from bunraku.stage.live import Live
+from bunraku.stage.plain_answer import NotPlain, packed, packed_size
 from bunraku.stage.wire import CloseCode, Refusal
 from bunraku.writing import safe_name
 
@@ -74,7 +75,10 @@ class UploadLimits:
 
 
 class Uploads:
-    """A temporary folder, with a subfolder for each drop. Dropped files are read and run by confined processes only.
+    """A temporary folder, with a subfolder for each drop, and one for compiled kernels.
+
+    Dropped files are read and run by confined processes only.
+
 
     opener: turns a file into entries; None: files are refused.
     limits: limits on dropped files.
@@ -86,9 +90,14 @@ class Uploads:
         self._folder: TemporaryFolder | None = None
         self._bytes = 0
         self._results = 0
-        self._confined = Confined() if self.opener is None else Confined(self.opener.partition(":")[0], "trimesh.exchange.load")
+        self._confined = Confined(*self.modules)
         self._readers = threading.Semaphore(limits.readers)
         self._orders = threading.Semaphore(limits.orders)
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """What a confined process imports before it is confined."""
+        return () if self.opener is None else (self.opener.partition(":")[0], "trimesh.exchange.load")
 
     def prepare(self) -> None:
         """Prepares a process to read files, so that the first visitor who drops one does not wait."""
@@ -121,22 +130,31 @@ class Uploads:
         wanted = [name for name in names if not name.lower().endswith(attached)] or names
         with self._readers:
             paths = [folder / name for name in wanted]
-            read, left_out = self._run(_read, self.opener, paths, folder=folder, seconds=self.limits.reading)
+            read, left_out = self._run(
+                _read, self.opener, paths, folder=folder, seconds=self.limits.reading, largest=self.limits.result
+            )
         for text in left_out:
             warn(_without(folder, text))
-        return [self._entry(one, folder) for one in read]
+        return [self._entry(one, paths[one.file], folder) for one in read]
 
     def _run(self, function: Callable[..., Any], *args: Any, folder: Path, seconds: float, **options: Any) -> Any:
+        cache = self._cache()
+
+        def check(thing: Any) -> None:
+            if isinstance(thing, Mesh):
+                _require_own(thing, (folder, cache))
+
         try:
-            return self._confined.run(function, *args, folder=folder, seconds=seconds, megabytes=self.limits.megabytes, **options)
+            return self._confined.run(
+                function, *args, folder=folder, cache=cache, seconds=seconds, megabytes=self.limits.megabytes, check=check,
+                **options,
+            )  # fmt: skip
         except BunrakuError as problem:
             raise type(problem)(_without(folder, str(problem))) from None
 
-    def _entry(self, read: _Read, folder: Path) -> Entry:
-        entry = replace(read.entry, group=read.entry.group or "Opened")
-        if read.ordered:
-            return replace(entry, shows=_Ordered(self, read.path, read.number, folder))
-        return replace(entry, shows=own_meshes(entry.open(), folder))
+    def _entry(self, read: ReadEntry, path: Path, folder: Path) -> Entry:
+        shows = read.shows or _Ordered(self, path, read.number, folder)
+        return Entry(read.title, shows, read.about, read.group or "Opened", read.front)
 
     def ordered(self, path: Path, number: int, folder: Path, progress: Listener | None, cancel: threading.Event) -> Recorded:
         """The result of an order in a dropped file.
@@ -154,18 +172,26 @@ class Uploads:
                 progress(Progress("waiting", 0.0, "other orders are running"))
         try:
             left = min(self.limits.result, self.limits.results - self._results)
-            made, size = self._run(
-                _made, self.opener, path, number, left, folder=folder, seconds=self.limits.working, progress=progress, cancel=cancel
-            )
+            made: Recorded = self._run(
+                _made, self.opener, path, number, folder=folder, seconds=self.limits.working, largest=left, progress=progress,
+                cancel=cancel,
+            )  # fmt: skip
         finally:
             self._orders.release()
-        self._results += size
-        return cast(Recorded, own_meshes(made, folder))
+        self._results += packed_size(made)
+        return made
 
     def _new_folder(self) -> Path:
         if self._folder is None:
             self._folder = TemporaryFolder()
         return Path(tempfile.mkdtemp(dir=self._folder.name)).resolve()
+
+    def _cache(self) -> Path:
+        """Where confined processes keep kernels that they had to compile and scenes that they made, as long as the stage runs."""
+        assert self._folder is not None
+        folder = Path(self._folder.name).resolve() / "cache"
+        folder.mkdir(exist_ok=True)
+        return folder
 
     def close(self) -> None:
         """Cancels waiting work, and removes the files."""
@@ -198,19 +224,26 @@ class _Ordered:
 
 
 @dataclass(frozen=True)
-class _Read:
+class ReadEntry:
     """An entry of a dropped file."""
 
-    entry: Entry
-    path: Path
+    title: str
+    shows: Recorded | Callable[..., Shown] | None
+    """None if it must be computed: a confined process does that too, when a visitor opens the entry."""
+    about: str
+    group: str
+    front: tuple[float, float] | None
+    file: int
+    """Index of its file among those that were read."""
     number: int
-    ordered: bool
-    """Whether its content must be computed. Functions cannot be sent between processes, so a confined process computes it too."""
+    """Index of the entry among those of its file."""
 
-
-def _nothing() -> Recorded:
-    """Placeholder for the result of an order."""
-    raise BunrakuError("the order has not run")
+    def __post_init__(self) -> None:
+        texts = (self.title, self.about, self.group)
+        shown = self.shows is None or isinstance(self.shows, Recorded | partial)
+        numbers = (*(self.front or (0.0, 0.0)), self.file, self.number)
+        if not (shown and all(isinstance(one, str) for one in texts) and all(isinstance(one, int | float) for one in numbers)):
+            raise BunrakuError("not an entry")
 
 
 def _function(opener: str) -> Callable[[Path], Sequence[Entry]]:
@@ -219,43 +252,46 @@ def _function(opener: str) -> Callable[[Path], Sequence[Entry]]:
     return found
 
 
-def _read(opener: str, paths: Sequence[Path]) -> tuple[list[_Read], list[str]]:
+def _read(opener: str, paths: Sequence[Path]) -> tuple[list[ReadEntry], list[str]]:
     """The entries of all files, and messages about what was left out."""
     out = []
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", BunrakuWarning)
-        for path in paths:
+        for file, path in enumerate(paths):
             for number, entry in enumerate(_function(opener)(path)):
-                try:
-                    pickle.dumps(entry)
-                    for file in mesh_files(entry.open()):
-                        read_mesh(Mesh(file))  # reports a damaged mesh now, within this process's limits
-                    out.append(_Read(entry, path, number, ordered=False))
-                except (pickle.PicklingError, AttributeError, TypeError):
-                    out.append(_Read(replace(entry, shows=_nothing), path, number, ordered=True))
+                out.append(ReadEntry(entry.title, _sendable(entry), entry.about, entry.group, entry.front, file, number))
     said = [str(one.message) for one in heard if issubclass(one.category, BunrakuWarning)]
     return out, list(dict.fromkeys(said))
 
 
-def _made(opener: str, path: Path, number: int, largest: int, progress: Listener | None = None) -> tuple[Recorded | Live, int]:
-    """What the entry shows, and its size [bytes]; raises BunrakuError if it is larger than `largest`."""
-    made = _function(opener)(path)[number].open(progress=progress)
-    size = len(pickle.dumps(made))
-    if size > largest:
-        advice = "ask for a shorter motion or longer steps, or run it with the command line"
-        raise BunrakuError(
-            f"the result has {size / 2**20:.3g} MB, and the stage keeps {max(largest, 0) / 2**20:.3g} MB of it\n  advice: {advice}"
-        )
-    return made, size
+def _sendable(entry: Entry) -> Recorded | Callable[..., Shown] | None:
+    """What an `entry` shows, tried out within the limits of this process; None if it must be computed and cannot be sent."""
+    shows = Recorded(entry.shows) if isinstance(entry.shows, Motion) else entry.shows
+    try:
+        packed(shows)
+    except NotPlain:
+        return None
+    for file in mesh_files(entry.open()):
+        read_mesh(Mesh(file))
+    return cast(Recorded | Callable[..., Shown], shows)
+
+
+def _made(opener: str, path: Path, number: int, progress: Listener | None = None) -> Recorded | Live:
+    """What the entry shows."""
+    return _function(opener)(path)[number].open(progress=progress)
 
 
 def own_meshes(thing: Recorded | Live, folder: Path) -> Recorded | Live:
     """The `thing`, if all its meshes are in the `folder` or are bunraku's own; raises FileError otherwise."""
     for file in mesh_files(thing):
-        path = Path(file).resolve()
-        if not any(path.is_relative_to(home) for home in (folder.resolve(), PACKAGE, user_cache().resolve())):
-            raise FileError("the mesh was not dropped with the figure", path=path.name, advice="drop both at once")
+        _require_own(Mesh(file), (folder,))
     return thing
+
+
+def _require_own(mesh: Mesh, folders: Sequence[Path]) -> None:
+    path = Path(mesh.file).resolve()
+    if not any(path.is_relative_to(home.resolve()) for home in (*folders, PACKAGE)):
+        raise FileError("the mesh was not dropped with the figure", path=path.name, advice="drop both at once")
 
 
 def mesh_files(thing: Recorded | Live) -> Iterator[str]:
