@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bunraku.errors import BunrakuError
-from bunraku.sweeps.cases import Cases, cases_of
+from bunraku.sweeps.cases import Cases, cases_of, source_digest
 from bunraku.sweeps.order_document import OrderDocument
 from bunraku.sweeps.value_paths import text_of
 
@@ -101,3 +101,18 @@ def test_two_files_that_change_places(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("scene: b\n")
     (tmp_path / "b.yaml").write_text("figure: a\n")
     assert keys(file) != before
+
+
+def test_another_source_has_another_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results of code that was changed since must not be taken for those of the code that is there now."""
+    (tmp_path / "a.py").write_text("x = 1\n")
+    before = source_digest(tmp_path)
+    source_digest.cache_clear()
+    (tmp_path / "a.py").write_text("x = 2\n")
+    assert source_digest(tmp_path) != before
+    source_digest.cache_clear()
+    made = []
+    for digest in ("one", "two"):
+        monkeypatch.setattr("bunraku.sweeps.cases.source_digest", lambda digest=digest: digest)
+        made += keys(over={"dt": [0.01]})
+    assert made[0] != made[1]

@@ -179,6 +179,15 @@ def test_a_worker_of_another_version_ends_the_sweep(tmp_path: Path) -> None:
         dispatcher(tmp_path, 3).run(lambda: same(crew))
 
 
+def test_an_error_after_a_cluster_was_lost_is_no_lost_cluster(tmp_path: Path) -> None:
+    """It came back, with a worker of another version."""
+    fates = iter([None, WorkerMismatch("a worker has bunraku 9")])
+    crew = FakeCrew(ResultStore.opened(tmp_path), lambda batch: next(fates) or "lost", workers=1)
+    patient = DispatchOptions(poll=0.0, reconnect=60.0, ahead=1)
+    with pytest.raises(WorkerMismatch, match="bunraku 9"):
+        dispatcher(tmp_path, 3, options=patient).run(lambda: same(crew))
+
+
 def test_what_another_sweep_does_is_left_to_it(tmp_path: Path) -> None:
     """Its result is taken when it is stored; what it gives up is run here."""
     store = ResultStore.opened(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -130,3 +131,20 @@ def test_a_killed_process_gives_up_its_claims(tmp_path: Path) -> None:
         other.wait()
         if other.stdout is not None:
             other.stdout.close()
+
+
+def test_a_store_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = ResultStore.opened(tmp_path / "store")
+    store.keep(row())
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    claims = Claims(store)
+    assert claims.take("ab" * 20)  # there is nobody to share it with
+    claims.release("ab" * 20)
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(FileError, match="no more results can be stored: Read-only file system") as error:
+        store.keep(row("cd" * 20))
+    assert "repeat the sweep" in str(error.value)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ from typer.testing import CliRunner
 
 import bunraku
 from bunraku.cli import app
-from bunraku.errors import BunrakuError, BunrakuWarning
+from bunraku.errors import BunrakuError, BunrakuWarning, FileError
 from bunraku.sweeps.order_document import OrderDocument
 from bunraku.sweeps.result_store import ResultStore
-from bunraku.sweeps.run_batch import Batch, Luggage, run_batch
+from bunraku.sweeps.run_batch import Batch, Luggage, WorkerMismatch, run_batch
 from bunraku.sweeps.sweep import cases_of
 from bunraku.sweeps.swept_values import axis_of
 from bunraku.sweeps.value_paths import text_of
@@ -69,6 +70,9 @@ def test_a_worker_does_what_is_asked(tmp_path: Path) -> None:
     assert run_batch(batch, None).runs == first.runs
     elsewhere = Batch(cases.list, luggage.name, store.folder, "another store")
     assert [run.stored for run in run_batch(elsewhere, None).runs] == [False, False]
+    other = replace(luggage, name="other", code="0.1.0 (sources 0)")
+    with pytest.raises(WorkerMismatch, match=r"a worker has bunraku .*, not 0\.1\.0 \(sources 0\)"):
+        run_batch(replace(batch, luggage="other"), other)
 
 
 def test_files_travel_with_the_order(tmp_path: Path) -> None:
@@ -102,6 +106,47 @@ def test_arguments(tmp_path: Path) -> None:
     with pytest.raises(BunrakuError, match="too many"):
         bunraku.sweep(pendulum, {"dt": "1:2:10000", "duration": "1:2:10000"}, store=tmp_path)
     assert not list(tmp_path.glob("*/*.json"))
+
+
+def broken(motion: Any) -> dict[str, float]:
+    """A measure that raises for some runs."""
+    if motion.figure.mass > 2.5:
+        raise AttributeError("no such number")
+    return {"mass": motion.figure.mass}
+
+
+def test_a_measure_and_a_run_that_raise(tmp_path: Path) -> None:
+    """Their lines say why; the other runs go on. What `measure` did is tried again, what is wrong with the order is not."""
+    pendulum = {"simulate": "pendulum", "duration": 0.05}
+    found = bunraku.sweep(pendulum, {"figure.mass": [1, 2, 3, -1]}, measure=broken, workers=1, store=tmp_path)
+    assert found.table["ok"] == [True, True, False, False]
+    assert found.table["mass"][:2] == [1.0, 2.0]
+    assert found.table["outcome"][2:] == ["error", "error"]
+    assert "AttributeError: no such number (test_sweep.py, line" in found.table["why"][2]
+    assert "mass" in found.table["why"][3]
+    again = bunraku.sweep(pendulum, {"figure.mass": [1, 2, 3, -1]}, measure=broken, workers=1, store=tmp_path)
+    assert again.found == 3
+
+
+@pytest.mark.skipif(os.name != "posix" or (hasattr(os, "geteuid") and os.geteuid() != 0), reason="a small disk needs root")
+def test_a_full_disk(tmp_path: Path) -> None:
+    """One clear error; what is stored is whole, and the sweep goes on when there is room."""
+    store, pendulum, over = tmp_path / "store", {"simulate": "pendulum", "duration": 0.05}, {"dt": "1ms:2ms:40"}
+    store.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(store)], check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        with pytest.raises(FileError, match="no more results can be stored: No space left on device") as error:
+            bunraku.sweep(pendulum, over, workers=1, store=store, motions=True)
+        assert "repeat the sweep" in str(error.value)
+        kept = len(list(ResultStore.opened(store).rows()))
+        assert 0 < kept < 40
+        assert not list(store.glob("*/.*"))
+        subprocess.run(["mount", "-o", "remount,size=8m", str(store)], check=True)
+        found = bunraku.sweep(pendulum, over, workers=1, store=store, motions=True)
+        assert (found.found, found.table["ok"]) == (kept, [True] * 40)
+    finally:
+        subprocess.run(["umount", "-l", str(store)], check=True)
 
 
 def test_seeds_of_an_order_that_draws_none(tmp_path: Path) -> None:
@@ -152,6 +197,7 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["--tls-key", "key.pem"], "three files"),
         (["--cluster", "nonsense"], "no cluster answers at 'nonsense'"),
         (["--over", "durration=1"], "did you mean duration"),
+        (["--over", "duration=1:x"], "duration=1:x: not a range"),  # and no picture of a cross
     ],
 )
 def test_bad_options(options: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,13 +86,27 @@ def cases_of(
         document = document.opened(path)
     where = tuple(document.places(path) for path in paths)
     base = document.digest(without=tuple(place for places in where for place in places))
-    content = [base, bunraku.__version__, measure]
+    content = [base, code_identity(), measure]
     runs = tuple(
         Case(values, run_seed, _key(content, where, values, run_seed))
         for values in combined
         for run_seed in (seeds if seeds is not None else (None,))
     )
     return Cases(document, paths, where, runs)
+
+
+@functools.cache
+def source_digest(package: Path = Path(bunraku.__file__).parent) -> str:
+    """A hash of the Python files of a `package`: who changes a line of a clone must not get the results of the line before."""
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(f"{path.relative_to(package).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def code_identity() -> str:
+    """What distinguishes this bunraku from others: its version, and a hash of its Python files."""
+    return f"{bunraku.__version__} (sources {source_digest()[:12]})"
 
 
 def _require_size(combined: int, seeds: Sequence[int] | None, most: int) -> None:

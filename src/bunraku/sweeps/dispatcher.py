@@ -6,7 +6,7 @@ import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
 from bunraku.errors import BunrakuError
@@ -92,22 +92,26 @@ class Dispatcher:
     def run(self, crew: Callable[[], AbstractContextManager[Crew]]) -> None:
         """Hands out all runs to the crew that `crew` opens; opens it again if it is lost.
 
-        Raises BunrakuError if a lost crew does not come back. Ctrl-C ends the runs under way and goes on to the caller.
+        Raises BunrakuError if a lost crew does not come back, if a worker has another version of bunraku, and if a result cannot be
+        stored. Ctrl-C ends the runs under way and goes on to the caller.
         """
         lost_at: float | None = None
         while self.missing:
             before = len(self.rows)
             try:
-                with crew() as opened:
+                with ExitStack() as stack:
+                    try:
+                        opened = stack.enter_context(crew())
+                    except BunrakuError:
+                        if lost_at is None:  # it never answered
+                            raise
+                        self._wait_for_crew("no answer", lost_at)
+                        continue
                     self._serve(opened)
             except CrewLost as lost:
                 lost_at = time.monotonic() if lost_at is None or len(self.rows) > before else lost_at
                 self._recall()
                 self._wait_for_crew(str(lost), lost_at)
-            except BunrakuError:
-                if lost_at is None:  # it never answered
-                    raise
-                self._wait_for_crew("no answer", lost_at)
             except KeyboardInterrupt:
                 self.store.tidy(self._claims)  # workers were killed, perhaps while they wrote
                 raise

@@ -24,7 +24,7 @@ RESULT_FORMAT = 1
 FIGURE_VERBS = ("simulate", "optimize", "plan", "climb")
 """Verbs whose first word names the figure; `figure` in a path stands for that word."""
 _FILE_SUFFIXES = (
-    ".yaml", ".yml", ".urdf", ".xml", ".mjcf", ".bvh", ".npz", ".csv", ".json",
+    ".yaml", ".yml", ".urdf", ".sdf", ".xml", ".mjcf", ".bvh", ".npz", ".csv", ".json",
     ".stl", ".obj", ".glb", ".gltf", ".dae", ".ply", ".off",
 )  # fmt: skip
 
@@ -163,6 +163,6 @@ def _add(file: Path, out: dict[Path, bytes]) -> None:
             _collect(yaml_reader.read(path), path.parent, out)
         except FileError:
             return  # the reader of the order says what is wrong with it
-    elif path.suffix.lower() in (".urdf", ".xml", ".mjcf", ".dae"):
-        for name in re.findall(rb"""\b(?:filename|file)\s*=\s*["']([^"'<>:]+)["']""", out[path]):
+    elif path.suffix.lower() in (".urdf", ".sdf", ".xml", ".mjcf", ".dae"):
+        for name in re.findall(rb"""\b(?:(?:filename|file)\s*=\s*["']|uri>\s*)([^"'<>:]+)""", out[path]):
             _add(path.parent / name.decode(errors="replace"), out)

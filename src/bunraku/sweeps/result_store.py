@@ -100,12 +100,18 @@ class ResultStore:
         Raises FileError if it cannot be written.
         """
         path = self.path(row["key"])
-        path.parent.mkdir(exist_ok=True)
-        if motion is not None:
-            with writing(path.with_suffix(".npz")) as temporary:
-                temporary.write_bytes(motion)
-        with writing(path) as temporary:
-            temporary.write_text(json.dumps(row), encoding="utf-8")
+        try:
+            path.parent.mkdir(exist_ok=True)
+            if motion is not None:
+                with writing(path.with_suffix(".npz")) as temporary:
+                    temporary.write_bytes(motion)
+            with writing(path) as temporary:
+                temporary.write_text(json.dumps(row), encoding="utf-8")
+        except (OSError, FileError) as error:
+            cause = error if isinstance(error, OSError) else error.__cause__
+            why = getattr(cause, "strerror", None) or str(error).partition("\n")[0]
+            advice = "make room or check permissions, then repeat the sweep: it goes on where it stopped"
+            raise FileError(f"no more results can be stored: {why}", path=str(self.folder), advice=advice) from None
 
     def tidy(self, claims: Claims) -> None:
         """Removes incomplete files of runs that nobody does any more; `claims` tells which runs others do."""
@@ -168,7 +174,7 @@ class Claims:
             if byte in self._mine:
                 self._mine.discard(byte)
                 self._held.discard((self._path, byte))
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(OSError, KeyError):
                     self._set(self._files[self._path], byte, lock=False)
 
     def release_all(self) -> None:
@@ -177,8 +183,11 @@ class Claims:
             self.release(f"{byte:012x}")
 
     def _locked(self, byte: int) -> bool:
-        if self._path not in self._files:
-            self._files[self._path] = self._path.open("ab+")
+        try:
+            if self._path not in self._files:
+                self._files[self._path] = self._path.open("ab+")
+        except OSError:  # a store that cannot be written to, as `ResultStore.keep` says
+            return True
         try:
             self._set(self._files[self._path], byte, lock=True)
         except (BlockingIOError, PermissionError):

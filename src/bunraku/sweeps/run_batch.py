@@ -22,7 +22,7 @@ from bunraku.kernels.clock import worked
 from bunraku.motion import Motion
 from bunraku.motion.motion_columns import motion_columns
 from bunraku.progress import Progress
-from bunraku.sweeps.cases import Case, Cases
+from bunraku.sweeps.cases import Case, Cases, code_identity
 from bunraku.sweeps.order_document import OrderDocument
 from bunraku.sweeps.result_store import ResultStore, Row
 from bunraku.verbs.order import Made, Order, outcome_of
@@ -39,6 +39,8 @@ class Luggage:
     name: str
     """A hash of the content."""
     packed: bytes = field(repr=False)
+    code: str = field(default_factory=code_identity)
+    """Version and sources of bunraku: other ones may not be able to unpack it, or give other results."""
     module: str = ""
     """Where `measure` is defined: worker processes import the script that runs only if it is defined there."""
 
@@ -57,11 +59,11 @@ class Luggage:
             raise BunrakuError(f"measure is defined in the script that runs, which the workers do not have\n  advice: {advice}")
         bare = replace(cases, list=())
         try:
-            packed = zlib.compress(pickle.dumps((bunraku.__version__, bare, found, measure, motions)))
+            packed = zlib.compress(pickle.dumps((bare, found, measure, motions)))
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             advice = "define it with `def` in a module, not inside a function, and not as a lambda"
             raise BunrakuError(f"measure cannot be sent to workers: {error}\n  advice: {advice}") from None
-        return cls(hashlib.sha256(packed).hexdigest()[:20], packed, getattr(measure, "__module__", ""))
+        return cls(hashlib.sha256(packed).hexdigest()[:20], packed, module=getattr(measure, "__module__", ""))
 
 
 @dataclass(frozen=True)
@@ -134,15 +136,18 @@ def _finished(case: Case, store: ResultStore | None, flag: Flag | None) -> Finis
     done = _run(case, flag)
     if store is None or not done.keep:
         return done
-    store.keep(done.row, done.motion)
+    try:
+        store.keep(done.row, done.motion)
+    except FileError:  # the process that sweeps tries to store it, and says why that fails
+        return done
     return Finished(done.row, stored=True)
 
 
 def _unpack(luggage: Luggage) -> None:
-    version, cases, files, measure, motions = pickle.loads(zlib.decompress(luggage.packed))
-    if version != bunraku.__version__:
-        advice = "install the same version everywhere"
-        raise WorkerMismatch(f"a worker has bunraku {bunraku.__version__}, not {version}\n  advice: {advice}")
+    if luggage.code != code_identity():
+        advice = "install the same version everywhere, and do not change it during a sweep"
+        raise WorkerMismatch(f"a worker has bunraku {code_identity()}, not {luggage.code}\n  advice: {advice}")
+    cases, files, measure, motions = pickle.loads(zlib.decompress(luggage.packed))
     if _Unpacked.folder is not None:
         _Unpacked.folder.cleanup()
         _Unpacked.folder = None
@@ -175,7 +180,7 @@ def _run(case: Case, flag: Flag | None) -> Finished:
         done = _order(case).run(seed=case.seed, progress=None if flag is None else _Stopping(flag))
         row, keep = _measured(case, done)
         motion = _packed_motion(done) if _Unpacked.motions else None
-    except (BunrakuError, ArithmeticError, ValueError, LookupError, TypeError, AssertionError, RuntimeError) as error:
+    except Exception as error:  # noqa: BLE001 (of the order or of `measure`; the other runs go on)
         row, keep = _failed(case, error)
     row["seconds"]["run"] = worked() - begun
     return Finished(row, motion, keep)
