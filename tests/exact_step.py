@@ -4,15 +4,18 @@ Places, directions and velocities go down the tree body by body; L = Σ ½ m |�
 CasADi differentiates. What it would then compute with doubles is computed with decimals, and so are the linear systems, by dense
 elimination. Every number of the figure is a symbol too: nothing is rounded on the way.
 
-    r = p0 + D1 L_d(q0, q1) + share·dt·F − Σ λ gap_q(q0) = 0,    p1 = D2 L_d(q0, q1) + (1 − share)·dt·F
-    gap(q1) = 0 of links that act, slip(q1) = slip(q0) where a contact sticks, λ = 0 of the others
+    r = p0 + D1 L_d(q0, q1) + share·dt·F − Σ θ λ gap_q(q0) = 0
+    p1 = D2 L_d(q0, q1) + (1 − share)·dt·F − Σ (1 − θ) λ gap_q(q1)
+    gap(q1) = 0 of links that act, slip(q1) = slip(q0) where a contact or a string sticks, λ = 0 of the others
+    exp(−μφ(q0))·tight − loose = 0 where a string slips
+    (1 − e) gap(q0) + e gap(q1) − l λ/(k dt) = 0 where a string stretches, e = θ + c/(k dt); θ = 1 where it does not
 
 Sliding contacts, springs between points and pushes are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from functools import cached_property
 from itertools import pairwise
@@ -22,115 +25,12 @@ import casadi
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.figure.records import FigureTree, LinkKind
+from bunraku.dynamics.quantities import link_gaps
+from bunraku.figure.records import FigureTree, LinkKind, PointRole
+from tests.decimals import DIGITS, DecimalFunction, Decimals, exact, pi, product, rounded, solve, transposed, unit
+from tests.exact_ways import Way, choose, way
 
 Array = NDArray[np.float64]
-Decimals = list[Decimal]
-DIGITS = 50
-
-# -- decimals --------------------------------------------------------------------------------------------------------
-
-
-def _sine(x: Decimal, *, first: int = 1) -> Decimal:
-    """Its series; that of the cosine from the term 0 on."""
-    term, total, k = x if first else Decimal(1), Decimal(0), first
-    while True:
-        after = total + term
-        if after == total and k > abs(x):
-            return total
-        total, term, k = after, -term * x * x / ((k + 1) * (k + 2)), k + 2
-
-
-def _one(function: Any) -> Any:
-    return lambda x, _: function(x)
-
-
-_OPERATIONS: dict[int, Any] = {
-    casadi.OP_ASSIGN: _one(lambda x: x), casadi.OP_ADD: Decimal.__add__, casadi.OP_SUB: Decimal.__sub__,
-    casadi.OP_MUL: Decimal.__mul__, casadi.OP_DIV: Decimal.__truediv__, casadi.OP_NEG: _one(Decimal.__neg__),
-    casadi.OP_SQ: _one(lambda x: x * x), casadi.OP_TWICE: _one(lambda x: x + x), casadi.OP_INV: _one(lambda x: 1 / x),
-    casadi.OP_SQRT: _one(Decimal.sqrt), casadi.OP_SIN: _one(_sine), casadi.OP_COS: _one(lambda x: _sine(x, first=0)),
-}  # fmt: skip
-
-
-class _Function:
-    """A CasADi function of vectors, evaluated in decimals."""
-
-    def __init__(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-        f = casadi.Function("f", list(inputs), [casadi.densify(x) for x in outputs])
-        self.sizes = [f.nnz_out(k) for k in range(f.n_out())]
-        self.room = f.sz_w()
-        self.lines: list[tuple[int, Any, int, int]] = []
-        for k in range(f.n_instructions()):
-            op, to, of = f.instruction_id(k), f.instruction_output(k), f.instruction_input(k)
-            if op == casadi.OP_INPUT:
-                self.lines.append((to[0], None, of[0], of[1]))
-            elif op == casadi.OP_CONST:
-                self.lines.append((to[0], Decimal(f.instruction_constant(k)), 0, 0))
-            elif op == casadi.OP_OUTPUT:
-                self.lines.append((-1, (to[0], to[1]), of[0], 0))
-            else:
-                self.lines.append((to[0], _OPERATIONS[op], of[0], of[-1]))
-
-    def __call__(self, *values: Decimals) -> list[Decimals]:
-        w = [Decimal(0)] * self.room
-        out = [[Decimal(0)] * size for size in self.sizes]
-        for to, what, a, b in self.lines:
-            if what is None:
-                w[to] = values[a][b]
-            elif to < 0:
-                out[what[0]][what[1]] = w[a]
-            elif isinstance(what, Decimal):
-                w[to] = what
-            else:
-                w[to] = what(w[a], w[b])
-        return out
-
-
-def _solve(A: list[Decimals], B: list[Decimals]) -> list[Decimals]:
-    """A⁻¹ B by rows, with row pivoting."""
-    m, A, B = len(A), [row[:] for row in A], [row[:] for row in B]
-    for j in range(m):
-        k = max(range(j, m), key=lambda i: abs(A[i][j]))
-        A[j], A[k], B[j], B[k] = A[k], A[j], B[k], B[j]
-        inverse = 1 / A[j][j]
-        for i in range(j + 1, m):
-            f = A[i][j] * inverse
-            if f:
-                A[i] = [a - f * b if b else a for a, b in zip(A[i], A[j], strict=True)]
-                B[i] = [a - f * b if b else a for a, b in zip(B[i], B[j], strict=True)]
-    for j in range(m - 1, -1, -1):
-        for k in range(j + 1, m):
-            f = A[j][k]
-            if f:
-                B[j] = [a - f * b for a, b in zip(B[j], B[k], strict=True)]
-        inverse = 1 / A[j][j]
-        B[j] = [inverse * b for b in B[j]]
-    return B
-
-
-def _product(A: list[Decimals], B: list[Decimals]) -> list[Decimals]:
-    columns = list(zip(*B, strict=True))
-    return [[sum((a * b for a, b in zip(row, column, strict=True) if a and b), Decimal(0)) for column in columns] for row in A]
-
-
-def _transposed(A: list[Decimals]) -> list[Decimals]:
-    return [list(row) for row in zip(*A, strict=True)]
-
-
-def _unit(k: int, size: int) -> Decimals:
-    out = [Decimal(0)] * size
-    out[k] = Decimal(1)
-    return out
-
-
-def _exact(x: Any) -> Decimals:
-    return [Decimal(float(value)) for value in np.ravel(x)]
-
-
-def _rounded(A: list[Decimals]) -> Array:
-    return np.array([[float(a) for a in row] for row in A])
-
 
 # -- the figure in symbols -------------------------------------------------------------------------------------------
 
@@ -145,10 +45,12 @@ class _Numbers:
     def __call__(self, x: Any) -> Any:
         if np.ndim(x):
             return casadi.vertcat(*(self(value) for value in x))
-        if float(x) in (0.0, 1.0, -1.0):
-            return casadi.SX(float(x))
+        return casadi.SX(float(x)) if float(x) in (0.0, 1.0, -1.0) else self.decimal(Decimal(float(x)))
+
+    def decimal(self, x: Decimal) -> Any:
+        """One that is not a double."""
         self.symbols.append(casadi.SX.sym(f"c{len(self.values)}"))
-        self.values.append(Decimal(float(x)))
+        self.values.append(x)
         return self.symbols[-1]
 
 
@@ -189,35 +91,47 @@ class _Body:
         return 0.5 * m * casadi.dot(v, v) + 0.5 * casadi.dot(turn, inertia @ turn), m * (self.x + c)
 
 
+@dataclass
+class _Links:
+    """Links at one configuration."""
+
+    gaps: list[Any]
+    ways: dict[int, Way]
+    """Of those over pulleys."""
+
+
 class ExactStep:
-    """The steps of a figure in which the same links act.
+    """The steps of a figure in which the same links act, as they do in the step from `q0` to `q1` with impulses `lam`.
 
     tree: the figure as kernels take it
-    states: of every link: 0 slack, 1 acting
+    states: of every link: 0 slack, 1 acting, 2 slipping
     """
 
-    def __init__(self, tree: FigureTree, states: Sequence[int]) -> None:
+    def __init__(self, tree: FigureTree, states: NDArray[np.int8], q0: Array, q1: Array, lam: Array) -> None:
         assert not len(tree.springs), "springs between points and pushes are left out"
-        assert max(states, default=0) < 2, "sliding contacts are left out"
-        self.tree, self.states, self.number = tree, list(states), _Numbers()
+        self.tree, self.states, self.number = tree, states.tolist(), _Numbers()
         n, nq, nc, nu = tree.n_dynamic, tree.n_q, tree.n_links, len(tree.forces)
+        self._sides = np.sign(lam)
         names = {"q0": nq, "q1": nq, "lam": nc, "u": nu, "dt": 1, "share": 1, "mu": n + nc, "z": n}
-        q0, q1, lam, u, dt, share, mu, z = (casadi.SX.sym(name, size) for name, size in names.items())
-        v = (q1 - q0) / dt
-        Ld = dt * self._lagrangian(0.5 * (q0 + q1), v)
-        F = self._forces(v, u)
-        gaps0, gaps1 = self._gaps(q0), self._gaps(q1)
-        acting = [casadi.SX(state > 0) for state in states]
-        slips = [casadi.SX(bool(kind == LinkKind.SLIP)) for kind in tree.links["kind"]]
-        gaps = [a * (g1 - s * g0) + (1 - a) * l for a, s, g0, g1, l in zip(acting, slips, gaps0, gaps1, _split(lam), strict=True)]
-        held = casadi.gradient(casadi.dot(lam, casadi.vertcat(*gaps0)), q0)[:n] if nc else casadi.SX.zeros(n)
-        self._w = casadi.vertcat(q0, q1, lam, u)
-        r = casadi.gradient(Ld, q0)[:n] + share * dt * F - held  # without p0
-        p1 = casadi.gradient(Ld, q1)[:n] + (1 - share) * dt * F
-        self._outputs = casadi.vertcat(r, *gaps, p1)
-        self._weighted = casadi.dot(casadi.vertcat(mu, z), self._outputs)
+        s = {name: casadi.SX.sym(name, size) for name, size in names.items()}
+        dt, share = s["dt"], s["share"]
+        v = (s["q1"] - s["q0"]) / dt
+        Ld = dt * self._lagrangian(0.5 * (s["q0"] + s["q1"]), v)
+        F = self._forces(v, s["u"])
+        start, end = self._links(s["q0"], q0), self._links(s["q1"], q1)
+        rows = [self._row(c, s, start, end) for c in range(nc)]
+        shares = [self._softness(c, dt)[0] for c in range(nc)]
+        self._w = casadi.vertcat(s["q0"], s["q1"], s["lam"], s["u"])
+        early, late = (
+            casadi.gradient(sum((t * l * g for t, l, g in zip(part, _split(s["lam"]), gaps, strict=True)), casadi.SX(0)), q)[:n]
+            for part, gaps, q in ((shares, start.gaps, s["q0"]), ([1 - t for t in shares], end.gaps, s["q1"]))
+        )
+        r = casadi.gradient(Ld, s["q0"])[:n] + share * dt * F - early  # without p0
+        p1 = casadi.gradient(Ld, s["q1"])[:n] + (1 - share) * dt * F - late
+        self._outputs = casadi.vertcat(r, *rows, p1)
+        self._weighted = casadi.dot(casadi.vertcat(s["mu"], s["z"]), self._outputs)
         self._given = [casadi.vertcat(*self.number.symbols), dt, share]
-        self._weights = [mu, z]
+        self._weights = [s["mu"], s["z"]]
 
     # -- what a figure is ------------------------------------------------------------------------------------------------
 
@@ -245,58 +159,137 @@ class ExactStep:
             F[int(self.tree.joints["variable"][force["joint"]])] += self.number(force["gain"]) * u[k]
         return F[: self.tree.n_dynamic]
 
-    def _gaps(self, q: Any) -> list[Any]:
-        bodies, out = self._bodies(q, casadi.SX.zeros(self.tree.n_q)), []
-        for link in self.tree.links:
-            points = []
-            for point in self.tree.points[int(link["first"]) : int(link["first"] + link["count"])]:
-                x, j = self.number(point["position"]), int(point["joint"])
-                points.append(x if j < 0 else bodies[j].R @ x + float(point["is_point"]) * bodies[j].x)
-            if link["kind"] != LinkKind.LENGTH:
-                out.append(casadi.dot(points[2], points[0] - points[1]))
-                continue
-            length = self.number(link["length"])
-            if link["variable"] >= 0:
-                length += self.number(link["ratio"]) * q[int(link["variable"])]
-            ways = [a - b for a, b in pairwise(points)]
-            out.append(sum((casadi.sqrt(casadi.dot(d, d)) for d in ways), casadi.SX(0)) - length)
+    def _links(self, q: Any, here: Array) -> _Links:
+        """All links at `q`, which is near `here`."""
+        bodies, out = self._bodies(q, casadi.SX.zeros(self.tree.n_q)), _Links([], {})
+        symbols = self._points(bodies)
+        at = self._evaluated(casadi.horzcat(*symbols), q, here)
+        known, _ = link_gaps(self.tree, np.ascontiguousarray(here))
+        for c, link in enumerate(self.tree.links):
+            own = slice(int(link["first"]), int(link["first"] + link["count"]))
+            x = symbols[own]
+            if link["kind"] in (LinkKind.PLANE, LinkKind.SLIP):
+                out.gaps.append(casadi.dot(x[2], x[0] - x[1]))
+            elif link["kind"] == LinkKind.LENGTH:
+                ways = [a - b for a, b in pairwise(x)]
+                out.gaps.append(sum((casadi.sqrt(casadi.dot(d, d)) for d in ways), casadi.SX(0)) - self._wound(link, q))
+            else:
+                points = self.tree.points[own]
+                wound = self._wound_in_layers(link, points, q, here)
+                length = known[c] + float(self._evaluated(wound, q, here))
+                choice = choose(points, [at[:, k] for k in range(own.start, own.stop)], length)
+                out.ways[c] = way(points, x, choice, self.number)
+                out.gaps.append(out.ways[c].length - wound)
         return out
+
+    def _evaluated(self, what: Any, q: Any, here: Array) -> Any:
+        """In doubles."""
+        values = [float(value) for value in self.number.values]
+        return casadi.Function("f", [q, casadi.vertcat(*self.number.symbols)], [what])(here, values)
+
+    def _points(self, bodies: list[_Body]) -> list[Any]:
+        out = []
+        for point in self.tree.points:
+            x, j = self.number(point["position"]), int(point["joint"])
+            out.append(x if j < 0 else bodies[j].R @ x + float(point["is_point"]) * bodies[j].x)
+        return out
+
+    def _wound(self, link: Any, q: Any) -> Any:
+        length = self.number(link["length"])
+        return length + self.number(link["ratio"]) * q[int(link["variable"])] if link["variable"] >= 0 else length
+
+    def _wound_in_layers(self, link: Any, points: Any, q: Any, here: Array) -> Any:
+        """The same on a drum of several layers: its radius is r + thickness·S, integrated."""
+        if points["role"][-1] != PointRole.LAYERS:
+            return self._wound(link, q)
+        thick, full, r = (self.number(points[name][k]) for name, k in (("radius", -1), ("weight", -1), ("radius", -4)))
+        k = int(link["variable"])
+        eta = -self.number(link["ratio"]) * q[k]
+        turned = -float(link["ratio"]) * here[k]
+        layers = max(np.floor(turned / points["weight"][-1] + 0.5), 0.0)
+        x, half = (turned - layers * points["weight"][-1]) / np.pi + 0.5, self.number.decimal(pi())
+        taken = r * eta
+        if layers > 0.0:
+            taken += thick * (layers - 1.0) * (eta - 0.5 * layers * full)
+            y = (eta - layers * full) / half + 0.5
+            if x > 1.0:
+                taken += thick * half * (0.5 + y - 1)
+            elif x > 0.0:
+                taken += thick * half * (y * y) * (y * y) * (y * y - 3 * y + 2.5)
+        return self.number(link["length"]) - taken
+
+    def _softness(self, c: int, dt: Any) -> tuple[Any, Any, Any]:
+        """θ, e and 1/(k dt) of link c."""
+        link = self.tree.links[c]
+        if link["stiffness"] == 0.0:
+            return casadi.SX(1), casadi.SX(1), casadi.SX(0)
+        half = 0.5 * self.number(link["frequency"]) * dt
+        fourth = (half * half) * (half * half)
+        k, theta = self.number(link["stiffness"]), 0.5 + 0.5 * fourth / (1 + fourth)
+        return theta, theta + self.number(link["damping"]) / (k * dt), 1 / (k * dt)
+
+    def _row(self, c: int, s: dict[str, Any], start: _Links, end: _Links) -> Any:
+        link, lam, state = self.tree.links[c], s["lam"], self.states[c]
+        if not state:
+            return lam[c]
+        if link["stiffness"] > 0.0:
+            _, e, compliance = self._softness(c, s["dt"])
+            length = 0.5 * (self._wound(link, s["q0"]) + self._wound(link, s["q1"]))
+            return (1 - e) * start.gaps[c] + e * end.gaps[c] - compliance * length * lam[c]
+        if link["normal"] < 0:
+            return end.gaps[c]
+        if state == 1:
+            return end.gaps[c] - start.gaps[c]
+        assert link["kind"] == LinkKind.WRAPPED, "sliding contacts are left out"
+        return self._slipping(c, lam, start)
+
+    def _slipping(self, c: int, lam: Any, start: _Links) -> Any:
+        """z·tight − loose at a place where a string slips."""
+        links, points = self.tree.links, self.tree.points
+        normal, last = int(links["normal"][c]), int(links["first"][c] + links["count"][c]) - 1
+        round_place = links["count"][c] > 3 and points["role"][last - 2] == PointRole.DRUM
+        place = int(links["count"][c]) - (3 if round_place else 1)
+        before = [k for k in range(len(links)) if k < c and links["normal"][k] == normal and links["kind"][k] == LinkKind.WRAPPED]
+        T = lam[normal] + sum((lam[k] for k in before), casadi.SX(0))
+        tight, loose = (T + lam[c], T) if self._sides[c] > 0.0 else (T, T + lam[c])
+        z = casadi.exp(-self.number(links["friction"][c]) * start.ways[normal].bend(place))
+        return z * tight - loose
 
     # -- derivatives -----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _value(self) -> _Function:
-        return _Function([self._w, *self._given], [self._outputs])
+    def _value(self) -> DecimalFunction:
+        return DecimalFunction([self._w, *self._given], [self._outputs])
 
     @cached_property
-    def _first(self) -> _Function:
+    def _first(self) -> DecimalFunction:
         s = casadi.SX.sym("s", self._w.shape[0])
-        return _Function([self._w, *self._given, s], [casadi.jtimes(self._outputs, self._w, s)])
+        return DecimalFunction([self._w, *self._given, s], [casadi.jtimes(self._outputs, self._w, s)])
 
     @cached_property
-    def _second(self) -> _Function:
+    def _second(self) -> DecimalFunction:
         s = casadi.SX.sym("s", self._w.shape[0])
         gradient = casadi.gradient(self._weighted, self._w)
-        return _Function([self._w, *self._given, *self._weights, s], [casadi.jtimes(gradient, self._w, s)])
+        return DecimalFunction([self._w, *self._given, *self._weights, s], [casadi.jtimes(gradient, self._w, s)])
 
     def at(self, q0: Array, q1: Array, lam: Array, u: Array, dt: float, share: float) -> ExactDerivatives:
         """Derivatives of the step from `q0` to `q1` with impulses `lam` and inputs `u`.
 
         They are those of a step whose p0 makes r = 0, and whose lengths close the gaps, whatever the rounding of q1.
         """
-        w = [*_exact(q0), *_exact(q1), *_exact(lam), *_exact(u)]
-        return ExactDerivatives(self, w, [self.number.values, _exact(dt), _exact(share)])
+        w = [*exact(q0), *exact(q1), *exact(lam), *exact(u)]
+        return ExactDerivatives(self, w, [self.number.values, exact(dt), exact(share)])
 
     def solve(self, q0: Array, p0: Array, k1: Array, u: Array, dt: float, share: float, q1: Array, lam: Array) -> ExactDerivatives:
         """The same of the step from (`q0`, `p0`) to `k1`, solved in 50 digits from a guess (`q1`, `lam`)."""
         n, nq, nc = self.tree.n_dynamic, self.tree.n_q, self.tree.n_links
         with localcontext(prec=DIGITS):
-            w = [*_exact(q0), *_exact(q1)[:n], *_exact(k1), *_exact(lam), *_exact(u)]
-            given = [self.number.values, _exact(dt), _exact(share)]
+            w = [*exact(q0), *exact(q1)[:n], *exact(k1), *exact(lam), *exact(u)]
+            given = [self.number.values, exact(dt), exact(share)]
             for _ in range(6):
                 here = ExactDerivatives(self, w, given)
-                off = [[a + b] for a, b in zip(self._value(w, *given)[0], [*_exact(p0), *_exact(np.zeros(nc + n))], strict=True)]
-                change = [row[0] for row in _solve(here.K, off[: n + nc])]
+                off = [[a + b] for a, b in zip(self._value(w, *given)[0], [*exact(p0), *exact(np.zeros(nc + n))], strict=True)]
+                change = [row[0] for row in solve(here.K, off[: n + nc])]
                 places = [*range(nq, nq + n), *range(2 * nq, 2 * nq + nc)]
                 for place, d in zip(places, change, strict=True):
                     w[place] -= d
@@ -330,52 +323,52 @@ class ExactDerivatives:
     def _jacobian(self) -> list[Decimals]:
         """By columns: those of w."""
         with localcontext(prec=DIGITS):
-            return [self.step._first(self.w, *self.given, _unit(k, len(self.w)))[0] for k in range(len(self.w))]
+            return [self.step._first(self.w, *self.given, unit(k, len(self.w)))[0] for k in range(len(self.w))]
 
     @property
     def K(self) -> list[Decimals]:
-        return _transposed([self._jacobian[k][: self.ny] for k in self.y])
+        return transposed([self._jacobian[k][: self.ny] for k in self.y])
 
     def _inputs(self) -> list[Decimals]:
         """∂(r, gaps, p1)/∂x."""
         nq, size = self.step.tree.n_q, self.ny + self.n
-        return _transposed([_unit(i - nq, size) if k is None else self._jacobian[k] for i, k in enumerate(self.x)])
+        return transposed([unit(i - nq, size) if k is None else self._jacobian[k] for i, k in enumerate(self.x)])
 
     @cached_property
     def _first(self) -> list[Decimals]:
         with localcontext(prec=DIGITS):
             X = self._inputs()
-            Y = _solve(self.K, [[-a for a in row] for row in X[: self.ny]])
-            by_y = _transposed([self._jacobian[k][self.ny :] for k in self.y])
-            p1 = [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(_product(by_y, Y), X[self.ny :], strict=True)]
+            Y = solve(self.K, [[-a for a in row] for row in X[: self.ny]])
+            by_y = transposed([self._jacobian[k][self.ny :] for k in self.y])
+            p1 = [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(product(by_y, Y), X[self.ny :], strict=True)]
         return [*Y, *p1]
 
     @property
     def first(self) -> Array:
         """D (outputs, inputs)."""
-        return _rounded(self._first)
+        return rounded(self._first)
 
     def second(self, z: Array) -> Array:
         """Σ_o z_o D²(output o), (inputs, inputs)."""
         with localcontext(prec=DIGITS):
-            weights, ny = _exact(z), self.ny
+            weights, ny = exact(z), self.ny
             by_y = [self._jacobian[k] for k in self.y]
             zeta = [
                 [-a - sum((b * c for b, c in zip(weights[ny:], row[ny:], strict=True)), Decimal(0))]
                 for a, row in zip(weights[:ny], by_y, strict=True)
             ]
-            mu = [row[0] for row in _solve(_transposed(self.K), zeta)]
+            mu = [row[0] for row in solve(transposed(self.K), zeta)]
             # w moves with x by W; p0 moves none of w directly.
             W: list[Decimals] = [[Decimal(0)] * len(self.x) for _ in self.w]
             for place, row in zip(self.y, self._first[:ny], strict=True):
                 W[place] = row
             for i, k in enumerate(self.x):
                 if k is not None:
-                    W[k] = _unit(i, len(self.x))
+                    W[k] = unit(i, len(self.x))
             used = [k for k, row in enumerate(W) if any(row)]
-            Phi = {k: self.step._second(self.w, *self.given, mu, weights[ny:], _unit(k, len(self.w)))[0] for k in used}
+            Phi = {k: self.step._second(self.w, *self.given, mu, weights[ny:], unit(k, len(self.w)))[0] for k in used}
             part = [W[k] for k in used]
-            return _rounded(_product(_transposed(part), _product([[Phi[k][l] for l in used] for k in used], part)))
+            return rounded(product(transposed(part), product([[Phi[k][l] for l in used] for k in used], part)))
 
 
 def _split(x: Any) -> list[Any]:

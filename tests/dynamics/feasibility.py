@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.dynamics import Steps
-from bunraku.figure import Eyelet, Figure, Pulley
+from bunraku.figure import Drum, Eyelet, Figure, Pulley
 from bunraku.figure.plain_kinematics import path_length, point, poses
 
 Array = NDArray[np.float64]
@@ -52,7 +52,7 @@ def openings(figure: Figure, q: Array) -> tuple[dict[str, float], dict[str, floa
     X = poses(figure.frames, values)
     wound, unequal, equal = {}, {}, {}
     for rope in (*figure.strings, *figure.wires):
-        wound[rope.name] = rope.wound(0.0 if rope.variable is None else values[rope.variable])
+        wound[rope.name] = float(rope.wound(0.0 if rope.variable is None else values[rope.variable]))
         if not rope.elastic:
             (unequal if rope.pulls_only else equal)[rope.name] = path_length(X, rope) - wound[rope.name]
     for touch in figure.contacts:
@@ -77,8 +77,10 @@ def openings(figure: Figure, q: Array) -> tuple[dict[str, float], dict[str, floa
 def judge(figure: Figure, q: Array, tension: Array) -> Verdict:
     """Of one sample: the configuration, and the tensions of all links in the order of `Compiled.link_names` [N]."""
     wound, unequal, equal = openings(figure, q)
+    # The length of a string on a drum counts from where it would come from `towards`: up to half a turn of it may lie behind that.
+    behind = {rope.name: np.pi * rope.spindle.radius for rope in figure.strings if isinstance(rope.spindle, Drum)}
     out = Verdict(
-        short=max((-x for x in wound.values()), default=0.0),
+        short=max((-x - behind.get(name, 0.0) for name, x in wound.items()), default=0.0),
         opened=max((abs(x) for x in equal.values()), default=0.0),
         long=max(unequal.values(), default=0.0),
     )

@@ -5,6 +5,7 @@ The error of a block, say ∂p1/∂q0, is its largest error over its largest ent
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,13 +13,15 @@ import pytest
 from numpy.typing import NDArray
 
 import bunraku
-from bunraku.dynamics import StepDerivatives
+from bunraku.dynamics import Simulation, StepDerivatives
 from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.step_derivatives import OneStep
 from bunraku.dynamics.step_expansion import expand
 from bunraku.figure import Figure, library
+from bunraku.figure.build import body, drum, figure, ry, string, tx, tz
 from bunraku.figure.records import FigureTree
+from tests.dynamics import contraptions, test_capstan
 from tests.exact_step import ExactDerivatives, ExactStep
 from tests.random_steps import RandomStep, random_step
 
@@ -88,7 +91,7 @@ def compared(case: RandomStep, step: OneStep, exact: ExactDerivatives, seed: int
 
 def exactly(case: RandomStep, step: OneStep) -> ExactDerivatives:
     """At the step that was found."""
-    exact = ExactStep(case.figure.compiled.tree, step.states)
+    exact = ExactStep(case.figure.compiled.tree, step.states, case.q0, step.q, step.impulse)
     return exact.at(case.q0, step.q, step.impulse, case.u, case.dt, case.share)
 
 
@@ -117,11 +120,54 @@ def test_large_figures_in_fifty_digits(name: str) -> None:
 def test_steps_solved_again_in_fifty_digits(name: str) -> None:
     """Newton's method leaves so little that derivatives at its result are those of the step from the same start."""
     case, step = some_step(library.named(name), 34)
-    exact = ExactStep(case.figure.compiled.tree, step.states)
+    exact = ExactStep(case.figure.compiled.tree, step.states, case.q0, step.q, step.impulse)
     again = exact.solve(case.q0, case.p0, case.k1, case.u, case.dt, case.share, step.q, step.impulse)
     np.testing.assert_allclose(step.q[: case.figure.n_dynamic], again.q1, rtol=0.0, atol=1e-13)
     np.testing.assert_allclose(step.momentum, again.p1, rtol=0.0, atol=1e-11 * np.abs(again.p1).max())
     assert max(first_errors(derivatives(case, step), again.first).values()) <= BOUND
+
+
+# -- strings that rub, stretch, run over pulleys, lie on drums --------------------------------------------------------------
+
+
+def after(fig: Figure, steps: int, dt: float = 0.005, v: list[float] | None = None) -> RandomStep:
+    """The last step of a simulation in which no kinematic variable moves."""
+    simulation, n = Simulation(fig, v=v, dt=dt), fig.n_dynamic
+    k = np.tile(simulation.q[n:], (steps + 1, 1))
+    made = simulation.run(k)
+    assert not (made.bits & ~STEP_BITS.retried).any()
+    return RandomStep(fig, made.q[-2], made.momentum[-2], k[-1], np.zeros(len(fig.forces)), dt)
+
+
+def layered() -> Figure:
+    """A swinging load on a drum that turns, amid the second of its layers."""
+    rope = drum(("world", (0, 0, 1)), 0.05, "y", turn=-1, towards=(1, 0, 0), turns=1.0, thickness=0.02)
+    return figure(
+        "layered", ry("reel", body(0.5, inertia=(1e-3, 2e-3, 1e-3)), at=(0, 0, 1), start=-2.0 * np.pi - 0.3),
+        tx("x", tz("load", body(0.4), start=-0.2), start=0.3),
+        strings=[string("rope", "load", rope, variable="reel", length=1.7)],
+    )  # fmt: skip
+
+
+STRINGS: dict[str, tuple[Callable[[], RandomStep], list[int]]] = {
+    "pulleys, a ring, branches, a drum": (lambda: random_step(contraptions.rigged(), 57, pull=1e-3), [1, 1, 1, 1]),
+    "stretching": (lambda: random_step(contraptions.stretched(), 11, pull=4e-3), [1, 0, 1, 1, 1]),
+    "slipping on a bollard": (lambda: after(test_capstan.swinging(0.15), 4, v=[1.0, 0.2, -1.5, -0.2, 0.0]), [1, 2]),
+    "sticking on a bollard": (lambda: after(test_capstan.swinging(0.9), 9, v=[1.0, 0.0, -1.5, 0.0, 0.0]), [1, 1]),
+    "slipping and sticking": (lambda: after(test_capstan.tilted(0.15), 16), [1, 2, 2, 1, 2]),
+    "a drum in layers": (lambda: after(layered(), 30), [1]),
+    "crane": (lambda: some_step(library.crane(), 37)[0], [1]),
+}
+
+
+@pytest.mark.parametrize("what", STRINGS)
+def test_strings_of_all_kinds_in_fifty_digits(what: str) -> None:
+    make, states = STRINGS[what]
+    case = make()
+    step = case.solve()
+    assert step.states.tolist() == states
+    first, second = compared(case, step, exactly(case, step), 36)
+    assert {block: f"{off:.1e}" for block, off in (first | second).items() if not off <= BOUND} == {}
 
 
 # -- the symplectic form -----------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     **{
         name: partial(library.named, name) for name in ("arm2d", "arm3d", "marionette22", "marionette25", "hand", "finger", "crane")
     },
-    **{make.__name__: make for make in (contraptions.reeved, contraptions.welded)},
+    **{make.__name__: make for make in (contraptions.reeved, contraptions.welded, contraptions.rigged)},
     **{make.__name__: make for make in TROUPE},
 }
 MOST = 1e-9  # [m or rad] that a sceptic would accept
@@ -70,7 +70,7 @@ def test_absurd_puppeteers(name: str, seed: int) -> None:
 @pytest.mark.parametrize("first", range(100, 130, 5))
 @pytest.mark.parametrize("name", FIGURES)
 def test_five_hundred_absurd_puppeteers(name: str, first: int) -> None:
-    """Twenty figures, thirty puppeteers each."""
+    """All these figures, thirty puppeteers each."""
     for seed in range(first, first + 5):
         watch(name, seed, 60)
 

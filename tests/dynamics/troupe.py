@@ -11,6 +11,7 @@ from bunraku.figure.build import (
     capsule,
     closure,
     contact,
+    drum,
     eyelet,
     figure,
     fixed,
@@ -245,7 +246,25 @@ def capstan() -> Figure:
     )  # fmt: skip
 
 
+def hoists() -> Figure:
+    """Loads on two drums that wind in layers: one turns freely on a boom that the puppeteer moves, one is his. A rope brakes it."""
+    return figure(
+        "hoists", bob("load", 2.0, (0.05, 0, -0.6)), bob("second", 0.1, (-0.54, 0, -0.7)),
+        tx("boom_x", tz("boom", ry("reel", body(0.3, inertia=(1e-3, 2e-3, 1e-3)), damping=0.01), kinematic=True), kinematic=True),
+        ry("winch", kinematic=True), spindle("tail", at=(0.8, 0, -0.5), moves="xz"),
+        strings=[
+            string("rope", "load", drum("boom", 0.05, "y", turn=-1, towards=(0, 0, -1), turns=1.5, thickness=0.01), 0.6,
+                variable="reel"),
+            string("brake", "load", "tail_spindle", through=[pulley(("boom", (0.4, 0, 0.1)), 0.06, "y", turn=1, friction=0.4)]),
+            string("hoist", "second",
+                drum(("world", (-0.5, 0, 0)), 0.04, "y", turn=1, towards=(0, 0, -1), turns=1.0, thickness=0.02), 0.7,
+                variable="winch"),
+            string("tie", "load", "second", 1.0),
+        ],
+    )  # fmt: skip
+
+
 TROUPE: tuple[Callable[[], Figure], ...] = (
     two_on_a_spindle, two_on_a_bar, tug_of_war, wire_loop, linkage, light_and_heavy, hopper, eyelets, drums, stopped, bungee,
-    chafed, capstan,
+    chafed, capstan, hoists,
 )  # fmt: skip

@@ -41,6 +41,7 @@ def test_a_capsule_of_no_length_is_a_sphere() -> None:
     ("geometry", "field"),
     [
         (Sphere(0.0), "radius"), (Sphere(-1.0), "radius"), (Sphere(math.nan), "radius"), (Capsule(0.1, -0.2), "length"),
+        ("sphere", "geometry"), (None, "geometry"),
         (Cylinder(math.inf, 1.0), "radius"), (Box((1.0, 0.0, 1.0)), "size"), (Mesh("a.stl", (1.0, 0.0, 1.0)), "scale"),
     ],
 )  # fmt: skip

@@ -174,6 +174,40 @@ def test_neither_length_nor_slope_jump_where_a_string_touches(kind: str) -> None
     assert np.abs(np.diff(slope)).max() < 5e-3
 
 
+def test_eyelets_at_the_same_place_need_no_pulley() -> None:
+    """Nor does the side point, where it is there too: rounding does not send the string once round."""
+    b, rng = build, np.random.default_rng(5)
+    place, round_there = Point("finger", (0.0, -0.0025, 0.0333)), Point("finger", (0.0, -0.0057, 0.0323))
+    pulley = Pulley(round_there.frame, round_there.position, 0.0025, (1.0, 0.0, 0.0), side=place)
+    figure = b.figure(
+        "finger", b.free("finger", b.body(0.1, inertia=(1e-3, 1e-3, 1e-3))),
+        strings=[b.string("tendon", ("world", (0.1, 0.2, 0.3)), ("world", (0.0, 0.3, 0.1)), 9.0, through=[place, pulley, place])],
+    )  # fmt: skip
+    for _ in range(50):
+        q = rng.uniform(-1.0, 1.0, 6)
+        X = plain_kinematics.poses(figure.frames, dict(zip(figure.names, q.tolist(), strict=True)))
+        there = (X["finger"] @ [*place.position, 1.0])[:3]
+        straight = np.linalg.norm(there - [0.1, 0.2, 0.3]) + np.linalg.norm(there - [0.0, 0.3, 0.1])
+        assert gap_derivatives(figure, q)[0][0] + 9.0 == pytest.approx(straight, abs=1e-7)
+        assert pose(figure, q).gaps[0] + 9.0 == pytest.approx(straight, abs=1e-7)
+
+
+def test_a_string_from_behind_the_beginning_of_its_drum() -> None:
+    """What lies on the drum counts less than nothing there; kernels and plain numbers say so alike."""
+    b = build
+    figure = b.figure(
+        "winch", b.tx("x", b.tz("load", b.body(1.0))), b.ry("reel", kinematic=True),
+        strings=[b.string("rope", "load", b.drum("world", 0.08, "y", turn=-1, towards=(1, 0, 0)), 1.0, variable="reel")],
+    )  # fmt: skip
+    below = 0
+    for angle in np.linspace(-np.pi + 0.1, np.pi - 0.1, 40):
+        q = np.array([0.1 * np.cos(angle), -0.1 * np.sin(angle), 0.0])
+        kernel_gap = gap_derivatives(figure, q)[0][0]
+        below += kernel_gap < -1.0
+        assert pose(figure, q).gaps[0] == pytest.approx(kernel_gap, abs=1e-13)
+    assert below > 3
+
+
 def test_what_cannot_be_followed_is_refused() -> None:
     def string(*way: Point | Branch, hook: Point = HOOK, spindle: Point = SPINDLE) -> Figure:
         return strung("turn").replace(strings=(String("s", hook, spindle, 1.0, eyelets=way),))

@@ -12,6 +12,7 @@ from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.errors import BunrakuWarning
 from bunraku.figure import Branch, Figure, Pulley
 from bunraku.io.mjcf import mjcf_file
+from tests.exact_tendons import ExactTendons
 
 ARM = """
 <mujoco>
@@ -103,6 +104,31 @@ def test_lengths_and_arms_are_those_of_mujoco() -> None:
     assert all(wrapped.values())
     assert min(bent[name] for name in ("free", "above", "below", "several")) > 0.05
     assert len({isinstance(at, Branch) for at in figure.strings[8].way}) == 2
+
+
+def test_lengths_and_arms_in_fifty_digits() -> None:
+    """Rings included, where MuJoCo's arms are the inexact ones."""
+    figure, model = read(ARM), mujoco.MjModel.from_xml_string(ARM)
+    data, rng = mujoco.MjData(model), np.random.default_rng(1)
+    joints = [figure.index(model.joint(j).name) for j in range(model.njnt)]
+    theirs, bent = 0.0, 0
+    for _ in range(12):
+        q = figure.start.copy()
+        q[joints] = data.qpos[:] = rng.uniform(*model.jnt_range.T)
+        mujoco.mj_forward(model, data)
+        exact, (gaps, A) = ExactTendons(model, data), gap_derivatives(figure, q)
+        for c, string in enumerate(figure.strings):
+            t = model.tendon(string.name).id
+            wound = string.wound(0.0 if string.variable is None else float(q[figure.index(string.variable)]))
+            assert abs(gaps[c] + wound - float(exact.length(t))) < 1e-14, string.name
+            arms = [float(exact.arm(t, j)) for j in range(model.njnt)]
+            np.testing.assert_allclose(A[c, joints], arms, atol=1e-14, err_msg=string.name)
+            if string.name.startswith("inside") and data.ten_wrapnum[t] > len(string.path):
+                row = slice(int(model.ten_J_rowadr[t]), int(model.ten_J_rowadr[t] + model.ten_J_rownnz[t]))
+                columns = model.ten_J_colind.ravel()[row]
+                theirs, bent = max(theirs, float(np.abs(data.ten_J.ravel()[row] - np.array(arms)[columns]).max())), bent + 1
+    assert bent > 3
+    assert 1e-12 < theirs < 1e-5
 
 
 def test_what_is_read_is_written_back() -> None:

@@ -66,14 +66,21 @@ def _shapes(figure: Figure, number: int, label: str, several: bool) -> Iterator[
         if shape.frame != WORLD:
             f = index[shape.frame]
             joint, X = int(compiled.frame_joint[f]), compiled.frame_X[f] @ X
-        full = f"{shape.frame}.{shape.name}"
-        name = shape.name if count[shape.name] == 1 else full
-        own = {shape.name, shape.frame, full}
+        name = shape.name if count[shape.name] == 1 else _with_frame(shape.frame, shape.name)
+        own = {shape.name, shape.frame, name, f"{shape.frame}.{shape.name}"}
         names = frozenset(own | {f"{label}.{name}" for name in own} | {label})
         prefix = f"{label}." if several else ""
         yield Thing(
             prefix + name, names, solid(shape.geometry), X, number, joint, shape.frame, prefix + shape.frame
         )  # fmt: skip
+
+
+def _with_frame(frame: str, shape: str) -> str:
+    """The name of a `shape` behind that of its `frame`; a part that begins both ("left.hand", "left.thumb") is said once."""
+    if shape == frame:
+        return frame
+    part = frame.rpartition(".")[0]
+    return f"{frame}.{shape.removeprefix(f'{part}.') if part else shape}"
 
 
 def _obstacles(scene: Scene) -> Iterator[Thing]:

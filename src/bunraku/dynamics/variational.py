@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bunraku.dynamics.capstan import capstan, exponents, passed, rubs_somewhere
-from bunraku.dynamics.complementarity import complementarity
+from bunraku.dynamics.complementarity import LINKS, complementarity
 from bunraku.dynamics.elastic import early_impulses, elastic_row, has_elastic, pull_at_end, soften, softness
 from bunraku.dynamics.friction import frictional
 from bunraku.dynamics.joint_pairs import pair, spread
@@ -135,6 +135,8 @@ class NewtonOptions(NamedTuple):
     """How far a rubbing contact may be below its plane [m]."""
     max_gap: float = 1e-10
     """How much too long a link may be [m], besides what the last correction closed."""
+    max_left: float = 1e-11
+    """How far open a link may stay because it gives way a little where it takes a load [m]."""
     max_correction: float = 0.7
     """Largest correction of a variable; a larger one is shortened [rad or m]."""
     certain: float = 0.03
@@ -313,6 +315,21 @@ def open_links(tree, w, most):
     return worst > most
 
 
+@woven
+def gives_way(tree, w):
+    """Whether the last correction left a link open because of the softness by which links share a load (`LinkOptions.redundant`).
+
+    It does where impulses have just changed much.
+    """
+    n, scale, change = tree.n_dynamic, 0.0, 0.0
+    for c in range(tree.links.shape[0]):
+        if w.near[c]:
+            scale = max(scale, abs(w.K[n + c, n + c]))
+            if w.alive[c]:
+                change = max(change, abs(w.delta[c]))
+    return LINKS.redundant * scale * change > NEWTON.max_left
+
+
 @bare
 def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
     """Solves one step; q1 (kinematic part given, dynamic part a guess) and λ hold the guess on entry.
@@ -366,7 +383,8 @@ def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
         # Rubbing contacts are solved in sweeps that may end early: then their gaps decide.
         rate = size if fresh else size / last
         small = size * rate < (NEWTON.certain * tolerance if fresh else tolerance)
-        if small and not open_links(tree, w, NEWTON.max_contact_depth if rubs else NEWTON.max_gap + 100.0 * size):
+        small = small and not open_links(tree, w, NEWTON.max_contact_depth if rubs else NEWTON.max_gap + 100.0 * size)
+        if small and (rubs or not gives_way(tree, w)):
             for j in range(n):  # p1 of the corrected q1
                 x = 0.0
                 for i in range(n):

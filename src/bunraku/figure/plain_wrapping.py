@@ -111,7 +111,7 @@ def _stretch(placing: Placing, way: list[Point]) -> tuple[Array, float]:
         onto = complex(*(-placing.direction(drum.frame, drum.towards) @ R)[:2])
         u = _directions([c[k] for k in touched], [rho[k] for k in touched])[-1]
         length += rho[-1] * cmath.phase(onto / u)
-    return places, math.hypot(length, climb)
+    return places, math.copysign(math.hypot(length, climb), length)  # a string may come onto a drum from behind its beginning
 
 
 def _through_ring(ends: Array, ring: Pulley, c: list[complex], R: Array, origin: Array) -> tuple[Array, float]:
@@ -197,7 +197,7 @@ def _side(radius: float, a: complex, b: complex, side: complex | None) -> int:
     It winds about the centre as the way from a by `side` to b does. The straight way does so too where it sees the centre under the
     same angle, and misses the circle.
     """
-    if abs(a) <= radius or abs(b) <= radius:
+    if abs(b - a) ** 2 < 1e-15 or abs(a) <= radius or abs(b) <= radius:
         return 0
     winding = cmath.phase(b / a) if not side else cmath.phase(side / a) + cmath.phase(b / side)
     nearest = abs((a.conjugate() * b).imag) / abs(b - a) if abs(winding) < math.pi else 0.0

@@ -64,6 +64,8 @@ class LinkKind(enum.IntEnum):
     """How far two bodies overlap, by a feature of each: points or lines with a radius (see bunraku.kinematics.feature_gaps)."""
     RIM = 5
     """How far the rim of a cylinder is below a plane."""
+    DRAPED = 6
+    """The length of a string that may lie on bodies (see bunraku.kinematics.draping)."""
 
 
 class PointRole(enum.IntEnum):

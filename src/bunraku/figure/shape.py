@@ -115,6 +115,10 @@ def check_geometry(geometry: Geometry, *, kind: str, name: str) -> None:
             sizes = {"size": tuple(size)}
         case Mesh(_, scale):
             sizes = {"scale": tuple(scale)}
+        case _:
+            what = f"a {type(geometry).__name__} is no geometry"  # type: ignore[unreachable]
+            advice = "give a Sphere, Capsule, Cylinder, Box or Mesh"
+            raise FigureError(what, kind=kind, name=name, field="geometry", advice=advice)
     for field, values in sizes.items():
         if not all(math.isfinite(v) and (v > 0.0 or (field == "scale" and v != 0.0)) for v in values):
             raise FigureError("must be positive and finite", kind=kind, name=name, field=field, advice=f"{field} is in metres")

@@ -27,7 +27,7 @@ from bunraku.spatial.algebra import axpy3, cross, dot3, get3, put3, scale3, sub3
 
 
 @woven
-def _along_lines(link, x, d):
+def along_lines(link, x, d):
     """(s₁, s₂, inverse of the Gram matrix as 11, 12, 22) of d and the directions of a link; zero where it has none."""
     k = link.first + 2
     zero = 0.0 * d[0]
@@ -73,7 +73,7 @@ def feature_pulls(link, x, f):
         put3(f, k + 2, scale3(lean, n))
         put3(f, k + 3, axpy3(lean, a, scale3(-1.0, d)))
         return link.ratio * sine - dot3(n, d)
-    s1, s2, _, _, _ = _along_lines(link, x, d)
+    s1, s2, _, _, _ = along_lines(link, x, d)
     n, distance = _normal(link, x, d, s1, s2)
     put3(f, k, scale3(-1.0, n))
     put3(f, k + 1, n)
@@ -92,7 +92,7 @@ def feature_bend(link, points, x, n):
     if link.kind == LinkKind.RIM:
         _bend_rim(link, points, x, n, d, dd)
         return
-    s1, s2, a11, a12, a22 = _along_lines(link, x, d)
+    s1, s2, a11, a12, a22 = along_lines(link, x, d)
     u, distance = _normal(link, x, d, s1, s2)
     de, df = scale3(0.0, d), scale3(0.0, d)
     e, f = de, df

@@ -6,7 +6,8 @@ screw of joint i,
 
     gap_i = Σ_k f_k · x_k,i                          f_k = ∂gap/∂x_k, and x_k,i = ω_i × x_k + w_k v_i
 
-Second and third derivatives are in `gap_derivatives`; strings over pulleys in `wrapping`; bodies that touch in `feature_gaps`.
+Second and third derivatives are in `gap_derivatives`; strings over pulleys in `wrapping`; strings that lie on bodies in `draping`;
+bodies that touch in `feature_gaps`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from bunraku.figure.records import LinkKind, PointRole
 from bunraku.kernels.compile import bare, woven
+from bunraku.kinematics.draping import draped_pulls
 from bunraku.kinematics.drum_layers import has_layers, layers_wound
 from bunraku.kinematics.feature_gaps import feature_pulls
 from bunraku.kinematics.tree import carry
@@ -50,6 +52,8 @@ def pulls(link, points, x, f, n):
     first = link.first
     if link.kind == LinkKind.WRAPPED:
         return wrapped_pulls(link, points, x, f, n)
+    if link.kind == LinkKind.DRAPED:
+        return draped_pulls(link, points, x, f) + 0.0 * n[0, 0]  # of the type of n
     if link.kind >= LinkKind.FEATURES:
         return feature_pulls(link, x, f)
     if link.kind != LinkKind.LENGTH:
@@ -83,9 +87,9 @@ def gap_of(link, points, q, R, p, o, x, f, n):
     distance = pulls(link, points, x, f, n)
     if link.kind == LinkKind.WRAPPED and has_layers(link, points):
         return distance - layers_wound(link, points, q, f, n)
-    if link.kind >= LinkKind.FEATURES:
+    if link.kind == LinkKind.FEATURES or link.kind == LinkKind.RIM:
         return distance + link.length
-    return distance - wound(link, q) if link.kind == LinkKind.LENGTH or link.kind == LinkKind.WRAPPED else distance
+    return distance if link.kind == LinkKind.PLANE or link.kind == LinkKind.SLIP else distance - wound(link, q)
 
 
 @bare

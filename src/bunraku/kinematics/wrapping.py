@@ -327,7 +327,8 @@ def _sense(points, h, a, A, B, x):
     r, axis = points[h].radius, _real(a)
     P, Q = _flat(axis, _real(A)), _flat(axis, _real(B))
     free_P, free_Q = dot3(P, P) - r * r, dot3(Q, Q) - r * r
-    if free_P <= 0.0 or free_Q <= 0.0:
+    apart = sub3(Q, P)
+    if free_P <= 0.0 or free_Q <= 0.0 or dot3(apart, apart) < 1e-15:  # [m²] else rounding would tell the side of the same place
         return 0.0
     turn = dot3(axis, cross(P, Q))
     if points[h + 2].role == PointRole.SIDE:

@@ -70,6 +70,7 @@ def end_contact(t, world, chain, placed, o, a, b, x, y, n):
     """Slips and turns of the contact that was begun, at the point x of a and y of b with the normal n from b to a."""
     k = t.number[0] - 1
     normal = t.head[k]
+    t.normal[k, 0], t.normal[k, 1], t.normal[k, 2] = n[0], n[1], n[2]
     ja, jb = world.joint[a], world.joint[b]
     friction, rolling = world.matter[a, b, 0], world.matter[a, b, 3]
     u = (1.0, 0.0, 0.0) if abs(n[0]) < 0.6 else (0.0, 1.0, 0.0)
@@ -164,3 +165,15 @@ def feature_contact(t, world, chain, placed, o, a, b, fa, fb, xa, xb, lines, ea,
     if lines > 0:
         add_point(t, placed, o, world.joint[b], eb, 0.0)
     end_contact(t, world, chain, placed, o, a, b, axpy3(-ra, n, x), axpy3(rb, n, y), n)
+
+
+@bare
+def part_by(t, c, by):
+    """Makes the two bodies of row c stay apart by a length."""
+    link = t.links[c]
+    if link.kind == LinkKind.PLANE:
+        on, down = t.points[link.first + 1].position, t.points[link.first + 2].position
+        for i in range(3):
+            on[i] -= by * down[i]
+    else:
+        link.length += by

@@ -1,16 +1,18 @@
 """Cylinders: their mantle is a segment with a radius, their ends are faces, and their rims circles.
 
 On a plane the lowest point of a rim counts (LinkKind.RIM); a cylinder that stands has six fixed points of its rim besides. Beside
-other bodies, a rim counts by its nearest point, as it is where the contact is found; where the end of a step needs another point of
-it, that becomes one more contact.
+other bodies, a rim counts by its nearest point, or by a plane that touches it (bunraku.collision.manifold.rims), as they are where
+the contact is found; where the end of a step needs another point, that becomes one more contact.
 """
 
 from __future__ import annotations
 
 import math
 
-from bunraku.collision.manifold.contact_rows import feature_contact, plane_contact, rim_contact
+from bunraku.collision.manifold.contact_rows import feature_contact, part_by, plane_contact, rim_contact
+from bunraku.collision.manifold.rims import rim_across_edges, rim_across_rim
 from bunraku.collision.manifold.round_features import best_face, edge_to_edge, inside_face, vertex_to_edge
+from bunraku.collision.manifold.support import apart_along
 from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD
 from bunraku.kernels.compile import bare, woven
 from bunraku.spatial.algebra import axpy3, cross, dot3, get3, scale3, sub3
@@ -41,6 +43,7 @@ def cylinder_pair(t, world, chain, at, o, a, b, reach):
         f = world.first[b, 2]
         _rims_on_plane(t, world, chain, at, o, a, b, f, get3(at.x, world.first[b, 0]), get3(at.n, f), reach, False)
         return
+    first = t.number[0]
     _beside_mantle(t, world, chain, at, o, a, b, reach)
     _on_ends(t, world, chain, at, o, a, b, reach)
     if kind == BODY.polytope:
@@ -48,6 +51,24 @@ def cylinder_pair(t, world, chain, at, o, a, b, reach):
     elif kind == BODY.cylinder:
         _beside_mantle(t, world, chain, at, o, b, a, reach)
         _on_ends(t, world, chain, at, o, b, a, reach)
+        rim_across_rim(t, world, chain, at, o, a, b, reach)
+    if kind == BODY.polytope or kind == BODY.segment:
+        _edges_over_ends(t, world, chain, at, o, a, b, reach)
+        rim_across_edges(t, world, chain, at, o, a, b, reach)
+    _keep_shallow(t, world, at, first)
+
+
+@bare
+def _keep_shallow(t, world, at, first):
+    """Of the contacts from `first` on, those along whose normals the bodies overlap much more than along another are moved away."""
+    best = -math.inf
+    for k in range(first, t.number[0]):
+        best = max(best, apart_along(world, at, t.key[k, 0], t.key[k, 1], get3(t.normal, k)))
+    if best > 0.0:
+        return
+    for k in range(first, t.number[0]):
+        if apart_along(world, at, t.key[k, 0], t.key[k, 1], get3(t.normal, k)) < best - MANIFOLD.unlike:
+            part_by(t, t.head[k], -MANIFOLD.away)
 
 
 @bare
@@ -122,7 +143,25 @@ def _rims_beside_mantle(t, world, chain, at, o, a, b, reach):
         if away - world.radius[a] < reach and away > 1e-9:
             n = scale3(1.0 / away, d)
             feature_contact(
-                t, world, chain, at, o, b, a, BODY.rim + k, BODY.edge, x, foot, 1, u, u, 0.0, world.radius[a], x, foot, n
+                t,
+                world,
+                chain,
+                at,
+                o,
+                b,
+                a,
+                BODY.rim + k,
+                BODY.edge + world.first[a, 1],
+                x,
+                foot,
+                1,
+                u,
+                u,
+                0.0,
+                world.radius[a],
+                x,
+                foot,
+                n,
             )
 
 
@@ -152,6 +191,32 @@ def _on_ends(t, world, chain, at, o, a, b, reach):
                 if l - rb < reach and l > 1e-9:
                     m = scale3(1.0 / l, d)
                     feature_contact(t, world, chain, at, o, b, a, v, BODY.rim + k, x, y, 0, m, m, rb, 0.0, x, y, m)
+
+
+@bare
+def _edges_over_ends(t, world, chain, at, o, a, b, reach):
+    """Where edges of b that are nearly level cross the rims of the cylinder a."""
+    r, rb = world.radius[a], world.radius[b]
+    for k in range(2):
+        f = world.first[a, 2] + k
+        c, n = get3(at.x, world.first[a, 0] + k), get3(at.n, f)
+        for e in range(world.first[b, 1], world.first[b, 1] + world.count[b, 1]):
+            y = get3(at.x, world.edges[e, 0])
+            u = sub3(get3(at.x, world.edges[e, 1]), y)
+            rise, d = dot3(n, u), sub3(y, c)
+            if rise * rise > 0.01 * dot3(u, u) or dot3(n, d) - abs(rise) - rb > reach:
+                continue
+            v, d = axpy3(-rise, n, u), axpy3(-dot3(n, d), n, d)
+            vv, vd = dot3(v, v), dot3(v, d)
+            root = vd * vd - vv * (dot3(d, d) - r * r)
+            if root <= 0.0:
+                continue
+            for side in range(2):
+                s = (-vd - math.sqrt(root)) / vv if side == 0 else (-vd + math.sqrt(root)) / vv
+                x = axpy3(s, u, y)
+                height = dot3(n, sub3(x, c))
+                if 0.0 < s < 1.0 and -0.1 * r < height - rb < reach:
+                    plane_contact(t, world, chain, at, o, b, a, BODY.edge + e, BODY.face + f, x, rb, c, n)
 
 
 @bare

@@ -85,6 +85,8 @@ def polytope_pair(t, world, chain, start, end, at, o, a, b, reach, polygon):
     _, kind, i, j, apart = best_axis(world, start, end, o, a, b)
     if apart > reach:
         return
+    if kind == 2 and reach < 0.0 and not _supported(world, at, o, a, b, i, j):  # other features are further along it now
+        _, kind, i, j, apart = best_axis(world, end, end, o, a, b)
     if kind == 2:
         _cross_edges(t, world, chain, at, o, a, b, i, j)
     else:
@@ -109,6 +111,16 @@ def _supporting_edge(world, at, o, a, i, n):
             if x > far:
                 best, far = e, x
     return best
+
+
+@bare
+def _supported(world, at, o, a, b, i, j):
+    """Whether edges along the directions i of a and j of b are those that are furthest along their axis."""
+    n, apart = _edge_axis(world, at, o, a, b, i, j)
+    if apart == -math.inf:
+        return False
+    e, f = _supporting_edge(world, at, o, a, i, n), _supporting_edge(world, at, o, b, j, scale3(-1.0, n))
+    return dot3(n, sub3(get3(at.x, world.edges[f, 0]), get3(at.x, world.edges[e, 0]))) < apart + 1e-9
 
 
 @bare
@@ -155,12 +167,15 @@ def _on_face(t, world, chain, at, o, b, a, f, reach, polygon):
         z = get3(at.x, world.loops[world.loop[f, 0] + (k + 1) % sides])
         count = _clip(polygon, now, count, y, cross(n, sub3(z, y)), k)
         now = 1 - now
+    least = math.inf
     for k in range(count):
         x = (polygon[now, k, 0], polygon[now, k, 1], polygon[now, k, 2])
-        if dot3(n, sub3(x, on)) < reach + MANIFOLD.reach:
+        height = dot3(n, sub3(x, on))
+        if height < reach + MANIFOLD.reach:
             plane_contact(t, world, chain, at, o, a, b, int(polygon[now, k, 3]), BODY.face + f, x, 0.0, on, n)
-    if count == 0:  # beside the face: its lowest vertex decides
-        _lowest(t, world, chain, at, o, a, b, f, n, on)
+            least = min(least, height)
+    if count == 0 or (reach < 0.0 and least > _least(world, at, a, n) - dot3(n, on) + MANIFOLD.max_depth):
+        _lowest(t, world, chain, at, o, a, b, f, n, on)  # what is lowest is beside the face
 
 
 @bare
@@ -190,6 +205,6 @@ def _clip(polygon, now, count, y, inward, side):
             s = hx / (hx - hz)
             for c in range(3):
                 polygon[then, out, c] = polygon[now, k, c] + s * (polygon[now, i, c] - polygon[now, k, c])
-            polygon[then, out, 3] = 100.0 * (side + 3) + polygon[now, k, 3]  # a number that is the same in the next step
+            polygon[then, out, 3] = BODY.corner * (side + 1.0) + polygon[now, k, 3]  # a number that is the same in the next step
             out += 1
     return out

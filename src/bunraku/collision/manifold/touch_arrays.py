@@ -23,10 +23,12 @@ class BodyKind(NamedTuple):
     """One face without a boundary."""
     cylinder: int = 4
     """Vertices: the centres of both ends; one edge between them; faces: both ends; the radius is that of the mantle."""
-    edge: int = 1000
+    edge: int = 1 << 32
     """Numbers of features in the key of a contact: vertices as they are numbered, edges from this on, …"""
-    face: int = 2000
-    rim: int = 3000
+    face: int = 2 << 32
+    rim: int = 3 << 32
+    corner: int = 1 << 16
+    """Corners that clipping makes: the vertex before them, and a multiple of this for each side that cut."""
 
 
 BODY = BodyKind()
@@ -49,6 +51,8 @@ class TouchWorld(NamedTuple):
     """(bodies, 3) of a ball around each."""
     bound: Any
     """(bodies,) radius of that ball [m]; infinite for a half-space."""
+    inner: Any
+    """(bodies,) radius of a ball inside each [m]; infinite for a half-space."""
     vertices: Any
     """(vertices, 3)"""
     edges: Any
@@ -95,6 +99,8 @@ class NearBodies(NamedTuple):
     """(bodies, 3)"""
     pairs: Any
     """(capacity, 2) near pairs."""
+    count: Any
+    """(1,) how many there are."""
     polygon: Any
     """(2, 64, 4) vertices and where they come from: scratch of clipping."""
 
@@ -111,11 +117,14 @@ class Contacts(NamedTuple):
     head: Any
     """(capacity + 1,) the row of the normal of each contact, and the end of the last."""
     number: Any
-    """(4,) contacts, links, points, and 1 where there were more than there is room for."""
+    """(6,) contacts, links, points, 1 where there were more than there is room for, strings that may lie on bodies, and the first
+    point behind those of the figure and its strings."""
     speed: Any
     """(capacity,) at which each met, for restitution [m/s]."""
     stick: Any
     """(links,) impulse of adhesion of each normal [N·s]."""
+    normal: Any
+    """(capacity, 3) from b to a, where each was found."""
 
 
 class ManifoldOptions(NamedTuple):
@@ -135,6 +144,14 @@ class ManifoldOptions(NamedTuple):
     """By which a contact that is none is moved away [m]."""
     max_rounds: int = 12
     """Times that a step is solved with more contacts, at most."""
+    parts: int = 16
+    """Parts of a step that cannot be taken at once, at most; a power of two."""
+    unlike: float = 1e-4
+    """How much deeper than the shallowest contact of a cylinder another of the same pair may be, and count [m]."""
+    overtaken: float = 1e-5
+    """How deep a contact that acts may have been at the start of a step [m]; a step that needs deeper ones is taken in parts."""
+    false: float = 1e-6
+    """How far two bodies may overlap along the normal of a contact that acts [m]; else it is none."""
     as_guessed: float = 1e-4
     """How far a step may end from its guess, and need no second look at bodies that stayed apart [rad or m]."""
     slow: float = 2.5
@@ -166,5 +183,5 @@ def near_room(world, capacity):
     m = world.kind.shape[0]
     return NearBodies(
         order=np.arange(m), low=np.empty((m, 3)), high=np.empty((m, 3)), pairs=np.empty((capacity, 2), np.int64),
-        polygon=np.empty((2, 64, 4)),
+        count=np.zeros(1, np.int64), polygon=np.empty((2, 64, 4)),
     )  # fmt: skip

@@ -48,12 +48,14 @@ class Touch:
     matter: of pairs that have none of their own
     own: pairs with matter of their own
     except_for: pairs of names that do not touch
+    strings: "all", or names of strings that lie on spheres and capsules instead of passing through them
     """
 
     pairs: Literal["all"] | tuple[TouchPair, ...] = "all"
     matter: Matter = Matter()
     own: tuple[TouchPair, ...] = ()
     except_for: tuple[tuple[str, str], ...] = ()
+    strings: Literal["all"] | tuple[str, ...] = ()
 
 
 def as_touch(given: object) -> Touch | None:
@@ -78,14 +80,16 @@ def _from_words(words: dict[str, Any]) -> Touch:
     fields = {name: words.pop(name) for name in ("friction", "restitution", "adhesion", "rolling") if name in words}
     matter = Matter(**fields)
     pairs, own, apart = words.pop("pairs", "all"), words.pop("own", ()), words.pop("except", ())
+    strings = words.pop("strings", ())
     if words:
         raise BunrakuError(
             f"touch: {', '.join(map(str, words))} is no word of touch\n"
-            "  advice: friction, restitution, adhesion, rolling, pairs, own, except"
+            "  advice: friction, restitution, adhesion, rolling, pairs, own, except, strings"
         )
     chosen = "all" if pairs == "all" else tuple(_pair(one, matter) for one in pairs)
     without = tuple((one.a, one.b) for one in (_pair(pair, matter) for pair in apart))
-    return Touch(chosen, matter, tuple(_pair(one, matter) for one in own), without)  # type: ignore[arg-type]
+    laid: Any = strings if strings == "all" else tuple(strings)
+    return Touch(chosen, matter, tuple(_pair(one, matter) for one in own), without, laid)  # type: ignore[arg-type]
 
 
 def _pair(given: object, matter: Matter) -> TouchPair:

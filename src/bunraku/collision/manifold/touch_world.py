@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,9 @@ class TouchBodies:
     """
 
     def __init__(self, figure: Figure, scene: Scene | None, touch: Touch) -> None:
-        moving, static = things_of((figure,), Scene("nothing", floor=None) if scene is None else scene)
+        moving, static = _things(figure, scene)
         things = [*moving, *static]
-        _require_known(things, figure, touch)
+        _require_known(_known(things, figure), touch)
         rules = PairRules((figure,), things, ())
         n = len(things)
         may, matter = np.zeros((n, n), np.bool_), np.zeros((n, n, 4))
@@ -43,6 +44,8 @@ class TouchBodies:
         kept = np.flatnonzero(may.any(0))
         self.things: tuple[Thing, ...] = tuple(things[k] for k in kept)
         self.names: tuple[str, ...] = tuple(thing.name for thing in self.things)
+        self.shapes_of = Counter(thing.part for thing in things)
+        """How many shapes each frame or obstacle has, by its name."""
         self.arrays = _arrays(self.things, may[np.ix_(kept, kept)], matter[np.ix_(kept, kept)])
 
     @property
@@ -58,8 +61,21 @@ class TouchBodies:
         return self.arrays._replace(may=may)
 
 
-def _require_known(things: list[Thing], figure: Figure, touch: Touch) -> None:
-    known = tuple(sorted(set(figure.frame_index).union(*(_names(thing) for thing in things))))
+def known_names(figure: Figure, scene: Scene | None) -> tuple[str, ...]:
+    """All names by which rules of touch may call bodies of `figure` and `scene`."""
+    moving, static = _things(figure, scene)
+    return _known([*moving, *static], figure)
+
+
+def _things(figure: Figure, scene: Scene | None) -> tuple[list[Thing], list[Thing]]:
+    return things_of((figure,), Scene("nothing", floor=None) if scene is None else scene)
+
+
+def _known(things: list[Thing], figure: Figure) -> tuple[str, ...]:
+    return tuple(sorted(set(figure.frame_index).union(*(_names(thing) for thing in things))))
+
+
+def _require_known(known: tuple[str, ...], touch: Touch) -> None:
     named = [*((pair.a, pair.b) for pair in pairs_of(touch)), *touch.except_for]
     for name in (name for pair in named for name in pair):
         if name not in known:
@@ -90,7 +106,7 @@ def _arrays(things: tuple[Thing, ...], may: NDArray[np.bool_], matter: Array) ->
     rows = [_core(thing) for thing in things]
     first, count = np.zeros((len(things), 4), np.int64), np.zeros((len(things), 4), np.int64)
     vertices, edges, faces, axes, loop, loops = [], [], [], [], [], []  # type: ignore[var-annotated]
-    centre, bound = np.zeros((len(things), 3)), np.zeros(len(things))
+    centre, bound, inner = np.zeros((len(things), 3)), np.zeros(len(things)), np.zeros(len(things))
     for k, (thing, (kind, radius, core)) in enumerate(zip(things, rows, strict=True)):
         first[k] = len(vertices), len(edges), len(faces), len(axes)
         count[k] = len(core.vertices), len(core.edges), len(core.normals), len(core.directions)
@@ -104,14 +120,29 @@ def _arrays(things: tuple[Thing, ...], may: NDArray[np.bool_], matter: Array) ->
             loops += [base + v for v in face]
             faces.append(R @ normal)
         centre[k] = 0.5 * (own.min(0) + own.max(0))
-        bound[k] = np.inf if kind == BODY.half_space else np.linalg.norm(own - centre[k], axis=1).max() + radius
+        bound[k] = np.inf if kind == BODY.half_space else np.hypot(np.linalg.norm(own - centre[k], axis=1).max(), radius)
+        if kind <= BODY.segment:
+            bound[k] = np.linalg.norm(own - centre[k], axis=1).max() + radius
+        inner[k] = _inner(kind, radius, core)
     return TouchWorld(
         kind=np.array([kind for kind, _, _ in rows], np.int64), joint=np.array([thing.joint for thing in things], np.int64),
         radius=np.array([radius for _, radius, _ in rows], float), first=first, count=count, centre=centre, bound=bound,
+        inner=inner,
         vertices=np.array(vertices, float).reshape(-1, 3), edges=np.array(edges, np.int64).reshape(-1, 2),
         axes=np.array(axes, float).reshape(-1, 3), faces=np.array(faces, float).reshape(-1, 3),
         loop=np.array(loop, np.int64).reshape(-1, 2), loops=np.array(loops, np.int64), may=may, matter=matter,
     )  # fmt: skip
+
+
+def _inner(kind: int, radius: float, core: Polytope) -> float:
+    """The radius of a ball inside a body [m]."""
+    if kind == BODY.half_space:
+        return float(np.inf)
+    if kind == BODY.cylinder:
+        return min(radius, float(np.linalg.norm(core.vertices[1] - core.vertices[0])) / 2)
+    middle = core.vertices.mean(0)
+    deep = [normal @ (core.vertices[face[0]] - middle) for face, normal in zip(core.faces, core.normals, strict=True)]
+    return radius + float(min(deep, default=0.0))
 
 
 def box_corners(size: Array) -> Array:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
 from bunraku.collision.manifold.broad_phase import near_pairs_of, put_bodies, put_features
+from bunraku.collision.manifold.contact_rows import part_by
 from bunraku.collision.manifold.pair_contacts import pair_contacts, put_pair
 from bunraku.collision.manifold.round_features import inside_face
+from bunraku.collision.manifold.support import apart_along
 from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD, near_room, place_room
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, borrow, keep, kernel
-from bunraku.spatial.algebra import get3
+from bunraku.kinematics.feature_gaps import along_lines
+from bunraku.spatial.algebra import axpy3, dot3, get3, scale3, sub3
 
 
 @bare
@@ -23,12 +26,13 @@ def _put_half_spaces(world, o, placed):
 @bare
 def find_contacts(tree, world, t, joints, q0, q1, o, start, end, near):
     """The contacts that a step from q0 to about q1 may need."""
-    t.number[0], t.number[1], t.number[2] = 0, tree.n_links, tree.points.shape[0]
+    t.number[0], t.number[1], t.number[2] = 0, tree.n_links, t.number[5]
     put_bodies(world, joints, q0, o, start)
     put_bodies(world, joints, q1, o, end)
     _put_half_spaces(world, o, start)
     _put_half_spaces(world, o, end)
     count = near_pairs_of(world, start, end, near)
+    near.count[0] = count
     if count > near.pairs.shape[0]:
         t.number[3] = 1
         return
@@ -44,7 +48,7 @@ def _find_early(tree, world, t, o, start, end, near, a, b):
     way = 0.0
     for i in range(3):
         way += (end.c[a, i] - start.c[a, i] - end.c[b, i] + start.c[b, i]) ** 2
-    pair_contacts(t, world, tree.chain, start, end, start, o, a, b, MANIFOLD.reach + np.sqrt(way), near.polygon)
+    pair_contacts(t, world, tree.chain, start, end, start, o, a, b, MANIFOLD.reach + math.sqrt(way), near.polygon)
 
 
 @bare
@@ -77,42 +81,62 @@ def find_more(tree, world, t, joints, q1, o, start, end, near, as_guessed):
         a, b = near.pairs[k, 0], near.pairs[k, 1]
         if as_guessed and ((world.kind[a] <= BODY.segment and world.kind[b] <= BODY.half_space) or not _knows(t, before, a, b)):
             continue
-        put_features(world, a, o, end)
-        put_features(world, b, o, end)
+        put_pair(world, o, start, end, a, b)
         contacts, links, points = t.number[0], t.number[1], t.number[2]
-        pair_contacts(t, world, tree.chain, end, end, end, o, a, b, -MANIFOLD.max_depth, near.polygon)
+        pair_contacts(t, world, tree.chain, start, end, end, o, a, b, -MANIFOLD.max_depth, near.polygon)
         if t.number[0] > contacts and not _knows(t, before, a, b):
             t.number[0], t.number[1], t.number[2] = contacts, links, points
             _find_early(tree, world, t, o, start, end, near, a, b)
             if t.number[0] == contacts:
-                pair_contacts(t, world, tree.chain, end, end, end, o, a, b, -MANIFOLD.max_depth, near.polygon)
+                pair_contacts(t, world, tree.chain, start, end, end, o, a, b, -MANIFOLD.max_depth, near.polygon)
     return t.number[0] - before
 
 
 @bare
-def part_by(t, c, by):
-    """Makes the two bodies of row c stay apart by a length."""
-    link = t.links[c]
-    if link.kind == LinkKind.PLANE:
-        on, down = t.points[link.first + 1].position, t.points[link.first + 2].position
-        for i in range(3):
-            on[i] -= by * down[i]
-    else:
-        link.length += by
+def leaps(world, start, end, near):
+    """Whether bodies move so far in a step that they may pass through each other unseen."""
+    for k in range(near.count[0]):
+        a, b = near.pairs[k, 0], near.pairs[k, 1]
+        way = (0.0, 0.0, 0.0)
+        for body in range(2):
+            i, sign = (a, 1.0) if body == 0 else (b, -1.0)
+            way = axpy3(sign, sub3(get3(end.c, i), get3(start.c, i)), way)
+        size = math.sqrt(dot3(way, way))
+        turned = _turned(world, start, end, a) + _turned(world, start, end, b)
+        if size + turned < world.inner[a] + world.inner[b]:
+            continue
+        apart = sub3(get3(start.c, a), get3(start.c, b))
+        s = min(max(-dot3(apart, way) / max(size * size, 1e-300), 0.0), 1.0)
+        nearest = axpy3(s, way, apart)
+        if math.sqrt(dot3(nearest, nearest)) < world.bound[a] + world.bound[b]:
+            return True
+    return False
+
+
+@bare
+def _turned(world, start, end, a):
+    """How far turning moves a point of body a, at most."""
+    j = world.joint[a]
+    if j < 0 or world.kind[a] == BODY.half_space:
+        return 0.0
+    square = 0.0
+    for i in range(3):
+        for k in range(3):
+            square += (end.R[j, i, k] - start.R[j, i, k]) ** 2
+    return math.sqrt(0.5 * square) * (world.bound[a] - world.inner[a])
 
 
 @bare
 def drop_ghosts(world, t, w, o, end, lam):
-    """Removes contacts that push although they have left their face within the step. Returns how many.
+    """Removes contacts that push although the bodies do not touch there. Returns how many.
 
-    `w` and `end` hold points and bodies at the end of the step.
+    `w` holds points and normals at the end of the step. A contact that is found again after it was removed stays: its plane keeps
+    the bodies apart, if only beside where they are.
     """
     count = 0
     for k in range(t.number[0]):
-        c, b, f = t.head[k], t.key[k, 1], t.key[k, 3] - BODY.face
-        if c >= w.h.shape[0] or lam[c] <= 0.0 or t.links[c].kind != LinkKind.PLANE or world.kind[b] != BODY.polytope:
-            continue
-        if not inside_face(world, end, f, get3(w.x, t.links[c].first), MANIFOLD.beside):
+        c = t.head[k]
+        if c < w.h.shape[0] and lam[c] > 0.0 and not _touches(world, t, w, o, end, k) and not _found_before(t, k):
             part_by(t, c, -MANIFOLD.away)
             for i in range(c, t.head[k + 1]):
                 lam[i] = 0.0
@@ -120,12 +144,78 @@ def drop_ghosts(world, t, w, o, end, lam):
     return count
 
 
+@bare
+def _found_before(t, k):
+    """Whether an earlier contact has the same features as contact k."""
+    for i in range(k):
+        if t.key[i, 2] == t.key[k, 2] and t.key[i, 3] == t.key[k, 3] and t.key[i, 0] == t.key[k, 0] and t.key[i, 1] == t.key[k, 1]:
+            return True
+    return False
+
+
+@bare
+def _touches(world, t, w, o, end, k):
+    """Whether contact k is within its features at the end of the step, and its normal separates the bodies."""
+    link, a, b, fa, fb = t.links[t.head[k]], t.key[k, 0], t.key[k, 1], t.key[k, 2], t.key[k, 3]
+    first = link.first
+    x = get3(w.x, first)
+    if link.kind == LinkKind.FEATURES:
+        put_features(world, a, o, end)
+        put_features(world, b, o, end)
+        y = get3(w.x, first + 1)
+        s1, s2, _, _, _ = along_lines(link, w.x, sub3(x, y))
+        if link.count == 4:
+            x, y = axpy3(s1, get3(w.x, first + 2), x), axpy3(-s2, get3(w.x, first + 3), y)
+        elif link.count == 3 and BODY.edge <= fa < BODY.face:
+            x = axpy3(s1, get3(w.x, first + 2), x)
+        elif link.count == 3:
+            y = axpy3(-s1, get3(w.x, first + 2), y)
+        if not (_on_edge(world, end, fa, x) and _on_edge(world, end, fb, y)):
+            return False
+        return apart_along(world, end, a, b, scale3(-1.0, get3(w.f, first))) > -MANIFOLD.false
+    if world.kind[b] == BODY.half_space:
+        return True
+    put_features(world, b, o, end)
+    f = fb - BODY.face
+    if link.kind == LinkKind.RIM:
+        n, axis = get3(w.x, first + 3), get3(w.x, first + 2)
+        down = axpy3(-dot3(n, axis), axis, n)
+        size = math.sqrt(dot3(down, down))
+        x = axpy3(-link.ratio / size, down, x) if size > 1e-6 else x
+    if world.kind[b] == BODY.polytope:
+        return inside_face(world, end, f, x, MANIFOLD.beside)
+    return _beyond(world, end, b, x) < world.radius[a] + MANIFOLD.beside
+
+
+@bare
+def _beyond(world, end, a, x):
+    """How far the point x is from the cylinder a."""
+    y, axis = get3(end.x, world.first[a, 0]), get3(end.n, world.first[a, 2] + 1)
+    d = sub3(x, y)
+    along, length = dot3(axis, d), dot3(axis, sub3(get3(end.x, world.first[a, 0] + 1), y))
+    d = axpy3(-along, axis, d)
+    return math.hypot(max(math.sqrt(dot3(d, d)) - world.radius[a], 0.0), max(along - length, -along, 0.0))
+
+
+@bare
+def _on_edge(world, end, feature, x):
+    """Whether the point x of a line is on the edge that it belongs to, or beside it by little; True where it is no edge."""
+    if not BODY.edge <= feature < BODY.face:
+        return True
+    e = feature - BODY.edge
+    y = get3(end.x, world.edges[e, 0])
+    u = sub3(get3(end.x, world.edges[e, 1]), y)
+    length = math.sqrt(dot3(u, u))
+    along = dot3(u, sub3(x, y)) / length
+    return -MANIFOLD.beside < along < length + MANIFOLD.beside
+
+
 @kernel
 def overlaps(tree, world, t, q):
     """Contacts of bodies that are in each other at q: t.key says which, t.speed how deep [m]. Returns how many."""
     owned_end, owned_near = place_room(tree.joints.shape[0], world), near_room(world, t.key.shape[0])
     end, near = borrow(owned_end), borrow(owned_near)
-    t.number[0], t.number[1], t.number[2], t.number[3] = 0, tree.n_links, tree.points.shape[0], 0
+    t.number[0], t.number[1], t.number[2], t.number[3] = 0, tree.n_links, t.number[5], 0
     o = (0.0, 0.0, 0.0)
     put_bodies(world, tree.joints, q, o, end)
     found = find_more(tree, world, t, tree.joints, q, o, end, end, near, False)

@@ -89,10 +89,10 @@ def step_from(
     out = TouchStep(steps.q[0], steps.momentum[0], impulse, states, pairs)
     if not derivatives:
         return out
-    if steps.bits[0] & (STEP_BITS.held | STEP_BITS.divided | STEP_BITS.frozen) or np.any(
-        simulation._contacts.stick[: len(impulse)]
-    ):
-        raise BunrakuError(f"{figure.name}: the step has no derivative here\n  advice: take a shorter step, or less adhesion")
+    split = steps.bits[0] & (STEP_BITS.held | STEP_BITS.divided | STEP_BITS.frozen)
+    if split or np.any(simulation._contacts.stick[: len(impulse)]) or simulation._contacts.number[4]:
+        advice = "take a shorter step, or less adhesion; strings that may lie on bodies have no derivative"
+        raise BunrakuError(f"{figure.name}: the step has no derivative here\n  advice: {advice}")
     u = np.zeros(len(figure.forces)) if forces is None else np.asarray(forces, float)
     D = _derivative(simulation, tree, start, steps.q[0], impulse, states, u)
     if not np.isfinite(D).all():

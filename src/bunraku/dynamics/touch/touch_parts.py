@@ -36,8 +36,8 @@ class FigureParts(NamedTuple):
     """(n, 1 + most) local places of the variables that each meets when it is eliminated: how many, then these."""
 
 
-def parts_of(tree: FigureTree) -> FigureParts:
-    """The parts of the figure `tree`."""
+def parts_of(tree: FigureTree, *, whole: bool = False) -> FigureParts:
+    """The parts of the figure `tree`; all of it as one where it is to stay `whole`: strings may lie on any of its bodies."""
     n = tree.n_dynamic
     root = np.arange(n)
 
@@ -65,7 +65,7 @@ def parts_of(tree: FigureTree) -> FigureParts:
             for k in own:
                 if k >= n:
                     kinematic.setdefault(k, []).extend(d for d in own if d < n)
-    for group in kinematic.values():
+    for group in (list(range(n)),) if whole else kinematic.values():
         join(group)
     roots = [find(k) for k in range(n)]
     order = sorted(set(roots))

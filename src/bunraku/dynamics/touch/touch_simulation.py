@@ -13,12 +13,15 @@ from bunraku.collision.manifold.touch_world import TouchBodies
 from bunraku.dynamics.simulation import LEFT_SHARE, STEP_TOLERANCE, Simulation, Steps
 from bunraku.dynamics.touch.contact_memory import Memory, fresh_memory
 from bunraku.dynamics.touch.find_contacts import overlaps
+from bunraku.dynamics.touch.lay_strings import StringBodies
+from bunraku.dynamics.touch.string_bodies import drawn_way, string_bodies
 from bunraku.dynamics.touch.touch_parts import parts_of
 from bunraku.dynamics.touch.touch_rollout import touch_rollout
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.figure.records import LINK_RECORD, POINT_RECORD, LinkKind
 from bunraku.kernels.compile import INTERPRETED
+from bunraku.kinematics import pose
 from bunraku.motion import Mark
 from bunraku.scene import Scene
 
@@ -45,21 +48,23 @@ class TouchLog:
     """(rows, 3) from b to a."""
 
 
-def contact_room(figure: Figure, capacity: int) -> Contacts:
-    """Room for the rows of `capacity` contacts behind those of `figure`."""
+def contact_room(figure: Figure, capacity: int, strings: StringBodies | None = None) -> Contacts:
+    """Room for the rows of `capacity` contacts behind those of `figure`, and of its `strings` that may lie on bodies."""
     tree = figure.compiled.tree
-    nl, np_, n = tree.n_links, len(tree.points), tree.n_dynamic
+    nl, n = tree.n_links, tree.n_dynamic
+    laid = 0 if strings is None else len(strings.link) * (4 * len(strings.order) + 2)
+    np_ = len(tree.points) + laid
     links, points = np.zeros(nl + 5 * capacity, LINK_RECORD), np.zeros(np_ + 16 * capacity, POINT_RECORD)
-    links[:nl], points[:np_] = tree.links, tree.points
+    links[:nl], points[: len(tree.points)] = tree.links, tree.points
     deepest = int(tree.chain[:, 0].max(initial=0))
-    support = np.zeros((len(links), max(tree.support.shape[1], 1 + 2 * deepest)), np.int64)
+    support = np.zeros((len(links), max(tree.support.shape[1], 1 + (len(tree.joints) if laid else 2 * deepest))), np.int64)
     support[:nl, : tree.support.shape[1]] = tree.support
     elimination = np.zeros((n, tree.elimination.shape[1] + 5 * capacity), np.int64)
     if INTERPRETED:
         links, points = links.view(np.recarray), points.view(np.recarray)
     return Contacts(
         links, points, support, elimination, np.zeros((capacity, 4), np.int64), np.zeros(capacity + 1, np.int64),
-        np.zeros(4, np.int64), np.zeros(capacity), np.zeros(len(links)),
+        np.array([0, nl, np_, 0, 0, np_]), np.zeros(capacity), np.zeros(len(links)), np.zeros((capacity, 3)),
     )  # fmt: skip
 
 
@@ -87,10 +92,11 @@ class TouchSimulation(Simulation):
         self.bodies = TouchBodies(figure, scene, touch)
         self.world: TouchWorld = self.bodies.arrays
         capacity = 32 + 4 * len(self.bodies.things)
-        self._contacts, self._memory = contact_room(figure, capacity), fresh_memory(capacity)
+        self._laid, self._laid_names, self._runs_through = string_bodies(figure, scene, touch, self.q)
+        self._contacts, self._memory = contact_room(figure, capacity, self._laid), fresh_memory(capacity)
         self.log: TouchLog = _log_of([], [])
         """Contacts of the last call of `run` or `step`."""
-        self._parted, self._room_of = parts_of(figure.compiled.tree), figure.compiled.tree
+        self._parted, self._room_of = parts_of(figure.compiled.tree, whole=self._lays), figure.compiled.tree
         self._met: dict[tuple[int, int], int] = {}
         self._part_at_start()
 
@@ -123,14 +129,47 @@ class TouchSimulation(Simulation):
         return out
 
     def touching(self) -> list[str]:
-        """Which bodies may touch, in lines for a reader: each with all that it may touch."""
-        may = np.triu(self.world.may)
-        lines = [f"{int(may.sum())} pairs may touch:"]
-        names = self.bodies.names
-        lines += [f"  {names[a]}: {', '.join(names[b] for b in np.flatnonzero(may[a]))}" for a in np.flatnonzero(may.any(1))]
+        """Which bodies may touch, in lines for a reader: frames, or some of their shapes, each with all that it may touch."""
+        may, names = self.world.may, self.bodies.names
+        alike: dict[tuple[str, bytes], list[int]] = {}  # shapes of one frame that may touch the same
+        for k, thing in enumerate(self.bodies.things):
+            alike.setdefault((thing.part, may[k].tobytes()), []).append(k)
+        shapes = self.bodies.shapes_of
+        groups = [(part if len(own) == shapes[part] else ", ".join(names[k] for k in own), own) for (part, _), own in alike.items()]
+        lines = [f"{int(np.triu(may).sum())} pairs of shapes may touch:"]
+        for i, (name, own) in enumerate(groups):
+            others = [other for other, theirs in groups[i:] if may[np.ix_(own, theirs)].any()]
+            if others:
+                lines.append(f"  {name}: {', '.join(others)}")
         if self.apart:
             lines.append(f"in each other at the start, so never: {', '.join(f'{a} and {b}' for a, b in self.apart)}")
+        if self._lays:
+            ropes = ", ".join(self.figure.strings[k].name for k in self._laid.link)
+            lines.append(f"strings that may lie on {len(self._laid_names)} spheres and capsules: {ropes}")
+        if self._runs_through:
+            lines.append(f"run through at the start, so never: {', '.join(f'{a} and {b}' for a, b in self._runs_through)}")
         return lines
+
+    @property
+    def _lays(self) -> bool:
+        """Whether strings may lie on bodies."""
+        return len(self._laid.link) > 0
+
+    def way(self, string: str) -> Array:
+        """Where `string` runs now, as points (n, 3) [m], close together where it lies on bodies; nothing of it is inside these."""
+        for s, link in enumerate(self._laid.link):
+            if self.figure.strings[link].name == string and self._laid.corners[s]:
+                return drawn_way(self.figure, self.q, self._laid, s)
+        rope = next(rope for rope in self.figure.strings if rope.name == string)
+        now = pose(self.figure, self.q)
+        return np.array([now.point(at.frame, at.position) for at in rope.path])
+
+    def lies_on(self, string: str) -> list[str]:
+        """Names of the bodies on which `string` lies now."""
+        for s, link in enumerate(self._laid.link):
+            if self.figure.strings[link].name == string:
+                return [self._laid_names[k] for k in np.flatnonzero(self._laid.lies[s])]
+        return []
 
     def _overlapping(self, q: Array) -> list[tuple[int, int]]:
         """Pairs of bodies that are in each other at q."""
@@ -145,8 +184,9 @@ class TouchSimulation(Simulation):
         """Another simulation in the same state."""
         other = object.__new__(TouchSimulation)
         other.__dict__.update(super().copy().__dict__)
-        other._contacts, other._room_of = contact_room(self.figure, len(self._contacts.key)), self.figure.compiled.tree
-        other._parted = parts_of(self.figure.compiled.tree)
+        other._laid = StringBodies(*(array.copy() for array in self._laid))
+        other._contacts = contact_room(self.figure, len(self._contacts.key), other._laid)
+        other._room_of, other._parted = self.figure.compiled.tree, parts_of(self.figure.compiled.tree, whole=self._lays)
         other._met = dict(self._met)
         other._memory = Memory(*(array.copy() for array in self._memory))
         return other
@@ -155,8 +195,8 @@ class TouchSimulation(Simulation):
         """Room for contacts behind the links and points that the figure has now: hands that pull add some."""
         tree = self.figure.compiled.tree
         if tree is not self._room_of:
-            self._contacts, self._room_of = contact_room(self.figure, len(self._contacts.key)), tree
-            self._parted = parts_of(tree)
+            self._contacts, self._room_of = contact_room(self.figure, len(self._contacts.key), self._laid), tree
+            self._parted = parts_of(tree, whole=self._lays)
 
     def _roll(self, K: Array, U: Array, out: Steps) -> None:
         self._fit()
@@ -168,7 +208,7 @@ class TouchSimulation(Simulation):
             rows, numbers = np.empty((room, 3), np.int64), np.empty((room, 9))
             last = slice(first, None)
             touch_rollout(
-                tree, self._parted, self.world, self._contacts, self._memory, self._q, self._p, self._lam, self._charts,
+                tree, self._parted, self.world, self._laid, self._contacts, self._memory, self._q, self._p, self._lam, self._charts,
                 self._alive, K[last],
                 U[last], self.dt, self.share, STEP_TOLERANCE, out.q[last], out.momentum[last], out.impulse[last], out.gap[last],
                 out.energy[last], out.states[last], out.bits[last], rows, numbers, done,
@@ -188,7 +228,7 @@ class TouchSimulation(Simulation):
         capacity = 2 * len(self._contacts.key)
         if capacity > 1 << 15:
             raise BunrakuError(f"{self.figure.name}: more than {capacity // 2} contacts\n  advice: let fewer bodies touch")
-        self._contacts, self._memory = contact_room(self.figure, capacity), fresh_memory(capacity)
+        self._contacts, self._memory = contact_room(self.figure, capacity, self._laid), fresh_memory(capacity)
 
 
 def _root(joints: NDArray[np.void], j: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bunraku.dynamics.variational import Work
-from bunraku.figure.records import FigureTree
+from bunraku.figure.records import FigureTree, LinkKind
 from bunraku.kernels.compile import bare, inline
 
 
@@ -16,7 +16,9 @@ def extend_elimination(tree, t):
     for d in range(n):
         for s in range(base[d, 0] + 1):
             t.elimination[d, s] = base[d, s]
-    for c in range(nl, t.number[1]):
+    for c in range(t.number[1]):
+        if c < nl and t.links[c].kind != LinkKind.DRAPED:
+            continue
         for s in range(1, t.support[c, 0] + 1):
             d = tree.joints[t.support[c, s]].variable
             if d < n:

@@ -74,7 +74,7 @@ def finger() -> Figure:
     for k, (name, length, mass, start) in reversed(list(enumerate(joints))):
         at = (0.0, 0.0, 0.0 if k == 0 else _Size.phalanges[k - 1])
         inner = (fixed("nail", at=(0, 0, length)),) if node is None else (node,)
-        node = ry(name, *_phalanx(length, mass), *inner, at=at, start=start, limits=(-0.4, 1.7), stiffness=0.02, damping=1e-3)
+        node = ry(name, *_phalanx(length, mass), *inner, at=at, start=start, limits=(-0.4, 1.7), stiffness=0.15, damping=3e-3)
     assert node is not None
     stand = [
         box((0.05, 0.06, 0.07), at=(0, 0, -0.05), color=_Paint.dark, name="block"),

@@ -1,4 +1,4 @@
-"""Simulated marionettes, whose strings go slack and taut again."""
+"""Simulated figures whose strings go slack and taut again, run over sheaves, and wrap knuckles."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ def chapter() -> Chapter:
             Entry("A marionette greets", _greets, "Simulated: its seven strings go slack and catch", front=FACE_Y),
             Entry("It walks on the spot", _walks, "The puppeteer lifts knees and hands in turn", front=FACE_Y),
             Entry("Slack, then a jerk", _jerk, "The string is let out faster than the arm falls", front=FROM_SIDE),
+            Entry("A crane and its sheaves", _crane, "Its rope runs over two sheaves onto a drum", front=FROM_SIDE),
+            Entry("A finger on two tendons", _finger, "They wrap its knuckles: one bends it, one stretches it", front=FROM_SIDE),
         ],
     )
 
@@ -88,3 +90,31 @@ def _jerk() -> Recorded:
         return 0.25 * (_ramp(t % 4.0, 0.5, 0.75) - _ramp(t % 4.0, 2.2, 3.6))
 
     return Recorded(_pulled(f, {f.strings[0].name: paid_out}, 8.0, dt=0.005), ground(f))
+
+
+def _crane() -> Recorded:
+    """It hoists the crate, slews and drives the trolley in while the crate swings, and lets it down on the other side."""
+    from bunraku.dynamics import simulate
+
+    f = named("crane")
+    puppeteer: dict[str, Callable[[float], float]] = {
+        "winch": lambda t: 9.0 * (_ramp(t, 7.5, 10.0) - _ramp(t, 0.5, 3.0)),
+        "slew": lambda t: -1.2 * (_ramp(t, 3.0, 5.5) - _ramp(t, 10.5, 13.0)),
+        "trolley": lambda t: 0.9 - 0.35 * (_ramp(t, 4.5, 7.0) - _ramp(t, 11.0, 13.5)),
+    }
+    return Recorded(simulate(f, puppeteer, duration=14.0, dt=0.005), ground(f))
+
+
+def _finger() -> Recorded:
+    """It beckons: each tendon is wound to the length that it has where the joints should be, and a millimetre."""
+    from bunraku.dynamics import simulate
+    from bunraku.kinematics.ways import lengths_along
+
+    f, dt, duration = named("finger"), 0.005, 10.0
+    times = [dt * k for k in range(1, round(duration / dt) + 1)]
+    bent = [0.5 * (1.0 - math.cos(2.0 * math.pi * t / 2.5 + 1.51)) for t in times]  # begins about where the figure does
+    poses = [f.configuration(knuckle=1.3 * x - 0.3, middle=1.3 * x - 0.1, tip=x - 0.1) for x in bent]
+    lengths = lengths_along(f, poses) + 1e-3
+    hands = {s.variable: k for k, s in enumerate(f.strings)}
+    rows = [[row[hands[name]] for name in f.kinematic] for row in lengths]
+    return Recorded(simulate(f, rows, duration=duration, dt=dt), ground(f))

@@ -1,4 +1,4 @@
-"""Figures that touch: a chair to sit down on, a ball to kick, a tower to knock over."""
+"""Figures that touch: a chair to sit down on, a ball to kick, a hand to hold, a tower to knock over."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ def chapter() -> Chapter:
     return Chapter(
         "Touch",
         [
-            Entry("Drag a puppet onto a chair", _chair, "Drag the body; the chair and the floor hold it", front=FACE_Y),
-            Entry("Kick the ball", _ball, "Drag a foot, or pull a leg's string", front=FACE_Y),
+            Entry("A puppet and a chair", _chair, "Drag the body, or the bar back and then down: it sits", front=FACE_Y),
+            Entry("Kick the ball", _ball, "Drag the right foot forward, low above the floor", front=FACE_Y),
+            Entry("Hand in hand", _hands, "Lift one hand: the other goes along, until you pull too hard", front=FACE_Y),
             Entry("A tower", _tower, "Drag a crate; or roll the ball into them"),
         ],
     )
@@ -34,9 +35,21 @@ def _ball() -> Live:
     from bunraku.figure.together import with_props
     from bunraku.teleop.simulated_figure import Simulated
 
-    puppet = with_props(named("marionette25"), {"ball": football(radius=0.04, at=(0.04, 0.2, 0.04))})
-    rules = {"own": [["ball", "floor", {"restitution": 0.6, "rolling": 0.002}]]}
+    puppet = with_props(named("marionette25"), {"ball": football(at=(0.045, 0.18, 0.05))})
+    rules = {"own": [["ball", "floor", {"restitution": 0.6, "rolling": 0.005}]]}
+    rules["own"] += [["ball", leg, {"restitution": 0.6}] for leg in ("lknee_rx", "rknee_rx")]
     return Simulated(puppet, scene=STAGE, dt=0.01, touch=rules)
+
+
+def _hands() -> Live:
+    from bunraku.figure.together import together
+    from bunraku.teleop.simulated_figure import Simulated, placed
+
+    apart = 0.1349050855  # [m] of each from the middle; the fingers just touch, and hold each other from the first step on
+    puppet = named("marionette25")
+    pair = together("pair", {"left": placed(puppet, (-apart, 0.0, 0.0)), "right": placed(puppet, (apart, 0.0, 0.0))})
+    hold = {"own": [["left.relbow_rx", "right.lelbow_rx", {"adhesion": 3.0, "friction": 1.0}]]}
+    return Simulated(pair, scene=STAGE, dt=0.01, touch=hold)
 
 
 def _tower() -> Live:

@@ -30,7 +30,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.collision.manifold.touch_rules import Touch, as_touch
+from bunraku.collision.manifold.touch_rules import Touch
 from bunraku.dynamics import settle, simulate
 from bunraku.dynamics.servo import motor_input
 from bunraku.dynamics.simulate import simulation_of
@@ -52,6 +52,7 @@ from bunraku.verbs.curves import Curve, curves
 from bunraku.verbs.measures import efforts, measures
 from bunraku.verbs.motion_report import summary
 from bunraku.verbs.order import Order
+from bunraku.verbs.simulate.touch_words import touch_of
 
 Array = NDArray[np.float64]
 MAX_STEPS = 10_000_000
@@ -115,10 +116,10 @@ class SimulateOrder(Order):
     def read(cls, root: Node, folder: Path) -> SimulateOrder:
         """The order in the document `root`; file names in it are relative to `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "a simulation")
-        figure = _with_props(root, figure_named(root.need("simulate", "the file"), folder), folder)
+        figure = propped(root, figure_named(root.need("simulate", "the file"), folder), folder)
         around = root.get("scene")
         scene = None if around is None else scene_in(around, folder)
-        touch = touch_of(root.get("touch"))
+        touch = touch_of(root.get("touch"), figure, scene)
         duration = root.need("duration", "the simulation").positive(Quantity.TIME)
         dt = root.given(dt=lambda node: node.positive(Quantity.TIME)).get("dt", 0.01)
         if duration / dt > MAX_STEPS:
@@ -178,8 +179,8 @@ class SimulateOrder(Order):
         plots.plot(done, path, self.curves or ("tension" if self.figure.strings or self.figure.wires else "*"))
 
 
-def _with_props(root: Node, figure: Figure, folder: Path) -> Figure:
-    """`figure` with the props of the document `root` beside it."""
+def propped(root: Node, figure: Figure, folder: Path) -> Figure:
+    """`figure` with the props of the document `root` beside it; their files are relative to `folder`."""
     node = root.get("props")
     if node is None:
         return figure
@@ -199,14 +200,6 @@ def _with_props(root: Node, figure: Figure, folder: Path) -> Figure:
         props[name] = prop
     with node.blamed():
         return with_props(figure, props)
-
-
-def touch_of(node: Node | None) -> Touch | None:
-    """The rules of touch in `node`; raises FileError where it says something else."""
-    if node is None or node.value in (None, "nothing"):
-        return None
-    with node.blamed():
-        return as_touch(node.as_data())
 
 
 def share_of(node: Node) -> float:

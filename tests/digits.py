@@ -1,6 +1,6 @@
 """How many digits derivatives of steps have: the table of docs/numbers.md, from random states.
 
-    python -m tools.digits [--seed N] [FIGURE …]
+    python -m tests.digits [--seed N] [FIGURE …]
 
 Largest relative errors of first and second derivatives against 50-digit arithmetic, at the step that bunraku found and (again)
 at the one that 50 digits find from the same start; and the error of the symplectic form. The error of a block, say ∂p1/∂q0, is
@@ -22,7 +22,7 @@ def row(name: str, seed: int) -> str:
     figure = library.named(name)
     case, step = some_step(figure, seed)
     first, second = (max(off.values()) for off in compared(case, step, exactly(case, step), seed))
-    exact = ExactStep(figure.compiled.tree, step.states)
+    exact = ExactStep(figure.compiled.tree, step.states, case.q0, step.q, step.impulse)
     solved = exact.solve(case.q0, case.p0, case.k1, case.u, case.dt, case.share, step.q, step.impulse)
     again = max(first_errors(derivatives(case, step), solved.first).values())
     off = np.abs(solved.q1 - step.q[: figure.n_dynamic]).max()

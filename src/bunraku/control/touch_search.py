@@ -1,0 +1,160 @@
+"""optimize among bodies that touch: the cost jumps where contacts begin, so hands are searched by samples, not by slopes.
+
+Each input moves by a smooth curve through a few knots, beside the guess and at rest at both ends. The values at the knots of all
+inputs are found by evolution with an adapted covariance (CMA-ES; Hansen, *The CMA evolution strategy: a tutorial*, 2016): many
+curves are simulated, the better half of them decides where the next are drawn, and how far. It needs no derivative, and crosses
+the jumps in which a foot meets a ball one step earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from bunraku.control.control_outcomes import OPTIMAL, OUT_OF_ITERATIONS
+from bunraku.control.control_problem import ControlProblem
+from bunraku.control.control_system import ControlCurve, Rollout
+from bunraku.control.newton import Iteration
+from bunraku.dynamics import Simulation
+from bunraku.dynamics.rollout import STEP_BITS
+from bunraku.kernels.clock import worked
+from bunraku.outcome import STOPPED, Outcome
+from bunraku.progress import Listener, Progress
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TouchSearchOptions:
+    """Numbers that tune the search among bodies that touch."""
+
+    knots: int = 4
+    """Knots of the curve of each input."""
+    spread: float = 0.08
+    """Standard deviation of the first values at knots [m or rad; 10 N or N·m for forces]."""
+    force_scale: float = 10.0
+    """How many newtons count as much as a metre."""
+    samples: int = 16
+    """Curves that are simulated in each iteration."""
+    narrow: float = 1e-4
+    """The search has converged where all values spread by less than this [m or rad]."""
+
+
+def search_touch(
+    problem: ControlProblem, simulation: Simulation, guess: ControlCurve, *, iterations: int, seed: int,
+    options: TouchSearchOptions, progress: Listener | None,
+) -> tuple[Rollout, tuple[Iteration, ...], Outcome]:  # fmt: skip
+    """The best motion of `simulation`, which is at the start of `problem` and stays there, near the inputs of `guess`.
+
+    iterations: maximum number of iterations
+    seed: of the random numbers
+    options: numbers that tune the search
+    progress: called at every iteration
+
+    Returns the motion, what each iteration cost, and whether it converged. Ctrl-C gives the best so far.
+    """
+    s, t = problem.system, problem.system.dt * np.arange(problem.steps + 1, dtype=float)
+    knots = np.linspace(0.0, t[-1], options.knots + 1)
+    scale = np.concatenate([np.ones(len(s.hands)), np.full(len(s.thrusts), options.force_scale)])
+
+    def run_of(values: Array) -> tuple[float, Rollout | None]:
+        rows = np.concatenate([np.zeros((1, s.n_u)), values.reshape(options.knots, s.n_u)])
+        u = guess.u.copy()
+        u[:, s.chosen] += scale * CubicSpline(knots, rows, bc_type="clamped")(t[1:])
+        run = simulated(problem, simulation, u)
+        return (np.inf, None) if run is None else (problem.total(run), run)
+
+    size = options.knots * s.n_u
+    cost, first = run_of(np.zeros(size))
+    if first is None:
+        first = Rollout(guess.x, guess.u, np.zeros((problem.steps, s.n_links)), np.zeros((problem.steps, s.n_links), np.int8))
+    found = _Evolution(np.zeros(size), options.spread, options.samples, np.random.default_rng(seed))
+    best, history = (cost, first), []
+    outcome: Outcome = OUT_OF_ITERATIONS
+    try:
+        for number in range(iterations):
+            begun = worked()
+            cost, run = found.generation(run_of)
+            if cost < best[0] and run is not None:
+                best = cost, run
+            history.append(Iteration(number, "steepest", best[0], 0.0, found.spread, 0.0, 0, worked() - begun))
+            if progress is not None:
+                text = f"cost {best[0]:.6g}, values spread by {found.spread:.2g}"
+                progress(Progress("optimize", (number + 1) / iterations, text))
+            if found.spread < options.narrow:
+                outcome = OPTIMAL.because("no motion nearby costs less, of those that were tried")
+                break
+    except KeyboardInterrupt:
+        outcome = STOPPED
+    return best[1], tuple(history), outcome
+
+
+def simulated(problem: ControlProblem, simulation: Simulation, u: Array) -> Rollout | None:
+    """The motion of a copy of `simulation`, at the start of `problem`, under the inputs `u`; None where a step fails."""
+    s = problem.system
+    steps = simulation.copy().run(u[:, : s.n_kin], u[:, s.n_kin :])
+    if np.any(steps.bits & STEP_BITS.frozen):
+        return None
+    q = np.concatenate([problem.start[None, : s.n_q], steps.q])
+    p = np.concatenate([problem.start[None, s.n_q : s.n_q + s.n], steps.momentum])
+    rates = np.concatenate([problem.start[None, s.n_q + s.n :], np.diff(q[:, s.n :], axis=0) / s.dt])
+    done = np.concatenate([steps.q[:, s.n :], u[:, s.n_kin :]], 1)
+    return Rollout(np.concatenate([q, p, rates], 1), done, steps.impulse, steps.states)
+
+
+class _Evolution:
+    """Evolution with an adapted covariance; names as in the tutorial."""
+
+    def __init__(self, mean: Array, sigma: float, samples: int, dice: np.random.Generator) -> None:
+        n, self.samples, self.dice = len(mean), samples, dice
+        self.mean, self.sigma = mean, sigma
+        self.mu = samples // 2
+        w = np.log(self.mu + 0.5) - np.log(np.arange(1, self.mu + 1))
+        self.weights = w / w.sum()
+        mu_eff = 1.0 / float(np.sum(self.weights**2))
+        self.mu_eff = mu_eff
+        self.c_sigma = (mu_eff + 2.0) / (n + mu_eff + 5.0)
+        self.damping = 1.0 + 2.0 * max(0.0, np.sqrt((mu_eff - 1.0) / (n + 1.0)) - 1.0) + self.c_sigma
+        self.c_c = (4.0 + mu_eff / n) / (n + 4.0 + 2.0 * mu_eff / n)
+        self.c_1 = 2.0 / ((n + 1.3) ** 2 + mu_eff)
+        self.c_mu = min(1.0 - self.c_1, 2.0 * (mu_eff - 2.0 + 1.0 / mu_eff) / ((n + 2.0) ** 2 + mu_eff))
+        self.expected = np.sqrt(n) * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n))
+        self.C, self.path_c, self.path_sigma, self.count = np.eye(n), np.zeros(n), np.zeros(n), 0
+
+    @property
+    def spread(self) -> float:
+        """The largest standard deviation."""
+        return float(self.sigma * np.sqrt(np.linalg.eigvalsh(self.C)[-1]))
+
+    def generation(self, run_of: Callable[[Array], tuple[float, Rollout | None]]) -> tuple[float, Rollout | None]:
+        """Draws, simulates and learns from one generation. Returns its best."""
+        n = len(self.mean)
+        d, B = np.linalg.eigh(self.C)
+        d = np.sqrt(np.maximum(d, 1e-20))
+        z = self.dice.standard_normal((self.samples, n))
+        y = (z * d) @ B.T
+        tried = [run_of(self.mean + self.sigma * step) for step in y]
+        order = np.argsort([cost for cost, _ in tried], kind="stable")
+        chosen = y[order[: self.mu]]
+        step = self.weights @ chosen
+        self.mean = self.mean + self.sigma * step
+        self.count += 1
+        self.path_sigma = (1.0 - self.c_sigma) * self.path_sigma
+        self.path_sigma += np.sqrt(self.c_sigma * (2.0 - self.c_sigma) * self.mu_eff) * (B @ ((B.T @ step) / d))
+        length = float(np.linalg.norm(self.path_sigma))
+        fast = length / np.sqrt(1.0 - (1.0 - self.c_sigma) ** (2 * self.count)) < (1.4 + 2.0 / (n + 1.0)) * self.expected
+        self.path_c = (1.0 - self.c_c) * self.path_c
+        if fast:
+            self.path_c += np.sqrt(self.c_c * (2.0 - self.c_c) * self.mu_eff) * step
+        rest = 0.0 if fast else self.c_1 * self.c_c * (2.0 - self.c_c)
+        self.C = (
+            (1.0 - self.c_1 - self.c_mu + rest) * self.C
+            + self.c_1 * np.outer(self.path_c, self.path_c)
+            + self.c_mu * (chosen.T * self.weights) @ chosen
+        )
+        self.sigma *= float(np.exp(min(1.0, self.c_sigma / self.damping * (length / self.expected - 1.0))))
+        return tried[int(order[0])]

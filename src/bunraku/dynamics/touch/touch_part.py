@@ -1,0 +1,244 @@
+"""A part of a step with touch, or all of it: finds contacts that it may need, solves with them, and looks whether it needs more.
+
+The rows of contacts stand behind those of the figure's links, so that a step with contacts is a step like others. Two things are
+added to it. Restitution: a contact that closed at the speed v in the last step must leave with e·v in this one, gap(q1) ≤ −e·v·dt.
+Adhesion: a contact that is closed at the start is pulled together by its force, as an impulse at q0, and pushes apart as others do;
+so it opens where more than that force pulls.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.collision.manifold.contact_rows import part_by
+from bunraku.collision.manifold.touch_arrays import MANIFOLD
+from bunraku.dynamics.elastic import has_elastic
+from bunraku.dynamics.rollout import ROLLOUT, STEP_BITS, advance, further
+from bunraku.dynamics.touch.contact_memory import recall
+from bunraku.dynamics.touch.find_contacts import drop_ghosts, find_contacts, find_more, leaps
+from bunraku.dynamics.touch.lay_strings import lay_strings, look_along
+from bunraku.dynamics.touch.touch_step import touch_step
+from bunraku.dynamics.touch.touched_tree import extend_elimination, touched_tree
+from bunraku.dynamics.variational import begin, workspace
+from bunraku.dynamics.yielding_step import openness
+from bunraku.kernels.compile import bare, borrow, inline, keep
+from bunraku.kinematics.tree import place
+
+
+@bare
+def _recall_all(t, memory, lam, live, slides, dt, bounces):
+    """First guesses from the last step, and contacts that should bounce."""
+    for k in range(t.number[0]):
+        old, first = recall(memory, t.key, k), t.head[k]
+        rows = t.head[k + 1] - first
+        same = old >= 0 and memory.rows[old] == rows
+        for i in range(rows):
+            lam[first + i] = memory.impulse[old, i] if same else 0.0
+            live[first + i] = same and memory.acts[old] > 0
+            slides[first + i] = same and memory.acts[old] == 2 and i > 0
+        t.speed[k] = 0.0
+        if bounces and same and memory.speed[old] > 0.0:
+            part_by(t, first, memory.speed[old] * dt)
+            t.speed[k] = memory.speed[old]
+
+
+@bare
+def _stick(tree, world, t, w, p, dt, out):
+    """The momentum p with the pull of adhesion, shared by the closed contacts of each pair."""
+    for i in range(tree.n_dynamic):
+        out[i] = p[i]
+    for k in range(t.number[0]):
+        a, b, c = t.key[k, 0], t.key[k, 1], t.head[k]
+        force = world.matter[a, b, 2]
+        t.stick[c] = 0.0
+        if force == 0.0 or not w.h0[c] > -MANIFOLD.closed:
+            continue
+        closed = 0
+        for i in range(t.number[0]):
+            same = (t.key[i, 0] == a and t.key[i, 1] == b) or (t.key[i, 0] == b and t.key[i, 1] == a)
+            closed += same and w.h0[t.head[i]] > -MANIFOLD.closed
+        t.stick[c] = force * dt / closed
+        for s in range(1, t.support[c, 0] + 1):
+            j = tree.joints[t.support[c, s]].variable
+            if j < tree.n_dynamic:
+                out[j] += w.A0[c, j] * t.stick[c]
+
+
+@bare
+def _rates(tree, world, t, w, v, rate):
+    """How fast the contacts that may bounce close [m/s], where variables change at the rates v."""
+    for k in range(t.number[0]):
+        rate[k] = 0.0
+        if world.matter[t.key[k, 0], t.key[k, 1], 1] > 0.0:
+            c = t.head[k]
+            for s in range(1, t.support[c, 0] + 1):
+                j = tree.joints[t.support[c, s]].variable
+                rate[k] += w.A0[c, j] * v[j]
+
+
+@bare
+def leaving(tree, world, t, w, rate, dt, speed):
+    """The speeds with which contacts that have just met should leave in the next step or part of it."""
+    g = tree.gravity
+    slow = MANIFOLD.slow * dt * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+    for k in range(t.number[0]):
+        met = w.alive[t.head[k]] and t.speed[k] == 0.0 and rate[k] > slow
+        speed[k] = world.matter[t.key[k, 0], t.key[k, 1], 1] * rate[k] if met else 0.0
+
+
+@bare
+def _ready(aug, w, live, slides):
+    for c in range(aug.n_links):
+        w.alive[c], w.slides[c], w.near[c] = live[c], slides[c], False
+
+
+@bare
+def _copy_end(tree, lone, w):
+    """What the rest of the step reads, from a step without contacts."""
+    for c in range(tree.n_links):
+        w.alive[c], w.slides[c], w.h0[c] = lone.alive[c], lone.slides[c], lone.h0[c]
+
+
+@bare
+def _deviation(guess, q1):
+    """The largest difference of a variable from its guess."""
+    far = 0.0
+    for i in range(q1.shape[0]):
+        far = max(far, abs(q1[i] - guess[i]))
+    return far
+
+
+@inline
+def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, again):
+    """One step by parts, from the guess or `again` from rest. Returns bits, or −1."""
+    n = aug.n_dynamic
+    for i in range(n, aug.n_q):
+        if not abs(q1[i] - q0[i]) < ROLLOUT.max_leap:
+            return -1
+    if again > 0:
+        for i in range(n):
+            q1[i] = q0[i]
+        for c in range(aug.n_links):
+            lam[c] = 0.0
+            w.alive[c] = w.near[c] = False
+    most = ROLLOUT.newton_steps if again == 0 else ROLLOUT.newton_steps_from_rest
+    if touch_step(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most) < 0:
+        return -1
+    if further(aug, q0, q1, ROLLOUT.max_turn):
+        return -1
+    return STEP_BITS.retried if again > 0 else 0
+
+
+@bare
+def bounce(t):
+    """Whether a contact should leave in this step."""
+    out = False
+    for k in range(t.number[0]):
+        out |= t.speed[k] > 0.0
+    return out
+
+
+@bare
+def _overtaken(t, w, lam):
+    """How deep the contacts that act were at the start of the step [m], besides those that bounce."""
+    worst = 0.0
+    for k in range(t.number[0]):
+        if lam[t.head[k]] > 0.0 and t.speed[k] == 0.0:
+            worst = max(worst, w.h0[t.head[k]])
+    return worst
+
+
+@inline
+def solve_part(
+    own, parts, world, laid, t, memory, w, lone, origin, start, end, near, q0, p0, v0, u, dt, share, kappa, tolerance, q1, impulse,
+    live, slides, p1, rate, firm, bounces,
+):  # fmt: skip
+    """One step of length dt from (q0, p0) with the rates v0 before; q1 holds the guess, and its kinematic part what is asked for.
+
+    Returns bits, or −1 where it should be taken in shorter parts: Newton's method found nothing, bodies are still in each other,
+    may have passed through each other, or something acts that was already in the way at the start. Where it is `firm`, the figure
+    goes as near as it can instead, and stays where it is at worst. t.number[3] says that there was no room for all contacts.
+    """
+    n, nq = own.n_dynamic, own.n_q
+    guess, pulled = q1.copy(), np.empty(n)
+    find_contacts(own, world, t, own.joints, q0, q1, origin, start, end, near)
+    lay_strings(own, laid, t, start, end, origin)
+    if t.number[3] > 0 or (not firm and leaps(world, start, end, near)):
+        return -1
+    _recall_all(t, memory, impulse, live, slides, dt, bounces)
+    stretches, got, settled, early = has_elastic(own), 0, False, 0.0
+    for _ in range(MANIFOLD.max_rounds):
+        early = 0.0
+        if t.number[0] == 0 and t.number[4] == 0:
+            _ready(own, lone, live, slides)
+            begin(own, lone, origin, q0)
+            got = advance(own, lone, origin, q0, p0, u, dt, share, kappa, q1, impulse, p1, tolerance)
+            _copy_end(own, lone, w)
+        else:
+            grown = touched_tree(own, own.joints, t)
+            aug = borrow(grown)
+            _ready(aug, w, live, slides)
+            begin(aug, w, origin, q0)
+            _stick(own, world, t, w, p0, dt, pulled)
+            _rates(own, world, t, w, v0, rate)
+            got = -1
+            for again in range(2):
+                if got < 0 and not stretches:
+                    got = _attempt(aug, parts, w, origin, q0, pulled, u, dt, share, q1, impulse, p1, tolerance, again)
+            if got >= 0:
+                early = _overtaken(t, w, impulse)
+                begin(aug, w, origin, q1)
+                if openness(aug, q1, w.h0, w.x) > MANIFOLD.max_open:
+                    got = -1
+            if got < 0 and (firm or stretches):  # by the way of figures that do not touch, which knows what to do
+                extend_elimination(own, t)
+                heavy = workspace(aug)
+                whole = borrow(heavy)
+                _ready(aug, whole, live, slides)
+                begin(aug, whole, origin, q0)
+                for i in range(n, nq):
+                    q1[i] = guess[i]
+                got = advance(aug, whole, origin, q0, pulled, u, dt, share, kappa, q1, impulse, p1, tolerance)
+                begin(aug, w, origin, q1)
+                _copy_end(aug, whole, w)
+                keep(heavy)
+            keep(grown)
+            if got < 0:
+                break
+        rows = t.number[1]
+        for c in range(rows):
+            live[c], slides[c] = w.alive[c], w.slides[c]
+        far = _deviation(guess, q1)
+        more = find_more(own, world, t, own.joints, q1, origin, start, end, near, far < MANIFOLD.as_guessed)
+        if t.number[3] > 0:
+            return -1
+        if more == 0:
+            more = drop_ghosts(world, t, w, origin, end, impulse)
+        if laid.link.shape[0] > 0:
+            place(own.joints, 0, own.joints.shape[0], q1, origin, w.R, w.p, w.S)
+            new = look_along(laid, t, w.R, w.p, origin, w.x, w.f, False)
+            if new > 0:
+                lay_strings(own, laid, t, start, end, origin)
+            more += new
+        if more == 0:
+            settled = True
+            break
+        for c in range(rows, t.number[1]):
+            impulse[c], live[c], slides[c] = 0.0, False, False
+        for i in range(n, nq):
+            q1[i] = guess[i]
+    if settled and (firm or early < MANIFOLD.overtaken):
+        return got
+    if not firm:
+        return -1
+    for i in range(nq):
+        q1[i] = q0[i]
+    for i in range(n):
+        p1[i] = 0.0
+    grown = touched_tree(own, own.joints, t)
+    begin(borrow(grown), w, origin, q0)
+    keep(grown)
+    for c in range(t.number[1]):
+        impulse[c] = 0.0
+        w.alive[c] = w.slides[c] = False
+    return STEP_BITS.held
