@@ -22,7 +22,7 @@ COST = [Configuration({"x": 10.0, "theta": 1.0}, {"x": 0.5}), Momentum(0.01), Fo
 
 def test_every_iteration_is_heard_of() -> None:
     heard: list[Progress] = []
-    found = optimize(FIGURE, COST, duration=1.0, progress=heard.append)
+    found = optimize(FIGURE, COST, duration=1.0, method="newton", progress=heard.append)
     assert [said.text for said in heard] == [str(i) for i in found.history]
     assert {said.stage for said in heard} == {"optimize"}
     done = [said.done for said in heard]
@@ -30,6 +30,16 @@ def test_every_iteration_is_heard_of() -> None:
     assert done[-1] == 1.0
     assert "newton" in heard[-1].text
     assert "cost" in heard[-1].text
+
+
+def test_both_searches_from_rest_are_heard_of() -> None:
+    heard: list[Progress] = []
+    found = optimize(FIGURE, COST, duration=1.0, progress=heard.append)
+    said, history = "\n".join(one.text for one in heard), "\n".join(str(i) for i in found.history)
+    assert history in said
+    assert len(heard) > len(found.history)
+    done = [one.done for one in heard]
+    assert done == sorted(done)
 
 
 def test_an_optimum_is_a_result() -> None:
@@ -134,8 +144,16 @@ def test_all_methods_lead_to_the_same_place(method) -> None:
 
 
 def test_an_input_without_a_price_is_refused() -> None:
-    with pytest.raises(BunrakuError, match="does not determine an input: x_force\n"):
+    with pytest.raises(BunrakuError, match=r"does not weigh these inputs: x_force\n  advice: add a term Forces for them"):
         optimize(FIGURE, [Configuration({"x": 0.0})], duration=1.0)
+    with pytest.raises(BunrakuError, match=r"these inputs: x_force\n"):  # although the configuration determines the force
+        optimize(FIGURE, [Configuration(1.0)], duration=1.0)
+
+
+def test_a_string_without_a_price_is_refused_by_name() -> None:
+    arm = library.arm2d()
+    with pytest.raises(BunrakuError, match=r"these inputs: hand_x, hand_length\n  advice: add a term Speed or Acceleration"):
+        optimize(arm, [Configuration(dict.fromkeys(arm.dynamic, 1.0))], duration=0.5)
 
 
 def test_a_start_that_is_out_of_joint_is_refused() -> None:

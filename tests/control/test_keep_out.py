@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bunraku.collision.world import World
-from bunraku.control import Acceleration, Configuration, Limits, Momentum, PointAt, Speed, optimize
+from bunraku.control import Acceleration, Configuration, Forces, Limits, Momentum, PointAt, Speed, optimize
 from bunraku.control.control_problem import MotionExpansion
 from bunraku.control.keep_out import KeepOut
 from bunraku.dynamics import settle
@@ -80,6 +80,6 @@ def test_hand_goes_around_a_box() -> None:
 def test_nonsense_is_refused() -> None:
     figure = library.cart_pendulum()
     with pytest.raises(BunrakuError, match="metres"):
-        optimize(figure, [Momentum(1.0)], duration=1.0, limits=Limits(scene=box(np.zeros(3)), margin=float("nan")))
+        optimize(figure, [Momentum(1.0), Forces(1.0)], duration=1.0, limits=Limits(scene=box(np.zeros(3)), margin=float("nan")))
     with pytest.raises(BunrakuError, match="can touch"):
-        optimize(figure, [Momentum(1.0)], duration=1.0, limits=Limits(scene=Scene("nothing", floor=None)))
+        optimize(figure, [Momentum(1.0), Forces(1.0)], duration=1.0, limits=Limits(scene=Scene("nothing", floor=None)))

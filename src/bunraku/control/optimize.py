@@ -11,20 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.arguments import require_common, require_kind, require_list, require_number
 from bunraku.control.coarse_grid import coarser, refined, thinned
 from bunraku.control.control_outcomes import BEYOND_LIMITS, OUT_OF_ITERATIONS
-from bunraku.control.control_problem import Broken, ControlProblem, MotionExpansion
+from bunraku.control.control_problem import Broken, ControlProblem, MotionExpansion, no_gains
 from bunraku.control.control_system import ControlCurve, Rollout, System
 from bunraku.control.cost import Term, sheet_of
 from bunraku.control.motion_limits import Limits, tightened, violation
 from bunraku.control.newton import Descent, DescentOptions, Iteration, Method, descend
 from bunraku.control.optimum import Optimum
+from bunraku.control.touch_search import TouchSearchOptions, search_touch
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
 from bunraku.dynamics.rollout import STEP_BITS
+from bunraku.dynamics.simulate import simulation_of
 from bunraku.dynamics.simulation import LEFT_SHARE, require_admissible
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kernels.clock import worked
 from bunraku.outcome import STOPPED
 from bunraku.progress import Listener, Progress
+from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
 
@@ -47,6 +50,14 @@ class OptimizeOptions:
     """Tolerance of each step on a coarse grid [rad or m]."""
     same_gains: float = 1e-12
     """Share of the cost: if the last iteration expected a smaller decrease, the gains of that iteration are kept."""
+    cheap_prices: tuple[float, ...] = (0.1,)
+    """Factors of the weights of forces, in the order in which a second search goes through them (see `optimize`); () for none."""
+    cheap_tolerance: float = 1e-3
+    """Tolerance of the descents with cheaper forces."""
+    cheap_iterations: int = 60
+    """Maximum number of iterations of each of them."""
+    touch: TouchSearchOptions = TouchSearchOptions()
+    """Options of a search among bodies that touch."""
     max_start_gap: float = 1e-4
     """How far a loop may be open, or a string too short, at the start [m or rad]: numbers in files are rounded."""
 
@@ -61,6 +72,8 @@ class _Search:
     threads: int
     progress: Listener | None
     options: OptimizeOptions
+    hard: bool
+    """Whether limits must hold in the end, so that descents alternate with updates of their multipliers."""
 
     def descend(self, problem: ControlProblem, run: Rollout, work: MotionExpansion, tolerance: float, used: int = 0) -> Descent:
         """One descent; `used` iterations were spent by earlier ones."""
@@ -76,7 +89,8 @@ def optimize(
     v: ArrayLike | None = None, inputs: Sequence[str] | None = None, guess: Optimum | ControlCurve | Puppeteer = None,
     forces: Puppeteer = None, limits: Limits | None = None, method: Method = "auto", tolerance: float = 1e-12,
     iterations: int = 100, threads: int = 1, coarse: int = 1, share: float = LEFT_SHARE,
-    options: OptimizeOptions = OptimizeOptions(), seed: int | None = None, progress: Listener | None = None,
+    options: OptimizeOptions = OptimizeOptions(), scene: Scene | None = None, touch: object = None, seed: int | None = None,
+    progress: Listener | None = None,
 ) -> Optimum:  # fmt: skip
     """The motion of least cost, its inputs, and the feedback gains that stabilise the figure along it.
 
@@ -97,12 +111,18 @@ def optimize(
     coarse: first solve with time steps this many times as long; saves time if the search is long
     share: share of the impulse of forces and dampers in a step that acts at its start (see `simulate`)
     options: more numbers that tune the search
-    seed: accepted because every verb takes one; the search uses no random numbers
+    scene: what is around and may be touched
+    touch: which bodies touch (see `simulate`); then the search is by samples (bunraku.control.touch_search), without gains
+    seed: of the random numbers of a search with touch; other searches use none
     progress: called at every iteration with `Progress("optimize", done, text)`
+
+    Many costs have several local optima: a pendulum that is hardly moved, or one that swings up. If the search starts at rest,
+    chooses forces and its method is "auto", it is therefore done twice, the second time by continuation: first with forces that
+    cost a tenth, and from that motion with the given cost. The better result is returned.
 
     Returns an Optimum; its outcome is ok if no motion nearby costs less and all limits hold. Ctrl-C returns the best motion so far,
     with an outcome of kind "stopped". Raises BunrakuError if the start violates a constraint, if the figure cannot follow the
-    guess, or if the cost does not determine an input.
+    guess, or if the cost does not weigh an input.
     """
     require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
     require_list("cost", cost, expected="a list of terms", advice="terms are in bunraku.control.cost")
@@ -112,9 +132,14 @@ def optimize(
     begun = worked()
     system = System.of(figure, dt=dt, inputs=inputs, share=share)
     problem = problem_of(system, cost, duration=duration, q=q, v=v)
+    _require_prices(problem)
     require_admissible(figure, problem.start[: system.n_q], within=options.max_start_gap)
+    if touch is not None:
+        return _touching(
+            problem, guess, forces, v, scene, touch, limits, iterations, 0 if seed is None else seed, options, progress
+        )
     heard = None if progress is None else _forward_only(progress)
-    search = _Search(method, tolerance, iterations, threads, heard, options)
+    search = _Search(method, tolerance, iterations, threads, heard, options, limits is not None and not limits.soft)
     seconds: dict[str, float] = {}
     if coarse == 1:
         run, stopped = first_run(problem, guess, forces), False
@@ -128,11 +153,10 @@ def optimize(
         problem = limits.on(problem)
     work = MotionExpansion(problem)
     found = Descent(run, (), STOPPED)
+    again = guess is None and forces is None and method == "auto" and len(system.thrusts) > 0
     try:
-        if not stopped and (limits is None or limits.soft):
-            found = search.descend(problem, run, work, tolerance)
-        elif not stopped:
-            problem, found = _within(problem, run, work, search)
+        if not stopped:
+            problem, found = _best_of(problem, run, work, search, options.cheap_prices if again else ())
         gains = _gains(found, work, options)
     except KeyboardInterrupt:  # outside of a descent
         found = replace(found, outcome=STOPPED)
@@ -140,6 +164,34 @@ def optimize(
     seconds["optimize"] = worked() - begun
     scene = None if limits is None else limits.scene
     return Optimum(problem, found.run, gains, found.history, found.outcome, seconds, scene)
+
+
+def _touching(
+    problem: ControlProblem, guess: Optimum | ControlCurve | Puppeteer, forces: Puppeteer, v: ArrayLike | None,
+    scene: Scene | None, touch: object, limits: Limits | None, iterations: int, seed: int, options: OptimizeOptions,
+    progress: Listener | None,
+) -> Optimum:  # fmt: skip
+    """The optimum among bodies that touch."""
+    if limits is not None:
+        raise BunrakuError("limits do not go with touch yet\n  advice: leave them out, and weigh inputs more")
+    s, begun = problem.system, worked()
+    simulation = simulation_of(s.figure, problem.start[: s.n_q], v, dt=s.dt, share=s.share, scene=scene, touch=touch)
+    curve, _ = _guessed(problem, guess, forces)
+    run, history, outcome = search_touch(
+        problem, simulation, curve, iterations=iterations, seed=seed, options=options.touch, progress=progress
+    )
+    return Optimum(problem, run, no_gains(), history, outcome, {"optimize": worked() - begun}, scene, seed)
+
+
+def _require_prices(problem: ControlProblem) -> None:
+    """Raises BunrakuError, with the names, if no term weighs an input: its optimum could be as large as the dynamics allow."""
+    if free := problem.unpriced:
+        forces = {force.name for force in problem.system.figure.forces}
+        terms = ["Forces"] * (not forces.isdisjoint(free)) + ["Speed or Acceleration"] * (not forces.issuperset(free))
+        raise BunrakuError(
+            f"the cost does not weigh these inputs: {', '.join(free)}\n"
+            f"  advice: add a term {' and one of '.join(terms)} for them, or leave them out of inputs"
+        )
 
 
 def _forward_only(progress: Listener) -> Listener:
@@ -152,6 +204,40 @@ def _forward_only(progress: Listener) -> Listener:
         progress(replace(said, done=most))
 
     return hear
+
+
+def _best_of(
+    problem: ControlProblem, run: Rollout, work: MotionExpansion, search: _Search, prices: Sequence[float]
+) -> tuple[ControlProblem, Descent]:
+    """The result of a search from `run`, or of one by continuation over `prices`, whichever is better."""
+    first, o = _found(problem, run, work, search), search.options
+    if not prices or first[1].outcome == STOPPED:
+        return first
+    quick = replace(search, iterations=min(search.iterations, o.cheap_iterations))
+    for price in prices:
+        cheaper = replace(problem, sheet=problem.sheet._replace(wu=price * problem.sheet.wu))
+        found = quick.descend(cheaper, run, work, max(search.tolerance, o.cheap_tolerance))
+        if found.outcome == STOPPED:
+            return first[0], replace(first[1], outcome=STOPPED)
+        run = found.run
+    second = _found(problem, run, work, search)
+    ok, costs = [], []
+    for ended, found in (first, second):
+        ok.append(found.outcome.ok)
+        costs.append(ended.total(found.run) + (0.0 if search.hard else ended.cost(found.run)[1]))
+    if ok[1] > ok[0] or (ok[1] == ok[0] and costs[1] < costs[0]):
+        return second
+    stopped, last = second[1].outcome == STOPPED, first[1].history[-1:]
+    work.problem = first[0]
+    (work.bend_along if last and last[0].kind == "newton" else work.safe_along)(first[1].run)  # for the gains
+    return first[0], replace(first[1], outcome=STOPPED) if stopped else first[1]
+
+
+def _found(problem: ControlProblem, run: Rollout, work: MotionExpansion, search: _Search) -> tuple[ControlProblem, Descent]:
+    """The result of a search from `run`, and the problem with the multipliers of its limits."""
+    if search.hard:
+        return _within(problem, run, work, search)
+    return problem, search.descend(problem, run, work, search.tolerance)
 
 
 def _within(problem: ControlProblem, run: Rollout, work: MotionExpansion, search: _Search) -> tuple[ControlProblem, Descent]:

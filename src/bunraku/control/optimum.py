@@ -31,7 +31,7 @@ class Optimum(Result):
     run: Rollout
     """States and inputs at every sample."""
     gains: Array
-    """Gains K of the feedback u = ū − K(x − x̄) that stabilises the motion, one matrix per step."""
+    """Gains K of the feedback u = ū − K(x − x̄) that stabilises the motion, one matrix per step; none with touch."""
     history: tuple[Iteration, ...]
     """Every iteration of the search."""
     outcome: Outcome
@@ -40,7 +40,7 @@ class Optimum(Result):
     scene: Scene | None = None
     """The obstacles of the limits."""
     seed: int | None = None
-    """Always None: the search uses no random numbers."""
+    """Of the random numbers of a search with touch; None otherwise: other searches use none."""
 
     __repr__ = brief
 

@@ -12,6 +12,7 @@
       - {point: tip, weight: 10, reference: {z: 0.5}}   # of a frame; x and y stay near their start; also centre: 10 (of mass)
     limits: {forces: {x_force: [-200, 200]}}        # also variables, speeds, tensions, scene, margin, joints, soft
     iterations: 200               # default: 100; also method, tolerance, coarse, share, as in Python
+    touch: all                    # with `scene` and `props`, as in simulation files: the search is then by samples
     output: swing.mp4
 
 Instead of curves, `imitate: {motion: wave.bvh, exaggerate: 1.2, simplify: 3}` takes the reference of all configuration terms from
@@ -27,6 +28,7 @@ from typing import ClassVar, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.collision.manifold.touch_rules import Touch
 from bunraku.control import Limits, Optimum, optimize
 from bunraku.control.cost import Term
 from bunraku.control.imitate import imitate
@@ -38,13 +40,16 @@ from bunraku.io.outputs import outputs_of
 from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
+from bunraku.io.yaml.scene_file import scene_in
 from bunraku.io.yaml.shape_words import file_named
 from bunraku.motion import Motion
 from bunraku.progress import Listener
+from bunraku.scene import Scene
 from bunraku.verbs.optimize.cost_words import known_name, limits_of, term_of
 from bunraku.verbs.optimize.plot import draw
 from bunraku.verbs.order import Order
-from bunraku.verbs.simulate.file import share_of, start_of
+from bunraku.verbs.simulate.file import propped, share_of, start_of
+from bunraku.verbs.simulate.touch_words import touch_of
 
 Array = NDArray[np.float64]
 
@@ -56,7 +61,7 @@ class OptimizeOrder(Order):
     verb: ClassVar[str] = "optimize"
     words: ClassVar[tuple[str, ...]] = (
         verb, "duration", "dt", "start", "inputs", "cost", "imitate", "limits", "method", "tolerance", "iterations", "coarse",
-        "share", "output",
+        "share", "scene", "props", "touch", "output",
     )  # fmt: skip
 
     figure: Figure
@@ -84,6 +89,10 @@ class OptimizeOrder(Order):
     """First solve with time steps this many times as long."""
     share: float = LEFT_SHARE
     """Share of the impulse of forces and dampers in a step that acts at its start."""
+    scene: Scene | None = None
+    """What is around and may be touched."""
+    touch: Touch | None = None
+    """Which bodies touch."""
     output: tuple[Path, ...] = ()
 
     @property
@@ -99,7 +108,10 @@ class OptimizeOrder(Order):
     def read(cls, root: Node, folder: Path) -> OptimizeOrder:
         """The order in the document `root`; file names in it are relative to `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "an optimisation")
-        figure = figure_named(root.need("optimize", "the file"), folder)
+        figure = propped(root, figure_named(root.need("optimize", "the file"), folder), folder)
+        around = root.get("scene")
+        scene = None if around is None else scene_in(around, folder)
+        touch = touch_of(root.get("touch"), figure, scene)
         dt = root.given(dt=lambda node: node.positive(Quantity.TIME)).get("dt", 0.01)
         reference = _reference(root, figure, folder, dt)
         q = start_of(root, figure, {}) if reference is None else reference.q[0]
@@ -116,18 +128,20 @@ class OptimizeOrder(Order):
         )  # fmt: skip
         limits = limits_of(root.get("limits"), figure, folder)
         output = outputs_of(root.get("output"), folder)
-        return cls(figure, cost, duration, dt, q, guess=reference, limits=limits, output=output, **options)
+        return cls(
+            figure, cost, duration, dt, q, guess=reference, limits=limits, scene=scene, touch=touch, output=output, **options
+        )
 
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Optimum:
         """The optimum; after Ctrl-C the best so far.
 
-        seed: not used; the search uses no random numbers.
+        seed: of the random numbers of a search with touch; other searches use none.
         progress: called at every iteration.
         """
         return optimize(
             self.figure, self.cost, duration=self.duration, dt=self.dt, q=self.q, inputs=self.inputs, guess=self.guess,
             limits=self.limits, method=self.method, tolerance=self.tolerance, iterations=self.iterations, coarse=self.coarse,
-            share=self.share, seed=seed, progress=progress,
+            share=self.share, scene=self.scene, touch=self.touch, seed=seed, progress=progress,
         )  # fmt: skip
 
     def plot(self, done: Optimum, path: Path) -> None:

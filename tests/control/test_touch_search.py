@@ -1,0 +1,52 @@
+"""optimize among bodies that touch: a ball is pushed to a place, where MuJoCo's contacts bring it, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bunraku
+from bunraku.control import Limits, OptimizeOptions
+from bunraku.control.cost import PointAt, Speed
+from bunraku.control.touch_search import TouchSearchOptions
+from bunraku.errors import BunrakuError
+from bunraku.figure.build import box, figure, tx
+from bunraku.figure.library.props import football
+from bunraku.figure.together import with_props
+from tests.peers.pushed_in_mujoco import pushed_in_mujoco
+
+FLOOR = bunraku.Scene("floor")
+ROLLS = {"friction": 0.5, "rolling": 0.005}
+
+
+def test_a_bat_rolls_a_ball_to_a_place() -> None:
+    bat = figure("bat", tx("bat", box((0.04, 0.2, 0.1)), at=(0.0, 0.0, 0.06), kinematic=True))
+    field = with_props(bat, {"ball": football(at=(0.15, 0.0, 0.05))})
+    aim = PointAt("ball.football", (0.6, 0.0, 0.05), weight=1e-9, at_end=1e11)
+    found = bunraku.optimize(
+        field, [aim, Speed(0.01)], duration=2.0, dt=0.01, inputs=["bat"], scene=FLOOR, touch=ROLLS, seed=1, iterations=12,
+        options=OptimizeOptions(touch=TouchSearchOptions(knots=3, samples=10)),
+    )  # fmt: skip
+    ball = field.index("ball.football_tx")
+    assert found.motion.only.q[-1, ball] == pytest.approx(0.6, abs=0.02)
+    assert found.history[-1].cost < 0.1 * found.history[0].cost
+    theirs = pushed_in_mujoco(found.motion, "ball.football", ("bat",), **ROLLS)
+    assert np.linalg.norm(theirs[-1] - found.motion.only.q[-1, ball : ball + 3]) < 0.03
+
+
+def test_limits_are_refused_and_files_say_touch(tmp_path: Path) -> None:
+    order = tmp_path / "kick.yaml"
+    order.write_text(
+        "optimize: pendulum\nduration: 0.2 s\ncost: [{configuration: 1}]\nscene: {scene: room, floor: -2 m}\n"
+        "props: {ball: {is: football, at: [0.5, 0, -1.95 m]}}\ntouch: [[ball, floor]]\niterations: 1\n"
+    )
+    read = bunraku.load(order)
+    assert read.touch is not None
+    assert read.scene.floor == -2.0
+    assert "ball.football_tx" in read.figure.names
+    bat = figure("bat", tx("bat", box((0.04, 0.2, 0.1)), at=(0.0, 0.0, 0.06), kinematic=True))
+    field = with_props(bat, {"ball": football(at=(0.15, 0.0, 0.05))})
+    with pytest.raises(BunrakuError, match="limits do not go with touch"):
+        bunraku.optimize(field, [Speed(1.0)], duration=0.1, scene=FLOOR, touch="all", limits=Limits(joints=True))
