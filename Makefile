@@ -27,7 +27,7 @@ play: env  ## open demonstrations of everything that bunraku does, in the browse
 	@.venv/bin/bunraku play $(ARGS)
 
 # Each worker starts in a part of its own, so that one compiles what the other does not need yet.
-PYTEST := $(PY) -m pytest -n 2 --dist worksteal
+PYTEST := $(PY) -m pytest -n 3 --dist worksteal
 
 test-env: env
 	@sh tools/test_env.sh
@@ -62,7 +62,7 @@ wheel: env  ## build the wheel for this platform, with machine code for x86-64-v
 	@$(PY) tools/wheel.py $(ARGS)
 
 lock: env  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade upgrades all)
-	@.venv/bin/uv pip compile --quiet --universal --all-extras --only-binary :all: --no-annotate --generate-hashes \
+	@.venv/bin/uv pip compile --quiet --universal --extra dev --only-binary :all: --no-annotate --generate-hashes \
 		--custom-compile-command "make lock" --output-file requirements.lock $(ARGS) pyproject.toml
 	@$(MAKE) --no-print-directory env
 
@@ -70,7 +70,7 @@ sbom: env  ## write a software bill of materials (CycloneDX) to build/sbom.json
 	@$(PY) tools/sbom.py
 
 audit: sbom  ## search for known vulnerabilities of the locked packages (needs the network)
-	@.venv/bin/uv tool run pip-audit --requirement requirements.lock --require-hashes --disable-pip
+	@.venv/bin/uv tool run pip-audit --strict --requirement requirements.lock --require-hashes --disable-pip
 	@cd stage-web && npm audit --omit=dev
 
 fuzz: env  ## fuzz every loader and the page's messages (ARGS="--seconds 250" for an hour)
@@ -83,4 +83,4 @@ clean:  ## remove caches and products
 	find src tests benchmarks examples docs tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean  ## remove the environment too
-	rm -rf .venv .venv-tools .venv-numba .venv.lock
+	rm -rf .venv .venv-tools .venv-numba .venv-blender .venv.lock

@@ -74,7 +74,19 @@ MORE = {  # modules of a package that are documented besides the names that the 
     "kinematics": ("inverse.solver", "inverse.tasks", "inverse.solution", "inverse.options", "inverse.drag", "balance", "retarget"),
     "dynamics": ("continuous_model", "continuous_events", "servo"),
     "render": ("image", "video", "plots"),
-    "io": ("outputs", "gltf.glb", "bvh.bvh_reader", "tables.npz_file", "tables.csv_file", "urdf.urdf_reader", "mjcf.mjcf_file"),
+    "io": (
+        "outputs",
+        "gltf.glb",
+        "bvh.bvh_reader",
+        "tables.npz_file",
+        "tables.csv_file",
+        "urdf.urdf_reader",
+        "sdf.sdf_reader",
+        "robots",
+        "logs.mcap_file",
+        "logs.rrd_file",
+        "mjcf.mjcf_file",
+    ),
     "verbs": ("order", "loading", "execute"),
 }
 UNSAID = {"build"}  # modules whose members need no docstring

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,10 @@ from bunraku.errors import FileError
 from bunraku.figure import Figure, library
 from bunraku.figure.build import box, capsule, contact, figure, fixed, free, rx, screw, sphere, string, wire
 from bunraku.io.gltf.glb import save_glb
+from bunraku.io.skeleton import skeleton
 from bunraku.kinematics import frames_along, pose
 from bunraku.motion import Mark, Motion, Track, together
+from bunraku.render.triangles import triangles
 from bunraku.spatial import se3, so3
 
 Z_UP = se3.pose(rotation=so3.about(0, np.pi / 2))  # ours from the file's
@@ -29,8 +33,9 @@ class Reader:
     def array(self, accessor: int) -> Any:
         a = self.gltf.accessors[accessor]
         view = self.gltf.bufferViews[a.bufferView]
-        width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[a.type]
-        kind = {pygltflib.FLOAT: np.float32, pygltflib.UNSIGNED_INT: np.uint32}[a.componentType]
+        width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4, "MAT4": 16}[a.type]
+        kinds = {pygltflib.FLOAT: np.float32, pygltflib.UNSIGNED_INT: np.uint32, pygltflib.UNSIGNED_SHORT: np.uint16}
+        kind = kinds[a.componentType]
         out = np.frombuffer(self.blob, kind, a.count * width, view.byteOffset + (a.byteOffset or 0)).reshape(-1, width)
         if a.min:
             assert np.array_equal(out.min(0), np.float32(a.min))
@@ -57,7 +62,7 @@ class Reader:
                 assert len(values) == samples
                 tracks[channel.target.node, channel.target.path] = values
         out: dict[str, Any] = {}
-        stack = [(self.gltf.scenes[0].nodes[0], np.tile(Z_UP, (samples, 1, 1)))]
+        stack = [(root, np.tile(Z_UP, (samples, 1, 1))) for root in self.gltf.scenes[0].nodes]
         while stack:
             n, X = stack.pop()
             turn = tracks[n, "rotation"]
@@ -71,6 +76,19 @@ class Reader:
             stack += [(child, out[node.name]) for child in node.children or []]
         return out
 
+    def vertices(self, name: str, poses: dict[str, Any]) -> Any:
+        """The skinned vertices (samples, n, 3) of the node called `name`, in our axes, from joints and weights."""
+        node = next(n for n in self.gltf.nodes if n.name == name)
+        skin = self.gltf.skins[node.skin]
+        unbind = self.array(skin.inverseBindMatrices).reshape(-1, 4, 4).swapaxes(1, 2)
+        joints = np.stack([poses[self.gltf.nodes[j].name] for j in skin.joints], 1) @ unbind
+        (primitive,) = self.gltf.meshes[node.mesh].primitives
+        points = self.array(primitive.attributes.POSITION)
+        numbers, weights = self.array(primitive.attributes.JOINTS_0).astype(int), self.array(primitive.attributes.WEIGHTS_0)
+        assert np.allclose(weights.sum(1), 1.0)
+        moved = sum(w[:, None, None] * joints[:, n] for n, w in zip(numbers.T, weights.T, strict=True))
+        return np.einsum("tnij,nj->tni", moved[..., :3, :3], points) + moved[..., :3, 3]
+
 
 def wandering(figure: Figure, samples: int = 40, seed: int = 0) -> Motion:
     rng = np.random.default_rng(seed)
@@ -78,16 +96,48 @@ def wandering(figure: Figure, samples: int = 40, seed: int = 0) -> Motion:
     return Motion.of(figure, 3.0 + 0.02 * np.arange(samples), q)
 
 
-@pytest.mark.parametrize("name", ["pendulum", "chain5", "arm3d", "marionette22", "mannequin", "humanoid", "gecko", "hand"])
-def test_read_back_gives_the_same_poses(name: str, tmp_path: Path) -> None:
-    motion = wandering(library.named(name))
+FIGURES = ["pendulum", "chain5", "arm3d", "marionette22", "mannequin", "humanoid", "gecko", "hand", "crane"]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_vertex_is_where_the_figure_is(name: str, tmp_path: Path) -> None:
+    motion = wandering(library.named(name), 12)
+    shapes = [replace(shape, name=f"{k}") for k, shape in enumerate(motion.figure.shapes)]  # names need not differ
+    motion = wandering(motion.figure.replace(shapes=tuple(shapes)), 12)
     save_glb(motion, tmp_path / "a.glb")
     file = Reader(tmp_path / "a.glb")
     assert np.allclose(file.times, motion.t - motion.t[0], atol=1e-6)
     poses = file.poses(len(motion))
     X = frames_along(motion.figure, motion.q)
-    for k, frame in enumerate(motion.figure.frames):
-        assert np.max(np.abs(poses[frame.name] - X[:, k])) < 1e-6, frame.name
+    for shape in shapes:
+        place = X[:, motion.figure.frame_index[shape.frame]] @ se3.pose(shape.position, shape.rotation)
+        want = np.einsum("tij,nj->tni", place[:, :3, :3], triangles(shape.geometry).vertices) + place[:, None, :3, 3]
+        assert np.max(np.abs(file.vertices(f"{shape.name} shape", poses) - want)) < 3e-6, shape.name
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_bone_begins_at_its_joint(name: str, tmp_path: Path) -> None:
+    motion = wandering(library.named(name))
+    save_glb(motion, tmp_path / "a.glb")
+    file = Reader(tmp_path / "a.glb")
+    poses = file.poses(len(motion))
+    X = frames_along(motion.figure, motion.q)
+    (skin,) = file.gltf.skins
+    bones = [file.gltf.nodes[j].name for j in skin.joints]
+    for bone in bones:
+        assert np.max(np.abs(poses[bone][:, :3, 3] - X[:, motion.figure.frame_index[bone], :3, 3])) < 1e-6, bone
+
+
+def test_bones_are_the_parts_that_move() -> None:
+    bones = skeleton(library.named("mannequin"))
+    above = {name: bones.names[parent] if parent >= 0 else "" for name, parent in zip(bones.names, bones.parents, strict=True)}
+    assert above["left_wrist"] == "left_elbow"
+    assert above["left_elbow"] == "left_shoulder"
+    assert above["pelvis"] == ""
+    assert len(bones.names) == len(library.named("mannequin").joints)  # a ball joint is one bone, not three
+    knee, ankle = (bones.rest[bones.names.index(name)] for name in ("left_knee", "left_ankle"))
+    along = ankle[:3, 3] - knee[:3, 3]
+    assert np.allclose(knee[:3, 1], along / np.linalg.norm(along))  # its y axis points to the next bone
 
 
 def everything() -> Figure:
@@ -108,32 +158,54 @@ def everything() -> Figure:
     )
 
 
-def test_shapes_stand_in_their_frames(tmp_path: Path) -> None:
+def test_normals_and_sizes(tmp_path: Path) -> None:
+    motion = wandering(everything(), 5)
+    save_glb(motion, tmp_path / "a.glb")
+    file = Reader(tmp_path / "a.glb")
+    node = next(n for n in file.gltf.nodes if n.name == "head shape")
+    primitive = file.gltf.meshes[node.mesh].primitives[0]
+    corners = file.array(primitive.attributes.POSITION)
+    assert np.linalg.norm(corners.max(0) - corners.min(0)) > 0.1
+    edges = np.linalg.norm(corners[:, None] - corners, axis=-1)
+    assert np.isclose(edges.max(), np.linalg.norm([0.1, 0.2, 0.3]), atol=1e-6)
+    normals = file.array(primitive.attributes.NORMAL)
+    assert np.allclose(np.linalg.norm(normals, axis=1), 1.0, atol=1e-6)
+    faces = file.array(primitive.indices).astype(int).reshape(-1, 3)
+    a, b, c = (corners[faces[:, k]] for k in range(3))
+    assert np.all(np.sum(np.cross(b - a, c - a) * normals[faces[:, 0]], 1) > 0.0)  # outward, and counterclockwise
+
+
+def test_what_is_not_visible_is_left_out(tmp_path: Path) -> None:
+    own = everything()
+    hidden = own.replace(shapes=tuple(replace(shape, visible=shape.name != "head") for shape in own.shapes))
+    save_glb(hidden, tmp_path / "a.glb")
+    assert "head shape" not in [node.name for node in Reader(tmp_path / "a.glb").gltf.nodes]
+
+
+def test_strings_follow_the_bones_they_are_tied_to(tmp_path: Path) -> None:
     motion = wandering(everything(), 5)
     save_glb(motion, tmp_path / "a.glb")
     file = Reader(tmp_path / "a.glb")
     poses = file.poses(5)
-    head = next(s for s in motion.figure.shapes if s.name == "head")
-    want = pose(motion.figure, motion.q[3]).X("bolt") @ se3.pose(head.position, head.rotation)
-    assert np.allclose(poses["head shape"][3], want, atol=1e-6)
-    node = next(n for n in file.gltf.nodes if n.name == "head shape")
-    primitive = file.gltf.meshes[node.mesh].primitives[0]
-    corners = file.array(primitive.attributes.POSITION)
-    assert np.allclose(np.ptp(corners, axis=0), [0.1, 0.2, 0.3])
-    assert np.allclose(np.linalg.norm(file.array(primitive.attributes.NORMAL), axis=1), 1.0, atol=1e-6)
-    assert file.array(primitive.indices).max() < len(corners)
+    for name in ("s string", "w wire"):
+        rope = name.split()[0]
+        pieces = file.vertices(name, poses)
+        for k, q in enumerate(motion.q):
+            knots = pose(motion.figure, q).path(rope)
+            rings = pieces[k].reshape(2 * (len(knots) - 1), -1, 3)
+            want = [knot for pair in itertools.pairwise(knots) for knot in pair]
+            assert np.allclose(rings.mean(1), want, atol=2e-6)
+            assert np.allclose(np.linalg.norm(rings - np.array(want)[:, None], axis=-1), 0.0015, atol=2e-6)
 
 
-def test_strings_reach_from_hook_to_spindle(tmp_path: Path) -> None:
-    motion = wandering(everything(), 5)
+def test_strings_over_pulleys_are_pieces(tmp_path: Path) -> None:
+    motion = wandering(library.named("crane"), 3)
     save_glb(motion, tmp_path / "a.glb")
-    poses = Reader(tmp_path / "a.glb").poses(5)
-    for k, q in enumerate(motion.q):
-        hook, spindle = pose(motion.figure, q).path("w")
-        ends = [se3.transform(poses["w wire"][k], (0, 0, z)) for z in (-0.5, 0.5)]
-        assert np.allclose(ends, [hook, spindle], atol=2e-6)
-    names = [node.name for node in Reader(tmp_path / "a.glb").gltf.nodes]
-    assert names.count("s string") == 2  # one piece on each side of the eyelet
+    file = Reader(tmp_path / "a.glb")
+    (rope,) = motion.figure.strings
+    names = [node.name for node in file.gltf.nodes]
+    assert names.count(f"{rope.name} string") % 32 == 0
+    assert names.count(f"{rope.name} string") > 0
 
 
 def test_colours_are_shared_and_linear(tmp_path: Path) -> None:
@@ -159,8 +231,10 @@ def test_several_figures_and_marks(tmp_path: Path) -> None:
     save_glb(motion, tmp_path / "a.glb")
     file = Reader(tmp_path / "a.glb")
     poses = file.poses(3)
-    last = b.figure.frames[-1].name
-    assert np.allclose(poses[f"double_pendulum/{last}"], frames_along(b.figure, b.q)[:, -1], atol=1e-6)
+    last = skeleton(b.figure).names[-1]
+    want = frames_along(b.figure, b.q)[:, b.figure.frame_index[last], :3, 3]
+    assert np.allclose(poses[f"double_pendulum/{last}"][:, :3, 3], want, atol=1e-6)
+    assert len(file.gltf.skins) == 2
     (mark,) = file.gltf.extras["marks"]
     assert mark == {"t": pytest.approx(0.02), "text": "swing", "kind": "cue"}
 

@@ -55,7 +55,7 @@ app = typer.Typer(
     name="bunraku", no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False, epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )  # fmt: skip
-out, err = Console(), Console(stderr=True)
+out, err = Console(emoji=False), Console(stderr=True, emoji=False)  # ":x:" in a path is no picture
 
 
 def main() -> None:
@@ -75,16 +75,28 @@ def main() -> None:
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has gone
         sys.stderr.close()
         status = 141
+    except Exception:
+        if not _Heard.interrupt:
+            raise
+        status = 130  # compiled modules that are being imported make another error of it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C finds nothing to stop
     if threading.active_count() > 1:  # do not wait for other threads
         leave(status)
     raise SystemExit(status)
 
 
+class _Heard:
+    """Whether Ctrl-C has been pressed."""
+
+    interrupt = False
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Ctrl-C: a verb that keeps its best so far must not wait for kernels to be compiled."""
-    if (kernels := sys.modules.get("bunraku.kernels.apart")) is not None:
-        kernels.stop_waiting()
+    _Heard.interrupt = True
+    stop_waiting = getattr(sys.modules.get("bunraku.kernels.apart"), "stop_waiting", None)
+    if stop_waiting is not None:  # it is while the module is being imported
+        stop_waiting()
     signal.default_int_handler(number, frame)
 
 
@@ -112,7 +124,7 @@ def verb(*, alone: bool = False, epilog: str | None = None) -> Callable[[Verb], 
                     function(*args, **options)
                 except BunrakuError as error:
                     say(str(error), style="red", to=err)
-                    raise typer.Exit(1) from None
+                    raise typer.Exit(130 if _Heard.interrupt else 1) from None
                 except KeyboardInterrupt:
                     say("stopped", style="yellow", to=err)
                     raise typer.Exit(130) from None

@@ -19,8 +19,10 @@ __all__ = ["LOADERS", "SAVERS", "load", "save"]
 LOADERS = {
     ".bvh": "bunraku.io.bvh.bvh_reader:load_bvh",
     ".csv": "bunraku.io.tables.csv_file:load_csv",
+    ".mcap": "bunraku.io.logs.mcap_file:load_mcap",
     ".mjcf": "bunraku.io.mjcf.mjcf_file:load",
     ".npz": "bunraku.io.tables.npz_file:load_npz",
+    ".sdf": "bunraku.io.sdf.sdf_reader:load_sdf",
     ".urdf": "bunraku.io.urdf.urdf_reader:load",
     ".xml": "bunraku.io.mjcf.mjcf_file:load",
     ".yaml": "bunraku.io.yaml.documents:load_yaml",
@@ -31,10 +33,12 @@ SAVERS = {
     ".bvh": "bunraku.io.bvh.bvh_reader:save_bvh",
     ".csv": "bunraku.io.tables.csv_file:save_csv",
     ".glb": "bunraku.io.gltf.glb:save_glb",
+    ".mcap": "bunraku.io.logs.mcap_file:save_mcap",
     ".mjcf": "bunraku.io.mjcf.mjcf_file:save",
     ".mp4": "bunraku.render.video:save_mp4",
     ".npz": "bunraku.io.tables.npz_file:save_npz",
     ".png": "bunraku.render.video:save_png",
+    ".rrd": "bunraku.io.logs.rrd_file:save_rrd",
     ".xml": "bunraku.io.mjcf.mjcf_file:save",
     ".yaml": "bunraku.io.yaml.documents:save_yaml",
     ".yml": "bunraku.io.yaml.documents:save_yaml",
@@ -42,7 +46,12 @@ SAVERS = {
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Any:
-    """The figure, scene or motion in the file at `path`; `options` are those of its loader. Raises FileError."""
+    """The figure, scene or motion in the file at `path`, or the robot `robot:NAME`.
+
+    options: those of its loader. Raises FileError.
+    """
+    if str(path).startswith("robot:"):
+        return importlib.import_module("bunraku.io.robots").load_robot(str(path), **options)
     return _function(LOADERS, path, "read")(path, **options)
 
 

@@ -13,7 +13,7 @@ from bunraku.render import plots
 from bunraku.scene import Scene
 from bunraku.writing import writable
 
-MOTION_SUFFIXES = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png")
+MOTION_SUFFIXES = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png", ".mcap", ".rrd")
 
 
 def outputs_of(node: Node | None, folder: Path) -> tuple[Path, ...]:
@@ -56,5 +56,5 @@ def require_outputs(motions: Iterable[Path], plot: Path | None = None, *, figure
 
 
 def save_motion(motion: Motion, path: Path, scene: Scene | None = None) -> None:
-    """Writes a `motion` to `path`; pictures and films show the `scene` around it too."""
-    save(motion, path, **({"scene": scene} if path.suffix.lower() in (".mp4", ".png") else {}))
+    """Writes a `motion` to `path`; pictures, films and logs show the `scene` around it too."""
+    save(motion, path, **({"scene": scene} if path.suffix.lower() in (".mp4", ".png", ".mcap", ".rrd") else {}))

@@ -67,6 +67,7 @@ class Element:
     source: XmlSource = field(repr=False)
     index: int
     children: list[Element] = field(default_factory=list, repr=False)
+    text: str = field(default="", repr=False)
 
     # -- content ---------------------------------------------------------------------------------------------
 
@@ -103,16 +104,24 @@ class Element:
         """The `count` finite numbers, separated by blanks, in the attribute `name`, or `default` where there is none."""
         if name not in self.attributes and default is not None:
             return tuple(default)
-        words = self.word(name).split()
+        return self._parsed(self.word(name), count, name)
+
+    def inner(self, count: int) -> tuple[float, ...]:
+        """The `count` finite numbers, separated by blanks, between this tag and its end."""
+        return self._parsed(self.text, count, "")
+
+    def _parsed(self, text: str, count: int, name: str) -> tuple[float, ...]:
+        """The numbers in a `text`, that of the attribute `name` or of the element; raises FileError if they are not finite."""
+        words, place = text.split(), name or self.tag
         advice = "write a number" if count == 1 else f"write {count} numbers separated by blanks"
         if len(words) != count:
-            raise self.error(f"{name}: expected {count} number{'s' * (count > 1)}, got {len(words)} words", name, advice=advice)
+            raise self.error(f"{place}: expected {count} number{'s' * (count > 1)}, got {len(words)} words", name, advice=advice)
         for word in words:
             if not _XML_NUMBER.fullmatch(word):
                 hint = "use a decimal point" if "," in word else advice
-                raise self.error(f"{name}: {word[:40]!r} is not a number", name, advice=hint)
+                raise self.error(f"{place}: {word[:40]!r} is not a number", name, advice=hint)
             if not math.isfinite(float(word)):
-                raise self.error(f"{name}: {word[:40]} is not finite", name, advice=advice)
+                raise self.error(f"{place}: {word[:40]} is not finite", name, advice=advice)
         return tuple(float(word) for word in words)
 
     # -- errors ----------------------------------------------------------------------------------------------
@@ -211,6 +220,8 @@ class _Builder:
         self.parser = expat.ParserCreate("utf-8")
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.words
+        self.parser.buffer_text = True
         self.parser.StartDoctypeDeclHandler = self.doctype
         self.root: Element | None = None
         self.stack: list[Element] = []
@@ -231,6 +242,10 @@ class _Builder:
 
     def end(self, _tag: str) -> None:
         self.stack.pop()
+
+    def words(self, text: str) -> None:
+        if self.stack:
+            self.stack[-1].text += text
 
     def doctype(self, *_: object) -> None:
         index = self.parser.CurrentByteIndex

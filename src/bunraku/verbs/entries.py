@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from bunraku.locomotion.guide.humanoid import Humanoid
@@ -18,5 +19,5 @@ def entries_of(path: Path) -> list[Entry]:
     if isinstance(thing, Order):
         return [Entry(thing.title, lambda progress=None: thing.recorded(thing.run(progress=progress)), str(thing))]
     if isinstance(thing, Humanoid):
-        return [run.entry(str(path))]
+        return [run.guiding_entry(path.stem, partial(run.guided_live, thing))]
     return dropped_files.shown(thing, path.stem)

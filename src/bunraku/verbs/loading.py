@@ -32,10 +32,13 @@ ORDERS_BY_FIRST_WORD = {
 def load(path: str | os.PathLike[str], **options: Any) -> Any:
     """Loads a file: a Figure, a Scene, a Motion, a Humanoid, or an Order, whose `run` executes it.
 
-    path: a file, the name of an order that comes with bunraku (`factory`), or that of a figure of the library (`marionette25`).
+    path: a file, the name of an order that comes with bunraku (`factory`), or that of a figure of the library (`marionette25`),
+        or that of a robot of the package example-robot-data (`robot:talos`).
     options: options of the loader of its kind (see the page on files).
     Returns the object; raises FileError, with line and advice, if the file is broken, and UnknownName if there is none.
     """
+    if str(path).startswith("robot:"):
+        return io.load(path, **options)
     file = found(Path(path))
     if not file.suffix and not file.exists():
         return _figure_named(str(path))

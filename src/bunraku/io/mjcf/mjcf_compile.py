@@ -32,6 +32,7 @@ def compiled(root: Element, path: str | os.PathLike[str] | None) -> tuple[Any, A
                 spec = mujoco.MjSpec.from_string(root.source.data.decode())
             else:
                 spec = mujoco.MjSpec.from_file(os.fspath(path))
+                _find_meshes(spec, Path(path).parent)
             _keep_only_mechanics(spec)
             return spec, spec.compile()
     except Exception as error:  # noqa: BLE001 - its parser raises many kinds for a file that is wrong
@@ -82,6 +83,27 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def mesh_path(spec: Any, mesh: Any, folder: Path) -> Path | None:
+    """The file of a `mesh` of `spec`, whose file is in `folder`; None if it does not exist.
+
+    Files that were copied or dropped without their folders lie beside the model, so it is looked for there by its name, too.
+    """
+    name = str(mesh.file).replace("\\", "/")
+    folders = (folder / str(mesh.compiler.meshdir), folder / str(spec.compiler.meshdir), folder)
+    places = [*(place / name for place in folders), folder / Path(name).name]
+    return next((place for place in places if name and _is_file(place)), None)
+
+
+def _find_meshes(spec: Any, folder: Path) -> None:
+    """Gives the meshes that are beside the model the names by which MuJoCo finds them."""
+    bare, spec.strippath = spec.strippath, False  # else it would strip the names that are given here
+    for mesh in spec.meshes:
+        mesh.file = Path(str(mesh.file)).name if bare else mesh.file
+        found = mesh_path(spec, mesh, folder)
+        if found is not None and found.parent == folder:
+            mesh.file = str(found.absolute())
 
 
 def _keep_only_mechanics(spec: Any) -> None:

@@ -28,6 +28,7 @@ from bunraku.figure import (
 from bunraku.figure.shape import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from bunraku.io.leftovers import Leftovers
 from bunraku.io.mjcf.mjcf_codes import PULLEY_SUFFIX, EqualityType, GeomType, JointType, Transmission, WrapType
+from bunraku.io.mjcf.mjcf_compile import mesh_path
 from bunraku.io.mjcf.mjcf_read import Array, BodyTree, quaternion, vector
 from bunraku.spatial import se3, so3
 
@@ -117,8 +118,7 @@ class Parts:
         if mesh is None or not mesh.file:
             self.leftovers.add("meshes without a file left out", name)
             return None
-        folders = [self.folder / str(mesh.compiler.meshdir), self.folder / str(self.spec.compiler.meshdir), self.folder]
-        found = next((path for folder in folders if (path := folder / mesh.file).is_file()), None)
+        found = mesh_path(self.spec, mesh, self.folder)
         if found is None:
             self.leftovers.add("meshes not found", mesh.file)
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -191,6 +191,11 @@ def _live(humanoid: Humanoid, scene: Scene, *, physics: bool = False, joystick: 
     )  # fmt: skip
 
 
+def guided_live(humanoid: Humanoid) -> GuidedLive:
+    """A `humanoid` to guide on the stage, in the scene that `guide` puts around it."""
+    return _live(humanoid, scene_around(humanoid, None))
+
+
 def entry(humanoid: str, scene: Path | None = None, *, physics: bool = False, joystick: int | None = None) -> Entry:
     """The stage entry in which a humanoid is guided.
 
@@ -199,13 +204,18 @@ def entry(humanoid: str, scene: Path | None = None, *, physics: bool = False, jo
     physics: simulate the robot in MuJoCo
     joystick: index of a joystick of this machine
     """
-    about = "Sticks or keys guide a point, Q and E switch which; or drag a foot, a hand, the trunk"
 
     def opened() -> GuidedLive:
         own = humanoid_named(humanoid)
         return _live(own, scene_around(own, scene), physics=physics, joystick=joystick)
 
-    return Entry(f"Guide {Path(humanoid).stem}", opened, about, front=(0.6, -1.0))
+    return guiding_entry(Path(humanoid).stem, opened)
+
+
+def guiding_entry(name: str, shows: Callable[[], GuidedLive]) -> Entry:
+    """The stage entry of a humanoid called `name`, which the function `shows` makes."""
+    about = "Sticks or keys guide a point, Q and E switch which; or drag a foot, a hand, the trunk"
+    return Entry(f"Guide {name}", shows, about, front=(0.6, -1.0))
 
 
 def joysticks() -> Iterator[tuple[str, str]]:

@@ -1,0 +1,1 @@
+"""Logs of robotics: MCAP, which ROS 2 and Foxglove read, and Rerun."""

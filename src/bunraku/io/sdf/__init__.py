@@ -1,0 +1,1 @@
+"""SDF, the description format of Gazebo, in."""
