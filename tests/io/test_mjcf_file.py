@@ -116,6 +116,17 @@ def test_gravity_may_be_off() -> None:
     assert quietly(off).gravity == (0.0, 0.0, 0.0)
 
 
+def test_included_files_may_lie_beside_the_model(tmp_path: Path) -> None:
+    """Where they were dropped or copied without their folders; a file in the right place is preferred."""
+    body = '<mujoco><worldbody><body name="{}"><joint/><geom size="1"/></body></worldbody></mujoco>'
+    (tmp_path / "part.xml").write_text(body.format("beside"))
+    (tmp_path / "whole.xml").write_text('<mujoco><include file="parts/part.xml"/></mujoco>')
+    assert "beside" in {frame.name for frame in load(tmp_path / "whole.xml").frames}
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "part.xml").write_text(body.format("inside"))
+    assert "inside" in {frame.name for frame in load(tmp_path / "whole.xml").frames}
+
+
 def test_files_include_others_and_have_meshes(tmp_path: Path) -> None:
     (tmp_path / "meshes").mkdir()
     corners = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))

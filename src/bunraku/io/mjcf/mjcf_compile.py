@@ -24,14 +24,14 @@ def compiled(root: Element, path: str | os.PathLike[str] | None) -> tuple[Any, A
         import mujoco
     except ImportError:
         raise MissingExtra("mujoco", "mujoco", "reading MJCF") from None
-    _check(root, None if path is None else Path(path).parent)
+    flat = _check(root, None if path is None else Path(path).parent)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # MuJoCo warns of models that it would simulate badly
             if path is None:
                 spec = mujoco.MjSpec.from_string(root.source.data.decode())
             else:
-                spec = mujoco.MjSpec.from_file(os.fspath(path))
+                spec = mujoco.MjSpec.from_file(os.fspath(path), include=flat)
                 _find_meshes(spec, Path(path).parent)
             _keep_only_mechanics(spec)
             return spec, spec.compile()
@@ -49,9 +49,12 @@ def gravity(model: Any) -> Vector:
     return (x, y, z)
 
 
-def _check(root: Element, folder: Path | None) -> None:
-    """Raises FileError for what makes MuJoCo hang, in this file and in those that it includes."""
-    stack, included = [(root, 1.0)], {""}
+def _check(root: Element, folder: Path | None) -> dict[str, bytes]:
+    """Raises FileError for what makes MuJoCo hang, in this file and in those that it includes.
+
+    Returns included files that were copied or dropped without their folders, and so lie beside the model, by what it calls them.
+    """
+    stack, included, flat = [(root, 1.0)], {""}, dict[str, bytes]()
     while stack:
         element, copies = stack.pop()
         for name, value in element.attributes.items():
@@ -65,10 +68,15 @@ def _check(root: Element, folder: Path | None) -> None:
             file = element.word("file")
             if folder is None:
                 raise element.error("text cannot include a file", advice="load the file instead")
-            if file not in included and _is_file(folder / file):
+            beside = folder / Path(file.replace("\\", "/")).name
+            found = next((place for place in (folder / file, beside) if _is_file(place)), None)
+            if file not in included and found is not None:
                 included.add(file)
-                stack.append((xml_text.read(folder / file), copies))
+                stack.append((xml_text.read(found), copies))
+                if found != folder / file:
+                    flat[file] = found.read_bytes()
         stack.extend((child, copies) for child in element.children)
+    return flat
 
 
 def _size(word: str) -> float:
