@@ -1,11 +1,14 @@
 """1,000 runs of simulate and 100 each of optimize, plan, carry and climb, here and on a Dask cluster, while processes are killed.
 
-    python -m tests.sweeps.full_counts [--simulate 1000] [--others 100]
+    python -m tests.sweeps.full_counts [--simulate 1000] [--others 100] [--only carry] [--undisturbed]
 
-Prints for each verb whether both tables are the same, how many runs were done more than once, and the overhead of a run: the
-processor time of all processes that take part, minus that of the runs, and minus that of starting the workers. Dask's processes
-also work a little when they have nothing to do; on a busy machine, where a sweep takes longer, this share is larger. It is measured
-before, and told as `idle`.
+Prints for each verb whether both tables are the same, how many runs were done more than once, and the overhead of a run, twice:
+
+- in processor time, which does not depend on how busy the machine is: that of the process that sweeps, of the scheduler and of the
+  workers, minus that of the runs. It is told by process, with two parts of it that are not work for a run: loading kernels, which
+  each worker does once, and what the scheduler and the process that sweeps do when there is nothing to do, measured before.
+- in time that passes, which means something only where nothing else runs: what the cores could have done during the sweep, minus
+  the runs. It holds the processor time, and all waiting: for batches, for the disk, at the end for the last worker.
 """
 
 from __future__ import annotations
@@ -19,15 +22,18 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 import bunraku
+from bunraku.kernels import clock
 from bunraku.sweeps import Sweep, SweepOptions
 from bunraku.sweeps.dispatcher import DispatchOptions
+from bunraku.workers.dask_cluster import connection
 from tests.dask_processes import Cluster, cluster
 from tests.patience import until
 
@@ -92,28 +98,63 @@ def compared(one: Sweep, other: Sweep) -> str:
     )
 
 
-def worked(pids: list[int]) -> float:
-    """Processor time of some processes and of this one with its ended children [s]."""
-    own = sum(os.times()[:4])
-    return own + sum(sum(psutil.Process(pid).cpu_times()[:2]) for pid in pids)
+@dataclass(frozen=True)
+class Spent:
+    """Time that a sweep has taken [s]: of the process that sweeps with its ended children, of the scheduler, of the workers, on the
+    wall, and of that of the workers to load kernels."""
+
+    own: float
+    scheduler: float
+    workers: float
+    wall: float
+    loading: float
+
+    @classmethod
+    def now(cls, dask: Cluster | None, client: Any = None) -> Spent:
+        scheduler = [dask.scheduler] if dask is not None else []
+        loading = sum(client.run(loaded).values()) if client is not None else 0.0
+        own = sum(os.times()[:4])
+        return cls(own, cpu(scheduler), cpu(dask.workers if dask is not None else []), time.monotonic(), loading)
+
+    def __sub__(self, other: Spent) -> Spent:
+        return Spent(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def total(self) -> float:
+        return self.own + self.scheduler + self.workers
 
 
-def overhead(work: Callable[[], Sweep], pids: list[int], start: float) -> tuple[Sweep, float]:
-    """A sweep, and the overhead of each of its runs in milliseconds, without `start` seconds for the workers."""
-    before = worked(pids)
+def cpu(processes: Iterable[subprocess.Popen[bytes] | None]) -> float:
+    return sum(sum(psutil.Process(one.pid).cpu_times()[:2]) for one in processes if one is not None and one.poll() is None)
+
+
+def loaded() -> float:
+    """Processor time that this process has spent to load or compile kernels [s]."""
+    return clock._Aside.seconds
+
+
+def timed(work: Callable[[], Sweep], dask: Cluster | None = None, client: Any = None) -> tuple[Sweep, Spent]:
+    """A sweep, and what it took."""
+    before = Spent.now(dask, client)
     found = work()
-    spent = worked(pids) - before - start
+    spent = Spent.now(dask, client) - before
     if bad := [row["why"] for row in found.rows.values() if row["outcome"] == "crashed"]:
         print(f"{len(bad)} runs crashed: {bad[0]}")
-    runs = sum(row["seconds"].get("run", 0.0) for row in found.rows.values())
-    return found, 1e3 * (spent - runs) / len(found)
+    return found, spent
 
 
-def idle(pids: list[int], *, seconds: float = 20.0) -> float:
-    """Processor time that some processes take in a second in which they have nothing to do [s]."""
-    before, begun = worked(pids), time.monotonic()
-    time.sleep(seconds)
-    return (worked(pids) - before) / (time.monotonic() - begun)
+def of_runs(found: Sweep) -> float:
+    """Processor time of all runs of a sweep [s]."""
+    return sum(row["seconds"].get("run", 0.0) for row in found.rows.values())
+
+
+def idle(dask: Cluster, *, seconds: float = 10.0) -> float:
+    """Processor time that the scheduler and a process connected to it take in a second in which they have nothing to do [s]."""
+    with connection(dask.address):
+        before = Spent.now(dask)
+        time.sleep(seconds)
+        spent = Spent.now(dask) - before
+    return (spent.own + spent.scheduler) / spent.wall
 
 
 def doubled() -> str:
@@ -125,24 +166,28 @@ def doubled() -> str:
 
 def verbs(counts: Mapping[str, int], folder: Path, dask: Cluster) -> Iterator[str]:
     """Every verb here and on the cluster, undisturbed."""
-    pids = [process.pid for process in (*dask.workers, dask.scheduler) if process is not None]
-    for verb, count in counts.items():
-        swept(verb, 24, folder / "warm", cluster=dask.address, options=ONE_BY_ONE)  # so that every worker has loaded its kernels
-        rest = idle(pids)
-        first, start = overhead(lambda: swept(verb, 2, folder / "start", workers=2), [], 0.0)  # noqa: B023
-        start = 1e-3 * start * len(first)
-        Path(os.environ["RUN_LOG"]).write_text("")
-        here, local = overhead(lambda: swept(verb, count, folder / "here", workers=2), [], start)  # noqa: B023
-        told = doubled()
-        begun = time.monotonic()
-        there, remote = overhead(lambda: swept(verb, count, folder / "there", cluster=dask.address), pids, 0.0)  # noqa: B023
-        waited = 1e3 * rest * (time.monotonic() - begun) / count
-        same = compared(here, there)
-        good = sum(here.table["ok"])
-        mean = sum(row["seconds"].get("run", 0.0) for row in here.rows.values()) / count
-        yield f"{verb:<10}{count:>5} runs of {1e3 * mean:.1f} ms, {good} ok; tables {same}"
-        yield f"          here: {told}, overhead {local:.1f} ms a run"
-        yield f"          cluster: {doubled()}, overhead {remote:.1f} ms a run, of which {waited:.1f} idle"
+    from distributed import Client
+
+    with Client(dask.address) as client:  # connected all the time: it is part of what is measured as idle
+        rest = idle(dask)
+        for verb, count in counts.items():
+            swept(verb, 24, folder / "warm", cluster=dask.address, options=ONE_BY_ONE)  # every worker loads its kernels
+            first, start = timed(lambda: swept(verb, 2, folder / "start", workers=2))  # noqa: B023
+            begin = start.total - of_runs(first)  # processor time to start the workers
+            Path(os.environ["RUN_LOG"]).write_text("")
+            here, local = timed(lambda: swept(verb, count, folder / "here", workers=2))  # noqa: B023
+            told = doubled()
+            there, spent = timed(lambda: swept(verb, count, folder / "there", cluster=dask.address), dask, client)  # noqa: B023
+            ms, runs, work, good = 1e3 / count, of_runs(there), of_runs(here), sum(here.table["ok"])
+            cores = min(len(dask.workers), os.cpu_count() or 1)
+            yield f"{verb:<10}{count:>5} runs of {ms * work:.1f} ms, {good} ok; tables {compared(here, there)}"
+            yield f"          here: {told}, overhead {ms * (local.total - begin - work):.1f} ms a run"
+            yield f"          cluster: {doubled()}, overhead {ms * (spent.total - runs):.1f} ms of processor time a run:"
+            yield f"            sweeping process {ms * spent.own:.1f}, scheduler {ms * spent.scheduler:.1f},"
+            yield f"            workers beside their runs {ms * (spent.workers - runs):.1f};"
+            yield f"            of all that, loading kernels {ms * spent.loading:.1f}, idle {ms * rest * spent.wall:.1f}"
+            yield f"            ({1e3 * rest:.0f} ms a second); on the wall {spent.wall:.1f} s, in which {cores} cores had"
+            yield f"            {ms * (cores * spent.wall - runs):.1f} ms a run besides the runs"
 
 
 def killed_here(count: int, folder: Path) -> str:
@@ -189,6 +234,7 @@ def main() -> None:
     words.add_argument("--simulate", type=int, default=1000)
     words.add_argument("--others", type=int, default=100)
     words.add_argument("--only", choices=SWEEPS, help="one verb, undisturbed")
+    words.add_argument("--undisturbed", action="store_true", help="kill nothing")
     given = words.parse_args()
     counts = {verb: given.simulate if verb == "simulate" else given.others for verb in ([given.only] if given.only else SWEEPS)}
     begun = time.monotonic()
@@ -198,7 +244,7 @@ def main() -> None:
         with cluster(folder, 3) as dask:
             for line in verbs(counts, folder, dask):
                 print(line, flush=True)
-            if given.only:
+            if given.only or given.undisturbed:
                 return
             print(killed_here(given.simulate, folder), flush=True)
             print(killed_there(given.simulate, folder, dask), flush=True)

@@ -125,15 +125,16 @@ def run_batch(batch: Batch, luggage: Luggage | None, flag: Flag | None = None) -
             _unpack(luggage)
         store = ResultStore(batch.store)
         shared = store if store.label == batch.mark else None
-        return Answer(tuple(_finished(case, shared, flag) for case in batch.cases if flag is None or not flag.is_set()))
+        stop = None if flag is None else _Stop(flag)
+        return Answer(tuple(_finished(case, shared, stop) for case in batch.cases if stop is None or not stop.wanted()))
 
 
-def _finished(case: Case, store: ResultStore | None, flag: Flag | None) -> Finished:
+def _finished(case: Case, store: ResultStore | None, stop: _Stop | None) -> Finished:
     """A case, run, unless its result is in the `store` already; stored there, if there is one."""
     row = None if store is None else store.row(case.key, motion=_Unpacked.motions)
     if row is not None:
         return Finished(row, stored=True)
-    done = _run(case, flag)
+    done = _run(case, stop)
     if store is None or not done.keep:
         return done
     try:
@@ -173,11 +174,11 @@ def _with_files(document: OrderDocument, files: Mapping[Path, bytes]) -> OrderDo
 # -- one run ---------------------------------------------------------------------------------------------------------
 
 
-def _run(case: Case, flag: Flag | None) -> Finished:
+def _run(case: Case, stop: _Stop | None) -> Finished:
     """A case, run and measured, with its motion if motions are kept."""
     begun, motion = worked(), None
     try:
-        done = _order(case).run(seed=case.seed, progress=None if flag is None else _Stopping(flag))
+        done = _order(case).run(seed=case.seed, progress=stop)
         row, keep = _measured(case, done)
         motion = _packed_motion(done) if _Unpacked.motions else None
     except Exception as error:  # noqa: BLE001 (of the order or of `measure`; the other runs go on)
@@ -196,17 +197,23 @@ def _order(case: Case) -> Order:
     return _Unpacked.orders[name]
 
 
-class _Stopping:
-    """Listens to the progress of a run, and stops it when a flag is raised."""
+class _Stop:
+    """Whether the runs of a batch should stop; it listens to their progress, and stops them.
+
+    The flag is asked once a second: on a cluster, the scheduler must answer every time. Batches that have not begun are cancelled.
+    """
 
     def __init__(self, flag: Flag) -> None:
-        self.flag, self.asked = flag, time.monotonic()
+        self.flag, self.asked, self.raised = flag, time.monotonic(), False
+
+    def wanted(self) -> bool:
+        if not self.raised and time.monotonic() - self.asked > 1.0:
+            self.raised, self.asked = self.flag.is_set(), time.monotonic()
+        return self.raised
 
     def __call__(self, _: Progress) -> None:
-        if time.monotonic() - self.asked > 1.0:
-            self.asked = time.monotonic()
-            if self.flag.is_set():
-                raise KeyboardInterrupt
+        if self.wanted():
+            raise KeyboardInterrupt
 
 
 def _measured(case: Case, done: Made) -> tuple[Row, bool]:
