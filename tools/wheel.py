@@ -47,6 +47,13 @@ for entry in opening_show():
 """
 
 
+# What other figures need: pulleys, friction, springs, bodies that touch.
+OTHER_FIGURES = """
+from bunraku.kernels.units import compile_all
+compile_all()
+"""
+
+
 def compiled(level: str, work: str, folder: Path) -> list[Path]:
     """The files of all kernels that some `work` needs, compiled for a `level` into a `folder`."""
     own = {**os.environ, "NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": "", "XDG_CACHE_HOME": str(folder)}
@@ -104,7 +111,7 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=ROOT / "dist", help="folder of the wheel")
     asked = parser.parse_args()
     asked.to.mkdir(parents=True, exist_ok=True)
-    work = FIRST_SIMULATION if asked.quick else FIRST_SIMULATION + OPENING_SHOW
+    work = FIRST_SIMULATION if asked.quick else FIRST_SIMULATION + OPENING_SHOW + OTHER_FIGURES
     code = {}
     with tempfile.TemporaryDirectory() as folder:
         for level in asked.level or levels():

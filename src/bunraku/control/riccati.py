@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bunraku.control.linear_steps import add_curvature, add_turns, fill, fill_links, impulse
-from bunraku.kernels.compile import inline, kernel, woven
+from bunraku.kernels.compile import borrow, inline, keep, kernel, unit, woven
 from bunraku.spatial.linalg import cholesky, cholesky_solve_rows
 
 
@@ -106,26 +106,31 @@ def riccati(steps, slopes, H, mu, shift, K, d, first):
     the Hessian of the inputs is not positive definite. `first` receives the cost-to-go at the start: its matrix and, in the last
     column, its gradient.
     """
-    r = room(steps, slopes)
-    at_end(steps, slopes, mu, 1.0 if H.shape[0] > 0 else 0.0, r.V, r.v)
-    failed, total = sweep(steps.D.shape[0], 0, steps, slopes, H, mu, shift, r, K, d)
+    own = room(steps, slopes)
+    r, s, a = borrow(own), borrow(steps), borrow(slopes)
+    at_end(s, a, mu, 1.0 if H.shape[0] > 0 else 0.0, r.V, r.v)
+    failed, total = sweep(steps.D.shape[0], 0, s, a, H, mu, shift, r, K, d)
     if failed < 0:
         nx = r.v.shape[0]
         for i in range(nx):
             first[i, nx] = r.v[i]
             for j in range(nx):
                 first[i, j] = r.V[i, j]
+    keep(own)
+    keep(steps)
+    keep(slopes)
     return failed, total
 
 
-@inline
+@unit("int64, float64", allocates=True)
 def sweep(last, first, steps, slopes, H, mu, shift, r, K, d):
     """Carries the cost-to-go r.V, r.v from sample `last` back to sample `first`.
 
     Callers that have linearised all steps call it once; those that linearise on the way call it for each step.
     """
     hands, share, gx, hx, Ra = steps.hands, steps.share, slopes.gx, slopes.hx, slopes.acceleration
-    F, Y, M, Vdd, mz, Ux, V, v, A, cross, product, G, Gw = r
+    F, Y, M, Vdd, mz, Ux, V, v = r.F, r.Y, r.M, r.Vdd, r.mz, r.Ux, r.V, r.v
+    A, cross, product, G, Gw = r.A, r.cross, r.product, r.G, r.Gw
     n, nq, nc = steps.shape
     m, nu, i1, more = nq + n, A.shape[0], 1.0 / steps.dt, 1.0 + mu
     total = 0.0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bunraku.kernels.compile import bare, inline
+from bunraku.kernels.compile import bare, unit
 
 
 class ChartAngles(NamedTuple):
@@ -101,58 +101,64 @@ def _transposed_times(A, B, out):
             out[r, c] = A[0, r] * B[0, c] + A[1, r] * B[1, c] + A[2, r] * B[2, c]
 
 
-@inline
+@bare
 def recentre(tree, home, C, q, p, history):
     """Re-centres the charts that need it, and brings home those that may. Returns how many changed.
 
     `home` are the joints with all charts at their start; `history` (m × q) are earlier configurations, re-expressed too so
     that they can be extrapolated.
     """
-    R, M, T, to = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     moved = 0
     for k in range(tree.balls.shape[0]):
-        i = tree.joints[tree.balls[k]].variable
+        b = q[tree.joints[tree.balls[k]].variable + 1]
         away = not centred(C, k)
         limit = CHART_ANGLES.centre if away else CHART_ANGLES.leave
-        near_pole = abs(q[i + 1]) > limit and lean(q[i + 1]) > limit
-        if not near_pole and not away:
-            continue
-        rotation(q[i], q[i + 1], q[i + 2], R)
-        _times(C[k], R, M)
-        a, b, c = angles(M)
-        if away and abs(b) < CHART_ANGLES.come_home:
-            for r in range(3):
-                for s in range(3):
-                    to[r, s] = 1.0 if r == s else 0.0
-        elif near_pole:
-            a, b, c = 0.0, 0.0, 0.0
-            for r in range(3):
-                for s in range(3):
-                    to[r, s] = M[r, s]
-        else:
-            continue
-        moved += 1
-        x, y, z = moment(q[i], q[i + 1], p[i], p[i + 1], p[i + 2])
-        _transposed_times(to, C[k], T)
-        x, y, z = (
-            T[0, 0] * x + T[0, 1] * y + T[0, 2] * z,
-            T[1, 0] * x + T[1, 1] * y + T[1, 2] * z,
-            T[2, 0] * x + T[2, 1] * y + T[2, 2] * z,
-        )
-        p[i], p[i + 1], p[i + 2] = momentum(a, b, x, y, z)
-        q[i], q[i + 1], q[i + 2] = a, b, c
-        for row in range(history.shape[0]):
-            rotation(history[row, i], history[row, i + 1], history[row, i + 2], R)
-            _times(T, R, M)
-            history[row, i], history[row, i + 1], history[row, i + 2] = angles_near(M, a, b, c)
-        for r in range(3):
-            for s in range(3):
-                C[k, r, s] = to[r, s]
-        apply_chart(tree, home, C, k)
+        near_pole = abs(b) > limit and lean(b) > limit
+        if near_pole or away:
+            moved += _move_chart(tree, home, C, q, p, history, k, near_pole)
     return moved
 
 
-@inline
+@unit("int64", allocates=True)
+def _move_chart(tree, home, C, q, p, history, k, near_pole):
+    """Brings chart k home where its ball is far from the pole there, else centres it where it is near the pole. Returns 1 if so."""
+    R, M, T, to = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    i = tree.joints[tree.balls[k]].variable
+    rotation(q[i], q[i + 1], q[i + 2], R)
+    _times(C[k], R, M)
+    a, b, c = angles(M)
+    if not centred(C, k) and abs(b) < CHART_ANGLES.come_home:
+        for r in range(3):
+            for s in range(3):
+                to[r, s] = 1.0 if r == s else 0.0
+    elif near_pole:
+        a, b, c = 0.0, 0.0, 0.0
+        for r in range(3):
+            for s in range(3):
+                to[r, s] = M[r, s]
+    else:
+        return 0
+    x, y, z = moment(q[i], q[i + 1], p[i], p[i + 1], p[i + 2])
+    _transposed_times(to, C[k], T)
+    x, y, z = (
+        T[0, 0] * x + T[0, 1] * y + T[0, 2] * z,
+        T[1, 0] * x + T[1, 1] * y + T[1, 2] * z,
+        T[2, 0] * x + T[2, 1] * y + T[2, 2] * z,
+    )
+    p[i], p[i + 1], p[i + 2] = momentum(a, b, x, y, z)
+    q[i], q[i + 1], q[i + 2] = a, b, c
+    for row in range(history.shape[0]):
+        rotation(history[row, i], history[row, i + 1], history[row, i + 2], R)
+        _times(T, R, M)
+        history[row, i], history[row, i + 1], history[row, i + 2] = angles_near(M, a, b, c)
+    for r in range(3):
+        for s in range(3):
+            C[k, r, s] = to[r, s]
+    apply_chart(tree, home, C, k)
+    return 1
+
+
+@unit("none", allocates=True)
 def unwind(tree, C, q, p, history, seen):
     """Makes the angles of charts that have come home continue those before: by whole turns, or on the other side of 90°."""
     R = np.empty((3, 3))
@@ -188,18 +194,21 @@ def centred(C, k):
     return C[k, 0, 0] == 1.0 and C[k, 1, 1] == 1.0 and C[k, 2, 2] == 1.0
 
 
-@inline
+@bare
 def outside(tree, C, q, before, out):
     """The configuration with all charts at home; angles continue from `before`."""
-    R, M = np.empty((3, 3)), np.empty((3, 3))
     for i in range(q.shape[0]):
         out[i] = q[i]
     for k in range(tree.balls.shape[0]):
-        if centred(C, k):
-            continue
-        i = tree.joints[tree.balls[k]].variable
-        rotation(q[i], q[i + 1], q[i + 2], R)
-        for a in range(3):
-            for b in range(3):
-                M[a, b] = C[k, a, 0] * R[0, b] + C[k, a, 1] * R[1, b] + C[k, a, 2] * R[2, b]
-        out[i], out[i + 1], out[i + 2] = angles_near(M, before[i], before[i + 1], before[i + 2])
+        if not centred(C, k):
+            _at_home(tree, C, q, before, out, k)
+
+
+@unit("none", allocates=True)
+def _at_home(tree, C, q, before, out, k):
+    """The angles of ball k as if its chart were at home."""
+    R, M = np.empty((3, 3)), np.empty((3, 3))
+    i = tree.joints[tree.balls[k]].variable
+    rotation(q[i], q[i + 1], q[i + 2], R)
+    _times(C[k], R, M)
+    out[i], out[i + 1], out[i + 2] = angles_near(M, before[i], before[i + 1], before[i + 2])

@@ -21,7 +21,7 @@ import math
 from typing import NamedTuple
 
 from bunraku.dynamics.complementarity import LINKS
-from bunraku.kernels.compile import bare, woven
+from bunraku.kernels.compile import bare, unit, woven
 from bunraku.kinematics.wrap_angle import rubs, wrap_angle
 from bunraku.spatial.linalg import pivoted_solve
 
@@ -49,7 +49,7 @@ def rubs_somewhere(tree):
     return nc > 0 and rubs(tree.links[nc - 1])  # they are the last links
 
 
-@bare
+@unit("none")
 def exponents(tree, f, n, out):
     """μφ of every place where a string rubs, with `gaps` at q0."""
     for c in range(tree.links.shape[0]):
@@ -86,7 +86,7 @@ def tight_loose(links, c, lam, side):
     return (T + lam[c], T) if side > 0.0 else (T, T + lam[c])
 
 
-@bare
+@unit("boolean")
 def capstan(links, S, g, lam, near, alive, slides, side, exponent, delta, B, order):
     """δλ of all links, which of them act, and which slip to which `side`. Returns False where nothing fits.
 

@@ -33,7 +33,7 @@ from bunraku.dynamics.springs import spring_forces
 from bunraku.dynamics.variational import midpoint
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.blocks import add_row, clear, padded
-from bunraku.kernels.compile import bare, inline, woven
+from bunraku.kernels.compile import bare, inline, unit, woven
 from bunraku.kernels.row_sums import fold
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
@@ -148,7 +148,7 @@ def product(A, B, C):
     np.dot(A, B, C)
 
 
-@woven
+@unit("int64, boolean")
 def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D, again):
     """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack, after `look` has filled `start`.
 

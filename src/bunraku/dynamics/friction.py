@@ -20,7 +20,7 @@ import numpy as np
 from bunraku.dynamics.capstan import held_within, place_in, slipping_row
 from bunraku.dynamics.complementarity import LINKS
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.compile import bare, inline, woven
+from bunraku.kernels.compile import bare, inline, unit, woven
 from bunraku.kinematics.wrap_angle import rubs
 from bunraku.spatial.linalg import pivoted_solve
 
@@ -94,7 +94,7 @@ def slip_rows(friction, kappa, normal, a, lam, h0, h, A, n, K):
         K[n + b, n + normal] = -friction * y2 / size
 
 
-@inline
+@unit("none", allocates=True)
 def frictional(links, S, g, lam, near, alive, slides, side, exponent, delta):
     """δλ of a linearised step with friction (see `complementarity`); S and g of slips are those of their displacements.
 

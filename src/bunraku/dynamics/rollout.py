@@ -17,7 +17,7 @@ from bunraku.dynamics.lagrangian import energies, momenta, total_mass
 from bunraku.dynamics.variational import begin, step, workspace
 from bunraku.dynamics.yielding_step import openness, yielding
 from bunraku.figure.records import FigureTree, LinkKind
-from bunraku.kernels.compile import bare, borrow, inline, keep, kernel, woven
+from bunraku.kernels.compile import bare, borrow, inline, keep, kernel, unit, woven
 from bunraku.kinematics.gaps import gap_of
 from bunraku.kinematics.tree import place
 
@@ -100,7 +100,7 @@ def further(tree, q0, q1, furthest):
     return False
 
 
-@inline
+@unit("int64", allocates=True)
 def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
     """A step that always has a result, after `begin` at q0; it leaves behind what `begin` does at q1. Returns what happened.
 
@@ -135,7 +135,7 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
     return STEP_BITS.held if closed else STEP_BITS.held | STEP_BITS.frozen
 
 
-@inline
+@unit("int64", allocates=True)
 def _divide(tree, w, o, q0, p0, u, dt, share, asked, q1, lam, p1, tolerance):
     """The step in 2, 4, … parts. Returns bits, or −1; λ is the sum over all parts."""
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links

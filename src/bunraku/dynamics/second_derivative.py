@@ -28,7 +28,7 @@ from bunraku.dynamics.refinement import residual_transposed
 from bunraku.dynamics.springs import spring_tangent
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.blocks import clear, padded
-from bunraku.kernels.compile import bare, inline, woven
+from bunraku.kernels.compile import bare, inline, unit, woven
 from bunraku.kernels.row_sums import fold
 from bunraku.kinematics.gap_derivatives import tangent_screws
 from bunraku.kinematics.wrap_angle import rubs
@@ -135,7 +135,7 @@ def prepare(tree, w, e, t):
         keep_bends(tree, w.alive, e.S, e.x, e.f, e.n, w.d, w.e, t.V, t.Z, t.bends)
 
 
-@woven
+@unit("none")
 def curvature(tree, w, o, q0, q1, lam, u, dt, share, kappa, X, t, z, H):
     """H = Σ z_o D²(output o), over x."""
     n, nm, nc, joints = tree.n_dynamic, tree.n_massive, tree.n_links, tree.joints

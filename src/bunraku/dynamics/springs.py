@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.compile import bare, inline
+from bunraku.kernels.compile import bare, inline, unit
 from bunraku.kinematics.gap_derivatives import add_hessian, add_third, tangent_screws
 from bunraku.kinematics.gaps import clear_row, gap_of, gradient
 from bunraku.spatial.algebra import cross, dot6, dual, get3, get6
@@ -24,7 +24,7 @@ def _wrench(k, x):
     return n[0], n[1], n[2], e[0], e[1], e[2]
 
 
-@bare
+@unit("none")
 def spring_slopes(tree, q, v, u, o, R, p, S, x, f, n, A, Lq, F):
     """Adds springs to L_q, and dampers and pushes to F; leaves the gradients in A and the points in x, f, n."""
     joints = tree.joints
@@ -55,7 +55,7 @@ def spring_slopes(tree, q, v, u, o, R, p, S, x, f, n, A, Lq, F):
                 F[joints[i].variable] += u[k] * A[force.link, joints[i].variable]
 
 
-@inline
+@unit("none", allocates=True)
 def spring_forces(tree, q, v, u, o, R, p, S, x, f, n, d, e, A, Lqq, Fq, Fv):
     """Derivatives of what `spring_slopes` adds: L_qq of springs, ∂F/∂q and ∂F/∂v of dampers and pushes."""
     joints = tree.joints
@@ -108,7 +108,7 @@ def spring_forces(tree, q, v, u, o, R, p, S, x, f, n, d, e, A, Lqq, Fq, Fv):
             add_hessian(u[k], link, tree.points, joints, tree.chain, support, S, x, f, n, d, e, Fq)
 
 
-@inline
+@unit("none", allocates=True)
 def spring_tangent(tree, w, o, u, t):
     """Adds springs, dampers and pushes to the Hessian of L along t.aq and of F along t.wq (Lqq, Lqv, Lvv over joints)."""
     joints = tree.joints

@@ -29,7 +29,7 @@ from bunraku.dynamics.lagrangian import momenta, slopes
 from bunraku.dynamics.springs import spring_forces, spring_slopes
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.blocks import clear, padded
-from bunraku.kernels.compile import bare, inline, woven
+from bunraku.kernels.compile import inline, unit, woven
 from bunraku.kernels.row_sums import NUMBERS
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
@@ -330,7 +330,7 @@ def gives_way(tree, w):
     return LINKS.redundant * scale * change > NEWTON.max_left
 
 
-@bare
+@unit("int64")
 def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
     """Solves one step; q1 (kinematic part given, dynamic part a guess) and λ hold the guess on entry.
 

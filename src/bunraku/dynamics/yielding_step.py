@@ -26,7 +26,7 @@ from bunraku.dynamics.elastic import has_elastic, mean_length, softness
 from bunraku.dynamics.lagrangian import fill_mass, slopes
 from bunraku.dynamics.variational import midpoint
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.compile import bare, inline, woven
+from bunraku.kernels.compile import bare, unit, woven
 from bunraku.kinematics.gaps import gaps, wound
 from bunraku.kinematics.tree import place
 from bunraku.spatial.algebra import cross, dot3, get3
@@ -96,7 +96,7 @@ class Metric(NamedTuple):
     """(variables,) q before the round."""
 
 
-@inline
+@unit("boolean", allocates=True)
 def yielding(tree, w, o, q0, p0, u, dt, kappa, q1, lam, p1):
     """q1 (its kinematic part is what was asked for), λ and p1 of a step that gives way; w.alive are the links that act.
 

@@ -181,7 +181,8 @@ def _workshop() -> Workshop:
 def _within_reach(kernel: Any) -> bool:
     """Whether a worker finds this very kernel by its name. Only in bunraku: importing other modules may have side effects."""
     module, name = kernel.py_func.__module__, kernel.py_func.__qualname__
-    return module.startswith("bunraku.") and getattr(sys.modules.get(module), name, None) is kernel
+    found = getattr(sys.modules.get(module), name, None)
+    return module.startswith("bunraku.") and getattr(found, "unit", found) is kernel
 
 
 def compile_ahead(kernel: Any, signature: Any) -> Job | None:

@@ -1,4 +1,4 @@
-"""The four decorators of compiled code: `kernel`, `inline`, `bare`, `woven`; `borrow` saves reference counting."""
+"""The five decorators of compiled code: `kernel`, `unit`, `inline`, `bare`, `woven`; `borrow` saves reference counting."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
+from bunraku.kernels.by_address import ByAddress, laundered, loaded, stored
 from bunraku.kernels.cache import KernelCache
 from bunraku.kernels.dispatch import Shared
 from bunraku.kernels.linking import InlineCache, InlineCompiler, KernelCompiler
+from bunraku.kernels.units import entry_of, stub_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -36,6 +38,26 @@ def _compile(function: Any, compiler: type, cache: type, **options: Any) -> Any:
 def kernel(function: Function) -> Function:
     """Compiles a `function` that Python calls: compiled on first use, later loaded from disk."""
     return function if INTERPRETED else _compile(function, KernelCompiler, KernelCache)
+
+
+def unit(returns: str, *, allocates: bool = False) -> Callable[[Function], Function]:
+    """Compiles a function that kernels call, on its own and when it is first called: for large parts that several kernels have in
+    common, or that few figures need. It must not return arrays.
+
+    returns: the type of its result: "none", "boolean", "int64", "float64", several with commas between them, or the name of
+        the parameter whose numbers it is like
+    allocates: whether it makes arrays, as an `inline` may, or not, as a `bare`
+    """
+
+    def made(function: Function) -> Function:
+        if INTERPRETED:
+            return function
+        called: Any = _within(stub_of(function, returns), allocates=False, forceinline=True)
+        body = _within(function, allocates=allocates, forceinline=True)
+        called.unit = _compile(entry_of(function, body), KernelCompiler, KernelCache)
+        return called  # type: ignore[no-any-return]
+
+    return made
 
 
 def inline(function: Function) -> Function:
@@ -67,24 +89,20 @@ def _borrow(arrays: Any) -> Any:
 
 def _borrow_compiled(_context: Any, arrays: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        members = cgutils.unpack_tuple(builder, values[0], len(arrays.types))
-        out = []
-        for kind, member in zip(arrays.types, members, strict=True):
-            if isinstance(kind, types.Array):
-                array = context.make_array(kind)(context, builder, member)
-                array.meminfo = array.meminfo.type(None)
-                array.parent = array.parent.type(None)
-                member = array._getvalue()
-            out.append(member)
-        return context.make_tuple(builder, signature.return_type, out)
+        address = stored(context, builder, arrays, values[0])
+        if named:
+            return laundered(builder, address)
+        return loaded(context, builder, arrays, builder.bitcast(address, context.get_value_type(arrays).as_pointer()))
 
-    return arrays(arrays), code
+    named = isinstance(arrays, types.BaseNamedTuple)
+    return (ByAddress(arrays) if named else arrays)(arrays), code
 
 
 # "Uncounted" arrays have no reference count: nothing keeps their memory alive.
 borrow: Any = _borrow if INTERPRETED else intrinsic(_borrow_compiled)
-"""The same tuple of arrays, uncounted. Counting references, atomically, each time that forty arrays are handed to a function
-cost a small figure's step most of its time. The owner must be used again (`keep`) after the last use of what was borrowed."""
+"""The same tuple of arrays, uncounted, and by its address if it is a named one (see `by_address`). Counting references, atomically,
+each time that forty arrays are handed to a function cost a small figure's step most of its time. The owner must be used again
+(`keep`) after the last use of what was borrowed."""
 
 
 @inline

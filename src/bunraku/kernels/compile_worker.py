@@ -37,7 +37,8 @@ def main(root: str) -> None:
         job = jobs.get()
         try:
             module, name, signature = pickle.loads(job)
-            getattr(importlib.import_module(module), name).compile(signature)
+            found = getattr(importlib.import_module(module), name)
+            getattr(found, "unit", found).compile(signature)
         except Exception:  # noqa: BLE001 (the caller compiles it again, and gets the error)
             pass
         send(out, b"done")

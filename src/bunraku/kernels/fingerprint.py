@@ -24,7 +24,7 @@ from bunraku.kernels.folders import cache_root, cache_roots
 
 # Only lines without indentation: imports inside of functions, or for types only, do not affect machine code.
 IMPORT = re.compile(r"^from\s+(bunraku[\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
-HOLDS_KERNELS = re.compile(rb"^@(kernel|inline|bare|woven)\b", re.MULTILINE)
+HOLDS_KERNELS = re.compile(rb"^@(kernel|unit|inline|bare|woven)\b", re.MULTILINE)
 
 
 @functools.cache

@@ -92,7 +92,10 @@ class _InlineFiles(KernelFiles):
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         (name, bitcode), fndesc, own, signature, objectmode, lifted, annotation, reload_init, referenced = payload
+        for make_known in reload_init:  # slots of units
+            make_known()
         library = Linked(target_context.codegen(), name)
+        library._reload_init.update(reload_init)
         library._final_module = llvm.parse_bitcode(bitcode)
         library._finalize_final_module()
         return compiler.compile_result(

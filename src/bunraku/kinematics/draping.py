@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from bunraku.kernels.compile import bare, kernel
+from bunraku.kernels.compile import bare, kernel, unit
 from bunraku.spatial.algebra import add3, axpy3, cross, dot3, get3, put3, scale3, sub3
 
 
@@ -335,7 +335,7 @@ def _behind(last, k, x, f, p0, p1, r):
     return last
 
 
-@bare
+@unit("x")
 def draped_pulls(link, points, x, f):
     """f_k of every point of a string that may lie on bodies. Returns the length of its way."""
     first, last = link.first, link.first + link.count - 1

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from bunraku.figure.records import PointRole
-from bunraku.kernels.compile import bare, woven
+from bunraku.kernels.compile import unit, woven
 
 
 @woven
@@ -23,7 +23,7 @@ def has_layers(link, points):
     return points[link.first + link.count - 1].role == PointRole.LAYERS
 
 
-@bare
+@unit("n")
 def layers_wound(link, points, q, f, n):
     """The wound length; leaves gap_q, gap_qq and gap_qqq in n, and the first in f."""
     last = link.first + link.count - 1

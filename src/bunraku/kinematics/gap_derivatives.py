@@ -12,7 +12,7 @@ and the mixed terms n_i·d_j + n_j·d_i. Third derivatives are tangents of these
 from __future__ import annotations
 
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.compile import bare, woven
+from bunraku.kernels.compile import bare, unit, woven
 from bunraku.kinematics.drum_layers import has_layers
 from bunraku.kinematics.feature_gaps import feature_bend
 from bunraku.kinematics.gaps import velocity
@@ -109,7 +109,7 @@ def carries(chain, i, j):
     return j >= 0 and chain[j, 0] >= chain[i, 0] and chain[j, chain[j, 0] - chain[i, 0] + 1] == i
 
 
-@bare
+@unit("none")
 def _add_wrapped(weight, link, points, joints, chain, support, S, x, f, n, H):
     """Of a string over pulleys (see `wrapping_derivatives`), or of features that touch."""
     if link.kind == LinkKind.WRAPPED and has_layers(link, points):
@@ -290,7 +290,7 @@ def _along(joints, j, S, W):
     return dot6(moved, s) / dot6(s, s)
 
 
-@bare
+@unit("none")
 def _add_wrapped_third(weight, link, points, joints, chain, support, S, W, dS, x, f, n, dx, df, H, slope):
     """The tangent of `_add_wrapped`."""
     if has_layers(link, points):

@@ -29,7 +29,7 @@ from __future__ import annotations
 import numpy as np
 
 from bunraku.figure.records import PointRole
-from bunraku.kernels.compile import bare, woven
+from bunraku.kernels.compile import bare, unit, woven
 from bunraku.spatial.algebra import add3, axpy3, cross, dot3, get3, put3, scale3, sub3
 
 STRAIGHT, CYLINDRICAL, SPHERICAL, SPOOLED = 0.0, 1.0, 2.0, 3.0  # the mode of a stretch
@@ -78,7 +78,7 @@ def is_plain(points, k, e):
     return e == k + 1 and points[e].role == PointRole.EYELET
 
 
-@bare
+@unit("n")
 def wrapped_pulls(link, points, x, f, n):
     """f_k of every point of a string over pulleys, and the rows of n. Returns the length of its way."""
     total = 0.0 * n[0, 0]  # of the type of n

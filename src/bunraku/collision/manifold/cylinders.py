@@ -14,7 +14,7 @@ from bunraku.collision.manifold.rims import rim_across_edges, rim_across_rim
 from bunraku.collision.manifold.round_features import best_face, edge_to_edge, inside_face, vertex_to_edge
 from bunraku.collision.manifold.support import apart_along
 from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD
-from bunraku.kernels.compile import bare, woven
+from bunraku.kernels.compile import bare, unit, woven
 from bunraku.spatial.algebra import axpy3, cross, dot3, get3, scale3, sub3
 
 
@@ -35,7 +35,7 @@ def _toward(axis, c, x):
     return (scale3(1.0 / l, d) if l > 1e-9 else _across(axis)), l
 
 
-@bare
+@unit("none")
 def cylinder_pair(t, world, chain, at, o, a, b, reach):
     """The cylinder a and any body b."""
     kind = world.kind[b]

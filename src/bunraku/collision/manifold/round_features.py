@@ -11,7 +11,7 @@ import math
 from bunraku.collision.closest_points import between_segments
 from bunraku.collision.manifold.contact_rows import feature_contact, plane_contact
 from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD
-from bunraku.kernels.compile import bare, woven
+from bunraku.kernels.compile import bare, unit, woven
 from bunraku.spatial.algebra import axpy3, cross, dot3, get3, scale3, sub3
 
 
@@ -97,7 +97,7 @@ def edge_to_edge(t, world, chain, at, o, a, b, ea, eb, reach):
         )
 
 
-@bare
+@unit("none")
 def round_pair(t, world, chain, at, o, a, b, reach):
     """Two points or segments."""
     va, na, vb, nb = world.first[a, 0], world.count[a, 0], world.first[b, 0], world.count[b, 0]
@@ -138,7 +138,7 @@ def best_face(world, at, b, x):
     return best, height
 
 
-@bare
+@unit("none")
 def round_to_polytope(t, world, chain, at, o, a, b, reach):
     """A point or segment beside a polytope."""
     r = world.radius[a]

@@ -10,7 +10,7 @@ import math
 
 from bunraku.collision.manifold.contact_rows import feature_contact, plane_contact
 from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD
-from bunraku.kernels.compile import bare, woven
+from bunraku.kernels.compile import bare, unit, woven
 from bunraku.kinematics.tree import carry
 from bunraku.spatial.algebra import axpy3, cross, dot3, get3, scale3, sub3
 
@@ -79,7 +79,7 @@ def best_axis(world, start, end, o, a, b):
     return best, kind, first, second, apart
 
 
-@bare
+@unit("none")
 def polytope_pair(t, world, chain, start, end, at, o, a, b, reach, polygon):
     """Contacts across the axis that two polytopes lose last from `start` to `end`, for features placed `at` one of them."""
     _, kind, i, j, apart = best_axis(world, start, end, o, a, b)

@@ -11,7 +11,7 @@ from bunraku.collision.manifold.round_features import inside_face
 from bunraku.collision.manifold.support import apart_along
 from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD, near_room, place_room
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.compile import bare, borrow, keep, kernel
+from bunraku.kernels.compile import bare, borrow, keep, kernel, unit
 from bunraku.kinematics.feature_gaps import along_lines
 from bunraku.spatial.algebra import axpy3, dot3, get3, scale3, sub3
 
@@ -60,7 +60,7 @@ def _knows(t, contacts, a, b):
     return known
 
 
-@bare
+@unit("int64")
 def find_more(tree, world, t, joints, q1, o, start, end, near, as_guessed):
     """Contacts of bodies that are in each other at q1. Returns how many there are.
 
@@ -211,14 +211,18 @@ def _on_edge(world, end, feature, x):
 
 
 @kernel
-def overlaps(tree, world, t, q):
-    """Contacts of bodies that are in each other at q: t.key says which, t.speed how deep [m]. Returns how many."""
+def overlaps(figure, bodies, contacts, q):
+    """Contacts of bodies that are in each other at q: contacts.key says which, its speed how deep [m]. Returns how many."""
+    tree, world, t = borrow(figure), borrow(bodies), borrow(contacts)
     owned_end, owned_near = place_room(tree.joints.shape[0], world), near_room(world, t.key.shape[0])
     end, near = borrow(owned_end), borrow(owned_near)
     t.number[0], t.number[1], t.number[2], t.number[3] = 0, tree.n_links, t.number[5], 0
     o = (0.0, 0.0, 0.0)
     put_bodies(world, tree.joints, q, o, end)
     found = find_more(tree, world, t, tree.joints, q, o, end, end, near, False)
+    keep(figure)
+    keep(bodies)
+    keep(contacts)
     keep(owned_end)
     keep(owned_near)
     return found

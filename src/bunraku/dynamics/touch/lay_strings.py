@@ -14,7 +14,7 @@ import numpy as np
 
 from bunraku.collision.manifold.touch_arrays import MANIFOLD
 from bunraku.figure.records import LinkKind, PointRole
-from bunraku.kernels.compile import bare
+from bunraku.kernels.compile import bare, unit
 from bunraku.kinematics.draping import core_distance, drape, winding
 from bunraku.kinematics.gaps import carry_points
 from bunraku.kinematics.tree import carry
@@ -88,7 +88,7 @@ def _is_near(b, s, k, A, B, p0, p1, way, o):
     return False
 
 
-@bare
+@unit("none")
 def lay_strings(tree, b, t, start, end, o):
     """Rows of the strings for a step from `start` to about `end`: with the bodies that each may meet, in their order along it."""
     t.number[4] = 0
@@ -181,7 +181,7 @@ def _copy(point, other):
         point.position[r] = other.position[r]
 
 
-@bare
+@unit("int64")
 def look_along(b, t, R, p, o, x, f, done):
     """Writes the ways of all strings, where joints are at R and p, into `legs`, and where the step is `done`, on what they lie.
 

@@ -162,7 +162,9 @@ def solve_part(
     n, nq = own.n_dynamic, own.n_q
     guess, pulled = q1.copy(), np.empty(n)
     find_contacts(own, world, t, own.joints, q0, q1, origin, start, end, near)
-    lay_strings(own, laid, t, start, end, origin)
+    t.number[4] = 0
+    if laid.link.shape[0] > 0:
+        lay_strings(own, laid, t, start, end, origin)
     if t.number[3] > 0 or (not firm and leaps(world, start, end, near)):
         return -1
     _recall_all(t, memory, impulse, live, slides, dt, bounces)

@@ -43,17 +43,18 @@ def _log(t, w, o, lam, k, count, ints, floats):
 
 @kernel
 def touch_rollout(
-    tree, parts, world, laid, t, memory, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L, G, En, states, bits, ints,
-    floats, done,
+    tree, tree_parts, bodies, strings, contacts, contact_memory, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L, G,
+    En, states, bits, ints, floats, done,
 ):  # fmt: skip
-    """`rollout` with the bodies of `world`, which may touch, and strings that may be `laid` on bodies.
+    """`rollout` with `bodies` that may touch, and `strings` that may lie on bodies.
 
     Contacts that act are rows of `ints` (step, bodies a and b) and of
     `floats` (impulse along the normal, across it, gap, point, normal from b to a).
 
-    done = (steps, rows of contacts, 1 where t had too little room): it ends early where there is no room for more.
+    done = (steps, rows of contacts, 1 where there was too little room for contacts): it ends early where there is no room for more.
     """
     n, nq, nl = tree.n_dynamic, tree.n_q, tree.n_links
+    parts, world, laid, t, memory = borrow(tree_parts), borrow(bodies), borrow(strings), borrow(contacts), borrow(contact_memory)
     home = tree.joints
     owned = with_joints(tree, home.copy())
     own = borrow(owned)
@@ -173,6 +174,11 @@ def touch_rollout(
         done[0] = k + 1
         for c in range(nl):
             alive[c] = w.alive[c]
+    keep(tree_parts)
+    keep(bodies)
+    keep(strings)
+    keep(contacts)
+    keep(contact_memory)
     keep(owned)
     keep(lent)
     keep(alone)

@@ -8,7 +8,7 @@ from bunraku.dynamics.lagrangian import slopes
 from bunraku.dynamics.touch.touch_impulses import touch_impulses
 from bunraku.dynamics.touch.touch_parts import blocks_of, eliminate, fill_blocks, substitute
 from bunraku.dynamics.variational import NEWTON, choose, equations, midpoint, open_links
-from bunraku.kernels.compile import borrow, inline, keep, woven
+from bunraku.kernels.compile import borrow, keep, unit, woven
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 
@@ -33,7 +33,7 @@ def _residual(tree, w, q0, p0, dt, share, lam, p1):
                     w.r[i] -= w.A0[c, i] * lam[c]
 
 
-@inline
+@unit("int64", allocates=True)
 def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
     """Solves one step; arguments and result as of bunraku.dynamics.variational.step. Links must not stretch."""
     n, nc, joints = tree.n_dynamic, tree.links.shape[0], tree.joints

@@ -16,7 +16,7 @@ from bunraku.collision.box_tree import STACK_DEPTH
 from bunraku.collision.near_pairs import against_static, near
 from bunraku.collision.world_arrays import MODE, ORIGIN, ROW_NUMBERS
 from bunraku.dynamics.rollout import STEP_BITS, rollout
-from bunraku.kernels.compile import inline, kernel
+from bunraku.kernels.compile import borrow, inline, keep, kernel, unit
 from bunraku.kernels.xorshift import uniform
 from bunraku.kinematics.tree import carry, place
 
@@ -47,7 +47,7 @@ def scratch(tree, world, course):
     )  # fmt: skip
 
 
-@inline
+@unit("boolean", allocates=True)
 def propagate(tree, course, w, state, v1, out):
     """Simulates one segment from `state` to hand speeds v1 and fills `out`. Returns whether it succeeded; the samples are w.Q."""
     n, nq, nc, nb = tree.n_dynamic, tree.n_q, tree.n_links, tree.balls.shape[0]
@@ -112,7 +112,7 @@ def _write(out, w, n, nq, nc, nb):
             out[at + 9 * b + i] = w.charts[b, i // 3, i % 3]
 
 
-@inline
+@unit("boolean", allocates=True)
 def clear(tree, world, threads, course, w):
     """Whether the margin is kept at the samples w.Q, and on the straight lines between them."""
     for j in range(course.steps):
@@ -236,9 +236,16 @@ def allowed_speeds(course, q, v0, wanted, out):
 @kernel
 def one_segment(tree, world, threads, course, state, v1, out, Q):
     """One segment, for callers in Python. Returns whether it is possible and collision-free; Q receives its samples (steps + 1)."""
-    w = scratch(tree, world, course)
-    ok = propagate(tree, course, w, state, v1, out)
+    tree_, world_, threads_ = borrow(tree), borrow(world), borrow(threads)
+    lent = scratch(tree_, world_, course)
+    w = borrow(lent)
+    ok = propagate(tree_, course, w, state, v1, out)
     for j in range(Q.shape[0]):
         for i in range(Q.shape[1]):
             Q[j, i] = w.Q[j, i]
-    return ok and clear(tree, world, threads, course, w)
+    ok = ok and clear(tree_, world_, threads_, course, w)
+    keep(tree)
+    keep(world)
+    keep(threads)
+    keep(lent)
+    return ok
