@@ -1,22 +1,25 @@
-"""Makes the picture that opens the README: one dance of a marionette, seen at five moments side by side.
+"""Makes the film that opens the README, three marionettes that dance one dance in canon, and the picture that opens the
+documentation: the same dance of one of them, at five moments side by side.
 
 python docs/opening.py
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 from scipy.interpolate import PchipInterpolator
 
-from bunraku import library, simulate
+from bunraku import Motion, library, simulate
 from bunraku.kinematics import frames_along
 from bunraku.render.image import Camera, image, strands
 
-PICTURE = Path(__file__).parent / "_static" / "opening.png"
+STATIC = Path(__file__).parent / "_static"
+DURATION, RATE, DANCERS = 11.0, 15, 3  # of the film: [s], pictures a second, marionettes
 MOMENTS = (0.62, 2.92, 6.6, 4.5, 8.9)
 APART = 0.54
 
@@ -35,15 +38,11 @@ RIGHT_STEPS: dict[str, Points] = {
     "right_leg_y": [(4, 0), (4.6, 0.15), (5.0, 0.15), (5.5, 0)],
     "right_arm_length": [(4, 0), (4.6, -0.12), (5.0, -0.12), (5.5, 0)],
 }
-BOWS: dict[str, Points] = {
-    "head_length": [(7.8, 0), (8.8, 0.07)],
-    "head_y": [(7.8, 0), (8.8, 0.1)],
-    "left_arm_x": [(7.8, 0), (8.8, -0.12)],
-    "left_arm_length": [(7.8, 0), (8.8, -0.08)],
-    "right_arm_y": [(7.8, 0), (8.8, -0.1)],
-    "left_shoulder_y": [(7.8, 0), (8.8, -0.04)],
-    "right_shoulder_y": [(7.8, 0), (8.8, -0.04)],
-}
+BOW = {
+    "head_length": 0.07, "head_y": 0.1, "left_arm_x": -0.12, "left_arm_length": -0.08, "right_arm_y": -0.1,
+    "left_shoulder_y": -0.04, "right_shoulder_y": -0.04,
+}  # fmt: skip
+BOWS: dict[str, Points] = {name: [(7.8, 0), (8.8, by), (9.2, by), (10.3, 0)] for name, by in BOW.items()}
 
 
 def leaps() -> dict[str, Points]:
@@ -72,22 +71,36 @@ def hands(rest: dict[str, float]) -> dict[str, Callable[[float], float]]:
     return {name: way(name) for name in points}
 
 
+def side_by_side(motion: Motion, moments: Sequence[float], camera: Camera, size: tuple[int, int]) -> NDArray[np.uint8]:
+    """The dancer at several moments, beside itself."""
+    figure = motion.figure
+    stands, ropes = [], []
+    for place, moment in enumerate(moments):
+        now = motion.resample(times=[moment])
+        X = frames_along(figure, now.q)[0]
+        X[:, 0, 3] -= APART * (place - (len(moments) - 1) / 2)  # they face us: left to right is toward −x
+        stands.append(X)
+        ropes += strands(figure, X, now.q[0], now.tension[0])
+    return image([figure] * len(moments), stands, camera=camera, size=size, strings=ropes, samples=3)
+
+
 def main() -> None:
     figure = library.marionette25()
     rest = dict(zip(figure.names, figure.start.tolist(), strict=True))
-    motion = simulate(figure, hands(rest), duration=max(MOMENTS), dt=0.005)
-    stands, ropes = [], []
-    for place, moment in enumerate(MOMENTS):
-        now = motion.resample(times=[moment])
-        X = frames_along(figure, now.q)[0]
-        X[:, 0, 3] -= APART * (place - 2)  # they face us: left to right is toward −x
-        stands.append(X)
-        ropes += strands(figure, X, now.q[0], now.tension[0])
+    motion = simulate(figure, hands(rest), duration=DURATION, dt=0.005)
+    STATIC.mkdir(exist_ok=True)
     camera = Camera(eye=(0.95, 5.6, 0.9), target=(0.05, 0, 0.66), field=0.272)
-    pixels = image([figure] * len(MOMENTS), stands, camera=camera, size=(1200, 630), strings=ropes, samples=3)
-    PICTURE.parent.mkdir(exist_ok=True)
     # Half the levels are enough for the eye, and for the file.
-    Image.fromarray(pixels & 0xFE).save(PICTURE, optimize=True)
+    Image.fromarray(side_by_side(motion, MOMENTS, camera, (1200, 630)) & 0xFE).save(STATIC / "opening.png", optimize=True)
+    camera = Camera(eye=(0.6, 5.6, 0.9), target=(0.0, 0, 0.66), field=0.268)
+    pictures = []
+    for k in range(round(DURATION * RATE)):
+        moments = [(k / RATE + DURATION * d / DANCERS) % DURATION for d in range(DANCERS)]
+        pictures.append(Image.fromarray(side_by_side(motion, moments, camera, (540, 450))))
+    lasts = round(1000 / RATE)  # [ms]
+    pictures[0].save(
+        STATIC / "opening.webp", save_all=True, append_images=pictures[1:], duration=lasts, loop=0, quality=50, method=6
+    )
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def _compile(function: Any, compiler: type, cache: type, **options: Any) -> Any:
 
 def kernel(function: Function) -> Function:
     """Compiles a `function` that Python calls: compiled on first use, later loaded from disk."""
-    return function if INTERPRETED else _compile(function, KernelCompiler, KernelCache)
+    return function if INTERPRETED else _compile(function, KernelCompiler, KernelCache, no_cfunc_wrapper=True)
 
 
 def unit(returns: str, *, allocates: bool = False) -> Callable[[Function], Function]:
@@ -54,7 +54,7 @@ def unit(returns: str, *, allocates: bool = False) -> Callable[[Function], Funct
             return function
         called: Any = _within(stub_of(function, returns), allocates=False, forceinline=True)
         body = _within(function, allocates=allocates, forceinline=True)
-        called.unit = _compile(entry_of(function, body), KernelCompiler, KernelCache)
+        called.unit = _compile(entry_of(function, body), KernelCompiler, KernelCache, no_cpython_wrapper=True)
         return called  # type: ignore[no-any-return]
 
     return made
