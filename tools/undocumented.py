@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1] / "src" / "bunraku"
-COMPILED = {"kernel", "inline", "bare", "woven"}
+COMPILED = {"kernel", "unit", "inline", "bare", "woven"}
 COMMAND = "verb"  # the decorator of commands, whose options carry their own help
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -104,9 +104,18 @@ class Browser:
             time.sleep(0.03)
 
     def picture(self, path: Path) -> Path:
+        from selenium.common.exceptions import TimeoutException
+
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.driver.save_screenshot(str(path))
-        return path
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self.driver.save_screenshot(str(path))
+            except TimeoutException:  # the driver waits for ten seconds, however busy the machine is
+                if time.monotonic() > deadline:
+                    raise
+            else:
+                return path
 
     def still(self, path: Path) -> Path:
         """A picture as soon as nothing on the page moves any more."""

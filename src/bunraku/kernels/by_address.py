@@ -19,11 +19,11 @@ from numba.core.datamodel import models, registry
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import lower_getattr_generic
 
-POINTER = ir.IntType(8).as_pointer()
-
 
 class ByAddress(types.Type):
     """The address of a named tuple whose arrays are uncounted."""
+
+    llvm_type = ir.IntType(8).as_pointer()
 
     def __init__(self, of: Any) -> None:
         self.of = of
@@ -33,7 +33,7 @@ class ByAddress(types.Type):
 @registry.register_default(ByAddress)
 class _Model(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, POINTER)
+        super().__init__(manager, kind, ByAddress.llvm_type)
 
 
 @infer_getattr
@@ -52,22 +52,27 @@ def _member(context: Any, builder: Any, kind: Any, address: Any, name: str) -> A
 
 
 def stored(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """Stores a value in this function's frame. Returns its address."""
+    """Stores a `value` of a numba type `kind` in the frame of the function that `builder` builds, for a target `context`.
+    Returns its address."""
     with builder.goto_entry_block():
         pointer = builder.alloca(context.get_value_type(kind))
     for path in _leaves(context, kind, value.type):
         builder.store(builder.extract_value(value, path) if path else value, _place(builder, pointer, path))
-    return builder.bitcast(pointer, POINTER)
+    return builder.bitcast(pointer, ByAddress.llvm_type)
 
 
 def laundered(builder: Any, address: Any) -> Any:
-    """The same address; nothing that is loaded from it is loaded before this."""
-    return builder.asm(ir.FunctionType(POINTER, [POINTER]), "", "=r,0,~{memory}", [address], True)
+    """The same `address`; nothing that `builder`'s function loads from it is loaded before this."""
+    return builder.asm(ir.FunctionType(address.type, [address.type]), "", "=r,0,~{memory}", [address], True)
 
 
 def loaded(context: Any, builder: Any, kind: Any, pointer: Any, *, constant: bool = False) -> Any:
     """The value of a type at an address, with all its arrays uncounted.
 
+    context: the target
+    builder: of the function that loads it
+    kind: its numba type
+    pointer: where it is
     constant: whether nothing changes it as long as it is there
     """
     out = ir.Constant(pointer.type.pointee, None)

@@ -20,16 +20,14 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from bunraku.kernels.by_address import POINTER, loaded, stored
-
-CALL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+from bunraku.kernels.by_address import ByAddress, loaded, stored
 
 
 @dataclass(frozen=True)
@@ -42,12 +40,15 @@ class Slot:
     signature: tuple[Any, ...]
     symbol: str
 
+    # The addresses of the arguments and of the result.
+    function: ClassVar[Any] = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
     def __call__(self) -> None:
         with _lock:
             if self.symbol not in _slots:
                 if not _slots:
                     _hear_failed_calls()
-                entry = CALL(functools.partial(_first_call, self))
+                entry = self.function(functools.partial(_first_call, self))
                 pointer = ctypes.c_void_p(ctypes.cast(entry, ctypes.c_void_p).value)
                 _slots[self.symbol], _known[self.symbol] = (pointer, entry), self
                 llvm.add_symbol(self.symbol, ctypes.addressof(pointer))
@@ -76,7 +77,7 @@ def compile_all() -> None:
 
 
 def machine_code(made: Slot) -> int:
-    """The address of a unit's machine code, which is compiled or loaded if need be."""
+    """The address of the machine code of the unit that a slot was `made` for, compiled or loaded if need be."""
     entry = getattr(importlib.import_module(made.module), made.name).unit
     entry.compile(made.signature)
     compiled = entry.overloads[made.signature]
@@ -87,7 +88,7 @@ def _first_call(made: Slot, arguments: int, result: int) -> None:
     """Compiles or loads a unit, lets its slot lead to the machine code, and calls that."""
     address = machine_code(made)
     _slots[made.symbol][0].value = address
-    CALL(address)(arguments, result)
+    made.function(address)(arguments, result)
 
 
 def _hear_failed_calls() -> None:
@@ -114,7 +115,8 @@ def _interrupt_main() -> None:
 
 
 def caller(module: str, name: str, result_type: Callable[[Any], Any]) -> Any:
-    """What a kernel calls instead of a unit, with a tuple of all arguments, whose types determine that of the result."""
+    """What a kernel calls instead of the unit `name` of a `module`, with a tuple of all arguments; `result_type` makes the type of
+    the result of theirs."""
 
     @intrinsic
     def call(_context: Any, arguments: Any) -> Any:
@@ -125,14 +127,15 @@ def caller(module: str, name: str, result_type: Callable[[Any], Any]) -> Any:
             context.active_code_library._reload_init.add(made)
             packed, empty = stored(context, builder, arguments, values[0]), ir.Constant(context.get_value_type(returns), None)
             result = cgutils.alloca_once_value(builder, empty)
+            anything = ByAddress.llvm_type
             try:
                 pointer = builder.module.get_global(made.symbol)
             except KeyError:
-                pointer = ir.GlobalVariable(builder.module, POINTER, name=made.symbol)
+                pointer = ir.GlobalVariable(builder.module, anything, name=made.symbol)
                 pointer.linkage = "external"
-            function = ir.FunctionType(ir.VoidType(), [POINTER, POINTER]).as_pointer()
+            function = ir.FunctionType(ir.VoidType(), [anything, anything]).as_pointer()
             address = builder.bitcast(builder.load(pointer), function)
-            builder.call(address, [packed, builder.bitcast(result, POINTER)])
+            builder.call(address, [packed, builder.bitcast(result, anything)])
             return builder.load(result)
 
         return returns(arguments), code
@@ -142,7 +145,7 @@ def caller(module: str, name: str, result_type: Callable[[Any], Any]) -> Any:
 
 @intrinsic
 def unpacked(_context: Any, packed: Any) -> Any:
-    """The arguments that a caller left in memory, uncounted."""
+    """The arguments that a caller left `packed` in memory, uncounted."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         pointer = builder.bitcast(values[0], context.get_value_type(packed.dtype).as_pointer())
@@ -153,7 +156,7 @@ def unpacked(_context: Any, packed: Any) -> Any:
 
 @intrinsic
 def give(_context: Any, result: Any, value: Any) -> Any:
-    """Leaves the result of a unit where its caller looks for it."""
+    """Leaves the `value` of a unit where its caller looks for the `result`."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         number = context.cast(builder, values[1], value, result.dtype)
@@ -164,7 +167,8 @@ def give(_context: Any, result: Any, value: Any) -> Any:
 
 
 def entry_of(function: Any, compiled: Any) -> Any:
-    """The Python function that a unit's machine code is made of: reads the arguments, calls, leaves the result."""
+    """The Python function that the machine code of a unit is made of: reads the arguments, calls the `function`, as it is
+    `compiled` for kernels, leaves the result."""
     space: dict[str, Any] = {"unpacked": unpacked, "give": give, "function": compiled}
     exec("def entry(packed, result):\n    give(result, function(*unpacked(packed)))\n", space)
     return _named(space["entry"], function)
