@@ -11,6 +11,7 @@ from bunraku.kinematics import pose
 from bunraku.stage import Pull, Release, Sticks, Winch
 from bunraku.teleop.opening import touching
 from bunraku.teleop.simulated_figure import Simulated
+from tests.dynamics.touch.judge import Judge
 
 
 def opened(entry: str) -> Simulated:
@@ -26,10 +27,14 @@ def touched(live: Simulated) -> TouchSimulation:
 
 
 def played(live: Simulated, steps: int) -> NDArray[np.float64]:
-    """Plays so many steps; nothing gets into anything else. Returns the configuration."""
-    for _ in range(steps):
+    """Plays so many steps; nothing gets into anything else, as other code sees it. Returns the configuration."""
+    judge = Judge(touched(live))
+    for k in range(steps):
         sample = live.step()
         assert touched(live).log.gap.max(initial=0.0) < 1e-6
+        if k % 4 == 0 or k == steps - 1:
+            depth, who = judge.deepest(sample.q[0])
+            assert depth < 1e-6, f"{who} are in each other by {depth:g} m"
     return sample.q[0]
 
 

@@ -12,11 +12,11 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bunraku.dynamics.home_momentum import home_momentum
 from bunraku.dynamics.quantities import momentum
 from bunraku.dynamics.rollout import STEP_BITS, rollout
 from bunraku.dynamics.simulation import LEFT_SHARE, STEP_TOLERANCE, require_dynamic, require_share
@@ -141,31 +141,9 @@ class StepMap:
         )  # fmt: skip
         end, after = out[0][0], out[1][0]
         if bits[0] & STEP_BITS.recharted:
-            after = self._at_home(charts, q[0], end, after)
+            after = home_momentum(figure, charts, q[0], end, after)
         done = OneStep(end, after, out[2][0], states[0], int(bits[0]))
         return np.concatenate([end, after]), done
-
-    def _at_home(self, charts: Array, own: Array, seen: Array, p: Array) -> Array:
-        """The momentum `p` in the coordinates of the file, from that in the `charts`; `own` and `seen` are the angles in both."""
-        out = p.copy()
-        for C, first in zip(charts, self._balls, strict=True):
-            angles = slice(first, first + 3)
-            if (np.eye(3) == C).all():
-                continue
-            b = first + 1
-            if not abs(np.cos(seen[b])) > 0.02:
-                raise BunrakuError(
-                    f"{self.figure.name}: {self.figure.names[b]} is near 90°, where the coordinates of a ball joint are singular\n"
-                    "  advice: turn the joint's frame, so that it moves about another pose; or use simulate"
-                )
-            out[angles] = _turning(seen[angles]).T @ C @ np.linalg.solve(_turning(own[angles]).T, p[angles])
-        return out
-
-    @cached_property
-    def _balls(self) -> list[int]:
-        """The first of the three variables of every ball joint that may change its chart."""
-        tree = self.figure.compiled.tree
-        return [int(tree.joints["variable"][j]) for j in tree.balls]
 
     def _expanded(self, x: Array, u: Array, *, order: int = 1, covector: dict[str, Array] | None = None) -> StepDerivatives:
         _, done = self._ahead(x, u)
@@ -219,10 +197,3 @@ class StepMap:
             with ThreadPoolExecutor(workers) as pool:
                 list(pool.map(fill, (range(first, len(out), workers) for first in range(workers))))
         return out.reshape(*batch, *size)
-
-
-def _turning(angles: Array) -> Array:
-    """The axes about which the three `angles` of a ball joint turn, as columns: e_z, Rz e_y, Rz Ry e_x."""
-    a, b, _ = angles
-    ca, sa, cb, sb = np.cos(a), np.sin(a), np.cos(b), np.sin(b)
-    return np.array([[0.0, -sa, ca * cb], [0.0, ca, sa * cb], [1.0, 0.0, -sb]])

@@ -63,7 +63,7 @@ class LinkKind(enum.IntEnum):
     FEATURES = 4
     """How far two bodies overlap, by a feature of each: points or lines with a radius (see bunraku.kinematics.feature_gaps)."""
     RIM = 5
-    """How far the rim of a cylinder is below a plane."""
+    """How far the rim of a cylinder is below a plane; or overlaps a point, a line or another rim, with a radius around it."""
     DRAPED = 6
     """The length of a string that may lie on bodies (see bunraku.kinematics.draping)."""
 

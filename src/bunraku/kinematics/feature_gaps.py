@@ -12,6 +12,8 @@ A rim is a circle of radius ρ about the centre c, square to the axis a. Above t
 
     gap = ρ √(1 − (n·a)²) − n·(c − b).
 
+Rims beside points, lines and other rims are in bunraku.kinematics.rim_gaps.
+
 `feature_bend` gives the change of all pulls where the points move, as `wrapping_derivatives.bend` does for strings.
 """
 
@@ -20,7 +22,8 @@ from __future__ import annotations
 import numpy as np
 
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.compile import bare, woven
+from bunraku.kernels.compile import bare, unit, woven
+from bunraku.kinematics.rim_gaps import curves_at, nearest_places, rim_bend, rim_normal
 from bunraku.kinematics.wrapping import way_row
 from bunraku.kinematics.wrapping_derivatives import MOVE, PULL
 from bunraku.spatial.algebra import axpy3, cross, dot3, get3, put3, scale3, sub3
@@ -63,6 +66,8 @@ def feature_pulls(link, x, f):
     """f_k of every point. Returns the gap without the radius."""
     k = link.first
     d = sub3(get3(x, k), get3(x, k + 1))
+    if link.kind == LinkKind.RIM and link.count > 4:
+        return curve_pulls(link, x, f)
     if link.kind == LinkKind.RIM:
         a, n = get3(x, k + 2), get3(x, k + 3)
         cosine = dot3(n, a)
@@ -84,11 +89,54 @@ def feature_pulls(link, x, f):
     return -distance
 
 
+@woven
+def curves_of(link, x):
+    """(whether both features are rims, x_a − c, e, f, a, m) of a rim beside a point, a line or a rim: see rim_gaps."""
+    k = link.first
+    e = get3(x, k + 4)
+    return link.count == 6, sub3(get3(x, k), get3(x, k + 1)), e, get3(x, k + link.count - 1), get3(x, k + 2), get3(x, k + 3)
+
+
+@unit("x")
+def curve_pulls(link, x, f):
+    """`feature_pulls` of a rim beside a point, a line or a rim."""
+    k = link.first
+    rims, d, e, g, a, m = curves_of(link, x)
+    s, angle = nearest_places(rims, d, e, g, a, m)
+    pa, ta, pb, tb, y = curves_at(rims, d, e, g, a, m, s, angle)
+    n, distance = rim_normal(link.ratio, ta, tb, y)
+    put3(f, k, scale3(-1.0, n))
+    put3(f, k + 1, n)
+    put3(f, k + 2, scale3(-dot3(n, a), pb))
+    put3(f, k + 3, scale3(0.0, n))
+    put3(f, k + link.count - 1, scale3(0.0, n))
+    put3(f, k + 4, scale3(dot3(n, e), pa) if rims else scale3(-s, n))
+    return -distance
+
+
+@unit("none")
+def curve_bend(link, points, x, n):
+    """`feature_bend` of a rim beside a point, a line or a rim."""
+    k = link.first
+    rims, d, e, g, a, m = curves_of(link, x)
+    dd = sub3(_move(points, n, k), _move(points, n, k + 1))
+    du, by_axis, by_line = rim_bend(rims, link.ratio, d, e, g, a, m, dd, _move(points, n, k + 4), _move(points, n, k + 2))
+    put3(n, way_row(points, PULL, k), du)
+    put3(n, way_row(points, PULL, k + 1), scale3(-1.0, du))
+    put3(n, way_row(points, PULL, k + 2), by_axis)
+    put3(n, way_row(points, PULL, k + 3), scale3(0.0, du))
+    put3(n, way_row(points, PULL, k + link.count - 1), scale3(0.0, du))
+    put3(n, way_row(points, PULL, k + 4), by_line)
+
+
 @bare
 def feature_bend(link, points, x, n):
     """PULL: how the pulls of a link change where its points move by MOVE."""
     k = link.first
     d, dd = sub3(get3(x, k), get3(x, k + 1)), sub3(_move(points, n, k), _move(points, n, k + 1))
+    if link.kind == LinkKind.RIM and link.count > 4:
+        curve_bend(link, points, x, n)
+        return
     if link.kind == LinkKind.RIM:
         _bend_rim(link, points, x, n, d, dd)
         return

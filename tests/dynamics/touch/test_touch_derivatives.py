@@ -1,101 +1,174 @@
-"""Derivatives of steps with touch against difference quotients, for pairs of shapes that stick, slide and roll."""
+"""Derivatives of steps with touch against difference quotients, for every pair of shapes, that stick, slide and roll."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import trimesh
 from numpy.typing import NDArray
 
 from bunraku.collision.manifold.touch_rules import Matter, Touch
 from bunraku.dynamics.quantities import momentum
-from bunraku.dynamics.touch.touch_derivatives import touch_step_once
+from bunraku.dynamics.touch.touch_derivatives import TouchStep, touch_step_once
+from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.figure.build import box, capsule, cylinder, figure, free, sphere
-from bunraku.figure.shape import Box, Capsule, Sphere
+from bunraku.figure.build import Attached, body, box, capsule, cylinder, figure, free, mesh, sphere
+from bunraku.figure.shape import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from bunraku.figure.together import together
 from bunraku.scene import Obstacle, Scene
 
 Array = NDArray[np.float64]
-PARTS = {
-    "sphere": sphere(0.1, mass=1.0),
-    "capsule": capsule(0.06, 0.3, mass=1.0),
-    "box": box((0.2, 0.3, 0.16), mass=1.0),
-    "cylinder": cylinder(0.08, 0.3, mass=1.0),
-}
-SOLIDS = {"floor": None, "ball": Sphere(0.1), "rod": Capsule(0.06, 0.5), "block": Box((0.5, 0.6, 0.2))}
+PARTS = ("sphere", "capsule", "box", "cylinder", "rock")
+SOLIDS = ("floor", "ball", "rod", "block", "drum", "stone")
 DT = 0.005
 
 
-def meeting(shape: str, solid: str) -> tuple[Figure, Scene, Array]:
-    """A free body that is just about to touch, by one feature, and its velocity."""
-    turn = {"sphere": (0.2, 0.1, 0.3), "capsule": (0.3, 0.4, 0.2), "box": (0.3, 0.4, 0.5), "cylinder": (0.3, 0.2, 1.1)}[shape]
-    geometry = SOLIDS[solid]
-    obstacles = () if geometry is None else (Obstacle("solid", geometry, (0.02, 0.03, 0.0), (0.93, 0.2, 0.24, 0.19)),)
+@pytest.fixture(scope="session")
+def rocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two convex meshes: the hulls of random points on ellipsoids."""
+    folder = tmp_path_factory.mktemp("rocks")
+    for name, size, seed in (("rock", (0.12, 0.1, 0.08), 1), ("stone", (0.3, 0.25, 0.2), 2)):
+        points = np.random.default_rng(seed).normal(size=(12, 3))
+        points *= np.array(size) / np.linalg.norm(points, axis=1)[:, None]
+        trimesh.convex.convex_hull(points).export(folder / f"{name}.stl")
+    return folder
+
+
+def part(name: str, rocks: Path) -> tuple[Attached, ...]:
+    match name:
+        case "sphere":
+            return (sphere(0.1, mass=1.0),)
+        case "capsule":
+            return (capsule(0.06, 0.3, mass=1.0),)
+        case "box":
+            return (box((0.2, 0.3, 0.16), mass=1.0),)
+        case "cylinder":
+            return (cylinder(0.08, 0.3, mass=1.0),)
+        case _:
+            return (mesh(str(rocks / "rock.stl")), body(1.0, (0, 0, 0), (4e-3, 5e-3, 6e-3)))
+
+
+def solid(name: str, rocks: Path) -> Geometry | None:
+    shapes: dict[str, Geometry | None] = {
+        "floor": None, "ball": Sphere(0.1), "rod": Capsule(0.06, 0.5), "block": Box((0.5, 0.6, 0.2)), "drum": Cylinder(0.15, 0.4),
+        "stone": Mesh(str(rocks / "stone.stl")),
+    }  # fmt: skip
+    return shapes[name]
+
+
+def meeting(shape: str, other: str, rocks: Path, seed: int) -> tuple[Figure, Scene]:
+    """A free body above something, both turned at random."""
+    rng = np.random.default_rng(seed)
+    turn, where, axes = rng.uniform(-1.2, 1.2, 3), rng.uniform(-0.05, 0.05, 2), rng.normal(size=4)
+    geometry = solid(other, rocks)
+    turned = tuple(float(x) for x in axes / np.linalg.norm(axes))
+    obstacles = () if geometry is None else (Obstacle("solid", geometry, (0.02, 0.03, 0.0), turned),)
     scene = Scene("around", obstacles, floor=0.0 if geometry is None else None)
-    high = 1.0
-    made = figure("body", free("body", PARTS[shape], start=(0.0, 0.0, high, *turn)))
-    return made, scene, np.array([0.3, -0.2, -1.0, 0.5, -0.4, 0.3])
+    return figure("body", free("body", *part(shape, rocks), start=(*where, 1.0, *turn))), scene
 
 
-def first_touch(made: Figure, scene: Scene, v: Array, matter: Matter) -> tuple[Array, Array]:
-    """q0 and p0 one step before an impact: found by lowering the body until a step touches."""
-    low, high = 0.0, 1.0
-    q = np.array(made.start)
-    for _ in range(30):
-        q[2] = 0.5 * (low + high)
-        try:
-            hit = bool(touch_step_once(made, q, momentum(made, q, v), scene=scene, touch=Touch(matter=matter), dt=DT).pairs)
-        except Exception:  # noqa: BLE001 - in each other: too low
-            low = q[2]
-            continue
-        low, high = (low, q[2]) if not hit else (q[2], high)
-        if hit:
-            break
-    return q, momentum(made, q, v)
+class Meeting:
+    """A figure one step before an impact: the variable `falls` is lowered until a step touches."""
+
+    def __init__(self, made: Figure, scene: Scene | None, v: Array, friction: float, falls: int) -> None:
+        self.figure, self.scene, self.touch = made, scene, Touch(matter=Matter(friction=friction))
+        self.q = np.array(made.start)
+        low, high, k = 0.0, 1.0, falls
+        for _ in range(30):
+            self.q[k] = 0.5 * (low + high)
+            self.p = momentum(made, self.q, v)
+            try:
+                hit = bool(self.after(np.concatenate([self.q, self.p])).pairs)
+            except BunrakuError:  # in each other: too low
+                low = self.q[k]
+                continue
+            if hit:
+                break
+            high = self.q[k]
+
+    def after(self, x: Array, *, derivatives: bool = False) -> TouchStep:
+        n = self.figure.n_q
+        return touch_step_once(self.figure, x[:n], x[n:], scene=self.scene, touch=self.touch, dt=DT, derivatives=derivatives)
+
+    def error(self, *, directions: int = 1) -> float:
+        """The largest difference between derivatives and difference quotients, relative to the largest derivative."""
+        x, e, rng = np.concatenate([self.q, self.p]), 1e-6, np.random.default_rng(5)
+        step = self.after(x, derivatives=True)
+        assert step.pairs
+        assert step.q_dx is not None
+        assert step.momentum_dx is not None
+        D = np.concatenate([step.q_dx, step.momentum_dx])
+
+        def ahead(x: Array) -> Array:
+            out = self.after(x)
+            assert out.pairs[:1] == step.pairs[:1]
+            return np.concatenate([out.q, out.momentum])
+
+        worst = 0.0
+        for _ in range(directions):
+            d = e * rng.normal(size=len(x))
+            quotient = (8 * (ahead(x + d) - ahead(x - d)) - (ahead(x + 2 * d) - ahead(x - 2 * d))) / 12
+            worst = max(worst, float(np.abs(D @ d - quotient).max()) / e)
+        return worst / max(1.0, float(np.abs(D).max()))
 
 
-@pytest.mark.parametrize("friction", [0.0, 0.1, 5.0], ids=["smooth", "slides", "sticks"])
-@pytest.mark.parametrize("solid", SOLIDS)
+V = np.array([0.3, -0.2, -1.0, 0.5, -0.4, 0.3])
+FRICTION = pytest.mark.parametrize("friction", [0.0, 0.1, 5.0], ids=["smooth", "slides", "sticks"])
+
+
+@pytest.mark.parametrize("friction", [0.1, 5.0], ids=["slides", "sticks"])
+@pytest.mark.parametrize("other", SOLIDS)
 @pytest.mark.parametrize("shape", PARTS)
-def test_derivatives_are_difference_quotients(shape: str, solid: str, friction: float) -> None:
-    made, scene, v = meeting(shape, solid)
-    touch = Touch(matter=Matter(friction=friction))
-    q, p = first_touch(made, scene, v, touch.matter)
-    step = touch_step_once(made, q, p, scene=scene, touch=touch, dt=DT, derivatives=True)
+def test_derivatives_are_difference_quotients(shape: str, other: str, friction: float, rocks: Path) -> None:
+    made, scene = meeting(shape, other, rocks, 0)
+    assert Meeting(made, scene, V, friction, 2).error() < 1e-7
+
+
+@pytest.mark.slow
+@FRICTION
+@pytest.mark.parametrize("seed", range(1, 9))
+@pytest.mark.parametrize("other", SOLIDS)
+@pytest.mark.parametrize("shape", PARTS)
+def test_derivatives_of_other_poses(shape: str, other: str, seed: int, friction: float, rocks: Path) -> None:
+    made, scene = meeting(shape, other, rocks, seed)
+    assert Meeting(made, scene, V, friction, 2).error(directions=2) < 1e-7
+
+
+def two(one: str, other: str, rocks: Path, seed: int) -> Figure:
+    """Two free bodies, turned at random, without weight."""
+    rng = np.random.default_rng(seed)
+    starts = ((0.0, 0.0, 0.0, *rng.uniform(-1, 1, 3)), (0.03, 0.02, 1.0, *rng.uniform(-1, 1, 3)))
+    parts = {
+        k: figure(k, free(k, *part(name, rocks), start=start)) for k, name, start in zip("ab", (one, other), starts, strict=True)
+    }
+    return together("pair", parts).replace(gravity=(0.0, 0.0, 0.0))
+
+
+TOWARD = np.array([0.1, 0.0, 0.5, 0.2, -0.3, 0.1, -0.1, 0.1, -0.5, 0.3, 0.2, -0.2])
+PAIRS = [(one, other) for k, one in enumerate(PARTS) for other in PARTS[k:]]
+
+
+@pytest.mark.parametrize(("one", "other"), [("capsule", "box"), ("cylinder", "cylinder"), ("cylinder", "rock"), ("sphere", "rock")])
+def test_derivatives_of_two_free_bodies(one: str, other: str, rocks: Path) -> None:
+    assert Meeting(two(one, other, rocks, 0), None, TOWARD, 0.1, 8).error() < 1e-7
+
+
+@pytest.mark.slow
+@FRICTION
+@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_derivatives_of_all_pairs_of_free_bodies(one: str, other: str, seed: int, friction: float, rocks: Path) -> None:
+    assert Meeting(two(one, other, rocks, seed), None, TOWARD, friction, 8).error(directions=2) < 1e-7
+
+
+def test_two_free_bodies_may_be_moved_together(rocks: Path) -> None:
+    """Nothing changes but by that."""
+    meeting = Meeting(two("capsule", "box", rocks, 0), None, TOWARD, 0.5, 8)
+    step = meeting.after(np.concatenate([meeting.q, meeting.p]), derivatives=True)
     assert step.pairs
     assert step.q_dx is not None
-    assert step.momentum_dx is not None
-    D = np.concatenate([step.q_dx, step.momentum_dx])
-    n, e = made.n_q, 1e-6
-    x = np.concatenate([q, p])
-
-    def after(x: Array) -> Array:
-        out = touch_step_once(made, x[:n], x[n:], scene=scene, touch=touch, dt=DT)
-        assert (out.states > 0).sum() == (step.states > 0).sum()
-        return np.concatenate([out.q, out.momentum])
-
-    rng = np.random.default_rng(5)
-    for _ in range(2):
-        d = e * rng.normal(size=2 * n)
-        quotient = (8 * (after(x + d) - after(x - d)) - (after(x + 2 * d) - after(x - 2 * d))) / 12
-        np.testing.assert_allclose(D @ d / e, quotient / e, atol=1e-7 * max(1.0, np.abs(D).max()))
-
-
-def test_two_free_bodies() -> None:
-    pair = together("pair", {"a": figure("a", free("a", PARTS["capsule"], start=(0, 0, 0, 0.1, 0.2, 0.3))),
-                             "b": figure("b", free("b", PARTS["box"], start=(0.05, 0.02, 0.4, 0.4, 0.9, 0.2)))})  # fmt: skip
-    pair = pair.replace(gravity=(0.0, 0.0, 0.0))
-    q = np.array(pair.start)
-    v = np.zeros(12)
-    v[2], v[8] = 1.0, -1.0
-    for z in np.arange(0.4, 0.1, -0.004):
-        q[8] = z
-        step = touch_step_once(pair, q, momentum(pair, q, v), touch=Touch(), dt=DT, derivatives=True)
-        if step.pairs:
-            break
-    assert step.pairs
-    assert step.q_dx is not None
-    # all of it may be moved together: nothing changes but by that
     shift = np.zeros(24)
     shift[[0, 6]] = 1.0
     np.testing.assert_allclose((step.q_dx @ shift)[[0, 6]], 1.0, atol=1e-9)

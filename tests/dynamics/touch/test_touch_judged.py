@@ -201,6 +201,17 @@ def test_a_wall_of_bricks_with_hundreds_of_contacts_stands() -> None:
     np.testing.assert_allclose(out.q[-1], wall.start, atol=1e-6)
 
 
+@pytest.mark.slow
+def test_a_stack_of_ten_stands_for_a_minute() -> None:
+    bricks = {
+        f"b{k}": one(box((0.1, 0.1, 0.1), mass=1.0), (0.004 * (k % 2), 0.002 * (k % 3), 0.05 + 0.1 * k, 0, 0, 0)) for k in range(10)
+    }
+    stack = together("stack", bricks)
+    out, _ = judged(stack, 6000, every=100)
+    assert not (out.bits & (STEP_BITS.held | STEP_BITS.frozen)).any()
+    np.testing.assert_allclose(out.q, np.broadcast_to(stack.start, out.q.shape), atol=1e-6)
+
+
 def eased(n: int) -> Array:
     s = np.clip(np.linspace(0.0, 1.0, n), 0, 1)
     return np.asarray(s * s * (3 - 2 * s))

@@ -154,10 +154,3 @@ def test_bodies_in_each_other_at_the_start_are_named() -> None:
         bunraku.simulate(bunraku.library.football(), duration=0.1, scene=FLOOR, touch=[["football", "nothing_here"]])
     with pytest.raises(BunrakuError, match="expected `all`"):
         bunraku.simulate(bunraku.library.football(), duration=0.1, scene=FLOOR, touch=3)
-
-
-@pytest.mark.slow
-def test_a_stack_of_ten_stands_for_a_minute() -> None:
-    stack = together("stack", {f"b{k}": brick((0.004 * (k % 2), 0.002 * (k % 3), 0.05 + 0.1 * k)) for k in range(10)})
-    q, _ = roll(stack, 6000)
-    np.testing.assert_allclose(q[-1], stack.start, atol=1e-6)

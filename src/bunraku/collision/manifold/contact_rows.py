@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 
+from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD
 from bunraku.figure.records import LinkKind, PointRole
 from bunraku.kernels.compile import bare, woven
-from bunraku.spatial.algebra import axpy3, cross, dot3, scale3
+from bunraku.kinematics.rim_gaps import curves_at, nearest_places, rim_normal
+from bunraku.kinematics.tree import carry
+from bunraku.spatial.algebra import axpy3, cross, dot3, scale3, sub3
 
 
 @woven
@@ -23,6 +26,12 @@ def _local(placed, o, j, x, w):
     )
 
 
+@woven
+def _put_point(point, placed, o, j, x, w):
+    y = _local(placed, o, j, x, w)
+    point.position[0], point.position[1], point.position[2] = y[0], y[1], y[2]
+
+
 @bare
 def add_point(t, placed, o, j, x, w):
     """One more point of the last row."""
@@ -30,8 +39,7 @@ def add_point(t, placed, o, j, x, w):
     t.number[2] += 1
     point = t.points[k]
     point.joint, point.is_point, point.role, point.turn, point.radius, point.weight = j, w, PointRole.EYELET, 0, 0.0, 1.0
-    y = _local(placed, o, j, x, w)
-    point.position[0], point.position[1], point.position[2] = y[0], y[1], y[2]
+    _put_point(point, placed, o, j, x, w)
     t.links[t.number[1] - 1].count += 1
 
 
@@ -48,7 +56,7 @@ def add_link(t, kind, pulls, normal, length, ratio, friction):
 @bare
 def has_room(t):
     """Whether one more contact fits. Where it does not, t.number[3] says so."""
-    fits = t.number[0] + 1 < t.key.shape[0] and t.number[1] + 5 <= t.links.shape[0] and t.number[2] + 16 <= t.points.shape[0]
+    fits = t.number[0] + 1 < t.key.shape[0] and t.number[1] + 5 <= t.links.shape[0] and t.number[2] + 18 <= t.points.shape[0]
     if not fits:
         t.number[3] = 1
     return fits
@@ -65,6 +73,15 @@ def begin_contact(t, a, b, fa, fb):
     t.stick[t.number[1]] = 0.0
 
 
+@woven
+def _along(n):
+    """Two unit vectors square to n and to each other."""
+    u = (1.0, 0.0, 0.0) if abs(n[0]) < 0.6 else (0.0, 1.0, 0.0)
+    u = axpy3(-dot3(n, u), n, u)
+    u = scale3(1.0 / math.sqrt(dot3(u, u)), u)
+    return u, cross(n, u)
+
+
 @bare
 def end_contact(t, world, chain, placed, o, a, b, x, y, n):
     """Slips and turns of the contact that was begun, at the point x of a and y of b with the normal n from b to a."""
@@ -73,10 +90,7 @@ def end_contact(t, world, chain, placed, o, a, b, x, y, n):
     t.normal[k, 0], t.normal[k, 1], t.normal[k, 2] = n[0], n[1], n[2]
     ja, jb = world.joint[a], world.joint[b]
     friction, rolling = world.matter[a, b, 0], world.matter[a, b, 3]
-    u = (1.0, 0.0, 0.0) if abs(n[0]) < 0.6 else (0.0, 1.0, 0.0)
-    u = axpy3(-dot3(n, u), n, u)
-    u = scale3(1.0 / math.sqrt(dot3(u, u)), u)
-    v = cross(n, u)
+    u, v = _along(n)
     if friction > 0.0:
         for side in range(2):
             add_link(t, LinkKind.SLIP, 0, normal, 0.0, 1.0, friction)
@@ -92,6 +106,79 @@ def end_contact(t, world, chain, placed, o, a, b, x, y, n):
     t.head[k + 1] = t.number[1]
     for c in range(normal, t.number[1]):
         _put_support(t, chain, ja, jb, c)
+
+
+@bare
+def rub_from(t, world, placed, o, k):
+    """Makes friction of contact k act where its features are nearest as they are `placed`: at the start of the step."""
+    c, a, b = t.head[k], t.key[k, 0], t.key[k, 1]
+    if t.head[k + 1] - c < 3:
+        return
+    found, x, y, n = _nearest(t, world, placed, o, k)
+    if not found:
+        return
+    ja, jb = world.joint[a], world.joint[b]
+    u, v = _along(n)
+    for i in range(t.head[k + 1] - c - 1):
+        first = t.links[c + 1 + i].first
+        if i < 2:  # slips
+            _put_point(t.points[first], placed, o, ja, x, 1.0)
+            _put_point(t.points[first + 1], placed, o, jb, y, 1.0)
+            _put_point(t.points[first + 2], placed, o, -1, u if i == 0 else v, 0.0)
+        else:  # turns
+            _put_point(t.points[first], placed, o, ja, v if i == 2 else u, 0.0)
+            _put_point(t.points[first + 2], placed, o, jb, n, 0.0)
+
+
+@bare
+def _nearest(t, world, placed, o, k):
+    """(whether they are defined, the nearest points of both bodies of contact k as it is `placed`, the normal from b to a)."""
+    link, a, b = t.links[t.head[k]], t.key[k, 0], t.key[k, 1]
+    ra = world.radius[a] if t.key[k, 2] < BODY.rim else 0.0
+    rb = world.radius[b] if t.key[k, 3] < BODY.rim else 0.0
+    x, y, e = _placed_point(t, placed, o, link, 0), _placed_point(t, placed, o, link, 1), (0.0, 0.0, 0.0)
+    f = e
+    if link.count > 2:
+        e = _placed_point(t, placed, o, link, 2)
+    if link.count > 3:
+        f = _placed_point(t, placed, o, link, 3)
+    d = sub3(x, y)
+    if link.kind == LinkKind.PLANE:
+        n = scale3(-1.0, e)
+        return True, axpy3(-ra, n, x), axpy3(-dot3(n, d) - ra, n, x), n
+    if link.kind == LinkKind.RIM and link.count == 4:
+        down = axpy3(-dot3(f, e), e, f)
+        size = math.sqrt(dot3(down, down))
+        low = axpy3(-link.ratio / max(size, 1e-6), down, x)
+        return size > 1e-6, low, axpy3(dot3(f, sub3(y, low)), f, low), f
+    if link.kind == LinkKind.RIM:
+        rims, g, h = link.count == 6, _placed_point(t, placed, o, link, 4), _placed_point(t, placed, o, link, link.count - 1)
+        s, angle = nearest_places(rims, d, g, h, e, f)
+        pa, ta, pb, tb, away = curves_at(rims, d, g, h, e, f, s, angle)
+        n, far = rim_normal(link.ratio, ta, tb, away)
+        return abs(far) < MANIFOLD.away, axpy3(-ra, n, axpy3(1.0, pa, x)), axpy3(1.0, pb, y), n
+    ee, ef, ff = dot3(e, e), dot3(e, f), dot3(f, f)
+    if link.count == 4:
+        m = cross(e, f)
+        size = math.sqrt(dot3(m, m))
+        scale, n = 1.0 / max(size * size, 1e-300), scale3(link.ratio / max(size, 1e-300), m)
+        u, v = -dot3(e, d), -dot3(f, d)
+        x, y = axpy3(scale * (ff * u - ef * v), e, x), axpy3(-scale * (ee * v - ef * u), f, y)
+        return size > MANIFOLD.parallel, axpy3(-ra, n, x), axpy3(rb, n, y), n
+    if link.count == 3 and BODY.edge <= t.key[k, 2] < BODY.face:
+        x = axpy3(-dot3(e, d) / ee, e, x)
+    elif link.count == 3:
+        y = axpy3(dot3(e, d) / ee, e, y)
+    d = sub3(x, y)
+    size = math.sqrt(dot3(d, d))
+    n = scale3(1.0 / max(size, 1e-300), d)
+    return size > 1e-9, axpy3(-ra, n, x), axpy3(rb, n, y), n
+
+
+@woven
+def _placed_point(t, placed, o, link, i):
+    point = t.points[link.first + i]
+    return carry(placed.R, placed.p, o, point.joint, point.position, point.is_point)
 
 
 @bare
@@ -165,6 +252,34 @@ def feature_contact(t, world, chain, placed, o, a, b, fa, fb, xa, xb, lines, ea,
     if lines > 0:
         add_point(t, placed, o, world.joint[b], eb, 0.0)
     end_contact(t, world, chain, placed, o, a, b, axpy3(-ra, n, x), axpy3(rb, n, y), n)
+
+
+@bare
+def curve_contact(t, world, chain, placed, o, a, b, fa, fb, rims, xa, e, f, r, c, axis, m, n):
+    """The rim of body b about c, with its axis and a point c + m near where it touches; and a feature of body a with a radius r.
+
+    That is the line through xa along e, the point xa where e is zero; or, for two `rims`, the rim about xa with the axis e and the
+    start f. n is about the normal from b to a. Rims and lines without a radius must not be parallel there.
+    """
+    if not has_room(t):
+        return
+    d = sub3(xa, c)
+    s, angle = nearest_places(rims, d, e, f, axis, m)
+    pa, ta, pb, tb, y = curves_at(rims, d, e, f, axis, m, s, angle)
+    side = 0.0
+    if r == 0.0:
+        side = 1.0 if dot3(cross(ta, tb), n) > 0.0 else -1.0
+    u, _ = rim_normal(side, ta, tb, y)
+    begin_contact(t, a, b, fa, fb)
+    add_link(t, LinkKind.RIM, 1, -1, r, side, 0.0)
+    add_point(t, placed, o, world.joint[a], xa, 1.0)
+    add_point(t, placed, o, world.joint[b], c, 1.0)
+    add_point(t, placed, o, world.joint[b], axis, 0.0)
+    add_point(t, placed, o, world.joint[b], m, 0.0)
+    add_point(t, placed, o, world.joint[a], e, 0.0)
+    if rims:
+        add_point(t, placed, o, world.joint[a], f, 0.0)
+    end_contact(t, world, chain, placed, o, a, b, axpy3(-r, u, axpy3(1.0, pa, xa)), axpy3(1.0, pb, c), u)
 
 
 @bare

@@ -1,15 +1,15 @@
 """Cylinders: their mantle is a segment with a radius, their ends are faces, and their rims circles.
 
-On a plane the lowest point of a rim counts (LinkKind.RIM); a cylinder that stands has six fixed points of its rim besides. Beside
-other bodies, a rim counts by its nearest point, or by a plane that touches it (bunraku.collision.manifold.rims), as they are where
-the contact is found; where the end of a step needs another point, that becomes one more contact.
+On a plane the lowest point of a rim counts. A cylinder that stands has six fixed points of its rim instead, and its lowest one only
+where these let it sink in: a rim that lies flat has no lowest point. Beside points, lines and other rims, it counts by its nearest
+point, wherever that is (LinkKind.RIM).
 """
 
 from __future__ import annotations
 
 import math
 
-from bunraku.collision.manifold.contact_rows import feature_contact, part_by, plane_contact, rim_contact
+from bunraku.collision.manifold.contact_rows import curve_contact, part_by, plane_contact, rim_contact
 from bunraku.collision.manifold.rims import rim_across_edges, rim_across_rim
 from bunraku.collision.manifold.round_features import best_face, edge_to_edge, inside_face, vertex_to_edge
 from bunraku.collision.manifold.support import apart_along
@@ -85,14 +85,15 @@ def _rims_on_plane(t, world, chain, at, o, a, b, f, on, n, reach, bounded):
         low = axpy3(-r / size, down, c) if size > 1e-6 else c
         if bounded and not inside_face(world, at, f, low, 0.0):
             continue
-        rim_contact(t, world, chain, at, o, a, b, BODY.rim + k, BODY.face + f, c, axis, r, on, n)
         if abs(cosine) > MANIFOLD.standing:
             _standing(t, world, chain, at, o, a, b, f, c, axis, k, on, n)
+        if abs(cosine) < MANIFOLD.standing or reach < 0.0:
+            rim_contact(t, world, chain, at, o, a, b, BODY.rim + k, BODY.face + f, c, axis, r, on, n)
 
 
 @bare
-def _standing(t, world, chain, at, o, a, b, f, c, axis, k, on, n):
-    """Six points of a rim that lies nearly flat on a plane."""
+def _fixed_point(world, at, a, c, axis, i):
+    """One of six points of the rim about c that turn with the cylinder a."""
     j = world.joint[a]
     own = (1.0, 0.0, 0.0) if j < 0 else get3(at.R[j], 0)  # any direction that turns with the cylinder
     u = axpy3(-dot3(axis, own), axis, own)
@@ -100,10 +101,15 @@ def _standing(t, world, chain, at, o, a, b, f, c, axis, k, on, n):
         own = (0.0, 1.0, 0.0) if j < 0 else get3(at.R[j], 1)
         u = axpy3(-dot3(axis, own), axis, own)
     u = scale3(1.0 / math.sqrt(dot3(u, u)), u)
-    v = cross(axis, u)
+    s, r = math.pi * i / 3.0, world.radius[a]
+    return axpy3(r * math.cos(s), u, axpy3(r * math.sin(s), cross(axis, u), c))
+
+
+@bare
+def _standing(t, world, chain, at, o, a, b, f, c, axis, k, on, n):
+    """Six points of a rim that lies nearly flat on a plane."""
     for i in range(6):
-        s, r = math.pi * i / 3.0, world.radius[a]
-        x = axpy3(r * math.cos(s), u, axpy3(r * math.sin(s), v, c))
+        x = _fixed_point(world, at, a, c, axis, i)
         plane_contact(t, world, chain, at, o, a, b, BODY.rim + 10 + 6 * k + i, BODY.face + f, x, 0.0, on, n)
 
 
@@ -141,28 +147,8 @@ def _rims_beside_mantle(t, world, chain, at, o, a, b, reach):
         d = sub3(x, foot)
         away = math.sqrt(dot3(d, d))
         if away - world.radius[a] < reach and away > 1e-9:
-            n = scale3(1.0 / away, d)
-            feature_contact(
-                t,
-                world,
-                chain,
-                at,
-                o,
-                b,
-                a,
-                BODY.rim + k,
-                BODY.edge + world.first[a, 1],
-                x,
-                foot,
-                1,
-                u,
-                u,
-                0.0,
-                world.radius[a],
-                x,
-                foot,
-                n,
-            )
+            fa, fb, n = BODY.edge + world.first[a, 1], BODY.rim + k, scale3(-1.0 / away, d)
+            curve_contact(t, world, chain, at, o, a, b, fa, fb, False, foot, u, u, world.radius[a], c, axis, sub3(x, c), n)
 
 
 @bare
@@ -185,12 +171,10 @@ def _on_ends(t, world, chain, at, o, a, b, reach):
                 if height > 0.0 or r - away > -height:
                     plane_contact(t, world, chain, at, o, b, a, v, BODY.face + f, x, rb, c, n)
             elif height > 0.0 and rb > 0.0:
-                y = axpy3(r, e, c)
-                d = sub3(x, y)
-                l = math.sqrt(dot3(d, d))
+                l = math.hypot(height, away - r)
                 if l - rb < reach and l > 1e-9:
-                    m = scale3(1.0 / l, d)
-                    feature_contact(t, world, chain, at, o, b, a, v, BODY.rim + k, x, y, 0, m, m, rb, 0.0, x, y, m)
+                    z = (0.0, 0.0, 0.0)
+                    curve_contact(t, world, chain, at, o, b, a, v, BODY.rim + k, False, x, z, z, rb, c, n, scale3(r, e), n)
 
 
 @bare
@@ -229,17 +213,19 @@ def _rims_on_end(t, world, chain, at, o, a, b, f, c, n, reach):
         y = get3(at.x, world.first[b, 0] + k)
         if abs(dot3(n, sub3(y, c)) - r * sine) > reach + r:
             continue
-        u = _across(axis)
-        v = cross(axis, u)
         for i in range(7):
-            down = axpy3(-cosine, axis, n)
             if i == 6:
-                x = axpy3(-r / sine, down, y) if sine > 1e-6 else y
+                x = axpy3(-r / sine, axpy3(-cosine, axis, n), y) if sine > 1e-6 else y
             else:
-                s = math.pi * i / 3.0
-                x = axpy3(r * math.cos(s), u, axpy3(r * math.sin(s), v, y))
-            if dot3(n, sub3(x, c)) < reach and _toward(n, c, x)[1] <= world.radius[a] and dot3(n, sub3(x, c)) > -0.1 * r:
-                plane_contact(t, world, chain, at, o, b, a, BODY.rim + 30 + 7 * k + i, BODY.face + f, x, 0.0, c, n)
+                x = _fixed_point(world, at, b, y, axis, i)
+            height = dot3(n, sub3(x, c))
+            if height >= reach or height <= -0.1 * r or _toward(n, c, x)[1] > world.radius[a]:
+                continue
+            fb = BODY.rim + 30 + 7 * k + i
+            if i == 6:
+                rim_contact(t, world, chain, at, o, b, a, fb, BODY.face + f, y, axis, r, c, n)
+            else:
+                plane_contact(t, world, chain, at, o, b, a, fb, BODY.face + f, x, 0.0, c, n)
 
 
 @bare

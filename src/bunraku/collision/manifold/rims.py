@@ -1,17 +1,18 @@
 """Rims of cylinders across edges and across other rims.
 
 Where a rim touches an edge, the normal is square to both. Along all normals square to the edge, the one is sought along which the
-two bodies are furthest apart: a search over one angle. For two rims that is done for the tangents of both, in turn. The plane
-across that normal touches the cylinder at its rim, and the other body must stay beyond it.
+two bodies are furthest apart: a search over one angle. For two rims that is done for the tangents of both, in turn. There the two
+curves must stay apart (bunraku.kinematics.rim_gaps); where they are nearly parallel, the other body must stay beyond the plane
+across that normal, which touches the cylinder at its rim.
 """
 
 from __future__ import annotations
 
 import math
 
-from bunraku.collision.manifold.contact_rows import plane_contact
+from bunraku.collision.manifold.contact_rows import curve_contact, plane_contact
 from bunraku.collision.manifold.support import apart_along
-from bunraku.collision.manifold.touch_arrays import BODY
+from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD
 from bunraku.kernels.compile import bare, woven
 from bunraku.spatial.algebra import axpy3, cross, dot3, get3, scale3, sub3
 
@@ -19,6 +20,13 @@ from bunraku.spatial.algebra import axpy3, cross, dot3, get3, scale3, sub3
 @woven
 def _unit(d):
     return scale3(1.0 / math.sqrt(max(dot3(d, d), 1e-300)), d)
+
+
+@woven
+def _parallel(u, v):
+    """Whether two unit vectors are nearly parallel."""
+    m = cross(u, v)
+    return dot3(m, m) < MANIFOLD.grazing * MANIFOLD.grazing
 
 
 @bare
@@ -74,7 +82,7 @@ def rim_across_edges(t, world, chain, at, o, a, b, reach):
         u = scale3(1.0 / length, w)
         n = _best_about(world, at, a, b, u)
         apart = apart_along(world, at, a, b, n)
-        meets, k, x, _ = _rim_point(world, at, a, scale3(-1.0, n))
+        meets, k, x, tangent = _rim_point(world, at, a, scale3(-1.0, n))
         if apart > reach or not meets:
             continue
         gap = dot3(n, sub3(x, y)) - rb  # of the rim above the edge: another feature of b may be higher
@@ -82,6 +90,11 @@ def rim_across_edges(t, world, chain, at, o, a, b, reach):
         foot = axpy3(share, w, y)
         aside = dot3(cross(u, n), sub3(x, foot))  # where other features of b limit n, the rim is not above the edge
         if gap - apart < 1e-7 and 0.0 < share < 1.0 and abs(aside) < 1e-5:
+            c, axis = get3(at.x, world.first[a, 0] + k), get3(at.n, world.first[a, 2] + 1)
+            if rb > 0.0 or not _parallel(u, tangent):
+                back, m, fa, fb = scale3(-1.0, n), sub3(x, c), BODY.edge + e, BODY.rim + k
+                curve_contact(t, world, chain, at, o, b, a, fa, fb, False, foot, u, u, rb, c, axis, m, back)
+                continue
             plane_contact(t, world, chain, at, o, b, a, BODY.edge + e, BODY.rim + k, foot, rb, x, scale3(-1.0, n))
 
 
@@ -103,9 +116,15 @@ def rim_across_rim(t, world, chain, at, o, a, b, reach):
         now = apart_along(world, at, a, b, m)
         if now > best:
             best, n = now, m
-    one, i, x, _ = _rim_point(world, at, a, scale3(-1.0, n))
-    other, j, y, _ = _rim_point(world, at, b, n)
+    one, i, x, s = _rim_point(world, at, a, scale3(-1.0, n))
+    other, j, y, r = _rim_point(world, at, b, n)
     d = sub3(x, y)
     aside = axpy3(-dot3(n, d), n, d)
     if best < reach and one and other and dot3(aside, aside) < 1e-8:
+        if not _parallel(r, s):
+            c, axis = get3(at.x, world.first[a, 0] + i), get3(at.n, world.first[a, 2] + 1)
+            d, own, back = get3(at.x, world.first[b, 0] + j), get3(at.n, world.first[b, 2] + 1), scale3(-1.0, n)
+            fa, fb, f, m = BODY.rim + j, BODY.rim + i, sub3(y, d), sub3(x, c)
+            curve_contact(t, world, chain, at, o, b, a, fa, fb, True, d, own, f, 0.0, c, axis, m, back)
+            return
         plane_contact(t, world, chain, at, o, b, a, BODY.rim + j, BODY.rim + i, y, 0.0, x, scale3(-1.0, n))

@@ -136,6 +136,8 @@ class ManifoldOptions(NamedTuple):
     """How deep bodies may be in each other at the end of a step [m]; deeper ones get more contacts."""
     parallel: float = 1e-3
     """Sine of an angle below which edges are parallel."""
+    grazing: float = 0.05
+    """Sine of an angle below which a rim runs along what it crosses."""
     standing: float = 0.995
     """Cosine of the angle between axis and normal above which a cylinder stands on its end."""
     beside: float = 1e-3

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 
 from bunraku.collision.manifold.broad_phase import near_pairs_of, put_bodies, put_features
-from bunraku.collision.manifold.contact_rows import part_by
+from bunraku.collision.manifold.contact_rows import part_by, rub_from
 from bunraku.collision.manifold.pair_contacts import pair_contacts, put_pair
 from bunraku.collision.manifold.round_features import inside_face
 from bunraku.collision.manifold.support import apart_along
 from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD, near_room, place_room
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, borrow, keep, kernel, unit
-from bunraku.kinematics.feature_gaps import along_lines
+from bunraku.kinematics.feature_gaps import along_lines, curves_of
+from bunraku.kinematics.rim_gaps import nearest_places
 from bunraku.spatial.algebra import axpy3, dot3, get3, scale3, sub3
 
 
@@ -89,6 +90,8 @@ def find_more(tree, world, t, joints, q1, o, start, end, near, as_guessed):
             _find_early(tree, world, t, o, start, end, near, a, b)
             if t.number[0] == contacts:
                 pair_contacts(t, world, tree.chain, start, end, end, o, a, b, -MANIFOLD.max_depth, near.polygon)
+        for i in range(contacts, t.number[0]):
+            rub_from(t, world, start, o, i)
     return t.number[0] - before
 
 
@@ -159,10 +162,14 @@ def _touches(world, t, w, o, end, k):
     link, a, b, fa, fb = t.links[t.head[k]], t.key[k, 0], t.key[k, 1], t.key[k, 2], t.key[k, 3]
     first = link.first
     x = get3(w.x, first)
-    if link.kind == LinkKind.FEATURES:
+    if link.kind == LinkKind.FEATURES or (link.kind == LinkKind.RIM and link.count > 4):
         put_features(world, a, o, end)
         put_features(world, b, o, end)
         y = get3(w.x, first + 1)
+        if link.kind == LinkKind.RIM:
+            rims, d, e, f, axis, m = curves_of(link, w.x)
+            s, _ = nearest_places(rims, d, e, f, axis, m)
+            return _on_edge(world, end, fa, axpy3(s, e, x)) and _separates(world, w, end, a, b, first)
         s1, s2, _, _, _ = along_lines(link, w.x, sub3(x, y))
         if link.count == 4:
             x, y = axpy3(s1, get3(w.x, first + 2), x), axpy3(-s2, get3(w.x, first + 3), y)
@@ -172,7 +179,7 @@ def _touches(world, t, w, o, end, k):
             y = axpy3(-s1, get3(w.x, first + 2), y)
         if not (_on_edge(world, end, fa, x) and _on_edge(world, end, fb, y)):
             return False
-        return apart_along(world, end, a, b, scale3(-1.0, get3(w.f, first))) > -MANIFOLD.false
+        return _separates(world, w, end, a, b, first)
     if world.kind[b] == BODY.half_space:
         return True
     put_features(world, b, o, end)
@@ -184,7 +191,13 @@ def _touches(world, t, w, o, end, k):
         x = axpy3(-link.ratio / size, down, x) if size > 1e-6 else x
     if world.kind[b] == BODY.polytope:
         return inside_face(world, end, f, x, MANIFOLD.beside)
-    return _beyond(world, end, b, x) < world.radius[a] + MANIFOLD.beside
+    return _beyond(world, end, b, x) < (world.radius[a] if fa < BODY.rim else 0.0) + MANIFOLD.beside
+
+
+@bare
+def _separates(world, w, end, a, b, first):
+    """Whether the normal at the point `first` separates a and b."""
+    return apart_along(world, end, a, b, scale3(-1.0, get3(w.f, first))) > -MANIFOLD.false
 
 
 @bare

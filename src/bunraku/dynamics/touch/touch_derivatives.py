@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bunraku.dynamics.home_momentum import home_momentum
 from bunraku.dynamics.quantities import link_gaps
 from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.simulation import LEFT_SHARE
@@ -72,21 +73,15 @@ def touch_step_once(
     rules = as_touch(touch)
     assert rules is not None
     simulation = TouchSimulation(figure, q0, scene=scene, touch=rules, dt=dt, share=share)
-    return step_from(simulation, p0, k1, forces=forces, derivatives=derivatives)
-
-
-def step_from(
-    simulation: TouchSimulation, p0: ArrayLike, k1: ArrayLike = (), *, forces: ArrayLike | None = None, derivatives: bool = False
-) -> TouchStep:
-    """The next step of `simulation`, which begins with the momentum `p0`; k1, forces and derivatives as of `touch_step_once`."""
-    start, figure = simulation.q, simulation.figure
+    start = simulation.q
     simulation._p[:] = np.asarray(p0, float)
     steps = simulation.step(k1 if np.size(k1) else None, forces)
     tree, impulse, states = touched(simulation, steps.impulse[0], steps.states[0])
     names, memory = simulation.bodies.names, simulation._memory
     acting = [k for k in range(int(memory.number[0])) if memory.acts[k]]
     pairs = tuple((names[memory.key[k, 0]], names[memory.key[k, 1]]) for k in acting)
-    out = TouchStep(steps.q[0], steps.momentum[0], impulse, states, pairs)
+    momentum = home_momentum(figure, simulation._charts, simulation._q[0], steps.q[0], steps.momentum[0])
+    out = TouchStep(steps.q[0], momentum, impulse, states, pairs)
     if not derivatives:
         return out
     split = steps.bits[0] & (STEP_BITS.held | STEP_BITS.divided | STEP_BITS.frozen)

@@ -51,6 +51,9 @@ class ContactPoint:
         if self.kind == LinkKind.PLANE:
             n = -p[2]
             x, y = p[0] - ra * n, p[0] - (n @ (p[0] - p[1]) + ra) * n
+        elif self.kind == LinkKind.RIM and self.count > 4:
+            x, y, n = self._curves(p)
+            x = x - ra * n
         elif self.kind == LinkKind.RIM:
             n, down = p[3], p[3] - (p[3] @ p[2]) * p[2]
             x = p[0] - float(row["ratio"]) / np.sqrt(down @ down) * down
@@ -63,6 +66,26 @@ class ContactPoint:
         u = u / np.sqrt(u @ u)
         return x, y, u, np.cross(n, u)
 
+    def _curves(self, p: NDArray[np.complex128]) -> tuple[Any, Any, Any]:
+        """A rim beside a point, a line or a rim: see bunraku.kinematics.rim_gaps."""
+        rims, ratio, places = self.count == 6, float(self._row["ratio"]), np.zeros(2, complex)
+        done = False
+        for _ in range(40):
+            b, tb = _on_rim(p[2], p[3], places[1])
+            a, ta = _on_rim(p[4], p[5], places[0]) if rims else (places[0] * p[4], p[4])
+            y = p[0] + a - p[1] - b
+            if done:
+                break
+            J = np.array([[ta @ ta - (a @ y if rims else 0.0), -ta @ tb], [ta @ tb, -tb @ tb - b @ y]])
+            if not np.any(ta):  # a point
+                J[0, 0] = 1.0
+            change = np.linalg.solve(J, [-ta @ y, -tb @ y])
+            turn = np.abs(change[0 if rims else 1 :]).max()
+            places = places + change * min(1.0, 0.3 / max(turn, 1e-300))
+            done = bool(turn < 1e-10)  # of which it leaves the square
+        n = y if ratio == 0.0 else ratio * np.cross(ta, tb)
+        return p[0] + a, p[1] + b, n / np.sqrt(n @ n)
+
     def _features(self, p: NDArray[np.complex128]) -> tuple[Any, Any, Any]:
         d, lines = p[0] - p[1], p[2:]
         s = -np.linalg.solve(lines @ lines.T, lines @ d) if len(lines) else np.zeros(0)
@@ -74,6 +97,12 @@ class ContactPoint:
         if self.count == 3 and BODY.edge <= self._key[2] < BODY.rim:
             return p[0] + s[0] * lines[0], p[1], n
         return p[0], p[1] - (s @ lines if self.count == 3 else 0.0), n
+
+
+def _on_rim(axis: Any, start: Any, angle: complex) -> tuple[Any, Any]:
+    """The place at an `angle` from the `start`, from the centre, and the tangent there."""
+    aside = np.cross(axis, start)
+    return np.cos(angle) * start + np.sin(angle) * aside, np.cos(angle) * aside - np.sin(angle) * start
 
 
 def _at(here: Pose, point: np.void) -> Array:
