@@ -124,3 +124,15 @@ def test_a_climbing_file_on_the_stage(tmp_path):
     piece = entry.open()
     assert piece.motion.duration == pytest.approx(4 * 0.3)
     assert piece.scene.obstacles
+
+
+def test_roles_in_a_file(tmp_path):
+    feet = "[front_left_foot, front_right_foot, rear_left_foot, rear_right_foot]"
+    roles = f"roles:\n  feet: {feet}\n  trunk: [neck, bottom]\n  tail: [tail]\n"
+    order = ClimbOrder.load(written(tmp_path, GOOD + roles))
+    assert order.roles.trunk == ("neck", "bottom")
+    assert order.roles.bends == ()
+    with pytest.raises(FileError, match="'nekc'"):
+        ClimbOrder.load(written(tmp_path, GOOD + roles.replace("neck", "nekc")))
+    with pytest.raises(FileError, match="no 'trunk'"):
+        ClimbOrder.load(written(tmp_path, GOOD + roles.replace("trunk:", "tail:").replace("  tail: [tail]\n", "")))

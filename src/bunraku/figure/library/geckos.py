@@ -1,4 +1,4 @@
-"""A climbing gecko: 11 links, 19 active variables, feet that turn freely on what they stick to (*gecko*, Fig. 1)."""
+"""A climbing gecko: 11 links, 19 active variables, feet that turn freely on what they stick to (*gecko*, Fig. 1); and a tail."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def _driven(make: Callable[..., FrameNode], *what: Any, **words: Any) -> FrameNo
 
 
 def _foot(s: int) -> list[Attached]:
-    """A pad with five toes."""
+    """A pad with five toes; ball and toes end at the height of the pad."""
     toes = [math.pi / 2 * s + 0.62 * k for k in range(-2, 3)]
-    tips = [(0.02 * math.cos(a), 0.02 * math.sin(a), 0.002) for a in toes]
+    tips = [(0.02 * math.cos(a), 0.02 * math.sin(a), 0.0048 - _Size.foot) for a in toes]
     return [
-        sphere(0.009, at=(0, 0, 0.004), color=_Paint.green, mass=0.004, name="foot"),
+        sphere(0.009, at=(0, 0, 0.009 - _Size.foot), color=_Paint.green, mass=0.004, name="foot"),
         *(capsule(0.0032, to=tip, color=_Paint.green, name="toe") for tip in tips),
         *(sphere(0.0048, at=tip, color=_Paint.belly, name="pad") for tip in tips),
     ]
@@ -58,11 +58,12 @@ def _leg(name: str, x: float, stance: float, lift: float, bend: float) -> FrameN
     R = so3.rpy(lift * s, 0.0, turn) @ so3.exp((-bend * s, 0.0, 0.0))
     foot = ball(
         f"{name}_foot", *_foot(s), fixed(f"{name}_pad", at=(0, 0, -_Size.foot)), at=(0, _Size.lower * s, 0),
-        start=so3.angles_zyx(R.T).tolist(), limits=(-math.pi, math.pi),
+        start=so3.angles_zyx(R.T).tolist(),
     )  # fmt: skip
     elbow = _driven(
         rotate, (-s, 0, 0), f"{name}_elbow",
-        capsule(0.0085, to=(0, _Size.lower * s, 0), mass=0.012, color=_Paint.green, name="lower_leg"),
+        capsule(0.0085, to=(0, 0.8 * _Size.lower * s, 0), mass=0.012, color=_Paint.green, name="lower_leg"),
+        capsule(0.005, start=(0, 0.8 * _Size.lower * s, 0), to=(0, _Size.lower * s, 0), color=_Paint.green, name="ankle"),
         sphere(0.0105, color=_Paint.spot, name="elbow"),
         foot, at=(0, _Size.upper * s, 0), start=bend, limits=(-0.2, 2.4),
     )  # fmt: skip
@@ -96,17 +97,21 @@ def _head() -> list[Attached]:
     ]
 
 
-def _tail() -> list[Attached]:
-    """A chain of capsules that thins out and curls."""
-    places = [(-0.05 - 0.021 * k, 0.018 * math.sin(0.75 * k), -0.004 - 0.0012 * k) for k in range(9)]
-    return [
-        capsule(0.0165 - 0.0017 * k, start=a, to=b, color=_Paint.green if k % 2 else _Paint.spot, name="tail")
+def _tail() -> FrameNode:
+    """A chain of capsules that thins out and curls, on a hinge that raises it."""
+    places = [(-0.021 * k, 0.016 * math.sin(0.75 * k), -0.0012 * k) for k in range(7)]
+    parts = [
+        capsule(
+            0.0131 - 0.0017 * k, start=a, to=b, color=_Paint.green if k % 2 else _Paint.spot, name="tail",
+            mass=0.015 if k == 1 else 0.0,
+        )
         for k, (a, b) in enumerate(itertools.pairwise(places))
-    ]
+    ]  # fmt: skip
+    return _driven(ry, "tail", *parts, at=(-0.092, 0, -0.0064), limits=(-0.2, 2.0))
 
 
 def gecko() -> Figure:
-    """Climbing gecko with 19 motors and passive feet.
+    """Climbing gecko with 19 motors, one more for its tail, and passive feet.
 
     The waist has 3 variables and each leg 7, of which the foot's 3 are passive.
     """
@@ -114,10 +119,11 @@ def gecko() -> Figure:
     height = _Size.foot - _Size.upper * math.sin(lift) - _Size.lower * math.sin(lift - bend)
     hind = _driven(
         ry, "waist_pitch",
-        capsule(0.025, start=(-0.01, 0, 0), to=(-0.06, 0, 0), mass=0.09, color=_Paint.green, name="rear"),
+        capsule(0.025, start=(-0.01, 0, 0), to=(-0.06, 0, 0), mass=0.075, color=_Paint.green, name="rear"),
         *_flanks(-0.01, -0.055),
         capsule(0.021, start=(-0.01, 0, -0.008), to=(-0.06, 0, -0.008), color=_Paint.belly, name="rear_belly"),
-        *_back(-0.005, -0.06), *_tail(),
+        *_back(-0.005, -0.06),
+        capsule(0.0155, start=(-0.06, 0, -0.004), to=(-0.088, 0, -0.006), color=_Paint.spot, name="rump"), _tail(),
         fixed("bottom", at=(-0.06, 0, 0)),
         _leg("rear_left", -0.055, stance, lift, bend), _leg("rear_right", -0.055, stance, lift, bend),
         limits=(-0.9, 0.9),
@@ -134,7 +140,7 @@ def gecko() -> Figure:
     legs = ("front_left", "front_right", "rear_left", "rear_right")
     active = (
         *(f"{leg}_{joint}" for leg in legs for joint in ("shoulder_rz", "shoulder_ry", "shoulder_rx", "elbow")),
-        "waist_roll", "waist_yaw", "waist_pitch",
+        "waist_roll", "waist_yaw", "waist_pitch", "tail",
     )  # fmt: skip
     return figure(
         "gecko",

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.brief import brief
 from bunraku.locomotion.climb.adhesion_kernels import hold_along, hold_kernel
 from bunraku.locomotion.climb.foot_swing import FootPaths
-from bunraku.locomotion.climb.footsteps import GECKO_FEET
 from bunraku.locomotion.climb.gecko import Gecko
 
 Array = NDArray[np.float64]
@@ -65,25 +64,29 @@ def hold(
     """
     p, n, c = (np.ascontiguousarray(a, float) for a in (places, normals, centre))
     along = np.ascontiguousarray(n if toes is None else toes, float)
-    forces, slope = np.empty(p.shape), np.empty(3)
+    forces, slope, load = np.empty(p.shape), np.empty(3), np.concatenate([_upward(gravity), np.zeros(3)])
     grip = math.inf if toes is None else grip
-    return LeastAdhesion(float(hold_kernel(p, n, along, c, _upward(gravity), friction, grip, forces, slope)), forces, slope)
+    return LeastAdhesion(float(hold_kernel(p, n, along, c, load, friction, grip, forces, slope)), forces, slope)
 
 
 @dataclass(frozen=True, eq=False)
 class AdhesionAlong:
     """At every sample of a motion: the smallest sufficient `adhesion` (T,) in body weights, the `critical` foot (T,), which is
-    pulled hardest, and the derivatives `slopes` (T, 3) [1/m] of the adhesion by the centre of mass."""
+    pulled hardest, the derivatives `slopes` (T, 3) [1/m] of the adhesion by the centre of mass, and the `forces` (T, feet, 3) on
+    the feet in body weights."""
 
     adhesion: Array
     critical: NDArray[np.int64]
     slopes: Array
+    forces: Array
+    names: tuple[str, ...]
+    """Names of the feet."""
 
     __repr__ = brief
 
     def until(self, count: int) -> AdhesionAlong:
         """The first `count` samples only."""
-        return AdhesionAlong(self.adhesion[:count], self.critical[:count], self.slopes[:count])
+        return AdhesionAlong(self.adhesion[:count], self.critical[:count], self.slopes[:count], self.forces[:count], self.names)
 
     @property
     def worst(self) -> int:
@@ -92,7 +95,7 @@ class AdhesionAlong:
 
     def foot(self, sample: int) -> str:
         """Name of the critical foot at a `sample`."""
-        return GECKO_FEET.names[int(self.critical[sample])]
+        return self.names[int(self.critical[sample])].removesuffix("_foot")
 
     def __str__(self) -> str:
         return f"adhesion at most {self.adhesion[self.worst]:.3f} of the weight, sample {self.worst}, {self.foot(self.worst)}"
@@ -100,17 +103,22 @@ class AdhesionAlong:
 
 def adhesion_along(
     gecko: Gecko, Q: Array, feet: FootPaths, *, friction: float = 1.0, gravity: ArrayLike = (0.0, 0.0, -9.81),
-    grip: float = math.inf,
+    grip: float = math.inf, loads: ArrayLike | None = None,
 ) -> AdhesionAlong:  # fmt: skip
     """The smallest sufficient adhesion along configurations `Q` (T, n_q) of a `gecko` whose `feet` stand and swing as given.
 
     `friction`, `gravity` and `grip` are as in `hold`. A swinging foot bears no force.
+
+    loads: what the feet give in all at each sample (T, 6): force [weights], and moment about the centre of mass [weights·m]; None
+        for the weight alone, as if every posture were held at rest
     """
     T = len(Q)
     masses, share = gecko.masses
-    values, critical, slopes = np.empty(T), np.empty(T, np.int64), np.empty((T, 3))
+    values, critical, slopes, forces = np.empty(T), np.empty(T, np.int64), np.empty((T, 3)), np.empty((T, *feet.p.shape[1:]))
+    borne = np.tile([*_upward(gravity), 0.0, 0.0, 0.0], (T, 1)) if loads is None else np.asarray(loads, float)
     hold_along(
         masses, share, np.ascontiguousarray(Q), np.ascontiguousarray(feet.p[:T]), np.ascontiguousarray(feet.R[:T]),
-        np.array(GECKO_FEET.sides), feet.swings[:T], _upward(gravity), friction, grip, values, critical, slopes,
+        np.where(np.arange(feet.p.shape[1]) % 2, -1.0, 1.0), feet.swings[:T], np.ascontiguousarray(borne), friction, grip, values,
+        critical, slopes, forces,
     )  # fmt: skip
-    return AdhesionAlong(values, critical, slopes)
+    return AdhesionAlong(values, critical, slopes, forces, gecko.roles.feet)

@@ -51,8 +51,11 @@ def put(table, column, f, arm):
 
 
 @inline
-def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis, forces, slope):
-    """The smallest adhesion in weights, or infinity. Writes forces on the feet (n, 3) and d(adhesion)/d(centre of mass) (3,)."""
+def hold_once(p, normals, toes, count, centre, load, friction, grip, table, basis, forces, slope):
+    """The smallest adhesion in weights, or infinity. Writes forces on the feet (n, 3) and d(adhesion)/d(centre of mass) (3,).
+
+    `load` (6,) is what the feet must give in all: a force in weights, and a moment about the centre in weights times metres.
+    """
     for i in range(table.shape[0]):
         for j in range(table.shape[1]):
             table[i, j] = 0.0
@@ -82,9 +85,11 @@ def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis,
             table[4, own] += arm[2] * pull[0] - arm[0] * pull[2]
             table[5, own] += arm[0] * pull[1] - arm[1] * pull[0]
     for r in range(3):
-        table[r, last] = up[r]
+        table[r, last], table[3 + r, last] = load[r], load[3 + r] / length
         slope[r] = 0.0
-        if up[r] < 0.0:
+    turned = (load[3] < 0.0, load[4] < 0.0, load[5] < 0.0)
+    for r in range(6):
+        if table[r, last] < 0.0:
             for c in range(last + 1):
                 table[r, c] = -table[r, c]
     table[rows, level] = 1.0
@@ -113,11 +118,13 @@ def hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis,
         for i in range(count):
             for k in range(3):
                 forces[i, k] -= adhesion * normals[i, k]
-    # Moving the centre by δ adds δ × up to the moments to be balanced; the dual variables of the moments give its effect on A.
-    y = (-table[rows, n + 3], -table[rows, n + 4], -table[rows, n + 5])
-    slope[0] = (up[1] * y[2] - up[2] * y[1]) / length
-    slope[1] = (up[2] * y[0] - up[0] * y[2]) / length
-    slope[2] = (up[0] * y[1] - up[1] * y[0]) / length
+    # Moving the centre by δ adds δ × force to the moments to be balanced; the dual variables of the moments give its effect on A.
+    y0 = table[rows, n + 3] if turned[0] else -table[rows, n + 3]
+    y1 = table[rows, n + 4] if turned[1] else -table[rows, n + 4]
+    y2 = table[rows, n + 5] if turned[2] else -table[rows, n + 5]
+    slope[0] = (load[1] * y2 - load[2] * y1) / length
+    slope[1] = (load[2] * y0 - load[0] * y2) / length
+    slope[2] = (load[0] * y1 - load[1] * y0) / length
     return adhesion
 
 
@@ -128,23 +135,23 @@ def tableau(count):
 
 
 @kernel
-def hold_kernel(p, normals, toes, centre, up, friction, grip, forces, slope):
+def hold_kernel(p, normals, toes, centre, load, friction, grip, forces, slope):
     table, basis = tableau(p.shape[0])
-    return hold_once(p, normals, toes, p.shape[0], centre, up, friction, grip, table, basis, forces, slope)
+    return hold_once(p, normals, toes, p.shape[0], centre, load, friction, grip, table, basis, forces, slope)
 
 
 @kernel
-def hold_along(masses, share, Q, feet, rotations, side, swings, up, friction, grip, adhesion, critical, slopes):
-    """The smallest adhesion at every sample, the foot that is pulled hardest, and derivatives (T, 3) with respect to the centre of
-    mass.
+def hold_along(masses, share, Q, feet, rotations, side, swings, loads, friction, grip, adhesion, critical, slopes, forces):
+    """The smallest adhesion at every sample, the foot that is pulled hardest, derivatives (T, 3) with respect to the centre of
+    mass, and the forces on all feet (T, feet, 3).
 
-    `masses` are points, `share` their shares of the weight; a swinging foot bears no force.
+    `masses` are points, `share` their shares of the weight; `loads` (T, 6) as in `hold_once`; a swinging foot bears no force.
     """
-    n = masses.joints.shape[0]
+    n, n_feet = masses.joints.shape[0], feet.shape[1]
     R, q, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
-    table, basis = tableau(4)
-    p, normals, toes, forces, centre = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)), np.empty(3)
-    which = np.empty(4, np.int64)
+    table, basis = tableau(n_feet)
+    p, normals, toes, borne = np.empty((n_feet, 3)), np.empty((n_feet, 3)), np.empty((n_feet, 3)), np.empty((n_feet, 3))
+    centre, which = np.empty(3), np.empty(n_feet, np.int64)
     for t in range(Q.shape[0]):
         place(masses.joints, 0, n, Q[t], (0.0, 0.0, 0.0), R, q, S)
         for r in range(3):
@@ -154,7 +161,7 @@ def hold_along(masses, share, Q, feet, rotations, side, swings, up, friction, gr
             for r in range(3):
                 centre[r] += share[i] * y[r]
         count = 0
-        for foot in range(4):
+        for foot in range(n_feet):
             if foot != swings[t]:
                 which[count] = foot
                 for r in range(3):
@@ -162,11 +169,16 @@ def hold_along(masses, share, Q, feet, rotations, side, swings, up, friction, gr
                     normals[count, r] = rotations[t, foot, r, 2]
                     toes[count, r] = side[foot] * rotations[t, foot, r, 1]
                 count += 1
-        adhesion[t] = hold_once(p, normals, toes, count, centre, up, friction, grip, table, basis, forces, slopes[t])
+        adhesion[t] = hold_once(p, normals, toes, count, centre, loads[t], friction, grip, table, basis, borne, slopes[t])
         lowest = math.inf
         critical[t] = which[0]
+        for foot in range(n_feet):
+            for r in range(3):
+                forces[t, foot, r] = 0.0
         for i in range(count):
-            pressed = forces[i, 0] * normals[i, 0] + forces[i, 1] * normals[i, 1] + forces[i, 2] * normals[i, 2]
+            pressed = borne[i, 0] * normals[i, 0] + borne[i, 1] * normals[i, 1] + borne[i, 2] * normals[i, 2]
+            for r in range(3):
+                forces[t, which[i], r] = borne[i, r]
             if pressed < lowest:
                 lowest, critical[t] = pressed, which[i]
 

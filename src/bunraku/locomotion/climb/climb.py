@@ -15,18 +15,28 @@ from bunraku.errors import FigureError
 from bunraku.figure import library
 from bunraku.figure.figure import Figure
 from bunraku.locomotion.climb.adhesion import AdhesionAlong, adhesion_along
-from bunraku.locomotion.climb.climb_failures import ClimbFailure, contacts, joints_beyond_limits, slips, tight_curves
+from bunraku.locomotion.climb.carried_tail import TailOptions, carry_tail
+from bunraku.locomotion.climb.climb_dynamics import loads, needed_forces, shared_forces, torques
+from bunraku.locomotion.climb.climb_failures import (
+    ClimbFailure,
+    clearances,
+    contacts,
+    joints_beyond_limits,
+    slips,
+    tight_curves,
+)
 from bunraku.locomotion.climb.climb_outcomes import CLIMBED, FOOT_OUT_OF_REACH
+from bunraku.locomotion.climb.climber_roles import GECKO_ROLES, ClimberRoles
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.course_options import CourseOptions
 from bunraku.locomotion.climb.course_slabs import scene_of
 from bunraku.locomotion.climb.foot_swing import FootPaths, foot_paths
-from bunraku.locomotion.climb.footsteps import GECKO_FEET, footsteps
-from bunraku.locomotion.climb.gain_search import accelerations
+from bunraku.locomotion.climb.footsteps import Footsteps, footsteps
 from bunraku.locomotion.climb.gecko import GaitGains, Gecko, Wish, gait, stand, wish, with_feet
 from bunraku.locomotion.climb.light_climb import LightOptions, bearable, lighter, swayed
+from bunraku.locomotion.climb.motion_accelerations import MotionAccelerations, motion_accelerations
 from bunraku.locomotion.climb.path_segments import Arc, PathSegment, Slope, Step, Straight
-from bunraku.locomotion.climb.smooth_motion import SmoothOptions, skin_clearance, smooth
+from bunraku.locomotion.climb.smooth_motion import SmoothOptions, smooth
 from bunraku.motion import Mark, Motion
 from bunraku.outcome import STOPPED, Outcome
 from bunraku.progress import Listener, Progress
@@ -48,8 +58,16 @@ class ClimbOptions:
     """The optimisation of the whole motion."""
     light: LightOptions = LightOptions()
     """Options of lean, stance and pauses, which lower the adhesion that feet need."""
-    foot_tolerance: float = 1e-5
-    """The gait has failed if a foot is farther than this from its foothold [m]."""
+    tail: TailOptions = TailOptions()
+    """How the tail is carried."""
+    lift: float = 1.0 / 6.0
+    """Height of a swing, raised where a foot would come too near to the surface [leg lengths]."""
+    clear: float = 0.05
+    """Smallest height of a swinging foot over the surface in the middle of its swing [leg lengths]."""
+    foot_tolerance: float = 1e-4
+    """The gait has failed if a foot is farther than this from its foothold [leg lengths]."""
+    seen: float = 0.1
+    """Clearances are computed up to this distance [leg lengths]."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,27 +89,38 @@ class Climb(Result):
     feet: FootPaths
     """Where the feet stand and swing."""
     adhesion: AdhesionAlong
-    """The smallest adhesion that holds the gecko at every sample."""
-    before: Array
-    """Joint accelerations (T − 2, n) [rad/s²] of the paper's gait, with its fixed gains, on the same course."""
+    """The smallest adhesion that holds the climber at every sample, as if it stood still there."""
+    moving: AdhesionAlong
+    """The smallest adhesion for the motion at its pace, with the forces that accelerate the bodies."""
+    ours: MotionAccelerations
+    """Accelerations of this motion."""
+    paper: MotionAccelerations
+    """Accelerations of the paper's gait, with its fixed gains, on the same course."""
+    clearance: Array
+    """Distance of everything but feet and lower legs from the surface at every sample (T,) [m], at most a tenth of a leg."""
+    leg_clearance: Array
+    """Distance of the lower legs, which end in the feet, from the surface at every sample (T,) [m]."""
+    torques: Array
+    """Torques of the motors, those of the tail last, with `shared_forces` on the feet (T, motors) [N·m]."""
+    roles: ClimberRoles = GECKO_ROLES
+    """Which parts of the figure are feet, trunk and tail."""
     seed: int | None = None
     """The seed that was passed; the climb uses no random numbers."""
 
     @property
     def accelerations(self) -> Array:
-        """Accelerations of the active joints (T − 2, n) [rad/s²]."""
-        return accelerations(Gecko(self.motion.figure), self.motion.q, float(self.feet.t[1]))
+        """Magnitudes of the accelerations of the motors (T − 2, n) [rad/s²]."""
+        return self.ours.joints
 
     @property
-    def clearance(self) -> Array:
-        """Distance of the skin from the surface at every sample [m]; feet, lower legs and the tail do not count."""
-        along = self.course.stride * self.motion.t / self.cycle
-        return np.asarray(skin_clearance(Gecko(self.motion.figure), self.course, self.motion.q, along).min(1))
+    def before(self) -> Array:
+        """Magnitudes of the accelerations of the motors in the paper's gait (T − 2, n) [rad/s²]."""
+        return self.paper.joints
 
     @property
     def cycle(self) -> float:
-        """Duration of a cycle of four steps [s]."""
-        return float(4.0 * self.feet.quarter)
+        """Duration of a cycle, in which every foot steps once [s]."""
+        return float(self.feet.cycle)
 
     @property
     def paused(self) -> float:
@@ -99,11 +128,13 @@ class Climb(Result):
         return float(self.motion.t[-1] * self.feet.pause / self.feet.quarter)
 
     def columns(self) -> dict[str, float]:
-        """Numbers by name: those of the motion, way [m], clearance [m], adhesion [weights], peak of the accelerations [rad/s²]."""
+        """Numbers by name: those of the motion, way and clearance [m], adhesion at rest and in motion [weights], and peaks of the
+        accelerations of joints, ankles [rad/s²] and trunk [m/s²]."""
         found: dict[str, float] = {"way": self.where, "clearance": float(self.clearance.min())}
-        found |= {"adhesion": float(self.adhesion.adhesion[self.adhesion.worst])}
+        found |= {"adhesion": float(self.adhesion.adhesion.max()), "adhesion_moving": float(self.moving.adhesion.max())}
         if len(self.accelerations):
-            found |= {"acceleration_max": float(np.abs(self.accelerations).max())}
+            found |= {"acceleration_max": float(self.accelerations.max()), "trunk_max": float(self.ours.trunk.max())}
+            found |= {"ankle_max": float(self.ours.ankles.max())} if self.ours.ankles.size else {}
         return super().columns() | found
 
     def report(self) -> Iterator[tuple[str, str]]:
@@ -113,30 +144,40 @@ class Climb(Result):
         yield "motion", f"{self.motion.t[-1]:.2f} s, {cycles:.1f} cycles, {len(self.motion)} samples"
         if self.paused:
             yield "pauses", f"{self.feet.pause:.2g} s on all four feet after every step, {self.paused:.2f} s in all"
-        after, before, dt = np.abs(self.accelerations), np.abs(self.before), float(self.feet.t[1])
-        if len(after) and len(before) == len(after):
-            yield "peak", _change(before.max(), after.max(), "rad/s²")
-            yield "sum", _change(dt * before.sum(), dt * after.sum(), "rad/s")
-        yield "clearance", f"at least {1e3 * self.clearance.min():.1f} mm"
+        rows = list(self.ours.against(self.paper))
+        for peak, total in zip(rows[::2], rows[1::2], strict=True):
+            yield peak[0], f"{_change(*peak[2:])} of the paper's gait; sum {_change(*total[2:])}"
+        if not rows:
+            yield "paper", "its gait does not get that far"
+        body, legs = (f"{1e3 * a.min():.1f} mm" for a in (self.clearance, self.leg_clearance))
+        yield "clearance", f"at least {body}, that of the lower legs {legs}"
         worst = self.adhesion.worst
         value, t = self.adhesion.adhesion[worst], self.motion.t[worst]
-        yield "adhesion", f"at most {value:.3f} of the weight, at {t:.2f} s, {self.adhesion.foot(worst).replace('_', ' ')} foot"
+        foot, most = self.adhesion.foot(worst).replace("_", " "), self.moving.adhesion.max()
+        yield "adhesion", f"at most {value:.3f} of the weight, at {t:.2f} s, {foot} foot; {most:.3f} in motion"
+        if np.isfinite(self.torques).all():
+            gecko = Gecko(self.motion.figure, self.roles)
+            k = int(np.abs(self.torques).max(0).argmax())
+            motor = gecko.figure.variables[[*gecko.active.tolist(), *gecko.tail.tolist()][k]]
+            limit = f" of {motor.effort:.3g} N·m" if math.isfinite(motor.effort) else " N·m"
+            yield "torques", f"at most {np.abs(self.torques).max():.3g}{limit}, {motor.name.replace('_', ' ')}"
 
 
-def _change(before: float, after: float, unit: str) -> str:
-    return f"joint accelerations {after:.4g} {unit}, {100.0 * (after / before - 1.0):+.1f} % from {before:.4g} of the paper's gait"
+def _change(after: float, before: float, unit: str) -> str:
+    return f"{after:.4g} {unit}, {100.0 * (after / before - 1.0):+.1f} % from {before:.4g}"
 
 
 def climb(
-    path: Sequence[PathSegment], *, figure: Figure | None = None, stride: float = 0.06, quarter: float = 0.25, dt: float = 0.005,
-    friction: float = 1.0, grip: float = math.inf, light: bool = False, pause: float | None = None, optimized: bool = True,
-    options: ClimbOptions = ClimbOptions(), seed: int | None = None, progress: Listener | None = None,
+    path: Sequence[PathSegment], *, figure: Figure | None = None, stride: float | None = None, quarter: float = 0.25,
+    dt: float = 0.005, friction: float = 1.0, grip: float = math.inf, light: bool = False, pause: float | None = None,
+    optimized: bool = True, roles: ClimberRoles = GECKO_ROLES, options: ClimbOptions = ClimbOptions(), seed: int | None = None,
+    progress: Listener | None = None,
 ) -> Climb:  # fmt: skip
-    """Plans how a gecko climbs a path.
+    """Plans how a gecko, or another figure with four or more legs, climbs a path.
 
     path: segments, in order: `Straight`, `Arc`, `Slope`, `Step`
     figure: the figure that climbs, by default the gecko of the library
-    stride: distance per cycle of four steps [m]
+    stride: distance per cycle, in which every foot steps once [m]; by default half the length of a leg
     quarter: duration of the step of one foot [s]
     dt: time between two samples [s], at most an eighth of `quarter`
     friction: coefficient of friction of the feet
@@ -145,6 +186,7 @@ def climb(
     light: lower the adhesion that feet need, by leaning the body, a narrower stance, and pauses, which take time
     pause: how long all four feet stand after each step [s]; by default 0.25 s if `light`, otherwise 0
     optimized: smooth the whole motion; otherwise return the gait that the optimisation starts from
+    roles: which parts of the figure are feet, trunk and tail; by default those of the gecko
     options: numbers that tune the algorithms
     seed: stored in the result; the climb uses no random numbers
     progress: called with the stages "gait", "smoothing" and "checks"
@@ -155,6 +197,9 @@ def climb(
     require_list("path", path, (Straight, Arc, Slope, Step), expected="a list of segments", advice="give [Straight(0.3)]")
     if figure is not None:
         require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
+    require_kind("roles", roles, ClimberRoles, expected="ClimberRoles", advice="give ClimberRoles(feet=…, trunk=…)")
+    gecko = Gecko(figure if figure is not None else library.named("gecko"), roles)
+    stride = gecko.measures["leg"] / 2.0 if stride is None else stride
     for name, given in (("stride", stride), ("quarter", quarter), ("dt", dt), ("friction", friction)):
         require_number(name, given)
     require_number("grip", grip, finite=False)
@@ -163,10 +208,7 @@ def climb(
     require_common(seed, progress)
     still = pause if pause is not None else options.light.pause if light else 0.0
     _check(path, stride=stride, quarter=quarter, dt=dt, friction=friction, grip=grip, pause=still)
-    work = _Work(
-        path, Gecko(figure if figure is not None else library.named("gecko")), stride, quarter, dt, friction, grip, light, still,
-        options, progress or (lambda _: None),
-    )  # fmt: skip
+    work = _Work(path, gecko, stride, quarter, dt, friction, grip, light, still, options, progress or (lambda _: None))
     try:
         work.walk()
         if optimized:
@@ -199,6 +241,7 @@ class _Work:
     Q: Array | None = None
     failures: list[ClimbFailure] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    plan: Footsteps | None = None
     _laid: tuple[Course, FootPaths, Wish] | None = None
 
     @property
@@ -207,12 +250,24 @@ class _Work:
         if self._laid is None:
             m, light = self.gecko.measures, self.options.light
             spread = m["spread"] * (light.stance if self.light else 1.0)
-            course = Course(tuple(self.path), height=m["height"], spread=spread, stride=self.stride, options=self.options.course)
-            plan = footsteps(course, front=m["front"], rear=m["rear"])
-            feet = foot_paths(plan, centre=m["sole"], quarter=self.quarter, dt=self.dt, pause=self.pause)
+            course = Course(
+                tuple(self.path), height=m["height"], spread=spread, stride=self.stride, leg=m["leg"], foot=m["foot"],
+                options=self.options.course,
+            )  # fmt: skip
+            self.plan = footsteps(course, front=m["front"], rear=m["rear"], feet=len(self.gecko.roles.feet))
+            feet = self.swung(soft=True)
             want = wish(self.gecko, course, feet)
-            self._laid = course, feet, swayed(want, feet, self.friction, light) if self.light else want
+            self._laid = course, feet, swayed(want, feet, self.friction, light, m["leg"]) if self.light else want
         return self._laid
+
+    def swung(self, *, soft: bool) -> FootPaths:
+        """The paths of the feet; `soft` ones land without jerk, those of the paper's gait do not."""
+        assert self.plan is not None
+        m, o = self.gecko.measures, self.options
+        return foot_paths(
+            self.plan, centre=m["sole"], lift=o.lift * m["leg"], clear=o.clear * m["leg"], quarter=self.quarter, dt=self.dt,
+            pause=self.pause, soft=soft, soles=self.gecko.soles,
+        )  # fmt: skip
 
     def walk(self) -> None:
         """Computes the gait that the optimisation starts from, up to the first foothold that a foot cannot reach."""
@@ -220,11 +275,11 @@ class _Work:
         start, (course, feet, want) = time.process_time(), self.laid
         q, _ = stand(self.gecko, course, feet, want)
         Q, error = gait(self.gecko, q, feet, want, gains=self.options.guess)
-        late = np.flatnonzero(error > self.options.foot_tolerance)
+        late = np.flatnonzero(error > self.options.foot_tolerance * self.gecko.measures["leg"])
         reached = int(late[0]) if len(late) else len(Q)
         if reached < len(feet.t):
             foot = int(feet.swings[min(reached + 1, len(feet.t) - 1)])
-            self.failures = [ClimbFailure(reached, FOOT_OUT_OF_REACH.because(_out_of_reach(foot)))]
+            self.failures = [ClimbFailure(reached, FOOT_OUT_OF_REACH.because(_out_of_reach(self.gecko, foot)))]
             whole = max((reached - 1) // feet.steps * feet.steps + 1, 1)  # keeps completed steps only
             Q = Q[:whole] if reached else q[None]
         self.Q, self.seconds["gait"] = Q, time.process_time() - start
@@ -251,14 +306,19 @@ class _Work:
         start, (course, feet, want) = time.process_time(), self.laid
         gecko, front = self.gecko, self.gecko.measures["front"]
         Q = self.Q if self.Q is not None else stand(gecko, course, feet, want)[0][None]
-        full, scene = with_feet(gecko, Q, feet), scene_of(course)
+        u = course.stride * feet.t[: len(Q)] / feet.cycle
+        full, scene = with_feet(gecko, carry_tail(gecko, course, Q, u, self.dt, self.options.tail), feet), scene_of(course)
         held = adhesion_along(gecko, full, feet, friction=self.friction, grip=self.grip)
+        needed = needed_forces(gecko, full, self.dt)
+        moving = adhesion_along(gecko, full, feet, friction=self.friction, grip=self.grip, loads=loads(needed))
+        places = feet.p[: len(full)]
+        torque = torques(gecko, needed, places, shared_forces(needed, places, feet.swings[: len(full)]))
         failures = [*self.failures, *tight_curves(course, feet), *joints_beyond_limits(gecko, full)]
-        failures += [*contacts(gecko, scene, full), *slips(held, self.friction)]
+        failures += [*contacts(gecko, scene, full), *slips(held, self.friction), *slips(moving, self.friction)]
         first = min(failures, key=lambda failure: failure.sample, default=None)
         at = len(feet.t) if first is None else first.sample
         kept = full[: max(min(at, len(full)), 1)]
-        where = self.stride * float(feet.t[min(at if first else len(kept), len(feet.t) - 1)]) / (4.0 * feet.quarter)
+        where = self.stride * float(feet.t[min(at if first else len(kept), len(feet.t) - 1)]) / feet.cycle
         segment, outcome = None, STOPPED if self.stopped else CLIMBED
         if first is not None:
             on = max((k for k, u in enumerate(course.starts) if u <= where + front), default=None)
@@ -266,14 +326,25 @@ class _Work:
             place = "" if segment is None else f", in segment {segment + 1} ({course.segments[segment]})"
             if not self.stopped:  # a motion that was not smoothed to the end says nothing about the path
                 outcome = first.outcome.because(f"{first.outcome.why}, {where:.3f} m along{place}")
-        marks = _marks(course, front, 4.0 * feet.quarter, len(kept) * self.dt)
+        marks = _marks(course, front, feet.cycle, len(kept) * self.dt)
         motion = Motion.of(gecko.figure, feet.t[: len(kept)], kept, marks=marks)
-        before = _paper(gecko, course, feet, len(kept))
+        ours, paper = motion_accelerations(gecko, kept, self.dt), self.papers(course, len(kept))
+        if outcome.ok:
+            outcome = _rougher(outcome, ours, paper)
+        clear = clearances(gecko, scene, kept, self.options.seen * gecko.measures["leg"])
         seconds = self.seconds | {"checks": time.process_time() - start}
         self.progress(Progress("checks", 1.0))
         return Climb(
-            outcome, motion, scene, seconds, course, where, segment, feet, held.until(len(kept)), before, seed
+            outcome, motion, scene, seconds, course, where, segment, feet, held.until(len(kept)), moving.until(len(kept)), ours,
+            paper, *clear, torque[: len(kept)], gecko.roles, seed,
         )  # fmt: skip
+
+    def papers(self, course: Course, count: int) -> MotionAccelerations:
+        """Accelerations of the first `count` samples of the paper's gait with its fixed gains, on its own paths of the feet."""
+        feet = self.swung(soft=False)
+        want = wish(self.gecko, course, feet, paper=True)
+        Q, _ = gait(self.gecko, stand(self.gecko, course, feet, want)[0], feet, want)
+        return motion_accelerations(self.gecko, with_feet(self.gecko, Q[:count], feet), self.dt)
 
 
 def _check(path: Sequence[PathSegment], **options: float) -> None:
@@ -296,12 +367,14 @@ def _marks(course: Course, front: float, cycle: float, end: float) -> tuple[Mark
     return tuple(Mark(t, str(segment)) for t, segment in named)
 
 
-def _out_of_reach(foot: int) -> str:
-    return "a foot is out of reach" if foot < 0 else f"{GECKO_FEET.names[foot].replace('_', ' ')} foot is out of reach"
+def _out_of_reach(gecko: Gecko, foot: int) -> str:
+    return "a foot is out of reach" if foot < 0 else f"{gecko.roles.feet[foot].replace('_', ' ')} is out of reach"
 
 
-def _paper(gecko: Gecko, course: Course, feet: FootPaths, count: int) -> Array:
-    """Accelerations of the paper's gait with its fixed gains."""
-    want = wish(gecko, course, feet, paper=True)
-    Q, _ = gait(gecko, stand(gecko, course, feet, want)[0], feet, want)
-    return accelerations(gecko, Q[:count], float(feet.t[1]))
+def _rougher(outcome: Outcome, ours: MotionAccelerations, paper: MotionAccelerations) -> Outcome:
+    """The outcome, which says so if anything accelerates more than in the paper's gait."""
+    worse = [(name, what, 100.0 * (a / b - 1.0)) for name, what, a, b, _ in ours.against(paper) if a > b]
+    if not worse:
+        return outcome
+    told = ", ".join(f"{what} of the accelerations of the {name} {more:+.0f} %" for name, what, more in worse)
+    return outcome.because(f"rougher than the paper's gait: {told}")

@@ -12,8 +12,7 @@ from bunraku.locomotion.climb.adhesion import AdhesionAlong
 from bunraku.locomotion.climb.climb_outcomes import BODY_TOUCHES, CURVE_TOO_TIGHT, FEET_SLIP, JOINT_AT_LIMIT
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import FootPaths
-from bunraku.locomotion.climb.footsteps import GECKO_FEET
-from bunraku.locomotion.climb.gecko import MAY_TOUCH, Gecko
+from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.locomotion.climb.path_segments import Arc
 from bunraku.outcome import Outcome
 from bunraku.scene import Scene
@@ -35,7 +34,7 @@ def tight_curves(course: Course, feet: FootPaths) -> list[ClimbFailure]:
     """The first curve of a `course` in which the inner `feet` would hardly move; an empty list if there is none."""
     for k, (u, segment) in enumerate(zip(course.starts, course.segments, strict=True)):
         if isinstance(segment, Arc) and segment.radius < 1.1 * course.spread:
-            at = int(np.searchsorted(feet.t, max(u - course.spread, 0.0) * 4.0 * feet.quarter / course.stride))
+            at = int(np.searchsorted(feet.t, max(u - course.spread, 0.0) * feet.cycle / course.stride))
             why = f"a radius of {1e3 * segment.radius:.0f} mm with feet {1e3 * course.spread:.0f} mm to the side"
             return [ClimbFailure(at, CURVE_TOO_TIGHT.because(why), k)]
     return []
@@ -54,8 +53,8 @@ def joints_beyond_limits(gecko: Gecko, Q: Array) -> list[ClimbFailure]:
 
 
 def contacts(gecko: Gecko, scene: Scene, Q: Array) -> list[ClimbFailure]:
-    """The first forbidden contact of a `gecko` with itself or the `scene` in configurations `Q` (T, n_q); or an empty list."""
-    near = climbing_world(gecko, scene).clearances_along(Q, within=1e-9)
+    """The first contact of a `gecko` with itself or the `scene` in configurations `Q` (T, n_q); or an empty list."""
+    near = World(gecko.figure, scene).clearances_along(Q, within=0.0)
     if not len(near.sample):
         return []
     k = int(np.argmin(near.sample))
@@ -70,8 +69,19 @@ def slips(held: AdhesionAlong, friction: float) -> list[ClimbFailure]:
     return [ClimbFailure(int(lost[0]), FEET_SLIP.because(why))] if len(lost) else []
 
 
-def climbing_world(gecko: Gecko, scene: Scene) -> World:
-    """The world of a `gecko` in a `scene`; feet, lower legs and the tail may touch the surface."""
-    names = {shape.name for shape in gecko.figure.shapes} & set(MAY_TOUCH)
-    parts = [*names, *(f"{leg}_foot" for leg in GECKO_FEET.names)]
-    return World(gecko.figure, scene, allowed=[(part, obstacle.name) for part in parts for obstacle in scene.obstacles])
+def clearances(gecko: Gecko, scene: Scene, Q: Array, within: float) -> tuple[Array, Array]:
+    """Exact distances of a `gecko` from a `scene` at configurations `Q` (T, n_q), at most `within` [m].
+
+    The first array (T,) is of everything but the feet and the links that end in them, the second of these links.
+    """
+    world = World(gecko.figure, scene, allowed=[(foot, obstacle.name) for foot in gecko.roles.feet for obstacle in scene.obstacles])
+    near = world.clearances_along(Q, within=within)
+    moving = len(world.flat.joint)
+    carriers, index = gecko.body.carrier[: len(gecko.roles.feet)], gecko.figure.frame_index
+    leg = np.array([gecko.figure.compiled.frame_joint[index[thing.part]] in carriers for thing in world.things[:moving]])
+    out = np.full((2, len(Q)), within)
+    surface = (near.things[:, 0] < moving) & (near.things[:, 1] >= moving)
+    for k, own in enumerate((~leg, leg)):
+        chosen = np.flatnonzero(surface)[own[near.things[surface, 0]]]
+        np.minimum.at(out[k], near.sample[chosen], near.value[chosen])
+    return out[0], out[1]

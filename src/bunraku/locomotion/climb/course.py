@@ -29,17 +29,19 @@ class Course:
     segments: the segments of the path, in order
     height: height of the body over the surface [m]
     spread: distance of the feet to the side of the body [m]
-    stride: distance per cycle of four steps [m]
-    options: other lengths
+    stride: distance per cycle [m]
+    leg: length of the climber's leg [m]
+    foot: how far a foot extends ahead of its centre and behind it [m]
+    options: other lengths, in leg lengths; the attribute `options` holds them in metres
     """
 
     def __init__(
         self, segments: tuple[PathSegment, ...], *, height: float, spread: float = 0.106, stride: float = 0.06,
-        options: CourseOptions = CourseOptions(),
+        leg: float = 0.12, foot: float = 0.0237, options: CourseOptions = CourseOptions(),
     ) -> None:  # fmt: skip
         self.segments, self.height, self.spread, self.stride = tuple(segments), height, spread, stride
-        self.options = options
-        before, after = options.before, options.after
+        self.options, self.leg, self.toes = options.metres(leg), leg, foot + leg * options.riser
+        before, after = self.options.before, self.options.after
         self.pieces: list[SurfacePiece] = []
         self.convex: list[bool] = []  # whether each crease between faces is convex
         self.starts: list[float] = []  # u where each segment starts
@@ -101,6 +103,7 @@ class Course:
         gap = self.height * math.tan(abs(angle) / 2.0)
         if angle >= 0.0:
             self._ground(gap)
+            self._forbidden.append((self._s - self.toes, self._s + self.toes))
             self._crease(angle)
             self._ground(gap)
             self._mark()
@@ -117,7 +120,7 @@ class Course:
 
     def _step(self, height: float) -> None:
         up = math.copysign(1.0, height)
-        riser, edge = self.options.riser, self.options.edge
+        riser, edge = self.toes, self.options.edge
         low, high = (riser, edge) if up > 0 else (edge, riser)
         start = self._s
         self._crease(up * math.pi / 2.0)

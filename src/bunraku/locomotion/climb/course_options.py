@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 
 @dataclass(frozen=True)
 class CourseOptions:
-    """Lengths of a course, all in metres."""
+    """Lengths of a course, all in lengths of the climber's leg."""
 
-    before: float = 0.3
+    before: float = 2.5
     """Floor before the first segment, for the gecko to stand on."""
-    after: float = 0.2
+    after: float = 5.0 / 3.0
     """Surface after the last segment."""
-    smoothing: float = 0.14
+    smoothing: float = 7.0 / 6.0
     """Width of the window that rounds the corners of the body's path."""
-    spacing: float = 0.002
+    spacing: float = 1.0 / 60.0
     """Distance between two samples of the body's path."""
-    edge: float = 0.012
+    edge: float = 0.1
     """Distance that a foot keeps from a convex edge; the body passes higher over such an edge by the same amount."""
-    riser: float = 0.024
-    """Distance that a foot keeps from the foot of a step's vertical face (riser), which its toes would hit."""
-    edge_reach: float = 0.1
+    riser: float = 0.05
+    """Distance that the toes keep from a concave crease and from the vertical face of a step (riser)."""
+    edge_reach: float = 5.0 / 6.0
     """Distance ahead and behind within which an edge lifts the body."""
+
+    def metres(self, leg: float) -> CourseOptions:
+        """The same lengths in metres, for a `leg` of this length [m]."""
+        return CourseOptions(*(leg * length for length in astuple(self)))

@@ -16,8 +16,9 @@ from bunraku.spatial import so3
 Array = NDArray[np.float64]
 
 
-def scene_of(course: Course, name: str = "course", *, width: float = 0.4, thickness: float = 0.02) -> Scene:
-    """The scene `name` of a `course`: one slab of `width` and `thickness` [m] per piece; arcs in parts of at most 10°."""
+def scene_of(course: Course, name: str = "course", *, width: float = 10.0 / 3.0, thickness: float = 1.0 / 6.0) -> Scene:
+    """The scene `name` of a `course`: one slab of `width` and `thickness` [leg lengths] per piece; arcs in parts of at most 10°."""
+    width, thickness = course.leg * width, course.leg * thickness
     slabs: list[Obstacle] = []
     for piece in course.pieces:
         count = max(math.ceil(abs(piece.curvature * piece.length) / math.radians(10.0)), 1)

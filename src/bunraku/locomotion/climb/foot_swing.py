@@ -37,6 +37,20 @@ class FootPaths:
         """Duration of a swing and the pause after it [s]."""
         return self.steps * float(self.t[1] - self.t[0])
 
+    @property
+    def cycle(self) -> float:
+        """Duration of a cycle, in which every foot swings once [s]."""
+        return float(self.p.shape[1] * self.quarter)
+
+    def share(self, ends: float) -> Array:
+        """How far (T,) a swing is from its beginning or its end, whichever is nearer, less `ends`; in shares of the swing."""
+        within = np.mod(self.t + 1e-9, self.quarter) / (self.quarter - self.pause)
+        return np.asarray(np.minimum(within, 1.0 - within) - ends)
+
+    def held(self, ends: float) -> NDArray[np.int64]:
+        """`swings`, but −1 also during the first and the last share `ends` of every swing."""
+        return np.where(self.share(ends) > 0.0, self.swings, -1)
+
     def every(self, count: int, until: int) -> FootPaths:
         """Every `count`-th sample of those before the sample `until`."""
         few = slice(None, until, count)
@@ -65,7 +79,7 @@ def outward(step: Footstep, above: Array, centre: float) -> Array:
 
 def foot_paths(
     plan: Footsteps, *, centre: float, lift: float = 0.02, clear: float = 0.006, quarter: float = 0.25, dt: float = 0.005,
-    pause: float = 0.0, even: bool = False,
+    pause: float = 0.0, even: bool = False, soft: bool = False, soles: tuple[Array, Array] | None = None,
 ) -> FootPaths:  # fmt: skip
     """The paths of all feet along the footsteps of a `plan`.
 
@@ -76,35 +90,51 @@ def foot_paths(
     dt: time between two samples [s]
     pause: how long all four feet stand after a swing [s]
     even: whether a foot swings at constant speed, as on the paper's spline; otherwise it starts and lands at rest
+    soft: whether a foot also starts and lands without jerk, so that it is almost at rest for the first and last samples
+    soles: centres (feet, balls, 3) [m] and radii (feet, balls) [m] of balls that fill each foot, relative to its centre; None for
+        one ball that reaches down to the surface
     """
     n = max(round(quarter / dt), 4)
     whole = n + round(pause / dt)
-    T = whole * len(plan.steps) + 1
-    p, R, swings = np.empty((T, 4, 3)), np.empty((T, 4, 3, 3)), np.full(T, -1, np.int64)
+    T, feet = whole * len(plan.steps) + 1, len(plan.start)
+    p, R, swings = np.empty((T, feet, 3)), np.empty((T, feet, 3, 3)), np.full(T, -1, np.int64)
     for foot, X in enumerate(plan.start):
         p[:, foot] = X[:3, 3] + centre * X[:3, 2]
         R[:, foot] = X[:3, :3]
-    sigma = np.arange(n + 1) / n if even else eased(np.arange(n + 1) / n)
+    local, radius = soles if soles is not None else (np.zeros((feet, 1, 3)), np.full((feet, 1), centre))
+    s = np.arange(n + 1) / n
+    sigma = (
+        s
+        if even
+        else s**6 * (462.0 + s * (-1980.0 + s * (3465.0 + s * (-3080.0 + s * (1386.0 - 252.0 * s)))))
+        if soft
+        else eased(s)
+    )
     for step in plan.steps:
         first = step.quarter * whole
-        at = plan.course.stride * (step.quarter + 0.5) / 4.0 + (0.03 if step.foot < 2 else -0.15)
+        at = plan.course.stride * (step.quarter + 0.5) / feet + plan.shoulders[step.foot]
         above = plan.course.body(np.array([at]))[0][0]
         own = slice(first, first + n + 1)
-        p[own, step.foot] = _swing(plan, step, outward(step, above, centre), sigma, centre, lift, clear)
-        R[own, step.foot] = _turn(step.X_from[:3, :3], step.X_to[:3, :3], sigma)
+        turn = _turn(step.X_from[:3, :3], step.X_to[:3, :3], sigma)
+        balls = np.einsum("tij,bj->tbi", turn, local[step.foot]), radius[step.foot]
+        p[own, step.foot] = _swing(plan, step, outward(step, above, centre), sigma, centre, lift, clear, balls)
+        R[own, step.foot] = turn
         p[first + n + 1 :, step.foot] = step.X_to[:3, 3] + centre * step.X_to[:3, 2]
         R[first + n + 1 :, step.foot] = step.X_to[:3, :3]
         swings[first + 1 : first + n] = step.foot
     return FootPaths(np.asarray(np.arange(T) * dt, float), p, R, swings, whole, (whole - n) * dt)
 
 
-def _swing(plan: Footsteps, step: Footstep, out: Array, sigma: Array, centre: float, lift: float, clear: float) -> Array:
+def _swing(
+    plan: Footsteps, step: Footstep, out: Array, sigma: Array, centre: float, lift: float, clear: float, balls: tuple[Array, Array]
+) -> Array:  # fmt: skip
+    """A path on which every ball of the foot keeps clear of the surface; as high as that needs."""
     a, b = (X[:3, 3] + centre * X[:3, 2] for X in (step.X_from, step.X_to))
     bump = 4.0 * sigma * (1.0 - sigma)
     for _ in range(30):
         path = a + sigma[:, None] * (b - a) + (lift * bump)[:, None] * out
-        over = plan.course.over(path, step.faces) - centre
-        if (over >= clear * bump**2 - 1e-9).all():
+        over = plan.course.over(path[:, None] + balls[0], step.faces) - balls[1]
+        if (over >= (clear * bump**2)[:, None] - 1e-9).all():
             break
         lift *= 1.15
     return np.asarray(path)

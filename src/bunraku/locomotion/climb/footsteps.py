@@ -45,44 +45,58 @@ class Footstep:
 
 @dataclass(frozen=True, eq=False)
 class Footsteps:
-    """Four initial footholds, one footstep per quarter of a cycle, and `x`: the stance of front and rear feet [m]."""
+    """Initial footholds, one footstep per part of a cycle, and where the feet stand relative to the body at mid-stance.
+
+    `x` is the stance of front and rear feet [m], `shoulders` (feet,) the points of the body that feet swing around [m].
+    """
 
     course: Course
     start: tuple[Array, ...]
     steps: tuple[Footstep, ...]
     x: tuple[float, float]
+    shoulders: tuple[float, ...]
 
     __repr__ = brief
 
     @property
     def cycles(self) -> float:
-        """Number of cycles of four steps."""
-        return len(self.steps) / 4.0
+        """Number of cycles."""
+        return len(self.steps) / len(self.start)
 
 
-def footsteps(course: Course, *, front: float, rear: float, cycles: int | None = None) -> Footsteps:
+def swing_order(feet: int) -> tuple[int, ...]:
+    """Which of the `feet`, which are pairs of left and right, swings in each part of a cycle.
+
+    Front right, then left of the pair behind, and so on to the rear; then the mirror image.
+    """
+    half = [2 * pair + (1 if pair % 2 == 0 else 0) for pair in range(feet // 2)]
+    return (*half, *(foot ^ 1 for foot in half))
+
+
+def footsteps(course: Course, *, front: float, rear: float, cycles: int | None = None, feet: int = 4) -> Footsteps:
     """The footsteps that take the body from one end of a course to the other.
 
     course: the course
-    front, rear: position of the feet at mid-stance, ahead of the body's reference point [m]
-    cycles: number of cycles of four steps; None goes to the end of the course
+    front, rear: position of the feet at mid-stance, ahead of the body's reference point [m]; pairs between them are evenly spaced
+    cycles: number of cycles, in each of which every foot steps once; None goes to the end of the course
+    feet: number of feet
     """
-    stride, spread = course.stride, course.spread
-    count = 4 * (cycles if cycles is not None else max(math.ceil(course.length / stride - 1e-9), 1))
-    phase = {foot: quarter for quarter, foot in enumerate(GECKO_FEET.swing_order)}
-    x = [front if foot < 2 else rear for foot in range(4)]
+    stride, spread, order = course.stride, course.spread, swing_order(feet)
+    count = feet * (cycles if cycles is not None else max(math.ceil(course.length / stride - 1e-9), 1))
+    phase = {foot: quarter for quarter, foot in enumerate(order)}
+    x = np.repeat(np.linspace(front, rear, feet // 2), 2).tolist()
 
     def landing(foot: int, cycle: int) -> tuple[Array, int]:
-        u = x[foot] + stride * (cycle + (phase[foot] + 1) / 4.0 + 3.0 / 8.0)
-        return course.foot(u, GECKO_FEET.sides[foot] * spread)
+        u = x[foot] + stride * (cycle + (phase[foot] + 1) / feet + (feet - 1) / (2.0 * feet))
+        return course.foot(u, spread if foot % 2 == 0 else -spread)
 
-    places = [landing(foot, -1) for foot in range(4)]
+    places = [landing(foot, -1) for foot in range(feet)]
     start = tuple(X for X, _ in places)
     steps = []
     for quarter in range(count):
-        foot = GECKO_FEET.swing_order[quarter % 4]
-        there = landing(foot, quarter // 4)
+        foot = order[quarter % feet]
+        there = landing(foot, quarter // feet)
         here = places[foot]
         steps.append(Footstep(foot, quarter, here[0], there[0], range(here[1], there[1] + 1)))
         places[foot] = there
-    return Footsteps(course, start, tuple(steps), (front, rear))
+    return Footsteps(course, start, tuple(steps), (front, rear), tuple(0.8 * a for a in x))

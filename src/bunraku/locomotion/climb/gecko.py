@@ -8,35 +8,29 @@ dimensions, and no joint is singled out as dependent.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.errors import FigureError
 from bunraku.figure.figure import Figure
 from bunraku.figure.shape import Capsule, Sphere
 from bunraku.kinematics import frames_along, pose
+from bunraku.locomotion.climb.climber_roles import GECKO_ROLES, ClimberRoles
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import FootPaths
-from bunraku.locomotion.climb.footsteps import GECKO_FEET
 from bunraku.locomotion.climb.gecko_kernels import GeckoPoints, walk
 from bunraku.locomotion.climb.smooth_kernels import NearBalls
 from bunraku.motion.orientation import zyx_along
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-SPINE_POINTS = ("neck", "waist", "bottom")
-"""Frames of the body whose heights and positions the gait follows."""
-MAY_TOUCH = ("tail", "lower_leg", "pupil", "toe")
-"""Shapes that may touch the climbed surface: a tail drags, and a lower leg ends in the foot."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ball:
-    """A ball of a shape, fixed to the joint `carrier`; `end` is true for the two balls at the ends of a capsule."""
+    """A ball of a shape, fixed to the joint `carrier`; `end`: at an end of a capsule, `alone`: a sphere."""
 
     shape: str
     frame: str
@@ -44,6 +38,7 @@ class Ball:
     local: Array
     radius: float
     end: bool
+    alone: bool
 
 
 def _columns(balls: list[Ball]) -> tuple[NDArray[np.int64], Array, Array]:
@@ -53,22 +48,39 @@ def _columns(balls: list[Ball]) -> tuple[NDArray[np.int64], Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Gecko:
-    """A figure with the four legs of a gecko: its moving parts, the points fixed to them, and its dimensions [m]."""
+    """A figure that climbs: its moving parts by their `roles`, the points fixed to them, and its dimensions [m]."""
 
     figure: Figure
+    roles: ClimberRoles = GECKO_ROLES
 
     def __post_init__(self) -> None:
-        known = set(self.figure.frame_index)
-        for name in (*SPINE_POINTS, *(f"{leg}_{part}" for leg in GECKO_FEET.names for part in ("elbow", "foot", "pad"))):
-            if name not in known:
-                advice = "climb with a gecko: neck, waist, bottom, and four legs with elbow, foot and pad"
-                raise FigureError(f"no frame {name!r}", kind="figure", name=self.figure.name, advice=advice)
+        self.roles.check(self.figure)
+
+    @property
+    def trunk(self) -> tuple[str, ...]:
+        """Frames of the body whose heights and positions the gait follows, front to back."""
+        return self.roles.trunk
+
+    @cached_property
+    def ankles(self) -> tuple[tuple[int, ...], ...]:
+        """For every foot that turns freely on a ball joint, the indices of its three variables."""
+        return self.roles.ankles(self.figure)
+
+    @property
+    def n_ankles(self) -> int:
+        """Number of ankles: one for each foot, or none."""
+        return len(self.ankles)
+
+    @cached_property
+    def tail(self) -> NDArray[np.int64]:
+        """Indices of the variables of the tail."""
+        return np.array([self.figure.names.index(name) for name in self.roles.tail], np.int64)
 
     @cached_property
     def active(self) -> NDArray[np.int64]:
-        """Indices of the variables of the 19 motors."""
-        passive = {f"{leg}_foot_{axis}" for leg in GECKO_FEET.names for axis in ("rz", "ry", "rx")}
-        return np.array([k for k, name in enumerate(self.figure.names) if k >= 6 and name not in passive])
+        """Indices of the variables of the motors that move body and legs: all but ankles and tail."""
+        others = {*range(6), *(k for ankle in self.ankles for k in ankle), *self.tail.tolist()}
+        return np.array([k for k in range(self.figure.n_q) if k not in others])
 
     @cached_property
     def start(self) -> Array:
@@ -76,11 +88,15 @@ class Gecko:
         return np.asarray(self.figure.start, float)
 
     @cached_property
+    def holders(self) -> tuple[str, ...]:
+        """The frame that carries each foot: the link above its ankle, or the foot itself."""
+        return self.roles.holders(self.figure)
+
+    @cached_property
     def body(self) -> GeckoPoints:
-        """The points that kernels track: feet, then neck, waist, bottom."""
+        """The points that kernels track: feet, then points of the trunk."""
         compiled, standing = self.figure.compiled, pose(self.figure, self.start)
-        frames = (*(f"{leg}_foot" for leg in GECKO_FEET.names), *SPINE_POINTS)
-        holders = (*(f"{leg}_elbow" for leg in GECKO_FEET.names), *SPINE_POINTS)
+        frames, holders = (*self.roles.feet, *self.trunk), (*self.holders, *self.trunk)
         carrier = np.array([compiled.frame_joint[self.figure.frame_index[name]] for name in holders])
         local = []
         for frame, j in zip(frames, carrier, strict=True):
@@ -104,39 +120,82 @@ class Gecko:
                     k = index[shape.frame]
                     local = compiled.frame_X[k][:3] @ [*at, 1.0]
                     joint, end = int(compiled.frame_joint[k]), abs(along) == 1.0
-                    balls.append(Ball(shape.name, shape.frame, joint, local, geometry.radius, end))
+                    balls.append(Ball(shape.name, shape.frame, joint, local, geometry.radius, end, not half))
         return balls
 
     @cached_property
-    def skin(self) -> tuple[GeckoPoints, Array]:
-        """Centres (for kernels) and radii [m] of the balls at the ends of every capsule that must stay clear of the surface."""
-        balls = [b for b in self._balls if b.end and b.shape not in MAY_TOUCH and not b.frame.endswith("_foot")]
+    def _tail_frames(self) -> set[str]:
+        """Frames that the tail carries."""
+        found: set[str] = set()
+        for frame in self.figure.frames:
+            if frame.parent in found or (frame.variable is not None and frame.variable.name in self.roles.tail):
+                found.add(frame.name)
+        return found
+
+    @cached_property
+    def skin(self) -> tuple[GeckoPoints, Array, NDArray[np.bool_]]:
+        """Centres (for kernels) and radii [m] of balls along all but feet and tail; and which are of links that end in feet.
+
+        The end of a link at its foot is left out: its height is that of the foot.
+        """
+        feet = {
+            (int(j), tuple(x.round(9))) for j, x in zip(self.body.carrier, self.body.local[: len(self.roles.feet)], strict=False)
+        }
+        off = self._tail_frames | set(self.roles.feet)
+        balls = [b for b in self._balls if b.frame not in off and (b.carrier, tuple(b.local.round(9))) not in feet]
         carrier, local, radius = _columns(balls)
         kept = [k for k in range(len(balls)) if not _inside(k, carrier, local, radius)]
-        return self.body._replace(carrier=carrier[kept], local=local[kept]), radius[kept]
+        near = np.isin(carrier, self.body.carrier[: len(self.roles.feet)])
+        return self.body._replace(carrier=carrier[kept], local=local[kept]), radius[kept], near[kept]
+
+    @cached_property
+    def soles(self) -> tuple[Array, Array]:
+        """Balls that fill each foot: centres relative to the foot, in its axes (feet, balls, 3), and radii (feet, balls) [m]."""
+        standing, found = pose(self.figure, self.start), []
+        for foot in self.roles.feet:
+            X, own = standing.X(foot), []
+            for b in self._balls:
+                if b.frame == foot and (b.end or b.alone):
+                    x = standing.X(self.figure.compiled.joint_frame[b.carrier])
+                    own.append((X[:3, :3].T @ (x[:3, :3] @ b.local + x[:3, 3] - X[:3, 3]), b.radius))
+            centre, radius = np.array([x for x, _ in own]).reshape(-1, 3), np.array([r for _, r in own])
+            kept = [k for k in range(len(own)) if not _inside(k, np.zeros(len(own), np.int64), centre, radius)]
+            found.append([own[k] for k in kept] or [(np.zeros(3), 0.0)])
+        count = max(map(len, found))
+        full = [own + own[:1] * (count - len(own)) for own in found]
+        return np.array([[x for x, _ in own] for own in full]), np.array([[r for _, r in own] for own in full])
 
     @cached_property
     def apart(self) -> NearBalls:
-        """Pairs that come near each other when a gecko bends: head and arms, chest and hind part, trunk and feet, tail and legs."""
-        trunk = ("chest", "chest_belly", "flank", "rear", "rear_belly")
-        foot = 0.013  # radius of a ball at the end of a lower leg that contains the foot without its toes [m]
-        balls = [b for b in self._balls if b.shape != "lower_leg" or b.local.any()]  # leaves out the end at the elbow
-        balls = [dataclasses.replace(b, radius=foot) if b.end and b.shape == "lower_leg" else b for b in balls]
-        head = [b for b in balls if b.shape in ("skull", "snout", "eye")]
-        limbs = [b for b in balls if b.frame.endswith("_elbow") and b.shape in ("elbow", "lower_leg")]
-        arms, legs = ([b for b in limbs if b.frame.startswith(end)] for end in ("front", "rear"))
-        front = [b for b in balls if b.frame == "chest" and b.shape in trunk]
-        rear = [b for b in balls if b.frame == "waist_pitch" and b.shape in trunk]
-        hands, feet = ([b for b in both if b.end] for both in (arms, legs))
-        chest = [b for b in front if b.end and b.local[0] < 0.0]
-        hind = [b for b in rear if b.end and b.local[0] > -0.03]
-        tail = [b for b in balls if b.frame == "waist_pitch" and b.shape in ("flank", "tail") and b.end]
-        balls = [*head, *arms, *front, *rear, *(b for b in tail if b not in rear), *legs]
-        place = {id(b): k for k, b in enumerate(balls)}
-        near = ((head, arms), (chest, hind), (front, hands), (rear, feet), (tail, legs))
-        pairs = [(place[id(a)], place[id(b)]) for one, two in near for a in one for b in two]
-        first, second = np.array(pairs, np.int64).reshape(-1, 2).T
-        return NearBalls(*_columns(balls), np.ascontiguousarray(first), np.ascontiguousarray(second))
+        """Pairs that come near when a climber bends: lower legs and trunk, two lower legs, front and hind part of the trunk.
+
+        A ball at the end of a leg contains the foot without its toes. Pairs that overlap in the standing posture are left out.
+        """
+        n, standing = len(self.roles.feet), pose(self.figure, self.start)
+        thick = (self.soles[1] - np.minimum(self.soles[0][..., 2], 0.0)).max(1)  # from a foot's centre down to its sole
+        carrier, at = self.body.carrier[:n], self.body.local[:n]
+        off = self._tail_frames | (set(self.roles.feet) if self.n_ankles else set())
+        balls, group = [], []
+        for b in self._balls:
+            for k in np.flatnonzero(carrier == b.carrier).tolist():
+                if (b.end or b.alone) and b.frame not in off and not _covered(b, self._balls):
+                    inner = np.linalg.norm(b.local - at[k]) < 1e-9
+                    balls.append(dataclasses.replace(b, radius=max(b.radius, 2.0 * float(thick[k]))) if inner else b)
+                    group.append(k)
+            for k, frame in enumerate(self.trunk):
+                joint = self.figure.compiled.frame_joint[self.figure.frame_index[frame]]
+                if joint == b.carrier and b.frame not in off and (b.end or b.alone) and not _covered(b, self._balls):
+                    balls.append(b)
+                    group.append(n + k)
+        X = [standing.X(self.figure.compiled.joint_frame[b.carrier]) for b in balls]
+        centre = np.array([x[:3, :3] @ b.local + x[:3, 3] for x, b in zip(X, balls, strict=True)])
+        which, radius = np.array(group), np.array([b.radius for b in balls])
+        first, second = np.triu_indices(len(balls), 1)
+        one, two = which[first], which[second]
+        gap = np.linalg.norm(centre[first] - centre[second], axis=1) - radius[first] - radius[second]
+        trunk = (one >= n) & (two >= n)
+        wanted = np.where(trunk, (np.abs(one - two) > 1) & (gap < 0.25 * self.measures["leg"]), one != two) & (gap > 0.0)
+        return NearBalls(*_columns(balls), np.ascontiguousarray(first[wanted]), np.ascontiguousarray(second[wanted]))
 
     @cached_property
     def masses(self) -> tuple[GeckoPoints, Array]:
@@ -150,18 +209,47 @@ class Gecko:
 
     @cached_property
     def measures(self) -> dict[str, float]:
-        """Dimensions of the standing gecko [m]: height of the body, position of the feet, height of a foot, length of a leg."""
-        standing = pose(self.figure, self.start)
-        chest = self.start[:3]
-        foot = {leg: standing.X(f"{leg}_foot")[:3, 3] - chest for leg in GECKO_FEET.names}
-        sole = float(standing.X("front_left_foot")[2, 3] - standing.X("front_left_pad")[2, 3])
-        parts = ("front_left_shoulder", "front_left_elbow", "front_left_foot")
-        places = [standing.X(name)[:3, 3] for name in parts]
-        leg = sum(float(np.linalg.norm(b - a)) for a, b in itertools.pairwise(places))
+        """Dimensions of the standing climber [m].
+
+        height: of its reference point; front, rear: how far ahead of it the feet stand; spread: how far to the side; sole: height
+        of a foot's centre when it stands; leg: length of a leg; ahead, behind: how far everything but the tail extends; foot: how
+        far a foot extends ahead and behind; tail: how far the tail extends behind the reference point.
+        """
+        standing, feet = pose(self.figure, self.start), self.roles.feet
+        foot = np.array([standing.X(name)[:3, 3] - self.start[:3] for name in feet])
+        leg = self.roles.leg(self.figure, standing)
+        local, radius = self.soles
+        low = float(-(local[0, :, 2] - radius[0]).min())
+        x: list[float] = []
+        off, tail = self._tail_frames, [0.0]
+        for b in self._balls:
+            X = standing.X(self.figure.compiled.joint_frame[b.carrier])
+            at = float((X[:3, :3] @ b.local + X[:3, 3])[0] - self.start[0])
+            (tail if b.frame in off else x).extend((at - b.radius, at + b.radius))
+        x += [float(a) for a in foot[:, 0]]
         return {
-            "height": float(chest[2]), "front": float(foot["front_left"][0]), "rear": float(foot["rear_left"][0]),
-            "spread": float(foot["front_left"][1]), "sole": sole, "leg": leg,
+            "height": float(self.start[2] - standing.X(feet[0])[2, 3]) + low, "front": float(foot[:2, 0].mean()),
+            "rear": float(foot[-2:, 0].mean()), "spread": float(np.abs(foot[:, 1]).mean()), "sole": low + 1e-4 * leg, "leg": leg,
+            "ahead": max(x) + 0.25 * leg, "behind": -min(x) + 0.25 * leg,
+            "foot": float((np.abs(local[..., 0]) + radius).max()), "tail": -min(tail),
         }  # fmt: skip
+
+    def tail_balls(self, angles: Array) -> tuple[Array, Array, str]:
+        """Balls along the tail at `angles` (k, variables): centres (k, n, 3) and radii (n,) [m] in the frame that carries it, and
+        this frame's name."""
+        frames = {frame.name: frame for frame in self.figure.frames}
+        root = next(f.parent for f in self.figure.frames if f.variable is not None and f.variable.name == self.roles.tail[0])
+        while frames[root].variable is None:
+            root = frames[root].parent
+        balls, out = [b for b in self._balls if b.frame in self._tail_frames and (b.end or b.alone)], []
+        for angle in angles:
+            q = self.start.copy()
+            q[self.tail] = angle
+            standing = pose(self.figure, q)
+            X = standing.X(root)
+            at = [standing.X(self.figure.compiled.joint_frame[b.carrier]) for b in balls]
+            out.append([X[:3, :3].T @ (x[:3, :3] @ b.local + x[:3, 3] - X[:3, 3]) for x, b in zip(at, balls, strict=True)])
+        return np.array(out), np.array([b.radius for b in balls]), root
 
     def limits(self) -> tuple[Array, Array]:
         """Lower and upper limits of the active joints [rad]."""
@@ -174,6 +262,12 @@ def _inside(k: int, carrier: NDArray[np.int64], local: Array, radius: Array) -> 
     deep = np.linalg.norm(local - local[k], axis=1) + radius[k] <= radius + 1e-12
     rivals = np.flatnonzero((carrier == carrier[k]) & deep)
     return any(radius[i] > radius[k] or i < k for i in rivals if i != k)
+
+
+def _covered(ball: Ball, balls: list[Ball]) -> bool:
+    """Whether another, larger ball of the same joint contains nearly all of this one."""
+    near = [b for b in balls if b.carrier == ball.carrier and b.radius > ball.radius]
+    return any(np.linalg.norm(b.local - ball.local) + 0.5 * ball.radius < b.radius for b in near)
 
 
 @dataclass(frozen=True)
@@ -215,20 +309,20 @@ def wish(gecko: Gecko, course: Course, feet: FootPaths, *, bend: float = 0.25, p
         the three points, so that the body bends in time for a corner
     switched: with `paper`, jump from one posture to the other; otherwise change smoothly
     """
-    cycle = 4.0 * feet.quarter
+    cycle = feet.cycle
     u = course.stride * feet.t / cycle
     places = pose(gecko.figure, gecko.start)
-    at = [float(places.X(name)[0, 3] - gecko.start[0]) for name in SPINE_POINTS]
+    at = [float(places.X(name)[0, 3] - gecko.start[0]) for name in gecko.trunk]
     tracks = [course.body(u + x) for x in at]
     axes = (2,) if paper else (2, 0, 1)
     normals = np.stack([R[:, :, axis] for axis in axes for _, R in tracks], 1)
     heights = np.stack([np.einsum("ti,ti->t", p, R[:, :, axis]) for axis in axes for p, R in tracks], 1)
     joints = np.tile(gecko.start[gecko.active], (len(u), 1))
-    yaw = [gecko.figure.names[k] for k in gecko.active].index("waist_yaw")
+    yaw = [k for k, i in enumerate(gecko.active) if gecko.figure.names[i] in gecko.roles.bends]
     if paper and switched:
-        joints[:, yaw] += bend * np.sign(np.sin(2.0 * np.pi * (feet.t + 1e-9) / cycle))
+        joints[:, yaw] += bend * np.sign(np.sin(2.0 * np.pi * (feet.t + 1e-9) / cycle))[:, None]
     else:
-        joints[:, yaw] += bend * np.cos(2.0 * np.pi * feet.t / cycle + np.pi / 4.0)
+        joints[:, yaw] += bend * np.cos(2.0 * np.pi * feet.t / cycle + np.pi / 4.0)[:, None]
     return Wish(normals, heights, joints)
 
 
@@ -282,11 +376,9 @@ def gait(
 
 def with_feet(gecko: Gecko, Q: Array, feet: FootPaths) -> Array:
     """Configurations `Q` of a `gecko` with its passive feet turned flat onto the surface, as in `feet`."""
-    out = Q.copy()
-    names, index = gecko.figure.names, gecko.figure.frame_index
+    out, index = Q.copy(), gecko.figure.frame_index
     X = frames_along(gecko.figure, out)
-    for k, leg in enumerate(GECKO_FEET.names):
-        first = names.index(f"{leg}_foot_rz")
-        R = np.swapaxes(X[:, index[f"{leg}_elbow"], :3, :3], 1, 2) @ feet.R[: len(Q), k]
-        out[:, first : first + 3] = zyx_along(R)
+    for k, ankle in enumerate(gecko.ankles):
+        R = np.swapaxes(X[:, index[gecko.holders[k]], :3, :3], 1, 2) @ feet.R[: len(Q), k]
+        out[:, ankle] = zyx_along(R)
     return out

@@ -18,7 +18,7 @@ from bunraku.spatial.linalg import cholesky, cholesky_solve
 
 
 class GeckoPoints(NamedTuple):
-    """Points fixed to the joints of a gecko, as kernels read them. In `Gecko.body`, the first four are the feet."""
+    """Points fixed to the joints of a gecko, as kernels read them. In `Gecko.body`, the first ones are the feet."""
 
     joints: Any
     """Records of the joints of the compiled tree."""
@@ -32,10 +32,6 @@ class GeckoPoints(NamedTuple):
     """The column of each variable (n_q,), −1 for the passive feet."""
     active: Any
     """Indices of the variables that motors move."""
-
-
-FOOT_EQUATIONS = 12
-"""Equations of the feet: three for each of four."""
 
 
 @inline
@@ -78,8 +74,8 @@ def retract(body, q, d):
 @inline
 def onto_feet(J, ease, e, A, b, d):
     """Adds to d the smallest change, in the metric 1/ease, that gives J d = e at the feet (eq. 13: J⁺ = Jᵀ(JJᵀ)⁻¹)."""
-    n = d.shape[0]
-    for i in range(FOOT_EQUATIONS):
+    n, equations = d.shape[0], e.shape[0]
+    for i in range(equations):
         b[i] = e[i]
         for c in range(n):
             b[i] -= J[i, c] * d[c]
@@ -88,32 +84,28 @@ def onto_feet(J, ease, e, A, b, d):
             for c in range(n):
                 total += J[i, c] * ease[c] * J[k, c]
             A[i, k] = total
-    for i in range(FOOT_EQUATIONS):
+    for i in range(equations):
         A[i, i] += 1e-12
-    if not cholesky(A, FOOT_EQUATIONS):
+    if not cholesky(A, equations):
         return False
-    cholesky_solve(A, FOOT_EQUATIONS, b)
+    cholesky_solve(A, equations, b)
     for c in range(n):
-        for i in range(FOOT_EQUATIONS):
+        for i in range(equations):
             d[c] += ease[c] * J[i, c] * b[i]
     return True
 
 
 @kernel
 def walk(body, q, feet, normals, heights, wanted, ease, alpha, beta, gamma, unit, correct, Q, error):
-    """Closed-loop increments (eq. 16, 17) from q on: feet follow (T, 4, 3), and the null space descends the cost H (eq. 14).
+    """Closed-loop increments (eq. 16, 17) from q on: feet follow (T, feet, 3), and the null space descends the cost H (eq. 14).
 
     Returns the number of samples reached. The increment of a foot is its target at t + dt minus its *actual* position.
     """
     n, count = body.joints.shape[0], body.carrier.shape[0]
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     x, J = np.empty((count, 3)), np.empty((3 * count, body.active.shape[0] + 6))
-    A, b, e, d = (
-        np.empty((FOOT_EQUATIONS, FOOT_EQUATIONS)),
-        np.empty(FOOT_EQUATIONS),
-        np.empty(FOOT_EQUATIONS),
-        np.empty(J.shape[1]),
-    )
+    n_feet, equations = feet.shape[1], 3 * feet.shape[1]
+    A, b, e, d = np.empty((equations, equations)), np.empty(equations), np.empty(equations), np.empty(J.shape[1])
     for t in range(feet.shape[0]):
         points(body, q, R, p, S, x, J)
         for c in range(d.shape[0]):
@@ -121,7 +113,7 @@ def walk(body, q, feet, normals, heights, wanted, ease, alpha, beta, gamma, unit
             if c >= 6:
                 d[c] = -2.0 * alpha * (q[body.active[c - 6]] - wanted[t, c - 6])
             for k in range(normals.shape[1]):
-                i = 4 + k % 3
+                i = n_feet + k % (count - n_feet)
                 over = -heights[t, k]
                 slope = 0.0
                 for r in range(3):
@@ -130,7 +122,7 @@ def walk(body, q, feet, normals, heights, wanted, ease, alpha, beta, gamma, unit
                 d[c] -= 2.0 * beta * over * slope / (unit * unit)
             d[c] *= gamma * ease[c]
         for again in range(1 + correct):
-            for i in range(4):
+            for i in range(n_feet):
                 for r in range(3):
                     e[3 * i + r] = feet[t, i, r] - x[i, r]
             if not onto_feet(J, ease, e, A, b, d):
@@ -142,7 +134,7 @@ def walk(body, q, feet, normals, heights, wanted, ease, alpha, beta, gamma, unit
                     d[c] = 0.0
         points(body, q, R, p, S, x, J)
         worst = 0.0
-        for i in range(4):
+        for i in range(n_feet):
             square = 0.0
             for r in range(3):
                 square += (feet[t, i, r] - x[i, r]) ** 2

@@ -20,7 +20,7 @@ from scipy.ndimage import uniform_filter1d
 from bunraku.locomotion.climb.adhesion import AdhesionAlong, adhesion_along
 from bunraku.locomotion.climb.adhesion_kernels import centre_rows
 from bunraku.locomotion.climb.foot_swing import FootPaths
-from bunraku.locomotion.climb.gecko import SPINE_POINTS, Gecko, Wish
+from bunraku.locomotion.climb.gecko import Gecko, Wish
 from bunraku.locomotion.climb.smooth_motion import CostTerms, FurtherTerms
 
 Array = NDArray[np.float64]
@@ -35,12 +35,12 @@ class LightOptions:
     """How long all four feet stand after a swing of a light climb [s]."""
     stance: float = 0.75
     """Spread of the feet in a light climb, as a share of the usual one. A narrow stance shortens the way between triangles."""
-    side: float = 0.026
-    """Amplitude of the body's sway to each side [m]."""
-    fore: float = 0.01
-    """Amplitude of the body's sway forward and backward [m]."""
-    back: float = 0.004
-    """Constant backward offset of the body [m]."""
+    side: float = 0.217
+    """Amplitude of the body's sway to each side [leg lengths]."""
+    fore: float = 0.083
+    """Amplitude of the body's sway forward and backward [leg lengths]."""
+    back: float = 0.033
+    """Constant backward offset of the body [leg lengths]."""
     enough: float = 0.3
     """Adhesion that is always acceptable: below it the body does not lean."""
     hanging: float = 0.1
@@ -64,26 +64,29 @@ def least_adhesion(feet: FootPaths, friction: float = 1.0) -> Array:
 
     Near a corner, where feet stand on two faces, less may be enough.
     """
-    stands = feet.swings[:, None] != np.arange(4)
+    stands = feet.swings[:, None] != np.arange(feet.p.shape[1])
     up = feet.R[:, :, 2, 2]
     missing = np.sqrt(np.maximum(1.0 - up**2, 0.0)) / friction - up
     return np.asarray(np.maximum((missing * stands).sum(1), 0.0) / stands.sum(1) ** 2)
 
 
-def swayed(want: Wish, feet: FootPaths, friction: float = 1.0, options: LightOptions = LightOptions()) -> Wish:
+def swayed(
+    want: Wish, feet: FootPaths, friction: float = 1.0, options: LightOptions = LightOptions(), leg: float = 0.12
+) -> Wish:  # fmt: skip
     """The aims `want`, with the body shifted toward the middle of the triangle of standing `feet`, wherever feet must stick.
 
     Amplitudes are in `options`. Front right, rear left, front left and rear right foot swing in turn, so per cycle the body sways
-    left, right, right, left, backward for a front foot and forward for a rear one. `friction` determines where feet must stick.
+    left, right, right, left, backward for a front foot and forward for a rear one. `friction`
+    determines where feet must stick; `leg` is the length of a leg [m].
     """
-    cycle = 4.0 * feet.quarter
+    cycle = feet.cycle
     turn = 2.0 * np.pi * (feet.t - feet.quarter + feet.pause / 2.0) / cycle
     count = min(round(cycle / (feet.t[1] - feet.t[0])), len(feet.t))
     share = np.minimum(3.0 * uniform_filter1d(least_adhesion(feet, friction), count, mode="nearest"), 1.0)
-    heights, n = want.heights.copy(), len(SPINE_POINTS)
+    heights, n = want.heights.copy(), want.heights.shape[1] // 3
     level = share[:, None] * np.sqrt(1.0 - np.minimum(want.normals[:, n:, 2] ** 2, 1.0))  # up or down a wall, sway gains nothing
-    heights[:, n : 2 * n] += level[:, :n] * (options.fore * np.sin(2.0 * turn) - options.back)[:, None]
-    heights[:, 2 * n :] -= level[:, n:] * (options.side * np.sin(turn))[:, None]
+    heights[:, n : 2 * n] += leg * level[:, :n] * (options.fore * np.sin(2.0 * turn) - options.back)[:, None]
+    heights[:, 2 * n :] -= leg * level[:, n:] * (options.side * np.sin(turn))[:, None]
     return dataclasses.replace(want, heights=heights)
 
 
@@ -100,7 +103,7 @@ def upright(feet: FootPaths, friction: float = 1.0, alike: float = 0.999) -> NDA
 
 def _common(feet: FootPaths, axis: int) -> Array:
     """The mean (T, 3) of an axis of the standing feet: its length is 1 if the axis is the same for all."""
-    stands = (feet.swings[:, None] != np.arange(4))[:, :, None]
+    stands = (feet.swings[:, None] != np.arange(feet.p.shape[1]))[:, :, None]
     return np.asarray((feet.R[:, :, :, axis] * stands).sum(1) / stands.sum(1))
 
 

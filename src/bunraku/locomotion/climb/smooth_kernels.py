@@ -37,11 +37,15 @@ class MotionAims(NamedTuple):
     """Targets of the motion at each sample."""
 
     feet: Any
-    """Positions of the feet (T, 4, 3) [m]."""
+    """Positions of the feet (T, feet, 3) [m]."""
+    turns: Any
+    """Rotations of the feet that turn on ankles (T, feet or 0, 3, 3)."""
     swings: Any
-    """The foot that swings (T,), or −1."""
-    floor: Any
-    """Smallest height of each foot over the surface (T, 4) [m]."""
+    """The foot that may leave its path (T,), or −1 if all must be where they should be."""
+    soles: Any
+    """Centres of the balls of the swinging foot relative to it, in the world's axes (T, balls, 3) [m]."""
+    lift: Any
+    """Least height of the balls' centres over the surface while a foot swings (T, balls) [m]."""
     joints: Any
     """Angles of the active joints (T, n) [rad]."""
     normals: Any
@@ -62,8 +66,6 @@ class CostRates(NamedTuple):
     limits: float
     clearance: float
     swing: float
-    margin: float
-    """Required clearance from the surface [m]."""
     self_margin: float
     """Required clearance of the gecko from itself [m]."""
     unit: float
@@ -83,10 +85,6 @@ class NearBalls(NamedTuple):
     """One ball of each pair (m,)."""
     second: Any
     """The other one (m,)."""
-
-
-FREE_DIMENSIONS = 16
-"""Largest dimension of the null space of the standing feet: that with three standing feet."""
 
 
 @inline
@@ -125,7 +123,7 @@ def too_near(apart, y, k, margin):
 def standing(J, x, aims, t, unit, A, e):
     """Rows of the scaled Jacobian (k, columns) and errors of the feet that stand at sample t; returns k."""
     k = 0
-    for foot in range(4):
+    for foot in range(aims.feet.shape[1]):
         if foot == aims.swings[t]:
             continue
         for r in range(3):
@@ -142,7 +140,8 @@ def restore_along(body, Q, aims, unit, passes):
     n, cols = body.joints.shape[0], body.active.shape[0] + 6
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     x, J = np.empty((body.carrier.shape[0], 3)), np.empty((3 * body.carrier.shape[0], cols))
-    A, e, G, d = np.empty((12, cols)), np.empty(12), np.empty((12, 12)), np.empty(cols)
+    rows = 3 * aims.feet.shape[1]
+    A, e, G, d = np.empty((rows, cols)), np.empty(rows), np.empty((rows, rows)), np.empty(cols)
     worst = 0.0
     for t in range(Q.shape[0]):
         for again in range(passes):
@@ -174,9 +173,13 @@ def restore_along(body, Q, aims, unit, passes):
 
 
 @kernel
-def cost_along(body, skin, radius, apart, Q, ground, aims, rates):
-    """Sum of the squared deviations at all samples, without accelerations."""
-    n = body.joints.shape[0]
+def cost_along(body, skin, keep, apart, Q, ground, aims, rates, spine, legs):
+    """Sum of the squared deviations at all samples, without accelerations.
+
+    `keep` is the distance that the centre of each ball of the skin keeps from the surface. Writes the points of the spine
+    (T, points, 3) and the rotations of the links above the ankles (T, ankles, 3, 3), from which accelerations are computed.
+    """
+    n, n_feet = body.joints.shape[0], aims.feet.shape[1]
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     balls = np.empty(apart.local.shape)
     total = 0.0
@@ -187,9 +190,15 @@ def cost_along(body, skin, radius, apart, Q, ground, aims, rates):
             beyond = min(angle - aims.lower[i], 0.0) + max(angle - aims.upper[i], 0.0)
             total += rates.posture * (angle - aims.joints[t, i]) ** 2 + rates.limits * beyond * beyond
         place(body.joints, 0, n, Q[t], (0.0, 0.0, 0.0), R, p, S)
+        for i in range(spine.shape[1]):
+            j = n_feet + i
+            spine[t, i, 0], spine[t, i, 1], spine[t, i, 2] = on_joint(R, p, body.carrier[j], body.local[j])
+        for foot in range(legs.shape[1]):
+            for r in range(3):
+                for c in range(3):
+                    legs[t, foot, r, c] = R[body.carrier[foot], c, r]  # rows of R are axes
         for k in range(aims.heights.shape[1]):
-            i = 4 + k % 3
-            y = on_joint(R, p, body.carrier[i], body.local[i])
+            y = spine[t, k % spine.shape[1]]
             off = y[0] * aims.normals[t, k, 0] + y[1] * aims.normals[t, k, 1] + y[2] * aims.normals[t, k, 2] - aims.heights[t, k]
             total += rates.height * off * off / unit
         foot = aims.swings[t]
@@ -197,17 +206,44 @@ def cost_along(body, skin, radius, apart, Q, ground, aims, rates):
             y = on_joint(R, p, body.carrier[foot], body.local[foot])
             for r in range(3):
                 total += rates.swing * (y[r] - aims.feet[t, foot, r]) ** 2 / unit
-            low = min(over(ground, t, y)[0] - aims.floor[t, foot], 0.0)
-            total += rates.clearance * low * low / unit
+            for i in range(aims.soles.shape[1]):
+                z = (y[0] + aims.soles[t, i, 0], y[1] + aims.soles[t, i, 1], y[2] + aims.soles[t, i, 2])
+                low = min(over(ground, t, z)[0] - aims.lift[t, i], 0.0)
+                total += rates.clearance * low * low / unit
         for i in range(skin.carrier.shape[0]):
             y = on_joint(R, p, skin.carrier[i], skin.local[i])
-            low = min(over(ground, t, y)[0] - radius[i] - rates.margin, 0.0)
+            low = min(over(ground, t, y)[0] - keep[i], 0.0)
             total += rates.clearance * low * low / unit
         put_balls(apart, R, p, balls)
         for k in range(apart.first.shape[0]):
             low = too_near(apart, balls, k, rates.self_margin)[0]
             total += rates.clearance * low * low / unit
     return total
+
+
+@kernel
+def turning_along(legs, turns, w):
+    """Rotation vectors w (T − 1, ankles, 3) by which the feet turn against the links above, in the axes of the feet."""
+    A, B, D = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    for i in range(legs.shape[1]):
+        for t in range(legs.shape[0]):
+            for r in range(3):
+                for c in range(3):
+                    B[r, c] = 0.0
+                    for k in range(3):
+                        B[r, c] += legs[t, i, k, r] * turns[t, i, k, c]
+            if t > 0:
+                for r in range(3):
+                    for c in range(3):
+                        D[r, c] = A[0, r] * B[0, c] + A[1, r] * B[1, c] + A[2, r] * B[2, c]
+                x, y, z = D[2, 1] - D[1, 2], D[0, 2] - D[2, 0], D[1, 0] - D[0, 1]
+                sine = 0.5 * math.sqrt(x * x + y * y + z * z)
+                angle = math.atan2(sine, 0.5 * (D[0, 0] + D[1, 1] + D[2, 2] - 1.0))
+                share = 0.5 * angle / sine if sine > 1e-9 else 0.5
+                w[t - 1, i, 0], w[t - 1, i, 1], w[t - 1, i, 2] = share * x, share * y, share * z
+            for r in range(3):
+                for c in range(3):
+                    A[r, c] = B[r, c]
 
 
 @kernel
@@ -291,19 +327,59 @@ def null_basis(A, k, M, v, N):
                 N[i, c] -= total * v[j, i]
 
 
+@inline
+def bent_rows(body, S, J, N, aims, t, n_spine, unit, out):
+    """Derivatives, by z, of what is differentiated twice: joints, points of the spine (in leg lengths), turns of the ankles."""
+    n_act, n_feet, free = body.active.shape[0], aims.feet.shape[1], N.shape[1]
+    for i in range(n_act):
+        for c in range(free):
+            out[i, c] = N[6 + i, c]
+    for i in range(3 * n_spine):
+        row_of, h = n_act + i, 3 * n_feet + i
+        for c in range(free):
+            out[row_of, c] = 0.0
+        for k in range(J.shape[1]):
+            share = J[h, k] * (1.0 if k < 3 else 1.0 / unit)
+            if share != 0.0:
+                for c in range(free):
+                    out[row_of, c] += share * N[k, c]
+    for foot in range(aims.turns.shape[1]):
+        first = n_act + 3 * n_spine + 3 * foot
+        j = body.carrier[foot]
+        for r in range(3):
+            for c in range(free):
+                out[first + r, c] = 0.0
+            for k in range(3):
+                share = -aims.turns[t, foot, k, r]
+                for c in range(free):
+                    out[first + r, c] += share * N[3 + k, c]
+        for a in range(1, body.chain[j, 0] + 1):
+            k = body.chain[j, a]
+            col = body.column[body.joints[k].variable]
+            if col >= 6:
+                for r in range(3):
+                    share = 0.0
+                    for i in range(3):
+                        share -= aims.turns[t, foot, i, r] * S[k, i]
+                    for c in range(free):
+                        out[first + r, c] += share * N[col, c]
+
+
 @kernel
-def linearize_along(body, skin, radius, apart, Q, ground, aims, rates, bent, pull, rows, values, shares, N, band, grad):
+def linearize_along(body, skin, keep, apart, Q, ground, aims, rates, bent, pull, rows, values, shares, N, band, grad):
     """The normal equations in z; a row of `band` holds the lower part of one column.
 
-    Second differences are weighted by `bent` (T, joints).
-
-    `pull` is the gradient of the cost of accelerations. Further terms have derivatives `rows` (T, r, columns), values and weights.
+    Second differences of the quantities of `bent_rows` are weighted by `bent` (T, quantities), and `pull` is the gradient of their
+    cost. `keep` is as in `cost_along`. Further terms have derivatives `rows` (T, r, columns), values and weights.
     """
     n, cols = body.joints.shape[0], body.active.shape[0] + 6
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     x, J = np.empty((body.carrier.shape[0], 3)), np.empty((3 * body.carrier.shape[0], cols))
-    A, e, M, v = np.empty((12, cols)), np.empty(12), np.empty((cols, 12)), np.empty((12, cols + 1))
-    W, g, out, WN = np.empty((cols, cols)), np.empty(cols), np.empty(cols), np.empty((cols, FREE_DIMENSIONS))
+    n_feet, free, n_bent = aims.feet.shape[1], N.shape[2], bent.shape[1]
+    n_spine, fixed = body.carrier.shape[0] - n_feet, 3 * n_feet
+    A, e, M, v = np.empty((fixed, cols)), np.empty(fixed), np.empty((cols, fixed)), np.empty((fixed, cols + 1))
+    W, g, out, WN = np.empty((cols, cols)), np.empty(cols), np.empty(cols), np.empty((cols, free))
+    recent = np.empty((3, n_bent, free))  # what bends at this sample and the two before it
     other, balls = np.empty(cols), np.empty(apart.local.shape)
     unit = rates.unit * rates.unit
     T = Q.shape[0]
@@ -319,11 +395,10 @@ def linearize_along(body, skin, radius, apart, Q, ground, aims, rates, bent, pul
         for i in range(cols - 6):
             angle = q[body.active[i]]
             beyond = min(angle - aims.lower[i], 0.0) + max(angle - aims.upper[i], 0.0)
-            g[6 + i] = pull[t, i] + rates.posture * (angle - aims.joints[t, i]) + rates.limits * beyond
-            W[6 + i, 6 + i] = rates.posture + (rates.limits if beyond != 0.0 else 0.0) + 4.0 * bent[t, i]
-            W[6 + i, 6 + i] += (bent[t - 1, i] if t > 0 else 0.0) + (bent[t + 1, i] if t + 1 < T else 0.0)
+            g[6 + i] = rates.posture * (angle - aims.joints[t, i]) + rates.limits * beyond
+            W[6 + i, 6 + i] = rates.posture + (rates.limits if beyond != 0.0 else 0.0)
         for h in range(aims.heights.shape[1]):
-            i, normal = 4 + h % 3, aims.normals[t, h]
+            i, normal = n_feet + h % n_spine, aims.normals[t, h]
             off = x[i, 0] * normal[0] + x[i, 1] * normal[1] + x[i, 2] * normal[2] - aims.heights[t, h]
             row(body, R, p, S, q, body.carrier[i], x[i], normal, rates.unit, out)
             gather(out, off, rates.height / unit, W, g)
@@ -333,15 +408,17 @@ def linearize_along(body, skin, radius, apart, Q, ground, aims, rates, bent, pul
                 for c in range(cols):
                     out[c] = J[3 * foot + r, c] * (rates.unit if c < 3 else 1.0)
                 gather(out, x[foot, r] - aims.feet[t, foot, r], rates.swing / unit, W, g)
-            height, face = over(ground, t, x[foot])
-            low = height - aims.floor[t, foot]
-            if low < 0.0:
-                row(body, R, p, S, q, body.carrier[foot], x[foot], ground.normal[face], rates.unit, out)
-                gather(out, low, rates.clearance / unit, W, g)
-        for i in range(radius.shape[0]):
+            for i in range(aims.soles.shape[1]):
+                y = (x[foot, 0] + aims.soles[t, i, 0], x[foot, 1] + aims.soles[t, i, 1], x[foot, 2] + aims.soles[t, i, 2])
+                height, face = over(ground, t, y)
+                low = height - aims.lift[t, i]
+                if low < 0.0:
+                    row(body, R, p, S, q, body.carrier[foot], x[foot], ground.normal[face], rates.unit, out)
+                    gather(out, low, rates.clearance / unit, W, g)
+        for i in range(keep.shape[0]):
             y = on_joint(R, p, skin.carrier[i], skin.local[i])
             height, face = over(ground, t, y)
-            low = height - radius[i] - rates.margin
+            low = height - keep[i]
             if low < 0.0:
                 row(body, R, p, S, q, skin.carrier[i], y, ground.normal[face], rates.unit, out)
                 gather(out, low, rates.clearance / unit, W, g)
@@ -363,25 +440,35 @@ def linearize_along(body, skin, radius, apart, Q, ground, aims, rates, bent, pul
             for j in range(i):
                 W[j, i] = W[i, j]
         for i in range(cols):  # innermost loops run along rows, so they are vectorised
-            for c in range(FREE_DIMENSIONS):
+            for c in range(free):
                 WN[i, c] = 0.0
             for j in range(cols):
                 share = W[i, j]
                 if share != 0.0:
-                    for c in range(FREE_DIMENSIONS):
+                    for c in range(free):
                         WN[i, c] += share * N[t, j, c]
-        for c in range(FREE_DIMENSIONS):
+        for c in range(free):
             grad[t, c] = 0.0
-            for i in range(cols):
+        for i in range(cols):
+            for c in range(free):
                 share = N[t, i, c]
                 grad[t, c] += share * g[i]
-                for b in range(c, FREE_DIMENSIONS):
-                    band[t * FREE_DIMENSIONS + c, b - c] += share * WN[i, b]
-    for t in range(T - 1):
-        for s in range(1, min(3, T - t)):
-            for i in range(cols - 6):
-                share = bent[t + 1, i] if s == 2 else -2.0 * (bent[t, i] + bent[t + 1, i])
-                for c in range(FREE_DIMENSIONS):
-                    left = share * N[t, 6 + i, c]
-                    for b in range(FREE_DIMENSIONS):
-                        band[t * FREE_DIMENSIONS + c, s * FREE_DIMENSIONS + b - c] += left * N[t + s, 6 + i, b]
+                for b in range(c, free):
+                    band[t * free + c, b - c] += share * WN[i, b]
+        now = recent[t % 3]
+        bent_rows(body, S, J, N[t], aims, t, n_spine, rates.unit, now)
+        for i in range(n_bent):
+            share = 4.0 * bent[t, i] + (bent[t - 1, i] if t > 0 else 0.0) + (bent[t + 1, i] if t + 1 < T else 0.0)
+            for c in range(free):
+                grad[t, c] += now[i, c] * pull[t, i]
+                left = share * now[i, c]
+                for b in range(c, free):
+                    band[t * free + c, b - c] += left * now[i, b]
+        for s in range(1, min(2, t) + 1):
+            before = recent[(t - s) % 3]
+            for i in range(n_bent):
+                share = bent[t - 1, i] if s == 2 else -2.0 * (bent[t - 1, i] + bent[t, i])
+                for c in range(free):
+                    left = share * before[i, c]
+                    for b in range(free):
+                        band[(t - s) * free + c, s * free + b - c] += left * now[i, b]

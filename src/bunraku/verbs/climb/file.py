@@ -7,7 +7,12 @@ path:
   - slope: 45 deg             # the surface turns up; floor to wall is 90 deg
   - step: 2 cm                # up; negative goes down
   - {obstacle: 2 cm, length: 12 cm}       # a step up, a straight, a step down
-stride: 6 cm                  # distance per cycle of four steps
+roles:                        # which parts of another figure are for what; default: those of the gecko
+  feet: [left_paw, right_paw, left_hoof, right_hoof]      # frames, in pairs from front to rear, the left one first
+  trunk: [chest, hips]        # frames on the body, from front to rear
+  bends: [waist]              # variables that bend the body to the sides
+  tail: [tail]                # variables that raise the tail
+stride: 6 cm                  # distance per cycle, in which every foot steps once; default: half a leg
 quarter: 250 ms               # duration of a step
 dt: 5 ms                      # time between two samples
 friction: 1                   # coefficient of friction of the feet
@@ -32,6 +37,7 @@ from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
 from bunraku.locomotion.climb.climb import Climb, climb
+from bunraku.locomotion.climb.climber_roles import GECKO_ROLES, ClimberRoles
 from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.locomotion.climb.path_segments import Arc, PathSegment, Slope, Step, Straight
 from bunraku.progress import Listener
@@ -45,7 +51,7 @@ class ClimbOrder(Order):
 
     verb: ClassVar[str] = "climb"
     words: ClassVar[tuple[str, ...]] = (
-        verb, "path", "stride", "quarter", "dt", "friction", "grip", "light", "pause", "optimized", "output",
+        verb, "path", "roles", "stride", "quarter", "dt", "friction", "grip", "light", "pause", "optimized", "output",
     )  # fmt: skip
     segment_words: ClassVar[tuple[str, ...]] = ("straight", "curve", "slope", "step", "obstacle")
     """Keywords that begin the entries of a path."""
@@ -54,8 +60,8 @@ class ClimbOrder(Order):
     path: tuple[PathSegment, ...]
     lines: tuple[int, ...]
     """The line of each segment in the file."""
-    stride: float = 0.06
-    """Distance per cycle of four steps [m]."""
+    stride: float | None = None
+    """Distance per cycle, in which every foot steps once [m]; None for half a leg."""
     quarter: float = 0.25
     """Duration of a step [s]."""
     dt: float = 0.005
@@ -68,6 +74,7 @@ class ClimbOrder(Order):
     """Time on all four feet after each step [s]; None for the default."""
     optimized: bool = True
     output: tuple[Path, ...] = ()
+    roles: ClimberRoles = GECKO_ROLES
 
     @property
     def title(self) -> str:
@@ -82,8 +89,10 @@ class ClimbOrder(Order):
         """The order in the document `root`; file names in it are relative to `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "a climb")
         who = root.need("climb", "the file")
+        said = root.get("roles")
+        roles = GECKO_ROLES if said is None else _roles(said)
         with who.blamed():
-            figure = Gecko(figure_named(who, folder)).figure
+            figure = Gecko(figure_named(who, folder), roles).figure
         entries = root.need("path", "the climb").items("the segments of a path")
         found = [pair for node in entries for pair in _segments(node, cls.segment_words)]
         if not found:
@@ -93,7 +102,7 @@ class ClimbOrder(Order):
             dt=lambda node: node.positive(Quantity.TIME), friction=Node.positive, grip=_grip, light=Node.flag, pause=_pause,
             optimized=Node.flag, output=lambda node: outputs_of(node, folder),
         )  # fmt: skip
-        order = cls(figure, tuple(segment for segment, _ in found), tuple(node.line for _, node in found), **options)
+        order = cls(figure, tuple(segment for segment, _ in found), tuple(node.line for _, node in found), roles=roles, **options)
         order._check_size(root)
         return order
 
@@ -104,7 +113,8 @@ class ClimbOrder(Order):
         progress: called with its progress.
         """
         return climb(
-            self.path, figure=self.figure, stride=self.stride, quarter=self.quarter, dt=self.dt, friction=self.friction,
+            self.path, figure=self.figure, roles=self.roles, stride=self.stride, quarter=self.quarter, dt=self.dt,
+            friction=self.friction,
             grip=self.grip, light=self.light, pause=self.pause, optimized=self.optimized, seed=seed, progress=progress,
         )  # fmt: skip
 
@@ -126,7 +136,8 @@ class ClimbOrder(Order):
         coarse = self.quarter / self.dt
         if coarse < 8.0:
             raise root.place_of("dt").error(f"{coarse:.1f} samples in a step", advice="make dt at most an eighth of quarter")
-        samples = 4.0 * length / self.stride * (self.quarter + (self.pause or 0.0)) / self.dt
+        stride = self.stride if self.stride is not None else Gecko(self.figure, self.roles).measures["leg"] / 2.0
+        samples = len(self.roles.feet) * length / stride * (self.quarter + (self.pause or 0.0)) / self.dt
         if length > 1000.0 or samples > 1e6:
             advice = "shorten the path, or lengthen stride or dt"
             raise root.place_of("path").error(f"a path of {length:.4g} m needs {samples:.3g} samples, too many", advice=advice)
@@ -149,6 +160,16 @@ def _segments(node: Node, kinds: tuple[str, ...]) -> list[tuple[PathSegment, Nod
         height, long = value.length(), node.need("length", "the obstacle").length()
         obstacle: tuple[Any, ...] = (Step(height), Straight(long), Step(-height))
         return [(segment, node) for segment in obstacle]
+
+
+def _roles(node: Node) -> ClimberRoles:
+    node.words(("feet", "trunk", "bends", "tail"), "the roles of a climber")
+
+    def names(word: str) -> tuple[str, ...]:
+        said = node.need(word, "the roles") if word in ("feet", "trunk") else node.get(word)
+        return () if said is None else tuple(item.name(f"a name for {word}") for item in said.items(f"names for {word}"))
+
+    return ClimberRoles(names("feet"), names("trunk"), names("bends"), names("tail"))
 
 
 def _pause(node: Node) -> float:

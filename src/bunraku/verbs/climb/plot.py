@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bunraku.locomotion.climb.climb import Climb
-from bunraku.locomotion.climb.footsteps import GECKO_FEET
 from bunraku.render import plots
 from bunraku.writing import writing
 
@@ -64,9 +63,16 @@ def _accelerations(axes: Axes, done: Climb) -> None:
 def _adhesion(axes: Axes, done: Climb) -> None:
     t, values = done.motion.t, np.where(np.isfinite(done.adhesion.adhesion), done.adhesion.adhesion, np.nan)
     axes.plot(t, values, color="#bbbbbb", linewidth=0.6, zorder=1)
-    for k, foot in enumerate(GECKO_FEET.names):
+    for k, foot in enumerate(done.roles.feet):
         own = (done.adhesion.critical == k) & (values > 1e-6)
-        axes.scatter(t[own], values[own], s=2.0, color=plots.CURVE_COLORS[k], label=foot.replace("_", " "), zorder=2)
+        axes.scatter(
+            t[own],
+            values[own],
+            s=2.0,
+            color=plots.CURVE_COLORS[k % len(plots.CURVE_COLORS)],
+            label=foot.removesuffix("_foot").replace("_", " "),
+            zorder=2,
+        )
     axes.set_ylim(bottom=0.0)
     axes.set_ylabel("adhesion\n[weights]")
     style: dict[str, Any] = {"frameon": False, "fontsize": 8, "title_fontsize": 8, "bbox_to_anchor": (1.0, 0.5)}
