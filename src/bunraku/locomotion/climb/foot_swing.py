@@ -103,13 +103,7 @@ def foot_paths(
         R[:, foot] = X[:3, :3]
     local, radius = soles if soles is not None else (np.zeros((feet, 1, 3)), np.full((feet, 1), centre))
     s = np.arange(n + 1) / n
-    sigma = (
-        s
-        if even
-        else s**6 * (462.0 + s * (-1980.0 + s * (3465.0 + s * (-3080.0 + s * (1386.0 - 252.0 * s)))))
-        if soft
-        else eased(s)
-    )
+    sigma = s if even else s**5 * (126.0 + s * (-420.0 + s * (540.0 + s * (-315.0 + 70.0 * s)))) if soft else eased(s)
     for step in plan.steps:
         first = step.quarter * whole
         at = plan.course.stride * (step.quarter + 0.5) / feet + plan.shoulders[step.foot]
