@@ -46,7 +46,7 @@ def standing(x: float, y: float) -> np.ndarray:
 
 found = find(space, standing(-4.4, -0.6), standing(4.4, -0.6), seed=3)
 timing = timed(found.path, speed=0.7, acceleration=0.8)
-animation = animate(team, timing, samples=268)
+animation = animate(team, timing)
 motion = animation.motion
 verdict = recheck(team, motion, scene)
 print(f"{found.path}, found in {found.seconds:.2f} s; the motion takes {timing.duration:.1f} s")

@@ -83,7 +83,7 @@ def test_a_spine_leans_after_what_hands_hold(away):
     Q = walk(PERSON, t, base, sway=0.4).Q.copy()
     arm = closed_form(PERSON, "left_palm")
     assert held_by(arm, X_WO @ grips[0].X_OT, Q).lost is not None
-    lean(agent, X_WO, Q)
+    lean(agent, X_WO, Q, 0.075)
     own = held_by(arm, X_WO @ grips[0].X_OT, Q)
     assert own.lost is None
     assert Q[:, PERSON.index("waist_ry")].mean() > 0.02

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bunraku.ensemble.agents import hold, rover
 from bunraku.ensemble.rolling import rolled
 from bunraku.ensemble.team import Agent
 from bunraku.figure import Box
@@ -40,3 +41,14 @@ def test_the_outer_wheel_goes_farther_round_a_bend():
     s = np.linspace(0.0, 1.5, 400)
     left, right = wheels_of(np.stack([np.sin(s), 1.0 - np.cos(s), s], 1))[-1]
     assert (left, right) == pytest.approx((15.0 * 0.75, 15.0 * 1.25), rel=1e-4)
+
+
+def test_wheels_with_rollers_go_anywhere():
+    """Wheel speeds of a mecanum drive, from the textbook: forward ∓ left ∓ (half length + half width) turning."""
+    agent = rover("robot", hold("tool", (0.0, 0.0, 0.0)))
+    names = [f"mecanum_wheel_{end}_{side}" for end in ("front", "rear") for side in ("left", "right")]
+    for step, signs in (((1.0, 0.0, 0.0), (1, 1, 1, 1)), ((0.0, 1.0, 0.0), (-1, 1, 1, -1)), ((0.0, 0.0, 1.0), (-1, 1, -1, 1))):
+        base = np.linspace(0.0, 1e-3, 5)[:, None] * np.array(step)
+        turned = rolled(agent, base)[-1, agent.figure.indices(names)]
+        lever = 0.24 + 0.275 if step[2] else 1.0
+        assert turned == pytest.approx(1e-3 * lever / 0.1 * np.array(signs), rel=1e-3)

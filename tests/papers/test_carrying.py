@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from bunraku.ensemble.recheck_team import recheck
 from bunraku.ensemble.scenes.living_room import DESK_HEIGHT, PIANO_LEGS
 from bunraku.kinematics import pose
 from bunraku.kinematics.forward import frames_along
+from tests.ensemble.judge import judge
 
 
 @functools.cache
@@ -21,28 +23,34 @@ def done(name, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("name", "variables", "samples"),
+    ("name", "variables"),
     [
-        ("factory", 12, 268),
-        pytest.param("factory_door", 12, 268, marks=pytest.mark.slow),
-        ("living_room", 15, 78),
-        ("ramp", 18, 400),
-        ("ramp_people", 18, 400),
+        ("factory", 12),
+        pytest.param("factory_door", 12, marks=pytest.mark.slow),
+        ("living_room", 15),
+        ("ramp", 18),
+        ("ramp_people", 18),
     ],
 )
-def test_errands_are_done(name, variables, samples):
+def test_errands_are_done(name, variables):
     made = done(name)
     assert made.outcome.ok, made.outcome.why
     errand = made.errand
     assert errand.team.n == variables
-    assert len(made.motion) == samples
+    assert np.diff(made.motion.t).max() <= 1.0 / 60.0
     assert set(made.seconds) == set(CARRY_STAGES)
-    verdict = recheck(errand.team, made.motion, errand.scene, margin=errand.margin, heights=errand.heights, ground=errand.ground)
+    verdict = recheck(
+        errand.team, made.motion, errand.scene, margin=errand.margin, heights=errand.heights, ground=errand.ground,
+        allowed=errand.allowed,
+    )  # fmt: skip
     assert verdict.accepted, str(verdict)
     assert verdict.clearance >= errand.margin - 1e-6
     assert verdict.closure < 1e-6
-    assert verdict.jump <= 0.2
-    assert verdict.slide <= 0.01
+    found = judge(errand, made.motion, distances=False)
+    assert found.worst("speed") <= 1.01 * errand.speed
+    assert found.worst("acceleration") <= 1.01 * errand.acceleration
+    assert found.closure < 2e-3, "also between samples"
+    assert found.worst("slide") < 0.012, "also between samples, and of corners that are 2 mm above the ground"
 
 
 def test_the_same_seed_gives_the_same_motion():
@@ -51,14 +59,12 @@ def test_the_same_seed_gives_the_same_motion():
         assert np.array_equal(mine.q, other.q)
 
 
-@pytest.mark.slow
-def test_twice_the_samples_follow_the_same_path():
-    """Planning does not depend on how many samples are animated."""
-    errand = load_errand("factory")
-    fine = carry(errand, seed=0, samples=530)
-    assert fine.outcome.ok, fine.outcome.why
-    assert len(fine.motion) == 530
-    assert fine.path.length == pytest.approx(done("factory").path.length, rel=0.2)
+def test_samples_only_say_how_many_are_kept():
+    made = done("living_room")
+    few = replace(made, samples=78).kept
+    assert len(few) == 78
+    assert np.array_equal(few.t[[0, -1]], made.motion.t[[0, -1]])
+    assert made.kept is made.motion
 
 
 def test_the_piano_is_raised_over_the_desk():

@@ -86,7 +86,7 @@ def test_on_the_stage(file):
 def test_files_are_checked(file):
     result = CliRunner().invoke(app, ["check", str(file)])
     assert result.exit_code == 0, result.output
-    assert "errand tray: left, right in hall, 12 variables, 40 samples" in result.output
+    assert "errand tray: left, right in hall, 12 variables, 40 samples kept" in result.output
     file.write_text(TEXT.replace("kind: rover", "kind: rower", 1), encoding="utf-8")
     result = CliRunner().invoke(app, ["check", str(file)])
     assert result.exit_code == 1

@@ -13,7 +13,7 @@ from bunraku.ensemble.team import Agent, Grasp
 from bunraku.figure import Figure, library
 from bunraku.figure.library.manipulators import mobile_manipulator
 from bunraku.figure.shape import Box, Cylinder
-from bunraku.planning.ways.steer import Bezier, Holonomic, Planar
+from bunraku.planning.ways.steer import Bezier, Differential, Holonomic, Planar
 from bunraku.spatial import se3, so3
 
 
@@ -23,8 +23,8 @@ def _figure(name: str) -> Figure:
 
 
 @functools.cache
-def _rider() -> Figure:
-    return mobile_manipulator(rides=True)
+def _rover(wheels: str, rides: bool) -> Figure:
+    return mobile_manipulator(rides=rides, wheels=wheels)
 
 
 def porter(name: str, *holds: Grasp, moves: type[Planar] = Bezier) -> Agent:
@@ -37,9 +37,10 @@ def porter(name: str, *holds: Grasp, moves: type[Planar] = Bezier) -> Agent:
 def rover(name: str, *holds: Grasp, moves: type[Planar] = Holonomic, rides: bool = False) -> Agent:
     """A mobile manipulator called `name` that `holds` with its tool and `moves` with this steering; planning replaces it by a box.
 
-    If it `rides`, its height, pitch and roll follow uneven ground.
+    If it `rides`, its height, pitch and roll follow uneven ground. A differential drive has two wheels and casters, any other base
+    has four wheels with rollers. They turn as it moves; those of one that rides do not.
     """
-    figure = _rider() if rides else _figure("mobile_manipulator")
+    figure = _rover("" if rides else "differential" if issubclass(moves, Differential) else "mecanum", rides)
     base: tuple[str, ...] = ("base_x", "base_y", "base_turn")
     base += ("base_lift", "base_pitch", "base_roll") if rides else ()
     box, at, orange = Box((0.75, 0.58, 0.6)), (0.0, 0.0, 0.32), (0.91, 0.43, 0.1)

@@ -7,7 +7,8 @@ arm has no solution within its limits, the result says which arm and at which sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +18,17 @@ from bunraku.ensemble.grip import Grip
 from bunraku.ensemble.lean import LeanOptions, lean
 from bunraku.ensemble.manipulate import ManipulateOptions, jump_of
 from bunraku.ensemble.manipulate import hold as held_by
-from bunraku.ensemble.rolling import rolled
+from bunraku.ensemble.rolling import heading_along, rolled
 from bunraku.ensemble.team import OBJECT, Agent, Grasp, Team
+from bunraku.ensemble.world_limits import is_joint
 from bunraku.kernels.clock import worked
 from bunraku.kinematics.forward import frames_along
 from bunraku.kinematics.inverse.arm import closed_form
 from bunraku.locomotion.walk import Walk, WalkOptions, walk
 from bunraku.locomotion.walk.foot_ground import Heights
 from bunraku.motion import Motion, Track
-from bunraku.planning.ways.path_timing import PathTiming
+from bunraku.planning.ways.path_timing import PathTiming, steadied
+from bunraku.planning.ways.steer import Differential
 from bunraku.spatial import se3, so3
 
 Array = NDArray[np.float64]
@@ -40,8 +43,16 @@ class AnimateOptions:
     walk: WalkOptions = WalkOptions()
     sway: float = 0.4
     """Motion of trunk and arms while carrying, as a share of that in a usual walk."""
-    gentle: float = 0.95
-    """While walking, joints change from sample to sample by at most this share of what arms may."""
+    rate: float = 75.0
+    """Samples per second. Between samples motions are straight, and feet and hands stay in place within a millimetre."""
+    steadiness: float = 0.06
+    """Standard deviation of the Gaussian that smooths the motion along the path [s]; bases leave it by at most 2 mm."""
+    swivel_time: float = 0.3
+    """Time between two choices of an elbow's swivel [s]."""
+    grip_time: float = 0.3
+    """Time between two samples at which arms are tested against their own body and the object [s]."""
+    arm_speed: float = 6.0
+    """Of several solutions of an arm, those whose joints stay below this speed are taken if possible [rad/s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +68,10 @@ class Animation:
     """Why there is no motion."""
     sample: int = -1
     """The first sample that could not be held; −1 if all are held."""
+    at: float = 0.0
+    """Time of that sample on the timed path [s]."""
+    lead: float = 0.0
+    """Time that all stand at the start before they follow the timed path [s]."""
     walks: dict[str, Walk] = field(default_factory=dict)
     """Walks of the walking agents, by name: footfalls, and how far soles slide."""
     seconds: dict[str, float] = field(default_factory=dict)
@@ -84,17 +99,22 @@ def animate(
     team: Team,
     timing: PathTiming,
     *,
-    samples: int,
+    samples: int | None = None,
     heights: Heights | None = None,
     options: AnimateOptions = AnimateOptions(),
 ) -> Animation:
     """The motion of every agent's full figure and of the object, if the reduced `team` moves according to `timing`.
 
-    `samples` are evenly spaced in time. `heights` [m] gives the ground under walking people; flat at 0 if None. `options` tune how
-    agents move.
+    `samples` are evenly spaced in time; by default, `options.rate` a second. `heights` [m] gives the ground under walking people;
+    flat at 0 if None. `options` tune how agents move.
     """
-    reduced = timing.samples(samples)
-    bases, held = team.in_world(reduced.q)
+    reduced = timing.samples(samples or max(math.ceil(options.rate * timing.duration), 1) + 1)
+    dt = float(reduced.t[1] - reduced.t[0])
+    arms = replace(options.arms, stride=max(round(options.swivel_time / dt), 1), max_change=options.arm_speed * dt)
+    Q_team = team.on_ground(steadied(reduced.q, options.steadiness / dt))
+    bases, held = team.in_world(Q_team)
+    t = np.asarray(dt * np.arange(len(Q_team)), float)
+    lead = 0.5 * (float(t[-1]) - timing.duration)
     X_WO = np.zeros((len(held), 4, 4))
     X_WO[:, :3, :3] = so3.about(2, held[:, 3]) @ so3.about(1, held[:, 4]) @ so3.about(0, held[:, 5])
     X_WO[:, :3, 3], X_WO[:, 3, 3] = held[:, :3], 1.0
@@ -102,32 +122,32 @@ def animate(
     for agent in team.agents:
         begun = worked()
         if walks(agent):
-            own = walk(
-                agent.figure, reduced.t, bases[agent.name], heights=heights, sway=options.sway,
-                gentle=options.gentle * options.arms.max_change, options=options.walk,
-            )  # fmt: skip
+            own = walk(agent.figure, t, bases[agent.name], heights=heights, sway=options.sway, options=options.walk)
             walked[agent.name], Q = own, own.Q.copy()
         else:
-            Q = rolled(agent, bases[agent.name])
+            Q = rolled(agent, heading_along(bases[agent.name], dt) if issubclass(agent.moves, Differential) else bases[agent.name])
         gone = worked()
-        lost = _hold(agent, X_WO, Q, Grip.of(team, agent, held), options)
+        grip = Grip.of(team, agent, held, stride=max(round(options.grip_time / dt), 1))
+        lost = _hold(agent, X_WO, Q, grip, dt, replace(options, arms=arms))
         seconds["locomotion"] += gone - begun
         seconds["manipulation"] += worked() - gone
         if lost is not None:
-            return Animation(None, trouble=lost[0], sample=lost[1], walks=walked, seconds=seconds)
+            return Animation(
+                None, trouble=lost[0], sample=lost[1], at=lost[1] * dt - lead, lead=lead, walks=walked, seconds=seconds
+            )
         frames = frames_along(agent.figure, Q)
         closure = max(closure, *(_error(agent, hold, X_WO, frames) for hold in agent.holds))
-        others = [k for k, name in enumerate(agent.figure.names) if name not in agent.base]
+        others = [k for k, name in enumerate(agent.figure.names) if is_joint(name, agent.base)]
         jump = max(jump, jump_of(Q[:, others]))
         tracks.append(Track(agent.figure, Q, name=agent.name))
     tracks.append(Track(team.object_figure, held, name=OBJECT))
-    return Animation(Motion(reduced.t, tuple(tracks)), closure, jump, walks=walked, seconds=seconds)
+    return Animation(Motion(t, tuple(tracks)), closure, jump, lead=lead, walks=walked, seconds=seconds)
 
 
-def _hold(agent: Agent, X_WO: Array, Q: Array, grip: Grip, options: AnimateOptions) -> tuple[str, int] | None:
+def _hold(agent: Agent, X_WO: Array, Q: Array, grip: Grip, dt: float, options: AnimateOptions) -> tuple[str, int] | None:
     """Writes the arms into Q, and the spine if it has to lean. Returns what failed and at which sample, or None."""
     if walks(agent):
-        lean(agent, X_WO, Q, options=options.lean)
+        lean(agent, X_WO, Q, dt, options=options.lean)
     frames = frames_along(agent.figure, Q)
     for hold in agent.holds:
         arm = closed_form(agent.figure, hold.tool)

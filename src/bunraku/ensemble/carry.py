@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter1d
 
 from bunraku.arguments import require_common, require_kind, require_number
 from bunraku.ensemble.animate import AnimateOptions, Animation, animate
@@ -23,9 +24,9 @@ from bunraku.ensemble.barriers import Barriers
 from bunraku.ensemble.carry_result import CARRIED, CARRY_STAGES, NO_WAY, NOT_HELD, REFUSED, TOUCHES, Carry
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.no_way import WhyNotOptions, in_reach, why_not
-from bunraku.ensemble.pace import jumps, paced
 from bunraku.ensemble.recheck_team import TeamRecheckOptions, TeamVerdict, recheck
 from bunraku.ensemble.tune import TunedMotion, TuneOptions, tune
+from bunraku.ensemble.world_limits import JointLimits, haste, unhurried
 from bunraku.kernels.clock import worked
 from bunraku.motion import Motion
 from bunraku.outcome import STOPPED, Outcome
@@ -54,11 +55,15 @@ class CarryOptions:
     trees: int = 60
     """Maximum number of pairs of trees; if one pair does not meet, a new pair starts with other random numbers."""
     shortcuts: int = 200
-    """Number of attempts to shorten a path."""
+    """Number of attempts to shorten a path, again and again while it gets shorter by a twentieth."""
+    detours: int = 2
+    """After a recovery, as many other paths are searched for, and the shortest of all is taken."""
+    shorten_share: float = 0.1
+    """Share of the budget that shortening of one path may take."""
     slower: int = 4
-    """How many times a motion whose joints jump is slowed down."""
-    calm: float = 0.17
-    """Largest change of a joint from one sample to the next that slowing down aims for [rad]."""
+    """How many times a motion that is too fast somewhere is made again, slower there."""
+    hurried: float = 1.2
+    """What is faster than its limits by less than this factor is slowed down without making the motion again."""
     rounds: int = 12
     """Maximum number of paths that are tried."""
     barrier: float = 0.3
@@ -67,6 +72,7 @@ class CarryOptions:
     """Share of the budget that tuning of one motion may take; another path is often faster."""
     animate: AnimateOptions = AnimateOptions()
     tune: TuneOptions = TuneOptions()
+    joints: JointLimits = JointLimits()
     recheck: TeamRecheckOptions = TeamRecheckOptions()
     why_not: WhyNotOptions = WhyNotOptions()
 
@@ -78,7 +84,7 @@ def carry(
     """Plans and animates an errand (a carrying task). The same seed gives the same result.
 
     errand: the team, the object, start, goal and scene
-    samples: number of samples of the motion; by default that of the errand
+    samples: number of samples that are kept in files and on the stage (`Carry.kept`); by default that of the errand
     roadmap: a roadmap from an earlier call; it is used and extended in place
     options: numbers that tune it
     seed: seed of the random numbers; by default that of the errand
@@ -102,7 +108,13 @@ class _Run:
     """One errand in progress."""
 
     def __init__(
-        self, errand: Errand, seed: int, samples: int, roadmap: Roadmap | None, options: CarryOptions, progress: Listener | None
+        self,
+        errand: Errand,
+        seed: int,
+        samples: int | None,
+        roadmap: Roadmap | None,
+        options: CarryOptions,
+        progress: Listener | None,
     ) -> None:
         self.errand, self.seed, self.samples, self.options, self.progress = errand, seed, samples, options, progress
         self.known: Roadmap | None = roadmap  # returned in the result; Ctrl-C may come before there is one
@@ -154,7 +166,7 @@ class _Run:
         return Carry(
             self.errand, outcome, stage or self.stage, motion, self.seconds, self.seed, self.known, self.path, self.timing,
             self.round + 1, closure=0.0 if own is None else own.closure, jump=0.0 if own is None else own.jump, tuned=self.tuned,
-            verdict=self.verdict, failures=tuple(self.failures),
+            verdict=self.verdict, failures=tuple(self.failures), samples=self.samples,
         )  # fmt: skip
 
     @property
@@ -180,24 +192,39 @@ class _Run:
         """Finds a path in the roadmap or with trees, and stores it; returns the trees if there is none."""
         space = self.space
         start, goal = (space.configuration(q, "an end of the errand") for q in (self.errand.start, self.errand.goal))
+        found: list[Path] = []
         with self.working("roadmap"):
-            growth = self._grown(start, goal)
-            if growth.path is not None:
+            for k in range(1 + (self.options.detours if self.round else 0)):
+                growth = self._grown(start, goal, k) if not k or self.left > 0.5 * self.errand.budget else None
+                if growth is None or growth.path is None:
+                    break
                 self.roadmap.add_path(growth.path)
-        if growth.path is None:
+                found.append(growth.path)
+        if not found:
+            assert growth is not None
             return growth
         with self.working("query"):
             known = self.roadmap.search(start, goal)
-            raw = growth.path if known is None or known.length > growth.path.length else known
-            self.path = rounded(shortcut(raw, seed=self.seed + self.round, tries=self.options.shortcuts))
+            found += [] if known is None else [known]
+            self.path = rounded(min((self._shorter(path) for path in found), key=lambda path: path.length))
         return None
 
-    def _grown(self, start: Array, goal: Array) -> Growth:
-        """A pair of trees that meet; if none does, the pair that came nearest."""
+    def _shorter(self, path: Path) -> Path:
+        """A path shortened again and again, while that helps and time allows."""
+        until = worked() + self.options.shorten_share * max(self.left, 0.0)
+        for k in range(20):
+            before = path.length
+            path = shortcut(path, seed=self.seed + self.round + 1000 * k, tries=self.options.shortcuts)
+            if path.length > 0.95 * before or worked() > until:
+                break
+        return path
+
+    def _grown(self, start: Array, goal: Array, number: int = 0) -> Growth:
+        """A pair of trees that meet; if none does, the pair that came nearest. Another `number` gives other trees."""
         best, near = None, np.inf
         for k in range(self.options.trees):
             nodes = self.options.nodes * (1 + k // 8)
-            seed = int(np.random.SeedSequence((self.seed, self.round, k)).generate_state(1)[0])
+            seed = int(np.random.SeedSequence((self.seed, self.round, k, *([number] if number else []))).generate_state(1)[0])
             growth = connect(self.space, start, goal, seed=seed, seconds=max(self.left, 0.0), nodes=nodes)
             if growth.path is not None:
                 return growth
@@ -235,27 +262,40 @@ class _Run:
         with self.working("timing"):
             self.timing = self.errand.timed(self.path)
         animation = self._animated(self.timing)
-        most = self.options.animate.arms.max_change
         for _ in range(self.options.slower):
-            if animation.motion is None or jumps(animation.motion).max() < most:
+            if animation.motion is None:
+                return self._barred(NOT_HELD, animation.trouble, animation.at)
+            hurry = haste(self.errand.team, animation.motion, self.errand.limits, self.options.joints)
+            if hurry.max() <= self.options.hurried:
                 break
             with self.working("timing"):
-                self.timing = paced(self.timing, animation.motion, calm=self.options.calm)
+                self.timing = self.errand.timed(self.path, slower=self._slower(animation.motion.t - animation.lead, hurry))
             animation = self._animated(self.timing)
         if animation.motion is None:
-            return self._barred(NOT_HELD, animation.trouble, animation.sample)
-        jump = jumps(animation.motion)
-        if jump.max() > most:
-            why = f"jump: a joint moves {jump.max():.3g} rad from one sample to the next"
-            return self._barred(REFUSED, why, int(jump.argmax()))
+            return self._barred(NOT_HELD, animation.trouble, animation.at)
         self.tuned = self._tuned(animation)
+        t = animation.motion.t - animation.lead
         if not self.tuned.free:
-            return self._barred(TOUCHES, self.tuned.trouble, self.tuned.sample, self.tuned.fixed)
-        self.verdict = self._judged(self.tuned.motion)
+            return self._barred(TOUCHES, self.tuned.trouble, float(t[self.tuned.sample]), self.tuned.fixed)
+        with self.working("timing"):
+            motion = unhurried(self.errand.team, self.tuned.motion, self.errand.limits, self.options.joints)
+            self.tuned = replace(self.tuned, motion=motion)
+        self.verdict = self._judged(motion)
         if not self.verdict.accepted:
             first = self.verdict.objections[0]
-            return self._barred(REFUSED, f"{first.what}: {first.where}, {first.t:.3g} s after the start", first.sample)
+            why = f"{first.what}: {first.where}, {first.t:.3g} s after the start"
+            return self._barred(REFUSED, why, float(t[min(first.sample, len(t) - 1)]))
         return None
+
+    def _slower(self, t: Array, hurry: Array) -> Array:
+        """Places of the path, and the rates there at which joints are no longer in a hurry, from a motion at times t."""
+        assert self.timing is not None
+        places = self.timing.places(np.clip(t, 0.0, self.timing.duration))
+        rate = np.gradient(places, t)
+        wide = max(round(0.3 / float(t[1] - t[0])), 1)
+        need = maximum_filter1d(hurry, 2 * wide + 1)
+        every = np.concatenate([[True], np.diff(places) > 0.0])
+        return np.asarray(np.stack([places, np.maximum(rate, 0.02) / np.maximum(1.05 * need, 1.0)], 1)[every])
 
     def _animated(self, timing: PathTiming) -> Animation:
         """The motion of all joints along the timed path.
@@ -265,9 +305,7 @@ class _Run:
         """
         self.stage = "locomotion"
         self.tell(0.0)
-        out = animate(
-            self.errand.team, timing, samples=self.samples, heights=self.errand.heights, options=self.options.animate
-        )  # fmt: skip
+        out = animate(self.errand.team, timing, heights=self.errand.heights, options=self.options.animate)
         for stage in ("locomotion", "manipulation"):
             self.stage = stage
             self.seconds[stage] += out.seconds.get(stage, 0.0)
@@ -289,18 +327,17 @@ class _Run:
         with self.working("recheck"):
             return recheck(
                 errand.team, motion, errand.scene, margin=errand.margin, heights=errand.heights, ground=errand.ground,
-                options=self.options.recheck,
+                allowed=errand.allowed, options=self.options.recheck,
             )  # fmt: skip
 
-    def _barred(self, outcome: Outcome, why: str, sample: int, fixed: str = "") -> Outcome:
-        """Bars the configuration at which the path failed, and removes the edges of the roadmap near it.
+    def _barred(self, outcome: Outcome, why: str, t: float, fixed: str = "") -> Outcome:
+        """Bars the configuration at which the path failed, at the time t [s], and removes the edges of the roadmap near it.
 
         If `fixed` names an agent that cannot pass in any posture, the position of that agent is barred, wherever the others are.
         """
         assert self.timing is not None
         self.failures.append(why)
-        t = np.array([self.timing.duration * sample / (self.samples - 1)])
-        q = self.timing.at(t)[0]
+        q = self.timing.at(np.clip(np.array([t]), 0.0, self.timing.duration))[0]
 
         def distance(Q: Array) -> Array:
             if not fixed:
@@ -334,15 +371,14 @@ class _Run:
         if self.timing is None:
             return None
         heights, options = self.errand.heights, self.options.animate
-        animation = animate(self.errand.team, self.timing, samples=self.samples, heights=heights, options=options)
+        animation = animate(self.errand.team, self.timing, heights=heights, options=options)
         if animation.held or animation.sample < 2:
             return animation.motion
-        until = self.timing.duration * (animation.sample - 1) / (self.samples - 1)
-        kept = self.timing.t < until
+        kept = self.timing.t < animation.at - 1.0 / options.rate
         if kept.sum() < 2:
             return None
         part = PathTiming(self.timing.path, self.timing.t[kept], self.timing.place[kept], self.timing.rate[kept])
-        return animate(self.errand.team, part, samples=animation.sample, heights=heights, options=options).motion
+        return animate(self.errand.team, part, heights=heights, options=options).motion
 
 
 def _stop_if(outcome: Outcome) -> None:

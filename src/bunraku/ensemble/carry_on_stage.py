@@ -102,10 +102,11 @@ def _shoulders(motion: Motion, name: str, base: Sequence[str], shoulder: Array, 
 
 
 def moved(done: Carry) -> Motion:
-    """The motion of `done`; raises BunrakuError if there is none."""
-    if done.motion is None:
+    """The motion of `done` with the samples that are kept; raises BunrakuError if there is none."""
+    kept = done.kept
+    if kept is None:
         raise BunrakuError(f"there is no motion to draw: {done.outcome}")
-    return done.motion
+    return kept
 
 
 def roadmap_lines(done: Carry, roadmap: Roadmap, *, count: int = 9) -> list[Array]:

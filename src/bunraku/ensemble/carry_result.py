@@ -10,7 +10,7 @@ import numpy as np
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.recheck_team import TeamVerdict
 from bunraku.ensemble.tune import TunedMotion
-from bunraku.motion import Motion
+from bunraku.motion import Motion, Track
 from bunraku.outcome import Outcome
 from bunraku.planning.ways.path import Path
 from bunraku.planning.ways.path_timing import PathTiming
@@ -42,7 +42,7 @@ class Carry(Result):
     stage: str
     """The last stage that was reached: one of CARRY_STAGES."""
     motion: Motion | None
-    """Motion of all agents and the object; after a failure, up to the failure."""
+    """Motion of all agents and the object, with all its samples; after a failure, up to the failure."""
     seconds: Mapping[str, float]
     """Processor time of each stage [s]."""
     seed: int
@@ -62,11 +62,22 @@ class Carry(Result):
     """Verdict of the independent rechecker on the last motion that it checked."""
     failures: tuple[str, ...] = ()
     """Why each of the abandoned paths failed."""
+    samples: int | None = None
+    """Number of samples that are kept in files and on the stage; None keeps all."""
 
     @property
     def scene(self) -> Scene:
         """The scene of the errand."""
         return self.errand.scene
+
+    @property
+    def kept(self) -> Motion | None:
+        """The motion with as many of its samples as are kept; with few, feet slide between them."""
+        if self.motion is None or self.samples is None or self.samples >= len(self.motion):
+            return self.motion
+        every = np.unique(np.rint(np.linspace(0.0, len(self.motion) - 1, self.samples)).astype(int))
+        tracks = tuple(Track(track.figure, track.q[every], name=track.name) for track in self.motion.tracks)
+        return Motion(self.motion.t[every], tracks, self.motion.marks)
 
     @property
     def planning(self) -> float:

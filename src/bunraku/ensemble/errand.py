@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.brief import brief
+from bunraku.ensemble.animate import AnimateOptions
+from bunraku.ensemble.recheck_speeds import WorldSpeeds
 from bunraku.ensemble.team import OBJECT, Area, Team
+from bunraku.ensemble.world_limits import world_limits
 from bunraku.errors import BunrakuError
 from bunraku.planning.ways.free_space import FreeSpace
 from bunraku.planning.ways.path import Path as Way
-from bunraku.planning.ways.path_timing import PathTiming, timed
+from bunraku.planning.ways.path_timing import PathLimits, PathTiming, PathTimingOptions, timed
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
@@ -48,20 +51,20 @@ class Errand:
     """A configuration of the team."""
     margin: float = 0.01
     """Smallest allowed distance of any pair that may collide [m]."""
-    samples: int = 268
-    """Number of samples of the motion."""
+    samples: int | None = None
+    """Number of samples that are kept of the motion, which has 75 a second; None keeps all."""
     speed: float = 0.8
-    """Maximum speed of bases and object [m/s]; for turning speeds, see `turning`."""
+    """Maximum speed of bases, object and hands in the world [m/s]; for turning speeds, see `turning`."""
     acceleration: float = 0.8
-    """Maximum acceleration of bases and object [m/s² and rad/s²]."""
+    """Maximum acceleration of bases, object and hands in the world [m/s²], and of turns [rad/s²]."""
     budget: float = 10.0
     """Budget of processor time [s]."""
     seed: int = 0
     name: str = "errand"
-    turning: float = 0.6
-    """Maximum turning speed divided by `speed` [rad/m]. It is low because turns of the object and of agents about it add up."""
+    turning: float = 0.9
+    """Maximum turning speed of bases and object divided by `speed` [rad/m]."""
     planning_margin: float = 2.0
-    """Paths keep this many margins, because motions are straight between samples."""
+    """Paths keep this many margins, because bodies sway about their paths."""
 
     __repr__ = brief
 
@@ -72,26 +75,31 @@ class Errand:
         require_area(self.area)
         if not 0.0 <= self.margin < 1.0:
             raise BunrakuError(f"{self.name}: the margin is {self.margin} m\n  advice: give 0 or more, and less than 1 m")
-        if self.samples < 2:
+        if self.samples is not None and self.samples < 2:
             raise BunrakuError(f"{self.name}: {self.samples} samples\n  advice: give 2 samples or more")
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state without the space, which each worker rebuilds."""
-        return {key: value for key, value in self.__dict__.items() if key != "space"}
+        """The state without space and limits, which each worker rebuilds."""
+        return {key: value for key, value in self.__dict__.items() if key not in ("space", "limits")}
 
     @cached_property
     def space(self) -> FreeSpace:
         """The free space of the reduced team; built once."""
         return self.team.space(self.scene, self.area, margin=self.planning_margin * self.margin)
 
-    def timed(self, path: Way) -> PathTiming:
-        """The `path` of the reduced team, timed as fast as the limits allow."""
-        tied = self.team.tied
-        v, a = (np.full(self.team.figure.n_q, limit) for limit in (self.speed, self.acceleration))
-        turns = [k for k, variable in enumerate(self.team.figure.variables) if variable.motion == "rotate"]
-        v[turns] *= self.turning
-        v[tied], a[tied] = 50.0, 50.0  # these follow from the other variables, so their limits must not matter
-        return timed(path, speed=v, acceleration=a)
+    @cached_property
+    def limits(self) -> PathLimits:
+        """Limits of speed and acceleration in the world, for configurations of the team."""
+        return world_limits(self.team, speed=self.speed, acceleration=self.acceleration, turning=self.turning * self.speed)
+
+    @property
+    def allowed(self) -> WorldSpeeds:
+        """The limits that the rechecker tests."""
+        return WorldSpeeds(self.speed, self.acceleration, self.turning * self.speed)
+
+    def timed(self, path: Way, *, slower: Array | None = None) -> PathTiming:
+        """The `path` of the reduced team, timed as fast as the limits allow; `slower` as in `timed` of paths."""
+        return timed(path, limits=self.limits, slower=slower, options=PathTimingOptions(smoothing=AnimateOptions().steadiness))
 
     @property
     def heights(self) -> Callable[[Array], Array] | None:

@@ -34,9 +34,12 @@ class Grip:
     """Smallest distance of the agent from itself and from the object [m]."""
 
     @classmethod
-    def of(cls, team: Team, agent: Agent, held: Array) -> Grip:
-        """The grip of one `agent` of a `team` whose object is at `held` (T, 6) (x, y, z [m], yaw, pitch, roll [rad])."""
-        return cls(_alone(agent, team), held)
+    def of(cls, team: Team, agent: Agent, held: Array, *, stride: int = 4) -> Grip:
+        """The grip of one `agent` of a `team` whose object is at `held` (T, 6) (x, y, z [m], yaw, pitch, roll [rad]).
+
+        Every `stride`-th sample is checked.
+        """
+        return cls(_alone(agent, team), held, stride)
 
     def clear(self, Q: Array) -> float:
         """Minus the deepest penetration of the agent into itself or the object in configurations `Q` (T, n) [m]; 0 if free."""

@@ -24,12 +24,14 @@ class LeanOptions:
     """Number of corrections."""
     stiffness: float = 0.02
     """Weight of the lean against the missing reach [m²]."""
+    smoothing: float = 0.15
+    """Standard deviation of the Gaussian that smooths the lean [s]."""
 
 
-def lean(agent: Agent, X_WO: Array, Q: Array, *, options: LeanOptions = LeanOptions()) -> None:
+def lean(agent: Agent, X_WO: Array, Q: Array, dt: float, *, options: LeanOptions = LeanOptions()) -> None:
     """Turns waist and chest in `Q` (T, n), in place, so that all wrists are within reach of their shoulders, if possible.
 
-    `agent` holds an object at the poses `X_WO` (T, 4, 4). A figure without waist and chest stays as it is.
+    `agent` holds an object at the poses `X_WO` (T, 4, 4), every `dt` [s]. A figure without waist and chest stays as it is.
     `options`: numbers that tune the lean.
     """
     figure = agent.figure
@@ -44,7 +46,7 @@ def lean(agent: Agent, X_WO: Array, Q: Array, *, options: LeanOptions = LeanOpti
         if turn is None:
             return
         # In pelvis axes, angles about z, y, x: half in the waist and half in the chest.
-        turn = 1.2 * gaussian_filter1d(turn, 2.0, axis=0, mode="nearest")
+        turn = 1.2 * gaussian_filter1d(turn, options.smoothing / dt, axis=0, mode="nearest")
         Q[:, columns] = np.clip(Q[:, columns] + 0.5 * np.tile(turn[:, ::-1], 2), lower, upper)
 
 

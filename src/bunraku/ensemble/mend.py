@@ -30,8 +30,8 @@ class TuneOptions:
     """Time over which a change of posture is blended in or out [s]."""
     least_ease: float = 0.4
     """Share of that time that must be available before (after) a change; otherwise it holds from the start (to the end)."""
-    max_change: float = 0.19
-    """Largest change of a joint from one sample to the next [rad]."""
+    joint_speed: float = 3.0
+    """Largest speed of a joint where postures change [rad/s], unless it was faster before."""
     probes: int = 8
     """Number of places in a stretch at which postures are tested."""
     rounds: int = 6
@@ -87,7 +87,8 @@ class Mender:
         self.residual = Residual(whole, margin, options.residual)
         self.loops = Loops(whole)
         self.seed = seed
-        self.ease = max(options.ease / float(np.diff(t).mean()) if len(t) > 1 else 1.0, 2.0)
+        dt = float(np.diff(t).mean()) if len(t) > 1 else 1.0
+        self.ease, self.max_change = max(options.ease / dt, 2.0), options.joint_speed * dt
         self.stretches = Stretches(self.residual, Q, self.ease)
         self.changes: list[Change] = []
         self.number = 0
@@ -260,7 +261,7 @@ class Mender:
             Q, ok = self._warped(warp, first, last)
             if not ok.all():
                 bad = first + np.flatnonzero(~ok).astype(float)
-            elif self._jump(Q) > max(self.options.max_change, self._jump(self.Q[first : last + 1])):
+            elif self._jump(Q) > max(self.max_change, self._jump(self.Q[first : last + 1])):
                 ease *= 1.5
                 continue
             else:
@@ -309,5 +310,5 @@ class Mender:
     def _holds(self, warp: Warp, step: float) -> bool:
         first, last = self._range(warp)
         Q, ok = self._warped(warp, first, last)
-        smooth = self._jump(Q) <= max(self.options.max_change, self._jump(self.Q[first : last + 1]))
+        smooth = self._jump(Q) <= max(self.max_change, self._jump(self.Q[first : last + 1]))
         return bool(ok.all()) and smooth and not len(self._left(Q, first, last, step))

@@ -41,16 +41,28 @@ def why_not(
         shape = Attached(shapes=(Shape("world", agent.shape, agent.at, name=agent.name),))
         body = figure(agent.name, tx("x", ty("y", rz("turn", shape))))
         ends, leads = (bases_a[agent.name][:3], bases_b[agent.name][:3]), agent is errand.team.leader
-        if not _alone(errand, body, *ends, seed, options, leads=leads):
+        got = _alone(errand, body, *ends, seed, options, beyond=0.0 if leads else _reach(errand))
+        if got:
             where = " in the area" if leads else ""
-            return f"{agent.name} alone finds no path{where}: its start and goal are not connected, or every passage is too narrow"
+            return (
+                f"{agent.name} alone finds no path{where}: its start and goal are not connected, or every passage is too narrow; "
+                f"alone it got as far as {got}"
+            )
     shapes = Attached(shapes=errand.team.carried.shapes)
     body = figure(OBJECT, tx("x", ty("y", tz("z", rz("turn", ry("pitch", rx("roll", shapes)))))))
-    leads = errand.team.leader is None
-    if not _alone(errand, body, held_a, held_b, seed, options, leads=leads):
-        where = " in the area" if leads else ""
-        return f"the {OBJECT} alone finds no path{where}: it is wider than every passage at the allowed heights and tilts"
+    # Whoever carries it goes where it goes, so outside of the area it has a way only beside them.
+    got = _alone(errand, body, held_a, held_b, seed, options, beyond=0.0)
+    if got:
+        return (
+            f"the {OBJECT} alone finds no path in the area: it is wider than every passage at the allowed heights and tilts; "
+            f"alone it got as far as {got}"
+        )
     return "each alone finds a path, but not together: every passage is too narrow for the team, or the search needs more time"
+
+
+def _reach(errand: Errand) -> float:
+    """How far a follower may be outside of the area [m]: the leader is inside, and holds what the follower holds."""
+    return 2.0 * max(errand.team.arm_span(agent) for agent in errand.team.agents)
 
 
 def in_reach(errand: Errand, q: Array, *, grid: float = 0.02) -> str:
@@ -79,12 +91,14 @@ def in_reach(errand: Errand, q: Array, *, grid: float = 0.02) -> str:
 
 
 def _alone(
-    errand: Errand, body: Figure, start: Array, goal: Array, seed: int, options: WhyNotOptions, *, leads: bool
-) -> bool:  # fmt: skip
-    """Whether one body alone finds a path. The leader (or the object) stays in the area; others may leave it by an arm's length."""
+    errand: Errand, body: Figure, start: Array, goal: Array, seed: int, options: WhyNotOptions, *, beyond: float
+) -> str:  # fmt: skip
+    """Where one body alone gets stuck, if it may leave the area by `beyond` [m]; empty if it finds a path."""
     team, scene = errand.team, errand.scene
-    span = 0.0 if leads else max(team.arm_span(agent) for agent in team.agents)
-    x, y = ((low - 2 * span, high + 2 * span) for low, high in errand.area)
+    x, y = (
+        (min(low - beyond, a, b), max(high + beyond, a, b))
+        for (low, high), a, b in zip(errand.area, start[:2].tolist(), goal[:2].tolist(), strict=True)
+    )
     bounds = {"x": x, "y": y}
     if body.n_q == 6:
         tilt = (-team.carried.tilt, team.carried.tilt)
@@ -94,5 +108,10 @@ def _alone(
     space = FreeSpace(World(body, scene, allowed=allowed), bounds=bounds, margin=errand.margin)
     ends = [space.configuration(q, "an end") for q in (start, goal)]
     if not space.free(np.array(ends)).all():
-        return True  # the problem is elsewhere
-    return connect(space, *ends, seed=seed, seconds=options.seconds, nodes=options.nodes).path is not None
+        return ""  # the problem is elsewhere
+    growth = connect(space, *ends, seed=seed, seconds=options.seconds, nodes=options.nodes)
+    if growth.path is not None:
+        return ""
+    nodes = growth.trees[0].nodes
+    there = nodes[int(np.argmin(np.linalg.norm(nodes[:, :2] - goal[:2], axis=1)))]
+    return f"({there[0]:.2f}, {there[1]:.2f})"

@@ -1,7 +1,8 @@
 """recheck: verifies the motion of a whole team, independently of planning and tuning.
 
 It checks every full figure against the scene, the others and itself, at samples so dense that no point moves farther than `spacing`
-between them; that tools stay at their grasps; that joints keep their limits and do not jump; that feet do not slide; and that the
+between them; that tools stay at their grasps, at samples and between; that joints keep their limits; that nothing is faster than
+allowed, in the world; that bases with differential drive do not slip; that feet do not slide, at samples and between; and that the
 object keeps the allowed heights and tilts.
 """
 
@@ -15,16 +16,18 @@ from numpy.typing import NDArray
 
 from bunraku.collision.between_samples import denser
 from bunraku.ensemble.footing import FootingOptions, Heights, floor, footing, slides
+from bunraku.ensemble.recheck_speeds import SpeedOptions, WorldSpeeds, slips, too_fast
 from bunraku.ensemble.team import OBJECT, Team
 from bunraku.ensemble.whole_team import WholeTeam
 from bunraku.errors import BunrakuError
 from bunraku.kinematics.forward import frames_along
-from bunraku.motion import Motion
+from bunraku.motion import Motion, Track
 from bunraku.planning.objection import Objection, Verdict
 from bunraku.scene import Scene
-from bunraku.spatial import se3, so3
+from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -34,16 +37,19 @@ class TeamRecheckOptions:
     spacing: float = 0.005
     """No point moves farther than this between two samples at which distances are measured [m]."""
     closure: float = 1e-6
-    """Largest error of a tool relative to its grasp [m or rad]."""
-    jump: float = 0.2
-    """Largest change of a joint from one sample to the next [rad]."""
-    slide: float = 0.01
+    """Largest error of a tool relative to its grasp, at samples [m or rad]."""
+    closure_between: float = 2e-3
+    """The same between samples, where motions are straight in their variables [m or rad]."""
+    between: int = 4
+    """Into how many parts the time between two samples is divided, to look at hands and feet there."""
+    slide: float = 0.006
     """Largest slide of a standing sole [m]."""
     rounding: float = 1e-6
     """Tolerance of limits and margins [m or rad]."""
     look: float = 0.02
     """Clearances are measured up to this distance, or up to twice the margin [m]."""
     footing: FootingOptions = FootingOptions()
+    speeds: SpeedOptions = SpeedOptions()
 
 
 @dataclass(frozen=True)
@@ -63,11 +69,13 @@ class TeamVerdict(Verdict):
     clearance: float
     """Smallest distance of agents and object from the scene, and between agents [m]; at most 0.02, or twice the margin."""
     closure: float
-    """Largest error of a tool relative to its grasp [m or rad]."""
-    jump: float
-    """The largest change of a joint from one sample to the next [rad]."""
+    """Largest error of a tool relative to its grasp, at samples [m or rad]."""
+    closure_between: float
+    """The same between samples [m or rad]."""
+    slip: float
+    """Largest sideways speed of a base with differential drive [m/s]."""
     slide: float
-    """Largest slide of a point of a standing foot [m]."""
+    """Largest slide of a point of a standing foot, at samples and between [m]."""
     parts: dict[str, float] = field(default_factory=dict)
     """Clearance [m] of each pair that came near, by the names of both."""
 
@@ -75,19 +83,21 @@ class TeamVerdict(Verdict):
         """The measured numbers, in one line."""
         return (
             f"{self.samples} samples, {1e3 * self.clearance:.3g} mm clear, held to {self.closure:.2g}, "
-            f"joints jump {self.jump:.3g} rad, feet slide {1e3 * self.slide:.3g} mm"
+            f"between samples to {self.closure_between:.2g}, feet slide {1e3 * self.slide:.3g} mm"
         )
 
 
 def recheck(
     team: Team, motion: Motion, scene: Scene, *, margin: float = 0.0, heights: Heights | None = None,
-    ground: tuple[str, ...] = ("floor",), options: TeamRecheckOptions = TeamRecheckOptions(),
+    ground: tuple[str, ...] = ("floor",), allowed: WorldSpeeds | None = None,
+    options: TeamRecheckOptions = TeamRecheckOptions(),
 ) -> TeamVerdict:  # fmt: skip
     """Checks the `motion` of all agents of a `team` and of the object in a `scene`.
 
     margin: distance that the team must keep from the scene, and agents from each other, up to rounding [m]
     heights: of the ground at points (n, 2) [m]; by default those of the floor
     ground: names of the obstacles that agents may stand on
+    allowed: the largest speeds and accelerations; None leaves out all but those of joints
     options: tolerances
 
     Raises BunrakuError if the margin is negative or the spacing is not positive.
@@ -105,22 +115,44 @@ def recheck(
     ]
     place, dense = denser(whole.world.flat, Q, step=options.spacing)
     hits, clearance, parts = _touches(whole, motion.t, place, dense, margin, options)
-    closure, (jump, which) = _closure(team, motion), _jumps(whole, Q)
-    slide = slides(team, motion, heights, options=options.footing)
+    finer = _finer(motion, options.between)
+    closure, between = _closure(team, motion), _closure(team, finer)
+    every = np.minimum(np.arange(len(finer)) // options.between, len(motion) - 1)
+    slide, slip = slides(team, finer, heights, options=options.footing), slips(team, motion)
     found += hits
+    found += [
+        TeamObjection("speed", text, float(motion.t[k]), amount, k)
+        for k, text, amount in too_fast(team, motion, allowed, options=options.speeds)
+    ]
     found += _over(motion.t, closure, options.closure, "closure", "a tool is {:.3g} m or rad off its hold")
-    found += _over(motion.t, jump, options.jump, "jump", f"{which} moves {{:.3g}} rad from one sample to the next")
-    found += _over(motion.t, slide, options.slide, "feet", "a standing foot slides {:.3g} m")
-    held, jumped, slid = (float(values.max(initial=0.0)) for values in (closure, jump, slide))
+    found += _over(
+        finer.t, between, options.closure_between, "closure", "between samples, a tool is {:.3g} m or rad off its hold", every
+    )
+    found += _over(finer.t, slide, options.slide, "feet", "a standing foot slides {:.3g} m", every)
+    found += _over(motion.t, slip, options.speeds.slip, "slip", "wheels slip sideways with {:.3g} m/s")
+    held, held_between, slipped, slid = (float(values.max(initial=0.0)) for values in (closure, between, slip, slide))
     found.sort(key=lambda objection: objection.t)
-    return TeamVerdict(tuple(found), len(dense), clearance, held, jumped, slid, parts)
+    return TeamVerdict(tuple(found), len(dense), clearance, held, held_between, slipped, slid, parts)
 
 
-def _over(t: Array, values: Array, most: float, what: str, text: str) -> list[TeamObjection]:
-    """One objection, at the first sample whose value exceeds `most` or is NaN."""
+def _finer(motion: Motion, parts: int) -> Motion:
+    """A motion with places between its samples, straight in all variables."""
+    every = np.linspace(0.0, len(motion) - 1.0, parts * (len(motion) - 1) + 1)
+    at = np.arange(len(motion))
+    tracks = [
+        Track(track.figure, np.stack([np.interp(every, at, column) for column in track.q.T], 1), name=track.name)
+        for track in motion.tracks
+    ]
+    return Motion(np.interp(every, at, motion.t), tuple(tracks))
+
+
+def _over(t: Array, values: Array, most: float, what: str, text: str, every: Ints | None = None) -> list[TeamObjection]:
+    """One objection, at the first place whose value exceeds `most` or is NaN; `every` gives the samples of places between them."""
     over = np.flatnonzero(~(values <= most))
-    worst = float(values.max())
-    return [TeamObjection(what, text.format(worst), float(t[over[0]]), worst, int(over[0]))] if len(over) else []
+    if not len(over):
+        return []
+    worst, k = float(values.max()), int(over[0])
+    return [TeamObjection(what, text.format(worst), float(t[k]), worst, k if every is None else int(every[k]))]
 
 
 # -- what touches ----------------------------------------------------------------------------------------------------
@@ -164,7 +196,9 @@ def _closure(team: Team, motion: Motion) -> Array:
         X = frames_along(track.figure, track.q)
         for hold in agent.holds:
             off = se3.inverse(X_WO @ hold.X_OT) @ X[:, track.figure.frame_index[hold.tool]]
-            turn = np.array([np.linalg.norm(so3.log(R)) for R in off[:, :3, :3]])
+            skew = off[:, :3, :3] - np.swapaxes(off[:, :3, :3], 1, 2)
+            sine = 0.5 * np.sqrt(skew[:, 2, 1] ** 2 + skew[:, 0, 2] ** 2 + skew[:, 1, 0] ** 2)
+            turn = np.arctan2(sine, 0.5 * (np.trace(off[:, :3, :3], axis1=1, axis2=2) - 1.0))
             out = np.maximum(out, np.maximum(np.linalg.norm(off[:, :3, 3], axis=1), turn))
     return out
 
@@ -178,15 +212,6 @@ def _carried(team: Team, motion: Motion, rounding: float) -> Iterator[TeamObject
 
 
 # -- joints ----------------------------------------------------------------------------------------------------------
-
-
-def _jumps(whole: WholeTeam, Q: Array) -> tuple[Array, str]:
-    """The largest change of an angle from each sample to the next, and the angle that changes most."""
-    every = [(figure.name, variable) for figure in whole.figures for variable in figure.variables]
-    turns = np.array([variable.motion == "rotate" for _, variable in every])
-    steps = np.where(turns, np.abs(np.diff(Q, axis=0)), 0.0)
-    name, variable = every[int(steps.max(0, initial=0.0).argmax())]
-    return np.append(steps.max(1, initial=0.0), 0.0), f"{name}'s {variable.name}"
 
 
 def _limits(whole: WholeTeam, motion: Motion, rounding: float) -> Iterator[TeamObjection]:

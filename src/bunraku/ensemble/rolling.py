@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from bunraku.ensemble.team import Agent
 from bunraku.figure import Capsule, Cylinder, Figure, Sphere
 from bunraku.kinematics import pose
+from bunraku.spatial.rest_to_rest import eased
 
 Array = NDArray[np.float64]
 
@@ -15,7 +16,8 @@ Array = NDArray[np.float64]
 def rolled(agent: Agent, base: Array) -> Array:
     """Configurations (T, n) of an `agent` whose base is at `base` (T, 3 or 6); all other variables as in the figure's start.
 
-    Variables with "wheel" in their names turn without slip in the rolling direction.
+    Variables with "wheel" in their names turn without slip in the rolling direction; those with "mecanum" have rollers
+    at 45°, as seen from above in the shape of an X.
     """
     figure = agent.figure
     Q = np.repeat(figure.start[None], len(base), 0)
@@ -31,9 +33,25 @@ def rolled(agent: Agent, base: Array) -> Array:
         X = here.X(frame.name)
         along = np.cross(X[:3, :3] @ np.asarray(frame.variable.axis), [0.0, 0.0, 1.0])  # rolling direction, in the base's axes
         hub = X[:3, 3]
-        way = along[0] * (ahead - turn * hub[1]) + along[1] * (aside + turn * hub[0])
+        forward, left = ahead - turn * hub[1], aside + turn * hub[0]  # of the point of the base over the hub
+        way = along[0] * forward + along[1] * left
+        if "mecanum" in frame.variable.name:  # rollers at 45° roll where the wheel does not
+            way -= np.sign(hub[0] * hub[1]) * (along[0] * left - along[1] * forward)
         Q[1:, figure.index(frame.variable.name)] += np.cumsum(way) / _radius(figure, frame.name, hub)
     return Q
+
+
+def heading_along(base: Array, dt: float, *, slow: float = 0.03) -> Array:
+    """A `base` (T, 3 or 6) (x, y [m], heading [rad], …), every `dt` [s], with its heading exactly along its way.
+
+    Its heading must be nearly along its way before, forward or backward; below the speed `slow` [m/s] it gradually stays as it is.
+    """
+    out = base.copy()
+    v = np.gradient(base[:, :2], dt, axis=0)
+    off = np.arctan2(v[:, 1], v[:, 0]) - base[:, 2]
+    off -= np.pi * np.rint(off / np.pi)
+    out[:, 2] += off * eased(np.clip(np.linalg.norm(v, axis=1) / slow, 0.0, 1.0))
+    return out
 
 
 def _radius(figure: Figure, frame: str, hub: Array) -> float:

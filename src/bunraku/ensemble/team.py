@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.brief import brief
 from bunraku.collision import World
 from bunraku.collision.free_curves import ReachLink
+from bunraku.ensemble.followers import Following, followers
 from bunraku.ensemble.members import Agent, Carried, Grasp, Vector
 from bunraku.ensemble.team_sampling import TeamSampler, TeamSamplerOptions
 from bunraku.ensemble.terrain import Terrain, Tied
@@ -43,8 +44,9 @@ __all__ = ["OBJECT", "Agent", "Area", "Carried", "Grasp", "Team"]
 class Team:
     """Agents and the object, as one figure with 3 N + 6 variables.
 
-    One agent that walks (`Bezier`) or drives (`Differential`) leads and follows its curves exactly; the others step or roll as
-    holding the object requires. Raises BunrakuError if two agents have the same name, or one holds nothing.
+    One agent that walks (`Bezier`) or drives (`Differential`) leads and follows its curves exactly. Others that walk or drive so
+    head along the ways that holding the object requires (see `Following`); holonomic ones move anyhow. Raises BunrakuError if two
+    agents have the same name, if one holds nothing, or if one that cannot move sideways follows on uneven ground.
     """
 
     agents: tuple[Agent, ...]
@@ -64,6 +66,10 @@ class Team:
                 raise BunrakuError(
                     f"{agent.name} has no hold on the object\n  advice: holds=(Grasp(tool, X_OT),), or leave it out of the team"
                 )
+        if self.terrain is not None and (own := followers(self)):
+            raise BunrakuError(
+                f"{own[0].name} follows on uneven ground and cannot move sideways\n  advice: moves: holonomic, or let it lead"
+            )
         object.__setattr__(self, "figure", self._reduced())
 
     @cached_property
@@ -259,6 +265,10 @@ class Team:
             parts=[] if self.leader is None else [self.leader.moves(*self.leader.variables)],
             sampler=TeamSampler(self, area, options=sampling),
         )  # fmt: skip
+        if followers(self):
+            steering = Following(self.figure, *space.steering.parts, team=self, weights=space.weights)
+            space.steering = steering
+            space = space.restricted(steering.holds)
         if self.terrain is not None:
             space.weights[self.tied] = 1e-3  # they follow from the others, and should not count
             space.steering = Tied(self.figure, *space.steering.parts, tie=self.on_ground, weights=space.weights)

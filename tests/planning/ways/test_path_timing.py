@@ -6,7 +6,7 @@ import pytest
 from bunraku.errors import BunrakuError
 from bunraku.planning.ways.find_way import find
 from bunraku.planning.ways.path import through
-from bunraku.planning.ways.path_timing import timed
+from bunraku.planning.ways.path_timing import PathLimits, steadied, timed
 from bunraku.planning.ways.steer import Bezier, Differential
 from bunraku.scene import Scene
 from tests.planning.rooms import space
@@ -67,3 +67,28 @@ def test_bad_limits_are_refused():
         timed(path, speed={"turn": 0.0})
     with pytest.raises(BunrakuError, match="start and goal are the same"):
         timed(through(path.space, [START, START]))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_limits_of_points_in_the_world(seed):
+    """A point beside the body, which moves and turns: its speed and its acceleration, not those of single variables."""
+    path = find(space(margin=0.01), START, GOAL, seed=seed).path
+
+    def point(Q):
+        k = path.space.figure.indices(("x", "y", "turn"))
+        x, y, turn = Q[:, k].T
+        return np.stack([x - 0.5 * np.sin(turn), y + 0.5 * np.cos(turn)], 1)
+
+    limits = PathLimits(point, (2,), np.array([0.4]), np.array([0.6]))
+    timing = timed(path, limits=limits)
+    t = np.linspace(0.0, timing.duration, int(60 * timing.duration))
+    v = np.diff(point(timing.at(t)), axis=0) / t[1]
+    a = np.diff(v, axis=0) / t[1]
+    assert np.linalg.norm(v, axis=1).max() <= 0.4 * 1.001
+    assert np.linalg.norm(a, axis=1).max() <= 0.6 * 1.1
+    assert np.linalg.norm(v, axis=1).max() > 0.3, "no slower than necessary"
+    slow = timed(path, limits=limits, slower=np.array([[0.0, 0.2], [path.length, 0.2]]))
+    assert slow.duration >= path.length / 0.2
+    rest = steadied(np.linspace(0.0, 1.0, 50)[:, None], 3.0)
+    assert len(rest) == 50 + 24
+    assert rest[[0, -1], 0] == pytest.approx([0.0, 1.0], abs=1e-4)

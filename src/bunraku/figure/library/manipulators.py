@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 from bunraku.figure.build import Item, box, capsule, cylinder, effort, figure, fixed, rx, ry, rz, sphere, tx, ty, tz
 from bunraku.figure.figure import Figure
 
 
-def mobile_manipulator(*, rides: bool = False) -> Figure:
+def mobile_manipulator(*, rides: bool = False, wheels: str = "") -> Figure:
     """Arm of six variables on a base that rolls anywhere.
 
-    Its wrist is spherical. With `rides`, the base also has height, pitch and roll, to follow the ground.
+    Its wrist is spherical. With `rides`, the base also has height, pitch and roll, to follow the ground. By default wheels are part
+    of the base; `wheels` makes them turn: "mecanum" for four with rollers at 45°, "differential" for two that drive, and casters.
     """
     orange, blue = (0.91, 0.43, 0.1), (0.1, 0.35, 0.7)
     grey, dark, steel = (0.86, 0.87, 0.88), (0.17, 0.18, 0.2), (0.6, 0.62, 0.66)
@@ -53,21 +55,23 @@ def mobile_manipulator(*, rides: bool = False) -> Figure:
         sphere(0.088, at=(0, 0, 0.2), color=orange, name="cap"),
         shoulder, at=(0.12, 0, 0.42), limits=(-math.pi, math.pi), speed=2.5, effort=180.0,
     )  # fmt: skip
-    base = [
+    base: list[Item] = [
         box((0.72, 0.52, 0.22), at=(0, 0, 0.22), color=grey, name="base", mass=60.0),
         box((0.74, 0.54, 0.045), at=(0, 0, 0.13), color=dark, name="bumper"),
         box((0.6, 0.44, 0.09), at=(0, 0, 0.375), color=blue, name="deck"),
         cylinder(0.05, start=(0.26, 0, 0.33), to=(0.26, 0, 0.36), color=dark, name="scanner"),
         box((0.02, 0.18, 0.06), at=(-0.352, 0, 0.25), color=dark, name="panel"),
-        *(
-            cylinder(0.1, start=(x, 0.86 * y, 0.1), to=(x, y, 0.1), color=dark, name="wheel")
-            for x in (-0.24, 0.24) for y in (-0.275, 0.275)
-        ),
-        *(
-            cylinder(0.055, start=(x, y, 0.1), to=(x, 1.02 * y, 0.1), color=orange, name="hub")
-            for x in (-0.24, 0.24) for y in (-0.275, 0.275)
-        ),
+        *(sphere(0.05, at=(x, 0, 0.05), color=dark, name="caster") for x in (-0.28, 0.28) if wheels == "differential"),
     ]  # fmt: skip
+    for x, y in product((0.0,) if wheels == "differential" else (-0.24, 0.24), (-0.275, 0.275)):
+        hub = (0.0, 0.0, 0.0) if wheels else (x, y, 0.1)
+        parts = [
+            cylinder(0.1, start=(hub[0], hub[1] - 0.14 * y, hub[2]), to=hub, color=dark, name="wheel"),
+            cylinder(0.055, start=hub, to=(hub[0], hub[1] + 0.02 * y, hub[2]), color=orange, name="hub"),
+        ]
+        spoke = box((0.02, 0.008, 0.17), at=(0, 0.02 * y, 0), color=steel, name="spoke", collides=False)
+        name = f"{wheels}_wheel_{'front' if x > 0 else 'rear' if x < 0 else 'side'}_{'left' if y > 0 else 'right'}"
+        base += [ry(name, *parts, spoke, at=(x, y, 0.1))] if wheels else parts
     whole: list[Item] = [tz("base_lift", ry("base_pitch", rx("base_roll", *base, arm)))] if rides else [*base, arm]
     names = ("base_x", "base_y", "base_turn", "turret", "shoulder", "elbow", "wrist_roll", "wrist_bend", "wrist_turn")
     return figure(

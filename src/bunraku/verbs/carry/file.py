@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -47,7 +47,8 @@ class CarryOrder(Order):
     def __str__(self) -> str:
         team, scene = self.errand.team, self.errand.scene
         who = ", ".join(agent.name for agent in team.agents)
-        return f"errand {self.errand.name}: {who} in {scene.name}, {team.n} variables, {self.errand.samples} samples"
+        kept = "" if self.errand.samples is None else f", {self.errand.samples} samples kept"
+        return f"errand {self.errand.name}: {who} in {scene.name}, {team.n} variables{kept}"
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> CarryOrder:
@@ -79,7 +80,7 @@ class CarryOrder(Order):
     def save(self, done: Carry, path: Path) -> Iterator[Path]:
         """Writes the motion of `done` to `path`. BVH holds one figure, so every person of a team gets a separate file."""
         if path.suffix.lower() != ".bvh":
-            yield from super().save(done, path)
+            yield from super().save(replace(done, motion=done.kept), path)
             return
         names = people(self.errand)
         for name in names:
