@@ -87,10 +87,10 @@ def shared_forces(needed: NeededForces, feet: Array, swings: NDArray[np.int64], 
         G[:, k, :, k] = 1.0
     G[:, 3, :, 1], G[:, 3, :, 2], G[:, 4, :, 0], G[:, 4, :, 2], G[:, 5, :, 0], G[:, 5, :, 1] = -z, y, z, -x, -y, x
     G *= (swings[:, None] != np.arange(feet.shape[1]))[:, None, :, None]
-    G = G.reshape(len(feet), 6, -1)
+    rows = G.reshape(len(feet), 6, -1)
     load[:, 3:] /= size
-    shares = np.linalg.solve(G @ np.swapaxes(G, 1, 2), load[..., None])
-    return np.asarray((np.swapaxes(G, 1, 2) @ shares).reshape(feet.shape))
+    shares = np.linalg.solve(rows @ np.swapaxes(rows, 1, 2), load[..., None])
+    return np.asarray((np.swapaxes(rows, 1, 2) @ shares).reshape(feet.shape))
 
 
 def torques(gecko: Gecko, needed: NeededForces, feet: Array, forces: Array, gravity: float = 9.81) -> Array:
