@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bunraku.figure.shape import Box
+from bunraku.figure.shape import Box, Mesh, Sphere
 from bunraku.render.camera import Camera
 from bunraku.render.sight import clear_view, hidden
 from bunraku.scene import Obstacle, Scene
@@ -33,3 +33,12 @@ def test_a_camera_looks_from_the_side_of_the_wall_on_which_something_climbs():
         view = clear_view(points, climbs, WALL, aspect=1.0, follow=follow)
         assert not hidden(climbs, np.asarray(view.eye) + (climbs if follow else 0.0), WALL).any()
     assert clear_view(climbs, climbs, None, aspect=1.0) == Camera.around(climbs, aspect=1.0)
+
+
+def test_meshes_and_round_things_hide_too(tmp_path):
+    (tmp_path / "wall.obj").write_text("v 0.5 -2 -2\nv 0.5 2 -2\nv 0.5 2 2\nv 0.5 -2 2\nf 1 2 3\nf 1 3 4\n")
+    x = np.array([[1.0, 0.1, 0.2], [0.4, 0, 0], [1.0, 9.0, 0], [-3.0, 0, 0]])
+    mesh = Scene("mesh", (Obstacle("wall", Mesh(str(tmp_path / "wall.obj"))),), floor=None)
+    assert hidden(x, (0, 0, 0), mesh).tolist() == [True, False, False, False]
+    ball = Scene("ball", (Obstacle("ball", Sphere(0.3), (0.5, 0.0, 0.0)),), floor=None)
+    assert hidden(x, (0, 0, 0), ball).tolist() == [True, True, False, False]
