@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 def hidden(points: ArrayLike, eye: ArrayLike, scene: Scene) -> NDArray[np.bool_]:
-    """Which of the `points` (n, 3) [m] are hidden by obstacles of the `scene` from the `eye` (3,), or from one eye for each point."""
+    """Which of the `points` (n, 3) [m] obstacles of the `scene` hide from the `eye` (3,), or from one eye for each of them."""
     return _hidden(np.asarray(points, float), np.asarray(eye, float), scene, _surfaces(scene))
 
 
