@@ -22,7 +22,7 @@ from bunraku.sweeps.run_rate import Pace
 class DispatchOptions:
     """Numbers that tune how runs are handed out."""
 
-    batch_seconds: float = 1.0
+    batch_seconds: float = 2.0
     """Short runs are sent together, so many that they take about this long [s]."""
     batch_seconds_per_worker: float = 0.01
     """And longer by this for each worker [s]: the scheduler and this process handle one batch after the other (docs/sweeps.md)."""
