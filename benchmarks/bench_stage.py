@@ -29,6 +29,7 @@ RATIOS = {
     "stage.drag_median_share": Ratio("stage.drag_median_ms", "stage.second_ms", at_most=0.025),
     "stage.drag_p95_share": Ratio("stage.drag_p95_ms", "stage.second_ms", at_most=0.060),
     "stage.troupe_frame_share": Ratio("stage.troupe_frame_ms", "stage.second_ms", at_most=1 / 30),
+    "stage.third_visitor_share": Ratio("stage.third_visitor_ms", "stage.second_ms", at_most=1.0),
     "stage.simulated_frame_share": Ratio("stage.simulated_frame_ms", "stage.second_ms", at_most=1 / 30),
 }
 NOTES = {
@@ -40,6 +41,7 @@ NOTES = {
     "stage.simulated_frame_ms": "the same, simulated at 100 Hz, one of them dragged",
     "stage.simulated_speed": "simulated seconds in a second",
     "stage.troupe_cpu_ms_per_s": "processor time of the server for them",
+    "stage.third_visitor_ms": "a small file, dropped beside two stalled uploads and two endless orders; the slowest of five",
     "stage.cpu_share": "of one core",
     "stage.second_ms": "for the shares below",
 }
@@ -209,3 +211,17 @@ def bench_simulated_troupe() -> dict[str, float]:
         "stage.simulated_frame_ms": 1000.0 * float(np.percentile(np.diff(times), 95)),
         "stage.simulated_speed": (moments[-1] - moments[0]) / (times[-1] - times[0]),
     }
+
+
+def bench_third_visitor() -> dict[str, float]:
+    """How long a visitor's small file takes while two uploads stall and two dropped orders run that would take an hour."""
+    from tests.stage.test_busy_stage import OPENER, SMALL, busy, visitor
+    from tests.stage.test_server import bundle
+
+    took = []
+    with serve([], opener=OPENER) as serving, busy(serving), visitor(serving) as third:
+        for k in range(5):
+            began = time.perf_counter()
+            third.post("/api/open", content=bundle((f"small{k}.yaml", SMALL))).raise_for_status()
+            took.append(time.perf_counter() - began)
+    return {"stage.third_visitor_ms": 1e3 * max(took), "stage.second_ms": 1e3}

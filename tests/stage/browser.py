@@ -49,7 +49,7 @@ class Browser:
         self.driver = webdriver.Chrome(options=options, service=Service(DRIVER))
         self.driver.set_script_timeout(PATIENCE)
         self.driver.set_page_load_timeout(PATIENCE)
-        self.driver.command_executor.client_config.timeout = PATIENCE
+        self.driver.command_executor.client_config.timeout = PATIENCE  # type: ignore[union-attr]
         self.size(1280, 720)
         self.requests()  # of the browser's own first page
 

@@ -48,31 +48,35 @@ def memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-def test_a_small_upload_is_answered_while_others_stall_and_work() -> None:
-    """Two uploads stall, two orders run that would take an hour, two more wait for their turn."""
-    with serve([], opener=OPENER) as serving, ExitStack() as stack, ThreadPoolExecutor(8) as threads:
+@contextmanager
+def busy(serving: Serving) -> Iterator[None]:
+    """Two uploads stall, two orders run that would take an hour, two more wait for their turn; all are cancelled at the end."""
+    with ExitStack() as stack, ThreadPoolExecutor(8) as threads:
         for _ in range(2):
             stack.enter_context(contextlib.closing(stalled(serving)))
         client = stack.enter_context(visitor(serving))
         endless = bundle(*((f"endless{k}.yaml", ENDLESS) for k in range(4)))
         keys = client.post("/api/open", content=endless).json()["opened"]
         assert len(keys) == 4
-        before = memory()
         asked = [threads.submit(client.get, f"/api/entries/{key}") for key in keys]
-        uploads = serving.stage.uploads
-        until(lambda: uploads._orders._value == 0)  # two are running
-        until(lambda: uploads._confined._spare is not None)  # and a process is ready for the next
-        third = stack.enter_context(visitor(serving))
-        reply = third.post("/api/open", content=bundle(("small.yaml", SMALL)))
-        assert reply.status_code == 200, reply.text
-        assert third.get("/api/entries").status_code == 200
+        until(lambda: serving.stage.uploads._orders._value == 0)  # two are running
+        yield
         assert not [one for one in asked if one.done()]
-        assert memory() - before < GROWTH
         for key in keys:
             assert client.post(f"/api/entries/{key}/cancel").status_code == 200
         for one in asked:
             assert one.result().json()["error"].startswith("cancelled")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_a_small_upload_is_answered_while_others_stall_and_work() -> None:
+    with serve([], opener=OPENER) as serving:
+        before = memory()
+        with busy(serving), visitor(serving) as third:
+            reply = third.post("/api/open", content=bundle(("small.yaml", SMALL)))
+            assert reply.status_code == 200, reply.text
+            assert third.get("/api/entries").status_code == 200
+            assert memory() - before < GROWTH
 
 
 def test_what_orders_give_is_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
     with Confined("bunraku.verbs.entries") as confined:
         entries = confined.run(read, path, folder=path.parent, seconds=20.0)
 
-A spare process waits with everything imported, so that work begins at once. Each process does one piece of work and ends. Its
+The process is a copy of one that has everything imported, so that work begins at once; it does one piece of work and ends. Its
 answer is not unpickled (see `plain_answer`), and it is made into objects after the process has ended.
 """
 
@@ -11,24 +11,21 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import importlib
 import os
 import pickle
 import signal
 import struct
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from bunraku.cleanup import at_end
 from bunraku.errors import BunrakuError
 from bunraku.progress import Listener
 from bunraku.stage import confinement
 from bunraku.stage.plain_answer import packed, unpacked
+from bunraku.stage.template import Copy, Template
 
 OUT_OF_MEMORY = 77  # exit status of a process that ran out of memory
 WAITING = 10  # limit of wall-clock time, as a multiple of the limit of processor time: the machine may be busy
@@ -53,6 +50,7 @@ class _Work:
     cache: Path
     seconds: float
     megabytes: int
+    long: bool
 
 
 class Cancelled(BunrakuError):
@@ -66,45 +64,16 @@ class Confined:
     """
 
     def __init__(self, *modules: str) -> None:
-        self._modules = modules
-        self._lock = threading.Lock()
-        self._spare: subprocess.Popen[bytes] | None = None
-        self._closed = False
-        self._ended: dict[subprocess.Popen[bytes], Callable[[], None]] = {}
+        self._template = Template("bunraku.stage.confined:work", modules)
 
     def prepare(self) -> None:
-        """Starts the spare process, so that the first piece of work does not wait for imports."""
-        with self._lock:
-            if not self._closed and (self._spare is None or self._spare.poll() is not None):
-                self._spare = self._started()
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-P", "-c", "from bunraku.stage.confined import main; main()", *self._modules]
-        own = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        own |= {"MUJOCO_GL": "disable"}  # else importing mujoco looks for libraries of OpenGL, and starts a program
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | own,
-            start_new_session=os.name == "posix",  # Ctrl-C in the terminal goes to the stage, which ends this process
-        )  # fmt: skip
-        self._ended[process] = at_end(process.kill)  # its work would go on without us
-        return process
-
-    def _end(self, process: subprocess.Popen[bytes]) -> None:
-        process.kill()
-        process.wait()
-        self._ended.pop(process)()
-
-    def _taken(self) -> subprocess.Popen[bytes]:
-        with self._lock:
-            spare, self._spare = self._spare, None
-        taken = spare if spare is not None and spare.poll() is None else self._started()
-        threading.Thread(target=self.prepare, daemon=True).start()  # start the next spare now: this work may take long
-        return taken
+        """Starts what processes are copied from, so that the first piece of work does not wait for imports."""
+        self._template.prepare()
 
     def run(
         self, function: Callable[..., Any], *args: Any, folder: Path, cache: Path | None = None, seconds: float,
         megabytes: int = 3000, largest: int = 200 * 2**20, progress: Listener | None = None,
-        cancel: threading.Event | None = None, check: Callable[[Any], object] = lambda thing: None,
+        cancel: threading.Event | None = None, check: Callable[[Any], object] = lambda thing: None, long: bool = False,
     ) -> Any:  # fmt: skip
         """The result of `function(*args)` in a confined process.
 
@@ -118,31 +87,23 @@ class Confined:
         progress: receives the progress of the function, if it takes a `progress` argument.
         cancel: an event that ends the work when it is set.
         check: called with each object of the result; an error that it raises goes on to the caller.
+        long: whether other work goes first on a busy machine.
         Raises BunrakuError with the message of any error in the process, and if the work exceeds a limit or is cancelled.
         """
-        process = self._taken()
+        process = self._template.start()
         answer = _Answer(process, progress, largest)
         try:
-            assert process.stdin is not None
             with contextlib.suppress(BrokenPipeError):
-                pickle.dump(_Work(function, args, folder, cache or folder, seconds, megabytes), process.stdin)
+                pickle.dump(_Work(function, args, folder, cache or folder, seconds, megabytes, long), process.stdin)
                 process.stdin.close()
             data = answer.awaited(seconds, megabytes, cancel)
         finally:
-            self._end(process)
-            for pipe in (process.stdin, process.stdout):
-                with contextlib.suppress(OSError, ValueError):
-                    pipe.close()  # type: ignore[union-attr]
+            process.close()
         return unpacked(data, check)
 
     def close(self) -> None:
-        """Ends the spare process."""
-        with self._lock:
-            self._closed = True
-            spare, self._spare = self._spare, None
-        if spare is not None:
-            self._end(spare)
-            spare.communicate()
+        """Ends all processes."""
+        self._template.close()
 
     def __enter__(self) -> Confined:
         return self
@@ -154,7 +115,7 @@ class Confined:
 class _Answer:
     """The answer of a process, read by a thread, so that the caller can also watch the clock and the cancel event."""
 
-    def __init__(self, process: subprocess.Popen[bytes], progress: Listener | None, largest: int) -> None:
+    def __init__(self, process: Copy, progress: Listener | None, largest: int) -> None:
         self._process, self._progress, self._largest = process, progress, largest
         self._done = threading.Event()
         self._begun = False
@@ -207,7 +168,7 @@ class _Answer:
             raise self._error
         if self._result is not None:
             return self._result
-        status = self._process.wait()
+        status = self._process.end()
         if os.name == "posix" and status == -signal.SIGXCPU:
             raise late
         if status in (OUT_OF_MEMORY, -signal.SIGSEGV, -signal.SIGABRT):
@@ -227,18 +188,20 @@ def require_size(size: int, largest: int) -> None:
 # -- in the process --------------------------------------------------------------------------------------------------
 
 
-def main() -> None:
-    """Does one piece of work: reads it from standard input and writes the answer to standard output."""
-    answers: IO[bytes] = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print must not mix with the answer
-    for name in sys.argv[1:]:
-        importlib.import_module(name)
+def work(orders: IO[bytes], answers: IO[bytes]) -> None:
+    """Does one piece of work.
+
+    orders: where the work is read.
+    answers: where the answer is written.
+    """
     kind, data = _Kind.ERROR, b""
     try:
-        work: _Work = pickle.load(sys.stdin.buffer)
-        confinement.confine(work.folder, cache=work.cache, seconds=work.seconds, megabytes=work.megabytes)
+        asked: _Work = pickle.load(orders)
+        if asked.long:
+            _let_others_first()
+        confinement.confine(asked.folder, cache=asked.cache, seconds=asked.seconds, megabytes=asked.megabytes)
         _send(answers, _Kind.BEGUN)
-        data = packed(work.function(*work.args, **_listener(work.function, answers)))
+        data = packed(asked.function(*asked.args, **_listener(asked.function, answers)))
         kind = _Kind.RESULT
     except EOFError:  # the stage was closed
         return
@@ -250,7 +213,14 @@ def main() -> None:
         data = f"the stage failed while it read this file: {type(error).__name__}: {error}".encode(errors="replace")[:10_000]
     _send(answers, kind, data)
     answers.close()
-    os._exit(0)
+
+
+def _let_others_first() -> None:
+    """Lowers the priority of this process."""
+    if hasattr(os, "nice"):
+        os.nice(10)
+    with contextlib.suppress(OSError):  # Linux weighs sessions before it weighs their processes, if it groups them
+        Path("/proc/self/autogroup").write_text("10")
 
 
 def _send(answers: IO[bytes], kind: _Kind, data: bytes = b"") -> None:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
@@ -103,6 +103,8 @@ def _told(handler: Handler) -> Handler:
             return JSONResponse({"error": problem.reason}, problem.code - 4000)
         except BunrakuError as problem:
             return JSONResponse({"error": str(problem)}, 422)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody is there to read it
         except Exception:
             LOG.exception("%s failed", request.url.path)
             return JSONResponse({"error": "The stage failed here. See its log."}, 500)

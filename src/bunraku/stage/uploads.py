@@ -174,7 +174,7 @@ class Uploads:
             left = min(self.limits.result, self.limits.results - self._results)
             made: Recorded = self._run(
                 _made, self.opener, path, number, folder=folder, seconds=self.limits.working, largest=left, progress=progress,
-                cancel=cancel,
+                cancel=cancel, long=True,
             )  # fmt: skip
         finally:
             self._orders.release()
