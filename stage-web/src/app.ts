@@ -1,10 +1,12 @@
 /** The page: makes its parts, connects them, and lets time pass. No other file imports this one but main. */
 import { type Actions, createActions, listenForShortcuts } from './actions'
 import { recordedChannels } from './data/channels'
+import { bodyInWords } from './data/words'
 import { Entries } from './entries'
 import { Hands } from './live/hands'
 import { LiveDesk } from './live/live-desk'
 import type { Grip } from './live/picking'
+import type { Progress } from './messages'
 import { Player } from './player'
 import { createScriptApi } from './script-api'
 import { type Opened, post, type Source } from './source'
@@ -43,7 +45,10 @@ export class App {
   private readonly notices = new Notices()
   private readonly panels = new Panels()
   private readonly plots = new Plots()
-  private readonly loading = new Loading((id) => void post(`/api/entries/${encodeURIComponent(id)}/cancel`))
+  private readonly loading = new Loading(
+    (id) => this.cancelled(id),
+    (id) => this.waiting(id),
+  )
   private readonly legend = new TensionLegend()
   private readonly warnings = new Warnings()
   private readonly label = new PointerLabel()
@@ -75,15 +80,15 @@ export class App {
       stage,
       plots.element,
       timeline.element,
-      notices.element,
     )
     this.view = new View(stage, theme)
     this.viewControls = new ViewControls(this.view)
     stage.append(this.viewControls.tools.element, this.legend.element, this.warnings.element)
-    stage.append(this.label.element, this.loading.element)
+    stage.append(this.label.element, this.loading.element, notices.element)
     this.hands = new Hands(this.view, {
       hover: (grip, rope, x, y) => this.hovered(grip, rope, x, y),
       pick: (actor, frame) => this.viewControls.follow(actor, frame),
+      pulled: () => this.live?.pulled(),
     })
     this.entries = new Entries(source, {
       listed: ({ entries, opens }) => {
@@ -104,7 +109,11 @@ export class App {
     })
     const { entries, view, hands, viewControls } = this
     if (source.served) {
-      this.live = new LiveDesk({ view, hands, plots, clock: timeline, entries, notices, loading: this.loading })
+      const progress = (told: Progress) => {
+        this.loading.tell(told)
+        this.takes?.tell(told)
+      }
+      this.live = new LiveDesk({ view, hands, plots, clock: timeline, entries, notices, progress })
       this.takes = new TakeDesk({ entries, trim: timeline.trim, notices })
       this.topBar.addLiveStatus(this.live.controls.status)
       timeline.add(this.live.controls.transport, this.takes.elements)
@@ -152,6 +161,20 @@ export class App {
     }
   }
 
+  /** The next entry takes long: the stage shows its title, and nothing of the one before. */
+  private waiting(id: string): void {
+    const entry = this.entries.entry(id)
+    this.live?.leave()
+    this.view.empty()
+    this.player.pause()
+    this.topBar.showPiece(entry?.title ?? '', entry?.about ?? '')
+  }
+
+  private cancelled(id: string): void {
+    void post(`/api/entries/${encodeURIComponent(id)}/cancel`)
+    this.entries.giveUp()
+  }
+
   private show({ piece, samples, meshes }: Opened): void {
     this.live?.leave()
     this.hovered(null, null, 0, 0)
@@ -160,8 +183,7 @@ export class App {
     this.view.set(piece, samples, (key) => meshes.get(key))
     this.topBar.showPiece(piece.title, piece.about)
     this.legend.load(piece)
-    this.viewControls.tools.load(piece)
-    this.viewControls.forget()
+    this.viewControls.load(piece)
     if (samples !== null) {
       this.plots.load(recordedChannels(piece, samples), (time) => this.player.seek(time))
       this.player.load(samples.t)
@@ -205,7 +227,7 @@ export class App {
   // -- the view --------------------------------------------------------------------------------------------------
 
   private hovered(grip: Grip | null, rope: DrawnRope | null, x: number, y: number): void {
-    const body = grip?.part === 'body' ? grip.actor.figure.frames[grip.frame].name : ''
+    const body = grip?.part === 'body' ? bodyInWords(grip.actor.figure.frames[grip.frame].name, grip.shape) : ''
     this.label.point(() => (rope === null ? body : describeRope(rope)), x, y)
   }
 

@@ -64,10 +64,21 @@ export class Entries {
       this.showInAddress(id, first)
       this.events.opened(opened)
     } catch (problem) {
-      this.events.failed(problem)
+      if (this.wanted === id) this.events.failed(problem)
     } finally {
       if (this.wanted === id) this.events.settled()
     }
+  }
+
+  /** Goes back to the entry before the one that is being opened; to none if there was none. */
+  giveUp(): void {
+    const before = this.opened
+    this.wanted = before?.piece.id ?? ''
+    this.events.settled()
+    if (before === null) return
+    this.events.opening(before.piece.id)
+    this.events.opened(before)
+    this.events.settled()
   }
 
   /** The first entry replaces what the address said: Back then leaves the page. */

@@ -4,7 +4,7 @@ export type Vec3 = [number, number, number]
 /** w, x, y, z */
 export type Quat = [number, number, number, number]
 
-export type Part = 'spindle' | 'hook' | 'body'
+export type Part = 'spindle' | 'hook' | 'body' | 'pin'
 
 /** A point of a frame; frame -1 is the world. */
 export interface At {
@@ -395,7 +395,7 @@ export interface ResetCommand {
 export interface PullCommand {
   type: 'pull'
   figure: number
-  part: 'spindle' | 'hook' | 'body'
+  part: 'spindle' | 'hook' | 'body' | 'pin'
   name: string
   to: Vec3
   at?: Vec3
@@ -405,7 +405,7 @@ export interface PullCommand {
 export interface ReleaseCommand {
   type: 'release'
   figure: number
-  part: 'spindle' | 'hook' | 'body'
+  part: 'spindle' | 'hook' | 'body' | 'pin'
   name: string
 }
 

@@ -1,4 +1,6 @@
 /** What the tools and keys of the view do: look from somewhere, follow a body, show layers. */
+import { inWords } from './data/words'
+import type { Piece } from './messages'
 import { ViewTools } from './ui/view-tools'
 import type { Actor } from './view/actor'
 import type { Layers } from './view/cast'
@@ -18,6 +20,8 @@ export class ViewControls {
   readonly tools: ViewTools
   /** Name of the frame that the camera follows. */
   private following: string | null = null
+  /** Whether the balance is shown because of the piece, not because somebody asked for it. */
+  private lent = false
 
   constructor(private readonly view: ControlledView) {
     this.tools = new ViewTools({
@@ -35,6 +39,7 @@ export class ViewControls {
 
   toggleLayer(layer: keyof Layers): void {
     this.view.layers[layer] = !this.view.layers[layer]
+    if (layer === 'balance') this.lent = false
     this.view.refresh()
     this.update()
   }
@@ -48,13 +53,18 @@ export class ViewControls {
 
   follow(actor: Actor | null, frame: number): void {
     this.view.follow(actor, frame)
-    this.following = actor?.figure.frames[frame]?.name ?? null
+    const name = actor?.figure.frames[frame]?.name
+    this.following = name === undefined ? null : inWords(name)
     this.update()
   }
 
-  /** A new piece is shown, and nothing of it is followed yet. */
-  forget(): void {
+  /** A new piece is shown, and nothing of it is followed yet. A figure that is posed on its feet shows its balance. */
+  load(piece: Piece): void {
+    this.tools.load(piece)
     this.following = null
+    const posed = piece.live && piece.series.some((series) => series.name.startsWith('centre of mass'))
+    if (posed && !this.view.layers.balance) this.lent = this.view.layers.balance = true
+    else if (!posed && this.lent) this.lent = this.view.layers.balance = false
     this.update()
   }
 

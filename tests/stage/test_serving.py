@@ -16,11 +16,12 @@ import pytest
 from rich.console import Console
 
 from bunraku.errors import BunrakuError
-from bunraku.stage import Entry, Recorded, serve
+from bunraku.stage import Entry, Recorded, serve, still
 from bunraku.stage import serving as command
 from bunraku.stage.stage import Stage
 from tests.patience import PATIENCE, until
 from tests.stage.conftest import entries
+from tests.stage.toys import puppet
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
@@ -28,7 +29,7 @@ import sys
 from pathlib import Path
 from bunraku.stage import play
 from tests.stage.conftest import entries, npz
-play(entries(), host=sys.argv[2], port=0, browser=False, out=Path(sys.argv[1]), exporters={"mp4": npz})
+play(entries(), host=sys.argv[2], port=0, out=Path(sys.argv[1]), exporters={"mp4": npz})
 """
 
 
@@ -36,7 +37,7 @@ play(entries(), host=sys.argv[2], port=0, browser=False, out=Path(sys.argv[1]), 
 def test_without_a_display_it_prints_the_address_and_writes_files_until_ctrl_c(tmp_path: Path, host: str) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(tmp_path / "out"), host], cwd=ROOT, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "200"},
+        stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "200", "DISPLAY": "", "WAYLAND_DISPLAY": ""},
     ) as process:  # fmt: skip
         assert process.stdout is not None
         assert process.stderr is not None
@@ -54,7 +55,7 @@ def test_without_a_display_it_prints_the_address_and_writes_files_until_ctrl_c(t
     assert "Traceback" not in err
     assert ("every network" in out) == (host == "0.0.0.0")
     assert ("ssh -L" in out) == (host == "127.0.0.1")
-    assert "served until Ctrl-C" in out
+    assert "There is no display. No browser is opened. The stage is served until Ctrl-C" in out
     assert f"wrote {tmp_path / 'out' / 'show.html'}" in out
 
 
@@ -69,6 +70,23 @@ def test_an_entry_that_fails_keeps_nothing_from_being_written(tmp_path: Path) ->
     assert "Waving" in page
     assert "Broken" not in page
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["show.html"]
+
+
+def test_no_browser_opens_none_claims_nothing_and_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command.Serving, "run", lambda self, _heard: self._socket.close())
+    monkeypatch.setattr(command.webbrowser, "open", lambda _: pytest.fail("a browser was opened"))
+    monkeypatch.setattr(command, "_write_offline", lambda *_: pytest.fail("files were written"))
+    said = io.StringIO()
+    command.play(entries(), port=0, browser=False, out=tmp_path / "out", console=Console(file=said, width=200))
+    assert "display" not in said.getvalue()
+    assert "No browser is opened" in said.getvalue()
+
+
+def test_the_film_is_of_something_that_moves(tmp_path: Path) -> None:
+    filmed: list[Recorded] = []
+    stage = Stage([Entry("Still", still(puppet())), *entries()], exporters={"mp4": lambda piece, _: filmed.append(piece)})
+    command._write_offline(stage, tmp_path / "out", Console(file=io.StringIO()))
+    assert [piece.motion.duration for piece in filmed] == [2.0]
 
 
 def test_a_port_that_is_taken_is_told() -> None:

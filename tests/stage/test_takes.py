@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bunraku.errors import MotionError
-from bunraku.stage import Recorded, Series
+from bunraku.stage import Recorded, Series, describe
+from bunraku.stage.mesh_store import Meshes
 from bunraku.stage.takes import Take, recorded, trimmed
 from tests.stage.toys import Swinging, puppet, waving
 
@@ -21,6 +22,14 @@ def test_samples_become_a_motion() -> None:
     np.testing.assert_array_equal(piece.motion.tracks[1].q, [s.q[1] for s in samples])
     np.testing.assert_array_equal(piece.motion.tracks[0].tension, [s.tension[0] for s in samples])  # type: ignore[arg-type]
     assert [s.name for s in piece.series] == ["kinetic energy"]
+
+
+def test_what_was_recorded_is_not_computed_and_plotted_again() -> None:
+    live = Swinging()
+    content, _ = describe.recorded(recorded(live, [live.step() for _ in range(20)]), Meshes())
+    names = [series["name"] for series in content["series"]]
+    assert names.count("kinetic energy") == 1
+    assert "constraint error" in names
 
 
 def test_a_take_needs_two_samples() -> None:

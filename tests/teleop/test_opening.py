@@ -15,7 +15,7 @@ from bunraku.scene import Scene
 from bunraku.stage import Entry, Recorded
 from bunraku.stage.stage import Stage
 from bunraku.teleop import opening_show
-from bunraku.teleop.dropped_files import entries_of, exporters
+from bunraku.teleop.dropped_files import entries_of, exporters, shown
 from bunraku.teleop.opening import CHAPTERS
 from bunraku.teleop.viewing_places import ground
 
@@ -66,6 +66,29 @@ def test_files_become_entries(tmp_path: Path) -> None:
             stage.described(key)
 
 
+def test_a_figure_opens_live_and_then_at_rest() -> None:
+    first, second = shown(library.named("arm3d"), "arm3d")
+    assert not isinstance(first.open(), Recorded)
+    assert isinstance(second.open(), Recorded)
+
+
+def test_every_entry_says_what_to_look_at_and_try_and_has_a_floor_or_a_stage() -> None:
+    for entry in SHOW:
+        assert 20 < len(entry.about) < 120, entry.title
+    assert ground(motion()).floor is not None
+
+
+def test_a_floor_lies_under_what_swings() -> None:
+    assert ground(library.named("pendulum")).floor == pytest.approx(-1.09, abs=0.01)
+    assert ground(motion()).floor == pytest.approx(-1.09, abs=0.02)
+
+
+def test_a_troupe_has_costumes() -> None:
+    live = next(entry for entry in SHOW if entry.title == "A troupe").open()
+    colors = {tuple(shape.color for shape in figure.shapes) for figure in live.figures}
+    assert len(colors) == len(live.figures) == 5
+
+
 def test_a_broken_file_says_where(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yaml"
     bad.write_text("figure: arm\nframes: 3\n")
@@ -75,11 +98,13 @@ def test_a_broken_file_says_where(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["npz", "csv", "glb", "bvh", "mp4"])
 def test_exports_are_files_of_their_kind(tmp_path: Path, suffix: str) -> None:
-    file = tmp_path / f"swing.{suffix}"
-    exporters()[suffix](Recorded(motion()), file)
+    file, told = tmp_path / f"swing.{suffix}", list[float]()
+    exporters()[suffix](Recorded(motion()), file, progress=lambda word: told.append(word.done))
     start = {"npz": b"PK", "glb": b"glTF", "bvh": b"HIERARCHY", "mp4": b"\0\0\0", "csv": b""}[suffix]
     assert file.read_bytes().startswith(start)
     assert file.stat().st_size > 30
+    assert told == sorted(told)
+    assert told[-1:] == ([1.0] if suffix == "mp4" else [])  # a film takes long
 
 
 def test_the_list_needs_no_physics() -> None:

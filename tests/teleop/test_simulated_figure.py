@@ -58,6 +58,55 @@ def test_winding_lifts_the_hand() -> None:
     assert pose(FIGURE, run(live, 300).q[0]).point(hook.frame, hook.position)[2] > low + 0.04
 
 
+def test_a_hand_that_rises_winds_the_string_of_a_spindle_that_cannot() -> None:
+    live = Simulated(FIGURE)
+    string = next(s for s in FIGURE.strings if s.name == "left_arm")
+    k = FIGURE.index(string.variable or "")
+    x, y, z = (float(v) for v in pose(FIGURE, live.reset().q[0]).point(string.spindle.frame, string.spindle.position))
+    for height in (0.02, 0.05, 0.08):
+        live.apply(Pull(0, "spindle", "left_arm", (x, y, z + height)))
+    assert run(live, 200).q[0][k] == pytest.approx(FIGURE.start[k] - 0.08, abs=2e-3)
+    live.apply(Pull(0, "spindle", "left_arm", (x, y, z)))
+    assert run(live, 200).q[0][k] == pytest.approx(FIGURE.start[k], abs=2e-3)
+
+
+def test_the_ends_of_strings_are_told() -> None:
+    live = Simulated(FIGURE)
+    live.apply(Winch(0, "left_arm", -3.0))
+    assert live.step().notices == ("the string left arm is wound in as far as it goes",)
+    live.apply(Winch(0, "left_arm", -3.0))
+    assert live.step().notices == ()  # not again at once
+
+
+def test_ball_joints_have_stops() -> None:
+    """Limbs pulled to every corner: the first two angles stay exactly within limits, and the last does not wind round."""
+    lower, upper = (limit[: FIGURE.n_dynamic] for limit in FIGURE.limits)
+    live, worst = Simulated(FIGURE, dt=0.01), np.zeros(FIGURE.n_dynamic)
+    rng = np.random.default_rng(26)
+    for frame in ("lknee_rx", "rknee_rx", "lelbow_rx", "relbow_rx", "neck"):
+        for to in rng.uniform(-2.0, 2.0, (3, 3)):
+            live.reset()
+            live.apply(Pull(0, "body", frame, (to[0], to[1], to[2]), (0.0, 0.0, -0.08)))
+            for _ in range(150):
+                q = live.step().q[0][: FIGURE.n_dynamic]
+                worst = np.maximum(worst, np.maximum(q - upper, lower - q))
+    for name, beyond in zip(FIGURE.dynamic, worst, strict=True):
+        joint = name.rpartition("_")[0]
+        last = name.endswith("_rx") and joint + "_rz" in FIGURE.dynamic
+        assert beyond < ((1.8 if "shoulder" in joint else 0.3) if last else 1e-6), (name, beyond)
+
+
+def test_a_pin_holds_a_limb_without_a_hand() -> None:
+    live = Simulated(FIGURE)
+    at = pose(FIGURE, live.reset().q[0]).point("relbow_rx", (0.0, 0.0, -0.08))
+    x, y, z = (float(v) for v in at)
+    live.apply(Pull(0, "pin", "relbow_rx", (x, y + 0.1, z + 0.1), (0.0, 0.0, -0.08)))
+    held = pose(FIGURE, run(live, 300).q[0]).point("relbow_rx", (0.0, 0.0, -0.08))
+    assert held[2] > z + 0.05
+    live.apply(Release(0, "pin", "relbow_rx"))
+    assert len(live._puppets[0].bands) == 0
+
+
 def test_a_hook_is_drawn_toward_the_hand() -> None:
     live = Simulated(FIGURE)
     hook = next(s for s in FIGURE.strings if s.name == "left_leg").hook

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Any
 
 from bunraku.errors import FileError
 from bunraku.io import save
 from bunraku.io.yaml.node import Node
 from bunraku.motion import Motion
+from bunraku.progress import Listener
 from bunraku.render import plots
 from bunraku.scene import Scene
 from bunraku.writing import writable
@@ -55,6 +57,10 @@ def require_outputs(motions: Iterable[Path], plot: Path | None = None, *, figure
     require(plot, plots.PLOT_SUFFIXES, "a plot")
 
 
-def save_motion(motion: Motion, path: Path, scene: Scene | None = None) -> None:
-    """Writes a `motion` to `path`; pictures, films and logs show the `scene` around it too."""
-    save(motion, path, **({"scene": scene} if path.suffix.lower() in (".mp4", ".png", ".mcap", ".rrd") else {}))
+def save_motion(motion: Motion, path: Path, scene: Scene | None = None, *, progress: Listener | None = None) -> None:
+    """Writes a `motion` to `path`; pictures, films and logs show the `scene` around it too. A film tells `progress`."""
+    kind = path.suffix.lower()
+    options: dict[str, Any] = {"scene": scene} if kind in (".mp4", ".png", ".mcap", ".rrd") else {}
+    if kind == ".mp4":
+        options |= {"progress": progress, "size": (1280, 720)}
+    save(motion, path, **options)

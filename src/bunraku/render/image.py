@@ -37,13 +37,13 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Look:
-    """Light and colours of a picture. Colours are values of a screen (not linear light), 0 to 1."""
+    """Light and colours of a picture, those of the stage. Colours are values of a screen (not linear light), 0 to 1."""
 
-    sky: Color = (0.60, 0.68, 0.76)
+    sky: Color = (0.90, 0.86, 0.79)
     """Background at the top of the picture."""
-    horizon: Color = (0.93, 0.93, 0.92)
+    horizon: Color = (0.94, 0.91, 0.86)
     """Background at the bottom, into which the floor fades."""
-    floor: Color = (0.86, 0.84, 0.80)
+    floor: Color = (0.97, 0.95, 0.91)
     """The floor near the figures."""
     sun: Color = (1.0, 0.96, 0.88)
     """Light from one direction, which casts shadows."""

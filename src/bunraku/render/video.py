@@ -17,6 +17,7 @@ from bunraku.figure import Figure
 from bunraku.kinematics import frames_along
 from bunraku.motion import Motion
 from bunraku.motion.still import as_motion
+from bunraku.progress import Listener, Progress
 from bunraku.render.camera import Camera, vector
 from bunraku.render.film_writer import FilmWriter, ffmpeg_program
 from bunraku.render.image import Strand, image, outline, strands
@@ -30,7 +31,7 @@ Pixels = NDArray[np.uint8]
 
 def save_mp4(
     thing: Motion | Figure, path: str | PathLike[str], *, fps: float = 30.0, size: tuple[int, int] = (960, 720),
-    camera: Camera | None = None, scene: Scene | None = None, follow: bool | None = None,
+    camera: Camera | None = None, scene: Scene | None = None, follow: bool | None = None, progress: Listener | None = None,
 ) -> None:  # fmt: skip
     """Writes a film that plays in real time. Ctrl-C ends it early, keeps what is done, and is raised again.
 
@@ -41,6 +42,7 @@ def save_mp4(
     camera: by default one that sees the whole motion, or follows it where it goes far
     scene: obstacles and floor; by default a floor only
     follow: whether the default camera follows
+    progress: is told of every picture; by default a bar is drawn if standard error is a terminal
 
     Raises FileError if ffmpeg is missing or the file cannot be written.
     """
@@ -54,9 +56,11 @@ def save_mp4(
         film = FilmWriter(temporary, (width, height), fps)
         try:
             with suppress(BrokenPipeError):  # ffmpeg has stopped; `close` raises the reason
-                for pixels in _with_progress(shots, len(shots), f"film {path}"):
+                for pixels in _with_progress(shots, len(shots), f"film {path}") if progress is None else shots:
                     film.add(pixels)
                     taken += 1
+                    if progress is not None:
+                        progress(Progress("film", taken / len(shots), f"picture {taken} of {len(shots)}"))
         except KeyboardInterrupt as interrupt:
             stopped = interrupt
             if not taken:

@@ -48,7 +48,8 @@ def recorded(piece: Recorded, meshes: Meshes) -> tuple[ContentJson, bytes]:
     if reference is not None:
         blocks.add("t", reference.t, dtype="f8", ghost=True)
         tracks += [blocks.track(track.name, track, ghost=True) for track in reference.tracks]
-    extra = (*piece.series, *motion_series.of(motion))
+    known = {one.name for one in piece.series}  # a take has recorded its energies
+    extra = (*piece.series, *(one for one in motion_series.of(motion) if one.name not in known))
     for one in extra:
         blocks.add("series", one.values)
     names = _figures(piece)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,10 +76,11 @@ class Entry:
 
     def open(self, *, progress: Listener | None = None) -> Recorded | Live:
         """What it shows, made now if it is a function. `progress` receives the progress of the function, if it reports any."""
-        if not callable(self.shows):
-            thing = self.shows
-        elif progress is not None and "progress" in inspect.signature(self.shows).parameters:
-            thing = self.shows(progress=progress)
-        else:
-            thing = self.shows()
+        thing: Shown = called(self.shows, progress=progress) if callable(self.shows) else self.shows
         return Recorded(thing) if isinstance(thing, Motion) else thing
+
+
+def called(function: Callable[..., Any], *args: object, progress: Listener | None) -> Any:
+    """What a `function` of `args` returns; `progress` is passed on if there is one and the function takes it."""
+    takes_it = progress is not None and "progress" in inspect.signature(function).parameters
+    return function(*args, progress=progress) if takes_it else function(*args)

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from bunraku.errors import BunrakuError
 
 Vector = tuple[float, float, float]
-Part = Literal["spindle", "hook", "body"]
+Part = Literal["spindle", "hook", "body", "pin"]
 
 
 class BadCommand(BunrakuError):
@@ -20,7 +20,8 @@ class BadCommand(BunrakuError):
 class Pull:
     """Drag a string's spindle or hook, or a point of a body's frame, to a point of the world.
 
-    `name` is the string's (spindle, hook) or the frame's (body); `at` is the point in the body's frame.
+    `name` is the string's (spindle, hook) or the frame's (body, pin); `at` is the point in the body's frame. A pin holds the point
+    where it is until it is released, without a hand.
     """
 
     figure: int

@@ -46,7 +46,7 @@ class Live(Protocol):
     def dt(self) -> float: ...
     @property
     def pulls(self) -> frozenset[str]:
-        """Which parts can be pulled: "spindle", "hook", "body"."""
+        """Which parts can be pulled: "spindle", "hook", "body"; and "pin" where points of bodies can be pinned."""
         ...
 
     @property

@@ -107,8 +107,8 @@ class LiveRun:
 
     @property
     def holding(self) -> bool:
-        """Whether a hand holds a part."""
-        return bool(self._held)
+        """Whether a hand holds a part; a pin needs none."""
+        return any(part != "pin" for _, part, _ in list(self._held))
 
     def let_go(self) -> None:
         """Releases all held parts and centres the sticks, because the driver has left."""

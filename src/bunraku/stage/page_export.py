@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from bunraku.cleanup import TemporaryFolder
 from bunraku.errors import BunrakuError
 from bunraku.stage import describe
-from bunraku.stage.entry import Entry, Recorded
+from bunraku.stage.entry import Entry, Recorded, called
 from bunraku.stage.mesh_store import Meshes
 from bunraku.stage.messages import EntryJson, StandaloneDataJson, StandaloneEntryJson
 from bunraku.writing import safe_name
@@ -41,7 +41,7 @@ def export(stage: Stage, key: str, suffix: str) -> tuple[str, bytes]:
     try:
         with TemporaryFolder() as folder:
             path = Path(folder) / name
-            stage.exporters[suffix](piece, path)
+            called(stage.exporters[suffix], piece, path, progress=lambda word: stage.tell_progress(key, word))
             return name, path.read_bytes()
     except OSError as problem:
         raise BunrakuError(f"the stage cannot make the file: {problem.strerror}\n  advice: free some space there") from None

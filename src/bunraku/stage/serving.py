@@ -140,13 +140,13 @@ def play(
     host, port: where it listens; if the default port is taken, a free one is used
     opener, exporters: as in `serve`
     browser: whether to open a browser; by default if there is a display
-    out: the folder for files that are written if no browser is opened; None writes none
+    out: the folder for files that are written if there is no display; None writes none
     console: where messages are printed
     heard: called on Ctrl-C with the number of the signal, before connections are closed
     shelf: where takes are kept; None forgets them with the stage
 
-    The address is printed. If no browser is opened, the recorded entries are written to `out`: all as show.html, which opens with a
-    double click, and the first as show.mp4 if there is an exporter for "mp4".
+    The address is printed. If a browser would be opened but there is no display, the recorded entries are written to `out`: all as
+    show.html, which opens with a double click, and the first that moves as show.mp4 if there is an exporter for "mp4".
     """
     console = console or Console()
     serving = _served(Stage(entries, opener=opener, exporters=exporters, shelf=shelf), host, port)
@@ -163,14 +163,14 @@ def play(
         console.print("Press Ctrl-C to stop.")
         threading.Timer(0.6, webbrowser.open, (serving.address,)).start()
     else:
-        _say_no_display(console, serving, host)
-        if out is not None:
+        _say_no_browser(console, serving, host, "" if browser is False else "There is no display. ")
+        if out is not None and browser is None:
             threading.Thread(target=_write_offline, args=(serving.stage, out, console), daemon=True).start()
     serving.run(heard)
 
 
-def _say_no_display(console: Console, serving: Serving, host: str) -> None:
-    console.print("No browser is opened. The stage is served until Ctrl-C.", highlight=False)
+def _say_no_browser(console: Console, serving: Serving, host: str, why: str) -> None:
+    console.print(f"{why}No browser is opened. The stage is served until Ctrl-C.", highlight=False)
     if host == "127.0.0.1":
         tunnel = f"ssh -L {serving.port}:127.0.0.1:{serving.port} {socket.gethostname()}"
         console.print(f"To see it from another machine:  {tunnel}  and open the address there.", soft_wrap=True, highlight=False)
@@ -213,10 +213,10 @@ def _write_offline(stage: Stage, out: Path, console: Console) -> None:
         with writing(out / "show.html") as temporary:
             temporary.write_bytes(standalone(shown).encode())
         wrote(out / "show.html", "(a double click plays it in any browser)")
-        first = shown[0].open()
-        if "mp4" in stage.exporters and isinstance(first, Recorded):
-            stage.exporters["mp4"](first, out / "show.mp4")
-            wrote(out / "show.mp4", f"({shown[0].title})")
+        moving = [entry for entry in shown if isinstance(entry.shows, Recorded) and entry.shows.motion.duration > 0.0]
+        if "mp4" in stage.exporters and moving:
+            stage.exporters["mp4"](moving[0].open(), out / "show.mp4")
+            wrote(out / "show.mp4", f"({moving[0].title})")
     except (BunrakuError, OSError) as problem:
         console.print(str(problem), style="red", highlight=False)
     console.print("The stage is still being served. Press Ctrl-C to stop.", highlight=False)

@@ -8,7 +8,6 @@ import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from bunraku.errors import BunrakuError, UnknownName
@@ -28,7 +27,8 @@ from bunraku.stage.uploads import Opener, Uploads
 from bunraku.stage.wire import PROTOCOL_VERSION, CloseCode, Refusal
 
 Plain = dict[str, Any]
-Exporter = Callable[[Recorded, Path], None]
+Exporter = Callable[..., None]
+"""Writes a Recorded to a path; a slow one may take a `progress` argument."""
 
 
 class Stage:
@@ -92,9 +92,9 @@ class Stage:
             own = self._locks.setdefault(key, threading.Lock())
         with own:  # a slow entry does not block others
             if key not in self._things:
-                stop = hear_compiling(lambda word: self._tell_progress(key, word))
+                stop = hear_compiling(lambda word: self.tell_progress(key, word))
                 try:
-                    self._things[key] = self.entries[key].open(progress=lambda word: self._tell_progress(key, word))
+                    self._things[key] = self.entries[key].open(progress=lambda word: self.tell_progress(key, word))
                 finally:
                     stop()
             return self._things[key]
@@ -104,8 +104,8 @@ class Stage:
         self._loop = loop
         threading.Thread(target=self.uploads.prepare, daemon=True).start()
 
-    def _tell_progress(self, key: str, word: Progress) -> None:
-        """Called by the thread that opens an entry."""
+    def tell_progress(self, key: str, word: Progress) -> None:
+        """Tells all pages how far the work on the entry `key` is; called by the thread that does it, with its `word`."""
         told: ProgressJson = {"type": "progress", "entry": key, "stage": word.stage, "done": word.done, "text": word.text}
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.tell_all, told)

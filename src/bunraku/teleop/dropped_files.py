@@ -11,10 +11,11 @@ from bunraku.errors import FileError
 from bunraku.figure import Figure
 from bunraku.io.outputs import save_motion
 from bunraku.motion import Motion
+from bunraku.progress import Listener
 from bunraku.scene import Scene
-from bunraku.stage import Entry, still
+from bunraku.stage import Entry, Recorded, still
 from bunraku.stage.stage import Exporter
-from bunraku.teleop.viewing_places import at_hand, standing
+from bunraku.teleop.viewing_places import at_hand, standing, to_try
 
 
 def entries_of(path: Path) -> list[Entry]:
@@ -31,10 +32,10 @@ def shown(thing: Any, title: str) -> list[Entry]:
             nobody = Figure("nobody", ())
             return [Entry(title, partial(still, nobody, scene=thing), "scene")]
         case Figure():
-            about = "pull its strings" if thing.strings else "drag its limbs"
             return [
-                Entry(title, partial(standing, thing), "figure"), Entry(f"{title}, live", partial(at_hand, thing), about),
-            ]  # fmt: skip
+                Entry(title, partial(at_hand, thing), to_try(thing)),
+                Entry(f"{title}, at rest", partial(standing, thing), "The figure as its file describes it"),
+            ]
     raise FileError(
         f"a {type(thing).__name__} cannot be shown on the stage", path=title, advice="drop a figure, a scene or a motion"
     )
@@ -42,4 +43,8 @@ def shown(thing: Any, title: str) -> list[Entry]:
 
 def exporters() -> dict[str, Exporter]:
     """Functions that write the motion of an entry to a path, by suffix."""
-    return dict.fromkeys(("npz", "csv", "glb", "bvh", "mp4"), lambda piece, path: save_motion(piece.motion, path, piece.scene))
+
+    def save(piece: Recorded, path: Path, *, progress: Listener | None = None) -> None:
+        save_motion(piece.motion, path, piece.scene, progress=progress)
+
+    return dict.fromkeys(("npz", "csv", "glb", "bvh", "mp4"), save)

@@ -1,7 +1,8 @@
 """Simulated figures whose strings are pulled live.
 
-A pulled spindle follows the hand, no faster than a puppeteer's arm. A rubber band pulls a hook or a limb toward the hand; beyond
-the figure's reach, only the band stretches. If the strings cannot follow a spindle in any configuration, the spindle is held back.
+A pulled spindle follows the hand, no faster than a puppeteer's arm; one that cannot rise winds its string instead. A rubber band
+pulls a hook or a limb toward the hand, and holds a pinned limb; beyond the figure's reach, only the band stretches. If the strings
+cannot follow a spindle in any configuration, the spindle is held back. Ball joints have stops (see `joint_stops`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from bunraku.kinematics.inverse.drag import wound
 from bunraku.scene import Scene
 from bunraku.stage import Command, Pull, Release, Sample, Sticks, Winch
 from bunraku.teleop.hand_reach import reachable
+from bunraku.teleop.joint_stops import with_ball_stops
 from bunraku.teleop.rubber_bands import BandOptions, Bands
 
 Array = NDArray[np.float64]
@@ -83,10 +85,15 @@ class LivePuppet:
         """The `figure` at its start, simulated in steps of `dt` [s]; `options` tune the hands; `touch` says what of it and of the
         `scene` touches (see `simulate`)."""
         self.figure, self.options = figure, options
-        self.bands = Bands(figure, options=options.bands)
+        stopped = with_ball_stops(figure)
+        self.bands = Bands(stopped, options=options.bands)
         self._drags: dict[str, Drag] = {}
+        self._lifts: dict[str, tuple[float, float]] = {}
+        """For each spindle whose hand winds its string: the height of the hand [m] and the length [m] at which it began."""
+        self.news: set[str] = set()
+        """What hands should be told since the last step."""
         self._ropes = [s.name for s in (*figure.strings, *figure.wires)]
-        self._start = _begun(figure, dt, scene, touch)
+        self._start = _begun(stopped, dt, scene, touch)
         n = figure.n_dynamic
         self._lower, self._upper = (np.array(limit[n:]) for limit in figure.limits)
         self._is_length = np.array([v.motion == "length" for v in figure.variables[n:]], bool)
@@ -101,14 +108,17 @@ class LivePuppet:
         """Back to the start, with nothing held."""
         self.simulation = self._start.copy()
         self._drags.clear()
+        self._lifts.clear()
+        self.news = set()
         self.wish = self.simulation.q[self.figure.n_dynamic :]
         self.bands.clear()
         self._rate, self._wary = np.zeros((2, len(self.wish)))
 
     def let_go(self, part: str, name: str) -> None:
-        """Releases the `part` (spindle, hook, body) of the string or frame `name`."""
+        """Releases the `part` (spindle, hook, body, pin) of the string or frame `name`."""
         self.bands.let_go(f"{part} {name}")
         self._drags.pop(f"{part} {name}", None)
+        self._lifts.pop(f"{part} {name}", None)
         # Forget the part of the wish that could not be reached.
         self.wish = self.simulation.q[self.figure.n_dynamic :]
 
@@ -121,16 +131,17 @@ class LivePuppet:
     def pull(self, command: Pull) -> None:
         """Executes a `command`. Bands pull hooks and limbs; spindles and their carriages follow the hand."""
         to, string = np.array(command.to), self.string(command.name)
-        if command.part == "body" and command.name in self.figure.frame_index:
+        if command.part in ("body", "pin") and command.name in self.figure.frame_index:
             at = Point(command.name, command.at)
             if self._is_moved_by_physics(command.name):
-                self.bands.hold(f"body {command.name}", at, to)
-            else:
+                self.bands.hold(f"{command.part} {command.name}", at, to)
+            elif command.part == "body":
                 self._reach(f"body {command.name}", at, to)
         elif command.part == "hook" and string is not None:
             self.bands.hold(f"hook {command.name}", string.hook, to)
         elif command.part == "spindle" and string is not None:
             self._reach(f"spindle {command.name}", string.spindle, to)
+            self._lift(f"spindle {command.name}", string, to[2])
 
     def _is_moved_by_physics(self, frame: str) -> bool:
         return bool(np.any(pose(self.figure, self.simulation.q).jacobian(frame)[:, : self.figure.n_dynamic]))
@@ -144,6 +155,25 @@ class LivePuppet:
             self._drags[key] = Drag(self.figure, q, spindle, moves=names)
         self.wish = self._drags[key].to(q, to).q[self.figure.n_dynamic :]
 
+    def _lift(self, key: str, string: String, height: float) -> None:
+        """Winds a string whose spindle cannot rise by as much as the hand has risen."""
+        here = pose(self.figure, self._wanted)
+        rises = here.point_jacobian(string.spindle.frame, string.spindle.position)[2, self.figure.n_dynamic :]
+        if np.abs(rises).max(initial=0.0) > 1e-3 or self._winding(string) is None:
+            return
+        begun = (float(here.point(string.spindle.frame, string.spindle.position)[2]), self._length(string))
+        from_height, from_length = self._lifts.setdefault(key, begun)
+        self.winch(string.name, from_length - (height - from_height) - self._length(string))
+
+    def _winding(self, string: String) -> int | None:
+        """The place of the variable that winds a string among the kinematic variables; None where its length is fixed."""
+        k = -1 if string.variable is None else self.figure.index(string.variable) - self.figure.n_dynamic
+        return k if k >= 0 and string.ratio != 0.0 else None
+
+    def _length(self, string: String) -> float:
+        """The length that hands want a string to have [m]."""
+        return float(string.wound(self._wanted[self.figure.index(string.variable or "")]))
+
     @property
     def _wanted(self) -> Array:
         """The configuration, with the kinematic variables that the hands want."""
@@ -152,13 +182,18 @@ class LivePuppet:
         return q
 
     def winch(self, name: str, by: float) -> None:
-        """Winds the string `name` by `by` [m]: in if negative, out if positive."""
+        """Winds the string `name` by `by` [m]: in if negative, out if positive. Where it is at its end, `news` says so."""
         string = self.string(name)
-        if string is None or string.variable is None:
+        if string is None:
             return
-        k = self.figure.index(string.variable) - self.figure.n_dynamic
-        if k >= 0:
-            self.wish[k] = wound(self.figure, string, self._wanted, by, least=self.options.shortest)
+        k = self._winding(string)
+        if k is None:
+            self.news.add(f"{_words(name)} has a fixed length")
+            return
+        wanted = self._length(string) + by
+        self.wish[k] = wound(self.figure, string, self._wanted, by, least=self.options.shortest)
+        if abs(wanted - self._length(string)) > 1e-3:
+            self.news.add(f"{_words(name)} is wound {'in' if by < 0.0 else 'out'} as far as it goes")
 
     def steer(self, axes: Sequence[float], dt: float) -> None:
         """Moves the control bar (all spindles) for `dt` [s]; `axes` are sticks in [−1, 1]: sideways, forward, rocking, up."""
@@ -232,7 +267,7 @@ class Simulated:
     options: how hands move.
     """
 
-    pulls = frozenset(("spindle", "hook", "body"))
+    pulls = frozenset(("spindle", "hook", "body", "pin"))
     series = (("kinetic energy", "J"), ("potential energy", "J"), ("total energy", "J"), ("constraint error", "mm"))
 
     def __init__(
@@ -255,7 +290,7 @@ class Simulated:
         """Back to the start, with nothing held."""
         self._t, self._axes = 0.0, (0.0,) * len(self.sticks)
         self._held: set[tuple[int, str]] = set()
-        self._told: dict[tuple[int, str], float] = {}
+        self._told: dict[str, float] = {}
         for puppet in self._puppets:
             puppet.reset()
         return self._sample(np.zeros(2), 0.0, ())
@@ -287,12 +322,13 @@ class Simulated:
         return self._sample(energy, error, self._news(before))
 
     def _news(self, before: set[tuple[int, str]]) -> tuple[str, ...]:
-        """Messages for strings that have begun to hold a hand back; each at most every four seconds."""
-        out = []
-        for who in sorted(self._held - before):
-            if self._t - self._told.get(who, -math.inf) > 4.0:
-                self._told[who] = self._t
-                out.append(f"{who[1]} holds the hand back: the figure cannot reach that far")
+        """Messages for hands: strings that have begun to hold one back, or are at their ends; each at most every four seconds."""
+        said = [f"{_words(name)} holds the hand back: the figure cannot reach that far" for _, name in sorted(self._held - before)]
+        for puppet in self._puppets:
+            said += sorted(puppet.news)
+            puppet.news = set()
+        out = [text for text in dict.fromkeys(said) if self._t - self._told.get(text, -math.inf) > 4.0]
+        self._told |= dict.fromkeys(out, self._t)
         return tuple(out)
 
     def _sample(self, energy: Array, error: float, news: tuple[str, ...]) -> Sample:
@@ -302,6 +338,10 @@ class Simulated:
             self._t, tuple(s.q for s in simulations), tuple(np.maximum(s.tension, 0.0) for s in simulations),
             (kinetic, potential, kinetic + potential, 1e3 * error), tuple(sorted(self._held)), news,
         )  # fmt: skip
+
+
+def _words(name: str) -> str:
+    return f"the string {name.replace('_', ' ')}"
 
 
 def placed(figure: Figure, at: tuple[float, float, float], *, name: str = "") -> Figure:

@@ -3,6 +3,7 @@ import { hasMass } from '../geometry/kinematics'
 import type { Figure, Piece } from '../messages'
 import type { Moment } from './moment'
 import type { Samples } from './samples'
+import { inWords } from './words'
 
 export interface Channel {
   name: string
@@ -55,13 +56,13 @@ function trackChannels(figure: Figure, track: number, prefix: string, source: Va
   if (!hasMass(figure) && figure.variables.every((v) => v.kinematic)) return []
   const tensions = (hasMass(figure) ? figure.ropes : []).flatMap((rope, r) => {
     const values = source.tension(track, r)
-    return values === null ? [] : [{ name: prefix + rope.name, group: 'Tension', unit: 'N', values }]
+    return values === null ? [] : [{ name: prefix + inWords(rope.name), group: 'Tension', unit: 'N', values }]
   })
   const lengths = new Set(figure.ropes.map((rope) => rope.q))
   const variables = figure.variables.map((v, i) => {
     const dynamic = v.unit === 'rad' ? 'Angles' : 'Positions'
     const group = lengths.has(i) ? 'Lengths' : v.kinematic ? 'Kinematic' : dynamic
-    return { name: prefix + v.name, group, unit: v.unit, values: source.q(track, i) }
+    return { name: prefix + inWords(v.name), group, unit: v.unit, values: source.q(track, i) }
   })
   return [...tensions, ...variables]
 }

@@ -1,4 +1,4 @@
-/** Hands on the stage: hover, drag a spindle, a hook or a body, wind a string with the wheel. */
+/** Hands on the stage: hover, drag a spindle, a hook or a body, pin a body with a click, wind a string with the wheel. */
 import { Plane, Vector3 } from 'three'
 import type { PageMessage } from '../messages'
 import type { Actor } from '../view/actor'
@@ -9,14 +9,22 @@ import { type Grip, type Pickable, Picker } from './picking'
 /** The part of the view that hands change. */
 export interface HandledView extends Pickable {
   bands: Band[]
+  /** Where pins hold bodies. */
+  pins: (() => Vector3)[]
   invalidate(): void
+  /** Whether the eye is so near a figure that it would go through it next. */
+  atNose(): boolean
 }
 
 export interface HandEvents {
   hover(grip: Grip | null, rope: DrawnRope | null, x: number, y: number): void
   /** A click on a body that is not dragged. */
   pick(actor: Actor, frame: number): void
+  /** A hand has begun to pull. */
+  pulled(): void
 }
+
+type BodyGrip = Grip & { part: 'body' }
 
 /** A drag that goes on: what is held, the plane in which it moves, and where the hand is. */
 interface Drag {
@@ -25,12 +33,15 @@ interface Drag {
   /** From the pointer to what it holds, so that nothing jumps at the first touch. */
   offset: Vector3
   to: Vector3
+  /** Where the pointer went down, in pixels; null once it has moved on. */
+  pressed: [x: number, y: number] | null
 }
 
 const CLICK_TIME = 200 // ms
 const CLICK_PIXELS = 4
 const WHEEL_METRES = 1e-4 // wound for each pixel of scrolling
 const WHEEL_LINE = 33 // pixels of a line, for mice that scroll by lines
+const WHEEL_PAUSE = 700 // ms: until then the wheel keeps to the string that it winds, even where the pointer misses it
 
 export class Hands {
   /** Parts that may be dragged: those that the live figure understands, none for a visitor who only watches. */
@@ -40,6 +51,8 @@ export class Hands {
   /** Messages that wait for the next picture; of each drag, only the newest. */
   private readonly outbox = new Map<string, PageMessage>()
   private wound: { rope: DrawnRope; by: number } | null = null
+  private lastWound: { rope: DrawnRope; at: number } | null = null
+  private readonly pinned = new Map<string, BodyGrip>()
 
   constructor(
     private readonly view: HandledView,
@@ -70,9 +83,16 @@ export class Hands {
   drop(): void {
     this.drags.clear()
     this.outbox.clear()
-    this.wound = null
+    this.wound = this.lastWound = null
+    this.unpin()
     this.showBands()
     this.view.canvas.classList.remove('grabbing', 'grabbable')
+  }
+
+  /** Forgets all pins: the figure is back at its start, or another one. */
+  unpin(): void {
+    this.pinned.clear()
+    this.showPins()
   }
 
   // -- dragging --------------------------------------------------------------------------------------------------
@@ -92,7 +112,7 @@ export class Hands {
     const plane = this.dragPlane(grip)
     const hit = this.picker.ray(x, y).intersectPlane(plane, new Vector3()) ?? grip.at
     const offset = grip.at.clone().sub(hit)
-    this.drags.set(event.pointerId, { grip, plane, offset, to: grip.at.clone() })
+    this.drags.set(event.pointerId, { grip, plane, offset, to: grip.at.clone(), pressed: [x, y] })
   }
 
   private grip(x: number, y: number, pointer: 'mouse' | 'touch'): Grip | null {
@@ -114,6 +134,11 @@ export class Hands {
       return
     }
     event.stopImmediatePropagation()
+    if (drag.pressed !== null) {
+      if (Math.hypot(x - drag.pressed[0], y - drag.pressed[1]) < CLICK_PIXELS) return
+      drag.pressed = null
+      this.events.pulled()
+    }
     const hit = this.picker.ray(x, y).intersectPlane(drag.plane, new Vector3())
     if (hit === null) return
     drag.to.copy(hit.add(drag.offset))
@@ -129,7 +154,8 @@ export class Hands {
     if (drag === undefined) return
     event.stopImmediatePropagation()
     this.drags.delete(event.pointerId)
-    this.outbox.set(`release ${key(drag.grip)}`, { type: 'release', ...named(drag.grip) })
+    if (drag.pressed === null) this.outbox.set(`release ${key(drag.grip)}`, { type: 'release', ...named(drag.grip) })
+    else if (event.type === 'pointerup' && drag.grip.part === 'body') this.togglePin(drag.grip)
     this.showBands()
     if (this.drags.size === 0) this.view.canvas.classList.remove('grabbing')
   }
@@ -138,6 +164,29 @@ export class Hands {
   private showBands(): void {
     const stretched = [...this.drags.values()].filter(({ grip }) => grip.part !== 'spindle')
     this.view.bands = stretched.map(({ grip, to }) => ({ from: () => heldPoint(grip), to }))
+    this.view.invalidate()
+  }
+
+  /** A click pins a body where it is, or takes its pin out. */
+  private togglePin(grip: BodyGrip): void {
+    if (!this.allowed.has('pin')) return
+    const held = { ...named(grip), part: 'pin' as const }
+    const id = `${held.figure} ${held.name}`
+    const pin = this.pinned.get(id)
+    this.outbox.delete(`pin ${id}`)
+    if (pin === undefined) {
+      const at = heldPoint(grip)
+      this.pinned.set(id, grip)
+      this.outbox.set(`pin ${id}`, { type: 'pull', ...held, to: [at.x, at.y, at.z], at: heldAt(grip) })
+    } else {
+      this.pinned.delete(id)
+      this.outbox.set(`pin ${id}`, { type: 'release', ...held })
+    }
+    this.showPins()
+  }
+
+  private showPins(): void {
+    this.view.pins = [...this.pinned.values()].map((grip) => () => heldPoint(grip))
     this.view.invalidate()
   }
 
@@ -171,13 +220,26 @@ export class Hands {
   }
 
   private wheeled(event: WheelEvent): void {
-    if (!this.allowed.has('spindle')) return
-    const rope = this.ropeAt(event.offsetX, event.offsetY)
-    if (rope === null || rope.rope.q < 0) return // its length is fixed
+    const rope = this.allowed.has('spindle') ? this.windingRope(event.offsetX, event.offsetY) : null
+    if (rope === null) {
+      if (event.deltaY >= 0 || !this.view.atNose()) return // the camera zooms
+      event.preventDefault()
+      event.stopImmediatePropagation()
+      return
+    }
     event.preventDefault()
     event.stopImmediatePropagation()
+    this.lastWound = { rope, at: performance.now() }
     const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? WHEEL_LINE * event.deltaY : event.deltaY
     this.wound = { rope, by: (this.wound?.by ?? 0) + WHEEL_METRES * pixels }
+  }
+
+  /** The string that the wheel winds: that under the pointer, or a moment later still the last. */
+  private windingRope(x: number, y: number): DrawnRope | null {
+    const last = this.lastWound
+    const found = this.ropeAt(x, y)
+    const recent = last !== null && performance.now() < last.at + WHEEL_PAUSE
+    return found ?? (recent && this.view.ropes?.drawn.includes(last.rope) ? last.rope : null)
   }
 
   private ropeAt(x: number, y: number): DrawnRope | null {

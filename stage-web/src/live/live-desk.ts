@@ -20,6 +20,7 @@ export interface LiveHost {
     allowed: ReadonlySet<string>
     flush(send: (message: PageMessage) => void): void
     drop(): void
+    unpin(): void
   }
   plots: {
     load(channels: Channels, seek: null): void
@@ -35,9 +36,7 @@ export interface LiveHost {
     show(text: string, level?: string): void
     fail(problem: unknown): void
   }
-  loading: {
-    tell(progress: Progress): void
-  }
+  progress(progress: Progress): void
 }
 
 const ANSWER_TIME = 2000 // ms: how long an older speed that the server tells is taken for a late answer
@@ -86,7 +85,7 @@ export class LiveDesk {
       notice: (level, text) => host.notices.show(text, level),
       entries: () => void host.entries.reload(),
       taken: (entry) => void this.taken(entry),
-      progress: (progress) => host.loading.tell(progress),
+      progress: (progress) => host.progress(progress),
       connected: (on, reason) => this.connectionChanged(on, reason),
     })
   }
@@ -99,7 +98,7 @@ export class LiveDesk {
   // -- coming and going ------------------------------------------------------------------------------------------
 
   enter(piece: Piece): void {
-    this.samples = 0
+    this.samples = this.time = 0
     this.session = { piece, channels: new LiveChannels(piece), joined: false, waiting: null }
     this.host.plots.load(this.session.channels, null)
     this.controls.showSticks((piece.sticks ?? []).length > 0)
@@ -150,6 +149,7 @@ export class LiveDesk {
 
   private arrived(data: DataView, t: number): void {
     if (!this.session?.joined) return
+    if (t < this.time) this.host.hands.unpin() // it was reset
     this.session.waiting = data
     this.time = t
     this.samples++
@@ -190,6 +190,11 @@ export class LiveDesk {
 
   private send(message: PageMessage): void {
     if (this.session !== null) this.link.send(message)
+  }
+
+  /** A hand has begun to pull. */
+  pulled(): void {
+    if (this.state.paused) this.host.notices.show('Paused: Space lets the figure move again.')
   }
 
   togglePause(): void {

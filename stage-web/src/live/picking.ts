@@ -15,7 +15,7 @@ export interface Pickable {
 /** What a hand can hold: an end of a string, or a point of a body. `at` is in the world. */
 export type Grip =
   | { part: 'spindle' | 'hook'; rope: DrawnRope; at: Vector3 }
-  | { part: 'body'; actor: Actor; frame: number; local: Vector3; at: Vector3 }
+  | { part: 'body'; actor: Actor; frame: number; shape: string; local: Vector3; at: Vector3 }
 
 export type Part = Grip['part']
 
@@ -52,6 +52,7 @@ export class Picker {
     let best: Grip | null = null
     let least = reach
     for (const rope of this.view.ropes?.drawn ?? []) {
+      if (rope.actor.marks) continue
       for (const part of ['spindle', 'hook'] as const) {
         if (!allowed.has(part)) continue
         const at = rope[part]
@@ -65,13 +66,13 @@ export class Picker {
 
   body(x: number, y: number): (Grip & { part: 'body' }) | null {
     this.ray(x, y)
-    const meshes = this.view.actors.filter((actor) => !actor.ghost).flatMap((actor) => actor.meshes)
+    const meshes = this.view.actors.filter((actor) => !actor.ghost && !actor.marks).flatMap((actor) => actor.meshes)
     const hit = this.raycaster.intersectObjects(meshes, false)[0]
     if (hit === undefined) return null
-    const { actor, frame } = hit.object.userData as PartData
+    const { actor, frame, shape } = hit.object.userData as PartData
     if (frame < 0) return null // fixed to the world
     const local = hit.point.clone().applyMatrix4(actor.matrix(frame).invert())
-    return { part: 'body', actor, frame, local, at: hit.point.clone() }
+    return { part: 'body', actor, frame, shape, local, at: hit.point.clone() }
   }
 
   /** The string under the pointer, within a few pixels. */

@@ -4,11 +4,11 @@ import { dialog } from './dialog'
 import { h } from './dom'
 
 const MOUSE: [what: string, does: string][] = [
-  ['drag', 'rotate the view; on a spindle, hook or limb of a live figure: pull it'],
+  ['drag', 'rotate the view; on a spindle, hook or limb of a live figure: pull it; a spindle upward winds its string'],
   ['right drag', 'move the view'],
   ['wheel', 'zoom; on a string of a live figure: wind it in or out'],
-  ['click', 'on a body: the camera follows it'],
-  ['drop a file', 'open it'],
+  ['click', 'on a body: the camera follows it; on a live one: pin it, or take the pin out'],
+  ['drop files', 'open them; a folder with meshes too'],
 ]
 
 const ARROWS: Record<string, string> = { ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓' }

@@ -2,7 +2,7 @@
 import type { Progress } from '../messages'
 import { h } from './dom'
 
-const LONG = 1500 // ms after which the sign explains itself
+const LONG = 1000 // ms after which the stage is cleared and the sign explains itself
 
 export class Loading {
   private readonly text = h('p', {}, '')
@@ -12,7 +12,11 @@ export class Loading {
   private timer = 0
   private entry = ''
 
-  constructor(private readonly cancel: (entry: string) => void) {}
+  /** `waits` is called when opening takes long. */
+  constructor(
+    private readonly cancel: (entry: string) => void,
+    private readonly waits: (entry: string) => void,
+  ) {}
 
   begin(entry: string): void {
     this.entry = entry
@@ -21,7 +25,10 @@ export class Loading {
     this.element.classList.remove('working')
     document.body.classList.add('loading')
     clearTimeout(this.timer)
-    this.timer = window.setTimeout(() => this.element.classList.add('shown'), LONG)
+    this.timer = window.setTimeout(() => {
+      this.element.classList.add('shown')
+      this.waits(entry)
+    }, LONG)
   }
 
   /** What the server says of the work that makes the entry. */

@@ -2,8 +2,13 @@
 import { StageError } from '../source'
 import { button, h } from './dom'
 
-const MOST = 4
+const MOST = 2 // besides errors
 const SECONDS: Record<string, number> = { info: 4.5, warning: 8 }
+
+export interface Working {
+  tell(done: number): void
+  end(): void
+}
 
 export class Notices {
   readonly element = h('div', { class: 'notices', id: 'notices', aria: { live: 'polite' } })
@@ -16,8 +21,24 @@ export class Notices {
     const notice = h('div', { class: `notice ${level}`, role }, h('pre', {}, text))
     notice.append(button('close', 'Dismiss', () => notice.remove()))
     this.element.append(notice)
-    while (this.element.children.length > MOST) this.element.firstElementChild?.remove()
+    const passing = [...this.element.querySelectorAll('.notice:not(.error, .working)')]
+    for (const old of passing.slice(0, -MOST)) old.remove()
+    const errors = [...this.element.querySelectorAll('.notice.error')]
+    for (const old of errors.slice(0, -MOST)) old.remove()
     if (level !== 'error') setTimeout(() => notice.remove(), 1000 * (SECONDS[level] ?? SECONDS.info))
+  }
+
+  /** Work that goes on: `tell` says how far it is (from 0 to 1), `end` that it is over. */
+  begin(text: string): Working {
+    const bar = h('progress', { max: 1, aria: { label: text } })
+    const notice = h('div', { class: 'notice working', role: 'status' }, h('pre', {}, text), bar)
+    this.element.append(notice)
+    return {
+      tell(done) {
+        bar.value = done
+      },
+      end: () => notice.remove(),
+    }
   }
 
   /** What went wrong with a request: in the server's words where it answered. */

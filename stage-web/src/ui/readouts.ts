@@ -1,4 +1,5 @@
 /** What is written over the view: the tension scale, warnings, and a label at the pointer. */
+import { inWords } from '../data/words'
 import { hasMass } from '../geometry/kinematics'
 import type { Piece } from '../messages'
 import type { Actor } from '../view/actor'
@@ -39,8 +40,8 @@ export class Warnings {
   private shown = ''
 
   update(actors: Actor[], ropes: DrawnRope[]): void {
-    const joints = actors.flatMap((actor) => actor.atLimits.map((k) => actor.figure.variables[k].name))
-    const strings = ropes.filter((rope) => rope.atLimit).map((rope) => `string ${rope.rope.name}`)
+    const joints = actors.flatMap((actor) => actor.atLimits.map((k) => inWords(actor.figure.variables[k].name)))
+    const strings = ropes.filter((rope) => rope.atLimit).map((rope) => `string ${inWords(rope.rope.name)}`)
     const all = [...joints, ...strings].map((name) => `${name} at its limit`)
     const lines =
       all.length > MOST_WARNINGS
@@ -82,5 +83,5 @@ export function describeRope(drawn: DrawnRope): string {
   const slackness = taut ? 'taut' : `slack by ${Math.round(-1000 * gap)} mm`
   const state = rope.rigid ? 'wire' : atLimit ? 'at its limit' : slackness
   const force = tension !== null && taut ? `, ${tension.toFixed(2)} N` : ''
-  return `${rope.name}: ${state}${force}, ${length.toFixed(3)} m`
+  return `${inWords(rope.name)}: ${state}${force}, ${length.toFixed(3)} m`
 }

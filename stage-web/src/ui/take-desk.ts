@@ -1,8 +1,9 @@
 /** What can be done with a recorded piece: trim it, undo that, rename or delete it, export it. */
 import { saveAs } from '../download'
-import type { Entry, Piece, TakeEdit } from '../messages'
+import type { Entry, Piece, Progress, TakeEdit } from '../messages'
 import { post } from '../source'
 import { button, h } from './dom'
+import type { Working } from './notices'
 import { askTitle } from './rename'
 
 /** What the desk needs of the page. */
@@ -23,7 +24,7 @@ export interface TakeHost {
     show(on: boolean): void
   }
   notices: {
-    show(text: string): void
+    begin(text: string): Working
     fail(problem: unknown): void
   }
 }
@@ -56,6 +57,9 @@ export class TakeDesk {
     h('summary', { title: 'Export as a file' }, 'Export'),
     this.menu,
   )
+
+  /** Exports that go on, by entry. */
+  private readonly exporting = new Map<string, Working>()
 
   constructor(private readonly host: TakeHost) {
     this.elements = [this.cut, this.keep, this.undo, this.redo, this.rename, this.remove, this.download]
@@ -119,14 +123,24 @@ export class TakeDesk {
     const { entries, notices } = this.host
     this.download.open = false
     if (entries.opened === null) return
-    notices.show(`Exporting ${format.toUpperCase()}…`)
+    const entry = entries.opened.piece.id
+    const working = notices.begin(`Exporting ${format.toUpperCase()}…`)
+    this.exporting.set(entry, working)
     try {
-      const response = await post(`/api/entries/${entries.opened.piece.id}/export/${format}`)
+      const response = await post(`/api/entries/${entry}/export/${format}`)
       const disposition = response.headers.get('content-disposition') ?? ''
       const name = /filename="([^"]+)"/.exec(disposition)?.[1] ?? `motion.${format}`
       saveAs(await response.blob(), name)
     } catch (problem) {
       notices.fail(problem)
+    } finally {
+      working.end()
+      this.exporting.delete(entry)
     }
+  }
+
+  /** How far the work on an entry is; only that of an export matters here. */
+  tell({ entry, done }: Progress): void {
+    this.exporting.get(entry)?.tell(done)
   }
 }

@@ -1,11 +1,13 @@
 /** One track on the stage: the shapes of a figure, where its variables put them. */
 import { Color, Group, Matrix4, Mesh, MeshStandardMaterial, Vector3 } from 'three'
 import type { Moment } from '../data/moment'
-import { compose, Kinematics, multiply, point, variablesAtLimits } from '../geometry/kinematics'
+import { compose, hasMass, Kinematics, multiply, point, variablesAtLimits } from '../geometry/kinematics'
 import type { At, Figure, Shape } from '../messages'
 import type { Palette } from '../theme'
 import { bones } from './bones'
 import type { Shapes } from './shapes'
+
+const MARKS = 4 // drawn after what they are seen through
 
 /** A mesh and the frame that carries it. */
 interface Part {
@@ -22,6 +24,8 @@ interface Part {
 export interface PartData {
   actor: Actor
   frame: number
+  /** Name of the shape, empty if it has none. */
+  shape: string
 }
 
 export class Actor {
@@ -32,6 +36,8 @@ export class Actor {
   readonly moment: Moment
   /** Variables at or beyond a limit. */
   atLimits: number[] = []
+  /** A figure without mass that somebody places is a mark: seen through everything. */
+  readonly marks: boolean
   private readonly parts: Part[] = []
   private readonly world = new Float64Array(16)
   /** Materials by colour and warning, shared between parts. */
@@ -45,6 +51,7 @@ export class Actor {
     private palette: Palette,
   ) {
     this.kinematics = new Kinematics(figure)
+    this.marks = !hasMass(figure) && figure.variables.length > 0 && figure.variables.every((v) => v.kinematic)
     this.X = new Float64Array(16 * figure.frames.length)
     this.moment = {
       q: Float32Array.from(figure.variables, (v) => v.start),
@@ -63,9 +70,9 @@ export class Actor {
     const mesh = new Mesh(shapes.geometry(shape.geometry), this.material(color, false))
     mesh.matrixAutoUpdate = false
     mesh.frustumCulled = false // bounds are not kept up to date, and everything is usually in view
-    mesh.castShadow = !this.ghost
-    mesh.receiveShadow = !this.ghost
-    mesh.userData = { actor: this, frame: shape.frame } satisfies PartData
+    mesh.castShadow = mesh.receiveShadow = !this.ghost && !this.marks
+    mesh.userData = { actor: this, frame: shape.frame, shape: shape.name } satisfies PartData
+    if (this.marks) mesh.renderOrder = MARKS
     this.parts.push({ mesh, frame: shape.frame, local, color, variables: this.jointVariables(shape.frame) })
     this.group.add(mesh)
   }
@@ -100,6 +107,7 @@ export class Actor {
         Object.assign(out, { polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 })
         Object.assign(out, { transparent: true, opacity: 0.34, depthWrite: false })
       }
+      if (this.marks) Object.assign(out, { depthTest: false, transparent: true })
       if (warned) out.emissive.set(this.palette.warning).multiplyScalar(0.4)
       this.materials.set(key, out)
     }

@@ -10,6 +10,7 @@ import {
   MeshBasicMaterial,
   Sprite,
   SpriteMaterial,
+  Vector3,
 } from 'three'
 import { convexHull, isAbove } from '../geometry/convex-hull'
 import { centreOfMass, point } from '../geometry/kinematics'
@@ -36,8 +37,9 @@ export class Balance {
   private readonly drawn: Drawn[]
 
   constructor(actors: Actor[]) {
-    this.drawn = actors.filter((a) => !a.ghost).map((actor) => ({ actor, mark: mark(), area: area() }))
-    this.lines = new Lines(SEGMENTS * this.drawn.length + 1, 2)
+    this.drawn = actors.filter((a) => !a.ghost && !a.marks).map((actor) => ({ actor, mark: mark(), area: area() }))
+    this.lines = new Lines(SEGMENTS * this.drawn.length + 1, 2, { depthTest: false, opacity: 0.9 }) // seen through feet
+    this.lines.object.renderOrder = 4
     this.group.add(this.lines.object)
     for (const one of this.drawn) this.group.add(one.mark, one.area)
   }
@@ -50,7 +52,7 @@ export class Balance {
 
   private draw({ actor, mark, area }: Drawn, palette: Palette, floor: number | null): void {
     const com = centreOfMass(actor.figure, actor.X)
-    const hull = convexHull(touching(actor))
+    const hull = convexHull(actor.figure.contacts.length > 0 ? touching(actor) : standing(actor, floor))
     mark.visible = com !== null
     area.visible = hull.length >= 3
     if (com === null) return
@@ -103,6 +105,24 @@ function touching(actor: Actor): Vec3[] {
     const touches = contact !== null ? contact[k] > 0 : height < TOUCHING
     return touches ? [[p[0], p[1], p[2] - height + LIFT]] : []
   })
+}
+
+/** Where the shapes of a figure that has neither contacts nor strings stand on the floor: the corners of their boxes. */
+function standing(actor: Actor, floor: number | null): Vec3[] {
+  if (floor === null || actor.figure.ropes.length > 0) return []
+  const out: Vec3[] = []
+  const corner = new Vector3()
+  for (const mesh of actor.meshes) {
+    mesh.geometry.computeBoundingBox()
+    const box = mesh.geometry.boundingBox
+    if (box === null) continue
+    for (let k = 0; k < 8; k++) {
+      corner.set(k & 1 ? box.min.x : box.max.x, k & 2 ? box.min.y : box.max.y, k & 4 ? box.min.z : box.max.z)
+      corner.applyMatrix4(mesh.matrix)
+      if (corner.z < floor + TOUCHING) out.push([corner.x, corner.y, floor + LIFT])
+    }
+  }
+  return out
 }
 
 function mark(): Sprite {

@@ -1,5 +1,5 @@
 /** Everything on the stage that belongs to one piece: its figures, their strings, trails and balance, the obstacles. */
-import { Box3, type BufferGeometry, Color, Group, Mesh, MeshStandardMaterial, Vector3 } from 'three'
+import { Box3, type BufferGeometry, Color, Group, Mesh, MeshStandardMaterial, Raycaster, Vector3 } from 'three'
 import type { Moment } from '../data/moment'
 import { interpolate, type Samples, sampleBefore } from '../data/samples'
 import { extent } from '../geometry/kinematics'
@@ -7,7 +7,8 @@ import type { Piece } from '../messages'
 import type { Palette } from '../theme'
 import { Actor } from './actor'
 import { Balance } from './balance'
-import { includeActor } from './bounds'
+import { includeActor, includeMesh, includeSwing, largest } from './bounds'
+import { trunk } from './limbs'
 import { Ropes } from './ropes'
 import { type MeshData, Shapes } from './shapes'
 import { Trails } from './trails'
@@ -19,6 +20,10 @@ export interface Layers {
   limits: boolean
 }
 
+const SCENERY = 2 // how much larger than the figures' way a scene may be that is shown whole
+const LIVE_SCENERY = 4 // the same for a live figure, which goes where one wants
+const NOSE = 0.12 // sizes of a figure that the eye keeps away from it when it zooms
+const MOST_VERTICES = 9000 // of an obstacle that is looked through: finding out takes time
 const TIMES = 25 // at which a recorded piece is looked at to find its bounds
 
 export class Cast {
@@ -29,6 +34,7 @@ export class Cast {
   private readonly balance: Balance
   private readonly shapes: Shapes
   private readonly obstacles: Mesh<BufferGeometry, MeshStandardMaterial>[]
+  private readonly raycaster = new Raycaster()
   private time = 0
   /** What strings of a live figure usually carry [N]. */
   private usualTension = 0
@@ -56,7 +62,7 @@ export class Cast {
       return mesh
     })
     this.group.add(...this.actors.map((actor) => actor.group), ...this.obstacles)
-    this.group.add(this.ropes.lines.object, this.ropes.spindles, this.ropes.hooks)
+    this.group.add(this.ropes.lines.object, this.ropes.marks.object, this.ropes.spindles, this.ropes.hooks)
     this.group.add(this.trails.lines.object, this.balance.group)
     this.ropes.scaleTo(usualTension(samples) || 1)
   }
@@ -126,12 +132,59 @@ export class Cast {
       if (k === 0) start.copy(whole)
     }
     if (whole.isEmpty()) whole.set(new Vector3(-1, -1, 0), new Vector3(1, 1, 2))
+    if (this.piece.live) for (const actor of this.actors) includeSwing(whole, actor)
+    this.includeScenery(whole)
     whole.expandByScalar(0.02 * Math.max(...this.actors.map((a) => extent(a.figure)), 0.1))
     return { whole, start }
   }
 
+  /** Whether a point is in the middle of a figure, or would be there after one more turn of a wheel. */
+  isNear(point: Vector3): boolean {
+    return this.actors.some((actor) => {
+      if (actor.ghost || actor.marks) return false
+      const box = new Box3()
+      for (const mesh of actor.meshes) includeMesh(box, mesh)
+      return !box.isEmpty() && box.expandByScalar(NOSE * extent(actor.figure)).containsPoint(point)
+    })
+  }
+
+  /** Obstacles between the eye and a figure become transparent. */
+  seeThrough(eye: Vector3): void {
+    const shown = this.actors.filter((actor) => !actor.ghost && !actor.marks && actor.figure.bodies.length > 0)
+    const places = shown.map((actor) => actor.origin(trunk(actor.figure)))
+    for (const mesh of this.obstacles) {
+      if ((mesh.geometry.getAttribute('position')?.count ?? 0) > MOST_VERTICES) continue
+      const hides = places.some((place) => this.isBetween(mesh, eye, place))
+      if (hides === mesh.material.transparent) continue
+      Object.assign(mesh.material, {
+        transparent: hides,
+        opacity: hides ? 0.2 : 1,
+        depthWrite: !hides,
+        needsUpdate: true,
+      })
+    }
+  }
+
+  private isBetween(mesh: Mesh, eye: Vector3, place: Vector3): boolean {
+    const { ray } = this.raycaster
+    this.raycaster.far = 0.98 * eye.distanceTo(place)
+    ray.origin.copy(eye)
+    ray.direction.copy(place).sub(eye).normalize()
+    return this.raycaster.intersectObject(mesh, false).length > 0
+  }
+
   dress(palette: Palette): void {
     for (const actor of this.actors) actor.dress(palette)
+  }
+
+  /** Grows a box by the obstacles, unless figures would then be lost among them. */
+  private includeScenery(box: Box3): void {
+    const all = box.clone()
+    for (const mesh of this.obstacles) {
+      mesh.updateMatrix()
+      if (mesh.geometry.type !== 'PlaneGeometry') includeMesh(all, mesh)
+    }
+    if (largest(all) <= (this.piece.live ? LIVE_SCENERY : SCENERY) * largest(box)) box.copy(all)
   }
 
   dispose(): void {

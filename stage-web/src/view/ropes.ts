@@ -32,6 +32,8 @@ export interface DrawnRope {
 
 export class Ropes {
   readonly lines: Lines
+  /** Edges of marks, seen through everything. */
+  readonly marks: Lines
   readonly drawn: DrawnRope[]
   readonly spindles: InstancedMesh<SphereGeometry, MeshStandardMaterial>
   readonly hooks: InstancedMesh<SphereGeometry, MeshStandardMaterial>
@@ -49,6 +51,8 @@ export class Ropes {
     this.springs = shown.flatMap((actor) => actor.figure.springs.map((_, index) => ({ actor, index })))
     const segments = this.drawn.reduce((sum, { curve }) => sum + curve.length / 3 - 1, 0)
     this.lines = new Lines(Math.max(segments + COIL * this.springs.length, 1), 1.8)
+    this.marks = new Lines(Math.max(segments, 1), 2.5, { depthTest: false, opacity: 0.9 })
+    this.marks.object.renderOrder = 4
     this.size = Math.max(...actors.map((a) => extent(a.figure)), 0.1)
     const ball = new SphereGeometry(1, 18, 12)
     const brass = new MeshStandardMaterial({ roughness: 0.35, metalness: 0.35 })
@@ -64,9 +68,11 @@ export class Ropes {
 
   update(palette: Palette, floor: number | null): void {
     this.lines.begin()
+    this.marks.begin()
     for (const drawn of this.drawn) this.drawRope(drawn, palette, floor ?? -Infinity)
     for (const spring of this.springs) this.drawSpring(spring.actor, spring.index, palette)
     this.lines.end()
+    this.marks.end()
     this.drawn.forEach((drawn, k) => {
       this.placeHandles(drawn, k, palette)
     })
@@ -108,7 +114,8 @@ export class Ropes {
       const length = drawn.taut || i !== longest ? span : span - drawn.gap
       const part = drawn.curve.subarray(3 * used, 3 * (used + pieces + 1))
       hang(corners[i].toArray(), corners[i + 1].toArray(), length, pieces, part, floor)
-      for (let s = 0; s < pieces; s++) this.lines.segment(part, 3 * s, 3 * s + 3, this.color)
+      const lines = actor.marks ? this.marks : this.lines
+      for (let s = 0; s < pieces; s++) lines.segment(part, 3 * s, 3 * s + 3, this.color)
       used += pieces
     })
     for (let k = used + 1; k <= room; k++) drawn.curve.copyWithin(3 * k, 3 * used, 3 * used + 3)
@@ -144,7 +151,7 @@ export class Ropes {
   }
 
   private placeHandles(drawn: DrawnRope, k: number, palette: Palette): void {
-    const grown = drawn === this.hovered ? 1.5 : 1
+    const grown = drawn.actor.marks ? 0 : drawn === this.hovered ? 1.5 : 1
     const place = (mesh: InstancedMesh, at: Vector3, radius: number) => {
       mesh.setMatrixAt(k, this.matrix.makeScale(radius, radius, radius).setPosition(at))
       mesh.setColorAt(k, this.color.set(drawn.atLimit ? palette.warning : BRASS))
@@ -160,6 +167,7 @@ export class Ropes {
 
   dispose(): void {
     this.lines.dispose()
+    this.marks.dispose()
     for (const handles of [this.spindles, this.hooks]) {
       handles.geometry.dispose()
       handles.material.dispose()

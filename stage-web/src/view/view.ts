@@ -30,11 +30,14 @@ export interface Band {
   to: Vector3
 }
 
+const PIN_SIZE = 0.008 // of a pin's arms, in distances from the eye
+
 export class View {
   readonly canvas = document.createElement('canvas')
   readonly seat: Seat
   readonly layers: Layers = { ghost: true, trails: false, balance: false, limits: true }
   bands: Band[] = []
+  pins: (() => Vector3)[] = []
   onDraw: () => void = () => undefined
   private cast: Cast | null = null
   private readonly renderer: WebGLRenderer
@@ -42,6 +45,7 @@ export class View {
   private readonly floor = new Floor()
   private readonly lights = new Lights()
   private readonly bandLines = new Lines(16, 2.5, { depthTest: false, opacity: 0.85 })
+  private readonly pinLines = new Lines(64, 3.5, { depthTest: false, opacity: 1 })
   private readonly governor: Governor
   private followed: { actor: Actor; frame: number } | null = null
   private stale = true
@@ -65,8 +69,8 @@ export class View {
     this.renderer.shadowMap.enabled = true
     this.renderer.shadowMap.type = PCFShadowMap
     this.renderer.shadowMap.autoUpdate = false
-    this.bandLines.object.renderOrder = 6
-    this.world.add(this.floor.group, ...this.lights.objects, this.bandLines.object)
+    this.bandLines.object.renderOrder = this.pinLines.object.renderOrder = 6
+    this.world.add(this.floor.group, ...this.lights.objects, this.bandLines.object, this.pinLines.object)
     this.seat = new Seat(this.canvas, () => this.invalidate())
     this.governor = new Governor(({ pixelRatio, shadowSize }) => {
       this.renderer.setPixelRatio(Math.min(devicePixelRatio, pixelRatio))
@@ -100,10 +104,22 @@ export class View {
   private clear(): void {
     this.followed = null
     this.bands = []
+    this.pins = []
     this.seat.follow(null)
     if (this.cast === null) return
     this.world.remove(this.cast.group)
     this.cast.dispose()
+    this.cast = null
+  }
+
+  /** An empty stage, while the next piece is prepared. */
+  empty(): void {
+    this.clear()
+    this.invalidate()
+  }
+
+  atNose(): boolean {
+    return this.cast?.isNear(this.seat.camera.position) ?? false
   }
 
   /** Everything at a time of a recorded piece. */
@@ -187,7 +203,9 @@ export class View {
     if (!this.stale || this.canvas.clientWidth === 0) return false
     this.stale = false
     this.cast?.drawOverlays(this.layers, this.theme.palette)
+    this.cast?.seeThrough(this.seat.camera.position)
     this.drawBands()
+    this.drawPins()
     this.renderer.render(this.world, this.seat.camera)
     this.onDraw()
     return true
@@ -198,6 +216,22 @@ export class View {
     this.bandLines.begin()
     for (const { from, to } of this.bands) this.bandLines.segment([...from().toArray(), ...to.toArray()], 0, 3, color)
     this.bandLines.end()
+  }
+
+  /** A cross over everything where a pin is. */
+  private drawPins(): void {
+    const color = new Color(this.theme.palette.warning)
+    const { camera } = this.seat
+    this.pinLines.begin()
+    for (const pin of this.pins) {
+      const at = pin()
+      const arm = PIN_SIZE * at.distanceTo(camera.position)
+      for (const side of [1, -1]) {
+        const way = new Vector3(arm, side * arm, 0).applyQuaternion(camera.quaternion)
+        this.pinLines.segment([...at.clone().sub(way).toArray(), ...at.clone().add(way).toArray()], 0, 3, color)
+      }
+    }
+    this.pinLines.end()
   }
 
   /** Takes the time between two pictures [ms], so that a slow machine gets simpler ones. */

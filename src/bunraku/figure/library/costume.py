@@ -150,6 +150,7 @@ def dressed(figure: Figure, number: int) -> Figure:
         {_Paint.jacket: (0.1, 0.36, 0.34), _Paint.trousers: (0.38, 0.19, 0.12), _Paint.hair: (0.72, 0.5, 0.2)},
         {_Paint.jacket: (0.36, 0.2, 0.46), _Paint.trousers: (0.2, 0.2, 0.22), _Paint.hair: (0.1, 0.08, 0.07)},
         {_Paint.jacket: (0.78, 0.42, 0.1), _Paint.trousers: (0.16, 0.3, 0.2), _Paint.hair: (0.5, 0.2, 0.08)},
+        {_Paint.jacket: (0.14, 0.3, 0.55), _Paint.trousers: (0.55, 0.5, 0.42), _Paint.hair: (0.6, 0.6, 0.58)},
     )
     colors = wardrobe[number % len(wardrobe)]
     return replace(figure, shapes=tuple(replace(s, color=colors.get(s.color, s.color)) for s in figure.shapes))

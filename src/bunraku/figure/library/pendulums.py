@@ -122,7 +122,7 @@ def chain(
     across, along = mass * length**2 / 12, 1e-3 * mass * length**2
     moments = (across, across, along) if inertia is None else inertia
     bend = start if start is not None else [0.5, *(0.3 * math.cos(k + 1) for k in range(1, n))]
-    r = 0.035 * length
+    r = 0.09 * length
     link = fixed("tip", at=(0, 0, -length))
     for k in reversed(range(n)):
         color = _Paint.brass if k % 2 else _Paint.blue

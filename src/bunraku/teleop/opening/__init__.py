@@ -3,14 +3,14 @@
 A chapter is a file in this folder with a function `chapter`:
 
     def chapter() -> Chapter:
-        pole = Entry("A cart swings its pole up", _pole, "Found by projection, in 40 iterations", front=FROM_SIDE)
+        pole = Entry("A cart swings its pole up", _pole, "What to look at. What to try", front=FROM_SIDE)
         return Chapter("Swinging up", [pole])
 
     def _pole() -> Recorded:
         from bunraku.control import optimize  # imported here, so that the list of entries appears at once
 
         found = optimize(…)
-        return Recorded(found.motion, AIR, reference=found.reference)  # the reference is drawn as a ghost
+        return on_floor(found.motion, reference=found.reference)  # the reference is drawn as a ghost
 
 An entry opens a Motion, a Recorded (a motion with its scene, ghost and curves), a Live, or a function that returns one of these. To
 add a chapter, add its file and list it in CHAPTERS.

@@ -10,8 +10,8 @@ from bunraku.teleop.opening.chapter import Chapter
 
 def chapter() -> Chapter:
     """The entries of the chapter."""
-    piano = "By two robots and a person. Green: reach of the arms; blue: roadmap of the planner"
-    slab = "By a person and a robot. The person bends under the balcony"
+    piano = "Two robots and a person carry it. Green is the reach of their arms, blue the roadmap. Click one to follow"
+    slab = "A person and a robot; the person bends under the balcony. Look from the Side at two thirds of the time"
     return Chapter(
         "Carrying",
         [

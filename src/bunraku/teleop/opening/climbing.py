@@ -13,8 +13,16 @@ def chapter() -> Chapter:
     return Chapter(
         "Climbing",
         [
-            Entry("Round a bend and up the wall", _wall, "One foot swings at a time; the standing feet do not move"),
-            Entry("From the wall to the ceiling", _ceiling, "The body pauses and leans so that the feet need less adhesion"),
+            Entry(
+                "Round a bend and up the wall",
+                _wall,
+                "One foot swings at a time, the others stay where they are. Turn on Trails, and follow it with F",
+            ),
+            Entry(
+                "From the wall to the ceiling",
+                _ceiling,
+                "It pauses and leans so that its feet need less adhesion. Look from the Side",
+            ),
         ],
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bunraku.figure.library import named
 from bunraku.stage import Entry, Recorded
 from bunraku.teleop.opening.chapter import Chapter
-from bunraku.teleop.viewing_places import AIR, FROM_SIDE
+from bunraku.teleop.viewing_places import FACE_Y, FROM_SIDE, on_floor
 
 if TYPE_CHECKING:
     from bunraku.control.cost import Term
@@ -19,9 +19,24 @@ def chapter() -> Chapter:
     return Chapter(
         "Control",
         [
-            Entry("A marionette imitates a wave", lambda: _imitated("wave"), "Six strings move 22 joints; the ghost is the person"),
-            Entry("A marionette imitates a walk", lambda: _imitated("walk"), "The ghost is the person"),
-            Entry("A cart swings its pendulum up", _swing_up, "The ghost shows the desired angle", front=FROM_SIDE),
+            Entry(
+                "A marionette imitates a wave",
+                lambda: _imitated("wave"),
+                "Six strings move 22 joints as the person does, who is the ghost. Hide it with G",
+                front=FACE_Y,
+            ),
+            Entry(
+                "A marionette imitates a walk",
+                lambda: _imitated("walk"),
+                "The ghost walks; the puppet does what strings can do. Hover a string for its tension",
+                front=FACE_Y,
+            ),
+            Entry(
+                "A cart swings its pendulum up",
+                _swing_up,
+                "Found by optimal control: back first, then up and over. Look at the angle in the plot",
+                front=FROM_SIDE,
+            ),
         ],
     )
 
@@ -35,7 +50,7 @@ def _imitated(gesture: str) -> Recorded:
     weight = dict.fromkeys(figure.dynamic, 10.0) | dict.fromkeys(figure.names[:6], 100.0) | dict.fromkeys(figure.kinematic, 1.0)
     cost: list[Term] = [Configuration(weight, reference), Momentum(0.01), Speed(0.1), Acceleration(0.1)]
     found = optimize(figure, cost, duration=10.0, q=reference.q[0], inputs=figure.kinematic, guess=reference, tolerance=1e-6)
-    return Recorded(found.motion, AIR, reference=reference)
+    return on_floor(found.motion, reference=reference)
 
 
 def _swing_up() -> Recorded:
@@ -47,4 +62,4 @@ def _swing_up() -> Recorded:
         return math.pi / 2 * (1 - math.cos(math.pi / 2 * (t - 3))) if 3 <= t <= 7 else 0.0
 
     cost: list[Term] = [Configuration({"x": 1.0, "theta": 100.0}, {"x": 0.0, "theta": wish}), Momentum(0.01), Forces(0.001)]
-    return Recorded(optimize(figure, cost, duration=10.0, q=figure.configuration(x=0, theta=0)).motion, AIR)
+    return on_floor(optimize(figure, cost, duration=10.0, q=figure.configuration(x=0, theta=0)).motion)

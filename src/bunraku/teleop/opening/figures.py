@@ -17,4 +17,9 @@ def chapter() -> Chapter:
 def _entry(name: str) -> Entry:
     flat = "pendulum" in name or name in ("chain", "arm2d")
     front = FACE_Y if "marionette" in name else FROM_SIDE if flat else None
-    return Entry(name.replace("_", " ").capitalize(), lambda: at_hand(named(name)), library.about(name), front=front)
+    return Entry(
+        name.replace("_", " ").capitalize(),
+        lambda: at_hand(named(name)),
+        f"{library.about(name)} Drag any part of it",
+        front=front,
+    )

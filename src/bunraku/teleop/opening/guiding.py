@@ -13,12 +13,15 @@ def chapter() -> Chapter:
         "Guiding",
         [
             Entry(
-                "Guide a humanoid", _live, "W A S D move the guided point, arrows turn and lift it, Q E select another; or drag it"
+                "Guide a humanoid",
+                _live,
+                "W A S D walk it to the door, arrows turn it, Q E choose foot, trunk or hand; or drag one",
+                front=FROM_SIDE,
             ),
             Entry(
                 "Down the steps, to the door",
                 _scenario,
-                "Guided points: the feet, then the trunk, then the left hand",
+                "One operator guided first the feet, then the trunk, then the left hand. Turn on Balance",
                 front=FROM_SIDE,
             ),
         ],

@@ -11,7 +11,7 @@ from bunraku.teleop.opening.chapter import Chapter
 
 def chapter() -> Chapter:
     """The entries of the chapter."""
-    about = "A planned motion of an arm on one string; blue: the motions that the planner tried"
+    about = "An arm on one string swings over a wall. Blue is what the planner tried; turn on Trails for what it chose"
     return Chapter("Planning", [Entry("Over the wall", _over_the_wall, about)])
 
 

@@ -26,8 +26,17 @@ def chapter() -> Chapter:
     return Chapter(
         "Reaching",
         [
-            Entry("Reaching in balance", _reaches, "The feet stay, the centre of mass stays above them, the eyes follow the hand"),
-            Entry("Keeping clear", _keeps_clear, "The robot drives around the bollard, its ghost through it", front=(-1.0, 0.4)),
+            Entry(
+                "Reaching in balance",
+                _reaches,
+                "Feet stay, eyes follow the hand. Turn on Balance: the centre of mass stays above the feet",
+            ),
+            Entry(
+                "Keeping clear",
+                _keeps_clear,
+                "It drives around the bollard, its ghost through it; the tool stays on its line. Hide the ghost with G",
+                front=(-1.0, -0.25),
+            ),
         ],
     )
 

@@ -11,7 +11,11 @@ def chapter() -> Chapter:
     return Chapter(
         "Shows",
         [
-            Entry("The meeting", _meeting, "One minute, from a script with 29 cues, rehearsed by optimal control"),
+            Entry(
+                "The meeting",
+                _meeting,
+                "Anna and Bert meet, by a script of 29 cues: the marks on the time line. Click one puppet to follow it",
+            ),
         ],
     )
 

@@ -19,11 +19,36 @@ def chapter() -> Chapter:
     return Chapter(
         "Strings",
         [
-            Entry("A marionette greets", _greets, "Simulated: its seven strings go slack and catch", front=FACE_Y),
-            Entry("It walks on the spot", _walks, "The puppeteer lifts knees and hands in turn", front=FACE_Y),
-            Entry("Slack, then a jerk", _jerk, "The string is let out faster than the arm falls", front=FROM_SIDE),
-            Entry("A crane and its sheaves", _crane, "Its rope runs over two sheaves onto a drum", front=FROM_SIDE),
-            Entry("A finger on two tendons", _finger, "They wrap its knuckles: one bends it, one stretches it", front=FROM_SIDE),
+            Entry(
+                "A marionette greets",
+                _greets,
+                "It waves, bows and hops, and its seven strings go slack and catch. Hover one for its tension",
+                front=FACE_Y,
+            ),
+            Entry(
+                "It walks on the spot",
+                _walks,
+                "Only four strings are wound, knees and hands in turn. Turn on Trails",
+                front=FACE_Y,
+            ),
+            Entry(
+                "Slack, then a jerk",
+                _jerk,
+                "The string is let out faster than the arm falls, then catches it: a spike in the tension. Step with . and ,",
+                front=FROM_SIDE,
+            ),
+            Entry(
+                "A crane and its sheaves",
+                _crane,
+                "Its rope runs over two sheaves onto a drum, and the crate swings as it slews. Look from the Top",
+                front=FROM_SIDE,
+            ),
+            Entry(
+                "A finger on two tendons",
+                _finger,
+                "Tendons wrap its knuckles: one bends it, one stretches it. Zoom in and watch them leave the bone",
+                front=FROM_SIDE,
+            ),
         ],
     )
 

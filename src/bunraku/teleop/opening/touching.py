@@ -13,10 +13,12 @@ def chapter() -> Chapter:
     return Chapter(
         "Touch",
         [
-            Entry("A puppet and a chair", _chair, "Drag the body, or the bar back and then down: it sits", front=FACE_Y),
-            Entry("Kick the ball", _ball, "Drag the right foot forward, low above the floor", front=FACE_Y),
+            Entry(
+                "A puppet and a chair", _chair, "Drag its body back and then down: it sits. Lift a knee while it does", front=FACE_Y
+            ),
+            Entry("Kick the ball", _ball, "Drag the right foot forward, low above the floor, and let the ball roll", front=FACE_Y),
             Entry("Hand in hand", _hands, "Lift one hand: the other goes along, until you pull too hard", front=FACE_Y),
-            Entry("A tower", _tower, "Drag a crate; or roll the ball into them"),
+            Entry("A tower", _tower, "Four crates and a ball. Roll the ball into them, or pull one out from below"),
         ],
     )
 
